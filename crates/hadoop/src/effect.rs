@@ -1,0 +1,98 @@
+//! What the cluster asks of the world, and what the world tells it: the message transport seam, disks, processors, timers.
+
+use des::define_index;
+use units::{Bytes, Time};
+
+define_index! {
+    /// A node of the cluster: 0 is the master, 1 and up are the workers.
+    pub NodeId;
+    /// A connection between two nodes, allocated by the cluster and reused after it is closed.
+    pub ConnId
+}
+
+/// Names a message, request, piece of work or timer to whoever asked for it; opaque to the carrier.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tag(pub u64);
+
+/// One end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum End {
+    /// The end that opened it.
+    Client,
+    /// The end that accepted it.
+    Server,
+}
+
+/// What a connection is for; decides its port (and so its 5-tuple) and its place in the report.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Service {
+    /// Heartbeats and calls to the NameNode, ResourceManager or JobTracker.
+    Rpc,
+    /// Task to AppMaster/TaskTracker status (umbilical).
+    Umbilical,
+    /// HDFS block reads and replication pipelines.
+    DataTransfer,
+    /// Map output fetches over HTTP.
+    Shuffle,
+}
+
+/// Which way a disk request moves data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DiskOp {
+    /// From the disk.
+    Read,
+    /// To the disk.
+    Write,
+}
+
+/// What the cluster asks for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Effect {
+    /// Open a TCP connection. With `paced_reader` the server end's received bytes stay in the receive buffer until [`Effect::Consume`].
+    Open { conn: ConnId, from: NodeId, to: NodeId, service: Service, paced_reader: bool },
+    /// Append a message of `bytes` to the stream from `end`; `tag` comes back when it is delivered or acknowledged.
+    Send { conn: ConnId, end: End, bytes: Bytes, tag: Tag, push: bool },
+    /// Take bytes out of the receive buffer of `end` (paced readers only).
+    Consume { conn: ConnId, end: End, bytes: Bytes },
+    /// Orderly end of the stream from `end`; the connection is gone when both ends have closed.
+    Close { conn: ConnId, end: End },
+    /// Reset the connection; no notice of it follows at the end that asks.
+    Abort { conn: ConnId, end: End },
+    /// Move `bytes` of the sequential stream `stream` (a block replica, a spill file) at a disk of a node.
+    Disk { node: NodeId, disk: u32, op: DiskOp, stream: u64, offset: Bytes, bytes: Bytes, tag: Tag },
+    /// Run `work` seconds of one core at speed 1 on the node's processor, shared fairly with its other work.
+    Compute { node: NodeId, work: Time, tag: Tag },
+    /// Forget a piece of work (its attempt was killed); it is not reported done.
+    CancelCompute { node: NodeId, tag: Tag },
+    /// Wake the cluster at a time.
+    Timer { at: Time, tag: Tag },
+    /// The job is over; the run may end.
+    Finished,
+}
+
+/// What the world tells the cluster.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Input {
+    /// The run begins.
+    Start,
+    /// The handshake of `conn` is done, seen at the client.
+    Connected { conn: ConnId },
+    /// All of a message is in order at `end` (the receiving end).
+    Delivered { conn: ConnId, end: End, tag: Tag },
+    /// All of a message sent from `end` is acknowledged: it has left that end's send buffer.
+    Acknowledged { conn: ConnId, end: End, tag: Tag },
+    /// The peer of `end` has closed its stream, and all of it is delivered.
+    PeerClosed { conn: ConnId, end: End },
+    /// The connection is dead as seen at `end`: refused, reset, or given up after too many retransmissions.
+    Reset { conn: ConnId, end: End },
+    /// A disk request is done.
+    DiskDone { node: NodeId, tag: Tag },
+    /// A piece of work is done.
+    ComputeDone { node: NodeId, tag: Tag },
+    /// A timer fires.
+    Timer { tag: Tag },
+    /// A node crashes: its processes, connections, queued work and disk requests are gone; its disks keep their blocks.
+    NodeDown { node: NodeId },
+    /// A node is back with empty memory.
+    NodeUp { node: NodeId },
+}

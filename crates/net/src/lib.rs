@@ -1,0 +1,1 @@
+//! Packets, links, queues, shaping, topologies, routing.

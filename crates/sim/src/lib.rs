@@ -1,0 +1,1 @@
+//! A scenario becomes a world, runs, and leaves results.

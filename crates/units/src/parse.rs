@@ -1,0 +1,162 @@
+//! Reading quantities as people write them: `"64 MB"`, `"10 Mbit/s"`, `"25 us"`.
+
+use crate::{BitRate, Bytes, Time};
+use std::fmt;
+use std::str::FromStr;
+
+/// Why a text is not a quantity; its message says what would be right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+struct Scale {
+    noun: &'static str,
+    example: &'static str,
+    /// Unit names and the base units that one of each makes.
+    units: &'static [(&'static str, u64)],
+}
+
+const TIME: Scale = Scale {
+    noun: "duration",
+    example: "25 us",
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("s", 1_000_000_000_000),
+        ("min", 60_000_000_000_000),
+        ("h", 3_600_000_000_000_000),
+        ("d", 86_400_000_000_000_000),
+    ],
+};
+
+const BYTES: Scale = Scale {
+    noun: "size",
+    example: "64 MB",
+    units: &[
+        ("B", 1),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+    ],
+};
+
+const RATE: Scale = Scale {
+    noun: "rate",
+    example: "10 Mbit/s",
+    units: &[
+        ("bit/s", 1),
+        ("Kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("B/s", 8),
+        ("KB/s", 8_000),
+        ("MB/s", 8_000_000),
+        ("GB/s", 8_000_000_000),
+    ],
+};
+
+impl Scale {
+    fn parse(&self, text: &str) -> Result<u64, ParseError> {
+        let trimmed = text.trim();
+        let split = trimmed
+            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
+            .unwrap_or(trimmed.len());
+        let (number, unit) = (trimmed[..split].replace('_', ""), trimmed[split..].trim());
+        let value: f64 = number.parse().map_err(|_| self.error(format!("`{text}` does not start with a number")))?;
+        if !value.is_finite() || value < 0.0 {
+            return Err(self.error(format!("`{text}` is negative")));
+        }
+        if unit.is_empty() {
+            return Err(self.error(format!("`{text}` has no unit")));
+        }
+        let Some(&(_, factor)) = self.units.iter().find(|(name, _)| *name == unit) else {
+            let hint = nearest(unit, self.units.iter().map(|(name, _)| *name))
+                .map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+            return Err(self.error(format!("`{unit}` is not a unit of a {}{hint}", self.noun)));
+        };
+        // Whole numbers stay exact; fractions go through f64.
+        if let Ok(whole) = number.parse::<u64>() {
+            return whole.checked_mul(factor).ok_or_else(|| self.error(format!("`{text}` is too large")));
+        }
+        let scaled = (value * factor as f64).round();
+        if scaled >= u64::MAX as f64 {
+            return Err(self.error(format!("`{text}` is too large")));
+        }
+        Ok(scaled as u64)
+    }
+
+    fn error(&self, what: String) -> ParseError {
+        let units: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
+        ParseError {
+            message: format!(
+                "{what}; a {} is written like \"{}\" (units: {})",
+                self.noun,
+                self.example,
+                units.join(", ")
+            ),
+        }
+    }
+}
+
+impl FromStr for Time {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        TIME.parse(text).map(Self::from_ps)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        BYTES.parse(text).map(Self::new)
+    }
+}
+
+impl FromStr for BitRate {
+    type Err = ParseError;
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        RATE.parse(text).map(Self::from_bps)
+    }
+}
+
+/// The candidate that is fewest edits away from `word`, if it is near enough to be what was meant.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (edits(&word.to_lowercase(), &candidate.to_lowercase()), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().max(word.len()) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,44 @@
+//! What people write is read, what is wrong is explained, what is printed reads back.
+
+use units::{BitRate, Bytes, Time};
+
+#[test]
+fn reads_what_people_write() {
+    assert_eq!("25 us".parse(), Ok(Time::from_us(25)));
+    assert_eq!("1.5s".parse(), Ok(Time::from_ms(1500)));
+    assert_eq!("2 h".parse(), Ok(Time::from_secs(7200)));
+    assert_eq!("64 MB".parse(), Ok(Bytes::new(64_000_000)));
+    assert_eq!("64 MiB".parse(), Ok(Bytes::from_mib(64)));
+    assert_eq!("10 TB".parse(), Ok(Bytes::from_mb(10_000_000)));
+    assert_eq!("10 Mbit/s".parse(), Ok(BitRate::from_mbps(10)));
+    assert_eq!("125 MB/s".parse(), Ok(BitRate::from_gbps(1)));
+}
+
+#[test]
+fn explains_what_is_wrong() {
+    let message = |text: &str| text.parse::<BitRate>().unwrap_err().to_string();
+    assert!(message("10 Mbits").contains("did you mean `Mbit/s`"), "{}", message("10 Mbits"));
+    assert!(message("10").contains("has no unit"));
+    assert!(message("-3 Mbit/s").contains("negative"));
+    assert!(message("fast").contains("does not start with a number"));
+    assert!("99999999999 TB".parse::<Bytes>().unwrap_err().to_string().contains("too large"));
+    assert!("9e9 h".parse::<Time>().is_err());
+}
+
+#[test]
+fn prints_with_a_unit_and_reads_back() {
+    assert_eq!(Time::from_us(1500).to_string(), "1.5 ms");
+    assert_eq!(Bytes::from_mb(64).to_string(), "64 MB");
+    assert_eq!(BitRate::from_mbps(2500).to_string(), "2.5 Gbit/s");
+    assert_eq!(format!("{:>10}", Time::ZERO), "      0 ps");
+    for ps in [0, 1, 999, 1_000, 123_000_000, 7_000_000_000_000] {
+        assert_eq!(Time::from_ps(ps).to_string().parse(), Ok(Time::from_ps(ps)));
+    }
+}
+
+#[test]
+fn a_packet_of_1500_bytes_takes_12_us_at_1_gbit() {
+    assert_eq!(BitRate::from_gbps(1).transmission_time(Bytes::new(1500)), Time::from_us(12));
+    assert_eq!(BitRate::from_gbps(1).bytes_in(Time::from_us(12)), Bytes::new(1500));
+    assert_eq!(BitRate::default().transmission_time(Bytes::new(1)), Time::MAX);
+}
