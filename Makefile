@@ -1,0 +1,49 @@
+# Everything a person or CI calls. `make demo` and `make test` are the two to know.
+.DEFAULT_GOAL := help
+TRUNKLINE := target/release/trunkline
+
+.PHONY: help demo test lint test-rust test-report build bench study report fuzz clean
+
+help: ## what there is to make
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: ## import a real Hadoop job, predict it at 10 Mbit/s, show both, write the page
+	@scripts/need cargo
+	@scripts/demo
+
+test: lint test-rust test-report ## every test in every language
+
+lint: ## formatting and lints, warnings are errors
+	@scripts/need cargo
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+test-rust:
+	@scripts/need cargo
+	cargo test --workspace --locked
+
+test-report:
+	@scripts/need node npm chromium
+	cd report && npm ci --no-audit --no-fund && npm test
+
+build: $(TRUNKLINE) ## the program, optimised
+
+.PHONY: $(TRUNKLINE)
+$(TRUNKLINE):
+	@scripts/need cargo
+	cargo build --release --locked -p trunkline
+
+bench: build ## packet-hops per CPU second and peak memory; ns-2 beside it where installed
+	$(TRUNKLINE) bench
+	cargo bench --workspace --locked
+
+study: build ## the long comparisons: every reference row, every real trace
+	scripts/study
+
+report: ## build the page that the program embeds
+	@scripts/need node npm
+	cd report && npm ci --no-audit --no-fund && npm run build
+
+clean: ## remove what was built
+	cargo clean
+	rm -rf report/node_modules out
