@@ -1,1 +1,3 @@
 //! A scenario becomes a world, runs, and leaves results.
+
+pub mod results;

@@ -5,7 +5,7 @@
 mod parse;
 mod print;
 
-pub use parse::{ParseError, nearest};
+pub use parse::{ParseError, Quantity, Scale, nearest};
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};

@@ -18,11 +18,54 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-struct Scale {
-    noun: &'static str,
-    example: &'static str,
+/// How one kind of quantity is written.
+pub struct Scale {
+    /// What it is called in a message: "duration", "size", "rate".
+    pub noun: &'static str,
+    /// A value as people write it.
+    pub example: &'static str,
     /// Unit names and the base units that one of each makes.
-    units: &'static [(&'static str, u64)],
+    pub units: &'static [(&'static str, u64)],
+}
+
+/// A number with a unit.
+pub trait Quantity: FromStr<Err = ParseError> + fmt::Display + Copy + PartialOrd {
+    /// The units it is written in.
+    const SCALE: Scale;
+    /// Its value in the base unit.
+    fn base(self) -> u64;
+    /// Written without rounding, in the largest unit that leaves a whole number, so that it reads back as the same value.
+    fn exact(self) -> String {
+        let value = self.base();
+        let (name, factor) = Self::SCALE
+            .units
+            .iter()
+            .filter(|(_, factor)| value >= *factor && value.is_multiple_of(*factor))
+            .max_by_key(|(_, factor)| *factor)
+            .unwrap_or(&Self::SCALE.units[0]);
+        format!("{} {name}", value / factor)
+    }
+}
+
+impl Quantity for Time {
+    const SCALE: Scale = TIME;
+    fn base(self) -> u64 {
+        self.as_ps()
+    }
+}
+
+impl Quantity for Bytes {
+    const SCALE: Scale = BYTES;
+    fn base(self) -> u64 {
+        self.get()
+    }
+}
+
+impl Quantity for BitRate {
+    const SCALE: Scale = RATE;
+    fn base(self) -> u64 {
+        self.as_bps()
+    }
 }
 
 const TIME: Scale = Scale {

@@ -1,6 +1,6 @@
 //! What people write is read, what is wrong is explained, what is printed reads back.
 
-use units::{BitRate, Bytes, Time};
+use units::{BitRate, Bytes, Quantity, Time};
 
 #[test]
 fn reads_what_people_write() {
@@ -33,6 +33,16 @@ fn prints_with_a_unit_and_reads_back() {
     assert_eq!(format!("{:>10}", Time::ZERO), "      0 ps");
     for ps in [0, 1, 999, 1_000, 123_000_000, 7_000_000_000_000] {
         assert_eq!(Time::from_ps(ps).to_string().parse(), Ok(Time::from_ps(ps)));
+    }
+}
+
+#[test]
+fn exact_text_reads_back_as_the_same_value() {
+    assert_eq!(Bytes::from_mib(128).exact(), "128 MiB");
+    assert_eq!(Bytes::new(64_000_000).exact(), "64 MB");
+    assert_eq!(BitRate::from_bps(1_234_567).exact(), "1234567 bit/s");
+    for ps in [0, 1, 1_234_567_891, 60_000_000_000_000, u64::MAX] {
+        assert_eq!(Time::from_ps(ps).exact().parse(), Ok(Time::from_ps(ps)));
     }
 }
 

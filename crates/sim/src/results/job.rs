@@ -1,0 +1,274 @@
+//! Jobs, their task attempts, and where the time went.
+
+use units::{Bytes, Time};
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JobState {
+    /// All its tasks did.
+    Succeeded,
+    /// A task failed too often, or its input or output was lost.
+    Failed,
+    /// The run's time limit came first.
+    #[default]
+    Unfinished,
+}
+
+/// One MapReduce job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// Its name in the scenario, else its workload.
+    pub name: String,
+    /// Its workload.
+    pub workload: String,
+    /// How it ended.
+    pub state: JobState,
+    /// Why, if it did not succeed.
+    pub reason: String,
+    /// When the client submitted it.
+    pub submit: Time,
+    /// When its first container or JobTracker set-up ran, as Hadoop's history counts it.
+    pub launch: Option<Time>,
+    /// When its last output was committed, or it failed.
+    pub finish: Option<Time>,
+    /// Map tasks.
+    pub maps: u32,
+    /// Reduce tasks.
+    pub reduces: u32,
+    /// From the first start to the last end of each phase over all successful attempts.
+    pub phases: Vec<Interval>,
+    /// Its volumes.
+    pub bytes: JobBytes,
+    /// The critical path from submission to finish, split by what was waited for.
+    pub breakdown: Breakdown,
+    /// The critical path itself, in order of time.
+    pub critical_path: Vec<CriticalSegment>,
+}
+
+/// Volumes of a job, over successful attempts unless named otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobBytes {
+    /// Read by maps.
+    pub map_input: Bytes,
+    /// Written by maps after combining, before replication.
+    pub map_output: Bytes,
+    /// Map output fetched from the reducer's own node.
+    pub shuffle_local: Bytes,
+    /// Map output fetched over the network.
+    pub shuffle_remote: Bytes,
+    /// HDFS input read from the reader's own node.
+    pub hdfs_read_local: Bytes,
+    /// HDFS input read over the network.
+    pub hdfs_read_remote: Bytes,
+    /// Written to HDFS, one replica counted.
+    pub written: Bytes,
+    /// Written to local disks by spills and merges.
+    pub spilled: Bytes,
+    /// Moved by attempts that failed or were killed.
+    pub wasted: Bytes,
+}
+
+/// The two kinds of task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TaskKind {
+    /// Reads a split.
+    Map,
+    /// Reads a partition of every map's output.
+    Reduce,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptState {
+    /// It did its task.
+    Succeeded,
+    /// It failed: an error, a timeout, lost output.
+    Failed,
+    /// It was stopped: another attempt won, its node was lost, the job ended.
+    Killed,
+    /// It was running when the run ended.
+    Running,
+}
+
+/// How far a map was from its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locality {
+    /// On a node with a replica.
+    Node,
+    /// In a rack with a replica.
+    Rack,
+    /// In another rack.
+    Remote,
+}
+
+/// What an attempt is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Localisation and start of the JVM.
+    Start,
+    /// Reading input.
+    Read,
+    /// The map function.
+    Compute,
+    /// Sorting and writing a full buffer.
+    Spill,
+    /// Fetching map output (a reduce's shuffle).
+    Fetch,
+    /// Merging sorted runs, of a map's spills or a reduce's segments.
+    Merge,
+    /// The reduce function.
+    Reduce,
+    /// Writing output.
+    Write,
+}
+
+impl Phase {
+    /// Its name in tables and on the page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Read => "read",
+            Self::Compute => "compute",
+            Self::Spill => "spill",
+            Self::Fetch => "fetch",
+            Self::Merge => "merge",
+            Self::Reduce => "reduce",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// A phase from a start to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// What was done.
+    pub phase: Phase,
+    /// From when.
+    pub start: Time,
+    /// To when.
+    pub finish: Time,
+}
+
+/// One attempt at one task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The job it is part of.
+    pub job: u32,
+    /// Map or reduce.
+    pub kind: TaskKind,
+    /// The task's number among the job's maps or reduces, from 0.
+    pub task: u32,
+    /// The attempt's number at the task, from 0.
+    pub attempt: u32,
+    /// Where it ran.
+    pub node: u32,
+    /// Whether it was started beside another that still ran.
+    pub speculative: bool,
+    /// How far its input was (maps).
+    pub locality: Option<Locality>,
+    /// How it ended.
+    pub state: AttemptState,
+    /// Why, if it did not succeed.
+    pub reason: String,
+    /// When its container or slot was given to it.
+    pub start: Time,
+    /// When it ended, or the run did.
+    pub finish: Time,
+    /// What it did when, in order of start; phases may overlap (fetch and merge).
+    pub intervals: Vec<Interval>,
+    /// Bytes into it: the split, or the partitions fetched.
+    pub input: Bytes,
+    /// Bytes out of it: map output or HDFS output.
+    pub output: Bytes,
+    /// Of its input, bytes that came over the network.
+    pub remote: Bytes,
+    /// Bytes it wrote to local disk in spills and merges.
+    pub spilled: Bytes,
+}
+
+/// What a stretch of the critical path waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiting {
+    /// Processor work, sharing of cores included.
+    Cpu,
+    /// Disk requests, queueing at the disk included.
+    Disk,
+    /// Transmission and propagation at the rate the path allows.
+    Transfer,
+    /// Time in the queues of links.
+    Queueing,
+    /// Retransmission after a loss that duplicate ACKs showed.
+    Recovery,
+    /// Retransmission timeouts of TCP.
+    TcpTimeout,
+    /// Timeouts and heartbeat intervals of Hadoop.
+    Timeout,
+    /// A free slot or container.
+    Slot,
+    /// Localisation, JVM and AppMaster start.
+    StartUp,
+}
+
+impl Waiting {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 9] = [
+        Self::Cpu,
+        Self::Disk,
+        Self::Transfer,
+        Self::Queueing,
+        Self::Recovery,
+        Self::TcpTimeout,
+        Self::Timeout,
+        Self::Slot,
+        Self::StartUp,
+    ];
+
+    /// Its name in tables and on the page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::Disk => "disk",
+            Self::Transfer => "network transfer",
+            Self::Queueing => "waiting in queues",
+            Self::Recovery => "loss recovery",
+            Self::TcpTimeout => "TCP timeouts",
+            Self::Timeout => "heartbeats and timeouts",
+            Self::Slot => "waiting for slots",
+            Self::StartUp => "start-up",
+        }
+    }
+}
+
+/// A stretch of the critical path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalSegment {
+    /// From when.
+    pub start: Time,
+    /// To when.
+    pub finish: Time,
+    /// What it waited for.
+    pub waiting: Waiting,
+    /// The attempt it belongs to (a row of `attempts`).
+    pub attempt: Option<u32>,
+    /// In words: "fetch of map 3 from worker-2".
+    pub detail: String,
+}
+
+/// The critical path's length by what was waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breakdown([Time; Waiting::ALL.len()]);
+
+impl Breakdown {
+    /// Adds a stretch.
+    pub fn add(&mut self, waiting: Waiting, length: Time) {
+        self.0[waiting as usize] += length;
+    }
+    /// How long the path waited for one thing.
+    pub fn of(&self, waiting: Waiting) -> Time {
+        self.0[waiting as usize]
+    }
+    /// The whole path.
+    pub fn total(&self) -> Time {
+        self.0.iter().copied().sum()
+    }
+}

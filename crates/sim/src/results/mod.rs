@@ -1,0 +1,94 @@
+//! What a run leaves: plain data in simulated time, the only thing that the writers and the report read.
+//!
+//! Wall time and CPU time never enter it, so the same scenario and seed give the same [`RunResult`] bit for bit.
+//! Tables refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row of `jobs`.
+
+mod job;
+mod network;
+
+pub use job::{
+    Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
+    Waiting,
+};
+pub use network::{Disk, Flow, Link, NetworkTotals, Node, TrafficOutcome};
+
+use units::Time;
+
+/// Everything that a run leaves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunResult {
+    /// The scenario's name.
+    pub name: String,
+    /// Names the scenario as resolved, seed aside.
+    pub scenario_digest: String,
+    /// The seed of every random stream.
+    pub seed: u64,
+    /// The simulated time at which the run ended.
+    pub ended_at: Time,
+    /// Jobs in the order in which the scenario lists them.
+    pub jobs: Vec<Job>,
+    /// Task attempts in the order of their start.
+    pub attempts: Vec<Attempt>,
+    /// What became of each `[[traffic]]` of the scenario.
+    pub traffic: Vec<TrafficOutcome>,
+    /// Connections in the order of their opening.
+    pub flows: Vec<Flow>,
+    /// Links, one direction each.
+    pub links: Vec<Link>,
+    /// The master, then the workers.
+    pub nodes: Vec<Node>,
+    /// Disks of the nodes, or of the hosts they share.
+    pub disks: Vec<Disk>,
+    /// Sums over the whole network.
+    pub network: NetworkTotals,
+    /// The length of one step of every sampled series; a series holds one value per step from time zero on.
+    pub sample_interval: Time,
+    /// Retransmitted segments in each step, all flows together.
+    pub retransmissions: Vec<u32>,
+    /// Retransmission timeouts in each step, all flows together.
+    pub timeouts: Vec<u32>,
+    /// What happened that a reader should see: faults, lost nodes, failed attempts, give-ups.
+    pub events: Vec<Event>,
+    /// The conservation laws, each with its two sides.
+    pub ledger: Vec<Balance>,
+}
+
+impl RunResult {
+    /// The laws that do not hold: any is an internal error.
+    pub fn violations(&self) -> impl Iterator<Item = &Balance> {
+        self.ledger.iter().filter(|balance| !balance.holds())
+    }
+}
+
+/// Something that happened at an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at: Time,
+    /// A short stable name: `node-down`, `node-up`, `node-lost`, `link-down`, `link-up`, `slow`, `attempt-failed`, `attempt-killed`, `blacklisted`, `block-lost`, ...
+    pub kind: String,
+    /// The node it concerns.
+    pub node: Option<u32>,
+    /// The link it concerns.
+    pub link: Option<u32>,
+    /// In words.
+    pub detail: String,
+}
+
+/// A conservation law: what was put in equals the sum of where it went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balance {
+    /// What is conserved, with its unit: "packets", "map output, bytes".
+    pub what: String,
+    /// How much was put in.
+    pub offered: u64,
+    /// Where it went.
+    pub accounted: Vec<(String, u64)>,
+}
+
+impl Balance {
+    /// Whether the two sides agree.
+    pub fn holds(&self) -> bool {
+        self.accounted.iter().map(|(_, count)| u128::from(*count)).sum::<u128>() == u128::from(self.offered)
+    }
+}

@@ -1,0 +1,165 @@
+//! Flows, links, nodes, disks, and what became of plain traffic.
+
+use units::{BitRate, Bytes, Time};
+
+/// Sums over the whole network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkTotals {
+    /// Packets that entered the network, data and ACKs.
+    pub packets: u64,
+    /// Packets accepted by a link's transmitter, summed over links.
+    pub hops: u64,
+    /// Packets dropped at full queues or by an AQM.
+    pub drops: u64,
+    /// Packets lost on links, at random or because the link went down.
+    pub lost: u64,
+    /// Packets marked with congestion experienced.
+    pub marks: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times that a receiver closed its window.
+    pub zero_windows: u64,
+}
+
+/// One TCP connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// The node that opened it.
+    pub from: u32,
+    /// The node that accepted it.
+    pub to: u32,
+    /// What it was for: `rpc`, `umbilical`, `data`, `shuffle`, or the name of its `[[traffic]]`.
+    pub service: String,
+    /// When it was opened.
+    pub start: Time,
+    /// When its last byte was acknowledged and it closed; none if it was open at the end or died.
+    pub finish: Option<Time>,
+    /// Whether it was reset or given up.
+    pub reset: bool,
+    /// Payload delivered in order at the node that accepted.
+    pub bytes: Bytes,
+    /// Payload delivered in order at the node that opened.
+    pub bytes_back: Bytes,
+    /// Segments sent again, both ways.
+    pub retransmissions: u64,
+    /// Retransmission timeouts, both ways.
+    pub timeouts: u64,
+    /// Times that either end closed its window.
+    pub zero_windows: u64,
+    /// The smoothed round-trip time at the end, as the busier sender saw it.
+    pub rtt: Option<Time>,
+}
+
+/// One direction of a link and the queue at its head.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Link {
+    /// "worker-1 -> switch".
+    pub name: String,
+    /// Its rate.
+    pub rate: BitRate,
+    /// Its propagation delay.
+    pub delay: Time,
+    /// Packets accepted by its transmitter.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: Bytes,
+    /// Packets that its queue dropped.
+    pub drops: u64,
+    /// Packets that its queue marked.
+    pub marks: u64,
+    /// Packets lost on it.
+    pub lost: u64,
+    /// Mean packets in the queue over time.
+    pub queue_mean: f64,
+    /// Most packets in the queue.
+    pub queue_max: u64,
+    /// Share of each step in which it transmitted, 0 to 1.
+    pub utilisation: Vec<f32>,
+    /// Bytes in the queue at the end of each step.
+    pub queue_bytes: Vec<u32>,
+    /// Packets in the queue at the end of each step.
+    pub queue_packets: Vec<u32>,
+    /// Packets dropped in each step.
+    pub drop_series: Vec<u32>,
+}
+
+/// The master or a worker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Node {
+    /// "master", "worker-1".
+    pub name: String,
+    /// The rack it stands in, from 1.
+    pub rack: u32,
+    /// The physical machine it shares with others, if any, from 0.
+    pub host: Option<u32>,
+    /// Bytes received through its interface, headers included.
+    pub interface_received: Bytes,
+    /// Bytes sent through its interface, headers included.
+    pub interface_sent: Bytes,
+    /// Work done by its processor, in seconds of one core at speed 1.
+    pub cpu_work: Time,
+    /// Share of its cores busy in each step, 0 to 1.
+    pub cpu_utilisation: Vec<f32>,
+}
+
+/// A disk of a node or host.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Disk {
+    /// "worker-1 disk 0", "host-0 disk 0".
+    pub name: String,
+    /// The node it belongs to, or the first one that shares it.
+    pub node: u32,
+    /// Bytes read.
+    pub read: Bytes,
+    /// Bytes written.
+    pub written: Bytes,
+    /// Requests served.
+    pub requests: u64,
+    /// Times that it positioned.
+    pub seeks: u64,
+    /// Time spent serving.
+    pub busy: Time,
+    /// Share of each step spent serving, 0 to 1.
+    pub utilisation: Vec<f32>,
+}
+
+/// What became of one `[[traffic]]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrafficOutcome {
+    /// Its name, else its kind and number.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// Flows, sessions or requests begun.
+    pub begun: u64,
+    /// Of these, complete.
+    pub completed: u64,
+    /// Blocks completed (barrier reads), rounds (ping-pong).
+    pub rounds: u64,
+    /// Payload delivered in order.
+    pub delivered: Bytes,
+    /// Payload delivered in order after the warm-up.
+    pub delivered_warm: Bytes,
+    /// Payload rate over the time in which it ran.
+    pub goodput: BitRate,
+    /// Payload rate after the warm-up.
+    pub goodput_warm: BitRate,
+    /// When its first flow began.
+    pub start: Time,
+    /// When its last flow was complete.
+    pub finish: Option<Time>,
+    /// Completion time of a flow, session, block or round: mean.
+    pub completion_mean: Time,
+    /// Its median.
+    pub completion_p50: Time,
+    /// Its 95th percentile.
+    pub completion_p95: Time,
+    /// Its 99th percentile.
+    pub completion_p99: Time,
+    /// Its maximum.
+    pub completion_max: Time,
+    /// Jain's fairness index over the payload rates of its flows.
+    pub jain: f64,
+}
