@@ -1,5 +1,16 @@
 //! HDFS and MapReduce as pure state machines.
 
+mod cluster;
+mod connections;
+mod context;
 mod effect;
+mod event;
+pub mod hdfs;
+pub mod mapreduce;
+pub mod rpc;
 
+pub use cluster::{Cluster, Config};
+pub use connections::Connection;
+pub use context::{Context, DiskTransfer, NodeInfo, Nodes, Part};
 pub use effect::{ConnId, DiskOp, Effect, End, Input, NodeId, Service, Tag};
+pub use event::Event;

@@ -1,0 +1,97 @@
+//! Settings of the file system, with Hadoop's property names and defaults.
+
+use units::{Bytes, Time};
+
+/// Settings of HDFS; the defaults are those of Hadoop 3 (`hdfs-default.xml`) where a property is named.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HdfsConfig {
+    /// `dfs.blocksize`: length of a block.
+    pub block_size: Bytes,
+    /// `dfs.replication`: replicas of a block.
+    pub replication: u32,
+    /// `dfs.heartbeat.interval`: between a DataNode's heartbeats.
+    pub heartbeat_interval: Time,
+    /// `dfs.namenode.heartbeat.recheck-interval`: between looks for dead DataNodes.
+    pub recheck_interval: Time,
+    /// `dfs.blockreport.intervalMsec`: between a DataNode's full block reports.
+    pub block_report_interval: Time,
+    /// `dfs.namenode.redundancy.interval.seconds`: between looks for blocks with too few replicas.
+    pub redundancy_interval: Time,
+    /// `dfs.namenode.replication.work.multiplier.per.iteration`: blocks that one look may schedule, for each live DataNode.
+    pub replication_work_multiplier: u32,
+    /// `dfs.namenode.replication.max-streams`: replications that a DataNode may send at the same time.
+    pub replication_max_streams: u32,
+    /// `dfs.namenode.redundancy.considerLoad`: whether a DataNode with more than twice the average of open transfers is passed over.
+    pub consider_load: bool,
+    /// `dfs.namenode.handler.count`: calls that the NameNode has in work at the same time.
+    pub handlers: u32,
+    /// Processor time of one call at the NameNode.
+    pub call_service: Time,
+    /// `dfs.client-write-packet-size`: a packet of a block's transfer.
+    pub packet_size: Bytes,
+    /// `dfs.client.write.max-packets-in-flight`: packets of a stream that may wait to be sent or acknowledged.
+    pub max_packets: u32,
+    /// What a sender may have in its socket's send buffer; beyond it a DataNode or client blocks.
+    pub send_buffer: Bytes,
+    /// `dfs.datanode.readahead.bytes`: how far a DataNode or a local reader reads ahead of what has been taken; also its largest disk request.
+    pub readahead: Bytes,
+    /// How far a reader runs ahead of what its application has taken: its receive buffer.
+    pub read_window: Bytes,
+    /// Largest disk request of a local read; its progress comes in such steps.
+    pub local_chunk: Bytes,
+    /// A DataNode writes received packets to its disk in requests of up to this length.
+    pub write_chunk: Bytes,
+    /// `dfs.client.socket-timeout`: a transfer without progress for this long has failed.
+    pub socket_timeout: Time,
+    /// Added to the timeout of a pipeline for each node behind (`HdfsConstants.READ_TIMEOUT_EXTENSION`).
+    pub timeout_extension: Time,
+    /// `dfs.client.block.write.retries`: new blocks tried when a pipeline cannot be set up.
+    pub block_write_retries: u32,
+    /// `dfs.client.block.write.locateFollowingBlock.initial.delay.ms`: pause before asking the NameNode again; it doubles.
+    pub retry_delay: Time,
+    /// `dfs.client.block.write.locateFollowingBlock.retries`: how often the NameNode is asked again.
+    pub complete_retries: u32,
+    /// `dfs.client.max.block.acquire.failures`: rounds over all replicas before a read fails.
+    pub acquire_failures: u32,
+    /// `dfs.client.retry.window.base`: pause before the next round.
+    pub retry_window: Time,
+}
+
+impl Default for HdfsConfig {
+    fn default() -> Self {
+        Self {
+            block_size: Bytes::from_mib(128),
+            replication: 3,
+            heartbeat_interval: Time::from_secs(3),
+            recheck_interval: Time::from_secs(300),
+            block_report_interval: Time::from_secs(21_600),
+            redundancy_interval: Time::from_secs(3),
+            replication_work_multiplier: 2,
+            replication_max_streams: 2,
+            consider_load: true,
+            handlers: 10,
+            call_service: Time::from_us(100),
+            packet_size: Bytes::new(65_536),
+            max_packets: 80,
+            send_buffer: Bytes::from_mib(1),
+            readahead: Bytes::from_mib(4),
+            read_window: Bytes::from_mib(4),
+            local_chunk: Bytes::from_mib(4),
+            write_chunk: Bytes::from_mib(1),
+            socket_timeout: Time::from_secs(60),
+            timeout_extension: Time::from_secs(5),
+            block_write_retries: 3,
+            retry_delay: Time::from_ms(400),
+            complete_retries: 5,
+            acquire_failures: 3,
+            retry_window: Time::from_secs(3),
+        }
+    }
+}
+
+impl HdfsConfig {
+    /// After this long without a heartbeat a DataNode is dead: twice the recheck interval and ten heartbeats, 10.5 minutes by default.
+    pub fn dead_after(&self) -> Time {
+        self.recheck_interval * 2 + self.heartbeat_interval * 10
+    }
+}

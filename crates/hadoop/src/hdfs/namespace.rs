@@ -1,0 +1,78 @@
+//! Files, their blocks, and where the blocks' replicas are: what the NameNode knows.
+
+use crate::effect::NodeId;
+use des::define_index;
+use units::Bytes;
+
+define_index! {
+    /// A file.
+    pub FileId;
+    /// A block of a file.
+    pub BlockId
+}
+
+/// A file: its blocks in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Replicas that each block should have.
+    pub replication: u32,
+    /// Its blocks in order.
+    pub blocks: Vec<BlockId>,
+    /// Whether it is closed.
+    pub complete: bool,
+}
+
+/// A block and its finished replicas as reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// The file that it is part of.
+    pub file: FileId,
+    /// Its length.
+    pub length: Bytes,
+    /// The DataNodes that are believed to hold a finished replica, in order of report.
+    pub replicas: Vec<NodeId>,
+    /// Whether its client has finished writing it.
+    pub complete: bool,
+}
+
+/// The files and blocks of the file system.
+#[derive(Debug, Default)]
+pub struct Namespace {
+    files: Vec<File>,
+    blocks: Vec<Block>,
+}
+
+impl Namespace {
+    pub(crate) fn create(&mut self, replication: u32) -> FileId {
+        self.files.push(File { replication, blocks: Vec::new(), complete: false });
+        FileId(self.files.len() as u32 - 1)
+    }
+    pub(crate) fn add_block(&mut self, file: FileId, length: Bytes) -> BlockId {
+        let block = BlockId(self.blocks.len() as u32);
+        self.blocks.push(Block { file, length, replicas: Vec::new(), complete: false });
+        self.files[file.0 as usize].blocks.push(block);
+        block
+    }
+    /// A file.
+    pub fn file(&self, file: FileId) -> &File {
+        &self.files[file.0 as usize]
+    }
+    /// A block.
+    pub fn block(&self, block: BlockId) -> &Block {
+        &self.blocks[block.0 as usize]
+    }
+    pub(crate) fn file_mut(&mut self, file: FileId) -> &mut File {
+        &mut self.files[file.0 as usize]
+    }
+    pub(crate) fn block_mut(&mut self, block: BlockId) -> &mut Block {
+        &mut self.blocks[block.0 as usize]
+    }
+    /// All blocks in order of creation.
+    pub fn blocks(&self) -> impl Iterator<Item = (BlockId, &Block)> {
+        self.blocks.iter().enumerate().map(|(i, block)| (BlockId(i as u32), block))
+    }
+    /// A file's length.
+    pub fn length(&self, file: FileId) -> Bytes {
+        self.file(file).blocks.iter().map(|block| self.block(*block).length).sum()
+    }
+}

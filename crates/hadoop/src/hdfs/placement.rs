@@ -1,0 +1,80 @@
+//! Where replicas go: HDFS's default block placement policy.
+//!
+//! The rule (HDFS Architecture Guide, "Replica Placement: The First Baby Steps"): the first replica on the writer's node if that is a
+//! DataNode, else on a random one; the second on a node of another rack; the third on another node of the second's rack; further ones
+//! at random, no rack holding more than (replicas - 1) / racks + 2. With one rack, all are random and distinct.
+
+use crate::context::Nodes;
+use crate::effect::NodeId;
+use des::RandomStream;
+
+/// Chooses the targets of `replicas` replicas, of which those on `held` exist already, among the nodes that `usable` accepts.
+/// Fewer are returned if there are not enough nodes. The result does not repeat `held`; it is in pipeline order.
+pub fn choose(
+    nodes: &Nodes,
+    writer: Option<NodeId>,
+    replicas: u32,
+    held: &[NodeId],
+    usable: impl Fn(NodeId) -> bool,
+    random: &mut RandomStream,
+) -> Vec<NodeId> {
+    let racks = rack_count(nodes);
+    let mut chosen = held.to_vec();
+    let cap = if racks > 1 { (replicas as usize - 1) / racks + 2 } else { usize::MAX };
+    while chosen.len() < replicas as usize {
+        let free = |node: NodeId| {
+            let rack = nodes.rack(node);
+            usable(node)
+                && !chosen.contains(&node)
+                && chosen.iter().filter(|other| nodes.rack(**other) == rack).count() < cap
+        };
+        let same_rack = |a: NodeId, b: NodeId| nodes.rack(a) == nodes.rack(b);
+        let next = match chosen.as_slice() {
+            [] => writer.filter(|node| free(*node)).or_else(|| {
+                let near = |node: NodeId| free(node) && writer.is_some_and(|w| same_rack(w, node));
+                pick(nodes, random, near).or_else(|| pick(nodes, random, free))
+            }),
+            [first] => {
+                pick(nodes, random, |node| free(node) && !same_rack(*first, node)).or_else(|| pick(nodes, random, free))
+            }
+            [first, second] if same_rack(*first, *second) => {
+                pick(nodes, random, |node| free(node) && !same_rack(*first, node)).or_else(|| pick(nodes, random, free))
+            }
+            [_, second] => {
+                pick(nodes, random, |node| free(node) && same_rack(*second, node)).or_else(|| pick(nodes, random, free))
+            }
+            _ => pick(nodes, random, free),
+        };
+        match next {
+            Some(node) => chosen.push(node),
+            None => break,
+        }
+    }
+    let mut targets = chosen.split_off(held.len());
+    order_pipeline(nodes, writer, &mut targets);
+    targets
+}
+
+fn rack_count(nodes: &Nodes) -> usize {
+    let mut racks: Vec<_> = nodes.workers().map(|node| nodes.rack(node)).collect();
+    racks.sort_unstable();
+    racks.dedup();
+    racks.len()
+}
+
+/// A node with the property, each with the same probability.
+fn pick(nodes: &Nodes, random: &mut RandomStream, property: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+    let candidates: Vec<_> = nodes.workers().filter(|node| property(*node)).collect();
+    (!candidates.is_empty()).then(|| candidates[random.below(candidates.len() as u64) as usize])
+}
+
+/// A short path through the targets: from the writer to the nearest, from there to the nearest of the rest, and so on.
+fn order_pipeline(nodes: &Nodes, writer: Option<NodeId>, targets: &mut [NodeId]) {
+    let Some(mut at) = writer.or(targets.first().copied()) else { return };
+    for i in 0..targets.len() {
+        if let Some(nearest) = (i..targets.len()).min_by_key(|j| nodes.distance(at, targets[*j])) {
+            targets[i..=nearest].rotate_right(1);
+            at = targets[i];
+        }
+    }
+}
