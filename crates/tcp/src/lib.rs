@@ -1,1 +1,29 @@
 //! TCP as pure state machines.
+//!
+//! An [`Endpoint`] is one side of a connection. It is handed the time and one input, and appends the segments it sends and
+//! the notices for its application to an [`Output`] that the caller owns. It has no clock, no queue and no socket, so the same code runs in a
+//! simulator, behind a real socket and under a fuzzer.
+//!
+//! Bytes are counted, not held: the application says how many it writes, and learns how many have arrived. Sequence
+//! numbers are stream positions of 64 bits: the SYN is 0, the first byte is 1. They never wrap, so an old duplicate is known
+//! for what it is, and neither PAWS nor the long wait of TIME-WAIT is needed.
+
+mod config;
+mod counters;
+mod endpoint;
+mod output;
+mod ranges;
+mod receive;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod send;
+
+pub mod control;
+
+pub use config::Config;
+pub use counters::Counters;
+pub use endpoint::{Endpoint, State};
+pub use output::{Notice, Output};
+pub use rtt::RttEstimator;
+pub use segment::{BASE_HEADER, Flags, MAX_SACK_BLOCKS, NO_WINDOW_SCALE, Segment};

@@ -1,0 +1,87 @@
+//! The settings of one endpoint.
+
+use crate::control::ControlKind;
+use units::{Bytes, Time};
+
+/// How an endpoint behaves. [`Config::default`] is a present-day host's: SACK, timestamps, window scaling, delayed
+/// acknowledgements, CUBIC, ten segments of initial window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Largest payload of a segment in bytes, announced to the peer; both sides use the smaller one.
+    pub mss: u16,
+    /// Initial congestion window in segments (RFC 6928: 10).
+    pub initial_window: u32,
+    /// A fixed ceiling on the data in the network, in segments, whatever the congestion window; `None` for no ceiling.
+    pub max_window: Option<u32>,
+    /// Receive buffer: the largest window announced is this, rounded down to the window scale.
+    pub receive_buffer: Bytes,
+    /// The application takes received bytes at once; otherwise they stay in the buffer until `consume`.
+    pub auto_consume: bool,
+    /// Offer window scaling (RFC 7323); without it no window exceeds 65,535 bytes.
+    pub window_scaling: bool,
+    /// Offer selective acknowledgements (RFC 2018); if both sides do, recovery is RFC 6675's, else NewReno's (RFC 6582).
+    pub sack: bool,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Options lengthen headers and shorten payloads, as in real packets. Off, every header is 40 bytes.
+    pub count_options: bool,
+    /// Hold a partial segment back while data is unacknowledged (RFC 896).
+    pub nagle: bool,
+    /// Hold every partial segment back until the application pushes or closes.
+    pub cork: bool,
+    /// Delay acknowledgements up to this long or until a second segment (RFC 1122); `None` acknowledges every segment.
+    pub delayed_ack: Option<Time>,
+    /// This many first segments are acknowledged at once, so that slow start is not held up.
+    pub quick_acks: u8,
+    /// Send new data on the first two duplicate acknowledgements (RFC 3042).
+    pub limited_transmit: bool,
+    /// Smallest retransmission timeout (RFC 6298 says 1 s; hosts use 200 ms).
+    pub min_rto: Time,
+    /// Retransmission timeout before the first round trip is known (RFC 6298: 1 s).
+    pub initial_rto: Time,
+    /// Largest retransmission timeout (RFC 6298: at least 60 s).
+    pub max_rto: Time,
+    /// Give the connection up after this many retransmissions of the same data.
+    pub max_retries: u8,
+    /// Give up opening after this many retransmissions of a SYN.
+    pub syn_retries: u8,
+    /// Start from the initial window again after an idle period of one timeout (RFC 5681, section 4.1).
+    pub idle_restart: bool,
+    /// The congestion control.
+    pub control: ControlKind,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mss: 1460,
+            initial_window: 10,
+            max_window: None,
+            receive_buffer: Bytes::from_mib(4),
+            auto_consume: true,
+            window_scaling: true,
+            sack: true,
+            timestamps: true,
+            count_options: true,
+            nagle: true,
+            cork: false,
+            delayed_ack: Some(Time::from_ms(40)),
+            quick_acks: 16,
+            limited_transmit: true,
+            min_rto: Time::from_ms(200),
+            initial_rto: Time::from_secs(1),
+            max_rto: Time::from_secs(120),
+            max_retries: 15,
+            syn_retries: 6,
+            idle_restart: true,
+            control: ControlKind::Reno,
+        }
+    }
+}
+
+impl Config {
+    /// The window scale to offer: the smallest that lets the whole receive buffer be announced (at most 14).
+    pub(crate) fn window_shift(&self) -> u8 {
+        (0..14).find(|shift| self.receive_buffer.get() >> shift <= 65_535).unwrap_or(14)
+    }
+}

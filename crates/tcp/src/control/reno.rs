@@ -1,0 +1,50 @@
+//! Slow start and congestion avoidance (RFC 5681).
+
+use super::{Ack, Control, Window};
+use units::Time;
+
+/// Additive increase, multiplicative decrease: the control of NewReno and of SACK-Reno.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reno {
+    /// Bytes acknowledged in congestion avoidance since the window last grew.
+    counted: u64,
+}
+
+/// Half of what is outstanding, at least two segments (RFC 5681, equation 4).
+pub(super) fn half(flight: u64, mss: u32) -> u64 {
+    (flight / 2).max(2 * u64::from(mss))
+}
+
+impl Control for Reno {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if !ack.cwnd_limited {
+            return;
+        }
+        let mss = u64::from(window.mss);
+        if window.slow_start() {
+            // Equation 2.
+            window.cwnd += ack.acked.min(mss);
+            return;
+        }
+        // One segment per window of acknowledged bytes: the recommended way to count (section 3.1), and no division.
+        self.counted += ack.acked;
+        if self.counted >= window.cwnd {
+            self.counted -= window.cwnd;
+            window.cwnd += mss;
+        }
+    }
+    fn on_loss(&mut self, window: &mut Window, _: Time, flight: u64) {
+        window.ssthresh = half(flight, window.mss);
+        window.cwnd = window.ssthresh;
+        self.counted = 0;
+    }
+    fn on_timeout(&mut self, window: &mut Window, _: Time, flight: u64, repeated: bool) {
+        // Held constant when the same data times out again (section 3.1, after equation 4).
+        if !repeated {
+            window.ssthresh = half(flight, window.mss);
+        }
+        window.cwnd = u64::from(window.mss);
+        self.counted = 0;
+    }
+}

@@ -1,0 +1,34 @@
+//! What an endpoint counts.
+
+use units::Time;
+
+/// Totals since the endpoint was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments sent, of every kind.
+    pub segments_sent: u64,
+    /// Segments received, of every kind.
+    pub segments_received: u64,
+    /// Segments with data or a FIN that were sent again, probes of a zero window not among them.
+    pub retransmissions: u64,
+    /// Payload bytes sent again.
+    pub bytes_retransmitted: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u32,
+    /// Times that fast recovery was entered.
+    pub fast_recoveries: u32,
+    /// Duplicate acknowledgements received.
+    pub duplicate_acks: u64,
+    /// Segments received whose data was already there.
+    pub duplicate_segments: u64,
+    /// Times that the peer's window went to zero.
+    pub zero_windows_seen: u32,
+    /// Times that this side's window went to zero.
+    pub zero_windows_announced: u32,
+    /// Probes of a closed window.
+    pub window_probes: u32,
+    /// Time spent in fast recovery.
+    pub recovery_time: Time,
+    /// Time lost to timeouts: waiting for the timer to expire, and then until what was outstanding is acknowledged.
+    pub timeout_time: Time,
+}

@@ -1,0 +1,540 @@
+//! One side of a connection: its states (RFC 9293, section 3.3.2), what the application asks of it, its timers.
+
+use crate::control::{AnyControl, Window};
+use crate::receive::Receiver;
+use crate::send::{Phase, Sender};
+use crate::{Config, Counters, Flags, Notice, Output, RttEstimator, Segment};
+use units::Time;
+
+/// The states of RFC 9293.
+///
+/// TIME-WAIT needs no timer here: positions never wrap, so nothing of an old connection can be taken for a new one. An endpoint that gets
+/// there says [`Notice::Closed`] at once and goes on answering a FIN that is sent again; its owner keeps it until the other side has
+/// closed too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+}
+
+impl State {
+    /// Both SYNs are acknowledged (and the connection is not gone).
+    pub fn is_synchronized(self) -> bool {
+        !matches!(self, Self::Closed | Self::Listen | Self::SynSent | Self::SynReceived)
+    }
+}
+
+/// Flags that take a segment off the common path.
+const UNUSUAL: Flags = Flags::SYN.with(Flags::RST).with(Flags::FIN);
+
+/// One side of a TCP connection.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Endpoint {
+    pub(crate) state: State,
+    /// The peer sends timestamps too.
+    pub(crate) timestamps: bool,
+    /// The peer permits SACK, and so do we.
+    pub(crate) sack: bool,
+    /// IP and TCP header of a segment without SACK blocks.
+    pub(crate) header: u8,
+    /// The earliest of all timers.
+    deadline: Time,
+    pub(crate) tx: Sender,
+    pub(crate) rx: Receiver,
+    pub(crate) rtt: RttEstimator,
+    pub(crate) control: AnyControl,
+    pub(crate) counters: Counters,
+    pub(crate) config: Config,
+}
+
+impl Endpoint {
+    /// An endpoint that will open the connection.
+    pub fn connect(config: &Config) -> Self {
+        Self::new(config, State::Closed)
+    }
+    /// An endpoint that waits for a SYN.
+    pub fn listen(config: &Config) -> Self {
+        Self::new(config, State::Listen)
+    }
+    fn new(config: &Config, state: State) -> Self {
+        Self {
+            state,
+            timestamps: false,
+            sack: false,
+            header: crate::BASE_HEADER as u8,
+            deadline: Time::MAX,
+            tx: Sender::new(config),
+            rx: Receiver::new(config),
+            rtt: RttEstimator::new(config.initial_rto, config.min_rto, config.max_rto),
+            control: AnyControl::new(config.control),
+            counters: Counters::default(),
+            config: *config,
+        }
+    }
+
+    // === What the application does ===
+
+    /// Opens the connection actively: sends a SYN.
+    pub fn open(&mut self, now: Time, out: &mut Output) {
+        if self.state == State::Closed && self.tx.nxt == 0 {
+            self.state = State::SynSent;
+            self.send_syn(now, out);
+        }
+        self.settle();
+    }
+    /// The application appends `bytes` to its stream; with `push` they are to be handed over on arrival, and a partial segment is not
+    /// held back by cork.
+    pub fn write(&mut self, now: Time, bytes: u64, push: bool, out: &mut Output) {
+        if self.tx.finishing || matches!(self.state, State::Closed if self.tx.nxt > 0) {
+            return;
+        }
+        self.tx.write_end += bytes;
+        if push {
+            self.tx.push_end = self.tx.write_end;
+        }
+        if self.state.is_synchronized() {
+            self.restart_if_idle(now);
+            self.transmit(now, out);
+        }
+        self.settle();
+    }
+    /// Turns corking on or off; turning it off sends what was held back.
+    pub fn set_cork(&mut self, now: Time, cork: bool, out: &mut Output) {
+        self.config.cork = cork;
+        if self.state.is_synchronized() {
+            self.transmit(now, out);
+        }
+        self.settle();
+    }
+    /// The application takes `bytes` of what was received out of the buffer; the peer is told when its window has opened enough.
+    pub fn consume(&mut self, now: Time, bytes: u64, out: &mut Output) {
+        self.rx.consume(bytes);
+        if self.state.is_synchronized() && self.rx.window_update_due(self.tx.window.mss) {
+            self.send_ack(now, out);
+        }
+        self.settle();
+    }
+    /// The application has written all: a FIN follows its last byte. Bytes written while the connection still opens are sent first (RFC 9293
+    /// would let them be thrown away).
+    pub fn close(&mut self, now: Time, out: &mut Output) {
+        match self.state {
+            State::Listen => self.finish(out),
+            State::SynSent if self.written() == 0 => self.finish(out),
+            State::Closed => {}
+            _ if self.tx.finishing => {}
+            state => {
+                self.tx.finishing = true;
+                self.state = match state {
+                    State::Established => State::FinWait1,
+                    State::CloseWait => State::LastAck,
+                    // The FIN waits for the handshake.
+                    other => other,
+                };
+                if self.state.is_synchronized() {
+                    self.transmit(now, out);
+                }
+            }
+        }
+        self.settle();
+    }
+    /// Drops the connection: the peer gets a RST.
+    pub fn abort(&mut self, now: Time, out: &mut Output) {
+        if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+            let mut segment = Segment::new(Flags::RST | Flags::ACK, self.tx.nxt, self.rx.nxt);
+            self.stamp(now, &mut segment);
+            self.emit(segment, out);
+        }
+        self.enter_closed(now);
+        self.settle();
+    }
+
+    // === What it can be asked ===
+
+    /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+    /// In-order bytes received so far.
+    #[inline]
+    pub fn received(&self) -> u64 {
+        self.rx.received()
+    }
+    /// Bytes of this side's stream that the peer has acknowledged.
+    #[inline]
+    pub fn acknowledged(&self) -> u64 {
+        self.tx.una.min(self.tx.write_end).saturating_sub(1)
+    }
+    /// Bytes that the application has written.
+    pub fn written(&self) -> u64 {
+        self.tx.write_end - 1
+    }
+    /// Bytes sent at least once.
+    pub fn sent(&self) -> u64 {
+        self.tx.nxt.min(self.tx.write_end).saturating_sub(1)
+    }
+    /// Received bytes that the application has not taken.
+    pub fn unread(&self) -> u64 {
+        self.rx.unread()
+    }
+    /// Where the connection is.
+    pub fn state(&self) -> State {
+        self.state
+    }
+    /// The congestion window, its threshold and the segment size in force.
+    pub fn window(&self) -> &Window {
+        &self.tx.window
+    }
+    /// Bytes sent and not acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.tx.nxt - self.tx.una
+    }
+    /// Bytes believed to be in the network: outstanding, less those SACKed or lost (RFC 6675's *pipe*).
+    pub fn pipe(&self) -> u64 {
+        self.tx.pipe()
+    }
+    /// Right edge of the peer's window as a count of bytes of this side's stream.
+    pub fn peer_window_end(&self) -> u64 {
+        self.tx.window_edge.saturating_sub(1)
+    }
+    /// In fast recovery.
+    pub fn in_recovery(&self) -> bool {
+        self.tx.phase == Phase::Recovery
+    }
+    /// A timeout's retransmissions are not all acknowledged yet.
+    pub fn in_timeout(&self) -> bool {
+        self.tx.phase == Phase::Loss
+    }
+    /// Round-trip time and timeout.
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+    /// What has been counted.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    // === Timers ===
+
+    /// Time has come to [`deadline`](Self::deadline), or a later or earlier moment: what is due happens.
+    pub fn on_timer(&mut self, now: Time, out: &mut Output) {
+        if now >= self.tx.timer_at {
+            self.tx.timer_at = Time::MAX;
+            match self.state {
+                State::SynSent | State::SynReceived => self.on_syn_timeout(now, out),
+                _ if self.tx.una < self.tx.nxt => self.on_retransmission_timeout(now, out),
+                _ => self.on_persist_timeout(now, out),
+            }
+        }
+        if now >= self.rx.ack_at {
+            self.send_ack(now, out);
+        }
+        if now >= self.tx.pace_wake {
+            self.transmit(now, out);
+        }
+        self.settle();
+    }
+    /// Brings the cached deadline up to date; every entry point ends here.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        self.deadline = self.tx.timer_at.min(self.rx.ack_at).min(self.tx.pace_wake);
+    }
+    fn on_syn_timeout(&mut self, now: Time, out: &mut Output) {
+        self.counters.timeouts += 1;
+        self.counters.timeout_time += self.rtt.rto();
+        if self.tx.retries >= self.config.syn_retries {
+            return self.give_up(now, out);
+        }
+        self.tx.retries += 1;
+        self.counters.retransmissions += 1;
+        self.rtt.back_off();
+        self.send_syn(now, out);
+    }
+
+    // === Handshake ===
+
+    /// A SYN, or a SYN-ACK once the peer's SYN is there.
+    fn send_syn(&mut self, now: Time, out: &mut Output) {
+        let reply = self.state == State::SynReceived;
+        let mut segment = Segment::new(if reply { Flags::SYN | Flags::ACK } else { Flags::SYN }, 0, self.rx.nxt);
+        segment.mss = self.config.mss;
+        // A SYN-ACK grants only what the SYN asked for.
+        if if reply { self.rx.scaling } else { self.config.window_scaling } {
+            segment.window_scale = self.config.window_shift();
+        }
+        if if reply { self.sack } else { self.config.sack } {
+            segment.flags |= Flags::SACK_PERMITTED;
+        }
+        if if reply { self.timestamps } else { self.config.timestamps } {
+            segment.flags |= Flags::TIMESTAMPS;
+            segment.ts_val = now.as_us() as u32;
+            segment.ts_ecr = self.rx.ts_recent;
+        }
+        // The window of a SYN is never scaled (RFC 7323, section 2.2).
+        segment.window = self.config.receive_buffer.get().min(65_535) as u32;
+        if self.config.count_options {
+            segment.header = (crate::BASE_HEADER + segment.option_bytes()) as u8;
+        }
+        if self.tx.retries == 0 {
+            self.tx.timed_at = now;
+            self.tx.timed_end = 1;
+        } else {
+            self.tx.timed_end = 0;
+        }
+        self.tx.nxt = self.tx.nxt.max(1);
+        self.tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.rx.ack_at = Time::MAX;
+        self.emit(segment, out);
+    }
+    /// Takes the peer's SYN: its options and window.
+    fn on_syn(&mut self, segment: &Segment) {
+        let config = &self.config;
+        self.rx.nxt = 1;
+        self.rx.consumed = 1;
+        self.timestamps = config.timestamps && segment.flags.contains(Flags::TIMESTAMPS);
+        self.sack = config.sack && segment.flags.contains(Flags::SACK_PERMITTED);
+        self.rx.scaling = config.window_scaling && segment.window_scale != crate::NO_WINDOW_SCALE;
+        self.rx.shift = if self.rx.scaling { config.window_shift() } else { 0 };
+        self.rx.ts_recent = segment.ts_val;
+        // 536 is what RFC 9293 assumes of a peer that says nothing.
+        let mss = if segment.mss == 0 { 536 } else { segment.mss };
+        let mut mss = u32::from(config.mss.min(mss));
+        if self.timestamps && config.count_options {
+            // RFC 6691: options come out of the payload.
+            mss = mss.saturating_sub(12);
+            self.header = (crate::BASE_HEADER + 12) as u8;
+        }
+        self.tx.window.mss = mss.max(1);
+        self.rx.mss = self.tx.window.mss;
+        self.rx.open_window();
+        self.tx.window_edge = 1 + u64::from(segment.window);
+        self.tx.window_seq = segment.seq;
+        self.tx.max_window = segment.window;
+    }
+    fn on_established(&mut self, now: Time, out: &mut Output) {
+        let tx = &mut self.tx;
+        // RFC 5681, section 3.1: a lost SYN costs the initial window.
+        let segments = if tx.retries > 0 { 1 } else { self.config.initial_window };
+        tx.window = Window::new(tx.window.mss, segments);
+        tx.una = 1;
+        tx.timer_at = Time::MAX;
+        if tx.timed_end == 1 {
+            self.rtt.sample(now.saturating_sub(tx.timed_at));
+        } else {
+            self.rtt.after_lost_syn();
+        }
+        tx.timed_end = 0;
+        tx.retries = 0;
+        self.state = if tx.finishing { State::FinWait1 } else { State::Established };
+        out.notices.push(Notice::Connected);
+    }
+
+    // === Segments ===
+
+    /// A segment has arrived.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        self.counters.segments_received += 1;
+        if self.state == State::Established && segment.flags.contains(Flags::ACK) && !segment.flags.intersects(UNUSUAL)
+        {
+            self.on_synchronized(now, segment, out);
+        } else {
+            self.on_unusual(now, segment, out);
+        }
+        self.settle();
+    }
+    fn on_unusual(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        let flags = segment.flags;
+        match self.state {
+            State::Closed => self.refuse(now, segment, out),
+            State::Listen => {
+                if flags.contains(Flags::ACK) {
+                    self.refuse(now, segment, out);
+                } else if flags.contains(Flags::SYN) && !flags.contains(Flags::RST) {
+                    self.on_syn(segment);
+                    self.state = State::SynReceived;
+                    self.send_syn(now, out);
+                }
+            }
+            State::SynSent => self.on_segment_in_syn_sent(now, segment, out),
+            _ if flags.contains(Flags::RST) => {
+                // Only a reset in the window counts (RFC 5961, section 3.2, without its challenge for the rest of the window).
+                if segment.seq <= self.rx.limit() && segment.end() >= self.rx.nxt {
+                    self.reset(now, out);
+                }
+            }
+            State::SynReceived if flags.contains(Flags::SYN) => {
+                if flags.contains(Flags::ACK) && segment.ack == 1 {
+                    // Simultaneous open: the peer has our SYN.
+                    self.on_established(now, out);
+                    self.send_ack(now, out);
+                    self.transmit(now, out);
+                } else {
+                    // The SYN-ACK was lost.
+                    self.send_syn(now, out);
+                }
+            }
+            _ if flags.contains(Flags::SYN) => self.send_ack(now, out),
+            _ if !flags.contains(Flags::ACK) => {}
+            State::SynReceived => {
+                if segment.ack == 0 || segment.ack > self.tx.nxt {
+                    return self.refuse(now, segment, out);
+                }
+                self.on_established(now, out);
+                self.tx.window_edge = self.tx.window_edge.max(segment.ack + u64::from(segment.window));
+                self.on_synchronized(now, segment, out);
+            }
+            _ => self.on_synchronized(now, segment, out),
+        }
+    }
+    fn on_segment_in_syn_sent(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        let flags = segment.flags;
+        let acknowledges = flags.contains(Flags::ACK);
+        if acknowledges && segment.ack != 1 {
+            return self.refuse(now, segment, out);
+        }
+        if flags.contains(Flags::RST) {
+            if acknowledges {
+                self.reset(now, out);
+            }
+            return;
+        }
+        if !flags.contains(Flags::SYN) {
+            return;
+        }
+        self.on_syn(segment);
+        if acknowledges {
+            self.on_established(now, out);
+            let sent = out.segments.len();
+            self.transmit(now, out);
+            if out.segments.len() == sent {
+                self.send_ack(now, out);
+            }
+        } else {
+            self.state = State::SynReceived;
+            self.send_syn(now, out);
+        }
+    }
+    /// Acknowledgement, data and FIN of a synchronized connection.
+    #[inline]
+    fn on_synchronized(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        if segment.seq > self.rx.limit() || segment.ack > self.tx.nxt + u64::from(self.tx.probing) {
+            // Not acceptable (RFC 9293, section 3.10.7.4): tell the peer where we are.
+            return self.send_ack(now, out);
+        }
+        self.take_ack(now, segment, out);
+        if self.state == State::Closed {
+            return;
+        }
+        let finished = self.take_data(now, segment);
+        self.transmit(now, out);
+        if self.rx.ack_now {
+            self.send_ack(now, out);
+        }
+        if finished {
+            self.on_peer_finished(now, out);
+        }
+    }
+    /// The peer's FIN is in order.
+    fn on_peer_finished(&mut self, now: Time, out: &mut Output) {
+        out.notices.push(Notice::PeerFinished);
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now, out),
+            _ => {}
+        }
+    }
+    /// Our FIN has been acknowledged.
+    pub(crate) fn on_fin_acknowledged(&mut self, now: Time, out: &mut Output) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now, out),
+            State::LastAck => {
+                self.enter_closed(now);
+                out.notices.push(Notice::Closed);
+            }
+            _ => {}
+        }
+    }
+
+    // === Endings ===
+
+    fn enter_time_wait(&mut self, now: Time, out: &mut Output) {
+        self.enter_closed(now);
+        self.state = State::TimeWait;
+        out.notices.push(Notice::Closed);
+    }
+    fn enter_closed(&mut self, now: Time) {
+        self.enter_phase(now, Phase::Open);
+        self.state = State::Closed;
+        self.tx.timer_at = Time::MAX;
+        self.tx.pace_wake = Time::MAX;
+        self.rx.ack_at = Time::MAX;
+        self.rx.ack_now = false;
+    }
+    /// Closes before there is a connection.
+    fn finish(&mut self, out: &mut Output) {
+        self.state = State::Closed;
+        self.tx.timer_at = Time::MAX;
+        // A closed endpoint is not opened again.
+        self.tx.nxt = self.tx.nxt.max(1);
+        out.notices.push(Notice::Closed);
+    }
+    fn reset(&mut self, now: Time, out: &mut Output) {
+        if self.state == State::TimeWait {
+            return;
+        }
+        self.enter_closed(now);
+        out.notices.push(Notice::Reset);
+    }
+    /// The peer does not answer.
+    pub(crate) fn give_up(&mut self, now: Time, out: &mut Output) {
+        if self.state.is_synchronized() {
+            let mut segment = Segment::new(Flags::RST | Flags::ACK, self.tx.nxt, self.rx.nxt);
+            self.stamp(now, &mut segment);
+            self.emit(segment, out);
+        }
+        self.reset(now, out);
+    }
+    /// Answers a segment that belongs to no connection (RFC 9293, section 3.10.7.1).
+    fn refuse(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        let mut reply = if segment.flags.contains(Flags::ACK) {
+            Segment::new(Flags::RST, segment.ack, 0)
+        } else {
+            Segment::new(Flags::RST | Flags::ACK, 0, segment.end())
+        };
+        self.stamp(now, &mut reply);
+        self.emit(reply, out);
+    }
+
+    // === Sending, the last steps ===
+
+    /// Fills in window and options of a segment that is not a SYN.
+    #[inline]
+    pub(crate) fn stamp(&mut self, now: Time, segment: &mut Segment) {
+        segment.header = self.header;
+        if self.timestamps {
+            segment.flags |= Flags::TIMESTAMPS;
+            segment.ts_val = now.as_us() as u32;
+            segment.ts_ecr = self.rx.ts_recent;
+        }
+    }
+    #[inline]
+    pub(crate) fn emit(&mut self, segment: Segment, out: &mut Output) {
+        self.counters.segments_sent += 1;
+        out.segments.push(segment);
+    }
+}

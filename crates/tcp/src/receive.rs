@@ -1,0 +1,266 @@
+//! The receiving half: reassembly, the window it announces, when it acknowledges.
+
+use crate::ranges::RangeSet;
+use crate::segment::MAX_SACK_BLOCKS;
+use crate::{Config, Endpoint, Flags, Output, Segment};
+use units::Time;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// The next position expected (RCV.NXT).
+    pub nxt: u64,
+    /// Everything below has been taken by the application.
+    pub consumed: u64,
+    /// Right edge of the window as announced last.
+    announced: u64,
+    buffer: u64,
+    /// When a delayed acknowledgement is due.
+    pub ack_at: Time,
+    delay: Time,
+    pub mss: u32,
+    pub ts_recent: u32,
+    pub shift: u8,
+    /// The peer scales windows, and so do we.
+    pub scaling: bool,
+    /// An acknowledgement is due in this very call.
+    pub ack_now: bool,
+    /// The window announced last was zero.
+    shut: bool,
+    auto_consume: bool,
+    /// Segments that wait for a delayed acknowledgement.
+    unacknowledged: u8,
+    quick_acks: u8,
+    /// Position of the peer's FIN, or `u64::MAX`.
+    fin: u64,
+    /// Received beyond `nxt`.
+    out_of_order: RangeSet,
+    /// A position in each range reported lately, most recent first (RFC 2018, section 4).
+    reported: [u64; MAX_SACK_BLOCKS],
+    /// A duplicate to report first in the next acknowledgement (RFC 2883).
+    duplicate: Option<(u64, u64)>,
+}
+
+impl Receiver {
+    pub fn new(config: &Config) -> Self {
+        Self {
+            nxt: 0,
+            consumed: 0,
+            announced: 0,
+            buffer: config.receive_buffer.get(),
+            ack_at: Time::MAX,
+            delay: config.delayed_ack.unwrap_or(Time::ZERO),
+            mss: u32::from(config.mss),
+            ts_recent: 0,
+            shift: 0,
+            scaling: false,
+            ack_now: false,
+            shut: false,
+            auto_consume: config.auto_consume,
+            unacknowledged: 0,
+            quick_acks: config.quick_acks,
+            fin: u64::MAX,
+            out_of_order: RangeSet::default(),
+            reported: [0; MAX_SACK_BLOCKS],
+            duplicate: None,
+        }
+    }
+    /// The SYN announced as much of the buffer as fits without scaling.
+    pub fn open_window(&mut self) {
+        self.announced = 1 + self.buffer.min(65_535);
+    }
+    pub fn received(&self) -> u64 {
+        self.nxt.min(self.fin).saturating_sub(1)
+    }
+    pub fn unread(&self) -> u64 {
+        self.nxt.min(self.fin).saturating_sub(self.consumed)
+    }
+    pub fn consume(&mut self, bytes: u64) {
+        self.consumed += bytes.min(self.unread());
+    }
+    /// The end of the buffer: nothing beyond it is accepted.
+    #[inline]
+    pub fn limit(&self) -> u64 {
+        self.consumed + self.buffer
+    }
+    /// The window to announce: what is free, rounded down to the scale, but not inched forward
+    /// (RFC 1122, section 4.2.3.3).
+    #[inline]
+    fn window(&mut self) -> u32 {
+        let mut edge = self.limit();
+        if !self.auto_consume && edge < self.announced + self.worthwhile() {
+            edge = edge.min(self.announced);
+        }
+        let window = edge.saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
+        self.announced = self.announced.max(self.nxt + window);
+        window as u32
+    }
+    /// The least by which it pays to move the window.
+    fn worthwhile(&self) -> u64 {
+        u64::from(self.mss).min(self.buffer / 2).max(1)
+    }
+    /// The application has taken so much that the peer should hear of it at once: two segments or half the buffer.
+    pub fn window_update_due(&self, mss: u32) -> bool {
+        let room = self.limit().saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
+        let news = (self.nxt + room).saturating_sub(self.announced);
+        news >= (2 * u64::from(mss)).min(self.buffer / 2).max(1)
+    }
+}
+
+impl Endpoint {
+    /// Takes data and FIN of a segment; true when the peer's stream ends with it.
+    #[inline]
+    pub(crate) fn take_data(&mut self, now: Time, segment: &Segment) -> bool {
+        let rx = &mut self.rx;
+        let fin = segment.flags.contains(Flags::FIN);
+        if self.timestamps && segment.seq <= rx.nxt && segment.end() >= rx.nxt {
+            // RFC 7323, section 4.3: with acknowledgements delayed, the earliest unacknowledged segment is echoed.
+            if rx.unacknowledged == 0 {
+                rx.ts_recent = segment.ts_val;
+            }
+        }
+        if segment.len == 0 && !fin {
+            // A window probe or a stale acknowledgement lies before the window; it is answered (RFC 9293, section 3.10.7.4).
+            rx.ack_now |= segment.seq < rx.nxt;
+            return false;
+        }
+        let end = segment.seq + u64::from(segment.len);
+        if segment.seq == rx.nxt && rx.out_of_order.is_empty() && !fin && end <= rx.limit() {
+            rx.nxt = end;
+            if rx.auto_consume {
+                rx.consumed = end;
+            }
+            rx.on_in_order(now, segment.len);
+            return false;
+        }
+        self.take_unusual(segment, fin)
+    }
+    /// Data out of order, duplicate, beyond the buffer, or with a FIN: acknowledged at once (RFC 5681, section 4.2).
+    fn take_unusual(&mut self, segment: &Segment, fin: bool) -> bool {
+        let rx = &mut self.rx;
+        rx.ack_now = true;
+        let before = rx.nxt;
+        if before > rx.fin {
+            self.counters.duplicate_segments += 1;
+            return false;
+        }
+        // The window may close on data that was already under way, or that probes it.
+        let end = (segment.seq + u64::from(segment.len)).min(rx.limit()).min(rx.fin);
+        if fin && segment.seq + u64::from(segment.len) == end {
+            rx.fin = end;
+        }
+        let start = segment.seq.max(rx.nxt);
+        if start < end {
+            if start == rx.nxt {
+                rx.nxt = end;
+                if let Some(range) = rx.out_of_order.at_or_after(end).filter(|range| range.start <= end) {
+                    rx.nxt = range.end;
+                }
+                rx.out_of_order.remove_below(rx.nxt);
+            } else {
+                let mut fresh = false;
+                rx.out_of_order.insert(start, end, |_, _| fresh = true);
+                if !fresh {
+                    self.counters.duplicate_segments += 1;
+                    rx.duplicate = Some((start, end));
+                }
+                rx.report(start);
+            }
+        } else if segment.len > 0 && segment.seq < before {
+            self.counters.duplicate_segments += 1;
+            rx.duplicate = Some((segment.seq, end));
+        }
+        if rx.auto_consume {
+            rx.consumed = rx.nxt;
+        }
+        let finished = rx.nxt == rx.fin && before <= rx.fin;
+        if finished {
+            rx.nxt += 1;
+        }
+        finished
+    }
+    /// Sends an acknowledgement.
+    pub(crate) fn send_ack(&mut self, now: Time, out: &mut Output) {
+        let mut segment = self.acknowledging(now);
+        segment.seq = self.tx.nxt;
+        self.emit(segment, out);
+    }
+    /// A segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is done.
+    #[inline]
+    pub(crate) fn acknowledging(&mut self, now: Time) -> Segment {
+        let mut segment = Segment::new(Flags::ACK, 0, self.rx.nxt);
+        segment.window = self.rx.window();
+        if (segment.window == 0) != self.rx.shut {
+            self.rx.shut = !self.rx.shut;
+            self.counters.zero_windows_announced += u32::from(self.rx.shut);
+        }
+        self.stamp(now, &mut segment);
+        if !self.rx.out_of_order.is_empty() || self.rx.duplicate.is_some() {
+            self.add_sack_blocks(&mut segment);
+        }
+        self.rx.ack_now = false;
+        self.rx.ack_at = Time::MAX;
+        self.rx.unacknowledged = 0;
+        segment
+    }
+    /// What the SACK blocks of the next segment take.
+    #[inline]
+    pub(crate) fn sack_option_bytes(&self) -> u32 {
+        if !self.sack || (self.rx.out_of_order.is_empty() && self.rx.duplicate.is_none()) {
+            return 0;
+        }
+        let blocks = self.rx.out_of_order.as_slice().len() + usize::from(self.rx.duplicate.is_some());
+        4 + 8 * blocks.min(self.most_sack_blocks()) as u32
+    }
+    fn most_sack_blocks(&self) -> usize {
+        if self.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS }
+    }
+    fn add_sack_blocks(&mut self, segment: &mut Segment) {
+        if !self.sack {
+            self.rx.duplicate = None;
+            return;
+        }
+        let most = self.most_sack_blocks();
+        if let Some((start, end)) = self.rx.duplicate.take() {
+            segment.push_sack(start, end);
+        }
+        // Ranges reported before, most recent first; then whatever is left, lowest first.
+        let mut listed = [0; MAX_SACK_BLOCKS];
+        let mut count = 0;
+        let recent = self.rx.reported.iter().filter_map(|position| self.rx.out_of_order.containing(*position));
+        for range in recent.chain(self.rx.out_of_order.as_slice().iter().copied()) {
+            if segment.sack_count() == most {
+                break;
+            }
+            if !listed[..count].contains(&range.start) {
+                segment.push_sack(range.start, range.end);
+                listed[count] = range.start;
+                count += 1;
+            }
+        }
+        if self.config.count_options {
+            segment.header = (crate::BASE_HEADER + segment.option_bytes()) as u8;
+        }
+    }
+}
+
+impl Receiver {
+    /// In-order data came: acknowledge now, or with the next segment, or when the delay is over (RFC 5681, section 4.2).
+    #[inline]
+    fn on_in_order(&mut self, now: Time, len: u32) {
+        self.unacknowledged += 1;
+        if self.delay == Time::ZERO || self.unacknowledged >= 2 || self.quick_acks > 0 || len > self.mss {
+            self.quick_acks = self.quick_acks.saturating_sub(1);
+            self.ack_now = true;
+        } else {
+            self.ack_at = now.saturating_add(self.delay);
+        }
+    }
+    /// The range around `position` moves to the front of those reported.
+    fn report(&mut self, position: u64) {
+        let range = self.out_of_order.containing(position);
+        let same = |other: &u64| range.is_some_and(|range| range.start <= *other && *other < range.end);
+        let at = self.reported.iter().position(same).unwrap_or(MAX_SACK_BLOCKS - 1);
+        self.reported[..=at].rotate_right(1);
+        self.reported[0] = position;
+    }
+}

@@ -1,0 +1,148 @@
+//! What a sender knows of its outstanding data (RFC 6675).
+//!
+//! RFC 6675's IsLost is monotone: when a byte is lost, so is every byte below it that is not SACKed. And HighRxt says
+//! that every such byte below it has been retransmitted. So two edges and the ranges SACKed are the whole state, and *pipe* is
+//! kept as three sums: bytes SACKed, bytes lost, bytes retransmitted.
+
+use crate::ranges::RangeSet;
+
+/// Duplicate acknowledgements, or SACKed segments above a hole, that mean a loss (RFC 5681, RFC 6675).
+pub(crate) const DUP_THRESH: u64 = 3;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    sacked_bytes: u64,
+    /// Bytes below the lost edge that are not SACKed.
+    lost_bytes: u64,
+    /// Bytes below the retransmission edge that are not SACKed.
+    retransmitted_bytes: u64,
+    lost_edge: u64,
+    /// HighRxt: everything below that is not SACKed has been retransmitted.
+    retransmitted_edge: u64,
+    sacked: RangeSet,
+}
+
+impl Scoreboard {
+    /// Nothing SACKed, lost or retransmitted.
+    #[inline]
+    pub fn is_clear(&self) -> bool {
+        self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes == 0
+    }
+    /// Bytes in the network of `flight` outstanding (SetPipe).
+    #[inline]
+    pub fn pipe(&self, flight: u64) -> u64 {
+        flight + self.retransmitted_bytes - self.sacked_bytes - self.lost_bytes
+    }
+    /// Positions `start..end` have arrived; returns how many of them are news.
+    pub fn sack(&mut self, start: u64, end: u64) -> u64 {
+        let (lost_edge, retransmitted_edge) = (self.lost_edge, self.retransmitted_edge);
+        let (mut news, mut lost, mut retransmitted) = (0, 0, 0);
+        self.sacked.insert(start, end, |from, to| {
+            news += to - from;
+            lost += to.min(lost_edge).saturating_sub(from);
+            retransmitted += to.min(retransmitted_edge).saturating_sub(from);
+        });
+        self.sacked_bytes += news;
+        self.lost_bytes -= lost;
+        self.retransmitted_bytes -= retransmitted;
+        news
+    }
+    /// Everything from `from` (the old left edge) to `to` is acknowledged; returns how much of it was not SACKed before.
+    pub fn advance(&mut self, from: u64, to: u64) -> u64 {
+        let sacked = self.sacked.covered(from, to);
+        self.lost_bytes -= self.unsacked(from, to.min(self.lost_edge));
+        self.retransmitted_bytes -= self.unsacked(from, to.min(self.retransmitted_edge));
+        self.sacked_bytes -= sacked;
+        self.sacked.remove_below(to);
+        to - from - sacked
+    }
+    fn unsacked(&self, from: u64, to: u64) -> u64 {
+        if from < to { to - from - self.sacked.covered(from, to) } else { 0 }
+    }
+    /// The edge below which IsLost() holds by what is SACKed above it: at least [`DUP_THRESH`] separate ranges, or more than
+    /// `DUP_THRESH - 1` segments' bytes.
+    fn lost_by_sack(&self, mss: u32) -> u64 {
+        let mut bytes = 0;
+        for (count, range) in (1..).zip(self.sacked.as_slice().iter().rev()) {
+            bytes += range.end - range.start;
+            if count >= DUP_THRESH || bytes > (DUP_THRESH - 1) * u64::from(mss) {
+                return range.start;
+            }
+        }
+        0
+    }
+    /// IsLost(`position`).
+    pub fn is_lost(&self, position: u64, mss: u32) -> bool {
+        position < self.lost_by_sack(mss)
+    }
+    /// Takes note of what the SACKed ranges now say is lost; `una` is the left edge.
+    pub fn find_losses(&mut self, una: u64, mss: u32) {
+        let edge = self.lost_by_sack(mss);
+        self.mark_lost(una, edge);
+    }
+    /// Everything below `edge` that is not SACKed is lost.
+    pub fn mark_lost(&mut self, una: u64, edge: u64) {
+        if edge > self.lost_edge {
+            self.lost_bytes += self.unsacked(self.lost_edge.max(una), edge);
+            self.lost_edge = edge;
+        }
+    }
+    /// Nothing counts as lost or retransmitted any more: a recovery has ended or begins afresh.
+    pub fn forget_losses(&mut self) {
+        self.lost_bytes = 0;
+        self.retransmitted_bytes = 0;
+        self.lost_edge = 0;
+        self.retransmitted_edge = 0;
+    }
+    /// The receiver took its word back, or is free to (RFC 2018, section 8).
+    pub fn forget_sacked(&mut self) {
+        self.sacked.clear();
+        self.sacked_bytes = 0;
+    }
+    /// Whether `position` was SACKed.
+    pub fn is_sacked(&self, position: u64) -> bool {
+        self.sacked.containing(position).is_some()
+    }
+    /// NextSeg rule 1: the first `start..end` (no longer than `mss`) that is lost and was not retransmitted.
+    pub fn next_lost(&self, una: u64, mss: u32) -> Option<(u64, u64)> {
+        if self.lost_edge <= self.retransmitted_edge || self.lost_bytes == 0 {
+            return None;
+        }
+        self.next_hole(una, mss).filter(|(start, _)| *start < self.lost_edge).map(|(s, e)| (s, e.min(self.lost_edge)))
+    }
+    /// NextSeg rule 3: the first `start..end` below something SACKed that was not retransmitted, lost or not.
+    pub fn next_hole(&self, una: u64, mss: u32) -> Option<(u64, u64)> {
+        let mut start = self.retransmitted_edge.max(una);
+        let mut end = start + u64::from(mss);
+        match self.sacked.at_or_after(start) {
+            Some(range) if range.start <= start => {
+                start = range.end;
+                end = start + u64::from(mss);
+                match self.sacked.at_or_after(start) {
+                    Some(next) => end = end.min(next.start),
+                    None if start < self.lost_edge => {}
+                    None => return None,
+                }
+            }
+            Some(range) => end = end.min(range.start),
+            None if start < self.lost_edge => {}
+            None => return None,
+        }
+        Some((start, end))
+    }
+    /// `start..end` is being retransmitted.
+    pub fn on_retransmit(&mut self, start: u64, end: u64) {
+        if end > self.retransmitted_edge {
+            self.retransmitted_bytes += end - start.max(self.retransmitted_edge);
+            self.retransmitted_edge = end;
+        }
+    }
+    /// The start of the lowest SACKed range.
+    pub fn first_sacked(&self) -> Option<u64> {
+        self.sacked.as_slice().first().map(|range| range.start)
+    }
+    /// The end of the highest SACKed range.
+    pub fn highest_sacked(&self) -> Option<u64> {
+        self.sacked.as_slice().last().map(|range| range.end)
+    }
+}

@@ -1,0 +1,571 @@
+//! The sending half: acknowledgements, loss recovery (RFC 6675, RFC 6582), what may be sent and when.
+
+use crate::control::{Ack, Control, Window};
+use crate::scoreboard::{DUP_THRESH, Scoreboard};
+use crate::{Config, Endpoint, Flags, Output, Segment};
+use units::Time;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// No loss known.
+    Open,
+    /// Fast recovery, until `recover` is acknowledged.
+    Recovery,
+    /// The timer expired; until `recover` is acknowledged.
+    Loss,
+}
+
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Sender {
+    /// The first position not acknowledged (SND.UNA).
+    pub una: u64,
+    /// The next position to send (SND.NXT).
+    pub nxt: u64,
+    /// The end of what the application has written.
+    pub write_end: u64,
+    /// Right edge of the peer's window.
+    pub window_edge: u64,
+    /// Position of the segment that last moved the window (SND.WL1).
+    pub window_seq: u64,
+    pub window: Window,
+    /// `Config::max_window` in bytes.
+    ceiling: u64,
+    /// NewReno's inflation of the window during recovery: segments that have left the network.
+    inflation: u64,
+    /// When the retransmission timer, or with nothing outstanding the persist timer, expires.
+    pub timer_at: Time,
+    /// When pacing lets the next segment go, while one waits for that.
+    pub pace_wake: Time,
+    /// When pacing lets the next segment go.
+    pace_at: Time,
+    /// The round trip being timed ends when this is acknowledged; 0 for none.
+    pub timed_end: u64,
+    pub timed_at: Time,
+    last_sent: Time,
+    /// The application pushed up to here.
+    pub push_end: u64,
+    /// Largest window the peer has offered.
+    pub max_window: u32,
+    pub phase: Phase,
+    /// The congestion window alone held data back.
+    cwnd_limited: bool,
+    /// The application has closed.
+    pub finishing: bool,
+    /// A byte beyond the peer's window is under way.
+    pub probing: bool,
+    /// The peer's window is zero.
+    shut: bool,
+    /// Doublings of the persist timer.
+    probes: u8,
+    pub retries: u8,
+    dup_acks: u8,
+    /// RFC 6675's rescue retransmission has been spent, or RFC 6582's first partial acknowledgement has come.
+    spent: bool,
+    pub board: Scoreboard,
+    /// Highest position sent when recovery or the timeout began.
+    recover: u64,
+    /// Bytes sent by limited transmit, which do not count as FlightSize.
+    limited: u64,
+    phase_since: Time,
+}
+
+impl Sender {
+    pub fn new(config: &Config) -> Self {
+        let mss = u32::from(config.mss).max(1);
+        Self {
+            una: 0,
+            nxt: 0,
+            write_end: 1,
+            window_edge: 0,
+            window_seq: 0,
+            window: Window::new(mss, config.initial_window),
+            ceiling: config.max_window.map_or(u64::MAX, |segments| u64::from(segments) * u64::from(mss)),
+            inflation: 0,
+            timer_at: Time::MAX,
+            pace_wake: Time::MAX,
+            pace_at: Time::ZERO,
+            timed_end: 0,
+            timed_at: Time::ZERO,
+            last_sent: Time::ZERO,
+            push_end: 0,
+            max_window: 0,
+            phase: Phase::Open,
+            cwnd_limited: false,
+            finishing: false,
+            probing: false,
+            shut: false,
+            probes: 0,
+            retries: 0,
+            dup_acks: 0,
+            spent: false,
+            board: Scoreboard::default(),
+            recover: 0,
+            limited: 0,
+            phase_since: Time::ZERO,
+        }
+    }
+    #[inline]
+    pub fn pipe(&self) -> u64 {
+        self.board.pipe(self.nxt - self.una)
+    }
+    /// The position after the last byte written, and after the FIN if the application has closed.
+    #[inline]
+    fn stream_end(&self) -> u64 {
+        self.write_end + u64::from(self.finishing)
+    }
+    fn flight_size(&self) -> u64 {
+        (self.nxt - self.una).saturating_sub(self.limited)
+    }
+}
+
+impl Endpoint {
+    // === Acknowledgements ===
+
+    /// Takes acknowledgement, window and SACK blocks of a segment.
+    #[inline]
+    pub(crate) fn take_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        let tx = &mut self.tx;
+        if segment.ack < tx.una {
+            return;
+        }
+        let edge = segment.ack + u64::from(segment.window);
+        let moved = segment.seq >= tx.window_seq && edge != tx.window_edge;
+        if moved {
+            if (segment.window == 0) != tx.shut {
+                tx.shut = !tx.shut;
+                self.counters.zero_windows_seen += u32::from(tx.shut);
+            }
+            tx.window_edge = edge;
+            tx.window_seq = segment.seq;
+            tx.max_window = tx.max_window.max(segment.window);
+        }
+        if tx.probing {
+            self.take_probe_answer(segment);
+        }
+        let tx = &mut self.tx;
+        let mut news = 0;
+        if segment.sack_count() > 0 && self.sack {
+            for (start, end) in segment.sack_blocks() {
+                // A block at or below the acknowledgement reports a duplicate (RFC 2883).
+                if start > segment.ack && start < end && end <= tx.nxt {
+                    news += tx.board.sack(start, end);
+                }
+            }
+        }
+        if segment.ack > tx.una {
+            self.take_new_ack(now, segment, out);
+        } else if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
+            self.take_duplicate_ack(now, out);
+        }
+    }
+    #[inline]
+    fn take_new_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        let tx = &mut self.tx;
+        let acked = segment.ack - tx.una;
+        let flight = tx.nxt - tx.una;
+        if !tx.board.is_clear() {
+            tx.board.advance(tx.una, segment.ack);
+        }
+        tx.una = segment.ack;
+        tx.retries = 0;
+        tx.dup_acks = 0;
+        tx.limited = 0;
+        if tx.timed_end != 0 && tx.una >= tx.timed_end {
+            // With timestamps the echo tells which transmission is acknowledged; without, Karn's rule has
+            // cleared `timed_end` if there was more than one.
+            let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) && tx.timed_at == Time::MAX {
+                Time::from_us(u64::from((now.as_us() as u32).wrapping_sub(segment.ts_ecr)))
+            } else {
+                now.saturating_sub(tx.timed_at)
+            };
+            tx.timed_end = 0;
+            self.rtt.sample(rtt);
+        }
+        tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
+        let ack = Ack {
+            now,
+            acked,
+            flight,
+            cwnd_limited: tx.cwnd_limited,
+            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+        };
+        match tx.phase {
+            Phase::Open => self.control.on_ack(&mut tx.window, &ack),
+            Phase::Recovery => self.advance_recovery(now, acked, out),
+            Phase::Loss => {
+                self.control.on_ack(&mut tx.window, &ack);
+                if tx.una >= tx.recover {
+                    self.enter_phase(now, Phase::Open);
+                }
+            }
+        }
+        if self.tx.finishing && self.tx.una > self.tx.write_end {
+            self.on_fin_acknowledged(now, out);
+        }
+    }
+    /// New data acknowledged in fast recovery: all of it, or a part.
+    #[cold]
+    fn advance_recovery(&mut self, now: Time, acked: u64, out: &mut Output) {
+        let tx = &mut self.tx;
+        let mss = u64::from(tx.window.mss);
+        if tx.una >= tx.recover {
+            if !self.sack {
+                // RFC 6582, section 3.2, full acknowledgement, option 1: no burst.
+                tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
+            }
+            self.enter_phase(now, Phase::Open);
+        } else if self.sack {
+            tx.board.find_losses(tx.una, tx.window.mss);
+        } else {
+            // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged. Only the first restarts
+            // the timer.
+            tx.inflation = (tx.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
+            if tx.spent {
+                tx.timer_at = tx.timer_at.min(now.saturating_add(self.rtt.rto()));
+            }
+            tx.spent = true;
+            self.retransmit_first(now, out);
+        }
+    }
+    #[cold]
+    fn take_duplicate_ack(&mut self, now: Time, out: &mut Output) {
+        self.counters.duplicate_acks += 1;
+        let tx = &mut self.tx;
+        let mss = tx.window.mss;
+        tx.dup_acks = tx.dup_acks.saturating_add(1);
+        match tx.phase {
+            Phase::Recovery if self.sack => tx.board.find_losses(tx.una, mss),
+            Phase::Recovery => tx.inflation += u64::from(mss),
+            Phase::Loss => {}
+            Phase::Open => {
+                let enough = u64::from(tx.dup_acks) >= DUP_THRESH;
+                let lost = if self.sack {
+                    tx.una >= tx.recover && (enough || tx.board.is_lost(tx.una, mss))
+                } else {
+                    tx.una > tx.recover && enough
+                };
+                if lost {
+                    self.enter_recovery(now, out);
+                } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
+                    // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
+                    tx.inflation = u64::from(tx.dup_acks) * u64::from(mss);
+                }
+            }
+        }
+    }
+    fn enter_recovery(&mut self, now: Time, out: &mut Output) {
+        self.counters.fast_recoveries += 1;
+        self.enter_phase(now, Phase::Recovery);
+        let tx = &mut self.tx;
+        let mss = tx.window.mss;
+        tx.recover = tx.nxt;
+        tx.spent = false;
+        let flight = tx.flight_size();
+        self.control.on_loss(&mut tx.window, now, flight);
+        if self.sack {
+            tx.board.find_losses(tx.una, mss);
+        } else {
+            tx.inflation = DUP_THRESH * u64::from(mss);
+        }
+        tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.retransmit_first(now, out);
+    }
+    /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
+    pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {
+        let tx = &mut self.tx;
+        let spent = now.saturating_sub(tx.phase_since);
+        match tx.phase {
+            Phase::Open => {}
+            Phase::Recovery => self.counters.recovery_time += spent,
+            Phase::Loss => self.counters.timeout_time += spent,
+        }
+        tx.phase = phase;
+        tx.phase_since = now;
+        tx.inflation = 0;
+        tx.dup_acks = 0;
+        tx.limited = 0;
+        tx.board.forget_losses();
+    }
+
+    // === Timeouts ===
+
+    pub(crate) fn on_retransmission_timeout(&mut self, now: Time, out: &mut Output) {
+        self.counters.timeouts += 1;
+        self.counters.timeout_time += self.rtt.rto();
+        if self.tx.retries >= self.config.max_retries {
+            return self.give_up(now, out);
+        }
+        let repeated = self.tx.retries > 0;
+        self.tx.retries += 1;
+        let flight = self.tx.flight_size();
+        self.enter_phase(now, Phase::Loss);
+        let tx = &mut self.tx;
+        if tx.board.is_sacked(tx.una) {
+            // The receiver reneged: what it SACKed it has not kept (RFC 2018, section 8).
+            tx.board.forget_sacked();
+        }
+        tx.recover = tx.nxt;
+        tx.board.mark_lost(tx.una, tx.nxt);
+        self.control.on_timeout(&mut tx.window, now, flight, repeated);
+        self.rtt.back_off();
+        tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.transmit(now, out);
+    }
+    /// The peer's window is closed (RFC 9293, section 3.8.6.1), or too small to be worth filling (RFC 1122, section 4.2.3.4): send
+    /// what fits, or one byte to learn how it is now.
+    pub(crate) fn on_persist_timeout(&mut self, now: Time, out: &mut Output) {
+        let tx = &mut self.tx;
+        if tx.nxt >= tx.write_end {
+            return self.transmit(now, out);
+        }
+        if tx.retries >= self.config.max_retries {
+            return self.give_up(now, out);
+        }
+        tx.retries += 1;
+        tx.probes = tx.probes.saturating_add(1);
+        let room = tx.window_edge.saturating_sub(tx.nxt);
+        let len = room.min(tx.write_end - tx.nxt).min(u64::from(tx.window.mss));
+        if len > 0 {
+            self.send_new(now, len as u32, out);
+        } else {
+            self.counters.window_probes += 1;
+            tx.probing = true;
+            self.arm_persist(now);
+            let mut probe = self.acknowledging(now);
+            probe.seq = self.tx.nxt;
+            probe.len = 1;
+            self.emit(probe, out);
+        }
+    }
+    /// An answer while a probe is out: the peer lives, and may have taken the byte.
+    #[cold]
+    fn take_probe_answer(&mut self, segment: &Segment) {
+        let tx = &mut self.tx;
+        tx.retries = 0;
+        if segment.ack > tx.nxt {
+            tx.nxt = segment.ack;
+        }
+        if tx.window_edge > tx.nxt {
+            tx.probing = false;
+            tx.timer_at = Time::MAX;
+        }
+    }
+
+    // === Sending ===
+
+    /// RFC 5681, section 4.1: after a timeout's worth of silence the old window says nothing about the network.
+    pub(crate) fn restart_if_idle(&mut self, now: Time) {
+        let tx = &mut self.tx;
+        if self.config.idle_restart
+            && tx.una == tx.nxt
+            && tx.nxt > 1
+            && now.saturating_sub(tx.last_sent) > self.rtt.rto()
+        {
+            let initial = u64::from(self.config.initial_window) * u64::from(tx.window.mss);
+            self.control.on_idle(&mut tx.window, initial);
+        }
+    }
+    /// Sends whatever may be sent: what is lost first (RFC 6675, NextSeg), then new data.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: Time, out: &mut Output) {
+        if self.tx.phase != Phase::Open && !self.retransmit_lost(now, out) {
+            return;
+        }
+        let tx = &self.tx;
+        let end = tx.stream_end();
+        if tx.nxt < end {
+            self.send_new_data(now, end, out);
+        } else {
+            self.tx.cwnd_limited = false;
+        }
+    }
+    /// How much may be in the network.
+    #[inline]
+    fn allowance(&self) -> u64 {
+        (self.tx.window.cwnd + self.tx.inflation).min(self.tx.ceiling)
+    }
+    /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
+    #[inline]
+    fn full_segment(&self) -> u64 {
+        u64::from(self.tx.window.mss - if self.config.count_options { self.sack_option_bytes() } else { 0 })
+    }
+    #[inline]
+    fn send_new_data(&mut self, now: Time, end: u64, out: &mut Output) {
+        let mss = self.full_segment();
+        let allowance = self.allowance();
+        self.tx.cwnd_limited = false;
+        while self.tx.nxt < end {
+            let tx = &self.tx;
+            let written = tx.write_end - tx.nxt;
+            let mut len = written.min(mss);
+            let counted = if self.sack && !self.config.limited_transmit && tx.phase == Phase::Open {
+                tx.nxt - tx.una
+            } else {
+                tx.pipe()
+            };
+            if counted + len > allowance && len > 0 {
+                self.tx.cwnd_limited = tx.window.cwnd + tx.inflation < counted + len;
+                return;
+            }
+            let room = tx.window_edge.saturating_sub(tx.nxt);
+            if len > room {
+                // Sender's silly window avoidance (RFC 1122, section 4.2.3.4): with nothing outstanding, half the largest window is
+                // worth filling; else wait for more, or for the persist timer.
+                len = room;
+                if tx.una < tx.nxt {
+                    return;
+                }
+                if len == 0 || 2 * len < u64::from(tx.max_window) {
+                    return self.arm_persist(now);
+                }
+            } else if len < mss && !self.may_send_partial(len) {
+                return;
+            }
+            if self.is_paced(now) {
+                return;
+            }
+            self.send_new(now, len as u32, out);
+        }
+    }
+    /// Whether the last, partial segment may go: not held back by cork (until pushed) or Nagle (while data is unacknowledged).
+    fn may_send_partial(&self, len: u64) -> bool {
+        let tx = &self.tx;
+        if tx.finishing {
+            return true;
+        }
+        if self.config.cork && tx.push_end < tx.nxt + len {
+            return false;
+        }
+        !self.config.nagle || tx.una == tx.nxt
+    }
+    fn arm_persist(&mut self, now: Time) {
+        if self.tx.timer_at == Time::MAX {
+            let wait = self.rtt.rto().as_ps().saturating_mul(1 << self.tx.probes.min(20));
+            self.tx.timer_at = now.saturating_add(Time::from_ps(wait).min(self.config.max_rto));
+        }
+    }
+    #[inline]
+    fn is_paced(&mut self, now: Time) -> bool {
+        if self.tx.window.pace_ps_per_byte > 0.0 && now < self.tx.pace_at {
+            self.tx.pace_wake = self.tx.pace_at;
+            return true;
+        }
+        self.tx.pace_wake = Time::MAX;
+        false
+    }
+    /// Retransmits what is lost as far as the window lets it; true when new data may follow.
+    #[cold]
+    fn retransmit_lost(&mut self, now: Time, out: &mut Output) -> bool {
+        loop {
+            let tx = &self.tx;
+            let mss = tx.window.mss;
+            let pipe = tx.pipe();
+            // RFC 6675, step C: one segment at a time while a whole one fits.
+            let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
+            if let Some((start, end)) = tx.board.next_lost(tx.una, mss) {
+                if !room || self.is_paced(now) {
+                    return false;
+                }
+                self.retransmit(now, start, end, out);
+                continue;
+            }
+            if !room || tx.phase == Phase::Loss || !self.sack {
+                return room;
+            }
+            // Rule 2 comes before rules 3 and 4: they are for when there is nothing new, or no window for it.
+            let new = tx.nxt < tx.stream_end() && (tx.window_edge > tx.nxt || tx.nxt == tx.write_end);
+            if new {
+                return true;
+            }
+            if let Some((start, end)) = tx.board.next_hole(tx.una, mss) {
+                if self.is_paced(now) {
+                    return false;
+                }
+                self.retransmit(now, start, end, out);
+                continue;
+            }
+            // Rule 4: the tail may be lost without anything above it to tell; once per recovery.
+            if !tx.spent && tx.una < tx.nxt && tx.board.highest_sacked().is_none_or(|highest| highest < tx.nxt) {
+                let floor = tx.board.highest_sacked().unwrap_or(tx.una).max(tx.una);
+                let start = floor.max(tx.nxt.saturating_sub(u64::from(mss)));
+                let end = tx.nxt;
+                self.tx.spent = true;
+                self.send_again(now, start, end, out);
+            }
+            return true;
+        }
+    }
+    /// Retransmits the first segment not acknowledged, whatever the window.
+    fn retransmit_first(&mut self, now: Time, out: &mut Output) {
+        let tx = &mut self.tx;
+        let una = tx.una;
+        let mut end = (una + u64::from(tx.window.mss)).min(tx.nxt);
+        if let Some(range) = tx.board.first_sacked() {
+            end = end.min(range);
+        }
+        tx.board.mark_lost(una, end);
+        self.retransmit(now, una, end, out);
+    }
+    fn retransmit(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
+        self.tx.board.on_retransmit(start, end);
+        self.send_again(now, start, end, out);
+    }
+    fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
+        let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
+        self.counters.retransmissions += 1;
+        self.counters.bytes_retransmitted += len;
+        if self.timestamps {
+            // The echo will tell the transmissions apart.
+            self.tx.timed_at = Time::MAX;
+            self.tx.timed_end = end;
+        } else {
+            self.tx.timed_end = 0;
+        }
+        self.send_data(now, start, len as u32, out);
+    }
+    /// Sends the next `len` bytes, and the FIN if it follows them.
+    #[inline]
+    fn send_new(&mut self, now: Time, len: u32, out: &mut Output) {
+        let tx = &mut self.tx;
+        let start = tx.nxt;
+        let mut end = start + u64::from(len);
+        if tx.finishing && end == tx.write_end {
+            end += 1;
+        }
+        tx.nxt = end;
+        if tx.dup_acks > 0 && tx.phase == Phase::Open {
+            tx.limited += u64::from(len);
+        }
+        if tx.timed_end == 0 {
+            tx.timed_end = end;
+            tx.timed_at = now;
+        }
+        tx.probing = false;
+        tx.probes = 0;
+        tx.last_sent = now;
+        if tx.timer_at == Time::MAX || start == tx.una {
+            tx.timer_at = now.saturating_add(self.rtt.rto());
+        }
+        self.send_data(now, start, len, out);
+    }
+    #[inline]
+    fn send_data(&mut self, now: Time, start: u64, len: u32, out: &mut Output) {
+        let mut segment = self.acknowledging(now);
+        let tx = &mut self.tx;
+        let end = start + u64::from(len);
+        segment.seq = start;
+        segment.len = len;
+        if end == tx.write_end || (start < tx.push_end && tx.push_end <= end) {
+            segment.flags |= Flags::PSH;
+        }
+        if tx.finishing && end == tx.write_end && tx.nxt > tx.write_end {
+            segment.flags |= Flags::FIN;
+        }
+        if tx.window.pace_ps_per_byte > 0.0 {
+            let gap = f64::from(segment.wire_bytes()) * tx.window.pace_ps_per_byte;
+            tx.pace_at = now.max(tx.pace_at).saturating_add(Time::from_ps(gap as u64));
+        }
+        self.emit(segment, out);
+    }
+}
