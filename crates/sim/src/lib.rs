@@ -1,3 +1,4 @@
 //! A scenario becomes a world, runs, and leaves results.
 
 pub mod results;
+pub mod scenario;

@@ -121,30 +121,30 @@ impl Scale {
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
             .unwrap_or(trimmed.len());
         let (number, unit) = (trimmed[..split].replace('_', ""), trimmed[split..].trim());
-        let value: f64 = number.parse().map_err(|_| self.error(format!("`{text}` does not start with a number")))?;
+        let value: f64 = number.parse().map_err(|_| self.error(&format!("`{text}` does not start with a number")))?;
         if !value.is_finite() || value < 0.0 {
-            return Err(self.error(format!("`{text}` is negative")));
+            return Err(self.error(&format!("`{text}` is negative")));
         }
         if unit.is_empty() {
-            return Err(self.error(format!("`{text}` has no unit")));
+            return Err(self.error(&format!("`{text}` has no unit")));
         }
         let Some(&(_, factor)) = self.units.iter().find(|(name, _)| *name == unit) else {
             let hint = nearest(unit, self.units.iter().map(|(name, _)| *name))
                 .map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
-            return Err(self.error(format!("`{unit}` is not a unit of a {}{hint}", self.noun)));
+            return Err(self.error(&format!("`{unit}` is not a unit of a {}{hint}", self.noun)));
         };
         // Whole numbers stay exact; fractions go through f64.
         if let Ok(whole) = number.parse::<u64>() {
-            return whole.checked_mul(factor).ok_or_else(|| self.error(format!("`{text}` is too large")));
+            return whole.checked_mul(factor).ok_or_else(|| self.error(&format!("`{text}` is too large")));
         }
         let scaled = (value * factor as f64).round();
         if scaled >= u64::MAX as f64 {
-            return Err(self.error(format!("`{text}` is too large")));
+            return Err(self.error(&format!("`{text}` is too large")));
         }
         Ok(scaled as u64)
     }
 
-    fn error(&self, what: String) -> ParseError {
+    fn error(&self, what: &str) -> ParseError {
         let units: Vec<_> = self.units.iter().map(|(name, _)| *name).collect();
         ParseError {
             message: format!(

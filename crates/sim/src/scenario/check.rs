@@ -1,0 +1,292 @@
+//! What no single key shows: values that contradict each other.
+
+use super::network::{node_name, node_number};
+use super::problem::Problems;
+use super::tree::Tree;
+use super::{Fault, Generation, Job, Nodes, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind};
+use std::collections::BTreeMap;
+use units::{Bytes, Quantity};
+
+/// Says everything that is wrong with a scenario whose keys are each right by themselves.
+pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
+    let mut check = Check { scenario, tree, problems };
+    check.cluster();
+    check.network();
+    check.tcp();
+    if !scenario.job.is_empty() {
+        check.hdfs();
+        check.mapreduce();
+    }
+    for (i, job) in scenario.job.iter().enumerate() {
+        check.job(&format!("job.{i}"), job);
+    }
+    for (i, traffic) in scenario.traffic.iter().enumerate() {
+        check.traffic(&format!("traffic.{i}"), traffic);
+    }
+    for (i, fault) in scenario.faults.iter().enumerate() {
+        check.fault(&format!("faults.{i}"), fault);
+    }
+    if scenario.job.is_empty() && scenario.traffic.is_empty() {
+        check.says("job", "there is nothing to run", "add a [job], or [[traffic]]");
+    }
+}
+
+struct Check<'a> {
+    scenario: &'a Scenario,
+    tree: &'a Tree,
+    problems: &'a mut Problems,
+}
+
+impl Check<'_> {
+    fn says(&mut self, path: &str, message: impl Into<String>, help: impl Into<String>) {
+        let mut span = self.tree.span_of(path).clone();
+        // Not the whole file for a key that is absent, only its first place.
+        if span == self.tree.span {
+            span.range.end = span.range.start;
+        }
+        self.problems.add_with_help(&span, message, help);
+    }
+
+    fn cluster(&mut self) {
+        let cluster = &self.scenario.cluster;
+        if cluster.workers > 100_000 {
+            let message = format!("the groups have {} workers together", cluster.workers);
+            self.says("cluster.group", message, "at most 100000");
+        }
+        let written = self.tree.get("cluster.workers").map(|tree| &tree.value);
+        if written.is_some_and(|value| *value != super::tree::Value::Integer(i128::from(cluster.workers))) {
+            let message = format!("the groups have {} workers together", cluster.workers);
+            self.says("cluster.workers", message, "leave `workers` out where there are groups");
+        }
+        let racks = self.scenario.racks();
+        for (i, group) in cluster.group.iter().enumerate() {
+            if let Some(rack) = group.rack.filter(|rack| *rack > racks) {
+                let topology = self.scenario.network.topology.word();
+                let message = format!("rack {rack} does not exist: topology {topology} has {racks}");
+                self.says(&format!("cluster.group.{i}.rack"), message, "see `network.racks`");
+            }
+        }
+    }
+
+    fn network(&mut self) {
+        let network = &self.scenario.network;
+        if let Some(mss) = network.mss.filter(|mss| *mss + Bytes::new(40) > network.mtu) {
+            let (mss, mtu) = (mss.exact(), network.mtu.exact());
+            let message = format!("segments of {mss} do not fit into packets of {mtu}");
+            self.says("network.mss", message, "at most the MTU less 40 B of headers");
+        }
+        for (i, shape) in network.shape.iter().enumerate() {
+            let path = format!("network.shape.{i}");
+            self.nodes(&format!("{path}.nodes"), &shape.nodes);
+            let frame = network.mtu + Bytes::new(14);
+            if shape.burst < frame {
+                let message = format!("a full packet of {} could never pass this bucket", frame.exact());
+                self.says(&format!("{path}.burst"), message, "a burst of at least one packet, 32 KB say");
+            }
+        }
+        match network.topology {
+            TopologyKind::Graph => self.graph(),
+            topology if !network.link.is_empty() => {
+                let message = format!("topology {} has its own links", topology.word());
+                self.says("network.link", message, "set `topology = \"graph\"`");
+            }
+            _ => {}
+        }
+    }
+
+    /// Every node must reach every other.
+    fn graph(&mut self) {
+        let workers = self.scenario.cluster.workers;
+        let mut names: BTreeMap<String, usize> = (0..=workers).map(|i| (node_name(i), i as usize)).collect();
+        let mut group: Vec<usize> = (0..names.len()).collect();
+        let root = |group: &[usize], mut at: usize| {
+            while group[at] != at {
+                at = group[at];
+            }
+            at
+        };
+        for (i, link) in self.scenario.network.link.iter().enumerate() {
+            for (key, name) in [("from", &link.from), ("to", &link.to)] {
+                let path = format!("network.link.{i}.{key}");
+                if name.is_empty() {
+                    self.says(&path, format!("this link has no `{key}`"), "a node, or a switch of any other name");
+                } else if node_number(name).is_some_and(|number| number > workers) {
+                    self.says(&path, format!("there is no `{name}`"), format!("the last worker is worker-{workers}"));
+                }
+            }
+            if link.from == link.to {
+                self.says(
+                    &format!("network.link.{i}"),
+                    "this link leads back to where it begins",
+                    "two different ends",
+                );
+            }
+            let ends = [&link.from, &link.to].map(|name| {
+                let next = names.len();
+                let at = *names.entry(name.clone()).or_insert(next);
+                if at == group.len() {
+                    group.push(at);
+                }
+                root(&group, at)
+            });
+            group[ends[0]] = ends[1];
+        }
+        let first = root(&group, 0);
+        let apart: Vec<_> = (1..=workers).filter(|i| root(&group, *i as usize) != first).map(node_name).collect();
+        if let Some(name) = apart.first() {
+            let message = format!("{name} has no path to the master ({} of {workers} workers have none)", apart.len());
+            self.says("network.link", message, "links that connect all nodes");
+        }
+    }
+
+    fn tcp(&mut self) {
+        let tcp = &self.scenario.tcp;
+        if tcp.min_rto > tcp.max_rto {
+            let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
+            self.says("tcp.min-rto", message, "a minimum below the maximum");
+        }
+        if tcp.initial_rto > tcp.max_rto {
+            let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
+            self.says("tcp.initial-rto", message, "an initial timeout below the maximum");
+        }
+    }
+
+    fn hdfs(&mut self) {
+        let (hdfs, workers) = (&self.scenario.hdfs, self.scenario.cluster.workers);
+        if hdfs.replication > workers {
+            let message = format!("{} replicas of each block do not fit on {workers} workers", hdfs.replication);
+            self.says("hdfs.replication", message, format!("`hdfs.replication` of at most {workers}"));
+        }
+        if hdfs.packet > hdfs.block {
+            let message = format!("a packet of {} exceeds the block of {}", hdfs.packet.exact(), hdfs.block.exact());
+            self.says("hdfs.packet", message, "a packet of at most the block");
+        }
+    }
+
+    fn mapreduce(&mut self) {
+        let mapreduce = &self.scenario.mapreduce;
+        if self.scenario.cluster.generation != Generation::Yarn {
+            return;
+        }
+        let nodes = self.scenario.nodes();
+        let largest = nodes.iter().skip(1).map(|node| self.scenario.node_memory(node)).max().unwrap_or_default();
+        let reduces = self.scenario.job.iter().any(|job| job.reducers.unwrap_or(mapreduce.reducers) > 0);
+        let containers = [
+            ("map-memory", mapreduce.map_memory, true),
+            ("reduce-memory", mapreduce.reduce_memory, reduces),
+            ("am-memory", mapreduce.am_memory, true),
+        ];
+        for (key, memory, used) in containers {
+            let unit = mapreduce.minimum_allocation.get();
+            let granted = Bytes::new(memory.get().div_ceil(unit) * unit);
+            if used && granted > largest {
+                let key_path = format!("mapreduce.{key}");
+                let path = if self.tree.get(&key_path).is_some() { &key_path } else { "mapreduce.node-memory" };
+                let message = format!(
+                    "a container of `{key}` (granted {}) fits on no worker: the largest offers {}",
+                    granted.exact(),
+                    largest.exact()
+                );
+                self.says(path, message, format!("a smaller `mapreduce.{key}`, or more `mapreduce.node-memory`"));
+            }
+        }
+        if mapreduce.io_sort >= mapreduce.map_memory {
+            let (sort, map) = (mapreduce.io_sort.exact(), mapreduce.map_memory.exact());
+            let message = format!("a sort buffer of {sort} does not fit into a map's {map}");
+            self.says("mapreduce.io-sort", message, "less than `mapreduce.map-memory`");
+        }
+        if let Some(heap) = mapreduce.reduce_heap.filter(|heap| *heap > mapreduce.reduce_memory) {
+            let (heap, memory) = (heap.exact(), mapreduce.reduce_memory.exact());
+            let message = format!("a heap of {heap} does not fit into a reducer's {memory}");
+            self.says("mapreduce.reduce-heap", message, "at most `mapreduce.reduce-memory`");
+        }
+    }
+
+    fn job(&mut self, path: &str, job: &Job) {
+        let workers = self.scenario.cluster.workers;
+        if let Some(replicas) = job.output_replication.filter(|replicas| *replicas > workers) {
+            let message = format!("{replicas} replicas of the output do not fit on {workers} workers");
+            self.says(&format!("{path}.output-replication"), message, format!("at most {workers}"));
+        }
+        let reducers = job.reducers.unwrap_or(self.scenario.mapreduce.reducers);
+        if !job.shares.is_empty() && job.shares.len() != reducers as usize {
+            let message = format!("{} shares for {reducers} reducers", job.shares.len());
+            self.says(&format!("{path}.shares"), message, "one share for each reducer");
+        }
+        if !job.shares.is_empty() && job.shares.iter().all(|share| *share == 0.0) {
+            self.says(&format!("{path}.shares"), "all shares are zero", "at least one above zero");
+        }
+        let has_combiner = matches!(job.workload, WorkloadKind::Wordcount | WorkloadKind::Grep);
+        if job.combiner == Some(true) && !has_combiner && (job.combine_keys.is_none() || job.combine_record.is_none()) {
+            let message = format!("workload {} has no combiner of its own", job.workload.word());
+            self.says(&format!("{path}.combiner"), message, "give `combine-keys` and `combine-record`");
+        }
+        if job.files > 1 && !job.splits.is_empty() {
+            self.says(&format!("{path}.files"), "the splits are given one by one", "leave `files` out");
+        }
+    }
+
+    fn traffic(&mut self, path: &str, traffic: &Traffic) {
+        self.nodes(&format!("{path}.from"), &traffic.from);
+        if let Some(to) = &traffic.to {
+            self.nodes(&format!("{path}.to"), to);
+        }
+        let workers = self.scenario.cluster.workers;
+        let from = traffic.from.numbers(workers);
+        let to = traffic.to_or_default().numbers(workers);
+        match traffic.kind {
+            TrafficKind::Barrier if to.len() != 1 => {
+                let message = format!("{} nodes receive", to.len());
+                self.says(&format!("{path}.to"), message, "barrier traffic has one receiver");
+            }
+            TrafficKind::Csv if traffic.file.is_empty() => {
+                self.says(path, "csv traffic has no `file`", "the name of a file of flows");
+            }
+            TrafficKind::Csv => {}
+            _ if !from.is_empty() && from == to && from.len() == 1 => {
+                self.says(path, format!("{} would send to itself", node_name(from[0])), "another `to`");
+            }
+            _ => {}
+        }
+        if let Some(stop) = traffic.stop.filter(|stop| *stop <= traffic.start) {
+            let message = format!("it stops at {}, before it starts at {}", stop.exact(), traffic.start.exact());
+            self.says(&format!("{path}.stop"), message, "a later `stop`");
+        }
+    }
+
+    fn nodes(&mut self, path: &str, nodes: &Nodes) {
+        let workers = self.scenario.cluster.workers;
+        let Nodes::List(list) = nodes else { return };
+        if list.is_empty() {
+            self.says(path, "no node is named", "at least one");
+        }
+        if let Some(number) = list.iter().find(|number| **number > workers) {
+            let message = format!("there is no `{}`", node_name(*number));
+            self.says(path, message, format!("the last worker is worker-{workers}"));
+        }
+    }
+
+    fn fault(&mut self, path: &str, fault: &Fault) {
+        let workers = self.scenario.cluster.workers;
+        match (&fault.node, &fault.link) {
+            (Some(_), Some(_)) => self.says(path, "this fault names a node and a link", "one of the two"),
+            (None, None) => self.says(path, "this fault names neither a node nor a link", "`node` or `link`"),
+            (Some(name), None) => {
+                if node_number(name).is_none_or(|number| number > workers) {
+                    let names: Vec<_> = (0..=workers).map(node_name).collect();
+                    let span = self.tree.span_of(&format!("{path}.node")).clone();
+                    let near = units::nearest(name, names.iter().map(String::as_str)).unwrap_or("master");
+                    let help = format!("did you mean `{near}`? (master, worker-1 to worker-{workers})");
+                    self.problems.add_with_help(&span, format!("there is no node `{name}`"), help);
+                }
+            }
+            (None, Some(_)) => {}
+        }
+        if fault.slow.is_some() && (fault.link.is_some() || fault.down_for.is_some()) {
+            self.says(&format!("{path}.slow"), "only a node that is up can be slow", "`node` and `slow-for`");
+        }
+        if fault.slow.is_none() && fault.slow_for.is_some() {
+            self.says(&format!("{path}.slow-for"), "it does not say how slow", "`slow = 0.5`, say");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A scenario: the one TOML file that says which machines, network, settings, job, traffic and faults a run has.
+//!
+//! [`Scenario::parse`] reads and checks it, and fills in every default; what it returns can run. All that is wrong is
+//! said at once, each with its place in the file or in the `--set` that brought it.
+
+mod check;
+mod cluster;
+mod document;
+mod hadoop;
+mod key;
+mod network;
+mod nodes;
+mod problem;
+mod run;
+mod tcp;
+mod tree;
+
+pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage};
+pub use document::{reference, schema};
+pub use hadoop::{Hdfs, Job, MapReduce, Scheduler, WorkloadKind};
+pub use network::{
+    Core, Direction, Framing, GraphLink, Network, Nodes, Queue, QueueKind, QueueLimit, Shape, TopologyKind, node_name,
+    node_number,
+};
+pub use nodes::NodeSpec;
+pub use problem::{Problem, ScenarioError, Source, Span};
+pub use run::{Fault, Run, Traffic, TrafficKind};
+pub use tcp::{Control, Tcp};
+
+use key::{Key, Section, section};
+use problem::Problems;
+use tree::{Entry, Tree};
+
+section! {
+    /// A cluster, a network, and what happens on them.
+    pub struct Scenario {
+        /// Its name in results; the file's where left out.
+        name: String = String::new();
+        /// The machines.
+        cluster: Cluster = Cluster::default();
+        /// The hardware of every node that does not say otherwise: a preset's name, or a table.
+        node: Node = Node::default();
+        /// Overrides of what the disk presets say.
+        storage: Storage = Storage::default();
+        /// The network between the nodes.
+        network: Network = Network::default();
+        /// TCP of every node.
+        tcp: Tcp = Tcp::default();
+        /// HDFS.
+        hdfs: Hdfs = Hdfs::default();
+        /// MapReduce.
+        mapreduce: MapReduce = MapReduce::default();
+        /// The job, or a list of jobs.
+        job: Vec<Job> = Vec::new();
+        /// Traffic without Hadoop, alone or beside jobs.
+        traffic: Vec<Traffic> = Vec::new();
+        /// What goes wrong, and when.
+        faults: Vec<Fault> = Vec::new();
+        /// The run itself.
+        run: Run = Run::default();
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario's text, lays `assignments` ("section.key=value") over it, and checks the whole.
+    pub fn parse(file: &str, text: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
+        let mut sources = vec![Source { name: file.to_owned(), text: text.to_owned() }];
+        sources
+            .extend(assignments.iter().map(|assignment| Source { name: "--set".to_owned(), text: assignment.clone() }));
+        let mut problems = Problems::default();
+        let mut tree = Tree::parse(text, 0, &mut problems);
+        for (i, source) in sources.iter().enumerate().skip(1) {
+            tree.set(source, i, &mut problems);
+        }
+        // A text that is not TOML is half a tree: its keys would only bring problems that follow from the first.
+        let scenario = if problems.0.is_empty() { Self::read(&tree, None, &mut problems) } else { None };
+        if let (Some(mut scenario), true) = (scenario, problems.0.is_empty()) {
+            if scenario.name.is_empty() {
+                let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str());
+                stem.unwrap_or(file).clone_into(&mut scenario.name);
+            }
+            scenario.settle();
+            check::check(&scenario, &tree, &mut problems);
+            if problems.0.is_empty() {
+                return Ok(scenario);
+            }
+        }
+        problems.0.sort_by_key(|problem| (problem.span.source, problem.span.range.start));
+        Err(ScenarioError { sources, problems: problems.0 })
+    }
+
+    /// The scenario as resolved: every key, so that it means the same whatever the defaults become.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        tree::print(&self.entries(), "", &mut text);
+        text
+    }
+
+    /// The scenario with only the keys that differ from the defaults, for a person to read and edit.
+    pub fn to_short_toml(&self) -> String {
+        let mut text = String::new();
+        tree::print(&changed(self.entries(), &Self::default().entries()), "", &mut text);
+        text
+    }
+
+    /// Names the scenario, seed aside: 64-bit FNV-1a over its resolved text.
+    pub fn digest(&self) -> String {
+        let mut seedless = self.clone();
+        seedless.run.seed = 0;
+        let hash = seedless
+            .to_toml()
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        format!("{hash:016x}")
+    }
+
+    /// Fills in what follows from other keys.
+    fn settle(&mut self) {
+        if !self.cluster.group.is_empty() {
+            self.cluster.workers = self.cluster.group.iter().map(|group| group.count).fold(0, u32::saturating_add);
+        }
+    }
+}
+
+fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
+    let differs = |mut entry: Entry| {
+        let default = defaults.iter().find(|default| default.key == entry.key).map(|default| &default.tree);
+        if default == Some(&entry.tree) {
+            return None;
+        }
+        if let (tree::Value::Table(inner), Some(Tree { value: tree::Value::Table(default), .. })) =
+            (&mut entry.tree.value, default)
+        {
+            *inner = changed(std::mem::take(inner), default);
+        }
+        Some(entry)
+    };
+    entries.into_iter().filter_map(differs).collect()
+}

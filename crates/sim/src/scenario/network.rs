@@ -1,0 +1,324 @@
+//! The network: topology, links, queues, shaping.
+
+use super::key::{Key, choice, quantity_pattern, section, wrong_kind};
+use super::problem::Problems;
+use super::tree::{Tree, Value};
+use serde_json::{Value as Json, json};
+use units::{BitRate, Bytes, Time};
+
+/// The slowest and fastest link.
+const RATES: std::ops::RangeInclusive<BitRate> = BitRate::from_bps(1)..=BitRate::from_gbps(10_000);
+const DELAYS: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(100);
+
+choice! {
+    /// How nodes are wired.
+    pub enum TopologyKind {
+        /// All nodes on one switch.
+        Star = "star",
+        /// Two switches with a core link between them.
+        TwoRacks = "two-racks",
+        /// A switch per rack, each with one core link to a root switch.
+        Tree = "tree",
+        /// A switch per rack, each with a core link to every spine switch; equal-cost paths by hash of the 5-tuple.
+        LeafSpine = "leaf-spine",
+        /// The master and the first half of the workers on one router, the others on a second, one core link between them.
+        Dumbbell = "dumbbell",
+        /// As `[[network.link]]` says.
+        Graph = "graph",
+    }
+}
+
+choice! {
+    /// What a packet costs on the wire beyond its IP length.
+    pub enum Framing {
+        /// Nothing: links count IP packets, as ns-2 and ns-3 point-to-point links do.
+        None = "none",
+        /// Ethernet: header, checksum, preamble and gap, 38 bytes.
+        Ethernet = "ethernet",
+    }
+}
+
+choice! {
+    /// What a full queue does.
+    pub enum QueueKind {
+        /// Drops the packet that arrives.
+        DropTail = "drop-tail",
+    }
+}
+
+/// How much a queue holds; the packet in transmission is outside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(Bytes),
+    /// As many bytes as the link, or the token bucket, sends in this time.
+    Delay(Time),
+}
+
+impl Key for QueueLimit {
+    type Range = ();
+
+    fn read(tree: &Tree, _: Option<&()>, problems: &mut Problems) -> Option<Self> {
+        let Value::String(text) = &tree.value else {
+            return wrong_kind(tree, "a text like \"128 packets\", \"64 KB\" or \"400 ms\"", problems);
+        };
+        let number = text.trim().trim_end_matches("packets").trim_end_matches("packet");
+        if number.len() < text.trim().len() {
+            let packets = number.trim().parse().ok().filter(|packets| (1..=100_000_000).contains(packets));
+            if packets.is_none() {
+                problems.add(&tree.span, format!("\"{text}\" is not from 1 to 100000000 packets"));
+            }
+            return packets.map(Self::Packets);
+        }
+        let limit = text.parse().map(Self::Bytes).or_else(|_| text.parse().map(Self::Delay));
+        match limit {
+            Ok(Self::Bytes(Bytes::ZERO) | Self::Delay(Time::ZERO)) => {
+                problems.add(&tree.span, "a queue holds at least something".to_owned());
+                None
+            }
+            Ok(limit) => Some(limit),
+            Err(error) => {
+                // The duration's message would only tell half: name all three ways.
+                let hint = units::nearest(unit_of(text), ["packets", "KB", "KiB", "MB", "MiB", "B", "ms", "us", "s"]);
+                let hint = hint.map_or_else(|| error.to_string(), |unit| format!("did you mean `{unit}`?"));
+                let message = format!("\"{text}\" is not a number of packets, a size or a duration");
+                problems.add_with_help(&tree.span, message, hint);
+                None
+            }
+        }
+    }
+
+    fn write(&self) -> Option<Value> {
+        match self {
+            Self::Packets(packets) => Some(Value::String(format!("{packets} packets"))),
+            Self::Bytes(bytes) => bytes.write(),
+            Self::Delay(delay) => delay.write(),
+        }
+    }
+
+    fn schema(_: Option<&()>) -> Json {
+        let (size, delay) = (quantity_pattern::<Bytes>(), quantity_pattern::<Time>());
+        json!({ "type": "string", "pattern": format!("^ *[0-9]+ *packets? *$|{size}|{delay}") })
+    }
+
+    fn describe(_: Option<&()>) -> String {
+        "number of packets, size, or duration at the rate of the link or bucket".to_owned()
+    }
+}
+
+fn unit_of(text: &str) -> &str {
+    text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | ' ' | '-' | '+'))
+}
+
+section! {
+    /// A queue at the head of a link.
+    pub struct Queue {
+        /// Its discipline.
+        kind: QueueKind = QueueKind::DropTail;
+        /// How much it holds.
+        limit: QueueLimit = QueueLimit::Packets(128);
+    }
+}
+
+section! {
+    /// The network between the nodes.
+    pub struct Network {
+        /// The topology.
+        topology: TopologyKind = TopologyKind::Star;
+        /// Racks (two-racks always has two).
+        racks: u32 = 2, 1..=10_000;
+        /// Spine switches (leaf-spine).
+        spines: u32 = 2, 1..=1_000;
+        /// Rate of each link between a node and its switch.
+        rate: BitRate = BitRate::from_gbps(1), RATES;
+        /// Propagation delay of each such link, one way.
+        delay: Time = Time::from_us(25), DELAYS;
+        /// Probability that a packet is lost on such a link.
+        loss: f64 = 0.0, 0.0..=1.0;
+        /// The queue of each switch port.
+        queue: Queue = Queue::default();
+        /// The queue of each node's interface.
+        host_queue: Queue = Queue { limit: QueueLimit::Packets(1000), ..Queue::default() };
+        /// Links between switches.
+        core: Core = Core::default();
+        /// What a packet costs on the wire beyond its IP length.
+        framing: Framing = Framing::Ethernet;
+        /// Largest IP packet.
+        mtu: Bytes = Bytes::new(1500), Bytes::new(100)..=Bytes::new(65_535);
+        /// Largest TCP payload of a packet; left out, what the MTU leaves after the headers and options in use.
+        mss: Option<Bytes> = None, Bytes::new(1)..=Bytes::new(65_495);
+        /// Token buckets on nodes' links.
+        shape: Vec<Shape> = Vec::new();
+        /// The links of topology graph. Names that are not of nodes are switches.
+        link: Vec<GraphLink> = Vec::new();
+    }
+}
+
+section! {
+    /// Links between switches.
+    pub struct Core {
+        /// Rate; left out, that of a rack's nodes together divided by `oversubscription` and the number of spines (dumbbell: that of the node links).
+        rate: Option<BitRate> = None, RATES;
+        /// How many times the rate of a rack's nodes exceeds that of its core links, where `rate` is left out.
+        oversubscription: f64 = 1.0, 0.01..=10_000.0;
+        /// Propagation delay, one way; that of the node links where left out.
+        delay: Option<Time> = None, DELAYS;
+        /// Probability that a packet is lost.
+        loss: f64 = 0.0, 0.0..=1.0;
+        /// The queue; that of the switch ports where left out.
+        queue: Option<Queue> = None;
+    }
+}
+
+section! {
+    /// A full-duplex link of topology graph.
+    pub struct GraphLink {
+        /// One end: a node ("master", "worker-1") or a switch of any other name.
+        from: String = String::new();
+        /// The other end.
+        to: String = String::new();
+        /// Rate; that of the network where left out.
+        rate: Option<BitRate> = None, RATES;
+        /// Propagation delay, one way; that of the network where left out.
+        delay: Option<Time> = None, DELAYS;
+        /// Probability that a packet is lost, each way; that of the network where left out.
+        loss: Option<f64> = None, 0.0..=1.0;
+        /// The queue at both ends; that of the network where left out.
+        queue: Option<Queue> = None;
+    }
+}
+
+choice! {
+    /// Which way of a node's link.
+    pub enum Direction {
+        /// From the node.
+        Egress = "egress",
+        /// Towards the node.
+        Ingress = "ingress",
+        /// Each way with a bucket of its own.
+        Both = "both",
+    }
+}
+
+section! {
+    /// A token bucket on the link of each of some nodes.
+    pub struct Shape {
+        /// Which nodes.
+        nodes: Nodes = Nodes::Workers;
+        /// Which way.
+        direction: Direction = Direction::Both;
+        /// Rate at which tokens come.
+        rate: BitRate = BitRate::from_mbps(10), RATES;
+        /// Tokens that the bucket holds.
+        burst: Bytes = Bytes::new(32_000), Bytes::new(1)..=Bytes::from_mb(1_000_000);
+        /// How much waits for tokens before packets are dropped.
+        limit: QueueLimit = QueueLimit::Delay(Time::from_ms(400));
+    }
+}
+
+/// Some of the nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Nodes {
+    /// The master and the workers.
+    All,
+    /// The master.
+    Master,
+    /// All workers.
+    Workers,
+    /// These workers, by number from 1; with 0 the master.
+    List(Vec<u32>),
+}
+
+impl Nodes {
+    /// Their numbers: 0 is the master, 1 and up are the workers.
+    pub fn numbers(&self, workers: u32) -> Vec<u32> {
+        match self {
+            Self::All => (0..=workers).collect(),
+            Self::Master => vec![0],
+            Self::Workers => (1..=workers).collect(),
+            Self::List(list) => list.clone(),
+        }
+    }
+}
+
+/// A node's number from its name: "master" is 0, "worker-3" is 3.
+pub fn node_number(name: &str) -> Option<u32> {
+    match name {
+        "master" => Some(0),
+        _ => name.strip_prefix("worker-")?.parse().ok().filter(|number| *number > 0),
+    }
+}
+
+/// A node's name from its number.
+pub fn node_name(number: u32) -> String {
+    if number == 0 { "master".to_owned() } else { format!("worker-{number}") }
+}
+
+/// The numbers of "worker-3" or "worker-3..worker-8".
+fn node_range(text: &str) -> Option<Vec<u32>> {
+    match text.split_once("..") {
+        Some((first, last)) => {
+            let (first, last) = (node_number(first.trim())?, node_number(last.trim())?);
+            (first <= last && last - first <= 100_000).then(|| (first..=last).collect())
+        }
+        None => Some(vec![node_number(text)?]),
+    }
+}
+
+impl Key for Nodes {
+    type Range = ();
+
+    fn read(tree: &Tree, _: Option<&()>, problems: &mut Problems) -> Option<Self> {
+        match &tree.value {
+            Value::String(text) => match text.as_str() {
+                "all" => Some(Self::All),
+                "master" => Some(Self::Master),
+                "workers" => Some(Self::Workers),
+                other => {
+                    let range = node_range(other);
+                    if range.is_none() {
+                        problems.unknown(&tree.span, "a node or a set of nodes", other, NODE_WORDS);
+                    }
+                    range.map(Self::List)
+                }
+            },
+            Value::Array(items) => {
+                let mut numbers = Vec::new();
+                for item in items {
+                    match &item.value {
+                        Value::String(name) => match node_range(name) {
+                            Some(range) => numbers.extend(range),
+                            None => problems.unknown(&item.span, "a node", name, NODE_WORDS),
+                        },
+                        _ => return wrong_kind(item, "a node's name", problems),
+                    }
+                }
+                Some(Self::List(numbers))
+            }
+            _ => wrong_kind(tree, "\"workers\", \"master\", \"all\" or a list of names", problems),
+        }
+    }
+
+    fn write(&self) -> Option<Value> {
+        let text = |text: String| Value::String(text);
+        Some(match self {
+            Self::All => text("all".to_owned()),
+            Self::Master => text("master".to_owned()),
+            Self::Workers => text("workers".to_owned()),
+            Self::List(list) => Value::Array(list.iter().map(|number| text(node_name(*number)).into()).collect()),
+        })
+    }
+
+    fn schema(_: Option<&()>) -> Json {
+        json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+    }
+
+    fn describe(_: Option<&()>) -> String {
+        "`workers`, `master`, `all`, a name like `worker-3`, a range like `worker-1..worker-4`, or a list of these"
+            .to_owned()
+    }
+}
+
+const NODE_WORDS: [&str; 5] = ["workers", "master", "all", "worker-1", "worker-1..worker-4"];

@@ -1,0 +1,104 @@
+//! Plain traffic, faults, and the run itself.
+
+use super::key::{choice, section};
+use super::network::Nodes;
+use units::{Bytes, Time};
+
+const MOMENTS: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(86_400 * 30);
+const INTERVALS: std::ops::RangeInclusive<Time> = Time::from_ns(1)..=Time::from_secs(86_400 * 30);
+const MESSAGES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(1 << 40);
+
+choice! {
+    /// Kinds of traffic without Hadoop.
+    pub enum TrafficKind {
+        /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`, or without end.
+        Long = "long",
+        /// From every node of `from` to every other of `to`, `bytes` each.
+        AllToAll = "all-to-all",
+        /// Barrier-synchronised reads: each node of `from` sends `bytes` per round to the one of `to`; the next round starts when the last is in.
+        Barrier = "barrier",
+        /// From each node of `from`, sessions of `bytes` to `to` that begin by a Poisson process of mean interval `interval`.
+        Poisson = "poisson",
+        /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times.
+        PingPong = "ping-pong",
+        /// Flows from the file `file`: lines of start in seconds, from, to, bytes.
+        Csv = "csv",
+    }
+}
+
+section! {
+    /// Traffic without Hadoop, alone or beside a job.
+    pub struct Traffic {
+        /// Its name; its kind and number where left out.
+        name: String = String::new();
+        /// Its kind.
+        kind: TrafficKind = TrafficKind::Long;
+        /// Who sends.
+        from: Nodes = Nodes::Workers;
+        /// Who receives; left out, the master (all-to-all: the workers).
+        to: Option<Nodes> = None;
+        /// Connections of each pair (long).
+        flows: u32 = 1, 1..=100_000;
+        /// Payload of a flow, session, answer, or of one sender's share of a round; left out, long flows never end and others send 1 MB.
+        bytes: Option<Bytes> = None, MESSAGES;
+        /// Payload of a request (ping-pong).
+        request: Bytes = Bytes::new(100), MESSAGES;
+        /// Rounds (barrier, ping-pong).
+        rounds: u32 = 100, 1..=100_000_000;
+        /// Mean time between the beginnings of sessions (poisson).
+        interval: Time = Time::from_ms(40), INTERVALS;
+        /// Whether all sessions of a node use one connection (poisson); else each opens its own.
+        persistent: bool = false;
+        /// When it begins.
+        start: Time = Time::ZERO, MOMENTS;
+        /// When no more of it begins; left out, when the run ends.
+        stop: Option<Time> = None, MOMENTS;
+        /// Each flow begins later by a random time up to this.
+        jitter: Time = Time::ZERO, MOMENTS;
+        /// The flows' file, relative to the scenario's (csv).
+        file: String = String::new();
+    }
+}
+
+section! {
+    /// Something that goes wrong at a given time.
+    pub struct Fault {
+        /// When.
+        at: Time = Time::ZERO, MOMENTS;
+        /// The node that crashes, or becomes slow.
+        node: Option<String> = None;
+        /// The link that goes down, both ways: "worker-3" for that node's, "a -- b" for one between two switches or a switch and a node.
+        link: Option<String> = None;
+        /// How long it is down; left out, for good.
+        down_for: Option<Time> = None, INTERVALS;
+        /// The node does not crash, its cores and disks go on at this part of their speed.
+        slow: Option<f64> = None, 0.0001..=1.0;
+        /// How long it is slow; left out, for good.
+        slow_for: Option<Time> = None, INTERVALS;
+    }
+}
+
+section! {
+    /// The run.
+    pub struct Run {
+        /// The seed of every random stream.
+        seed: u64 = 1, 0..=(i64::MAX as u64);
+        /// Simulated time at which the run ends, if all jobs and traffic have not ended before.
+        until: Time = Time::from_secs(86_400), Time::from_ns(1)..=Time::from_secs(86_400 * 180);
+        /// Step of the sampled series; doubled as often as needed to keep a series within 4,096 steps.
+        sample: Time = Time::from_ms(100), Time::from_us(1)..=Time::from_secs(86_400);
+        /// Time after which the figures called warm begin.
+        warm_up: Time = Time::ZERO, MOMENTS;
+    }
+}
+
+impl Traffic {
+    /// Who receives, where it is left out too.
+    pub fn to_or_default(&self) -> Nodes {
+        match (&self.to, self.kind) {
+            (Some(to), _) => to.clone(),
+            (None, TrafficKind::AllToAll) => Nodes::Workers,
+            (None, _) => Nodes::Master,
+        }
+    }
+}

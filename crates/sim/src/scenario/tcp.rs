@@ -1,0 +1,67 @@
+//! TCP of every node.
+
+use super::key::{choice, section};
+use units::{Bytes, Time};
+
+choice! {
+    /// Congestion controls.
+    pub enum Control {
+        /// Reno with the NewReno recovery of RFC 6582, also where SACK is on.
+        NewReno = "newreno",
+        /// Reno with SACK recovery (RFC 6675).
+        SackReno = "sack-reno",
+        /// Vegas.
+        Vegas = "vegas",
+        /// CUBIC (RFC 9438).
+        Cubic = "cubic",
+        /// BBR, version 1.
+        Bbr = "bbr",
+    }
+}
+
+const TIMEOUTS: std::ops::RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(3600);
+const BUFFERS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(16 << 10);
+
+section! {
+    /// TCP of every node.
+    pub struct Tcp {
+        /// Congestion control.
+        control: Control = Control::Cubic;
+        /// Selective acknowledgement (RFC 2018).
+        sack: bool = true;
+        /// Timestamps (RFC 7323): 12 bytes on every segment.
+        timestamps: bool = true;
+        /// Whether a receiver acknowledges every second segment; else every one.
+        delayed_ack: bool = true;
+        /// How long an acknowledgement waits for a second segment.
+        delayed_ack_timeout: Time = Time::from_ms(40), Time::ZERO..=Time::from_ms(500);
+        /// Segments acknowledged at once at the start of a connection.
+        quick_acks: u32 = 16, 0..=1000;
+        /// Whether small segments wait for outstanding ones (RFC 896). Messages that are pushed do not wait.
+        nagle: bool = true;
+        /// Limited transmit (RFC 3042).
+        limited_transmit: bool = true;
+        /// Whether an idle connection starts again from the initial window (RFC 5681, 4.1).
+        idle_restart: bool = true;
+        /// Smallest retransmission timeout.
+        min_rto: Time = Time::from_ms(200), TIMEOUTS;
+        /// Retransmission timeout before a round trip is measured.
+        initial_rto: Time = Time::from_secs(1), TIMEOUTS;
+        /// Largest retransmission timeout.
+        max_rto: Time = Time::from_secs(120), TIMEOUTS;
+        /// Initial congestion window, segments.
+        initial_window: u32 = 10, 1..=1000;
+        /// Largest congestion window, segments.
+        max_window: Option<u32> = None, 1..=10_000_000;
+        /// Receive buffer: the largest window that a receiver offers.
+        receive_buffer: Bytes = Bytes::from_mib(6), BUFFERS;
+        /// Send buffer: how much the application may write ahead of the acknowledgements.
+        send_buffer: Bytes = Bytes::from_mib(4), BUFFERS;
+        /// Window scaling (RFC 7323); without it no window exceeds 65,535 bytes.
+        window_scaling: bool = true;
+        /// Retransmissions of one segment before the connection is given up.
+        retries: u32 = 15, 0..=255;
+        /// Retransmissions of a SYN before the attempt is given up.
+        syn_retries: u32 = 6, 0..=255;
+    }
+}

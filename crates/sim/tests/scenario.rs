@@ -1,0 +1,259 @@
+//! Scenarios as people write them: what is right resolves, what is wrong is said with its place.
+
+use sim::scenario::{Control, DiskPreset, Nodes, QueueLimit, Scenario, schema};
+use units::{BitRate, Bytes, Time};
+
+/// The example of the design, whose names are binding.
+const EXAMPLE: &str = r#"
+[cluster]
+workers = 4
+generation = "yarn"
+[cluster.host]
+cores = 2
+disks = 1
+[node]
+preset = "xeon-2009"
+cores = 4
+[network]
+topology = "star"
+rate = "1 Gbit/s"
+delay = "25 us"
+queue = { kind = "drop-tail", limit = "128 packets" }
+[[network.shape]]
+nodes = "workers"
+direction = "both"
+rate = "10 Mbit/s"
+burst = "32 KB"
+limit = "400 ms"
+[tcp]
+control = "cubic"
+min-rto = "200 ms"
+receive-buffer = "4 MB"
+[hdfs]
+block = "64 MB"
+replication = 3
+[mapreduce]
+reducers = 4
+map-slots = 2
+[job]
+workload = "terasort"
+input = "10 GB"
+[[traffic]]
+kind = "long"
+[[faults]]
+at = "120 s"
+node = "worker-3"
+down-for = "60 s"
+[run]
+seed = 1
+until = "1 h"
+"#;
+
+fn parse(text: &str, sets: &[&str]) -> Result<Scenario, String> {
+    let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Scenario::parse("cluster.toml", text, &sets).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_design_example_resolves() {
+    let scenario = parse(EXAMPLE, &[]).expect("the example is right");
+    assert_eq!(scenario.name, "cluster");
+    assert_eq!((scenario.node.cores, scenario.node.memory), (4, Bytes::from_mib(2048)), "the preset, overridden");
+    assert_eq!(scenario.node.disk, DiskPreset::Sata2009);
+    assert_eq!(scenario.network.queue.limit, QueueLimit::Packets(128));
+    assert_eq!(scenario.network.shape[0].rate, BitRate::from_mbps(10));
+    assert_eq!(scenario.network.shape[0].limit, QueueLimit::Delay(Time::from_ms(400)));
+    assert_eq!(scenario.tcp.control, Control::Cubic);
+    assert_eq!(scenario.tcp.delayed_ack_timeout, Time::from_ms(40), "a default");
+    assert_eq!(scenario.job[0].input, Bytes::from_mb(10_000));
+    assert_eq!(scenario.faults[0].down_for, Some(Time::from_secs(60)));
+    let nodes = scenario.nodes();
+    assert_eq!(nodes.len(), 5);
+    assert_eq!((nodes[4].name.as_str(), nodes[4].rack, nodes[4].host), ("worker-4", 1, Some(0)));
+    assert_eq!(scenario.node_memory(&nodes[1]), Bytes::from_mib(2048), "no more than the node has");
+}
+
+#[test]
+fn what_is_resolved_reads_back_as_the_same_scenario() {
+    let scenario = parse(EXAMPLE, &["cluster.workers=7", "name = \"a \\\"b\\\" \\\\ c\""]).expect("right");
+    for text in [scenario.to_toml(), scenario.to_short_toml()] {
+        assert_eq!(parse(&text, &[]).as_ref(), Ok(&scenario), "{text}");
+    }
+    assert!(scenario.to_short_toml().lines().count() < scenario.to_toml().lines().count() / 2);
+    let other_seed =
+        parse(EXAMPLE, &["cluster.workers=7", "name = \"a \\\"b\\\" \\\\ c\"", "run.seed=2"]).expect("right");
+    assert_eq!(scenario.digest(), other_seed.digest(), "a digest names the scenario, not the draw");
+    assert_ne!(scenario.digest(), parse(EXAMPLE, &[]).expect("right").digest());
+}
+
+#[test]
+fn groups_and_racks_resolve() {
+    let text = r#"
+        [network]
+        topology = "tree"
+        racks = 3
+        [node]
+        preset = "opteron-2425"
+        [[cluster.group]]
+        count = 2
+        node = "nexus7"
+        rack = 3
+        [[cluster.group]]
+        count = 1
+        node = { preset = "epyc-vm", cores = 8 }
+        [[cluster.group]]
+        count = 3
+        [cluster.host]
+        nodes = 2
+        master = false
+        [[traffic]]
+    "#;
+    let nodes = parse(text, &[]).expect("right").nodes();
+    let summary: Vec<_> = nodes.iter().map(|node| (node.rack, node.hardware.cores, node.host)).collect();
+    let expected = [
+        (1, 12, None),
+        (3, 4, Some(0)),
+        (3, 4, Some(0)),
+        (2, 8, Some(1)),
+        (2, 12, Some(1)),
+        (3, 12, Some(2)),
+        (3, 12, Some(2)),
+    ];
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn assignments_override_at_any_depth() {
+    let scenario = parse(
+        EXAMPLE,
+        &[
+            "network.shape.0.rate=50 Mbit/s",
+            "hdfs.block=32MiB",
+            "tcp.control=bbr",
+            "mapreduce.speculative=false",
+            "network.queue.limit=64 KB",
+            "job.reducers=9",
+            "traffic.0.from=[\"worker-1\", \"worker-2..worker-3\"]",
+        ],
+    )
+    .expect("right");
+    assert_eq!(scenario.network.shape[0].rate, BitRate::from_mbps(50));
+    assert_eq!(scenario.hdfs.block, Bytes::from_mib(32));
+    assert_eq!(scenario.tcp.control, Control::Bbr);
+    assert!(!scenario.mapreduce.speculative);
+    assert_eq!(scenario.network.queue.limit, QueueLimit::Bytes(Bytes::new(64_000)));
+    assert_eq!(scenario.job[0].reducers, Some(9));
+    assert_eq!(scenario.traffic[0].from, Nodes::List(vec![1, 2, 3]));
+}
+
+/// Each wrong text, where that is said to be, and what the message must hold.
+#[test]
+fn what_is_wrong_is_said_with_its_place() {
+    let cases = [
+        ("[cluster]\nworkers = 0\n[job]", "2:11", "0 is out of range: from 1 to 100000"),
+        ("[hdfs]\nreplicaton = 3\n[job]", "2:1", "did you mean `replication`?"),
+        ("[hdsf]\nblock = \"1 MB\"\n[job]", "1:2", "did you mean `hdfs`?"),
+        ("[hdfs]\nreplication = 5\n[job]", "2:15", "5 replicas of each block do not fit on 4 workers"),
+        ("[hdfs]\nblock = \"0 MB\"\n[job]", "2:9", "\"0 MB\" is out of range: from 512 B to 1 TiB"),
+        ("[hdfs]\nblock = 64\n[job]", "2:9", "this number has no unit"),
+        ("[hdfs]\nblock = \"64 Mb\"\n[job]", "2:9", "`Mb` is not a unit of a size, did you mean `MB`?"),
+        ("[mapreduce]\nmap-slots = 0\n[job]", "2:13", "0 is out of range"),
+        ("[network]\nrate = \"-10 Mbit/s\"\n[job]", "2:8", "negative"),
+        ("[network]\nrate = \"10 Mbits\"\n[job]", "2:8", "did you mean `Mbit/s`"),
+        ("[network]\nrate = \"10 MB\"\n[job]", "2:8", "did you mean `MB/s`"),
+        ("[network]\nqueue = { limit = \"128 packet5\" }\n[job]", "2:19", "did you mean `packets`?"),
+        ("[network]\nqueue = { limit = \"0 packets\" }\n[job]", "2:19", "from 1 to 100000000 packets"),
+        ("[network]\ntopology = \"two-rack\"\n[job]", "2:12", "did you mean `two-racks`?"),
+        ("[tcp]\ncontrol = \"qbic\"\n[job]", "2:11", "did you mean `cubic`?"),
+        ("[tcp]\nmin-rto = \"200 s\"\n[job]", "2:11", "it exceeds `max-rto`, 2 min"),
+        ("[tcp]\nsack = 1\n[job]", "2:8", "this must be true or false, and is a whole number"),
+        ("[node]\npreset = \"xeon\"\n[job]", "2:10", "`xeon` is not a value here; one of: epyc-vm"),
+        ("node = \"nexus8\"\n[job]", "1:8", "did you mean `nexus7`?"),
+        (
+            "[mapreduce]\nnode-memory = \"1 GiB\"\n[job]",
+            "2:15",
+            "a container of `am-memory` (granted 2 GiB) fits on no worker",
+        ),
+        ("[mapreduce]\nmap-memory = \"16 GiB\"\n[job]", "2:14", "fits on no worker: the largest offers 8 GiB"),
+        ("[mapreduce]\nio-sort = \"2 GiB\"\n[job]", "2:11", "a sort buffer of 2 GiB does not fit into a map's 1 GiB"),
+        ("[[faults]]\nnode = \"worker-5\"\n[job]", "2:8", "there is no node `worker-5`"),
+        ("[[faults]]\nat = \"1 s\"\n[job]", "1:1", "neither a node nor a link"),
+        ("[[faults]]\nnode = \"worker-1\"\nslow = 0\n[job]", "3:8", "0 is out of range: from 0.0001 to 1"),
+        ("[[traffic]]\nfrom = \"worker-9\"", "2:8", "there is no `worker-9`"),
+        ("[[traffic]]\nkind = \"barrier\"\nto = \"workers\"", "3:6", "barrier traffic has one receiver"),
+        ("[[traffic]]\nkind = \"csv\"", "1:1", "csv traffic has no `file`"),
+        ("[[network.shape]]\nburst = \"100 B\"\n[job]", "2:9", "could never pass this bucket"),
+        ("[[network.link]]\nfrom = \"a\"\nto = \"b\"\n[job]", "1:1", "topology star has its own links"),
+        (
+            "[network]\ntopology = \"graph\"\n[[network.link]]\nfrom = \"master\"\nto = \"worker-1\"\n[[traffic]]",
+            "3:1",
+            "worker-2 has no path to the master (3 of 4 workers have none)",
+        ),
+        ("[job]\nshares = [1, 2]", "2:10", "2 shares for 1 reducers"),
+        ("[run]\nuntil = \"1 fortnight\"\n[job]", "2:9", "`fortnight` is not a unit of a duration"),
+        ("[run]\nseed = -1\n[job]", "2:8", "-1 is out of range"),
+        ("[run]\nseed = 99999999999999999999999999999999999999999\n[job]", "2:8", "must be a whole number"),
+        ("[cluster]\nworkers = 3\n[[cluster.group]]\ncount = 4\n[job]", "2:11", "leave `workers` out"),
+        ("", "1:1", "there is nothing to run"),
+        ("[cluster\nworkers = 3", "1:9", "unclosed table"),
+        ("workers == 3", "1:10", "extra `=`"),
+    ];
+    for (text, place, message) in cases {
+        let error = parse(text, &[]).expect_err(text);
+        let first = error.lines().next().unwrap_or_default();
+        assert!(first.starts_with(&format!("cluster.toml:{place}: ")), "{text:?} said: {error}");
+        assert!(first.contains(message), "{text:?} said: {error}");
+    }
+}
+
+#[test]
+fn all_problems_are_said_at_once_in_the_order_of_the_text() {
+    let error = parse("[cluster]\nworkers = 0\nrack = 1\n[tcp]\ncontrol = \"reno\"\n[job]\ninput = 3", &["run.seed=x"])
+        .unwrap_err();
+    let places: Vec<_> = error.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
+    assert_eq!(
+        places,
+        ["cluster.toml:2:11", "cluster.toml:3:1", "cluster.toml:5:11", "cluster.toml:7:9", "--set:1:10"],
+        "{error}"
+    );
+}
+
+#[test]
+fn a_wrong_assignment_is_named() {
+    let said = |set: &str| parse(EXAMPLE, &[set]).unwrap_err();
+    assert!(
+        said("hdfs.blok=1 MB").starts_with("--set:1:6: `blok` is not a key here; did you mean `block`?"),
+        "{}",
+        said("hdfs.blok=1 MB")
+    );
+    assert!(said("hdfs.block=1 Mb").starts_with("--set:1:12: `Mb` is not a unit"), "{}", said("hdfs.block=1 Mb"));
+    assert!(said("hdfs.block").contains("write `--set section.key=value`"));
+    assert!(said("hdfs.replication=9").starts_with("--set:1:18: 9 replicas"), "{}", said("hdfs.replication=9"));
+    assert!(
+        said("network.shape.3.rate=1 bit/s").contains("the list has 1 entries"),
+        "{}",
+        said("network.shape.3.rate=1 bit/s")
+    );
+    assert!(said("=3").contains("empty key"));
+}
+
+#[test]
+fn the_schema_names_every_key_with_its_meaning() {
+    fn walk(schema: &serde_json::Value, path: &str, count: &mut usize) {
+        for branch in ["anyOf"] {
+            if let Some(first) = schema.get(branch).and_then(|branches| branches.as_array()).and_then(|all| all.last())
+            {
+                walk(first, path, count);
+            }
+        }
+        for (key, inner) in schema.get("properties").and_then(|p| p.as_object()).into_iter().flatten() {
+            *count += 1;
+            let doc = inner.get("description").and_then(|doc| doc.as_str()).unwrap_or_default();
+            assert!(doc.len() > 4, "{path}.{key} has no meaning");
+            walk(inner, &format!("{path}.{key}"), count);
+        }
+    }
+    let mut count = 0;
+    walk(&schema(), "", &mut count);
+    assert!(count > 150, "{count} keys");
+}
