@@ -6,6 +6,7 @@ mod context;
 mod effect;
 mod event;
 pub mod hdfs;
+pub mod history;
 pub mod mapreduce;
 pub mod rpc;
 

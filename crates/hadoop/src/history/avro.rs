@@ -1,0 +1,384 @@
+//! Avro 1.11 data as job histories use it: a schema in JSON, and records in the binary or the JSON encoding.
+//!
+//! A history is not an Avro container file: after a line with the encoding and a line with the schema the records follow
+//! bare, so only a datum decoder is needed. It never reads past the input, never recurses deeper than [`MAX_DEPTH`], and
+//! holds no more than [`MAX_VALUES`] values at a time.
+
+use super::error::{HistoryError, Problem};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Deepest nesting of values; real histories reach 8.
+const MAX_DEPTH: u32 = 64;
+
+/// Most values in one record; real ones have about 1,000. A null takes no byte and an empty string one, so the length of
+/// the file alone would not bound the memory that they take.
+const MAX_VALUES: u32 = 1 << 20;
+
+/// A parsed schema: the type of one record of the file, and the named types that it refers to.
+#[derive(Debug)]
+pub struct Schema {
+    root: Type,
+    named: Vec<Named>,
+}
+
+#[derive(Clone, Debug)]
+enum Type {
+    Null,
+    Boolean,
+    Int,
+    Long,
+    Text,
+    Array(Box<Type>),
+    Map(Box<Type>),
+    Union(Vec<Type>),
+    Named(usize),
+}
+
+#[derive(Debug)]
+struct Named {
+    full_name: String,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// A name whose definition is being read; it may refer to itself.
+    Open,
+    Enum(Vec<String>),
+    Record(Vec<(String, Type)>),
+}
+
+// === reading a schema ===
+
+struct Reader {
+    offset: usize,
+    named: Vec<Named>,
+    by_name: BTreeMap<String, usize>,
+}
+
+impl Schema {
+    /// Reads a schema from its JSON text, which stands at `offset` in the file.
+    pub fn parse(text: &[u8], offset: usize) -> Result<Self, HistoryError> {
+        let json: Value = serde_json::from_slice(text).map_err(|e| HistoryError::json(offset, &e))?;
+        let mut reader = Reader { offset, named: Vec::new(), by_name: BTreeMap::new() };
+        let root = reader.read(&json, "")?;
+        Ok(Self { root, named: reader.named })
+    }
+}
+
+impl Reader {
+    fn error(&self, expected: &str, found: &Value) -> HistoryError {
+        let found: String = found.to_string().chars().take(60).collect();
+        HistoryError::malformed(self.offset, format!("{expected} in the Avro schema"), format!("`{found}`"))
+    }
+
+    fn read(&mut self, json: &Value, namespace: &str) -> Result<Type, HistoryError> {
+        match json {
+            Value::String(name) => self.lookup(name, namespace).ok_or_else(|| self.error("a known type", json)),
+            Value::Array(branches) => {
+                Ok(Type::Union(branches.iter().map(|b| self.read(b, namespace)).collect::<Result<_, _>>()?))
+            }
+            Value::Object(object) => self.read_object(json, object, namespace),
+            _ => Err(self.error("a type", json)),
+        }
+    }
+
+    /// Only the types of which histories are made are known: no float, double, bytes or fixed.
+    fn lookup(&self, name: &str, namespace: &str) -> Option<Type> {
+        Some(match name {
+            "null" => Type::Null,
+            "boolean" => Type::Boolean,
+            "int" => Type::Int,
+            "long" => Type::Long,
+            "string" => Type::Text,
+            _ => Type::Named(*self.by_name.get(&full_name(name, namespace))?),
+        })
+    }
+
+    fn read_object(
+        &mut self,
+        json: &Value,
+        object: &Map<String, Value>,
+        namespace: &str,
+    ) -> Result<Type, HistoryError> {
+        let field = |name: &str| object.get(name).ok_or_else(|| self.error(&format!("`{name}`"), json));
+        match field("type")?.as_str() {
+            Some("array") => Ok(Type::Array(Box::new(self.read(field("items")?, namespace)?))),
+            Some("map") => Ok(Type::Map(Box::new(self.read(field("values")?, namespace)?))),
+            Some("enum") => {
+                let symbols = field("symbols")?.as_array().ok_or_else(|| self.error("a list of symbols", json))?;
+                let symbols = symbols.iter().map(|s| s.as_str().map(str::to_owned)).collect::<Option<_>>();
+                let symbols = symbols.ok_or_else(|| self.error("symbols that are strings", json))?;
+                let (index, _) = self.declare(json, object, namespace)?;
+                self.named[index].kind = Kind::Enum(symbols);
+                Ok(Type::Named(index))
+            }
+            Some("record" | "error") => {
+                let members = field("fields")?.as_array().ok_or_else(|| self.error("a list of fields", json))?;
+                let (index, namespace) = self.declare(json, object, namespace)?;
+                let mut fields = Vec::new();
+                for member in members {
+                    let name = member.get("name").and_then(Value::as_str);
+                    let name = name.ok_or_else(|| self.error("a field with a name", member))?.to_owned();
+                    let kind = member.get("type").ok_or_else(|| self.error("a field with a type", member))?;
+                    fields.push((name, self.read(kind, &namespace)?));
+                }
+                self.named[index].kind = Kind::Record(fields);
+                Ok(Type::Named(index))
+            }
+            _ => self.read(field("type")?, namespace),
+        }
+    }
+
+    /// Enters a named type, so that its own fields may refer to it; returns its index and its namespace.
+    fn declare(
+        &mut self,
+        json: &Value,
+        object: &Map<String, Value>,
+        namespace: &str,
+    ) -> Result<(usize, String), HistoryError> {
+        let name = object.get("name").and_then(Value::as_str).ok_or_else(|| self.error("a named type", json))?;
+        let namespace = object.get("namespace").and_then(Value::as_str).unwrap_or(namespace);
+        let full_name = full_name(name, namespace);
+        let namespace = full_name.rsplit_once('.').map_or("", |(space, _)| space).to_owned();
+        let index = self.named.len();
+        if self.by_name.insert(full_name.clone(), index).is_some() {
+            return Err(self.error("each type defined once", json));
+        }
+        self.named.push(Named { full_name, kind: Kind::Open });
+        Ok((index, namespace))
+    }
+}
+
+fn full_name(name: &str, namespace: &str) -> String {
+    if namespace.is_empty() || name.contains('.') { name.to_owned() } else { format!("{namespace}.{name}") }
+}
+
+// === the binary encoding ===
+
+/// Decodes bare records one after the other, each as plain JSON: unions without their wrapping.
+pub struct Binary<'a> {
+    schema: &'a Schema,
+    bytes: &'a [u8],
+    at: usize,
+    /// Values that this record may still have.
+    budget: u32,
+}
+
+impl<'a> Binary<'a> {
+    /// Records of `schema` in `bytes` from offset `at`.
+    pub fn new(schema: &'a Schema, bytes: &'a [u8], at: usize) -> Self {
+        Self { schema, bytes, at, budget: 0 }
+    }
+
+    /// The offset of the next record.
+    pub fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// The next record, or `None` at the end of the file.
+    pub fn next(&mut self) -> Result<Option<Value>, HistoryError> {
+        if self.at >= self.bytes.len() {
+            return Ok(None);
+        }
+        let start = self.at;
+        self.budget = MAX_VALUES;
+        let record = self.value(&self.schema.root, 0)?;
+        if self.at == start {
+            return Err(HistoryError::malformed(
+                start,
+                "records that take at least one byte",
+                "a schema of empty ones",
+            ));
+        }
+        Ok(Some(record))
+    }
+
+    fn value(&mut self, kind: &Type, depth: u32) -> Result<Value, HistoryError> {
+        self.budget = self.budget.checked_sub(1).ok_or_else(|| {
+            HistoryError::new(self.at, Problem::Limit(format!("more than {MAX_VALUES} values in one event")))
+        })?;
+        if depth > MAX_DEPTH {
+            let what = format!("values nested deeper than {MAX_DEPTH}");
+            return Err(HistoryError::new(self.at, Problem::Limit(what)));
+        }
+        Ok(match kind {
+            Type::Null => Value::Null,
+            Type::Boolean => match self.take(1, "a boolean")? {
+                [0] => Value::Bool(false),
+                [1] => Value::Bool(true),
+                other => return Err(HistoryError::malformed(self.at - 1, "a boolean (0 or 1)", format!("{other:?}"))),
+            },
+            Type::Int => {
+                let (start, value) = (self.at, self.long("an int")?);
+                let value = i32::try_from(value);
+                value.map_err(|_| HistoryError::malformed(start, "an int of 32 bits", "a larger number"))?.into()
+            }
+            Type::Long => self.long("a long")?.into(),
+            Type::Text => self.text()?.into(),
+            Type::Array(items) => {
+                let mut list = Vec::new();
+                self.blocks(|this| {
+                    list.push(this.value(items, depth + 1)?);
+                    Ok(())
+                })?;
+                list.into()
+            }
+            Type::Map(values) => {
+                let mut map = Map::new();
+                self.blocks(|this| {
+                    let key = this.text()?;
+                    map.insert(key, this.value(values, depth + 1)?);
+                    Ok(())
+                })?;
+                map.into()
+            }
+            Type::Union(branches) => {
+                let branch = self.index(branches.len(), "a branch of a union")?;
+                self.value(&branches[branch], depth + 1)?
+            }
+            Type::Named(index) => {
+                let schema = self.schema;
+                match &schema.named[*index].kind {
+                    Kind::Enum(symbols) => symbols[self.index(symbols.len(), "a symbol of an enum")?].clone().into(),
+                    Kind::Record(fields) => {
+                        let mut record = Map::new();
+                        for (name, kind) in fields {
+                            record.insert(name.clone(), self.value(kind, depth + 1)?);
+                        }
+                        record.into()
+                    }
+                    Kind::Open => return Err(HistoryError::malformed(self.at, "a defined type", "an open one")),
+                }
+            }
+        })
+    }
+
+    /// Items come in blocks of a count each, until a count of zero; a negative count is followed by the block's length.
+    fn blocks(&mut self, mut item: impl FnMut(&mut Self) -> Result<(), HistoryError>) -> Result<(), HistoryError> {
+        loop {
+            let count = self.long("the count of a block")?;
+            if count < 0 {
+                self.long("the length of a block")?;
+            }
+            if count == 0 {
+                return Ok(());
+            }
+            for _ in 0..count.unsigned_abs() {
+                item(self)?;
+            }
+        }
+    }
+
+    fn index(&mut self, len: usize, what: &'static str) -> Result<usize, HistoryError> {
+        let (start, index) = (self.at, self.long(what)?);
+        usize::try_from(index).ok().filter(|i| *i < len).ok_or_else(|| {
+            HistoryError::malformed(start, format!("{what} (0 to {})", len.saturating_sub(1)), index.to_string())
+        })
+    }
+
+    fn text(&mut self) -> Result<String, HistoryError> {
+        let (start, length) = (self.at, self.long("the length of a string")?);
+        let length = usize::try_from(length)
+            .map_err(|_| HistoryError::malformed(start, "the length of a string", length.to_string()))?;
+        let at = self.at;
+        let bytes = self.take(length, "a string")?;
+        let text = std::str::from_utf8(bytes).map_err(|_| HistoryError::malformed(at, "UTF-8 text", "other bytes"))?;
+        Ok(text.to_owned())
+    }
+
+    /// A zigzag number in base 128, lowest digits first.
+    fn long(&mut self, what: &'static str) -> Result<i64, HistoryError> {
+        let start = self.at;
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.take(1, what)?[0];
+            if shift == 63 && byte > 1 {
+                break;
+            }
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok((number >> 1) as i64 ^ -((number & 1) as i64));
+            }
+        }
+        Err(HistoryError::malformed(start, what, "a number of more than 64 bits"))
+    }
+
+    fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], HistoryError> {
+        let rest = &self.bytes[self.at..];
+        let taken = rest.get(..length).ok_or_else(|| HistoryError::truncated(self.at, what))?;
+        self.at += length;
+        Ok(taken)
+    }
+}
+
+// === the JSON encoding ===
+
+impl Schema {
+    /// Plain JSON from a record in Avro's JSON encoding, in which a union's value is wrapped in its branch's name.
+    /// `offset` is where the record starts.
+    pub fn unwrap_json(&self, json: Value, offset: usize) -> Result<Value, HistoryError> {
+        self.unwrap(&self.root, json, offset)
+    }
+
+    // No deeper than `json`, whose depth the JSON parser limits: each step into the schema but a name takes one of JSON,
+    // and a name stands for a record or an enum.
+    fn unwrap(&self, kind: &Type, json: Value, offset: usize) -> Result<Value, HistoryError> {
+        let mismatch = |expected: &str, found: &Value| {
+            let found: String = found.to_string().chars().take(60).collect();
+            Err(HistoryError::malformed(offset, expected, format!("`{found}`")))
+        };
+        Ok(match (kind, json) {
+            (Type::Null, json @ Value::Null)
+            | (Type::Boolean, json @ Value::Bool(_))
+            | (Type::Text, json @ Value::String(_)) => json,
+            (Type::Int | Type::Long, json) if json.is_i64() => json,
+            (Type::Array(items), Value::Array(list)) => {
+                list.into_iter().map(|item| self.unwrap(items, item, offset)).collect::<Result<Vec<_>, _>>()?.into()
+            }
+            (Type::Map(values), Value::Object(map)) => {
+                let entries = map.into_iter().map(|(key, value)| Ok((key, self.unwrap(values, value, offset)?)));
+                entries.collect::<Result<Map<_, _>, HistoryError>>()?.into()
+            }
+            (Type::Union(branches), Value::Null) if branches.iter().any(|b| matches!(b, Type::Null)) => Value::Null,
+            (Type::Union(branches), Value::Object(wrapped)) if wrapped.len() == 1 => {
+                let Some((name, value)) = wrapped.into_iter().next() else { return Ok(Value::Null) };
+                match branches.iter().find(|b| self.name(b) == name) {
+                    Some(branch) => self.unwrap(branch, value, offset)?,
+                    None => return mismatch("the name of a branch of a union", &name.into()),
+                }
+            }
+            (Type::Named(index), json) => match (&self.named[*index].kind, json) {
+                (Kind::Enum(symbols), Value::String(symbol)) if symbols.contains(&symbol) => symbol.into(),
+                (Kind::Record(fields), Value::Object(mut object)) => {
+                    let mut record = Map::new();
+                    for (name, kind) in fields {
+                        // A field that is left out is left to whoever reads the record: most have a default.
+                        if let Some(value) = object.remove(name) {
+                            record.insert(name.clone(), self.unwrap(kind, value, offset)?);
+                        }
+                    }
+                    record.into()
+                }
+                (_, json) => return mismatch(&format!("a {}", self.named[*index].full_name), &json),
+            },
+            (kind, json) => return mismatch(&format!("a value of type {}", self.name(kind)), &json),
+        })
+    }
+
+    /// The name by which the JSON encoding calls a branch of a union.
+    fn name(&self, kind: &Type) -> &str {
+        match kind {
+            Type::Null => "null",
+            Type::Boolean => "boolean",
+            Type::Int => "int",
+            Type::Long => "long",
+            Type::Text => "string",
+            Type::Array(_) => "array",
+            Type::Map(_) => "map",
+            Type::Union(_) => "union",
+            Type::Named(index) => &self.named[*index].full_name,
+        }
+    }
+}

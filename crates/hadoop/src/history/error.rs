@@ -1,0 +1,75 @@
+//! Why a history cannot be read: where in the file, what belongs there, what stands there instead.
+
+use std::fmt;
+
+/// A history that cannot be read. The message names the byte, what was expected there and what was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HistoryError {
+    /// Offset in bytes from the start of the file.
+    pub offset: u64,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// What is wrong with a history.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// The file is none of the formats that are read; holds its first bytes, printable.
+    UnknownFormat(String),
+    /// The file ends inside something.
+    Truncated {
+        /// What the file ends in.
+        within: &'static str,
+    },
+    /// Something stands where something else belongs.
+    Malformed {
+        /// What belongs there.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
+    /// The file breaks a limit that keeps hostile input from exhausting the machine.
+    Limit(String),
+    /// Each part can be read, but together they are not a job.
+    Inconsistent(String),
+}
+
+impl HistoryError {
+    pub(super) fn new(offset: usize, problem: Problem) -> Self {
+        Self { offset: offset as u64, problem }
+    }
+    pub(super) fn truncated(offset: usize, within: &'static str) -> Self {
+        Self::new(offset, Problem::Truncated { within })
+    }
+    pub(super) fn malformed(offset: usize, expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self::new(offset, Problem::Malformed { expected: expected.into(), found: found.into() })
+    }
+    pub(super) fn inconsistent(offset: usize, what: impl Into<String>) -> Self {
+        Self::new(offset, Problem::Inconsistent(what.into()))
+    }
+
+    /// An error of the JSON parser, at the value that starts at `offset`.
+    pub(super) fn json(offset: usize, error: &serde_json::Error) -> Self {
+        if error.is_eof() {
+            return Self::truncated(offset, "a JSON value");
+        }
+        Self::malformed(offset, "a JSON value of a job history", error.to_string())
+    }
+}
+
+impl fmt::Display for HistoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at byte {}: ", self.offset)?;
+        match &self.problem {
+            Problem::UnknownFormat(start) => write!(
+                f,
+                "not a job history: expected `Avro-Binary`, `Avro-Json`, or the JSON of Rumen or SLS, found `{start}`"
+            ),
+            Problem::Truncated { within } => write!(f, "the file ends within {within}: it is truncated"),
+            Problem::Malformed { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Problem::Limit(what) | Problem::Inconsistent(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for HistoryError {}
