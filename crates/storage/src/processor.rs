@@ -1,0 +1,176 @@
+//! A host's cores, shared fairly by the work of its nodes.
+//!
+//! Processor sharing: every piece of work gets the same share of a core, at most one whole core, as a fair time-sharing scheduler gives it
+//! over any time that is long against its slice (Kleinrock, Queueing Systems II, 1976, section 4.4). Nodes may be capped (a container's
+//! quota): a node's work then shares its cap, and what it leaves goes to the others, so the shares are max-min fair.
+//!
+//! Exactness: all work of a node progresses at one rate, so each node keeps a virtual clock of work done per piece, and a piece is
+//! finished when that clock passes the value that was set when it came: O(log n) for each change. Rates are fixed-point fractions with 32
+//! bits, clocks are 128-bit integers, so that no rounding accumulates.
+
+use std::collections::BTreeMap;
+use units::Time;
+
+/// One whole core, or factor 1.
+const ONE: u128 = 1 << 32;
+
+#[derive(Debug, Clone)]
+struct Node<T> {
+    /// The most cores it may use.
+    cap: u128,
+    /// Its speed as a factor.
+    speed: u128,
+    /// Work per piece done so far, in picoseconds times `ONE`.
+    clock: u128,
+    /// The share of a core that each piece has now.
+    share: u128,
+    /// Work per picosecond that each piece does now: share times speed.
+    rate: u128,
+    /// Pieces by the clock at which they are finished, and in order of arrival.
+    pieces: BTreeMap<(u128, u64), T>,
+    places: BTreeMap<T, (u128, u64)>,
+    /// Core time used, in picoseconds times `ONE`.
+    used: u128,
+}
+
+/// The cores of a host and the work on them.
+#[derive(Debug, Clone)]
+pub struct Processor<T> {
+    cores: u128,
+    nodes: Vec<Node<T>>,
+    now: Time,
+    next: u64,
+    deadline: Time,
+}
+
+fn fixed(value: f64) -> u128 {
+    (value.max(0.0) * ONE as f64).round() as u128
+}
+
+impl<T: Copy + Ord> Processor<T> {
+    /// A host with this many cores.
+    pub fn new(cores: u32) -> Self {
+        Self { cores: u128::from(cores) * ONE, nodes: Vec::new(), now: Time::ZERO, next: 0, deadline: Time::MAX }
+    }
+
+    /// Adds a node that may use up to `cap` cores, each `speed` times as fast as the reference; returns its number on this host.
+    pub fn add_node(&mut self, cap: f64, speed: f64) -> usize {
+        self.nodes.push(Node {
+            cap: fixed(cap),
+            speed: fixed(speed),
+            clock: 0,
+            share: 0,
+            rate: 0,
+            pieces: BTreeMap::new(),
+            places: BTreeMap::new(),
+            used: 0,
+        });
+        self.nodes.len() - 1
+    }
+
+    /// Takes a piece of `work`: the time that it would take on one core of its own at speed 1.
+    pub fn submit(&mut self, now: Time, node: usize, work: Time, tag: T) {
+        self.advance(now);
+        self.next += 1;
+        let node = &mut self.nodes[node];
+        let place = (node.clock + u128::from(work.as_ps()) * ONE, self.next);
+        if let Some(former) = node.places.insert(tag, place) {
+            node.pieces.remove(&former);
+        }
+        node.pieces.insert(place, tag);
+        self.share_out();
+    }
+
+    /// Forgets a piece of work; it is not reported.
+    pub fn cancel(&mut self, now: Time, node: usize, tag: T) {
+        self.advance(now);
+        let node = &mut self.nodes[node];
+        if let Some(place) = node.places.remove(&tag) {
+            node.pieces.remove(&place);
+        }
+        self.share_out();
+    }
+
+    /// Forgets all work of a node.
+    pub fn clear(&mut self, now: Time, node: usize) {
+        self.advance(now);
+        self.nodes[node].pieces.clear();
+        self.nodes[node].places.clear();
+        self.share_out();
+    }
+
+    /// Changes how fast a node works (a fault, or heat).
+    pub fn set_speed(&mut self, now: Time, node: usize, speed: f64) {
+        self.advance(now);
+        self.nodes[node].speed = fixed(speed);
+        self.share_out();
+    }
+
+    /// When [`Processor::on_timer`] is next due.
+    pub const fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Appends the pieces that are finished, with their nodes.
+    pub fn on_timer(&mut self, now: Time, done: &mut Vec<(usize, T)>) {
+        if now < self.deadline {
+            return;
+        }
+        self.advance(now);
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            while let Some(entry) = node.pieces.first_entry()
+                && entry.key().0 <= node.clock
+            {
+                let tag = entry.remove();
+                node.places.remove(&tag);
+                done.push((index, tag));
+            }
+        }
+        self.share_out();
+    }
+
+    /// Pieces of work on a node.
+    pub fn pieces(&self, node: usize) -> usize {
+        self.nodes[node].pieces.len()
+    }
+    /// Core time that a node has used up to `now`.
+    pub fn used(&self, now: Time, node: usize) -> Time {
+        let node = &self.nodes[node];
+        let running = node.share * node.pieces.len() as u128 * u128::from(now.saturating_sub(self.now).as_ps());
+        Time::from_ps(((node.used + running) / ONE) as u64)
+    }
+
+    fn advance(&mut self, now: Time) {
+        let elapsed = u128::from(now.saturating_sub(self.now).as_ps());
+        self.now = self.now.max(now);
+        for node in &mut self.nodes {
+            node.clock += elapsed * node.rate;
+            node.used += elapsed * node.share * node.pieces.len() as u128;
+        }
+    }
+
+    /// Water-filling: the nodes whose own limit is lowest are served first; the rest share what is left equally per piece.
+    fn share_out(&mut self) {
+        let limit = |node: &Node<T>| (node.cap / node.pieces.len().max(1) as u128).min(ONE);
+        let mut left = self.cores;
+        let mut pieces: u128 = self.nodes.iter().map(|node| node.pieces.len() as u128).sum();
+        let mut order: Vec<usize> = (0..self.nodes.len()).filter(|n| !self.nodes[*n].pieces.is_empty()).collect();
+        order.sort_by_key(|n| limit(&self.nodes[*n]));
+        let mut deadline = Time::MAX;
+        for n in order {
+            let node = &mut self.nodes[n];
+            let count = node.pieces.len() as u128;
+            node.share = limit(node).min(left / pieces);
+            node.rate = (node.share * node.speed) >> 32;
+            left -= node.share * count;
+            pieces -= count;
+            if let Some(((end, _), _)) = node.pieces.first_key_value()
+                && node.rate > 0
+            {
+                let wait = end.saturating_sub(node.clock).div_ceil(node.rate);
+                deadline = deadline.min(self.now.saturating_add(Time::from_ps(wait.min(u128::from(u64::MAX)) as u64)));
+            }
+        }
+        self.deadline = deadline;
+    }
+}

@@ -1,0 +1,246 @@
+//! A host's storage: its disks behind one page cache.
+//!
+//! A read is served from memory where it can, else from the disk, and stays cached. A write is done when it is in memory; the disks write
+//! back in the background. Writers wait while too much is not on disk: then they go at the disk's pace (Linux: `balance_dirty_pages`).
+
+use crate::cache::{Cache, CacheSpec, WriteBack};
+use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request};
+use std::collections::{BTreeMap, VecDeque};
+use units::{Bytes, Time};
+
+/// What the cache has done.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct StoreCounters {
+    /// Bytes read that were in memory.
+    pub hits: Bytes,
+    /// Bytes read that came from a disk.
+    pub misses: Bytes,
+    /// Bytes accepted from writers.
+    pub written: Bytes,
+    /// Bytes written back to the disks.
+    pub written_back: Bytes,
+    /// Writes that had to wait for write-back.
+    pub throttled: u64,
+}
+
+/// What a disk works for.
+#[derive(Debug, Clone, Copy)]
+enum Job {
+    /// A part of a read that memory did not have.
+    Read(u64),
+    /// A write past the cache.
+    Write(u64),
+    /// An extent on its way to the disk.
+    WriteBack(WriteBack),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting<T> {
+    disk: u32,
+    request: Request<T>,
+    /// Parts that the disk still owes.
+    parts: u32,
+}
+
+/// The disks and the page cache of a host.
+#[derive(Debug, Clone)]
+pub struct Store<T> {
+    spec: CacheSpec,
+    cache: Cache,
+    disks: Vec<Disk<Job>>,
+    writing_back: Vec<bool>,
+    waiting: BTreeMap<u64, Waiting<T>>,
+    /// Writes that wait for write-back.
+    throttled: VecDeque<(u32, Request<T>)>,
+    /// Requests that are being copied from or to memory, by when they are done.
+    copies: BTreeMap<(Time, u64), Request<T>>,
+    next: u64,
+    done: Vec<Job>,
+    counters: StoreCounters,
+}
+
+impl<T: Copy> Store<T> {
+    /// Idle disks and an empty cache.
+    pub fn new(disks: &[DiskSpec], cache: CacheSpec) -> Self {
+        Self {
+            spec: cache,
+            cache: Cache::default(),
+            disks: disks.iter().map(|spec| Disk::new(*spec)).collect(),
+            writing_back: vec![false; disks.len()],
+            waiting: BTreeMap::new(),
+            throttled: VecDeque::new(),
+            copies: BTreeMap::new(),
+            next: 0,
+            done: Vec::new(),
+            counters: StoreCounters::default(),
+        }
+    }
+    /// How many disks there are.
+    pub fn disk_count(&self) -> usize {
+        self.disks.len()
+    }
+
+    /// Takes a request for a disk; numbers beyond the last disk wrap round.
+    pub fn submit(&mut self, now: Time, disk: u32, request: Request<T>) {
+        let disk = disk % self.disks.len() as u32;
+        if self.spec.capacity == Bytes::ZERO {
+            self.ask_disk(now, disk, request, &[(request.offset, request.bytes)]);
+        } else if request.op == Op::Read {
+            let gaps = self.cache.look_up(request.stream, request.offset, request.bytes);
+            let misses: Bytes = gaps.iter().map(|(_, bytes)| *bytes).sum();
+            self.counters.misses += misses;
+            self.counters.hits += request.bytes - misses;
+            if gaps.is_empty() {
+                self.copy(now, request);
+            } else {
+                self.ask_disk(now, disk, request, &gaps);
+            }
+        } else {
+            self.throttled.push_back((disk, request));
+            self.admit(now);
+            if !self.throttled.is_empty() {
+                self.counters.throttled += 1;
+            }
+            self.write_back(now);
+        }
+    }
+
+    /// When [`Store::on_timer`] is next due.
+    pub fn deadline(&self) -> Time {
+        let copy = self.copies.first_key_value().map_or(Time::MAX, |((at, _), _)| *at);
+        let disks = self.disks.iter().map(Disk::deadline).min().unwrap_or(Time::MAX);
+        let expiry = (0..self.disks.len())
+            .filter(|disk| !self.writing_back[*disk])
+            .filter_map(|disk| self.cache.oldest_dirty(disk as u32))
+            .min()
+            .map_or(Time::MAX, |since| since.saturating_add(self.spec.expire));
+        copy.min(disks).min(expiry)
+    }
+
+    /// Appends the tags of the requests that are done.
+    pub fn on_timer(&mut self, now: Time, done: &mut Vec<T>) {
+        while let Some(entry) = self.copies.first_entry()
+            && entry.key().0 <= now
+        {
+            done.push(entry.remove().tag);
+        }
+        let mut jobs = std::mem::take(&mut self.done);
+        for disk in 0..self.disks.len() {
+            self.disks[disk].on_timer(now, &mut jobs);
+            for job in jobs.drain(..) {
+                self.disk_done(disk, job, done);
+            }
+        }
+        self.done = jobs;
+        self.admit(now);
+        self.write_back(now);
+    }
+
+    /// A node of the host has crashed: its requests are gone and so are its cached bytes.
+    pub fn drop_node(&mut self, node: u32) {
+        for disk in &mut self.disks {
+            disk.retain(|request| request.stream.node != node || matches!(request.tag, Job::WriteBack(_)));
+        }
+        self.waiting.retain(|_, waiting| waiting.request.stream.node != node);
+        self.throttled.retain(|(_, request)| request.stream.node != node);
+        self.copies.retain(|_, request| request.stream.node != node);
+        self.cache.drop_node(node);
+    }
+
+    /// Bytes in memory that are not on disk yet.
+    pub fn unwritten(&self) -> Bytes {
+        self.cache.unwritten()
+    }
+    /// Bytes in memory.
+    pub fn cached(&self) -> Bytes {
+        self.cache.total()
+    }
+    /// Requests that are not done, write-back included.
+    pub fn queued(&self, disk: usize) -> usize {
+        self.disks[disk].queued()
+    }
+    /// What the cache has done.
+    pub fn counters(&self) -> StoreCounters {
+        self.counters
+    }
+    /// What a disk has done.
+    pub fn disk_counters(&self, disk: usize) -> DiskCounters {
+        self.disks[disk].counters()
+    }
+
+    fn copy(&mut self, now: Time, request: Request<T>) {
+        self.next += 1;
+        let at = now.saturating_add(self.spec.copy_rate.transmission_time(request.bytes));
+        self.copies.insert((at, self.next), request);
+    }
+
+    fn ask_disk(&mut self, now: Time, disk: u32, request: Request<T>, parts: &[(Bytes, Bytes)]) {
+        self.next += 1;
+        let id = self.next;
+        self.waiting.insert(id, Waiting { disk, request, parts: parts.len() as u32 });
+        let tag = if request.op == Op::Read { Job::Read(id) } else { Job::Write(id) };
+        for &(offset, bytes) in parts {
+            let part = Request { op: request.op, stream: request.stream, offset, bytes, tag };
+            self.disks[disk as usize].submit(now, part);
+        }
+    }
+
+    fn disk_done(&mut self, disk: usize, job: Job, done: &mut Vec<T>) {
+        match job {
+            Job::WriteBack(extent) => {
+                self.writing_back[disk] = false;
+                self.counters.written_back += extent.bytes;
+                self.cache.written_back(extent);
+                self.cache.shrink_to(self.spec.capacity);
+            }
+            Job::Read(id) | Job::Write(id) => {
+                let Some(waiting) = self.waiting.get_mut(&id) else { return };
+                waiting.parts -= 1;
+                if waiting.parts > 0 {
+                    return;
+                }
+                let Waiting { disk, request, .. } = *waiting;
+                self.waiting.remove(&id);
+                if matches!(job, Job::Read(_)) && self.spec.capacity > Bytes::ZERO {
+                    self.cache.insert_clean(disk, request.stream, request.offset, request.bytes);
+                    self.cache.shrink_to(self.spec.capacity);
+                }
+                done.push(request.tag);
+            }
+        }
+    }
+
+    /// Waiting writes enter the cache as long as the limit allows; one that is larger than the limit enters alone.
+    fn admit(&mut self, now: Time) {
+        while let Some(&(disk, request)) = self.throttled.front() {
+            let unwritten = self.cache.unwritten();
+            if unwritten > Bytes::ZERO && unwritten + request.bytes > self.spec.dirty_limit {
+                return;
+            }
+            self.throttled.pop_front();
+            self.counters.written += request.bytes;
+            self.cache.insert_dirty(now, disk, request.stream, request.offset, request.bytes);
+            self.cache.shrink_to(self.spec.capacity);
+            self.copy(now, request);
+        }
+    }
+
+    /// Each disk writes back one extent at a time while too much is dirty, someone waits, or the oldest is too old.
+    fn write_back(&mut self, now: Time) {
+        let pressed = self.cache.unwritten() > self.spec.background || !self.throttled.is_empty();
+        for disk in 0..self.disks.len() {
+            let old = || {
+                self.cache.oldest_dirty(disk as u32).is_some_and(|since| since.saturating_add(self.spec.expire) <= now)
+            };
+            if self.writing_back[disk] || !(pressed || old()) {
+                continue;
+            }
+            if let Some(extent) = self.cache.write_back(disk as u32) {
+                self.writing_back[disk] = true;
+                let WriteBack { stream, offset, bytes } = extent;
+                let tag = Job::WriteBack(extent);
+                self.disks[disk].submit(now, Request { op: Op::Write, stream, offset, bytes, tag });
+            }
+        }
+    }
+}
