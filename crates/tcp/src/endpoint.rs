@@ -318,13 +318,13 @@ impl Endpoint {
         self.rx.mss = self.tx.window.mss;
         self.rx.open_window();
         self.tx.window_edge = 1 + u64::from(segment.window);
-        self.tx.window_seq = segment.seq;
+        self.tx.window_seq = 0;
         self.tx.max_window = segment.window;
     }
     fn on_established(&mut self, now: Time, out: &mut Output) {
         let tx = &mut self.tx;
         // RFC 5681, section 3.1: a lost SYN costs the initial window.
-        let segments = if tx.retries > 0 { 1 } else { self.config.initial_window };
+        let segments = if tx.retries > 0 { 1 } else { self.config.initial_window.max(1) };
         tx.window = Window::new(tx.window.mss, segments);
         tx.una = 1;
         tx.timer_at = Time::MAX;

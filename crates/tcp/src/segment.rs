@@ -125,7 +125,8 @@ impl Segment {
     }
     /// The position after this segment: payload, SYN and FIN take stream space.
     pub const fn end(&self) -> u64 {
-        self.seq + self.len as u64 + self.flags.contains(Flags::SYN) as u64 + self.flags.contains(Flags::FIN) as u64
+        let flags = self.flags.contains(Flags::SYN) as u64 + self.flags.contains(Flags::FIN) as u64;
+        self.seq.saturating_add(self.len as u64 + flags)
     }
     /// The SACK blocks as (start, end) stream positions, most recent first (RFC 2018); a block below
     /// `ack` reports a duplicate (RFC 2883).

@@ -79,8 +79,8 @@ impl Sender {
             write_end: 1,
             window_edge: 0,
             window_seq: 0,
-            window: Window::new(mss, config.initial_window),
-            ceiling: config.max_window.map_or(u64::MAX, |segments| u64::from(segments) * u64::from(mss)),
+            window: Window::new(mss, config.initial_window.max(1)),
+            ceiling: config.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(mss)),
             inflation: 0,
             timer_at: Time::MAX,
             pace_wake: Time::MAX,
@@ -388,7 +388,8 @@ impl Endpoint {
     /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
     #[inline]
     fn full_segment(&self) -> u64 {
-        u64::from(self.tx.window.mss - if self.config.count_options { self.sack_option_bytes() } else { 0 })
+        let options = if self.config.count_options { self.sack_option_bytes() } else { 0 };
+        u64::from(self.tx.window.mss.saturating_sub(options).max(1))
     }
     #[inline]
     fn send_new_data(&mut self, now: Time, end: u64, out: &mut Output) {
