@@ -83,7 +83,11 @@ fn exchange(c: &mut Criterion) {
     let cases = [
         ("reno", reference(ControlKind::Reno), 0),
         ("reno, 1 % loss", reference(ControlKind::Reno), 100),
-        ("reno, delayed ACK, timestamps", Config { max_window: Some(180), control: ControlKind::Reno, ..Config::default() }, 0),
+        (
+            "reno, delayed ACK, timestamps",
+            Config { max_window: Some(180), control: ControlKind::Reno, ..Config::default() },
+            0,
+        ),
     ];
     for (name, config, loss) in cases {
         group.bench_function(name, |b| {

@@ -13,7 +13,8 @@ fn config() -> impl Strategy<Value = Config> {
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![Just(ControlKind::Reno)];
     (switches, sizes, control).prop_map(|((bits, delay), (mss, initial_window, max_window, buffer), control)| {
-        let [auto_consume, window_scaling, sack, timestamps, count_options, nagle, limited_transmit, idle_restart] = bits;
+        let [auto_consume, window_scaling, sack, timestamps, count_options, nagle, limited_transmit, idle_restart] =
+            bits;
         Config {
             mss,
             initial_window,
