@@ -178,7 +178,9 @@ fn input() -> impl Strategy<Value = Input> {
             let mut segment = Segment::new(flags, seq, ack);
             (segment.len, segment.window) = (len, window);
             (segment.mss, segment.window_scale) = (mss, scale);
-            blocks.into_iter().for_each(|(start, end)| segment.push_sack(start, end));
+            for (start, end) in blocks {
+                segment.push_sack(start, end);
+            }
             Input::Segment(segment)
         },
     );
