@@ -1,0 +1,201 @@
+// What a run hands to this page. The writer is crates/sim/src/report; the two change together, and `SCHEMA` with them.
+
+export const SCHEMA = 'trunkline-report-1';
+
+export interface ReportData {
+  schema: string;
+  title: string;
+  /** How the run was set up, as label and value: workload, cluster, network, TCP, seed. */
+  setup: Fact[];
+  /** End of the shared time axis. */
+  end_s: number;
+  /** In the order of the scenario; none when the run is plain traffic. */
+  jobs: Job[];
+  /** Packet and TCP counters, in the order to show them. */
+  network: Count[];
+  ledger: Balance[];
+  comparison: Comparison | null;
+  traffic: Traffic[];
+  nodes: Node[];
+  attempts: Attempts;
+  charts: Chart[];
+  flows: Flows;
+  events: Happening[];
+}
+
+export interface Fact {
+  label: string;
+  value: string;
+}
+
+export interface Count {
+  label: string;
+  value: number;
+}
+
+export interface Job {
+  name: string;
+  state: 'succeeded' | 'failed' | 'unfinished';
+  reason: string;
+  submit_s: number;
+  launch_s: number | null;
+  /** The end of the run when the job did not finish. */
+  finish_s: number;
+  phases: Phase[];
+  /** Volumes in bytes, in the order to show them. */
+  bytes: Count[];
+  critical_path: Segment[];
+}
+
+/** A conservation law: what was put in, and where it went. */
+export interface Balance {
+  what: string;
+  holds: boolean;
+  offered: number;
+  accounted: Count[];
+}
+
+export interface Phase {
+  name: string;
+  start_s: number;
+  end_s: number;
+}
+
+/** What the job was held up by, for one stretch of its critical path. */
+export const CAUSES = ['cpu', 'disk', 'transfer', 'queueing', 'recovery', 'tcp_timeout', 'timeout', 'slot', 'startup'] as const;
+export type Cause = (typeof CAUSES)[number];
+
+export interface Segment {
+  cause: Cause;
+  start_s: number;
+  end_s: number;
+  /** The resource in words ("worker-2's disk"), empty when there is none to name. */
+  where: string;
+  /** What was going on ("fetch of map 3 from worker-2"). */
+  detail: string;
+}
+
+export interface Comparison {
+  title: string;
+  note: string;
+  rows: ComparisonRow[];
+}
+
+export interface ComparisonRow {
+  name: string;
+  unit: 's' | 'B';
+  predicted: number;
+  actual: number;
+  /** Bounds of the prediction's 90 % interval over seeds. */
+  interval: [number, number] | null;
+}
+
+/** What became of one `[[traffic]]` of the scenario. */
+export interface Traffic {
+  name: string;
+  begun: number;
+  completed: number;
+  delivered: number;
+  /** Bits per second over the time in which it ran. */
+  goodput: number;
+  completion_p50_s: number;
+  completion_p95_s: number;
+  completion_p99_s: number;
+  completion_max_s: number;
+  jain: number;
+}
+
+export interface Node {
+  name: string;
+  rack: number;
+  /** Bytes through its interface, headers included. */
+  received: number;
+  sent: number;
+  /** Seconds of one core at speed 1. */
+  cpu_work_s: number;
+}
+
+export const PHASES = ['startup', 'read', 'compute', 'spill', 'fetch', 'merge', 'reduce', 'write'] as const;
+export type PhaseKind = (typeof PHASES)[number];
+
+export const OUTCOMES = ['succeeded', 'failed', 'killed', 'running'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** Task attempts by column. */
+export interface Attempts {
+  name: string[];
+  node: number[];
+  /** 0 map, 1 reduce. */
+  kind: number[];
+  /** Index into `OUTCOMES`. */
+  outcome: number[];
+  speculative: number[];
+  start_ms: number[];
+  end_ms: number[];
+  bytes_in: number[];
+  bytes_out: number[];
+  /** Attempt i's phases are `phase_*[phase_at[i] .. phase_at[i + 1]]`. */
+  phase_at: number[];
+  /** Index into `PHASES`. */
+  phase_kind: number[];
+  phase_start_ms: number[];
+  phase_end_ms: number[];
+  /** Why an attempt did not succeed, by its index. */
+  note: Record<string, string>;
+}
+
+/** Series over simulated time that share one grid: value i covers [i, i + 1) x step_s. */
+export interface Chart {
+  id: string;
+  title: string;
+  /** Label of the y axis without its unit. */
+  label: string;
+  unit: 'share' | 'bit/s' | 'B' | 'count';
+  /** How a stored value came from finer ones: the mean over its cell, the highest in it, or their sum. */
+  holds: 'mean' | 'peak' | 'sum';
+  step_s: number;
+  /** What one stored integer is worth in `unit`. */
+  scale: number;
+  series: Series[];
+}
+
+export interface Series {
+  name: string;
+  /** Index into `nodes`, or -1 for what belongs to no single node. */
+  node: number;
+  values: number[];
+}
+
+/** The largest flows by column, and the distribution over all of them. */
+export interface Flows {
+  total: number;
+  from: string[];
+  to: string[];
+  service: string[];
+  start_us: number[];
+  end_us: number[];
+  /** 0 complete, 1 open at the end of the run, 2 reset. */
+  end_kind: number[];
+  bytes: number[];
+  retransmissions: number[];
+  timeouts: number[];
+  /** Cumulative distribution of completion times: [seconds, share of flows]. */
+  completion: [number, number][];
+}
+
+export interface Happening {
+  at_s: number;
+  /** Index into `nodes`, or -1. */
+  node: number;
+  kind: string;
+  text: string;
+}
+
+/** Reads the data that the run embedded in the page; what is wrong with it is an error in words. */
+export function parse(text: string): ReportData {
+  const data = JSON.parse(text) as Partial<ReportData>;
+  if (data.schema !== SCHEMA) {
+    throw new Error(`This page reads results of schema ${SCHEMA}, but these are of schema ${String(data.schema)}.`);
+  }
+  return data as ReportData;
+}

@@ -1,0 +1,85 @@
+// Numbers as people read them, always with their unit.
+
+const THIN = ' '; // no-break space: a number and its unit stay on one line
+
+const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
+
+function trim(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+/** Three significant digits, never more than two decimals. */
+function short(value: number): string {
+  const size = Math.abs(value);
+  return trim(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
+function scaled(value: number, unit: string): string {
+  let step = 0;
+  let v = value;
+  while (Math.abs(v) >= 999.5 && step < DECIMAL.length - 1) {
+    v /= 1000;
+    step += 1;
+  }
+  return `${short(v)}${THIN}${DECIMAL[step]}${unit}`;
+}
+
+export function bytes(value: number): string {
+  return scaled(value, 'B');
+}
+
+export function rate(bitsPerSecond: number): string {
+  return scaled(bitsPerSecond, 'bit/s');
+}
+
+export function share(value: number): string {
+  const percent = value * 100;
+  return `${trim(percent, Math.abs(percent) < 9.95 && percent !== 0 ? 1 : 0)}${THIN}%`;
+}
+
+/** A whole number with its thousands apart. */
+export function count(value: number): string {
+  return Math.round(value).toString().replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
+}
+
+/** A duration: microseconds to hours, in the unit that suits it. */
+export function seconds(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return `0${THIN}s`;
+  if (size < 0.9995e-3) return `${short(value * 1e6)}${THIN}µs`;
+  if (size < 0.9995) return `${short(value * 1e3)}${THIN}ms`;
+  if (size < 600) return `${trim(value, size < 9.995 ? 2 : 1)}${THIN}s`;
+  const whole = Math.round(size);
+  const sign = value < 0 ? '-' : '';
+  const h = Math.floor(whole / 3600);
+  const m = Math.floor((whole % 3600) / 60);
+  const s = whole % 60;
+  return h > 0 ? `${sign}${h}${THIN}h ${m}${THIN}min ${s}${THIN}s` : `${sign}${m}${THIN}min ${s}${THIN}s`;
+}
+
+/** An instant on the time axis, as fine as the view needs. */
+export function instant(value: number, span: number): string {
+  const digits = span > 100 ? 1 : Math.min(9, Math.max(1, 3 - Math.floor(Math.log10(span))));
+  return `${value.toFixed(digits)}${THIN}s`;
+}
+
+export function signedShare(value: number): string {
+  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${share(Math.abs(value))}`;
+}
+
+/** A value of a chart in the chart's unit. */
+export function inUnit(value: number, unit: string): string {
+  switch (unit) {
+    case 'share':
+      return share(value);
+    case 'bit/s':
+      return rate(value);
+    case 'B':
+      return bytes(value);
+    case 's':
+      return seconds(value);
+    default:
+      return value < 9.95 ? trim(value, 1) : count(value);
+  }
+}

@@ -1,0 +1,111 @@
+// The page: reads the data that the run embedded, and leaves out every section for which there is none.
+
+import 'uplot/dist/uPlot.min.css';
+import './style.css';
+import { chart, type View } from './charts';
+import { parse, type ReportData } from './data';
+import { el, section } from './dom';
+import { flows } from './flows';
+import { gantt, type Filter } from './gantt';
+import { nodes } from './nodes';
+import { overview, type Outline } from './overview';
+import { applyTheme, type ThemeName } from './palette';
+import { TimeAxis } from './range';
+import { comparison, header, summary, traffic, whereTimeWent } from './summary';
+import { mountTip } from './tip';
+
+/** What the overview draws: running attempts, or the first chart when there is no job. */
+export function outline(data: ReportData, parts: number): Outline {
+  const values = new Array<number>(parts).fill(0);
+  const a = data.attempts;
+  if (a.node.length > 0) {
+    const step = (data.end_s * 1000) / parts;
+    for (let i = 0; i < a.node.length; i += 1) {
+      const last = Math.min(parts, Math.ceil(a.end_ms[i]! / step));
+      for (let k = Math.floor(a.start_ms[i]! / step); k < last; k += 1) values[k]! += 1;
+    }
+    return { title: 'running tasks', values };
+  }
+  const first = data.charts[0];
+  if (!first) return { title: '', values };
+  const n = first.series[0]?.values.length ?? 0;
+  for (const s of first.series) s.values.forEach((v, i) => (values[Math.min(parts - 1, Math.floor((i / n) * parts))]! += v));
+  return { title: first.title.toLowerCase(), values };
+}
+
+function select<T extends string>(label: string, options: [T, string][], chosen: (value: T) => void): HTMLElement {
+  const box = el('select', { 'aria-label': label }, ...options.map(([value, text]) => el('option', { value }, text)));
+  box.addEventListener('change', () => chosen(box.value as T));
+  return el('label', {}, el('span', { 'aria-hidden': 'true' }, `${label} `), box);
+}
+
+function themeButton(): HTMLElement {
+  const system = window.matchMedia('(prefers-color-scheme: dark)');
+  let theme: ThemeName = system.matches ? 'dark' : 'light';
+  let chosen = false;
+  const button = el('button', { type: 'button', class: 'quiet', id: 'theme' });
+  const show = (): void => {
+    applyTheme(theme);
+    button.textContent = theme === 'dark' ? 'Light theme' : 'Dark theme';
+  };
+  button.addEventListener('click', () => {
+    chosen = true;
+    theme = theme === 'dark' ? 'light' : 'dark';
+    show();
+  });
+  system.addEventListener('change', () => {
+    if (chosen) return;
+    theme = system.matches ? 'dark' : 'light';
+    show();
+  });
+  show();
+  return button;
+}
+
+function page(data: ReportData): void {
+  document.title = `${data.title}: Trunkline`;
+  const axis = new TimeAxis(data.end_s);
+  const filter: Filter = { kind: 'all', outcome: 'all', node: -1 };
+  const view: View = filter;
+  const refilters: (() => void)[] = [];
+  const refilter = (): void => refilters.forEach((tell) => tell());
+  const onFilter = (tell: () => void): void => void refilters.push(tell);
+
+  const controls: HTMLElement[] = [];
+  if (data.nodes.length > 1) {
+    const named = data.nodes.map((n, i): [string, string] => [String(i), n.name]);
+    controls.push(select('Node', [['-1', 'all'], ...named], (v) => ((filter.node = Number(v)), refilter())));
+  }
+  const hasTasks = data.attempts.node.length > 0;
+  if (hasTasks) {
+    controls.push(
+      select<Filter['kind']>('Tasks', [['all', 'all'], ['map', 'maps'], ['reduce', 'reduces']], (v) => ((filter.kind = v), refilter())),
+      select<Filter['outcome']>('Outcome', [['all', 'any'], ['not succeeded', 'not succeeded'], ['speculative', 'speculative']], (v) => ((filter.outcome = v), refilter())),
+    );
+  }
+
+  const theme = themeButton();
+  const main = el('main', {}, header(data, theme), ...data.jobs.map((job) => whereTimeWent(job, data.jobs.length > 1)), data.comparison ? comparison(data.comparison) : null, summary(data), traffic(data.traffic));
+  const timed = el('div', { class: 'timed' });
+  if (hasTasks || data.charts.length > 0) {
+    timed.append(overview(axis, outline(data, 400), ...controls));
+    main.append(timed);
+  }
+  document.body.append(main);
+  mountTip();
+  if (hasTasks) timed.append(gantt(data, axis, filter, onFilter));
+  const charts = data.charts.filter((c) => c.series.length > 0 && c.series.some((s) => s.values.some((v) => v !== 0)));
+  if (charts.length > 0) {
+    timed.append(section('resources', 'Resources over time', ...charts.map((c) => chart(c, axis, view, onFilter))));
+  }
+  if (data.flows.total > 0) main.append(flows(data.flows, axis));
+  if (data.nodes.length > 0) main.append(nodes(data.nodes));
+  main.append(el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'));
+}
+
+try {
+  page(parse(document.getElementById('data')?.textContent ?? ''));
+} catch (error) {
+  document.body.append(el('main', {}, el('h1', {}, 'This report cannot be shown'), el('p', {}, error instanceof Error ? error.message : String(error))));
+  throw error;
+}

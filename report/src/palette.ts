@@ -1,0 +1,117 @@
+// Colours in both themes. Hues are chosen to stay apart under the common colour-vision deficiencies and to keep at least 3:1 against the page;
+// test/palette.test.ts computes both. One resource keeps one hue: processors blue, disks violet, network orange.
+
+import type { Cause, PhaseKind } from './data';
+
+export interface Palette {
+  page: string;
+  panel: string;
+  ink: string;
+  muted: string;
+  line: string;
+  grid: string;
+  accent: string;
+  good: string;
+  bad: string;
+  warn: string;
+  phases: Record<PhaseKind, string>;
+  causes: Record<Cause, string>;
+  series: string[];
+}
+
+export const LIGHT: Palette = {
+  page: '#fdfdfc',
+  panel: '#f5f5f2',
+  ink: '#1c1e21',
+  muted: '#5c6168',
+  line: '#d9dad6',
+  grid: '#ebebe7',
+  accent: '#0b5cad',
+  good: '#1a7f4b',
+  bad: '#c2182b',
+  warn: '#96570a',
+  phases: {
+    startup: '#86909b',
+    read: '#3f99c7',
+    compute: '#2054a3',
+    spill: '#866cd7',
+    fetch: '#d77a19',
+    merge: '#542277',
+    reduce: '#008169',
+    write: '#d3436e',
+  },
+  causes: {
+    cpu: '#2054a3',
+    disk: '#866cd7',
+    transfer: '#d77a19',
+    queueing: '#9f5000',
+    recovery: '#c30734',
+    tcp_timeout: '#6a093a',
+    timeout: '#007f64',
+    slot: '#4c5561',
+    startup: '#86909b',
+  },
+  series: ['#2054a3', '#d77a19', '#008169', '#d3436e', '#866cd7', '#3f99c7'],
+};
+
+export const DARK: Palette = {
+  page: '#15171a',
+  panel: '#1d2024',
+  ink: '#e8e9ea',
+  muted: '#a1a7ae',
+  line: '#383d43',
+  grid: '#262a2f',
+  accent: '#7db8f5',
+  good: '#5cc98d',
+  bad: '#ff6b76',
+  warn: '#f0b45a',
+  phases: {
+    startup: '#757e87',
+    read: '#79cff1',
+    compute: '#5a84ca',
+    spill: '#b1a2ff',
+    fetch: '#fba74b',
+    merge: '#8762dd',
+    reduce: '#3ab587',
+    write: '#ee76b1',
+  },
+  causes: {
+    cpu: '#5a84ca',
+    disk: '#b1a2ff',
+    transfer: '#fba74b',
+    queueing: '#c77026',
+    recovery: '#fb6674',
+    tcp_timeout: '#bd3168',
+    timeout: '#3bba9a',
+    slot: '#c9cccf',
+    startup: '#757e87',
+  },
+  series: ['#5a84ca', '#fba74b', '#3ab587', '#ee76b1', '#b1a2ff', '#79cff1'],
+};
+
+export type ThemeName = 'light' | 'dark';
+
+let current: Palette = LIGHT;
+const watchers: (() => void)[] = [];
+
+export function palette(): Palette {
+  return current;
+}
+
+export function onTheme(tell: () => void): void {
+  watchers.push(tell);
+}
+
+export function applyTheme(name: ThemeName): void {
+  current = name === 'dark' ? DARK : LIGHT;
+  const root = document.documentElement;
+  root.dataset['theme'] = name;
+  root.style.colorScheme = name;
+  for (const key of ['page', 'panel', 'ink', 'muted', 'line', 'grid', 'accent', 'good', 'bad', 'warn'] as const) {
+    root.style.setProperty(`--${key}`, current[key]);
+  }
+  for (const [kind, colour] of Object.entries(current.phases)) root.style.setProperty(`--phase-${kind}`, colour);
+  for (const [cause, colour] of Object.entries(current.causes)) root.style.setProperty(`--cause-${cause}`, colour);
+  current.series.forEach((colour, i) => root.style.setProperty(`--series-${i}`, colour));
+  for (const tell of watchers) tell();
+}

@@ -1,0 +1,118 @@
+// What ran and how it ended, and where the time went.
+
+import type { Balance, Comparison, Count, Job, ReportData, Traffic } from './data';
+import { el, section } from './dom';
+import * as format from './format';
+import { CAUSE_NAMES, story, totals } from './words';
+
+const STATES = { succeeded: 'Succeeded', failed: 'Failed', unfinished: 'Not finished' } as const;
+
+function headline(job: Job, named: boolean): HTMLElement {
+  const launched = job.launch_s === null ? '' : `; ${format.seconds(job.finish_s - job.launch_s)} from launch`;
+  return el(
+    'p',
+    { class: 'headline' },
+    el('span', { class: `state ${job.state}` }, STATES[job.state]),
+    named ? el('span', {}, job.name) : null,
+    el('span', { class: 'big' }, format.seconds(job.finish_s - job.submit_s)),
+    el('span', { class: 'muted' }, `submit to ${job.state === 'unfinished' ? 'the end of the run' : 'finish'}${launched}`),
+    job.reason === '' ? null : el('span', { class: 'reason' }, job.reason),
+  );
+}
+
+export function header(data: ReportData, themeButton: HTMLElement): HTMLElement {
+  const lines =
+    data.jobs.length > 0
+      ? data.jobs.map((job) => headline(job, data.jobs.length > 1))
+      : [el('p', { class: 'headline' }, el('span', { class: 'big' }, format.seconds(data.end_s)), el('span', { class: 'muted' }, 'of simulated traffic, no job'))];
+  return el('header', {}, el('div', { class: 'title' }, el('h1', {}, data.title), themeButton), ...lines);
+}
+
+function counts(title: string, items: Count[], print: (value: number) => string): HTMLElement | null {
+  if (items.length === 0) return null;
+  return el('div', {}, el('h3', {}, title), el('dl', { class: 'counts' }, ...items.flatMap((item) => [el('dt', {}, item.label), el('dd', {}, print(item.value))])));
+}
+
+/** A conservation law in one line; what went nowhere is left out. */
+export function balance(law: Balance): string {
+  const parts = law.accounted.filter((part) => part.value !== 0).map((part) => `${format.count(part.value)} ${part.label}`);
+  return `${law.what}: ${format.count(law.offered)} ${law.holds ? '=' : '≠'} ${parts.length > 0 ? parts.join(' + ') : '0'}`;
+}
+
+function ledger(laws: Balance[]): HTMLElement | null {
+  if (laws.length === 0) return null;
+  const ok = laws.every((law) => law.holds);
+  return el(
+    'div',
+    {},
+    el('h3', {}, 'Conservation'),
+    el('p', { class: ok ? 'ok' : 'violated' }, ok ? '✓ Every balance holds' : '✕ A balance does not hold'),
+    el('ul', { class: 'plain' }, ...laws.map((law) => el('li', law.holds ? {} : { class: 'violated' }, balance(law)))),
+  );
+}
+
+export function summary(data: ReportData): HTMLElement {
+  const setup = el('div', { class: 'wide' }, el('h3', {}, 'Set-up'), el('dl', { class: 'facts' }, ...data.setup.flatMap((f) => [el('dt', {}, f.label), el('dd', {}, f.value)])));
+  const volumes = data.jobs.map((job) => counts(data.jobs.length > 1 ? `Bytes, ${job.name}` : 'Bytes', job.bytes, format.bytes));
+  return section('summary', 'Summary', el('div', { class: 'summary' }, setup, ...volumes, counts('Network', data.network, format.count), ledger(data.ledger)));
+}
+
+export function whereTimeWent(job: Job, named: boolean): HTMLElement | null {
+  const parts = totals(job.critical_path);
+  if (parts.length === 0) return null;
+  const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
+  const label = parts.map((p) => `${CAUSE_NAMES[p.cause]} ${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`).join('; ');
+  const bar = el(
+    'div',
+    { class: 'stack', role: 'img', 'aria-label': `Critical path by cause: ${label}` },
+    ...parts.map((p) => el('span', { style: `flex-grow:${p.seconds};background:var(--cause-${p.cause})`, title: `${CAUSE_NAMES[p.cause]}: ${format.seconds(p.seconds)}` })),
+  );
+  const key = el(
+    'ul',
+    { class: 'legend causes' },
+    ...parts.map((p) => el('li', {}, el('span', { class: 'swatch', style: `background:var(--cause-${p.cause})` }), `${CAUSE_NAMES[p.cause]} `, el('span', { class: 'value' }, `${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`))),
+  );
+  return section('where', named ? `Where the time of ${job.name} went` : 'Where the time went', el('p', { class: 'story' }, story(job).join(' ')), bar, key);
+}
+
+export function traffic(rows: Traffic[]): HTMLElement | null {
+  if (rows.length === 0) return null;
+  const head = ['Traffic', 'Begun', 'Complete', 'Delivered', 'Goodput', 'Median', '95 %', '99 %', 'Longest', "Jain's index"];
+  const cells = (t: Traffic): string[] => [
+    format.count(t.begun), format.count(t.completed), format.bytes(t.delivered), format.rate(t.goodput),
+    ...[t.completion_p50_s, t.completion_p95_s, t.completion_p99_s, t.completion_max_s].map((s) => (t.completed > 0 ? format.seconds(s) : '')), t.jain.toFixed(3),
+  ];
+  const body = rows.map((t) => el('tr', {}, el('th', { scope: 'row' }, t.name), ...cells(t).map((cell) => el('td', { class: 'number' }, cell))));
+  const top = head.map((h, k) => el('th', { scope: 'col', ...(k > 0 ? { class: 'number' } : {}) }, h));
+  const caption = el('caption', {}, 'Payload delivered in order; completion times of flows, sessions or rounds; 1 is a fair share for all.');
+  return section('traffic', 'Traffic', el('div', { class: 'table', tabindex: '0' }, el('table', {}, caption, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...body))));
+}
+
+/** Relative error of a prediction. */
+export function error(predicted: number, actual: number): number {
+  return actual === 0 ? (predicted === 0 ? 0 : Infinity) : (predicted - actual) / actual;
+}
+
+export function comparison(data: Comparison): HTMLElement {
+  const print = (value: number, unit: 's' | 'B'): string => (unit === 's' ? format.seconds(value) : format.bytes(value));
+  const intervals = data.rows.some((row) => row.interval !== null);
+  const rows = data.rows.map((row) => {
+    const most = Math.max(row.predicted, row.actual, row.interval?.[1] ?? 0, 1e-12);
+    const at = (v: number): string => `${(100 * v) / most}%`;
+    const bars = el(
+      'div',
+      { class: 'pair', 'aria-hidden': 'true' },
+      row.interval ? el('span', { class: 'interval', style: `margin-left:${at(row.interval[0])};width:${at(row.interval[1] - row.interval[0])}` }) : null,
+      el('span', { class: 'predicted', style: `width:${at(row.predicted)}` }),
+      el('span', { class: 'actual', style: `width:${at(row.actual)}` }),
+    );
+    const cells = [el('th', { scope: 'row' }, row.name), el('td', { class: 'number' }, print(row.predicted, row.unit))];
+    if (intervals) cells.push(el('td', { class: 'number' }, row.interval ? `${print(row.interval[0], row.unit)} to ${print(row.interval[1], row.unit)}` : ''));
+    cells.push(el('td', { class: 'number' }, print(row.actual, row.unit)), el('td', { class: 'number' }, format.signedShare(error(row.predicted, row.actual))), el('td', {}, bars));
+    return el('tr', {}, ...cells);
+  });
+  const head = ['', 'Predicted', ...(intervals ? ['90 % interval'] : []), 'Actual', 'Error', ''];
+  const table = el('table', { class: 'comparison' }, el('thead', {}, el('tr', {}, ...head.map((h) => (h === '' ? el('td') : el('th', { scope: 'col', class: 'number' }, h))))), el('tbody', {}, ...rows));
+  const key = el('ul', { class: 'legend' }, el('li', {}, el('span', { class: 'swatch predicted' }), 'predicted'), el('li', {}, el('span', { class: 'swatch actual' }), 'actual'), intervals ? el('li', {}, el('span', { class: 'swatch interval' }), '90 % interval') : null);
+  return section('comparison', data.title, data.note === '' ? null : el('p', { class: 'note' }, data.note), key, table);
+}

@@ -1,0 +1,106 @@
+// Where the time went, in plain words, from the critical path alone.
+
+import { CAUSES, type Cause, type Job, type Segment } from './data';
+import { seconds, share } from './format';
+
+export interface CauseTotal {
+  cause: Cause;
+  seconds: number;
+  /** The resource that most of it is due to, and its part; empty when the segments name none. */
+  where: string;
+  whereSeconds: number;
+}
+
+export const CAUSE_NAMES: Record<Cause, string> = {
+  cpu: 'CPU',
+  disk: 'disk',
+  transfer: 'network transfer',
+  queueing: 'waiting in queues',
+  recovery: 'loss recovery',
+  tcp_timeout: 'TCP timeouts',
+  timeout: 'heartbeats and timeouts',
+  slot: 'waiting for slots',
+  startup: 'start-up',
+};
+
+const WENT_INTO: Record<Cause, string> = {
+  cpu: 'computing',
+  disk: 'reading and writing disks',
+  transfer: 'moving data over the network',
+  queueing: 'packets waiting in queues',
+  recovery: 'recovering lost packets',
+  tcp_timeout: "TCP's retransmission timeouts",
+  timeout: "Hadoop's heartbeats and timeouts",
+  slot: 'waiting for a free slot',
+  startup: 'starting processes',
+};
+
+const WOULD_HELP: Record<Cause, string> = {
+  cpu: 'more or faster cores, or work spread over more nodes',
+  disk: 'more or faster disks, or fewer spills (a larger sort buffer)',
+  transfer: 'a faster link there, or less data to move (a combiner, compressed map output)',
+  queueing: 'a smaller queue bound, or a congestion control that keeps queues short',
+  recovery: 'longer queues, or a congestion control that loses less',
+  tcp_timeout: 'a lower minimum retransmission timeout, or fewer flows that start at once',
+  timeout: 'shorter heartbeat intervals and timeouts',
+  slot: 'more slots per node, more nodes, or shorter tasks',
+  startup: 'fewer, larger tasks (bigger splits) or processes that are kept and reused',
+};
+
+/** Time per cause along the path, largest first. */
+export function totals(path: Segment[]): CauseTotal[] {
+  return CAUSES.map((cause) => {
+    const own = path.filter((s) => s.cause === cause);
+    const places = new Map<string, number>();
+    for (const s of own) places.set(s.where, (places.get(s.where) ?? 0) + s.end_s - s.start_s);
+    let where = '';
+    let whereSeconds = 0;
+    for (const [place, time] of places) {
+      if (place !== '' && time > whereSeconds) {
+        where = place;
+        whereSeconds = time;
+      }
+    }
+    return { cause, seconds: own.reduce((sum, s) => sum + s.end_s - s.start_s, 0), where, whereSeconds };
+  })
+    .filter((t) => t.seconds > 0)
+    .sort((a, b) => b.seconds - a.seconds);
+}
+
+function place(total: CauseTotal): string {
+  if (total.where === '') return '';
+  const part = total.whereSeconds / total.seconds;
+  if (part > 0.95) return ` (${total.where})`;
+  return part > 0.5 ? ` (mostly ${total.where})` : ` (${total.where} more than any other)`;
+}
+
+function list(items: string[]): string {
+  return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items[items.length - 1]}`;
+}
+
+/** The paragraph, sentence by sentence; empty without a critical path. */
+export function story(job: Pick<Job, 'state' | 'critical_path'>): string[] {
+  const parts = totals(job.critical_path);
+  const first = parts[0];
+  if (!first) return [];
+  const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
+  const of = (p: CauseTotal): string => `${seconds(p.seconds)} (${share(p.seconds / whole)})`;
+  const state = job.state === 'succeeded' ? '' : job.state === 'failed' ? ' until the job failed' : ' until the run was cut off';
+  const out = [`Of ${seconds(whole)}${state}, ${of(first)} went into ${WENT_INTO[first.cause]}${place(first)}.`];
+
+  const notable = parts.slice(1).filter((p) => p.seconds / whole >= 0.05);
+  if (notable.length > 0) out.push(`Then came ${list(notable.map((p) => `${WENT_INTO[p.cause]}${place(p)} with ${of(p)}`))}.`);
+  const rest = parts.slice(1).filter((p) => p.seconds / whole < 0.05);
+  if (rest.length > 0) {
+    const sum = rest.reduce((s, p) => s + p.seconds, 0);
+    out.push(`${list(rest.map((p) => CAUSE_NAMES[p.cause])).replace(/^./, (c) => c.toUpperCase())} took the remaining ${seconds(sum)} (${share(sum / whole)}).`);
+  }
+
+  const congestion = parts.filter((p) => ['transfer', 'queueing', 'recovery', 'tcp_timeout'].includes(p.cause));
+  const network = congestion.reduce((s, p) => s + p.seconds, 0);
+  if (congestion.length > 1 && network / whole >= 0.1) {
+    out.push(`All that the network did (transfer, queues, losses and timeouts) comes to ${seconds(network)}, ${share(network / whole)} of the path.`);
+  }
+  out.push(`What would help most: ${WOULD_HELP[first.cause]}. Halving this part alone would save at most ${seconds(first.seconds / 2)} (${share(first.seconds / 2 / whole)}); another chain of tasks may become the longest before that.`);
+  return out;
+}

@@ -1,0 +1,230 @@
+// The built page in a real browser, opened from disk.
+
+import { mkdirSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReportData } from '../src/data';
+import { launch, write } from './browser';
+import { teraSort, traffic, wordCount } from './sample';
+
+const SHOTS = new URL('../dist-test/', import.meta.url).pathname;
+
+let browser: Browser;
+beforeAll(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  browser = await launch();
+});
+afterAll(() => browser.close());
+
+interface Opened {
+  page: Page;
+  troubles: string[];
+}
+
+async function open(data: ReportData, width = 1280, colorScheme: 'light' | 'dark' = 'light'): Promise<Opened> {
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+  const troubles: string[] = [];
+  page.on('console', (message) => message.type() !== 'log' && troubles.push(message.text()));
+  page.on('pageerror', (error) => troubles.push(String(error)));
+  page.on('request', (request) => !request.url().startsWith('file:') && troubles.push(`asked for ${request.url()}`));
+  await page.goto(write(data));
+  await page.waitForSelector('main footer');
+  await frames(page);
+  return { page, troubles };
+}
+
+/** Until everything that was asked for is drawn, what is out of sight included. */
+async function frames(page: Page): Promise<void> {
+  await page.waitForTimeout(150);
+  await page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+}
+
+function views(page: Page): Promise<string[]> {
+  return page.$$eval('[data-view]', (plots) => plots.map((plot) => (plot as HTMLElement).dataset['view']!));
+}
+
+async function drag(page: Page, selector: string, from: number, to: number): Promise<void> {
+  const plot = page.locator(selector).first();
+  await plot.scrollIntoViewIfNeeded();
+  const box = (await plot.boundingBox())!;
+  const left = box.x + 116;
+  const width = box.width - 116 - 14;
+  const y = box.y + box.height / 2;
+  await page.mouse.move(left + from * width, y);
+  await page.mouse.down();
+  await page.mouse.move(left + to * width, y, { steps: 4 });
+  await page.mouse.up();
+  await frames(page);
+}
+
+/** The ink of a canvas: how many of its pixels are painted. */
+function painted(page: Page, selector: string): Promise<number> {
+  return page.$eval(selector, (canvas) => {
+    const c = canvas as HTMLCanvasElement;
+    const data = c.getContext('2d')!.getImageData(0, 0, c.width, c.height).data;
+    let count = 0;
+    for (let i = 3; i < data.length; i += 4) if (data[i]! > 0) count += 1;
+    return count;
+  });
+}
+
+describe('a job', () => {
+  let it: Opened;
+  beforeAll(async () => {
+    it = await open(wordCount());
+  });
+  afterAll(() => it.page.close());
+
+  test('shows every section that it has data for, and only those', async () => {
+    expect(await it.page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['where', 'comparison', 'summary', 'tasks', 'resources', 'flows', 'nodes']);
+    expect(await it.page.$$eval('#resources figure', (all) => all.map((s) => s.id))).toEqual(['chart-links', 'chart-queues', 'chart-losses', 'chart-disks', 'chart-cpu', 'chart-flows']);
+    expect(await it.page.textContent('.story')).toMatch(/Of 207\.8.s, 112\.4.s \(54.%\) went into moving data over the network/);
+    expect(await it.page.textContent('.state')).toBe('Succeeded');
+  });
+
+  test('draws attempts and strips', async () => {
+    expect(await painted(it.page, '#tasks .scroller canvas')).toBeGreaterThan(20_000);
+    expect(await painted(it.page, '#chart-links .scroller canvas')).toBeGreaterThan(20_000);
+    expect(await painted(it.page, '#chart-losses canvas')).toBeGreaterThan(1_000);
+  });
+
+  test('a drag in the Gantt zooms every plot to the same range, a double click shows the whole run again', async () => {
+    await drag(it.page, '#tasks .gantt', 0.25, 0.5);
+    const zoomed = await views(it.page);
+    expect(zoomed).toHaveLength(7);
+    expect(new Set(zoomed).size).toBe(1);
+    const [from, to] = zoomed[0]!.split(' ').map(Number) as [number, number];
+    expect(from).toBeCloseTo(0.25 * 207.788, 0);
+    expect(to).toBeCloseTo(0.5 * 207.788, 0);
+    await it.page.screenshot({ path: `${SHOTS}zoomed.png` });
+    await it.page.dblclick('#chart-losses .u-over');
+    await frames(it.page);
+    expect(new Set(await views(it.page))).toEqual(new Set(['0 207.788']));
+  });
+
+  test('a drag in a chart zooms the Gantt; Ctrl with the wheel zooms, the keys pan', async () => {
+    await drag(it.page, '#chart-losses .lines', 0.5, 0.75);
+    const [from, to] = (await views(it.page))[0]!.split(' ').map(Number) as [number, number];
+    expect(from).toBeCloseTo(0.5 * 207.788, 0);
+    await it.page.keyboard.down('Control');
+    await it.page.mouse.wheel(0, -200);
+    await it.page.keyboard.up('Control');
+    await frames(it.page);
+    const [closer, end] = (await views(it.page))[0]!.split(' ').map(Number) as [number, number];
+    expect(end - closer).toBeLessThan(0.8 * (to - from));
+    await it.page.focus('#tasks .gantt');
+    await it.page.keyboard.press('ArrowRight');
+    await frames(it.page);
+    const panned = await views(it.page);
+    expect(Number(panned[0]!.split(' ')[0])).toBeCloseTo(closer + (end - closer) / 10, 6);
+    expect(new Set(panned).size).toBe(1);
+    await it.page.keyboard.press('Home');
+    await frames(it.page);
+    expect(new Set(await views(it.page))).toEqual(new Set(['0 207.788']));
+  });
+
+  test('the pointer on an attempt shows its numbers; the keys go from attempt to attempt', async () => {
+    const canvas = (await it.page.locator('#tasks .scroller canvas').boundingBox())!;
+    await it.page.mouse.move(canvas.x + 116 + ((canvas.width - 130) * 100) / 207.788, canvas.y + 18);
+    expect(await it.page.textContent('.tip')).toMatch(/r_000000_0Reduce on w1, succeeded24\.1.s to 176\.5.s, 152\.4.s96\.5.MB in, 965.kB outstart-up 2\.1.sfetch 145\.5.s/);
+    await it.page.focus('#tasks .gantt');
+    await it.page.keyboard.press('ArrowDown');
+    expect(await it.page.textContent('#tasks .visually-hidden')).toMatch(/^m_000000_0\. Map on w1, succeeded/);
+    await it.page.keyboard.press('ArrowDown');
+    expect(await it.page.textContent('#tasks .visually-hidden')).toMatch(/^m_000006_0\. /);
+  });
+
+  test('filters leave the attempts asked for, in the Gantt and in its table', async () => {
+    await it.page.getByLabel('Tasks', { exact: true }).selectOption('reduce');
+    await it.page.getByLabel('Outcome').selectOption('not succeeded');
+    expect(await it.page.getAttribute('#tasks .gantt', 'aria-label')).toContain('of 3 task attempts on 3 nodes');
+    await it.page.click('#tasks details summary');
+    await it.page.waitForSelector('#tasks tbody tr');
+    expect(await it.page.$$eval('#tasks tbody tr', (rows) => rows.map((r) => r.querySelector('td')!.textContent))).toEqual(['r_000002_1', 'r_000001_1', 'r_000000_1']);
+    await it.page.getByLabel('Outcome').selectOption('all');
+    await it.page.getByLabel('Tasks', { exact: true }).selectOption('all');
+    await it.page.getByLabel('Node', { exact: true }).selectOption('1');
+    expect(await it.page.textContent('#chart-disks .legend')).toMatch(/^w1 /);
+    await it.page.getByLabel('Node', { exact: true }).selectOption('-1');
+  });
+
+  test('the theme follows the system until the button is pressed', async () => {
+    const page = (): Promise<string> => it.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(await page()).toBe('rgb(253, 253, 252)');
+    await it.page.emulateMedia({ colorScheme: 'dark' });
+    await frames(it.page);
+    expect(await page()).toBe('rgb(21, 23, 26)');
+    await it.page.click('#theme');
+    expect(await page()).toBe('rgb(253, 253, 252)');
+  });
+
+  test('said nothing on the console and asked for nothing', () => expect(it.troubles).toEqual([]));
+});
+
+test.each([
+  [1280, 'light'], [1280, 'dark'], [1000, 'light'], [1000, 'dark'],
+] as const)('fits %i pixels in the %s theme', async (width, theme) => {
+  const { page, troubles } = await open(wordCount(), width, theme);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  await page.screenshot({ path: `${SHOTS}job-${theme}-${width}.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('every axis of every chart says what it shows and in which unit', async () => {
+  const { page } = await open(traffic());
+  const said = await page.$$eval('figure [role=img]', (plots) => plots.map((p) => p.getAttribute('aria-label')));
+  expect(said).toEqual(['Goodput, Delivered in order in Mbit/s', 'Queues, Packets in queue', expect.stringContaining('Flow completion times: 50')]);
+  await page.close();
+});
+
+test('traffic without a job shows traffic, and nothing of a job', async () => {
+  const { page, troubles } = await open(traffic());
+  expect(await page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['summary', 'traffic', 'resources', 'flows', 'nodes']);
+  expect(await page.textContent('#traffic tbody')).toMatch(/barrier320320/);
+  expect(await page.textContent('#chart-completion .note')).toMatch(/50.% within/);
+  await page.screenshot({ path: `${SHOTS}traffic.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('a hundred nodes and 8,400 attempts open within three seconds and move smoothly', async () => {
+  const started = Date.now();
+  const { page, troubles } = await open(teraSort());
+  expect(Date.now() - started).toBeLessThan(3000);
+  expect(await page.getAttribute('#tasks .gantt', 'aria-label')).toMatch(/of 8.4\d\d task attempts on 100 nodes/);
+  await page.focus('#tasks .gantt');
+  const frame = await page.evaluate(async () => {
+    const area = document.querySelector('#tasks .gantt')!;
+    const next = (): Promise<number> => new Promise((done) => requestAnimationFrame(done));
+    await next();
+    const begun = performance.now();
+    for (let i = 0; i < 20; i += 1) {
+      area.dispatchEvent(new KeyboardEvent('keydown', { key: i < 10 ? '+' : '-' }));
+      await next();
+    }
+    return (performance.now() - begun) / 20;
+  });
+  expect(frame).toBeLessThan(120);
+  await page.screenshot({ path: `${SHOTS}hundred-nodes.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('names with markup stay text', async () => {
+  const data = wordCount();
+  data.title = '</script><img src=x onerror=alert(1)>';
+  data.nodes[1]!.name = '<b>w1</b>';
+  const { page, troubles } = await open(data);
+  expect(await page.textContent('h1')).toBe(data.title);
+  expect(await page.$$('main img, main b')).toHaveLength(0);
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('data of another version is refused in words', async () => {
+  const page = await browser.newPage();
+  await page.goto(write({ ...wordCount(), schema: 'trunkline-report-0' }));
+  expect(await page.textContent('main')).toContain('these are of schema trunkline-report-0');
+  await page.close();
+});
