@@ -2,3 +2,6 @@
 
 pub mod results;
 pub mod scenario;
+mod watch;
+
+pub use watch::{Progress, RunError, Watch};

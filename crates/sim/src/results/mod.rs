@@ -3,14 +3,24 @@
 //! Wall time and CPU time never enter it, so the same scenario and seed give the same [`RunResult`] bit for bit.
 //! Tables refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row of `jobs`.
 
+mod folder;
 mod job;
 mod network;
+mod pcapng;
+mod statistics;
+mod summary;
+mod tables;
 
+pub use folder::{Folder, FolderError};
 pub use job::{
     Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
     Waiting,
 };
 pub use network::{Disk, Flow, Link, NetworkTotals, Node, TrafficOutcome};
+pub use pcapng::{Capture, Frame};
+pub use statistics::{Estimate, t_quantile};
+pub use summary::{SCHEMA, to_json};
+pub use tables::{Table, tables};
 
 use units::Time;
 

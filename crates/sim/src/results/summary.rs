@@ -1,0 +1,284 @@
+//! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
+
+use super::{Balance, Job, JobState, RunResult, TrafficOutcome, Waiting};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// The version of `result.json`; its number goes up when a field changes its meaning or goes away.
+pub const SCHEMA: &str = "trunkline-result/1";
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema: &'static str,
+    name: &'a str,
+    scenario_digest: &'a str,
+    seed: u64,
+    simulated_s: f64,
+    /// The first job, for those who run one.
+    job: Option<JobView<'a>>,
+    phases: Vec<PhaseView>,
+    bytes: Option<BytesView>,
+    jobs: Vec<JobView<'a>>,
+    traffic: Vec<TrafficView<'a>>,
+    network: NetworkView,
+    nodes: Vec<NodeView<'a>>,
+    disks: Vec<DiskView<'a>>,
+    /// Null: no power is modelled.
+    energy: Option<()>,
+    events: Vec<EventView<'a>>,
+    ledger: Vec<BalanceView<'a>>,
+}
+
+#[derive(Serialize)]
+struct JobView<'a> {
+    name: &'a str,
+    workload: &'a str,
+    state: &'static str,
+    reason: &'a str,
+    submit_s: f64,
+    launch_s: Option<f64>,
+    finish_s: Option<f64>,
+    maps: u32,
+    reduces: u32,
+    phases: Vec<PhaseView>,
+    bytes: BytesView,
+    critical_path_s: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Serialize)]
+struct PhaseView {
+    name: &'static str,
+    start_s: f64,
+    finish_s: f64,
+}
+
+#[derive(Serialize)]
+struct BytesView {
+    map_input: u64,
+    map_output: u64,
+    shuffle_local: u64,
+    shuffle_remote: u64,
+    hdfs_read_local: u64,
+    hdfs_read_remote: u64,
+    written: u64,
+    spilled: u64,
+    wasted: u64,
+}
+
+#[derive(Serialize)]
+struct TrafficView<'a> {
+    name: &'a str,
+    kind: &'a str,
+    begun: u64,
+    completed: u64,
+    rounds: u64,
+    start_s: f64,
+    finish_s: Option<f64>,
+    delivered: u64,
+    goodput_bps: u64,
+    goodput_warm_bps: u64,
+    completion_mean_s: f64,
+    completion_p50_s: f64,
+    completion_p95_s: f64,
+    completion_p99_s: f64,
+    completion_max_s: f64,
+    jain: f64,
+}
+
+#[derive(Serialize)]
+struct NetworkView {
+    packets: u64,
+    hops: u64,
+    drops: u64,
+    lost: u64,
+    marks: u64,
+    retransmissions: u64,
+    timeouts: u64,
+    zero_windows: u64,
+}
+
+#[derive(Serialize)]
+struct NodeView<'a> {
+    name: &'a str,
+    rack: u32,
+    interface_received: u64,
+    interface_sent: u64,
+    cpu_work_s: f64,
+}
+
+#[derive(Serialize)]
+struct DiskView<'a> {
+    name: &'a str,
+    read: u64,
+    written: u64,
+    requests: u64,
+    seeks: u64,
+    busy_s: f64,
+}
+
+#[derive(Serialize)]
+struct EventView<'a> {
+    at_s: f64,
+    kind: &'a str,
+    detail: &'a str,
+}
+
+#[derive(Serialize)]
+struct BalanceView<'a> {
+    what: &'a str,
+    offered: u64,
+    accounted: BTreeMap<&'a str, u64>,
+    holds: bool,
+}
+
+impl JobState {
+    /// As Hadoop writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+            Self::Unfinished => "UNFINISHED",
+        }
+    }
+}
+
+/// The summary of a run as JSON text.
+pub fn to_json(result: &RunResult) -> String {
+    let jobs: Vec<_> = result.jobs.iter().map(job_view).collect();
+    let totals = &result.network;
+    let summary = Summary {
+        schema: SCHEMA,
+        name: &result.name,
+        scenario_digest: &result.scenario_digest,
+        seed: result.seed,
+        simulated_s: result.ended_at.as_secs_f64(),
+        job: result.jobs.first().map(job_view),
+        phases: result.jobs.first().map(phases).unwrap_or_default(),
+        bytes: result.jobs.first().map(bytes),
+        jobs,
+        traffic: result.traffic.iter().map(traffic_view).collect(),
+        network: NetworkView {
+            packets: totals.packets,
+            hops: totals.hops,
+            drops: totals.drops,
+            lost: totals.lost,
+            marks: totals.marks,
+            retransmissions: totals.retransmissions,
+            timeouts: totals.timeouts,
+            zero_windows: totals.zero_windows,
+        },
+        nodes: result
+            .nodes
+            .iter()
+            .map(|node| NodeView {
+                name: &node.name,
+                rack: node.rack,
+                interface_received: node.interface_received.get(),
+                interface_sent: node.interface_sent.get(),
+                cpu_work_s: node.cpu_work.as_secs_f64(),
+            })
+            .collect(),
+        disks: result
+            .disks
+            .iter()
+            .map(|disk| DiskView {
+                name: &disk.name,
+                read: disk.read.get(),
+                written: disk.written.get(),
+                requests: disk.requests,
+                seeks: disk.seeks,
+                busy_s: disk.busy.as_secs_f64(),
+            })
+            .collect(),
+        energy: None,
+        events: result
+            .events
+            .iter()
+            .map(|event| EventView { at_s: event.at.as_secs_f64(), kind: &event.kind, detail: &event.detail })
+            .collect(),
+        ledger: result.ledger.iter().map(balance_view).collect(),
+    };
+    // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
+    let mut text = serde_json::to_string_pretty(&summary).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn seconds(time: Option<Time>) -> Option<f64> {
+    time.map(Time::as_secs_f64)
+}
+
+fn phases(job: &Job) -> Vec<PhaseView> {
+    let view = |phase: &super::Interval| PhaseView {
+        name: phase.phase.name(),
+        start_s: phase.start.as_secs_f64(),
+        finish_s: phase.finish.as_secs_f64(),
+    };
+    job.phases.iter().map(view).collect()
+}
+
+fn bytes(job: &Job) -> BytesView {
+    let bytes = &job.bytes;
+    BytesView {
+        map_input: bytes.map_input.get(),
+        map_output: bytes.map_output.get(),
+        shuffle_local: bytes.shuffle_local.get(),
+        shuffle_remote: bytes.shuffle_remote.get(),
+        hdfs_read_local: bytes.hdfs_read_local.get(),
+        hdfs_read_remote: bytes.hdfs_read_remote.get(),
+        written: bytes.written.get(),
+        spilled: bytes.spilled.get(),
+        wasted: bytes.wasted.get(),
+    }
+}
+
+fn job_view(job: &Job) -> JobView<'_> {
+    JobView {
+        name: &job.name,
+        workload: &job.workload,
+        state: job.state.name(),
+        reason: &job.reason,
+        submit_s: job.submit.as_secs_f64(),
+        launch_s: seconds(job.launch),
+        finish_s: seconds(job.finish),
+        maps: job.maps,
+        reduces: job.reduces,
+        phases: phases(job),
+        bytes: bytes(job),
+        critical_path_s: Waiting::ALL
+            .iter()
+            .map(|waiting| (waiting.name(), job.breakdown.of(*waiting).as_secs_f64()))
+            .collect(),
+    }
+}
+
+fn traffic_view(traffic: &TrafficOutcome) -> TrafficView<'_> {
+    TrafficView {
+        name: &traffic.name,
+        kind: &traffic.kind,
+        begun: traffic.begun,
+        completed: traffic.completed,
+        rounds: traffic.rounds,
+        start_s: traffic.start.as_secs_f64(),
+        finish_s: seconds(traffic.finish),
+        delivered: traffic.delivered.get(),
+        goodput_bps: traffic.goodput.as_bps(),
+        goodput_warm_bps: traffic.goodput_warm.as_bps(),
+        completion_mean_s: traffic.completion_mean.as_secs_f64(),
+        completion_p50_s: traffic.completion_p50.as_secs_f64(),
+        completion_p95_s: traffic.completion_p95.as_secs_f64(),
+        completion_p99_s: traffic.completion_p99.as_secs_f64(),
+        completion_max_s: traffic.completion_max.as_secs_f64(),
+        jain: traffic.jain,
+    }
+}
+
+fn balance_view(balance: &Balance) -> BalanceView<'_> {
+    BalanceView {
+        what: &balance.what,
+        offered: balance.offered,
+        accounted: balance.accounted.iter().map(|(name, count)| (name.as_str(), *count)).collect(),
+        holds: balance.holds(),
+    }
+}
