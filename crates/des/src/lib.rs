@@ -1,7 +1,11 @@
 //! Discrete events: queue, slabs, random streams, statistics.
 
 mod index;
+mod queue;
 mod random;
+mod statistics;
 
 pub use index::{Index, Slab};
+pub use queue::{Event, EventQueue};
 pub use random::RandomStream;
+pub use statistics::{Histogram, Interval, TimeWeighted};

@@ -1,0 +1,164 @@
+//! The event queue: a 4-ary heap of plain records that keeps a hole at its root.
+//!
+//! Chosen by measurement over a binary heap, a calendar queue and a ladder queue (`benches/queues.rs`; figures in `docs/performance.md`).
+
+use units::Time;
+
+/// What happens when: 24 bytes, by value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Event {
+    time: Time,
+    /// Insertion order in the upper 56 bits, kind in the lower 8: ties in time go by insertion order.
+    order_kind: u64,
+    /// Which thing of its kind the event is for.
+    pub index: u32,
+    /// A generation number where the event may be stale, else whatever its kind wants.
+    pub arg: u32,
+}
+
+const _: () = assert!(size_of::<Event>() == 24);
+
+impl Event {
+    /// An event with a place in the total order; [`EventQueue::push`] makes these.
+    pub const fn new(time: Time, order: u64, kind: u8, index: u32, arg: u32) -> Self {
+        Self { time, order_kind: order << 8 | kind as u64, index, arg }
+    }
+    /// When it happens.
+    pub const fn time(&self) -> Time {
+        self.time
+    }
+    /// What kind of event it is.
+    pub const fn kind(&self) -> u8 {
+        self.order_kind as u8
+    }
+    /// Its place in the total order of events.
+    pub const fn key(&self) -> u128 {
+        (self.time.as_ps() as u128) << 64 | self.order_kind as u128
+    }
+}
+
+/// Pending events, earliest first, ties by insertion order.
+///
+/// Most events cause exactly one successor (a link whose head packet has arrived waits for its next one). So `pop` leaves a hole at
+/// the root, and the next `push` fills it: one sift instead of two.
+#[derive(Debug, Clone, Default)]
+pub struct EventQueue {
+    heap: Vec<Event>,
+    /// The root has been popped and not been replaced yet.
+    hole: bool,
+    pushed: u64,
+}
+
+/// Children per node: a node's children share two cache lines, and the heap is half as deep as a binary one.
+const ARITY: usize = 4;
+
+impl EventQueue {
+    /// An empty queue.
+    pub const fn new() -> Self {
+        Self { heap: Vec::new(), hole: false, pushed: 0 }
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, time: Time, kind: u8, index: u32, arg: u32) {
+        let event = Event::new(time, self.pushed, kind, index, arg);
+        self.pushed += 1;
+        if self.hole {
+            self.hole = false;
+            self.sift_down(event);
+        } else {
+            self.heap.push(event);
+            self.sift_up(event);
+        }
+    }
+
+    /// Takes out the earliest event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Event> {
+        self.fill_hole();
+        let first = *self.heap.first()?;
+        self.hole = true;
+        Some(first)
+    }
+
+    /// When the earliest event happens.
+    #[inline]
+    pub fn next_time(&mut self) -> Option<Time> {
+        self.fill_hole();
+        self.heap.first().map(Event::time)
+    }
+
+    /// How many events are pending.
+    pub fn len(&self) -> usize {
+        self.heap.len() - usize::from(self.hole)
+    }
+
+    /// Whether nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many events have ever been added.
+    pub fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    #[inline]
+    fn fill_hole(&mut self) {
+        if self.hole {
+            self.hole = false;
+            if let Some(last) = self.heap.pop()
+                && !self.heap.is_empty()
+            {
+                self.sift_down(last);
+            }
+        }
+    }
+
+    /// Places `event` from the root downwards; what is at the root is overwritten.
+    #[inline]
+    fn sift_down(&mut self, event: Event) {
+        let heap = self.heap.as_mut_slice();
+        let key = event.key();
+        let mut place = 0;
+        loop {
+            let first = place * ARITY + 1;
+            let (least, least_key) = if let Some(children) = heap.get(first..first + ARITY) {
+                // A tournament: the two first rounds do not wait for each other.
+                let (a, b, c, d) = (children[0].key(), children[1].key(), children[2].key(), children[3].key());
+                let (ab, ab_key) = if b < a { (1, b) } else { (0, a) };
+                let (cd, cd_key) = if d < c { (3, d) } else { (2, c) };
+                if cd_key < ab_key { (first + cd, cd_key) } else { (first + ab, ab_key) }
+            } else {
+                let Some(children) = heap.get(first..) else { break };
+                let Some((offset, child)) = children.iter().enumerate().min_by_key(|(_, child)| child.key()) else {
+                    break;
+                };
+                (first + offset, child.key())
+            };
+            if key <= least_key {
+                break;
+            }
+            heap[place] = heap[least];
+            place = least;
+        }
+        heap[place] = event;
+    }
+
+    /// Places `event` from the last leaf upwards.
+    #[inline]
+    fn sift_up(&mut self, event: Event) {
+        let heap = self.heap.as_mut_slice();
+        let key = event.key();
+        let mut place = heap.len() - 1;
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if heap[parent].key() <= key {
+                break;
+            }
+            heap[place] = heap[parent];
+            place = parent;
+        }
+        heap[place] = event;
+    }
+}
