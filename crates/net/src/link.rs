@@ -1,0 +1,470 @@
+//! One direction of a link: a transmitter with its queue, then a wire.
+//!
+//! A plain FIFO link costs one event per packet. Its departure is known when it is queued: transmission starts when the packets before it
+//! are out (and the token bucket allows). So queue, transmitter and wire are one ring of packets in order, and only the ring's head has
+//! a pending event. (Csg-htsim's pipes keep such a ring for the wire; here it includes the queue.)
+
+use crate::TokenBucketSpec;
+use crate::queue::{Item, Limit, Queue};
+use crate::shaper::TokenBucket;
+use des::RandomStream;
+use std::collections::VecDeque;
+use thiserror::Error;
+use units::{BitRate, Bytes, Time};
+
+/// One direction of a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkSpec {
+    /// Rate of the transmitter.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Time,
+    /// How much may wait for the transmitter.
+    pub limit: Limit,
+    /// Probability that a transmitted packet is lost on the wire.
+    pub loss: f64,
+    /// A token bucket in front of the transmitter.
+    pub shaper: Option<TokenBucketSpec>,
+}
+
+impl LinkSpec {
+    /// A loss-free link without shaping, whose queue holds 128 packets.
+    pub const fn new(rate: BitRate, delay: Time) -> Self {
+        Self { rate, delay, limit: Limit::Packets(128), loss: 0.0, shaper: None }
+    }
+    /// The same with another queue limit.
+    pub const fn with_limit(mut self, limit: Limit) -> Self {
+        self.limit = limit;
+        self
+    }
+    /// The same with random loss.
+    pub const fn with_loss(mut self, loss: f64) -> Self {
+        self.loss = loss;
+        self
+    }
+    /// The same behind a token bucket, whose own limit replaces the queue's.
+    pub const fn with_shaper(mut self, shaper: TokenBucketSpec, limit: Limit) -> Self {
+        self.shaper = Some(shaper);
+        self.limit = limit;
+        self
+    }
+
+    /// Whether such a link can exist and carry a packet.
+    pub fn check(&self) -> Result<(), SpecError> {
+        const LONGEST: Bytes = Bytes::new(1_538);
+        if self.rate == BitRate::default() {
+            return Err(SpecError::Rate);
+        }
+        if !(0.0..=1.0).contains(&self.loss) {
+            return Err(SpecError::Loss(self.loss));
+        }
+        match self.limit {
+            Limit::Packets(0) => return Err(SpecError::Queue),
+            Limit::Bytes(bytes) if bytes < LONGEST => return Err(SpecError::Queue),
+            _ => {}
+        }
+        match self.shaper {
+            Some(shaper) if shaper.rate == BitRate::default() => Err(SpecError::Rate),
+            Some(shaper) if shaper.burst < LONGEST => Err(SpecError::Burst(shaper.burst)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why a [`LinkSpec`] cannot be.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum SpecError {
+    /// A rate of zero.
+    #[error("a link's rate must be above zero")]
+    Rate,
+    /// No probability.
+    #[error("a loss of {0} is not a probability: it must lie between 0 and 1")]
+    Loss(f64),
+    /// A queue that can never hold a packet.
+    #[error("the queue must hold at least one packet (1538 B with framing)")]
+    Queue,
+    /// A bucket that can never hold a packet's tokens.
+    #[error("a burst of {0} is too small: the token bucket must hold at least one packet (1538 B with framing)")]
+    Burst(Bytes),
+}
+
+/// What a link has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counters {
+    /// Packets that the transmitter accepted (packet-hops).
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// Packets that found the queue full.
+    pub drops: u64,
+    /// Packets lost on the wire by chance.
+    pub lost: u64,
+    /// Packets lost because the link was or went down.
+    pub lost_down: u64,
+    /// The most packets that ever waited.
+    pub longest_queue: u64,
+    /// Integral of the waiting packets over time, in packet-picoseconds, of all that are accepted: by Little's law the sum of their waits.
+    waits: u128,
+    /// Transmission times of all that are accepted, in picoseconds.
+    busy: u64,
+}
+
+/// A packet between its acceptance and its arrival: two to a cache line.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    start: Time,
+    arrival: Time,
+    item: Item,
+}
+
+const _: () = assert!(size_of::<InFlight>() == 32);
+
+/// What became of a packet that was offered to a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// It will arrive after what is ahead of it.
+    Queued,
+    /// It is the ring's only one: an event is needed at this time.
+    Head(Time),
+    /// The queue was full.
+    Dropped,
+    /// The link is down.
+    Down,
+}
+
+#[derive(Debug)]
+struct Loss {
+    probability: f64,
+    random: RandomStream,
+}
+
+/// The slow path: a discipline and what the link has to remember about it.
+#[derive(Debug)]
+struct Managed {
+    queue: Box<dyn Queue>,
+    /// When the number of waiting packets last changed.
+    changed: Time,
+}
+
+/// One direction of a link at run time.
+#[derive(Debug)]
+pub struct Link {
+    ring: VecDeque<InFlight>,
+    /// When the transmitter is done with all that it has accepted.
+    free_at: Time,
+    /// Picoseconds per byte where that is a whole number, else zero.
+    ps_per_byte: u64,
+    delay: Time,
+    limit: Limit,
+    /// How many packets at the front of the ring are known to have begun transmission; brought up to date when it matters.
+    begun: usize,
+    /// Bytes of the others.
+    waiting_bytes: u64,
+    generation: u32,
+    up: bool,
+    counters: Counters,
+    rate: BitRate,
+    loss: Option<Loss>,
+    shaper: Option<TokenBucket>,
+    managed: Option<Box<Managed>>,
+}
+
+impl Link {
+    pub(crate) fn new(spec: &LinkSpec, seed: u64, index: u64) -> Self {
+        let loss = (spec.loss > 0.0)
+            .then(|| Loss { probability: spec.loss, random: RandomStream::new(seed, "net/loss", index) });
+        let mut link = Self {
+            ring: VecDeque::new(),
+            free_at: Time::ZERO,
+            ps_per_byte: 0,
+            delay: spec.delay,
+            limit: spec.limit,
+            begun: 0,
+            waiting_bytes: 0,
+            generation: 0,
+            up: true,
+            counters: Counters::default(),
+            rate: spec.rate,
+            loss,
+            shaper: spec.shaper.map(TokenBucket::new),
+            managed: None,
+        };
+        link.use_rate(spec.rate);
+        link
+    }
+
+    /// What it has done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+    /// Rate of its transmitter.
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+    /// Propagation delay.
+    pub fn delay(&self) -> Time {
+        self.delay
+    }
+    /// Whether it carries packets.
+    pub fn is_up(&self) -> bool {
+        self.up
+    }
+    /// The token bucket in front of it.
+    pub fn shaper(&self) -> Option<TokenBucketSpec> {
+        self.shaper.as_ref().map(TokenBucket::spec)
+    }
+    /// Integral over time of the waiting packets, from the start to `now`, in packet-picoseconds: exact to the event.
+    pub fn queue_integral(&self, now: Time) -> u128 {
+        if let Some(managed) = &self.managed {
+            return self.counters.waits + waited(managed.queue.len(), managed.changed, now);
+        }
+        // Waits are added up when packets are accepted; what of them lies after `now` has not happened yet.
+        let to_come: u128 =
+            self.ring.iter().rev().map_while(|p| Some(u128::from(p.start.as_ps().checked_sub(now.as_ps())?))).sum();
+        self.counters.waits - to_come
+    }
+    /// How many packets wait for the transmitter at `now`, which must not lie before the last packet's acceptance.
+    pub fn waiting(&self, now: Time) -> usize {
+        match &self.managed {
+            Some(managed) => managed.queue.len(),
+            None => self.ring.iter().rev().take_while(|p| p.start > now).count(),
+        }
+    }
+    /// Time for which the transmitter has been busy until `now`.
+    pub fn busy(&self, now: Time) -> Time {
+        let to_come: u64 = self
+            .ring
+            .iter()
+            .rev()
+            .take_while(|p| p.arrival - self.delay > now)
+            .map(|p| {
+                let end = p.arrival - self.delay;
+                (end - p.start.max(now)).as_ps()
+            })
+            .sum();
+        Time::from_ps(self.counters.busy - to_come)
+    }
+    /// How many packets it holds: waiting, in transmission, or on the wire.
+    pub fn holds(&self) -> u64 {
+        (self.ring.len() + self.managed.as_ref().map_or(0, |managed| managed.queue.len())) as u64
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Replaces drop-tail by a discipline; the link must be idle.
+    pub(crate) fn manage(&mut self, queue: Box<dyn Queue>) {
+        self.managed = Some(Box::new(Managed { queue, changed: Time::ZERO }));
+    }
+
+    fn use_rate(&mut self, rate: BitRate) {
+        const PS: u64 = 8_000_000_000_000;
+        self.rate = rate;
+        self.ps_per_byte = if rate.as_bps() > 0 && PS.is_multiple_of(rate.as_bps()) { PS / rate.as_bps() } else { 0 };
+    }
+
+    #[inline]
+    fn transmission_time(&self, bytes: u32) -> Time {
+        if self.ps_per_byte > 0 {
+            Time::from_ps(u64::from(bytes) * self.ps_per_byte)
+        } else {
+            self.rate.transmission_time(Bytes::new(u64::from(bytes)))
+        }
+    }
+
+    /// Offers a packet to a FIFO link.
+    #[inline]
+    pub(crate) fn offer(&mut self, now: Time, item: Item) -> Fate {
+        if !self.up {
+            self.counters.lost_down += 1;
+            return Fate::Down;
+        }
+        let mut start = self.free_at.max(now);
+        if let Some(shaper) = &mut self.shaper {
+            start = shaper.earliest(start, item.bytes);
+        }
+        if start > now {
+            self.see_begun(now);
+            let waiting = self.ring.len() - self.begun;
+            let fits = match self.limit {
+                Limit::Packets(limit) => waiting < limit as usize,
+                Limit::Bytes(limit) => self.waiting_bytes + u64::from(item.bytes) <= limit.get(),
+                Limit::Delay(limit) => start - now <= limit,
+                Limit::Unlimited => true,
+            };
+            if !fits {
+                self.counters.drops += 1;
+                return Fate::Dropped;
+            }
+            self.counters.longest_queue = self.counters.longest_queue.max(waiting as u64 + 1);
+            self.counters.waits += u128::from((start - now).as_ps());
+        }
+        if let Some(shaper) = &mut self.shaper {
+            shaper.take(start, item.bytes);
+        }
+        self.transmit(start, item)
+    }
+
+    /// Puts a packet on the ring whose transmission begins at `start`.
+    #[inline]
+    fn transmit(&mut self, start: Time, item: Item) -> Fate {
+        let time = self.transmission_time(item.bytes);
+        self.free_at = start + time;
+        let arrival = self.free_at + self.delay;
+        self.waiting_bytes += u64::from(item.bytes);
+        self.counters.packets += 1;
+        self.counters.bytes += u64::from(item.bytes);
+        self.counters.busy += time.as_ps();
+        let alone = self.ring.is_empty();
+        self.ring.push_back(InFlight { start, arrival, item });
+        if alone { Fate::Head(arrival) } else { Fate::Queued }
+    }
+
+    /// Counts the packets that have begun transmission by now.
+    #[inline]
+    fn see_begun(&mut self, now: Time) {
+        while let Some(packet) = self.ring.get(self.begun)
+            && packet.start <= now
+        {
+            self.waiting_bytes -= u64::from(packet.item.bytes);
+            self.begun += 1;
+        }
+    }
+
+    /// The head of the ring arrives: what it is, whether the wire lost it, and when the next one comes.
+    #[inline]
+    pub(crate) fn arrive(&mut self) -> Option<(Item, bool, Option<Time>)> {
+        let head = self.ring.pop_front()?;
+        if self.begun > 0 {
+            self.begun -= 1;
+        } else {
+            self.waiting_bytes -= u64::from(head.item.bytes);
+        }
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.random.chance(loss.probability));
+        self.counters.lost += u64::from(lost);
+        Some((head.item, lost, self.ring.front().map(|next| next.arrival)))
+    }
+
+    // === managed links ===
+
+    /// Whether a discipline stands in place of its drop-tail queue.
+    pub fn is_managed(&self) -> bool {
+        self.managed.is_some()
+    }
+
+    /// Hands a packet to the discipline; what that drops is appended to `dropped`.
+    pub(crate) fn enqueue(&mut self, now: Time, item: Item, dropped: &mut Vec<Item>) {
+        let Some(managed) = &mut self.managed else { return };
+        self.counters.waits += waited(managed.queue.len(), managed.changed, now);
+        managed.changed = now;
+        if let Err(victim) = managed.queue.enqueue(now, item) {
+            self.counters.drops += 1;
+            dropped.push(victim);
+        }
+    }
+
+    /// Begins the next transmission if the transmitter is free and something waits; returns the packet's fate and when its transmission is done.
+    pub(crate) fn begin_next(&mut self, now: Time, dropped: &mut Vec<Item>) -> Option<(Fate, Time)> {
+        if self.free_at > now {
+            return None;
+        }
+        let managed = self.managed.as_mut()?;
+        self.counters.waits += waited(managed.queue.len(), managed.changed, now);
+        managed.changed = now;
+        let before = dropped.len();
+        let item = managed.queue.dequeue(now, dropped);
+        self.counters.drops += (dropped.len() - before) as u64;
+        let item = item?;
+        let mut start = now;
+        if let Some(shaper) = &mut self.shaper {
+            // A packet that waits for tokens is outside the queue, like one in transmission.
+            start = shaper.earliest(start, item.bytes);
+            shaper.take(start, item.bytes);
+        }
+        let fate = self.transmit(start, item);
+        Some((fate, self.free_at))
+    }
+
+    /// Keeps the longest queue; called when an arriving packet has either begun transmission or waits.
+    pub(crate) fn note_queue(&mut self) {
+        if let Some(managed) = &self.managed {
+            self.counters.longest_queue = self.counters.longest_queue.max(managed.queue.len() as u64);
+        }
+    }
+
+    /// When the transmitter is done with all that it has accepted.
+    pub(crate) fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    // === changes while running ===
+
+    /// The rate changes: of a packet in transmission the remaining bits are sent at the new rate, and what waits is timed anew. Returns when the
+    /// ring's head now arrives; older events are stale. (A shaped packet does not start before the time for which it took its tokens.)
+    pub(crate) fn change_rate(&mut self, now: Time, rate: BitRate) -> Option<Time> {
+        self.see_begun(now);
+        let old = u128::from(self.rate.as_bps());
+        self.use_rate(rate);
+        self.generation = self.generation.wrapping_add(1);
+        let mut free_at = Time::ZERO;
+        for packet in &mut self.ring {
+            let end = packet.arrival - self.delay;
+            if end <= now {
+                free_at = end;
+                continue;
+            }
+            let start = if packet.start <= now {
+                let left = u128::from((end - now).as_ps()) * old;
+                free_at = now + Time::from_ps(left.div_ceil(u128::from(rate.as_bps())) as u64);
+                packet.start
+            } else {
+                let start = if self.shaper.is_some() { packet.start } else { Time::ZERO }.max(free_at).max(now);
+                free_at = start + rate.transmission_time(Bytes::new(u64::from(packet.item.bytes)));
+                start
+            };
+            self.counters.waits = self.counters.waits + u128::from(start.as_ps()) - u128::from(packet.start.as_ps());
+            self.counters.busy = self.counters.busy + (free_at - start).as_ps() - (end - packet.start).as_ps();
+            packet.start = start;
+            packet.arrival = free_at + self.delay;
+        }
+        self.free_at = free_at;
+        self.ring.front().map(|head| head.arrival)
+    }
+
+    /// The link goes down: everything on it is lost and appended to `lost`; older events are stale.
+    pub(crate) fn go_down(&mut self, now: Time, lost: &mut Vec<Item>) {
+        let before = lost.len();
+        self.counters.waits = self.queue_integral(now);
+        self.counters.busy = self.busy(now).as_ps();
+        for packet in self.ring.drain(..) {
+            if packet.start > now {
+                self.counters.packets -= 1;
+                self.counters.bytes -= u64::from(packet.item.bytes);
+            }
+            lost.push(packet.item);
+        }
+        if let Some(managed) = &mut self.managed {
+            managed.changed = now;
+            let mut refused = Vec::new();
+            while let Some(item) = managed.queue.dequeue(now, &mut refused) {
+                lost.push(item);
+            }
+            lost.append(&mut refused);
+        }
+        self.counters.lost_down += (lost.len() - before) as u64;
+        self.generation = self.generation.wrapping_add(1);
+        self.begun = 0;
+        self.waiting_bytes = 0;
+        self.free_at = now;
+        self.up = false;
+    }
+
+    pub(crate) fn go_up(&mut self) {
+        self.up = true;
+    }
+}
+
+fn waited(packets: usize, since: Time, now: Time) -> u128 {
+    packets as u128 * u128::from(now.saturating_sub(since).as_ps())
+}

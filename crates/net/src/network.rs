@@ -1,0 +1,261 @@
+//! The network at run time: packets go from link to link along their routes.
+
+use crate::link::Fate;
+use crate::packet::Packets;
+use crate::queue::{Item, Queue};
+use crate::routing::{END, Routing};
+use crate::{FlowKey, Link, LinkId, PacketId, RouteId, SpecError, Topology};
+use des::{Event, EventQueue};
+use thiserror::Error;
+use units::{BitRate, Time};
+
+/// Event kind: the packet at the head of a link's ring arrives at the link's end.
+pub const ARRIVAL: u8 = 0;
+/// Event kind: a managed link's transmitter is done with a packet.
+pub const TRANSMISSION_DONE: u8 = 1;
+
+/// Links, routes, and the packets between them.
+#[derive(Debug)]
+pub struct Network<P> {
+    links: Vec<Link>,
+    routing: Routing,
+    packets: Packets<P>,
+    sent: u64,
+    delivered: u64,
+    no_route: u64,
+    /// Reused for what disciplines drop and what links lose.
+    gone: Vec<Item>,
+}
+
+/// Where every packet has gone: what was sent is delivered, dropped, lost or in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Ledger {
+    /// Handed to the network.
+    pub sent: u64,
+    /// Handed back at the end of their route.
+    pub delivered: u64,
+    /// Dropped at a full queue.
+    pub dropped: u64,
+    /// Lost on a link by chance.
+    pub lost: u64,
+    /// Lost on a link that was or went down.
+    pub lost_down: u64,
+    /// Sent when no path led to the receiver.
+    pub no_route: u64,
+    /// In queues, in transmission and on wires, counted there.
+    pub in_flight: u64,
+    /// Taken places of the packet slab.
+    pub slab: u64,
+}
+
+/// The books do not balance: an error in the simulator, never in its input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("the packet ledger does not balance: {0:?}")]
+pub struct LedgerError(pub Ledger);
+
+impl Ledger {
+    /// Whether every packet is accounted for and none has leaked from the slab.
+    pub fn check(&self) -> Result<(), LedgerError> {
+        let ended = self.delivered + self.dropped + self.lost + self.lost_down + self.no_route;
+        if self.sent == ended + self.in_flight && self.slab == self.in_flight {
+            Ok(())
+        } else {
+            Err(LedgerError(*self))
+        }
+    }
+}
+
+impl<P: Copy> Network<P> {
+    /// The network of a topology; random loss draws from `seed`.
+    pub fn new(topology: &Topology, seed: u64) -> Result<Self, SpecError> {
+        let specs = || topology.cables().iter().flat_map(|cable| [&cable.forth, &cable.back]);
+        for spec in specs() {
+            spec.check()?;
+        }
+        Ok(Self {
+            links: specs().enumerate().map(|(index, spec)| Link::new(spec, seed, index as u64)).collect(),
+            routing: Routing::new(topology),
+            packets: Packets::new(),
+            sent: 0,
+            delivered: 0,
+            no_route: 0,
+            gone: Vec::new(),
+        })
+    }
+
+    /// Puts a discipline in place of a link's drop-tail queue; for an idle link, before the run.
+    pub fn manage(&mut self, link: LinkId, queue: Box<dyn Queue>) {
+        self.links[link.0 as usize].manage(queue);
+    }
+
+    /// The route of a flow over the links that are up.
+    pub fn route(&mut self, key: FlowKey) -> Option<RouteId> {
+        self.routing.route(key)
+    }
+    /// The links of a route.
+    pub fn route_links(&self, route: RouteId) -> impl Iterator<Item = LinkId> {
+        self.routing.links(route)
+    }
+    /// A link.
+    pub fn link(&self, link: LinkId) -> &Link {
+        &self.links[link.0 as usize]
+    }
+    /// All links in order.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+    /// A packet in the network.
+    pub fn packet(&self, id: PacketId) -> &P {
+        self.packets.get(id)
+    }
+
+    /// Sends a packet of `bytes` on the wire along a route.
+    #[inline]
+    pub fn send(&mut self, now: Time, packet: &P, bytes: u32, route: Option<RouteId>, events: &mut EventQueue) {
+        self.sent += 1;
+        let Some(route) = route else {
+            self.no_route += 1;
+            return;
+        };
+        let packet = self.packets.insert(packet);
+        self.forward(now, Item { packet, next: route.0, bytes }, events);
+    }
+
+    /// Handles an [`ARRIVAL`]. A packet at the end of its route is handed out: read it with [`Network::packet`], then [`Network::finish`] it.
+    #[inline]
+    pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) -> Option<PacketId> {
+        let link = &mut self.links[event.index as usize];
+        if event.arg != link.generation() {
+            return None;
+        }
+        let (item, lost, next) = link.arrive()?;
+        if let Some(next) = next {
+            events.push(next, ARRIVAL, event.index, event.arg);
+        }
+        if lost {
+            self.packets.free(item.packet);
+            return None;
+        }
+        if self.routing.at(item.next) == END {
+            self.delivered += 1;
+            return Some(item.packet);
+        }
+        self.forward(event.time(), item, events);
+        None
+    }
+
+    /// Frees a packet that was handed out.
+    #[inline]
+    pub fn finish(&mut self, packet: PacketId) {
+        self.packets.free(packet);
+    }
+
+    /// Handles a [`TRANSMISSION_DONE`].
+    pub fn on_transmission_done(&mut self, event: &Event, events: &mut EventQueue) {
+        self.begin_next(event.time(), event.index, events);
+        self.free_dropped();
+    }
+
+    /// Offers a packet to the next link of its route.
+    #[inline]
+    fn forward(&mut self, now: Time, mut item: Item, events: &mut EventQueue) {
+        let index = self.routing.at(item.next);
+        item.next += 1;
+        let link = &mut self.links[index as usize];
+        if link.is_managed() && link.is_up() {
+            self.forward_managed(now, index, item, events);
+            return;
+        }
+        match link.offer(now, item) {
+            Fate::Queued => {}
+            Fate::Head(arrival) => events.push(arrival, ARRIVAL, index, link.generation()),
+            Fate::Dropped | Fate::Down => self.packets.free(item.packet),
+        }
+    }
+
+    fn forward_managed(&mut self, now: Time, index: u32, item: Item, events: &mut EventQueue) {
+        self.begin_next(now, index, events);
+        self.links[index as usize].enqueue(now, item, &mut self.gone);
+        self.begin_next(now, index, events);
+        self.links[index as usize].note_queue();
+        self.free_dropped();
+    }
+
+    /// Begins the next transmission on a managed link if it can. Called before anything else happens to the link, so that a transmission that ends
+    /// at the very instant of something else ends first, as on a plain link, whatever the order of the events.
+    fn begin_next(&mut self, now: Time, index: u32, events: &mut EventQueue) {
+        let link = &mut self.links[index as usize];
+        if let Some((fate, done)) = link.begin_next(now, &mut self.gone) {
+            if let Fate::Head(arrival) = fate {
+                events.push(arrival, ARRIVAL, index, link.generation());
+            }
+            events.push(done, TRANSMISSION_DONE, index, 0);
+        }
+    }
+
+    fn free_dropped(&mut self) {
+        for item in self.gone.drain(..) {
+            self.packets.free(item.packet);
+        }
+    }
+
+    /// Takes both directions of a cable down or up. Going down loses what is on it. Routes must be asked for again.
+    pub fn set_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
+        for direction in [link, link.reverse()] {
+            self.begin_next(now, direction.0, events);
+            let at = &mut self.links[direction.0 as usize];
+            if at.is_up() == up {
+                continue;
+            }
+            if up {
+                at.go_up();
+            } else {
+                at.go_down(now, &mut self.gone);
+            }
+            self.routing.set_down(direction, !up);
+        }
+        self.free_dropped();
+    }
+
+    /// Changes the rate of one direction of a link; a rate of zero is refused (take the link down instead).
+    pub fn set_rate(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        rate: BitRate,
+        events: &mut EventQueue,
+    ) -> Result<(), SpecError> {
+        if rate == BitRate::default() {
+            return Err(SpecError::Rate);
+        }
+        self.begin_next(now, link.0, events);
+        let at = &mut self.links[link.0 as usize];
+        if let Some(arrival) = at.change_rate(now, rate) {
+            events.push(arrival, ARRIVAL, link.0, at.generation());
+        }
+        if at.is_managed() {
+            events.push(at.free_at().max(now), TRANSMISSION_DONE, link.0, 0);
+        }
+        Ok(())
+    }
+
+    /// Packet-hops so far: packets accepted by transmitters.
+    pub fn hops(&self) -> u64 {
+        self.links.iter().map(|link| link.counters().packets).sum()
+    }
+
+    /// Where every packet has gone.
+    pub fn ledger(&self) -> Ledger {
+        let sum = |count: fn(&Link) -> u64| self.links.iter().map(count).sum();
+        Ledger {
+            sent: self.sent,
+            delivered: self.delivered,
+            dropped: sum(|link| link.counters().drops),
+            lost: sum(|link| link.counters().lost),
+            lost_down: sum(|link| link.counters().lost_down),
+            no_route: self.no_route,
+            in_flight: sum(Link::holds),
+            slab: self.packets.live(),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Graphs of hosts and switches, and the usual ones ready made.
+
+use crate::LinkSpec;
+use des::define_index;
+
+define_index! {
+    /// A host or switch of a topology.
+    pub VertexId;
+    /// One direction of a link. The two directions of a cable are 2k and 2k + 1.
+    pub LinkId
+}
+
+impl LinkId {
+    /// The other direction of the same cable.
+    pub const fn reverse(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
+/// What a vertex is. Only switches forward.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VertexKind {
+    /// Sends and receives.
+    Host,
+    /// Forwards.
+    Switch,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Vertex {
+    pub(crate) name: String,
+    pub(crate) kind: VertexKind,
+}
+
+/// A full-duplex link between two vertices.
+#[derive(Clone, Debug)]
+pub struct Cable {
+    /// One end.
+    pub a: VertexId,
+    /// The other end.
+    pub b: VertexId,
+    /// The direction a to b, whose queue is at a.
+    pub forth: LinkSpec,
+    /// The direction b to a, whose queue is at b.
+    pub back: LinkSpec,
+}
+
+/// A graph of hosts and switches.
+#[derive(Clone, Debug, Default)]
+pub struct Topology {
+    pub(crate) vertices: Vec<Vertex>,
+    pub(crate) cables: Vec<Cable>,
+    hosts: Vec<VertexId>,
+}
+
+impl Topology {
+    /// No vertices yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a host.
+    pub fn add_host(&mut self, name: impl Into<String>) -> VertexId {
+        let host = self.add(name.into(), VertexKind::Host);
+        self.hosts.push(host);
+        host
+    }
+    /// Adds a switch.
+    pub fn add_switch(&mut self, name: impl Into<String>) -> VertexId {
+        self.add(name.into(), VertexKind::Switch)
+    }
+    fn add(&mut self, name: String, kind: VertexKind) -> VertexId {
+        self.vertices.push(Vertex { name, kind });
+        VertexId(self.vertices.len() as u32 - 1)
+    }
+    /// Connects two vertices by a full-duplex link that is the same both ways; returns the direction a to b.
+    pub fn connect(&mut self, a: VertexId, b: VertexId, spec: &LinkSpec) -> LinkId {
+        self.connect_both(a, b, spec.clone(), spec.clone())
+    }
+    /// Connects two vertices by a full-duplex link with its own settings each way; returns the direction a to b.
+    pub fn connect_both(&mut self, a: VertexId, b: VertexId, forth: LinkSpec, back: LinkSpec) -> LinkId {
+        self.cables.push(Cable { a, b, forth, back });
+        LinkId(2 * (self.cables.len() as u32 - 1))
+    }
+
+    /// Nodes that share a physical host: they hang on a bridge inside it by links of `inside`, and the bridge on `uplink` to `switch` is the
+    /// host's one network card. What they send each other never leaves the host. Returns the nodes.
+    pub fn add_shared_host(
+        &mut self,
+        name: &str,
+        nodes: usize,
+        inside: &LinkSpec,
+        switch: VertexId,
+        uplink: &LinkSpec,
+    ) -> Vec<VertexId> {
+        let bridge = self.add_switch(format!("{name}/bridge"));
+        self.connect(bridge, switch, uplink);
+        let attach = |i| {
+            let node = self.add_host(format!("{name}/{i}"));
+            self.connect(node, bridge, inside);
+            node
+        };
+        (0..nodes).map(attach).collect()
+    }
+
+    /// The hosts in order of their adding.
+    pub fn hosts(&self) -> &[VertexId] {
+        &self.hosts
+    }
+    /// All cables; the directions of cable k are the links 2k and 2k + 1.
+    pub fn cables(&self) -> &[Cable] {
+        &self.cables
+    }
+    /// How many vertices there are.
+    pub fn vertex_count(&self) -> usize {
+        self.vertices.len()
+    }
+    /// A vertex by its name.
+    pub fn find(&self, name: &str) -> Option<VertexId> {
+        self.vertices.iter().position(|vertex| vertex.name == name).map(|at| VertexId(at as u32))
+    }
+    /// What a vertex is called.
+    pub fn name(&self, vertex: VertexId) -> &str {
+        &self.vertices[vertex.0 as usize].name
+    }
+    /// What a vertex is.
+    pub fn kind(&self, vertex: VertexId) -> VertexKind {
+        self.vertices[vertex.0 as usize].kind
+    }
+    /// Where a link begins and ends.
+    pub fn ends(&self, link: LinkId) -> (VertexId, VertexId) {
+        let cable = &self.cables[link.0 as usize / 2];
+        if link.0.is_multiple_of(2) { (cable.a, cable.b) } else { (cable.b, cable.a) }
+    }
+    /// The settings of a link.
+    pub fn spec(&self, link: LinkId) -> &LinkSpec {
+        let cable = &self.cables[link.0 as usize / 2];
+        if link.0.is_multiple_of(2) { &cable.forth } else { &cable.back }
+    }
+    /// The settings of a link, to change before the run.
+    pub fn spec_mut(&mut self, link: LinkId) -> &mut LinkSpec {
+        let cable = &mut self.cables[link.0 as usize / 2];
+        if link.0.is_multiple_of(2) { &mut cable.forth } else { &mut cable.back }
+    }
+    /// What a link is called: `from->to`.
+    pub fn link_name(&self, link: LinkId) -> String {
+        let (from, to) = self.ends(link);
+        format!("{}->{}", self.name(from), self.name(to))
+    }
+    /// The link on which a host sends; its reverse is the one on which it receives. None for a vertex without a cable.
+    pub fn uplink(&self, host: VertexId) -> Option<LinkId> {
+        self.cables.iter().enumerate().find_map(|(k, cable)| match host {
+            h if h == cable.a => Some(LinkId(2 * k as u32)),
+            h if h == cable.b => Some(LinkId(2 * k as u32 + 1)),
+            _ => None,
+        })
+    }
+
+    /// Hosts on one switch.
+    pub fn star(hosts: usize, link: &LinkSpec) -> Self {
+        let mut topology = Self::new();
+        let switch = topology.add_switch("switch");
+        topology.add_hosts(hosts, switch, link);
+        topology
+    }
+
+    /// `pairs` senders on one router, as many receivers on another, and a bottleneck between them. Senders are the first hosts. The bottleneck
+    /// is cable 0, its loaded direction link 0.
+    pub fn dumbbell(pairs: usize, access: &LinkSpec, bottleneck: &LinkSpec, bottleneck_back: &LinkSpec) -> Self {
+        let mut topology = Self::new();
+        let left = topology.add_switch("left");
+        let right = topology.add_switch("right");
+        topology.connect_both(left, right, bottleneck.clone(), bottleneck_back.clone());
+        topology.add_hosts(pairs, left, access);
+        topology.add_hosts(pairs, right, access);
+        topology
+    }
+
+    /// Racks of hosts, their switches on one core switch by `trunk`.
+    pub fn racks(racks: usize, hosts_per_rack: usize, link: &LinkSpec, trunk: &LinkSpec) -> Self {
+        let mut topology = Self::new();
+        let core = topology.add_switch("core");
+        for rack in 0..racks {
+            let switch = topology.add_switch(format!("rack-{rack}"));
+            topology.connect(switch, core, trunk);
+            topology.add_hosts(hosts_per_rack, switch, link);
+        }
+        topology
+    }
+
+    /// Two racks whose switches are connected by `trunk` directly.
+    pub fn two_racks(hosts_per_rack: [usize; 2], link: &LinkSpec, trunk: &LinkSpec) -> Self {
+        let mut topology = Self::new();
+        let first = topology.add_switch("rack-0");
+        let second = topology.add_switch("rack-1");
+        topology.connect(first, second, trunk);
+        topology.add_hosts(hosts_per_rack[0], first, link);
+        topology.add_hosts(hosts_per_rack[1], second, link);
+        topology
+    }
+
+    /// A tree of switches below a root, `fanouts` children per level; the children of the last level are hosts. `specs` are the links of each level.
+    pub fn tree(fanouts: &[usize], specs: &[LinkSpec]) -> Self {
+        let mut topology = Self::new();
+        let mut level = vec![topology.add_switch("root")];
+        for (depth, (fanout, spec)) in fanouts.iter().zip(specs).enumerate() {
+            if depth + 1 == fanouts.len() {
+                for parent in &level {
+                    topology.add_hosts(*fanout, *parent, spec);
+                }
+                break;
+            }
+            let mut next = Vec::new();
+            for parent in &level {
+                for _ in 0..*fanout {
+                    let child = topology.add_switch(format!("switch-{depth}-{}", next.len()));
+                    topology.connect(child, *parent, spec);
+                    next.push(child);
+                }
+            }
+            level = next;
+        }
+        topology
+    }
+
+    /// Leaf switches with hosts, each leaf connected to every spine.
+    pub fn leaf_spine(leaves: usize, hosts_per_leaf: usize, spines: usize, link: &LinkSpec, fabric: &LinkSpec) -> Self {
+        let mut topology = Self::new();
+        let spines: Vec<_> = (0..spines).map(|i| topology.add_switch(format!("spine-{i}"))).collect();
+        for leaf in 0..leaves {
+            let switch = topology.add_switch(format!("leaf-{leaf}"));
+            for spine in &spines {
+                topology.connect(switch, *spine, fabric);
+            }
+            topology.add_hosts(hosts_per_leaf, switch, link);
+        }
+        topology
+    }
+
+    /// Adds hosts named `host-0` and so on to a switch.
+    pub fn add_hosts(&mut self, count: usize, switch: VertexId, link: &LinkSpec) {
+        for _ in 0..count {
+            let host = self.add_host(format!("host-{}", self.hosts.len()));
+            self.connect(host, switch, link);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Drives a network with a schedule of packets and changes.
+#![allow(dead_code, reason = "no test file uses all of it")]
+
+use des::EventQueue;
+use net::{ARRIVAL, FlowKey, Ledger, LinkId, Network, TRANSMISSION_DONE, Topology, VertexId};
+use units::{BitRate, Time};
+
+const SEND: u8 = 10;
+const CHANGE: u8 = 11;
+
+#[derive(Clone, Copy, Debug)]
+pub enum Change {
+    Up(LinkId, bool),
+    Rate(LinkId, BitRate),
+}
+
+#[derive(Clone, Debug)]
+pub struct Flow {
+    pub at: Time,
+    pub from: VertexId,
+    pub to: VertexId,
+    pub bytes: u32,
+}
+
+/// Which packet arrived when.
+pub type Arrivals = Vec<(usize, Time)>;
+
+pub struct Driver {
+    pub network: Network<usize>,
+    pub events: EventQueue,
+    pub arrivals: Arrivals,
+    flows: Vec<Flow>,
+    changes: Vec<Change>,
+    pub now: Time,
+}
+
+impl Driver {
+    pub fn new(topology: &Topology, seed: u64) -> Self {
+        let network = Network::new(topology, seed).unwrap();
+        let events = EventQueue::new();
+        Self { network, events, arrivals: Vec::new(), flows: Vec::new(), changes: Vec::new(), now: Time::ZERO }
+    }
+
+    pub fn send(&mut self, flow: Flow) {
+        self.events.push(flow.at, SEND, self.flows.len() as u32, 0);
+        self.flows.push(flow);
+    }
+
+    pub fn change(&mut self, at: Time, change: Change) {
+        self.events.push(at, CHANGE, self.changes.len() as u32, 0);
+        self.changes.push(change);
+    }
+
+    /// Runs until `until`, or until nothing is left to happen.
+    pub fn run(&mut self, until: Time) -> Ledger {
+        while self.events.next_time().is_some_and(|next| next <= until) {
+            let Some(event) = self.events.pop() else { break };
+            self.now = event.time();
+            match event.kind() {
+                ARRIVAL => {
+                    if let Some(packet) = self.network.on_arrival(&event, &mut self.events) {
+                        self.arrivals.push((*self.network.packet(packet), self.now));
+                        self.network.finish(packet);
+                    }
+                }
+                TRANSMISSION_DONE => self.network.on_transmission_done(&event, &mut self.events),
+                SEND => {
+                    let flow = &self.flows[event.index as usize];
+                    let key = FlowKey { from: flow.from, to: flow.to, from_port: event.index as u16, to_port: 80 };
+                    let route = self.network.route(key);
+                    self.network.send(self.now, &(event.index as usize), flow.bytes, route, &mut self.events);
+                }
+                _ => match self.changes[event.index as usize] {
+                    Change::Up(link, up) => self.network.set_up(self.now, link, up, &mut self.events),
+                    Change::Rate(link, rate) => self.network.set_rate(self.now, link, rate, &mut self.events).unwrap(),
+                },
+            }
+        }
+        let ledger = self.network.ledger();
+        ledger.check().unwrap();
+        ledger
+    }
+}
