@@ -27,6 +27,8 @@ pub struct Cluster {
     context: Context,
     hdfs: Hdfs,
     mapreduce: MapReduce,
+    /// News for whoever drives the cluster.
+    news: Vec<Event>,
 }
 
 impl Cluster {
@@ -42,7 +44,7 @@ impl Cluster {
         };
         let mut hdfs = Hdfs::new(config.hdfs, &mut context, seed);
         let mapreduce = MapReduce::new(config.mapreduce, &mut context, &mut hdfs, seed);
-        Self { context, hdfs, mapreduce }
+        Self { context, hdfs, mapreduce, news: Vec::new() }
     }
 
     /// Takes one input and appends what it causes.
@@ -50,10 +52,23 @@ impl Cluster {
         self.context.now = now;
         std::mem::swap(&mut self.context.effects, out);
         self.dispatch(input);
-        while let Some(event) = self.context.events.pop_front() {
-            self.tell(event);
-        }
+        self.settle();
         std::mem::swap(&mut self.context.effects, out);
+    }
+
+    /// Acts as a client from outside the jobs: makes calls, reads and writes with tags of [`Part::Driver`], whose outcome [`Cluster::take_news`] has.
+    pub fn drive<R>(&mut self, now: Time, out: &mut Vec<Effect>, act: impl FnOnce(&mut Context, &mut Hdfs) -> R) -> R {
+        self.context.now = now;
+        std::mem::swap(&mut self.context.effects, out);
+        let result = act(&mut self.context, &mut self.hdfs);
+        self.settle();
+        std::mem::swap(&mut self.context.effects, out);
+        result
+    }
+
+    /// What has happened to the driver's calls, reads and writes since it last asked.
+    pub fn take_news(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.news)
     }
 
     /// The file system.
@@ -69,8 +84,14 @@ impl Cluster {
         &self.context
     }
 
+    fn settle(&mut self) {
+        while let Some(event) = self.context.events.pop_front() {
+            self.tell(event);
+        }
+    }
+
     fn dispatch(&mut self, input: Input) {
-        let Self { context: ctx, hdfs, mapreduce } = self;
+        let Self { context: ctx, hdfs, mapreduce, .. } = self;
         match input {
             Input::Start => {
                 hdfs.on_start(ctx);
@@ -93,7 +114,7 @@ impl Cluster {
                 Some(Part::Rpc) => rpc::on_compute_done(ctx, tag),
                 Some(Part::Hdfs) => hdfs.on_input(ctx, input),
                 Some(Part::MapReduce) => mapreduce.on_input(ctx, hdfs, input),
-                None => {}
+                Some(Part::Driver) | None => {}
             },
             Input::NodeDown { node } => {
                 if !ctx.nodes.is_up(node) {
@@ -118,7 +139,7 @@ impl Cluster {
 
     /// Something happened at a living end of a connection.
     fn on_connection(&mut self, conn: ConnId, end: End, input: Input) {
-        let Self { context: ctx, hdfs, mapreduce } = self;
+        let Self { context: ctx, hdfs, mapreduce, .. } = self;
         if !ctx.connections.lives(conn, end) {
             return;
         }
@@ -132,15 +153,16 @@ impl Cluster {
             },
             Some(Part::Hdfs) => hdfs.on_input(ctx, input),
             Some(Part::MapReduce) => mapreduce.on_input(ctx, hdfs, input),
-            None => {}
+            Some(Part::Driver) | None => {}
         }
     }
 
     fn tell(&mut self, event: Event) {
-        let Self { context: ctx, hdfs, mapreduce } = self;
+        let Self { context: ctx, hdfs, mapreduce, news } = self;
         match event.tag().part() {
             Some(Part::Hdfs) => hdfs.on_event(ctx, event),
             Some(Part::MapReduce) => mapreduce.on_event(ctx, hdfs, event),
+            Some(Part::Driver) => news.push(event),
             Some(Part::Rpc) | None => {}
         }
         if let Event::Served { call, .. } = event {

@@ -56,6 +56,7 @@ impl Connections {
     pub fn get(&self, conn: ConnId) -> Option<&Connection> {
         self.table.get(conn)
     }
+    /// How many connections have a living end.
     pub fn len(&self) -> usize {
         self.table.len()
     }

@@ -3,7 +3,7 @@
 use crate::connections::{Connection, Connections};
 use crate::effect::{ConnId, DiskOp, Effect, End, NodeId, Service, Tag};
 use crate::event::Event;
-use crate::rpc::Rpc;
+use crate::rpc::{Rpc, Server, ServerCounters};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -16,6 +16,8 @@ pub enum Part {
     Hdfs = 2,
     /// Masters, workers and tasks.
     MapReduce = 3,
+    /// Whoever drives the cluster from outside: a client that is no part of a job.
+    Driver = 4,
 }
 
 impl Tag {
@@ -30,6 +32,7 @@ impl Tag {
             1 => Some(Part::Rpc),
             2 => Some(Part::Hdfs),
             3 => Some(Part::MapReduce),
+            4 => Some(Part::Driver),
             _ => None,
         }
     }
@@ -152,6 +155,14 @@ impl Context {
     /// The connection, as long as one of its ends lives.
     pub fn connection(&self, conn: ConnId) -> Option<&Connection> {
         self.connections.get(conn)
+    }
+    /// How many connections have a living end.
+    pub fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+    /// What a server has done so far.
+    pub fn server_counters(&self, server: Server) -> ServerCounters {
+        self.rpc.counters(server)
     }
     /// Sends a message from `end`; nothing happens if that end is gone.
     pub fn send(&mut self, conn: ConnId, end: End, bytes: Bytes, tag: Tag, push: bool) {

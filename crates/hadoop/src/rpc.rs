@@ -169,7 +169,7 @@ pub struct ServerCounters {
 
 /// The RPC layer of all nodes.
 #[derive(Debug)]
-pub struct Rpc {
+pub(crate) struct Rpc {
     config: RpcConfig,
     servers: BTreeMap<Server, ServerState>,
     links: BTreeMap<LinkId, Link>,
@@ -201,12 +201,8 @@ impl Rpc {
         }
     }
     /// What a server has done so far.
-    pub fn counters(&self, server: Server) -> ServerCounters {
+    pub(crate) fn counters(&self, server: Server) -> ServerCounters {
         self.servers.get(&server).map_or_else(ServerCounters::default, |state| state.counters)
-    }
-    /// Calls without a reply.
-    pub fn outstanding(&self) -> usize {
-        self.pending.len()
     }
 }
 

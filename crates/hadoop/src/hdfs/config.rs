@@ -33,14 +33,15 @@ pub struct HdfsConfig {
     pub max_packets: u32,
     /// What a sender may have in its socket's send buffer; beyond it a DataNode or client blocks.
     pub send_buffer: Bytes,
-    /// `dfs.datanode.readahead.bytes`: how far a DataNode or a local reader reads ahead of what has been taken; also its largest disk request.
+    /// `dfs.datanode.readahead.bytes`: how far a DataNode reads its disk ahead of what it has sent.
     pub readahead: Bytes,
-    /// How far a reader runs ahead of what its application has taken: its receive buffer.
+    /// How far a reader runs ahead of what its application has taken: its receive buffer, or the kernel's readahead of a local file. A
+    /// DataNode in a pipeline takes in as much before it has written and passed it on.
     pub read_window: Bytes,
     /// Largest disk request of a local read; its progress comes in such steps.
     pub local_chunk: Bytes,
-    /// A DataNode writes received packets to its disk in requests of up to this length.
-    pub write_chunk: Bytes,
+    /// A DataNode asks its disk for pieces of this length, and writes received packets to it in such pieces.
+    pub disk_chunk: Bytes,
     /// `dfs.client.socket-timeout`: a transfer without progress for this long has failed.
     pub socket_timeout: Time,
     /// Added to the timeout of a pipeline for each node behind (`HdfsConstants.READ_TIMEOUT_EXTENSION`).
@@ -76,8 +77,8 @@ impl Default for HdfsConfig {
             send_buffer: Bytes::from_mib(1),
             readahead: Bytes::from_mib(4),
             read_window: Bytes::from_mib(4),
-            local_chunk: Bytes::from_mib(4),
-            write_chunk: Bytes::from_mib(1),
+            local_chunk: Bytes::from_mib(2),
+            disk_chunk: Bytes::from_mib(1),
             socket_timeout: Time::from_secs(60),
             timeout_extension: Time::from_secs(5),
             block_write_retries: 3,

@@ -1,18 +1,31 @@
 //! The Hadoop distributed file system: NameNode, DataNodes and their clients.
 
 mod config;
+mod datanode;
+mod namenode;
 mod namespace;
+mod pipeline;
 pub mod placement;
+mod read;
+mod wire;
+mod write;
 
 pub use config::HdfsConfig;
 pub use namespace::{Block, BlockId, File, FileId, Namespace};
 
 use crate::context::Context;
-use crate::effect::{Input, NodeId, Tag};
+use crate::effect::{ConnId, End, Input, NodeId, Service, Tag};
 use crate::event::Event;
-use crate::rpc::Process;
+use crate::rpc::{self, Server, ServerConfig};
+use datanode::DataNode;
 use des::RandomStream;
+use namenode::NameNode;
+use pipeline::{Pipeline, PipelineId};
+use read::Read;
+use std::collections::BTreeMap;
 use units::Bytes;
+use wire::Kind;
+use write::Write;
 
 /// Names a read under way; never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,17 +64,34 @@ pub struct Hdfs {
     config: HdfsConfig,
     namespace: Namespace,
     counters: HdfsCounters,
+    namenode: NameNode,
+    datanodes: Vec<DataNode>,
+    reads: BTreeMap<ReadId, Read>,
+    writes: BTreeMap<WriteId, Write>,
+    pipelines: BTreeMap<PipelineId, Pipeline>,
+    /// Placement, and the choice among equal replicas.
     random: RandomStream,
+    /// When DataNodes first speak.
+    phases: RandomStream,
     next: u32,
 }
 
 impl Hdfs {
-    pub(crate) fn new(config: HdfsConfig, _ctx: &mut Context, seed: u64) -> Self {
+    pub(crate) fn new(config: HdfsConfig, ctx: &mut Context, seed: u64) -> Self {
+        let namenode = ServerConfig::new(config.handlers, config.call_service, Service::Rpc);
+        rpc::serve(ctx, Server::namenode(ctx.nodes.master()), namenode);
+        let nodes = ctx.nodes.len();
         Self {
             config,
             namespace: Namespace::default(),
             counters: HdfsCounters::default(),
+            namenode: NameNode::new(nodes),
+            datanodes: (0..nodes).map(|_| DataNode::default()).collect(),
+            reads: BTreeMap::new(),
+            writes: BTreeMap::new(),
+            pipelines: BTreeMap::new(),
             random: RandomStream::new(seed, "hdfs/placement", 0),
+            phases: RandomStream::new(seed, "hdfs/phases", 0),
             next: 0,
         }
     }
@@ -93,90 +123,115 @@ impl Hdfs {
             let length = rest.min(block_size);
             rest -= length;
             let targets = placement::choose(&ctx.nodes, writer, replication, &[], |_| true, &mut self.random);
-            self.add_block(file, length, &targets);
+            self.add_block(ctx, file, length, &targets);
         }
         self.namespace.file_mut(file).complete = true;
         file
     }
     /// A file that exists when the run begins, each block with its length and replicas given.
-    pub fn place_file(&mut self, replication: u32, blocks: &[(Bytes, Vec<NodeId>)]) -> FileId {
+    pub fn place_file(&mut self, ctx: &Context, replication: u32, blocks: &[(Bytes, Vec<NodeId>)]) -> FileId {
         let file = self.namespace.create(replication);
         for (length, replicas) in blocks {
-            self.add_block(file, *length, replicas);
+            self.add_block(ctx, file, *length, replicas);
         }
         self.namespace.file_mut(file).complete = true;
         file
     }
-    fn add_block(&mut self, file: FileId, length: Bytes, replicas: &[NodeId]) {
+    fn add_block(&mut self, ctx: &Context, file: FileId, length: Bytes, replicas: &[NodeId]) {
         let block = self.namespace.add_block(file, length);
         let record = self.namespace.block_mut(block);
         record.replicas = replicas.to_vec();
         record.complete = true;
-    }
-
-    /// Reads a range of a block from the nearest replica. Progress is reported as it comes, up to the read window ahead of what has
-    /// been taken with [`Hdfs::take`].
-    pub fn read(
-        &mut self,
-        ctx: &mut Context,
-        reader: Process,
-        block: BlockId,
-        offset: Bytes,
-        length: Bytes,
-        tag: Tag,
-    ) -> ReadId {
-        let _ = (ctx, reader, block, offset, length, tag);
-        self.next += 1;
-        ReadId(self.next)
-    }
-    /// The application has taken bytes out of its receive buffer; more may come.
-    pub fn take(&mut self, ctx: &mut Context, read: ReadId, bytes: Bytes) {
-        let _ = (ctx, read, bytes);
-    }
-    /// Stops a read; nothing more is heard of it.
-    pub fn cancel_read(&mut self, ctx: &mut Context, read: ReadId) {
-        let _ = (ctx, read);
-    }
-
-    /// Opens an output stream to a new file.
-    pub fn create(
-        &mut self,
-        ctx: &mut Context,
-        writer: Process,
-        block_size: Bytes,
-        replication: u32,
-        tag: Tag,
-    ) -> WriteId {
-        let _ = (ctx, writer, block_size, replication, tag);
-        self.next += 1;
-        WriteId(self.next)
-    }
-    /// Appends bytes. [`Event::WriteRoom`] follows (at once, if there is room) when fewer than the stream's limit of packets wait:
-    /// the writer appends no more before it.
-    pub fn append(&mut self, ctx: &mut Context, write: WriteId, bytes: Bytes) {
-        let _ = (ctx, write, bytes);
-    }
-    /// Ends the stream: [`Event::WriteClosed`] or [`Event::WriteFailed`] follows.
-    pub fn close(&mut self, ctx: &mut Context, write: WriteId) {
-        let _ = (ctx, write);
-    }
-    /// Drops the stream (its writer was killed); nothing more is heard of it, and its file is not completed.
-    pub fn abort_write(&mut self, ctx: &mut Context, write: WriteId) {
-        let _ = (ctx, write);
-    }
-    /// The file that an open stream writes.
-    pub fn file_of(&self, write: WriteId) -> Option<FileId> {
-        let _ = write;
-        None
+        for node in replicas {
+            let disks = ctx.nodes.info(*node).disks;
+            let datanode = self.datanode(*node);
+            let disk = datanode.volumes.next(disks);
+            datanode.replicas.insert(block, disk);
+        }
     }
 
     pub(crate) fn on_start(&mut self, ctx: &mut Context) {
-        let _ = ctx;
+        self.start_namenode(ctx);
+        self.start_datanodes(ctx);
     }
+
     pub(crate) fn on_input(&mut self, ctx: &mut Context, input: Input) {
-        let _ = (ctx, input);
+        match input {
+            Input::Timer { tag } => match Kind::of(tag) {
+                Some(Kind::HeartbeatDue) => self.heartbeat_due(ctx, tag),
+                Some(Kind::ReportDue) => self.report_due(ctx, tag),
+                Some(Kind::ReportAgain) => self.report_again_due(ctx, tag),
+                Some(Kind::Recheck) => self.recheck(ctx),
+                Some(Kind::Redundancy) => self.restore_redundancy(ctx),
+                Some(Kind::ReadDue) => self.read_due(ctx, tag),
+                Some(Kind::WriteDue) => self.write_due(ctx, tag),
+                Some(Kind::PipelineDue) => self.pipeline_due(ctx, tag),
+                _ => {}
+            },
+            Input::DiskDone { tag, .. } => match Kind::of(tag) {
+                Some(Kind::ReadDisk) => self.read_disk_done(ctx, tag),
+                Some(Kind::PipelineDisk) => self.pipeline_disk_done(ctx, tag),
+                Some(Kind::SourceDisk) => self.source_disk_done(ctx, tag),
+                _ => {}
+            },
+            Input::Connected { conn } => self.on_connection(ctx, conn, End::Client, input),
+            Input::Delivered { conn, end, .. }
+            | Input::Acknowledged { conn, end, .. }
+            | Input::PeerClosed { conn, end }
+            | Input::Reset { conn, end } => self.on_connection(ctx, conn, end, input),
+            Input::NodeDown { node } => {
+                self.reads_node_down(ctx, node);
+                self.writes_node_down(ctx, node);
+                self.pipelines_node_down(ctx, node);
+            }
+            Input::NodeUp { node } => self.datanode_up(ctx, node),
+            Input::Start | Input::ComputeDone { .. } => {}
+        }
     }
+
+    /// A connection's key says whether a read or a pipeline uses it.
+    fn on_connection(&mut self, ctx: &mut Context, conn: ConnId, end: End, input: Input) {
+        let Some(key) = ctx.connection(conn).map(|connection| Tag(connection.key)) else { return };
+        if Kind::of(key) == Some(Kind::ReadHeader) {
+            let id = wire::read(key);
+            match input {
+                Input::Connected { .. } => self.read_connected(ctx, id, conn),
+                Input::Delivered { .. } => self.read_delivered(ctx, id, conn, end),
+                Input::Acknowledged { .. } => self.read_acknowledged(ctx, id, conn, end),
+                _ => self.read_lost(ctx, id, conn, end),
+            }
+        } else {
+            match input {
+                Input::Connected { .. } => self.pipeline_connected(ctx, key, conn),
+                Input::Delivered { tag, .. } => self.pipeline_delivered(ctx, key, conn, end, tag),
+                Input::Acknowledged { tag, .. } => self.pipeline_acknowledged(ctx, key, end, tag),
+                Input::PeerClosed { .. } => ctx.close(conn, end),
+                _ => self.pipeline_lost(ctx, key, end),
+            }
+        }
+    }
+
     pub(crate) fn on_event(&mut self, ctx: &mut Context, event: Event) {
-        let _ = (ctx, event);
+        match event {
+            Event::Served { call, tag, .. } => self.served(ctx, call, tag),
+            Event::Replied { tag } => match Kind::of(tag) {
+                Some(Kind::Heartbeat) => self.heartbeat_replied(ctx, wire::node(tag)),
+                Some(Kind::Locate) => self.located(ctx, wire::read(tag)),
+                Some(what @ (Kind::Create | Kind::AddBlock | Kind::UpdatePipeline | Kind::Complete)) => {
+                    self.write_replied(ctx, what, wire::write(tag));
+                }
+                _ => {}
+            },
+            Event::CallFailed { tag } => match Kind::of(tag) {
+                // The next heartbeat says the same; a lost report is made good.
+                Some(Kind::Received | Kind::BlockReport) => self.report_again(ctx, tag),
+                Some(Kind::Locate) => self.next_round(ctx, wire::read(tag)),
+                Some(Kind::Create | Kind::AddBlock | Kind::UpdatePipeline | Kind::Complete) => {
+                    self.fail_write(ctx, wire::write(tag));
+                }
+                _ => {}
+            },
+            _ => {}
+        }
     }
 }

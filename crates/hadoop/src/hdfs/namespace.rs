@@ -53,6 +53,11 @@ impl Namespace {
         self.files[file.0 as usize].blocks.push(block);
         block
     }
+    /// The block is given up: no file has it any more.
+    pub(crate) fn abandon(&mut self, block: BlockId) {
+        let file = self.block(block).file;
+        self.file_mut(file).blocks.retain(|other| *other != block);
+    }
     /// A file.
     pub fn file(&self, file: FileId) -> &File {
         &self.files[file.0 as usize]

@@ -1,0 +1,139 @@
+//! DataNodes: which replicas they hold, their heartbeats and reports.
+
+use super::wire::{self, Kind};
+use super::{BlockId, Hdfs};
+use crate::context::Context;
+use crate::effect::{NodeId, Tag};
+use crate::rpc::{self, Call, Process, Server};
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
+
+/// A DataNode's own state. Its replicas outlive a crash.
+#[derive(Debug, Default)]
+pub(super) struct DataNode {
+    /// Finished replicas and the disk that each is on.
+    pub replicas: BTreeMap<BlockId, u32>,
+    /// Replicas that are being written, and the disk of each.
+    pub begun: BTreeMap<BlockId, u32>,
+    pub volumes: Volumes,
+    /// Reads and writes under way.
+    pub transfers: u32,
+    /// How often it has started; tells timers of an earlier life.
+    life: u16,
+}
+
+/// The disks take turns in receiving replicas (`RoundRobinVolumeChoosingPolicy`).
+#[derive(Debug, Default)]
+pub(super) struct Volumes {
+    turn: u32,
+}
+
+impl Volumes {
+    pub fn next(&mut self, disks: u32) -> u32 {
+        let disk = self.turn % disks.max(1);
+        self.turn = disk + 1;
+        disk
+    }
+}
+
+impl Hdfs {
+    pub(super) fn datanode(&mut self, node: NodeId) -> &mut DataNode {
+        &mut self.datanodes[node.0 as usize]
+    }
+
+    /// First heartbeats and reports come at random phases, as of daemons that were started some time ago.
+    pub(super) fn start_datanodes(&mut self, ctx: &mut Context) {
+        for node in ctx.nodes.workers() {
+            let phase =
+                |interval: Time, random: &mut des::RandomStream| Time::from_ps(random.below(interval.as_ps().max(1)));
+            let heartbeat = phase(self.config.heartbeat_interval, &mut self.phases);
+            let report = phase(self.config.block_report_interval, &mut self.phases);
+            ctx.timer_in(heartbeat, Kind::HeartbeatDue.tag2(node.0, 0));
+            ctx.timer_in(report, Kind::ReportDue.tag2(node.0, 0));
+        }
+    }
+
+    /// A DataNode starts again: it registers with its first heartbeat and reports its blocks.
+    pub(super) fn datanode_up(&mut self, ctx: &mut Context, node: NodeId) {
+        if node == ctx.nodes.master() {
+            return;
+        }
+        let datanode = self.datanode(node);
+        datanode.life = datanode.life.wrapping_add(1);
+        datanode.transfers = 0;
+        let life = datanode.life;
+        self.heartbeat_due(ctx, Kind::HeartbeatDue.tag2(node.0, life));
+        self.report_due(ctx, Kind::ReportDue.tag2(node.0, life));
+    }
+
+    pub(super) fn heartbeat_due(&mut self, ctx: &mut Context, tag: Tag) {
+        let node = wire::node(tag);
+        if !ctx.nodes.is_up(node) || self.datanode(node).life != wire::more(tag) {
+            return;
+        }
+        let transfers = self.datanode(node).transfers.min(u32::from(u16::MAX)) as u16;
+        call_namenode(
+            ctx,
+            Process::datanode(node),
+            (wire::HEARTBEAT, wire::HEARTBEAT_REPLY),
+            Kind::Heartbeat.tag2(node.0, transfers),
+        );
+        ctx.timer_in(self.config.heartbeat_interval, tag);
+    }
+
+    pub(super) fn report_due(&mut self, ctx: &mut Context, tag: Tag) {
+        let node = wire::node(tag);
+        if !ctx.nodes.is_up(node) || self.datanode(node).life != wire::more(tag) {
+            return;
+        }
+        self.report_blocks(ctx, node);
+        ctx.timer_in(self.config.block_report_interval, tag);
+    }
+
+    pub(super) fn report_blocks(&mut self, ctx: &mut Context, node: NodeId) {
+        let replicas = self.datanode(node).replicas.len() as u64;
+        let request = wire::BLOCK_REPORT + wire::BLOCK_REPORT_ENTRY * replicas;
+        call_namenode(
+            ctx,
+            Process::datanode(node),
+            (request, wire::SHORT_REPLY),
+            Kind::BlockReport.tag(u64::from(node.0)),
+        );
+    }
+
+    /// A report did not get through: a full one follows with the next heartbeat's delay.
+    pub(super) fn report_again(&mut self, ctx: &mut Context, tag: Tag) {
+        let node =
+            if Kind::of(tag) == Some(Kind::Received) { NodeId(u32::from(wire::more(tag))) } else { wire::node(tag) };
+        let life = self.datanode(node).life;
+        ctx.timer_in(self.config.heartbeat_interval, Kind::ReportAgain.tag2(node.0, life));
+    }
+
+    pub(super) fn report_again_due(&mut self, ctx: &mut Context, tag: Tag) {
+        let node = wire::node(tag);
+        if ctx.nodes.is_up(node) && self.datanode(node).life == wire::more(tag) {
+            self.report_blocks(ctx, node);
+        }
+    }
+
+    /// A replica is whole on a DataNode: it says so at once.
+    pub(super) fn replica_finished(
+        &mut self,
+        ctx: &mut Context,
+        node: NodeId,
+        disk: u32,
+        block: BlockId,
+        bytes: Bytes,
+    ) {
+        self.datanode(node).replicas.insert(block, disk);
+        self.counters.replicas += 1;
+        self.counters.replica_bytes += bytes;
+        let tag = Kind::Received.tag2(block.0, node.0 as u16);
+        call_namenode(ctx, Process::datanode(node), (wire::RECEIVED, wire::SHORT_REPLY), tag);
+    }
+}
+
+pub(super) fn call_namenode(ctx: &mut Context, from: Process, (request, reply): (Bytes, Bytes), tag: Tag) {
+    let to = Server::namenode(ctx.nodes.master());
+    rpc::call(ctx, Call { from, to, request, reply, tag });
+}

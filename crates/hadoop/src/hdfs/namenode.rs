@@ -1,0 +1,310 @@
+//! The NameNode: who lives, where replicas go, and which are made again.
+//!
+//! What a call asks for takes effect when the NameNode has processed it, not when it was sent. A DataNode is dead when no heartbeat of it
+//! has been processed for `HdfsConfig::dead_after`; this is looked at every recheck interval. Blocks with too few replicas are copied by
+//! a DataNode that has one, told so in the reply to its heartbeat (HDFS Architecture Guide, "Data Disk Failure, Heartbeats and
+//! Re-Replication").
+
+use super::wire::{self, Kind};
+use super::write::Allocation;
+use super::{BlockId, Hdfs, WriteId, placement};
+use crate::context::Context;
+use crate::effect::{NodeId, Tag};
+use crate::rpc::{self, CallId};
+use std::collections::{BTreeMap, BTreeSet};
+use units::Time;
+
+/// A copy that has not been reported for this long is scheduled again (`dfs.namenode.reconstruction.pending.timeout-sec`).
+const PENDING_TIMEOUT: Time = Time::from_secs(300);
+
+/// A DataNode as the NameNode sees it.
+#[derive(Debug, Clone)]
+struct Known {
+    alive: bool,
+    heard: Time,
+    /// Transfers under way, as its last heartbeat said.
+    transfers: u32,
+    copies: Vec<Copy>,
+    deletions: Vec<BlockId>,
+}
+
+/// A command to copy a block to other DataNodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Copy {
+    pub block: BlockId,
+    pub targets: Vec<NodeId>,
+}
+
+#[derive(Debug, Clone)]
+struct Pending {
+    source: NodeId,
+    targets: Vec<NodeId>,
+    since: Time,
+}
+
+/// The NameNode's view of the DataNodes, and its work queues.
+#[derive(Debug, Default)]
+pub(super) struct NameNode {
+    known: Vec<Known>,
+    /// Blocks that may have too few replicas.
+    lacking: BTreeSet<BlockId>,
+    /// Copies ordered and not reported yet.
+    pending: BTreeMap<BlockId, Pending>,
+    /// Commands on their way to a DataNode in a heartbeat's reply.
+    orders: Vec<Vec<Copy>>,
+}
+
+impl NameNode {
+    pub fn new(nodes: usize) -> Self {
+        let known = Known { alive: true, heard: Time::ZERO, transfers: 0, copies: Vec::new(), deletions: Vec::new() };
+        Self { known: vec![known; nodes], orders: vec![Vec::new(); nodes], ..Self::default() }
+    }
+    pub fn is_alive(&self, node: NodeId) -> bool {
+        self.known[node.0 as usize].alive
+    }
+    fn known(&mut self, node: NodeId) -> &mut Known {
+        &mut self.known[node.0 as usize]
+    }
+    /// More than twice the average of transfers under way (`dfs.namenode.redundancy.considerLoad.factor`).
+    fn is_overloaded(&self, node: NodeId) -> bool {
+        let alive: Vec<_> = self.known[1..].iter().filter(|known| known.alive).collect();
+        let sum: u32 = alive.iter().map(|known| known.transfers).sum();
+        u64::from(self.known[node.0 as usize].transfers) * alive.len() as u64 > 2 * u64::from(sum)
+    }
+    fn copying_from(&self, node: NodeId) -> usize {
+        self.pending.values().filter(|pending| pending.source == node).count()
+    }
+}
+
+impl Hdfs {
+    /// Whether the NameNode believes that the DataNode lives.
+    pub fn is_alive(&self, node: NodeId) -> bool {
+        self.namenode.is_alive(node)
+    }
+    /// Blocks that have, as far as the NameNode knows, fewer replicas than they should.
+    pub fn lacking(&self) -> usize {
+        self.namenode.lacking.len()
+    }
+
+    pub(super) fn start_namenode(&mut self, ctx: &mut Context) {
+        ctx.timer_in(self.config.recheck_interval, Kind::Recheck.tag(0));
+        ctx.timer_in(self.config.redundancy_interval, Kind::Redundancy.tag(0));
+    }
+
+    /// The NameNode has processed a call.
+    pub(super) fn served(&mut self, ctx: &mut Context, call: CallId, tag: Tag) {
+        match Kind::of(tag) {
+            Some(Kind::Heartbeat) => self.heard_from(ctx, call, tag),
+            Some(Kind::BlockReport) => self.block_report(ctx, wire::node(tag)),
+            Some(Kind::Received) => {
+                let (block, node) = (BlockId(wire::name(tag)), NodeId(u32::from(wire::more(tag))));
+                self.replica_reported(ctx, block, node);
+            }
+            Some(Kind::AddBlock) => self.allocate(ctx, wire::write(tag)),
+            Some(Kind::Complete) => self.complete(wire::write(tag)),
+            _ => {}
+        }
+    }
+
+    fn heard_from(&mut self, ctx: &mut Context, call: CallId, tag: Tag) {
+        let node = wire::node(tag);
+        let streams = self.config.replication_max_streams as usize;
+        let known = self.namenode.known(node);
+        let was_dead = !known.alive;
+        known.alive = true;
+        known.heard = ctx.now;
+        known.transfers = u32::from(wire::more(tag));
+        let copies: Vec<_> = known.copies.drain(..streams.min(known.copies.len())).collect();
+        let deletions = std::mem::take(&mut known.deletions);
+        let commands = copies.len() + deletions.len() + usize::from(was_dead);
+        rpc::set_reply(ctx, call, wire::HEARTBEAT_REPLY + wire::COMMAND * commands as u64);
+        self.namenode.orders[node.0 as usize].extend(copies);
+        for block in deletions {
+            // Deleting takes no time that anyone waits for.
+            self.datanode(node).replicas.remove(&block);
+        }
+        if was_dead {
+            self.report_blocks(ctx, node);
+        }
+    }
+
+    /// The DataNode has its reply: it does what it was told.
+    pub(super) fn heartbeat_replied(&mut self, ctx: &mut Context, node: NodeId) {
+        for copy in std::mem::take(&mut self.namenode.orders[node.0 as usize]) {
+            self.copy_block(ctx, node, copy);
+        }
+    }
+
+    fn block_report(&mut self, ctx: &mut Context, node: NodeId) {
+        let blocks: Vec<_> = self.datanode(node).replicas.keys().copied().collect();
+        for block in blocks {
+            self.replica_reported(ctx, block, node);
+        }
+    }
+
+    fn replica_reported(&mut self, ctx: &Context, block: BlockId, node: NodeId) {
+        if !self.namenode.is_alive(node) {
+            return;
+        }
+        let wanted = self.namespace.file(self.namespace.block(block).file).replication as usize;
+        let replicas = &mut self.namespace.block_mut(block).replicas;
+        if replicas.contains(&node) {
+            return;
+        }
+        replicas.push(node);
+        if let Some(pending) = self.namenode.pending.get_mut(&block)
+            && pending.targets.contains(&node)
+        {
+            pending.targets.retain(|target| *target != node);
+            self.counters.rereplications += 1;
+            if pending.targets.is_empty() {
+                self.namenode.pending.remove(&block);
+            }
+        }
+        if self.namespace.block(block).replicas.len() > wanted {
+            self.drop_excess(ctx, block);
+        }
+    }
+
+    /// One replica too many: of those on the rack that holds most, the last reported goes.
+    fn drop_excess(&mut self, ctx: &Context, block: BlockId) {
+        let replicas = &self.namespace.block(block).replicas;
+        let crowd =
+            |node: NodeId| replicas.iter().filter(|other| ctx.nodes.rack(**other) == ctx.nodes.rack(node)).count();
+        let excess = (0..replicas.len()).max_by_key(|i| (crowd(replicas[*i]), *i));
+        if let Some(excess) = excess {
+            let node = self.namespace.block_mut(block).replicas.remove(excess);
+            self.namenode.known(node).deletions.push(block);
+        }
+    }
+
+    /// A new block for an output stream.
+    fn allocate(&mut self, ctx: &mut Context, id: WriteId) {
+        let Some(write) = self.writes.get(&id) else { return };
+        let file = self.namespace.file(write.file);
+        // The block before the last must be complete (`FSNamesystem.checkFileProgress`).
+        let behind = file.blocks.len().checked_sub(2).map(|i| file.blocks[i]);
+        let allocation = if behind.is_some_and(|block| self.namespace.block(block).replicas.is_empty()) {
+            Allocation::NotYet
+        } else {
+            let (writer, replication, file) = (write.writer.node, write.replication, write.file);
+            let usable = |node: NodeId| {
+                self.namenode.is_alive(node)
+                    && !write.excluded.contains(&node)
+                    && !(self.config.consider_load && self.namenode.is_overloaded(node))
+            };
+            let local = (writer != ctx.nodes.master()).then_some(writer);
+            let mut targets = placement::choose(&ctx.nodes, local, replication, &[], usable, &mut self.random);
+            if targets.len() < replication as usize {
+                // As the default policy does, try again without regard to load.
+                let usable = |node: NodeId| self.namenode.is_alive(node) && !write.excluded.contains(&node);
+                targets = placement::choose(&ctx.nodes, local, replication, &[], usable, &mut self.random);
+            }
+            if targets.is_empty() {
+                Allocation::NotYet
+            } else {
+                let block = self.namespace.add_block(file, units::Bytes::ZERO);
+                Allocation::Block(block, targets)
+            }
+        };
+        if let Some(write) = self.writes.get_mut(&id) {
+            write.allocation = Some(allocation);
+        }
+    }
+
+    /// A client asks whether its file may be closed: every block needs one reported replica (`dfs.namenode.replication.min`).
+    fn complete(&mut self, id: WriteId) {
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        let blocks = self.namespace.file(write.file).blocks.clone();
+        write.completed = blocks.iter().all(|block| !self.namespace.block(*block).replicas.is_empty());
+        if write.completed {
+            let file = write.file;
+            self.namespace.file_mut(file).complete = true;
+        }
+    }
+
+    /// A block was written by fewer DataNodes than it should be.
+    pub(super) fn written_short(&mut self, block: BlockId) {
+        self.namenode.lacking.insert(block);
+    }
+
+    /// Looks for dead DataNodes.
+    pub(super) fn recheck(&mut self, ctx: &mut Context) {
+        ctx.timer_in(self.config.recheck_interval, Kind::Recheck.tag(0));
+        if !ctx.nodes.is_up(ctx.nodes.master()) {
+            return;
+        }
+        let dead_after = self.config.dead_after();
+        for node in ctx.nodes.workers() {
+            let known = self.namenode.known(node);
+            if known.alive && known.heard.saturating_add(dead_after) < ctx.now {
+                known.alive = false;
+                known.copies.clear();
+                known.deletions.clear();
+                self.bury(node);
+            }
+        }
+    }
+
+    fn bury(&mut self, node: NodeId) {
+        let blocks: Vec<_> =
+            self.namespace.blocks().filter(|(_, block)| block.replicas.contains(&node)).map(|(id, _)| id).collect();
+        for block in blocks {
+            self.namespace.block_mut(block).replicas.retain(|replica| *replica != node);
+            self.namenode.lacking.insert(block);
+        }
+        self.namenode.pending.retain(|_, pending| pending.source != node);
+        for pending in self.namenode.pending.values_mut() {
+            pending.targets.retain(|target| *target != node);
+        }
+    }
+
+    /// Orders copies of blocks that lack replicas, those with the fewest left first, as many as the work limit and the sources' streams allow.
+    pub(super) fn restore_redundancy(&mut self, ctx: &mut Context) {
+        ctx.timer_in(self.config.redundancy_interval, Kind::Redundancy.tag(0));
+        if !ctx.nodes.is_up(ctx.nodes.master()) || self.namenode.lacking.is_empty() {
+            return;
+        }
+        let now = ctx.now;
+        self.namenode
+            .pending
+            .retain(|_, pending| !pending.targets.is_empty() && pending.since.saturating_add(PENDING_TIMEOUT) > now);
+        let alive = ctx.nodes.workers().filter(|node| self.namenode.is_alive(*node)).count();
+        let mut budget = alive * self.config.replication_work_multiplier as usize;
+        let mut blocks: Vec<_> = self.namenode.lacking.iter().copied().collect();
+        blocks.sort_by_key(|block| self.namespace.block(*block).replicas.len());
+        for block in blocks {
+            if budget == 0 {
+                break;
+            }
+            let record = self.namespace.block(block);
+            let wanted = self.namespace.file(record.file).replication;
+            if record.replicas.len() >= wanted as usize {
+                self.namenode.lacking.remove(&block);
+                continue;
+            }
+            if self.namenode.pending.contains_key(&block)
+                || record.replicas.is_empty()
+                || record.replicas.len() >= alive
+            {
+                continue;
+            }
+            let held = record.replicas.clone();
+            let streams = self.config.replication_max_streams as usize;
+            let free: Vec<_> =
+                held.iter().copied().filter(|node| self.namenode.copying_from(*node) < streams).collect();
+            if free.is_empty() {
+                continue;
+            }
+            let source = free[self.random.below(free.len() as u64) as usize];
+            let usable = |node: NodeId| self.namenode.is_alive(node);
+            let targets = placement::choose(&ctx.nodes, Some(source), wanted, &held, usable, &mut self.random);
+            if targets.is_empty() {
+                continue;
+            }
+            budget -= 1;
+            self.namenode.pending.insert(block, Pending { source, targets: targets.clone(), since: now });
+            self.namenode.known(source).copies.push(Copy { block, targets });
+        }
+    }
+}

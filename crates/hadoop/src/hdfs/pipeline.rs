@@ -1,0 +1,523 @@
+//! A block on its way to a row of DataNodes: the replication pipeline.
+//!
+//! The client opens a connection to the first DataNode, which opens one to the second, and so on; when the last has answered, the answer
+//! travels back and packets flow. Each DataNode passes a packet on before it writes it to its own disk (`BlockReceiver.receivePacket`), and
+//! acknowledges it upstream when the nodes behind it have; the last, empty packet is acknowledged only when the replica is on disk and
+//! finished (the HDFS paper, Shvachko et al., MSST 2010, section III.A, figure 2). A hop on the client's own node uses no network.
+//!
+//! A DataNode that cannot write or pass on as fast as packets come stops taking them, and its sender stops when the window between them
+//! is used up; as for reads, that limit acts at the sender. A copy that the NameNode has ordered is the same pipeline, fed from the
+//! source's disk.
+
+use super::namenode::Copy;
+use super::wire::{self, Kind};
+use super::write::patience;
+use super::{BlockId, Hdfs, WriteId};
+use crate::context::{Context, DiskTransfer, Part};
+use crate::effect::{ConnId, DiskOp, End, NodeId, Service, Tag};
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// Names a pipeline; never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct PipelineId(pub u32);
+
+/// Who sends the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// An output stream.
+    Stream(WriteId),
+    /// A DataNode's replica, on this disk; asked of it up to here.
+    Replica { disk: u32, asked: Bytes },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Packet {
+    data: Bytes,
+    last: bool,
+}
+
+/// The way into one DataNode, and that DataNode's part of the work.
+#[derive(Debug, Default)]
+struct Hop {
+    conn: Option<ConnId>,
+    /// The set-up answer has come back to this hop's sender.
+    ready: bool,
+    /// Packets that the sender's TCP holds until they are acknowledged: their length on the wire.
+    buffered: VecDeque<Bytes>,
+    buffered_sum: Bytes,
+    /// Packets on the way, then in the DataNode's hands, then taken.
+    under_way: VecDeque<Packet>,
+    inbox: VecDeque<Packet>,
+    /// Bytes in both.
+    backlog: Bytes,
+    taken: u64,
+    last_taken: bool,
+    disk: u32,
+    /// Taken but not with the disk yet, with the disk, and on it.
+    unwritten: Bytes,
+    writing: Bytes,
+    written: Bytes,
+    finished: bool,
+    /// Its node has crashed.
+    dead: bool,
+    /// Acknowledgements that have come back to this DataNode, and that it has sent on.
+    acks_in: u64,
+    acks_out: u64,
+}
+
+/// A block being written to a row of DataNodes.
+#[derive(Debug)]
+pub(super) struct Pipeline {
+    source: Source,
+    client: NodeId,
+    block: BlockId,
+    nodes: Vec<NodeId>,
+    hops: Vec<Hop>,
+    /// Where in the block this pipeline begins: not 0 after a recovery.
+    base: Bytes,
+    /// The client may send up to here.
+    available: Bytes,
+    /// The block ends there.
+    whole: bool,
+    sent: Bytes,
+    last_sent: bool,
+    acknowledged: Bytes,
+    unacknowledged: VecDeque<Packet>,
+    progress: Time,
+    watched: bool,
+}
+
+impl Pipeline {
+    pub fn new(source: Source, client: NodeId, block: BlockId, nodes: Vec<NodeId>, base: Bytes, now: Time) -> Self {
+        let hops = nodes.iter().map(|_| Hop::default()).collect();
+        Self {
+            source,
+            client,
+            block,
+            nodes,
+            hops,
+            base,
+            available: base,
+            whole: false,
+            sent: base,
+            last_sent: false,
+            acknowledged: base,
+            unacknowledged: VecDeque::new(),
+            progress: now,
+            watched: false,
+        }
+    }
+    pub fn nodes(&self) -> &[NodeId] {
+        &self.nodes
+    }
+    pub const fn block(&self) -> BlockId {
+        self.block
+    }
+    pub const fn base(&self) -> Bytes {
+        self.base
+    }
+    /// Whether it was set up.
+    pub fn was_ready(&self) -> bool {
+        self.hops.first().is_some_and(|hop| hop.ready)
+    }
+    fn sender(&self, hop: usize) -> NodeId {
+        if hop == 0 { self.client } else { self.nodes[hop - 1] }
+    }
+    /// The client or DataNode before `hop` may put another packet into its connection.
+    fn has_room(&self, hop: usize, send_buffer: Bytes, window: Bytes) -> bool {
+        let hop = &self.hops[hop];
+        hop.ready && hop.buffered_sum < send_buffer && hop.backlog < window
+    }
+    fn put(&mut self, ctx: &mut Context, hop: usize, packet: Packet, id: PipelineId) {
+        let state = &mut self.hops[hop];
+        state.backlog += packet.data;
+        let Some(conn) = state.conn else { return state.inbox.push_back(packet) };
+        let wire = wire::packet(packet.data);
+        state.buffered.push_back(wire);
+        state.buffered_sum += wire;
+        state.under_way.push_back(packet);
+        ctx.send(conn, End::Client, wire, Kind::PipelinePacket.tag(u64::from(id.0)), packet.last);
+    }
+    /// The DataNode to blame when nothing moves. During set-up it is the last that was connected to. Later it is the first that does not get
+    /// what was sent to it, else the last that does not write, else the one whose acknowledgements are missing.
+    fn stuck(&self) -> usize {
+        if !self.was_ready() {
+            return self.hops.iter().rposition(|hop| hop.conn.is_some()).unwrap_or(0);
+        }
+        let deaf = self.hops.iter().position(|hop| !hop.under_way.is_empty());
+        let full = || self.hops.iter().rposition(|hop| !hop.inbox.is_empty());
+        let mute = || self.hops.iter().rposition(|hop| hop.acks_in < hop.taken).map(|hop| hop + 1);
+        deaf.or_else(full).or_else(mute).unwrap_or(0)
+    }
+}
+
+impl Hdfs {
+    pub(super) fn start_pipeline(&mut self, ctx: &mut Context, mut pipeline: Pipeline) -> PipelineId {
+        self.next += 1;
+        let id = PipelineId(self.next);
+        for (hop, node) in pipeline.nodes.iter().enumerate() {
+            let disks = ctx.nodes.info(*node).disks;
+            let datanode = &mut self.datanodes[node.0 as usize];
+            // A replica that is begun stays on its disk.
+            pipeline.hops[hop].disk =
+                *datanode.begun.entry(pipeline.block).or_insert_with(|| datanode.volumes.next(disks));
+            datanode.transfers += 1;
+        }
+        self.pipelines.insert(id, pipeline);
+        self.set_up_hop(ctx, id, 0);
+        self.watch_pipeline(ctx, id);
+        id
+    }
+
+    /// The sender of a hop connects to its DataNode.
+    fn set_up_hop(&mut self, ctx: &mut Context, id: PipelineId, hop: usize) {
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        if hop == pipeline.nodes.len() {
+            return self.hop_ready(ctx, id, hop - 1);
+        }
+        let (from, to) = (pipeline.sender(hop), pipeline.nodes[hop]);
+        if from == to {
+            return self.set_up_hop(ctx, id, hop + 1);
+        }
+        let key = Kind::PipelineHeader.tag2(id.0, hop as u16).0;
+        pipeline.hops[hop].conn = Some(ctx.open(Part::Hdfs, key, from, to, Service::DataTransfer, false));
+    }
+
+    /// The DataNode of a hop and all behind it are set up: the answer goes upstream.
+    fn hop_ready(&mut self, ctx: &mut Context, id: PipelineId, hop: usize) {
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        if let Some(conn) = pipeline.hops[hop].conn {
+            ctx.send(conn, End::Server, wire::TRANSFER_REPLY, Kind::PipelineReady.tag(u64::from(id.0)), true);
+        } else {
+            self.sender_ready(ctx, id, hop);
+        }
+    }
+
+    /// The sender of a hop has the answer.
+    fn sender_ready(&mut self, ctx: &mut Context, id: PipelineId, hop: usize) {
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        pipeline.hops[hop].ready = true;
+        pipeline.progress = ctx.now;
+        if hop > 0 {
+            return self.hop_ready(ctx, id, hop - 1);
+        }
+        self.pump(ctx, id);
+    }
+
+    /// The client may send the block up to here; with `whole`, that is all of it.
+    pub(super) fn feed(&mut self, ctx: &mut Context, id: PipelineId, available: Bytes, whole: bool) {
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        if pipeline.sent == pipeline.acknowledged {
+            pipeline.progress = ctx.now; // it stood still for want of data
+        }
+        pipeline.available = pipeline.available.max(available);
+        pipeline.whole |= whole;
+        self.pump(ctx, id);
+    }
+
+    /// Moves what can be moved: packets from the client and from DataNode to DataNode, bytes to disks, acknowledgements back.
+    fn pump(&mut self, ctx: &mut Context, id: PipelineId) {
+        self.send_packets(ctx, id);
+        self.take_packets(ctx, id);
+        self.write_disks(ctx, id);
+        self.send_acks(ctx, id);
+        self.watch_pipeline(ctx, id);
+    }
+
+    fn send_packets(&mut self, ctx: &mut Context, id: PipelineId) {
+        let config = &self.config;
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        if let Source::Replica { disk, asked } = &mut pipeline.source {
+            while *asked < self.namespace.block(pipeline.block).length && *asked < pipeline.sent + config.readahead {
+                let bytes = config.disk_chunk.min(self.namespace.block(pipeline.block).length - *asked);
+                let stream = wire::replica(pipeline.block);
+                let transfer = DiskTransfer { disk: *disk, op: DiskOp::Read, stream, offset: *asked, bytes };
+                *asked += bytes;
+                ctx.disk(pipeline.client, transfer, Kind::SourceDisk.tag(u64::from(id.0)));
+            }
+        }
+        while !pipeline.last_sent
+            && pipeline.unacknowledged.len() < config.max_packets as usize
+            && pipeline.has_room(0, config.send_buffer, config.read_window)
+        {
+            let rest = pipeline.available - pipeline.sent;
+            let packet = if rest >= config.packet_size || (pipeline.whole && rest > Bytes::ZERO) {
+                Packet { data: rest.min(config.packet_size), last: false }
+            } else if pipeline.whole {
+                Packet { data: Bytes::ZERO, last: true }
+            } else {
+                return;
+            };
+            pipeline.sent += packet.data;
+            pipeline.last_sent = packet.last;
+            pipeline.unacknowledged.push_back(packet);
+            pipeline.put(ctx, 0, packet, id);
+        }
+    }
+
+    /// Each DataNode takes the packets that have come, if it can pass them on and its disk is not too far behind.
+    fn take_packets(&mut self, ctx: &mut Context, id: PipelineId) {
+        let config = &self.config;
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        for hop in 0..pipeline.hops.len() {
+            let behind = hop + 1;
+            while !pipeline.hops[hop].dead
+                && pipeline.hops[hop].unwritten + pipeline.hops[hop].writing < config.disk_chunk * 2
+                && (behind == pipeline.hops.len() || pipeline.has_room(behind, config.send_buffer, config.read_window))
+                && let Some(packet) = pipeline.hops[hop].inbox.pop_front()
+            {
+                let state = &mut pipeline.hops[hop];
+                state.backlog -= packet.data;
+                state.taken += 1;
+                state.unwritten += packet.data;
+                state.last_taken |= packet.last;
+                if behind < pipeline.hops.len() {
+                    pipeline.put(ctx, behind, packet, id);
+                }
+            }
+        }
+    }
+
+    /// One disk request at a time for each DataNode, of a whole piece or of the rest of the block.
+    fn write_disks(&mut self, ctx: &mut Context, id: PipelineId) {
+        let chunk = self.config.disk_chunk;
+        let mut finished = Vec::new();
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        for (hop, state) in pipeline.hops.iter_mut().enumerate().filter(|(_, state)| !state.dead) {
+            let bytes = state.unwritten.min(chunk);
+            if state.writing == Bytes::ZERO && bytes > Bytes::ZERO && (bytes == chunk || state.last_taken) {
+                state.unwritten -= bytes;
+                state.writing = bytes;
+                let offset = pipeline.base + state.written;
+                let stream = wire::replica(pipeline.block);
+                let transfer = DiskTransfer { disk: state.disk, op: DiskOp::Write, stream, offset, bytes };
+                ctx.disk(pipeline.nodes[hop], transfer, Kind::PipelineDisk.tag2(id.0, hop as u16));
+            }
+            if state.last_taken && !state.finished && state.unwritten + state.writing == Bytes::ZERO {
+                state.finished = true;
+                finished.push((pipeline.nodes[hop], state.disk, pipeline.base + state.written));
+            }
+        }
+        let block = pipeline.block;
+        for (node, disk, length) in finished {
+            self.datanode(node).begun.remove(&block);
+            self.replica_finished(ctx, node, disk, block, length);
+        }
+    }
+
+    /// Acknowledgements go upstream, from the last DataNode on.
+    fn send_acks(&mut self, ctx: &mut Context, id: PipelineId) {
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        let tail = pipeline.hops.len() - 1;
+        let mut to_client = 0;
+        for hop in (0..=tail).rev() {
+            let state = &mut pipeline.hops[hop];
+            if hop == tail {
+                state.acks_in = state.taken;
+            }
+            let mut ready = state.taken.min(state.acks_in);
+            if state.last_taken && ready == state.taken && !state.finished {
+                ready -= 1;
+            }
+            let acks = if state.dead { 0 } else { ready.saturating_sub(state.acks_out) };
+            state.acks_out += acks;
+            match state.conn {
+                Some(conn) => {
+                    for _ in 0..acks {
+                        ctx.send(conn, End::Server, wire::PACKET_ACK, Kind::PipelineAck.tag(u64::from(id.0)), true);
+                    }
+                }
+                None if hop == 0 => to_client = acks,
+                None => pipeline.hops[hop - 1].acks_in += acks,
+            }
+        }
+        self.client_acks(ctx, id, to_client);
+    }
+
+    /// The client has its acknowledgements.
+    fn client_acks(&mut self, ctx: &mut Context, id: PipelineId, acks: u64) {
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        if acks == 0 {
+            return;
+        }
+        pipeline.progress = ctx.now;
+        let mut done = false;
+        for packet in pipeline.unacknowledged.drain(..(acks as usize).min(pipeline.unacknowledged.len())) {
+            pipeline.acknowledged += packet.data;
+            done |= packet.last;
+        }
+        let (acknowledged, block, nodes) = (pipeline.acknowledged, pipeline.block, pipeline.nodes.len());
+        let Source::Stream(write) = pipeline.source else {
+            if done {
+                self.close_pipeline(ctx, id);
+            } else {
+                self.send_packets(ctx, id);
+            }
+            return;
+        };
+        if done {
+            self.close_pipeline(ctx, id);
+            self.block_acknowledged(ctx, write, acknowledged);
+            self.block_written(ctx, write, block, nodes);
+        } else {
+            self.send_packets(ctx, id);
+            self.block_acknowledged(ctx, write, acknowledged);
+        }
+    }
+
+    /// All is acknowledged: the connections end in good order.
+    fn close_pipeline(&mut self, ctx: &mut Context, id: PipelineId) {
+        let Some(pipeline) = self.pipelines.remove(&id) else { return };
+        for hop in &pipeline.hops {
+            if let Some(conn) = hop.conn {
+                ctx.close(conn, End::Client);
+                ctx.close(conn, End::Server);
+            }
+        }
+        for node in pipeline.nodes {
+            self.transfer_over(node);
+        }
+    }
+
+    /// Breaks all connections and forgets what was begun.
+    pub(super) fn drop_pipeline(&mut self, ctx: &mut Context, id: PipelineId) -> Option<Pipeline> {
+        let pipeline = self.pipelines.remove(&id)?;
+        for hop in &pipeline.hops {
+            if let Some(conn) = hop.conn {
+                ctx.abort(conn, End::Client);
+                ctx.abort(conn, End::Server);
+            }
+        }
+        for node in &pipeline.nodes {
+            self.transfer_over(*node);
+        }
+        Some(pipeline)
+    }
+
+    fn break_pipeline(&mut self, ctx: &mut Context, id: PipelineId, bad: usize) {
+        let Some(pipeline) = self.drop_pipeline(ctx, id) else { return };
+        if let Source::Stream(write) = pipeline.source {
+            self.pipeline_broken(ctx, write, &pipeline, bad);
+        }
+        // A copy that fails is ordered again when the NameNode misses its report.
+    }
+
+    pub(super) fn pipeline_connected(&self, ctx: &mut Context, key: Tag, conn: ConnId) {
+        let id = PipelineId(wire::name(key));
+        if !self.pipelines.contains_key(&id) {
+            return ctx.abort(conn, End::Client);
+        }
+        ctx.send(conn, End::Client, wire::TRANSFER_HEADER, Kind::PipelineHeader.tag(u64::from(id.0)), true);
+    }
+
+    pub(super) fn pipeline_delivered(&mut self, ctx: &mut Context, key: Tag, conn: ConnId, end: End, tag: Tag) {
+        let (id, hop) = (PipelineId(wire::name(key)), wire::more(key) as usize);
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return ctx.abort(conn, end) };
+        match Kind::of(tag) {
+            Some(Kind::PipelineHeader) => self.set_up_hop(ctx, id, hop + 1),
+            Some(Kind::PipelineReady) => self.sender_ready(ctx, id, hop),
+            Some(Kind::PipelinePacket) => {
+                let state = &mut pipeline.hops[hop];
+                state.inbox.extend(state.under_way.pop_front());
+                self.pump(ctx, id);
+            }
+            Some(Kind::PipelineAck) if hop == 0 => self.client_acks(ctx, id, 1),
+            Some(Kind::PipelineAck) => {
+                pipeline.hops[hop - 1].acks_in += 1;
+                self.send_acks(ctx, id);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn pipeline_acknowledged(&mut self, ctx: &mut Context, key: Tag, end: End, tag: Tag) {
+        let (id, hop) = (PipelineId(wire::name(key)), wire::more(key) as usize);
+        if end == End::Client
+            && Kind::of(tag) == Some(Kind::PipelinePacket)
+            && let Some(pipeline) = self.pipelines.get_mut(&id)
+        {
+            let state = &mut pipeline.hops[hop];
+            let wire = state.buffered.pop_front().unwrap_or_default();
+            state.buffered_sum -= wire;
+            self.pump(ctx, id);
+        }
+    }
+
+    /// A connection of the pipeline is lost. The node behind it is to blame as its sender sees it; what its receiver sees follows from that.
+    pub(super) fn pipeline_lost(&mut self, ctx: &mut Context, key: Tag, end: End) {
+        let (id, hop) = (PipelineId(wire::name(key)), wire::more(key) as usize);
+        if end == End::Client {
+            self.break_pipeline(ctx, id, hop);
+        }
+    }
+
+    pub(super) fn pipeline_disk_done(&mut self, ctx: &mut Context, tag: Tag) {
+        let (id, hop) = (PipelineId(wire::name(tag)), wire::more(tag) as usize);
+        if let Some(pipeline) = self.pipelines.get_mut(&id) {
+            let state = &mut pipeline.hops[hop];
+            state.written += std::mem::take(&mut state.writing);
+            self.pump(ctx, id);
+        }
+    }
+
+    pub(super) fn source_disk_done(&mut self, ctx: &mut Context, tag: Tag) {
+        let id = PipelineId(wire::name(tag));
+        if let Some(pipeline) = self.pipelines.get(&id) {
+            let length = self.namespace.block(pipeline.block).length;
+            let available = (pipeline.available + self.config.disk_chunk).min(length);
+            self.feed(ctx, id, available, available == length);
+        }
+    }
+
+    fn watch_pipeline(&mut self, ctx: &mut Context, id: PipelineId) {
+        let (timeout, extension) = (self.config.socket_timeout, self.config.timeout_extension);
+        if let Some(pipeline) = self.pipelines.get_mut(&id)
+            && !pipeline.watched
+        {
+            pipeline.watched = true;
+            let due = pipeline.progress + patience(timeout, extension, pipeline.nodes.len() - pipeline.stuck());
+            ctx.timer(due, Kind::PipelineDue.tag(u64::from(id.0)));
+        }
+    }
+
+    pub(super) fn pipeline_due(&mut self, ctx: &mut Context, tag: Tag) {
+        let id = PipelineId(wire::name(tag));
+        let (timeout, extension) = (self.config.socket_timeout, self.config.timeout_extension);
+        let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        pipeline.watched = false;
+        if pipeline.was_ready() && pipeline.unacknowledged.is_empty() {
+            pipeline.progress = ctx.now; // nothing to wait for
+        }
+        let stuck = pipeline.stuck();
+        if pipeline.progress + patience(timeout, extension, pipeline.nodes.len() - stuck) <= ctx.now {
+            self.break_pipeline(ctx, id, stuck);
+        } else {
+            self.watch_pipeline(ctx, id);
+        }
+    }
+
+    /// A DataNode does what the NameNode has ordered.
+    pub(super) fn copy_block(&mut self, ctx: &mut Context, node: NodeId, copy: Copy) {
+        let Some(disk) = self.datanode(node).replicas.get(&copy.block).copied() else { return };
+        let source = Source::Replica { disk, asked: Bytes::ZERO };
+        let pipeline = Pipeline::new(source, node, copy.block, copy.targets, Bytes::ZERO, ctx.now);
+        let id = self.start_pipeline(ctx, pipeline);
+        self.pump(ctx, id);
+    }
+
+    /// A node has crashed: copies that it was sending are over, and so is what it had begun.
+    pub(super) fn pipelines_node_down(&mut self, ctx: &mut Context, node: NodeId) {
+        let gone: Vec<_> =
+            self.pipelines.iter().filter(|(_, pipeline)| pipeline.client == node).map(|(id, _)| *id).collect();
+        for id in gone {
+            self.drop_pipeline(ctx, id);
+        }
+        for pipeline in self.pipelines.values_mut() {
+            for (hop, _) in pipeline.nodes.iter().enumerate().filter(|(_, other)| **other == node) {
+                pipeline.hops[hop].dead = true;
+            }
+        }
+        self.datanode(node).begun.clear();
+    }
+}

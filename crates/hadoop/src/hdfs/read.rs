@@ -1,0 +1,392 @@
+//! Reading a range of a block.
+//!
+//! The client asks the NameNode where the block is, sorts the replicas by distance (same node, same rack, elsewhere; at random among
+//! equals: `DatanodeManager.sortLocatedBlocks`) and reads from the first. A replica on the reader's own node is read from its disk; what the
+//! loopback interface would add is processor time and belongs to the workload's cost per byte. Another DataNode reads ahead from its disk
+//! and sends packets as its send buffer allows. Either way the reader runs at most a window ahead of what its application has taken. For
+//! remote reads that limit acts at the sender, half a round trip earlier than the receive window that does it in truth.
+//! When a replica fails, the read goes on with the next from where it is.
+
+use super::datanode::call_namenode;
+use super::wire::{self, Kind};
+use super::{BlockId, Hdfs, ReadId};
+use crate::context::{Context, DiskTransfer, Part};
+use crate::effect::{ConnId, DiskOp, End, NodeId, Service, Tag};
+use crate::event::Event;
+use crate::rpc::Process;
+use units::{Bytes, Time};
+
+/// A read under way.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub reader: Process,
+    block: BlockId,
+    tag: Tag,
+    end: Bytes,
+    /// With the reader up to here.
+    at: Bytes,
+    /// Reported to the application up to here.
+    reported: Bytes,
+    /// Taken by the application up to here.
+    taken: Bytes,
+    source: Option<Source>,
+    /// Replicas that failed in this round.
+    dead: Vec<NodeId>,
+    rounds: u32,
+    /// Counts the sources tried, so that answers of an earlier one are known.
+    attempt: u16,
+    progress: Time,
+    /// A timer is under way.
+    watched: bool,
+}
+
+/// The replica that is being read.
+#[derive(Debug)]
+struct Source {
+    node: NodeId,
+    disk: u32,
+    conn: Option<ConnId>,
+    /// The DataNode has the request.
+    serving: bool,
+    /// Asked of the disk up to here.
+    asked: Bytes,
+    /// In the DataNode's memory up to here.
+    loaded: Bytes,
+    /// Handed to the connection up to here.
+    sent: Bytes,
+    /// Acknowledged by the reader's TCP up to here.
+    acknowledged: Bytes,
+}
+
+impl Hdfs {
+    /// Reads a range of a block from the nearest replica. Progress is reported as it comes, up to the read window ahead of what has
+    /// been taken with [`Hdfs::take`].
+    pub fn read(
+        &mut self,
+        ctx: &mut Context,
+        reader: Process,
+        block: BlockId,
+        offset: Bytes,
+        length: Bytes,
+        tag: Tag,
+    ) -> ReadId {
+        self.next += 1;
+        let id = ReadId(self.next);
+        let end = (offset + length).min(self.namespace.block(block).length).max(offset);
+        self.reads.insert(
+            id,
+            Read {
+                reader,
+                block,
+                tag,
+                end,
+                at: offset,
+                reported: offset,
+                taken: offset,
+                source: None,
+                dead: Vec::new(),
+                rounds: 0,
+                attempt: 0,
+                progress: ctx.now,
+                watched: false,
+            },
+        );
+        self.locate(ctx, id);
+        id
+    }
+
+    /// The application has taken bytes out of its receive buffer; more may come.
+    pub fn take(&mut self, ctx: &mut Context, id: ReadId, bytes: Bytes) {
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        if read.taken + self.config.read_window <= read.at {
+            read.progress = ctx.now; // the time of a full window is the application's, not the source's
+        }
+        read.taken = (read.taken + bytes).min(read.reported);
+        self.advance_read(ctx, id);
+    }
+
+    /// Stops a read; nothing more is heard of it.
+    pub fn cancel_read(&mut self, ctx: &mut Context, id: ReadId) {
+        self.drop_source(ctx, id);
+        self.reads.remove(&id);
+    }
+
+    fn locate(&mut self, ctx: &mut Context, id: ReadId) {
+        let Some(read) = self.reads.get(&id) else { return };
+        let tag = Kind::Locate.tag(u64::from(id.0));
+        call_namenode(ctx, read.reader, (wire::CLIENT_CALL, wire::LOCATED_BLOCK), tag);
+    }
+
+    /// The NameNode has answered: connect to the nearest replica that has not failed.
+    pub(super) fn located(&mut self, ctx: &mut Context, id: ReadId) {
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        let reader = read.reader.node;
+        let live = self.namespace.block(read.block).replicas.iter().copied().filter(|node| !read.dead.contains(node));
+        let mut candidates: Vec<_> = live.collect();
+        self.random.shuffle(&mut candidates);
+        candidates.sort_by_key(|node| ctx.nodes.distance(reader, *node));
+        let Some(&node) = candidates.first() else { return self.next_round(ctx, id) };
+        let local = node == reader;
+        let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).copied();
+        let at = read.at;
+        read.attempt = read.attempt.wrapping_add(1);
+        read.progress = ctx.now;
+        let conn = (!local).then(|| {
+            let key = Kind::ReadHeader.tag(u64::from(id.0)).0;
+            ctx.open(Part::Hdfs, key, reader, node, Service::DataTransfer, false)
+        });
+        read.source = Some(Source {
+            node,
+            disk: disk.unwrap_or(0),
+            conn,
+            serving: local && disk.is_some(),
+            asked: at,
+            loaded: at,
+            sent: at,
+            acknowledged: at,
+        });
+        if local {
+            self.datanode(node).transfers += 1;
+            if disk.is_none() {
+                return self.fail_over(ctx, id);
+            }
+        }
+        self.watch_read(ctx, id);
+        self.advance_read(ctx, id);
+    }
+
+    /// All replicas have failed: ask the NameNode again after a while, or give up.
+    pub(super) fn next_round(&mut self, ctx: &mut Context, id: ReadId) {
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        read.rounds += 1;
+        read.dead.clear();
+        if read.rounds > self.config.acquire_failures {
+            let tag = read.tag;
+            self.reads.remove(&id);
+            return ctx.raise(Event::ReadFailed { read: id, tag });
+        }
+        // `DFSInputStream.chooseDataNode`: a random pause within a window that grows with each failure.
+        let window = self.config.retry_window.as_ps();
+        let rounds = u64::from(read.rounds);
+        let pause = window * (rounds - 1) + self.random.below((window * rounds).max(1));
+        ctx.timer_in(Time::from_ps(pause), Kind::ReadDue.tag2(id.0, u16::MAX));
+    }
+
+    /// The source is lost: the next replica goes on.
+    pub(super) fn fail_over(&mut self, ctx: &mut Context, id: ReadId) {
+        let Some(node) = self.drop_source(ctx, id) else { return };
+        if let Some(read) = self.reads.get_mut(&id) {
+            read.dead.push(node);
+            self.counters.read_failovers += 1;
+        }
+        self.located(ctx, id);
+    }
+
+    fn drop_source(&mut self, ctx: &mut Context, id: ReadId) -> Option<NodeId> {
+        let source = self.reads.get_mut(&id)?.source.take()?;
+        if let Some(conn) = source.conn {
+            ctx.abort(conn, End::Client);
+        }
+        if source.conn.is_none() || source.serving {
+            self.transfer_over(source.node);
+        }
+        Some(source.node)
+    }
+
+    pub(super) fn transfer_over(&mut self, node: NodeId) {
+        let datanode = self.datanode(node);
+        datanode.transfers = datanode.transfers.saturating_sub(1);
+    }
+
+    /// Keeps the disk reading, the connection sending and the application informed.
+    fn advance_read(&mut self, ctx: &mut Context, id: ReadId) {
+        let config = &self.config;
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        let Some(source) = &mut read.source else { return };
+        if source.serving {
+            let (chunk, limit) = match source.conn {
+                None => (config.local_chunk, read.taken + config.read_window),
+                Some(_) => (config.disk_chunk, source.sent + config.readahead),
+            };
+            while source.asked < read.end && source.asked < limit {
+                let bytes = chunk.min(read.end - source.asked);
+                let stream = wire::replica(read.block);
+                let transfer =
+                    DiskTransfer { disk: source.disk, op: DiskOp::Read, stream, offset: source.asked, bytes };
+                source.asked += bytes;
+                ctx.disk(source.node, transfer, Kind::ReadDisk.tag2(id.0, read.attempt));
+            }
+        }
+        if let Some(conn) = source.conn {
+            while source.sent < source.loaded
+                && source.sent < read.taken + config.read_window
+                && source.sent - source.acknowledged < config.send_buffer
+            {
+                let bytes = packet_at(config.packet_size, source.sent, read.end);
+                if source.sent + bytes > source.loaded {
+                    break;
+                }
+                source.sent += bytes;
+                let last = source.sent == read.end;
+                ctx.send(conn, End::Server, wire::packet(bytes), Kind::ReadPacket.tag(u64::from(id.0)), last);
+            }
+        }
+        let step = if source.conn.is_none() { Bytes::new(1) } else { config.disk_chunk.min(config.read_window) };
+        if read.at == read.end || read.at - read.reported >= step {
+            let (bytes, source, tag) = (read.at - read.reported, source.node, read.tag);
+            read.reported = read.at;
+            if bytes > Bytes::ZERO {
+                ctx.raise(Event::ReadProgress { read: id, source, bytes, tag });
+            }
+        }
+        if read.at == read.end {
+            self.finish_read(ctx, id);
+        }
+    }
+
+    fn finish_read(&mut self, ctx: &mut Context, id: ReadId) {
+        let Some(read) = self.reads.remove(&id) else { return };
+        if let Some(source) = read.source {
+            if let Some(conn) = source.conn {
+                ctx.close(conn, End::Client);
+            }
+            self.transfer_over(source.node);
+        }
+        ctx.raise(Event::ReadDone { read: id, tag: read.tag });
+    }
+
+    /// Bytes have reached the reader.
+    fn arrived(&mut self, ctx: &mut Context, id: ReadId, bytes: Bytes) {
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        let Some(source) = &read.source else { return };
+        read.at += bytes;
+        read.progress = ctx.now;
+        match ctx.nodes.distance(read.reader.node, source.node) {
+            0 => self.counters.read_local += bytes,
+            2 => self.counters.read_rack += bytes,
+            _ => self.counters.read_remote += bytes,
+        }
+        self.advance_read(ctx, id);
+    }
+
+    pub(super) fn read_disk_done(&mut self, ctx: &mut Context, tag: Tag) {
+        let id = wire::read(tag);
+        let config = &self.config;
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        let Some(source) = &mut read.source else { return };
+        if read.attempt != wire::more(tag) {
+            return;
+        }
+        let local = source.conn.is_none();
+        let chunk = if local { config.local_chunk } else { config.disk_chunk };
+        let bytes = chunk.min(read.end - source.loaded);
+        source.loaded += bytes;
+        if local { self.arrived(ctx, id, bytes) } else { self.advance_read(ctx, id) }
+    }
+
+    pub(super) fn read_connected(&self, ctx: &mut Context, id: ReadId, conn: ConnId) {
+        if !self.reads.contains_key(&id) {
+            return ctx.abort(conn, End::Client);
+        }
+        ctx.send(conn, End::Client, wire::TRANSFER_HEADER, Kind::ReadHeader.tag(u64::from(id.0)), true);
+    }
+
+    pub(super) fn read_delivered(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, end: End) {
+        let packet_size = self.config.packet_size;
+        let source =
+            self.reads.get_mut(&id).and_then(|read| Some((read.block, read.at, read.end, read.source.as_mut()?)));
+        let Some((block, at, to, source)) = source.filter(|(.., source)| source.conn == Some(conn)) else {
+            return ctx.abort(conn, end);
+        };
+        if end == End::Client {
+            let bytes = packet_at(packet_size, at, to);
+            return self.arrived(ctx, id, bytes);
+        }
+        let node = source.node;
+        let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).copied() else {
+            // The replica is not there: the DataNode refuses.
+            return ctx.close(conn, End::Server);
+        };
+        source.disk = disk;
+        source.serving = true;
+        self.datanode(node).transfers += 1;
+        self.advance_read(ctx, id);
+    }
+
+    pub(super) fn read_acknowledged(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, end: End) {
+        let packet_size = self.config.packet_size;
+        if end == End::Server
+            && let Some(read) = self.reads.get_mut(&id)
+            && let Some(source) = read.source.as_mut().filter(|source| source.conn == Some(conn))
+        {
+            source.acknowledged += packet_at(packet_size, source.acknowledged, read.end);
+            self.advance_read(ctx, id);
+        }
+    }
+
+    /// The connection of a read is lost, or closed by the DataNode before all was sent.
+    pub(super) fn read_lost(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, end: End) {
+        let source = self.reads.get(&id).and_then(|read| read.source.as_ref());
+        if source.is_some_and(|source| source.conn == Some(conn)) {
+            if end == End::Client {
+                self.fail_over(ctx, id);
+            }
+        } else {
+            ctx.close(conn, end);
+        }
+    }
+
+    fn watch_read(&mut self, ctx: &mut Context, id: ReadId) {
+        let timeout = self.config.socket_timeout;
+        if let Some(read) = self.reads.get_mut(&id)
+            && !read.watched
+        {
+            read.watched = true;
+            ctx.timer(read.progress.saturating_add(timeout), Kind::ReadDue.tag2(id.0, 0));
+        }
+    }
+
+    /// A timer of a read: the pause before the next round is over (`u16::MAX`), or there was no progress for long.
+    pub(super) fn read_due(&mut self, ctx: &mut Context, tag: Tag) {
+        let id = wire::read(tag);
+        if wire::more(tag) == u16::MAX {
+            return self.locate(ctx, id);
+        }
+        let (now, timeout, window) = (ctx.now, self.config.socket_timeout, self.config.read_window);
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        read.watched = false;
+        if read.source.is_none() {
+            return; // watched again from the next source on
+        }
+        if read.reported - read.taken >= window.min(read.end - read.taken) {
+            read.progress = now; // the application is in no hurry
+        }
+        if read.progress.saturating_add(timeout) <= now {
+            self.fail_over(ctx, id);
+        } else {
+            self.watch_read(ctx, id);
+        }
+    }
+
+    /// A node has crashed: its readers are gone, and so is what it was sending.
+    pub(super) fn reads_node_down(&mut self, ctx: &mut Context, node: NodeId) {
+        let gone: Vec<_> = self.reads.iter().filter(|(_, read)| read.reader.node == node).map(|(id, _)| *id).collect();
+        for id in gone {
+            self.cancel_read(ctx, id);
+        }
+        for read in self.reads.values_mut() {
+            if let Some(source) = &mut read.source
+                && source.node == node
+            {
+                source.serving = false;
+                source.loaded = source.sent;
+                read.attempt = read.attempt.wrapping_add(1);
+            }
+        }
+    }
+}
+
+/// Packets begin at multiples of the packet size from where the read began or went on; both ends cut the same way.
+fn packet_at(packet: Bytes, at: Bytes, end: Bytes) -> Bytes {
+    packet.min(end - at)
+}
