@@ -187,8 +187,14 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             "[network]\ntopology = \"graph\"\n[[network.link]]\nfrom = \"master\"\nto = \"worker-1\"\n[[traffic]]",
             "3:1",
-            "worker-2 has no path to the master (3 of 4 workers have none)",
+            "there is no path from master to worker-2",
         ),
+        (
+            "[[faults]]\nlink = \"rack-1 -- cor\"\n[network]\ntopology = \"tree\"\n[job]",
+            "2:8",
+            "did you mean `rack-1 -- core`?",
+        ),
+        ("[network]\nqueue = { limit = \"1 KB\" }\n[job]", "2:19", "a full packet of 1538 B would never fit"),
         ("[job]\nshares = [1, 2]", "2:10", "2 shares for 1 reducers"),
         ("[run]\nuntil = \"1 fortnight\"\n[job]", "2:9", "`fortnight` is not a unit of a duration"),
         ("[run]\nseed = -1\n[job]", "2:8", "-1 is out of range"),
@@ -256,4 +262,89 @@ fn the_schema_names_every_key_with_its_meaning() {
     let mut count = 0;
     walk(&schema(), "", &mut count);
     assert!(count > 150, "{count} keys");
+}
+
+/// Every scenario's hosts, and how its links run: name, rate in Mbit/s, delay in us, loss, per mille.
+fn links(text: &str) -> Vec<String> {
+    let scenario = parse(text, &[]).expect("right");
+    let topology = scenario.topology();
+    let hosts: Vec<_> = topology.hosts().iter().map(|host| topology.name(*host)).collect();
+    let nodes = scenario.nodes();
+    assert_eq!(hosts, nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), "hosts are the nodes in order");
+    (0..topology.cables().len() as u32)
+        .flat_map(|cable| [net::LinkId(2 * cable), net::LinkId(2 * cable + 1)])
+        .map(|link| {
+            let spec = topology.spec(link);
+            format!("{} {} {} {:?}", topology.link_name(link), spec.rate, spec.delay, spec.limit)
+        })
+        .collect()
+}
+
+#[test]
+fn a_star_with_a_bucket_on_one_worker() {
+    let text = "[cluster]\nworkers = 2\n[network]\nrate = \"100 Mbit/s\"\n[[network.shape]]\nnodes = \"worker-2\"\ndirection = \"ingress\"\n[[traffic]]";
+    let expected = [
+        "master->switch 100 Mbit/s 25 us Packets(1000)",
+        "switch->master 100 Mbit/s 25 us Packets(128)",
+        "worker-1->switch 100 Mbit/s 25 us Packets(1000)",
+        "switch->worker-1 100 Mbit/s 25 us Packets(128)",
+        "worker-2->switch 100 Mbit/s 25 us Packets(1000)",
+        "switch->worker-2 100 Mbit/s 25 us Delay(400 ms)",
+    ];
+    assert_eq!(links(text), expected);
+}
+
+#[test]
+fn core_links_follow_the_oversubscription() {
+    let text = "[cluster]\nworkers = 8\n[network]\ntopology = \"leaf-spine\"\nspines = 2\n[network.core]\noversubscription = 2\ndelay = \"5 us\"\n[[traffic]]";
+    let core: Vec<_> = links(text).into_iter().filter(|link| link.contains("spine")).collect();
+    // Rack 1 has the master and four workers: 5 Gbit/s over 2 spines at 2 to 1; rack 2 has four.
+    assert_eq!(core[0], "rack-1->spine-1 1.25 Gbit/s 5 us Packets(128)");
+    assert_eq!(core[6], "rack-2->spine-2 1 Gbit/s 5 us Packets(128)");
+    assert_eq!(core.len(), 8);
+}
+
+#[test]
+fn nodes_of_a_machine_share_its_card() {
+    let text = "[cluster]\nworkers = 3\n[cluster.host]\nnodes = 2\nrate = \"1 Gbit/s\"\n[network]\nrate = \"10 Gbit/s\"\n[[traffic]]";
+    let names: Vec<_> =
+        links(text).iter().step_by(2).map(|link| link.split("it/s").next().unwrap_or_default().to_owned()).collect();
+    assert_eq!(
+        names,
+        [
+            "host-1->switch 1 Gb",
+            "master->host-1 10 Gb",
+            "worker-1->host-1 10 Gb",
+            "host-2->switch 1 Gb",
+            "worker-2->host-2 10 Gb",
+            "worker-3->host-2 10 Gb",
+        ]
+    );
+}
+
+#[test]
+fn a_dumbbell_has_its_bottleneck_in_the_core() {
+    let text = "[cluster]\nworkers = 2\n[network]\ntopology = \"dumbbell\"\n[network.core]\nrate = \"10 Mbit/s\"\ndelay = \"18 ms\"\nqueue = { limit = \"33 packets\" }\n[[traffic]]\nfrom = \"worker-1\"\nto = \"worker-2\"";
+    let links = links(text);
+    assert_eq!(links[0], "left->right 10 Mbit/s 18 ms Packets(33)");
+    assert!(
+        links[4].starts_with("worker-1->left 1 Gbit/s") && links[6].starts_with("worker-2->right 1 Gbit/s"),
+        "{links:?}"
+    );
+}
+
+#[test]
+fn a_graph_forwards_through_switches_only() {
+    let link = |from: &str, to: &str| format!("[[network.link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    let text = |links: &[(&str, &str)]| {
+        let links: String = links.iter().map(|(from, to)| link(from, to)).collect();
+        format!("[cluster]\nworkers = 2\n[network]\ntopology = \"graph\"\n{links}[[traffic]]")
+    };
+    assert!(parse(&text(&[("master", "a"), ("worker-1", "b"), ("worker-2", "b"), ("a", "b")]), &[]).is_ok());
+    assert!(
+        parse(&text(&[("master", "a"), ("worker-1", "a"), ("worker-2", "worker-1"), ("worker-2", "master")]), &[])
+            .is_ok()
+    );
+    let error = parse(&text(&[("master", "worker-1"), ("worker-1", "worker-2")]), &[]).unwrap_err();
+    assert!(error.contains("there is no path from master to worker-2"), "{error}");
 }

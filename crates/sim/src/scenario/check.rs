@@ -3,8 +3,7 @@
 use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
-use super::{Fault, Generation, Job, Nodes, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind};
-use std::collections::BTreeMap;
+use super::{Fault, Generation, Job, Nodes, QueueLimit, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind};
 use units::{Bytes, Quantity};
 
 /// Says everything that is wrong with a scenario whose keys are each right by themselves.
@@ -70,6 +69,25 @@ impl Check<'_> {
 
     fn network(&mut self) {
         let network = &self.scenario.network;
+        if u64::from(network.racks) * u64::from(network.spines) > 1_000_000 {
+            let message = format!("{} racks and {} spines make too many links", network.racks, network.spines);
+            self.says("network.spines", message, "at most 1000000 core links");
+        }
+        let queues = [
+            ("queue", Some(&network.queue)),
+            ("host-queue", Some(&network.host_queue)),
+            ("core.queue", network.core.queue.as_ref()),
+        ];
+        for (key, queue) in queues {
+            if let Some(queue) = queue {
+                self.limit(&format!("network.{key}.limit"), queue.limit);
+            }
+        }
+        for (i, link) in network.link.iter().enumerate() {
+            if let Some(queue) = &link.queue {
+                self.limit(&format!("network.link.{i}.queue.limit"), queue.limit);
+            }
+        }
         if let Some(mss) = network.mss.filter(|mss| *mss + Bytes::new(40) > network.mtu) {
             let (mss, mtu) = (mss.exact(), network.mtu.exact());
             let message = format!("segments of {mss} do not fit into packets of {mtu}");
@@ -78,7 +96,8 @@ impl Check<'_> {
         for (i, shape) in network.shape.iter().enumerate() {
             let path = format!("network.shape.{i}");
             self.nodes(&format!("{path}.nodes"), &shape.nodes);
-            let frame = network.mtu + Bytes::new(14);
+            self.limit(&format!("{path}.limit"), shape.limit);
+            let frame = self.frame();
             if shape.burst < frame {
                 let message = format!("a full packet of {} could never pass this bucket", frame.exact());
                 self.says(&format!("{path}.burst"), message, "a burst of at least one packet, 32 KB say");
@@ -94,17 +113,21 @@ impl Check<'_> {
         }
     }
 
-    /// Every node must reach every other.
+    /// A full packet on the wire, framing included.
+    fn frame(&self) -> Bytes {
+        (self.scenario.network.mtu + Bytes::new(38)).max(Bytes::new(1538))
+    }
+
+    fn limit(&mut self, path: &str, limit: QueueLimit) {
+        let frame = self.frame();
+        if matches!(limit, QueueLimit::Bytes(bytes) if bytes < frame) {
+            let message = format!("a full packet of {} would never fit into this queue", frame.exact());
+            self.says(path, message, "room for at least one packet");
+        }
+    }
+
     fn graph(&mut self) {
         let workers = self.scenario.cluster.workers;
-        let mut names: BTreeMap<String, usize> = (0..=workers).map(|i| (node_name(i), i as usize)).collect();
-        let mut group: Vec<usize> = (0..names.len()).collect();
-        let root = |group: &[usize], mut at: usize| {
-            while group[at] != at {
-                at = group[at];
-            }
-            at
-        };
         for (i, link) in self.scenario.network.link.iter().enumerate() {
             for (key, name) in [("from", &link.from), ("to", &link.to)] {
                 let path = format!("network.link.{i}.{key}");
@@ -121,21 +144,10 @@ impl Check<'_> {
                     "two different ends",
                 );
             }
-            let ends = [&link.from, &link.to].map(|name| {
-                let next = names.len();
-                let at = *names.entry(name.clone()).or_insert(next);
-                if at == group.len() {
-                    group.push(at);
-                }
-                root(&group, at)
-            });
-            group[ends[0]] = ends[1];
         }
-        let first = root(&group, 0);
-        let apart: Vec<_> = (1..=workers).filter(|i| root(&group, *i as usize) != first).map(node_name).collect();
-        if let Some(name) = apart.first() {
-            let message = format!("{name} has no path to the master ({} of {workers} workers have none)", apart.len());
-            self.says("network.link", message, "links that connect all nodes");
+        if let Some((a, b)) = super::graph::apart(self.scenario) {
+            let message = format!("there is no path from {a} to {b}");
+            self.says("network.link", message, "links that connect all nodes; only switches forward");
         }
     }
 
@@ -278,6 +290,22 @@ impl Check<'_> {
                     let near = units::nearest(name, names.iter().map(String::as_str)).unwrap_or("master");
                     let help = format!("did you mean `{near}`? (master, worker-1 to worker-{workers})");
                     self.problems.add_with_help(&span, format!("there is no node `{name}`"), help);
+                }
+            }
+            (None, Some(name)) if self.problems.is_empty() => {
+                let topology = self.scenario.topology();
+                if Scenario::link(&topology, name).is_none() {
+                    let links = (0..topology.cables().len() as u32).map(|cable| topology.ends(net::LinkId(2 * cable)));
+                    let links: Vec<_> = links
+                        .map(|(a, b)| format!("{} -- {}", topology.name(a), topology.name(b)))
+                        .chain((0..=workers).map(node_name))
+                        .collect();
+                    let near = units::nearest(name, links.iter().map(String::as_str)).unwrap_or("worker-1");
+                    self.says(
+                        &format!("{path}.link"),
+                        format!("there is no link `{name}`"),
+                        format!("did you mean `{near}`?"),
+                    );
                 }
             }
             (None, Some(_)) => {}

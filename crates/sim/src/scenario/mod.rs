@@ -6,6 +6,7 @@
 mod check;
 mod cluster;
 mod document;
+mod graph;
 mod hadoop;
 mod key;
 mod network;
@@ -14,6 +15,7 @@ mod problem;
 mod run;
 mod tcp;
 mod tree;
+mod wiring;
 
 pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage};
 pub use document::{reference, schema};
@@ -73,15 +75,15 @@ impl Scenario {
             tree.set(source, i, &mut problems);
         }
         // A text that is not TOML is half a tree: its keys would only bring problems that follow from the first.
-        let scenario = if problems.0.is_empty() { Self::read(&tree, None, &mut problems) } else { None };
-        if let (Some(mut scenario), true) = (scenario, problems.0.is_empty()) {
+        let scenario = if problems.is_empty() { Self::read(&tree, None, &mut problems) } else { None };
+        if let (Some(mut scenario), true) = (scenario, problems.is_empty()) {
             if scenario.name.is_empty() {
                 let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str());
                 stem.unwrap_or(file).clone_into(&mut scenario.name);
             }
             scenario.settle();
             check::check(&scenario, &tree, &mut problems);
-            if problems.0.is_empty() {
+            if problems.is_empty() {
                 return Ok(scenario);
             }
         }

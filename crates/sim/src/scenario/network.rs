@@ -21,7 +21,7 @@ choice! {
         Tree = "tree",
         /// A switch per rack, each with a core link to every spine switch; equal-cost paths by hash of the 5-tuple.
         LeafSpine = "leaf-spine",
-        /// The master and the first half of the workers on one router, the others on a second, one core link between them.
+        /// The master and the first half of the workers on one router, `left`, the others on a second, `right`, one core link between them.
         Dumbbell = "dumbbell",
         /// As `[[network.link]]` says.
         Graph = "graph",

@@ -47,6 +47,11 @@ pub struct Problem {
 pub struct Problems(pub(super) Vec<Problem>);
 
 impl Problems {
+    /// Whether nothing is wrong so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Something is wrong at `span`.
     pub fn add(&mut self, span: &Span, message: impl Into<String>) {
         self.0.push(Problem { span: span.clone(), message: message.into(), help: None });

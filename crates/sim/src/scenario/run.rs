@@ -67,7 +67,7 @@ section! {
         at: Time = Time::ZERO, MOMENTS;
         /// The node that crashes, or becomes slow.
         node: Option<String> = None;
-        /// The link that goes down, both ways: "worker-3" for that node's, "a -- b" for one between two switches or a switch and a node.
+        /// The link that goes down, both ways: "worker-3" for that node's, "rack-1 -- core" for one between switches.
         link: Option<String> = None;
         /// How long it is down; left out, for good.
         down_for: Option<Time> = None, INTERVALS;

@@ -1,0 +1,186 @@
+//! The graph of hosts, switches and links that a scenario's network resolves to.
+
+use super::network::{node_name, node_number};
+use super::{Core, Direction, NodeSpec, Queue, QueueLimit, Scenario, TopologyKind};
+use net::{Limit, LinkId, LinkSpec, TokenBucketSpec, Topology, VertexId, VertexKind};
+use std::collections::BTreeMap;
+use units::BitRate;
+
+impl From<QueueLimit> for Limit {
+    fn from(limit: QueueLimit) -> Self {
+        match limit {
+            QueueLimit::Packets(packets) => Self::Packets(packets),
+            QueueLimit::Bytes(bytes) => Self::Bytes(bytes),
+            QueueLimit::Delay(delay) => Self::Delay(delay),
+        }
+    }
+}
+
+impl Scenario {
+    /// The network as a graph. Its hosts are the nodes in order: the master, then the workers.
+    pub fn topology(&self) -> Topology {
+        let nodes = self.nodes();
+        let mut wiring = Wiring { scenario: self, nodes: &nodes, topology: Topology::new(), bridges: BTreeMap::new() };
+        match self.network.topology {
+            TopologyKind::Graph => wiring.graph(),
+            _ => wiring.racks(),
+        }
+        wiring.shape();
+        wiring.topology
+    }
+
+    /// The link that a name means: a node's own, from it to its switch ("worker-3"), or the one between two vertices ("a -- b").
+    pub fn link(topology: &Topology, name: &str) -> Option<LinkId> {
+        let Some((from, to)) = name.split_once("--").or_else(|| name.split_once("->")) else {
+            let node = topology.find(name.trim())?;
+            return (topology.kind(node) == VertexKind::Host).then(|| topology.uplink(node)).flatten();
+        };
+        let ends = (topology.find(from.trim())?, topology.find(to.trim())?);
+        let links = (0..2 * topology.cables().len() as u32).map(LinkId);
+        links.into_iter().find(|link| topology.ends(*link) == ends)
+    }
+
+    /// Rate of each core link of a rack with so many nodes.
+    fn core_rate(&self, nodes: usize) -> BitRate {
+        let network = &self.network;
+        let spines = if network.topology == TopologyKind::LeafSpine { network.spines } else { 1 };
+        network.core.rate.unwrap_or_else(|| {
+            if network.topology == TopologyKind::Dumbbell {
+                return network.rate;
+            }
+            let share = nodes.max(1) as f64 / network.core.oversubscription / f64::from(spines);
+            BitRate::from_bps(((network.rate.as_bps() as f64 * share).round() as u64).max(1))
+        })
+    }
+}
+
+struct Wiring<'a> {
+    scenario: &'a Scenario,
+    nodes: &'a [NodeSpec],
+    topology: Topology,
+    /// The switch inside each physical machine whose card its nodes share.
+    bridges: BTreeMap<u32, VertexId>,
+}
+
+impl Wiring<'_> {
+    /// A link of the network's own rate, delay and loss behind a queue.
+    fn spec(&self, queue: &Queue) -> LinkSpec {
+        let network = &self.scenario.network;
+        LinkSpec::new(network.rate, network.delay).with_loss(network.loss).with_limit(queue.limit.into())
+    }
+
+    fn core_spec(&self, rack: u32) -> LinkSpec {
+        let network = &self.scenario.network;
+        let Core { delay, loss, queue, .. } = &network.core;
+        let nodes = match network.topology {
+            // The one link between two racks carries what the larger can send.
+            TopologyKind::TwoRacks => (1..=2).map(|rack| self.in_rack(rack)).max().unwrap_or(1),
+            _ => self.in_rack(rack),
+        };
+        LinkSpec::new(self.scenario.core_rate(nodes), delay.unwrap_or(network.delay))
+            .with_loss(*loss)
+            .with_limit(queue.as_ref().unwrap_or(&network.queue).limit.into())
+    }
+
+    fn in_rack(&self, rack: u32) -> usize {
+        self.nodes.iter().filter(|node| node.rack == rack).count()
+    }
+
+    /// The built-in topologies: a switch per rack, and what connects the racks.
+    fn racks(&mut self) {
+        let kind = self.scenario.network.topology;
+        let racks = self.scenario.racks();
+        let name = |rack: u32| match (kind, rack) {
+            (TopologyKind::Star, _) => "switch".to_owned(),
+            (TopologyKind::Dumbbell, 1) => "left".to_owned(),
+            (TopologyKind::Dumbbell, _) => "right".to_owned(),
+            _ => format!("rack-{rack}"),
+        };
+        let switches: Vec<VertexId> = (1..=racks).map(|rack| self.topology.add_switch(name(rack))).collect();
+        match kind {
+            TopologyKind::TwoRacks | TopologyKind::Dumbbell => {
+                let spec = self.core_spec(1);
+                self.topology.connect(switches[0], switches[1], &spec);
+            }
+            TopologyKind::Tree => self.spines(&switches, &["core".to_owned()]),
+            TopologyKind::LeafSpine => {
+                let spines: Vec<_> = (1..=self.scenario.network.spines).map(|spine| format!("spine-{spine}")).collect();
+                self.spines(&switches, &spines);
+            }
+            TopologyKind::Star | TopologyKind::Graph => {}
+        }
+        for node in self.nodes {
+            let switch = self.switch_of(node, switches[node.rack as usize - 1]);
+            let host = self.topology.add_host(node.name.as_str());
+            let (forth, back) = (self.spec(&self.scenario.network.host_queue), self.spec(&self.scenario.network.queue));
+            self.topology.connect_both(host, switch, forth, back);
+        }
+    }
+
+    fn spines(&mut self, switches: &[VertexId], names: &[String]) {
+        let spines: Vec<VertexId> = names.iter().map(|name| self.topology.add_switch(name.as_str())).collect();
+        for (i, switch) in switches.iter().enumerate() {
+            let spec = self.core_spec(i as u32 + 1);
+            for spine in &spines {
+                self.topology.connect(*switch, *spine, &spec);
+            }
+        }
+    }
+
+    /// The switch that a node hangs on: its rack's, or the bridge of a machine whose card it shares.
+    fn switch_of(&mut self, node: &NodeSpec, rack: VertexId) -> VertexId {
+        let card = self.scenario.cluster.host.as_ref().and_then(|host| host.rate);
+        let (Some(host), Some(rate)) = (node.host, card) else { return rack };
+        if let Some(bridge) = self.bridges.get(&host) {
+            return *bridge;
+        }
+        let network = &self.scenario.network;
+        let bridge = self.topology.add_switch(format!("host-{}", host + 1));
+        let spec = |queue: &Queue| LinkSpec { rate, ..self.spec(queue) };
+        let (forth, back) = (spec(&network.host_queue), spec(&network.queue));
+        self.topology.connect_both(bridge, rack, forth, back);
+        self.bridges.insert(host, bridge);
+        bridge
+    }
+
+    fn graph(&mut self) {
+        let network = &self.scenario.network;
+        for node in self.nodes {
+            self.topology.add_host(node.name.as_str());
+        }
+        for link in &network.link {
+            let ends = [&link.from, &link.to]
+                .map(|name| self.topology.find(name).unwrap_or_else(|| self.topology.add_switch(name.as_str())));
+            let spec = |end: &str| {
+                let own = if node_number(end).is_some() { &network.host_queue } else { &network.queue };
+                let mut spec = self.spec(link.queue.as_ref().unwrap_or(own));
+                spec.rate = link.rate.unwrap_or(spec.rate);
+                spec.delay = link.delay.unwrap_or(spec.delay);
+                spec.loss = link.loss.unwrap_or(spec.loss);
+                spec
+            };
+            let (forth, back) = (spec(&link.from), spec(&link.to));
+            self.topology.connect_both(ends[0], ends[1], forth, back);
+        }
+    }
+
+    /// Puts the token buckets on the nodes' links; a later one replaces an earlier.
+    fn shape(&mut self) {
+        for shape in &self.scenario.network.shape {
+            let bucket = TokenBucketSpec { rate: shape.rate, burst: shape.burst };
+            for number in shape.nodes.numbers(self.scenario.cluster.workers) {
+                let host = self.topology.find(&node_name(number));
+                let Some(uplink) = host.and_then(|host| self.topology.uplink(host)) else { continue };
+                let links: &[LinkId] = match shape.direction {
+                    Direction::Egress => &[uplink],
+                    Direction::Ingress => &[uplink.reverse()],
+                    Direction::Both => &[uplink, uplink.reverse()],
+                };
+                for link in links {
+                    let spec = self.topology.spec_mut(*link);
+                    *spec = spec.clone().with_shaper(bucket, shape.limit.into());
+                }
+            }
+        }
+    }
+}
