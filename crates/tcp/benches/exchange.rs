@@ -83,6 +83,9 @@ fn exchange(c: &mut Criterion) {
     let cases = [
         ("reno", reference(ControlKind::Reno), 0),
         ("reno, 1 % loss", reference(ControlKind::Reno), 100),
+        ("cubic", reference(ControlKind::Cubic), 0),
+        ("vegas", reference(ControlKind::Vegas), 0),
+        ("bbr", reference(ControlKind::Bbr), 0),
         (
             "reno, delayed ACK, timestamps",
             Config { max_window: Some(180), control: ControlKind::Reno, ..Config::default() },

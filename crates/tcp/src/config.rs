@@ -74,7 +74,7 @@ impl Default for Config {
             max_retries: 15,
             syn_retries: 6,
             idle_restart: true,
-            control: ControlKind::Reno,
+            control: ControlKind::Cubic,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One side of a connection: its states (RFC 9293, section 3.3.2), what the application asks of it, its timers.
 
-use crate::control::{AnyControl, Window};
+use crate::control::{AnyControl, Control, Window};
 use crate::receive::Receiver;
 use crate::send::{Phase, Sender};
 use crate::{Config, Counters, Flags, Notice, Output, RttEstimator, Segment};
@@ -335,6 +335,10 @@ impl Endpoint {
         }
         tx.timed_end = 0;
         tx.retries = 0;
+        if self.control.watches_deliveries() {
+            tx.flight = Some(Box::default());
+        }
+        self.control.on_connected(&mut tx.window, now, self.rtt.smoothed());
         self.state = if tx.finishing { State::FinWait1 } else { State::Established };
         out.notices.push(Notice::Connected);
     }

@@ -11,6 +11,7 @@
 mod config;
 mod counters;
 mod endpoint;
+mod flight;
 mod output;
 mod ranges;
 mod receive;

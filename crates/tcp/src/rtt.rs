@@ -33,8 +33,12 @@ impl RttEstimator {
             self.variance = Time::from_ps(variance - variance / 4 + old.abs_diff(new) / 4);
             self.smoothed = Time::from_ps(old - old / 8 + new / 8);
         }
+        self.rto = self.unclamped().max(self.min).min(self.max);
+    }
+    /// SRTT + max(G, 4 RTTVAR), whatever the limits.
+    pub fn unclamped(&self) -> Time {
         let spread = GRANULARITY.as_ps().max(self.variance.as_ps().saturating_mul(4));
-        self.rto = self.smoothed.saturating_add(Time::from_ps(spread)).max(self.min).min(self.max);
+        self.smoothed.saturating_add(Time::from_ps(spread))
     }
     /// The timer expired: the timeout doubles, up to the maximum (rule 5.5).
     pub fn back_off(&mut self) {

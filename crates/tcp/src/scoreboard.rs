@@ -20,6 +20,8 @@ pub(crate) struct Scoreboard {
     /// HighRxt: everything below that is not SACKed has been retransmitted.
     retransmitted_edge: u64,
     sacked: RangeSet,
+    /// All bytes ever found lost, those found lost again counted again.
+    pub lost_ever: u64,
 }
 
 impl Scoreboard {
@@ -83,7 +85,9 @@ impl Scoreboard {
     /// Everything below `edge` that is not SACKed is lost.
     pub fn mark_lost(&mut self, una: u64, edge: u64) {
         if edge > self.lost_edge {
-            self.lost_bytes += self.unsacked(self.lost_edge.max(una), edge);
+            let lost = self.unsacked(self.lost_edge.max(una), edge);
+            self.lost_bytes += lost;
+            self.lost_ever += lost;
             self.lost_edge = edge;
         }
     }

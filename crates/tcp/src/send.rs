@@ -1,6 +1,7 @@
 //! The sending half: acknowledgements, loss recovery (RFC 6675, RFC 6582), what may be sent and when.
 
 use crate::control::{Ack, Control, Window};
+use crate::flight::Flight;
 use crate::scoreboard::{DUP_THRESH, Scoreboard};
 use crate::{Config, Endpoint, Flags, Output, Segment};
 use units::Time;
@@ -68,6 +69,10 @@ pub(crate) struct Sender {
     /// Bytes sent by limited transmit, which do not count as FlightSize.
     limited: u64,
     phase_since: Time,
+    /// For a control that watches deliveries.
+    pub flight: Option<Box<Flight>>,
+    /// Of `Scoreboard::lost_ever`, what the control has been told.
+    lost_reported: u64,
 }
 
 impl Sender {
@@ -103,6 +108,8 @@ impl Sender {
             recover: 0,
             limited: 0,
             phase_since: Time::ZERO,
+            flight: None,
+            lost_reported: 0,
         }
     }
     #[inline]
@@ -144,23 +151,50 @@ impl Endpoint {
             self.take_probe_answer(segment);
         }
         let tx = &mut self.tx;
-        let mut news = 0;
-        if segment.sack_count() > 0 && self.sack {
-            for (start, end) in segment.sack_blocks() {
-                // A block at or below the acknowledgement reports a duplicate (RFC 2883).
-                if start > segment.ack && start < end && end <= tx.nxt {
-                    news += tx.board.sack(start, end);
-                }
-            }
-        }
+        let pipe_before = if tx.flight.is_some() { tx.pipe() } else { 0 };
+        let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
+        let tx = &mut self.tx;
         if segment.ack > tx.una {
-            self.take_new_ack(now, segment, out);
+            self.take_new_ack(now, segment, pipe_before, out);
         } else if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
+            self.report_delivery(now, pipe_before);
             self.take_duplicate_ack(now, out);
         }
     }
+    /// Notes what the SACK blocks say has arrived; returns how many bytes of it are news.
+    #[cold]
+    fn take_sack(&mut self, now: Time, segment: &Segment) -> u64 {
+        let tx = &mut self.tx;
+        let mut news = 0;
+        for (start, end) in segment.sack_blocks() {
+            // A block at or below the acknowledgement reports a duplicate (RFC 2883).
+            if start > segment.ack && start < end && end <= tx.nxt {
+                let added = tx.board.sack(start, end);
+                if let Some(flight) = tx.flight.as_mut().filter(|_| added > 0) {
+                    flight.on_sack(now, start, end);
+                }
+                news += added;
+            }
+        }
+        news
+    }
+    /// Tells a control that watches what this acknowledgement has delivered.
     #[inline]
-    fn take_new_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+    fn report_delivery(&mut self, now: Time, pipe_before: u64) {
+        let tx = &mut self.tx;
+        let pipe = tx.pipe();
+        let Some(flight) = &mut tx.flight else { return };
+        flight.on_ack(now, tx.una);
+        let mut delivery = flight.take_delivery(self.rtt.min());
+        delivery.now = now;
+        delivery.newly_lost = tx.board.lost_ever - tx.lost_reported;
+        delivery.prior_pipe = pipe_before;
+        delivery.pipe = pipe;
+        tx.lost_reported = tx.board.lost_ever;
+        self.control.on_delivery(&mut tx.window, &delivery);
+    }
+    #[inline]
+    fn take_new_ack(&mut self, now: Time, segment: &Segment, pipe_before: u64, out: &mut Output) {
         let tx = &mut self.tx;
         let acked = segment.ack - tx.una;
         let flight = tx.nxt - tx.una;
@@ -183,10 +217,14 @@ impl Endpoint {
             self.rtt.sample(rtt);
         }
         tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
+        self.report_delivery(now, pipe_before);
+        let tx = &mut self.tx;
         let ack = Ack {
             now,
             acked,
             flight,
+            una: tx.una,
+            nxt: tx.nxt,
             cwnd_limited: tx.cwnd_limited,
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
         };
@@ -197,6 +235,7 @@ impl Endpoint {
                 self.control.on_ack(&mut tx.window, &ack);
                 if tx.una >= tx.recover {
                     self.enter_phase(now, Phase::Open);
+                    self.control.on_recovered(&mut self.tx.window, now);
                 }
             }
         }
@@ -215,6 +254,7 @@ impl Endpoint {
                 tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
             }
             self.enter_phase(now, Phase::Open);
+            self.control.on_recovered(&mut self.tx.window, now);
         } else if self.sack {
             tx.board.find_losses(tx.una, tx.window.mss);
         } else {
@@ -239,7 +279,10 @@ impl Endpoint {
             Phase::Recovery => tx.inflation += u64::from(mss),
             Phase::Loss => {}
             Phase::Open => {
-                let enough = u64::from(tx.dup_acks) >= DUP_THRESH;
+                let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
+                let enough = u64::from(tx.dup_acks) >= DUP_THRESH
+                    || self.control.retransmits_early()
+                        && tx.flight.as_ref().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
                 let lost = if self.sack {
                     tx.una >= tx.recover && (enough || tx.board.is_lost(tx.una, mss))
                 } else {
@@ -357,11 +400,11 @@ impl Endpoint {
     /// RFC 5681, section 4.1: after a timeout's worth of silence the old window says nothing about the network.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
         let tx = &mut self.tx;
-        if self.config.idle_restart
-            && tx.una == tx.nxt
-            && tx.nxt > 1
-            && now.saturating_sub(tx.last_sent) > self.rtt.rto()
-        {
+        if tx.una < tx.nxt || tx.nxt <= 1 {
+            return;
+        }
+        self.control.on_restart(&mut tx.window);
+        if self.config.idle_restart && now.saturating_sub(tx.last_sent) > self.rtt.rto() {
             let initial = u64::from(self.config.initial_window) * u64::from(tx.window.mss);
             self.control.on_idle(&mut tx.window, initial);
         }
@@ -369,6 +412,7 @@ impl Endpoint {
     /// Sends whatever may be sent: what is lost first (RFC 6675, NextSeg), then new data.
     #[inline]
     pub(crate) fn transmit(&mut self, now: Time, out: &mut Output) {
+        self.tx.pace_wake = Time::MAX;
         if self.tx.phase != Phase::Open && !self.retransmit_lost(now, out) {
             return;
         }
@@ -378,6 +422,13 @@ impl Endpoint {
             self.send_new_data(now, end, out);
         } else {
             self.tx.cwnd_limited = false;
+        }
+        let tx = &mut self.tx;
+        if tx.flight.is_some() && tx.nxt >= tx.stream_end() && tx.pipe() < tx.window.cwnd {
+            let pipe = tx.pipe();
+            if let Some(flight) = &mut tx.flight {
+                flight.set_app_limited(pipe);
+            }
         }
     }
     /// How much may be in the network.
@@ -452,7 +503,6 @@ impl Endpoint {
             self.tx.pace_wake = self.tx.pace_at;
             return true;
         }
-        self.tx.pace_wake = Time::MAX;
         false
     }
     /// Retransmits what is lost as far as the window lets it; true when new data may follow.
@@ -513,6 +563,9 @@ impl Endpoint {
         self.send_again(now, start, end, out);
     }
     fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
+        if let Some(flight) = &mut self.tx.flight {
+            flight.on_retransmit(now, start, end);
+        }
         let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
         self.counters.retransmissions += 1;
         self.counters.bytes_retransmitted += len;
@@ -534,6 +587,10 @@ impl Endpoint {
         if tx.finishing && end == tx.write_end {
             end += 1;
         }
+        let idle = tx.una == start;
+        if let Some(flight) = &mut tx.flight {
+            flight.on_send(now, start, end, idle);
+        }
         tx.nxt = end;
         if tx.dup_acks > 0 && tx.phase == Phase::Open {
             tx.limited += u64::from(len);
@@ -545,7 +602,7 @@ impl Endpoint {
         tx.probing = false;
         tx.probes = 0;
         tx.last_sent = now;
-        if tx.timer_at == Time::MAX || start == tx.una {
+        if tx.timer_at == Time::MAX || idle {
             tx.timer_at = now.saturating_add(self.rtt.rto());
         }
         self.send_data(now, start, len, out);
@@ -564,7 +621,7 @@ impl Endpoint {
             segment.flags |= Flags::FIN;
         }
         if tx.window.pace_ps_per_byte > 0.0 {
-            let gap = f64::from(segment.wire_bytes()) * tx.window.pace_ps_per_byte;
+            let gap = f64::from(segment.len) * tx.window.pace_ps_per_byte;
             tx.pace_at = now.max(tx.pace_at).saturating_add(Time::from_ps(gap as u64));
         }
         self.emit(segment, out);

@@ -11,7 +11,12 @@ use units::{Bytes, Time};
 fn config() -> impl Strategy<Value = Config> {
     let switches = (any::<[bool; 8]>(), 0_u64..3);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
-    let control = prop_oneof![Just(ControlKind::Reno)];
+    let control = prop_oneof![
+        Just(ControlKind::Reno),
+        Just(ControlKind::Vegas),
+        Just(ControlKind::Cubic),
+        Just(ControlKind::Bbr)
+    ];
     (switches, sizes, control).prop_map(|((bits, delay), (mss, initial_window, max_window, buffer), control)| {
         let [auto_consume, window_scaling, sack, timestamps, count_options, nagle, limited_transmit, idle_restart] =
             bits;
@@ -88,8 +93,11 @@ proptest! {
         // The applications read a piece every 3 ms until all is there.
         for _ in 0..2_000_000 {
             let tick = wire.now + Time::from_ms(3);
+            let mut steps = 0;
             while wire.next_at() <= tick {
                 wire.step();
+                steps += 1;
+                assert!(steps < 100_000, "time stands still");
                 check(&wire.client);
                 check(&wire.server);
             }

@@ -4,9 +4,15 @@
 //! retransmit is the endpoint's affair (RFC 6675 with SACK, RFC 6582 without), so *NewReno* and *SACK-Reno* are the same control,
 //! [`Reno`], with `Config::sack` off or on.
 
+mod bbr;
+mod cubic;
 mod reno;
+mod vegas;
 
+pub use bbr::Bbr;
+pub use cubic::Cubic;
 pub use reno::Reno;
+pub use vegas::Vegas;
 
 use units::Time;
 
@@ -17,7 +23,7 @@ pub struct Window {
     pub cwnd: u64,
     /// Slow start threshold in bytes.
     pub ssthresh: u64,
-    /// Picoseconds between the starts of two segments, per byte on the wire; 0 sends without pacing.
+    /// Picoseconds between the starts of two segments, per byte of payload; 0 sends without pacing.
     pub pace_ps_per_byte: f64,
     /// Payload of a full segment in bytes (SMSS).
     pub mss: u32,
@@ -43,23 +49,68 @@ pub struct Ack {
     pub acked: u64,
     /// Outstanding bytes before it came.
     pub flight: u64,
+    /// The first position not acknowledged, now.
+    pub una: u64,
+    /// The next position to send.
+    pub nxt: u64,
     /// The congestion window, and not the application or the peer, was what held data back: only then may it grow.
     pub cwnd_limited: bool,
     /// The smoothed round-trip time, zero before the first sample.
     pub smoothed_rtt: Time,
 }
 
+/// What one acknowledgement has delivered, cumulatively or by SACK, in order or not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivery {
+    /// When it came.
+    pub now: Time,
+    /// Bytes delivered since the connection began.
+    pub delivered: u64,
+    /// Bytes that this acknowledgement delivers.
+    pub newly_delivered: u64,
+    /// Bytes found lost since the last delivery.
+    pub newly_lost: u64,
+    /// What `delivered` was when the newest segment now delivered was sent; `None` when none is delivered.
+    pub prior_delivered: Option<u64>,
+    /// Delivery rate in bytes per picosecond, if the sample is sound.
+    pub rate: Option<f64>,
+    /// The application held back what the sample is made of.
+    pub app_limited: bool,
+    /// Round trip of the newest segment delivered that was sent once.
+    pub rtt: Option<Time>,
+    /// Bytes in the network before this acknowledgement.
+    pub prior_pipe: u64,
+    /// Bytes in the network after it.
+    pub pipe: u64,
+}
+
 /// A congestion control.
 pub trait Control {
+    /// Whether [`on_delivery`](Self::on_delivery) is to be called, at the price of a record per segment in flight.
+    fn watches_deliveries(&self) -> bool {
+        false
+    }
+    /// The handshake is over, `window` is the initial one.
+    fn on_connected(&mut self, _window: &mut Window, _now: Time, _smoothed_rtt: Option<Time>) {}
+    /// Something was delivered, whatever the phase. Comes before the other calls for the same acknowledgement.
+    fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
     /// New data was acknowledged outside fast recovery.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
     /// Duplicate acknowledgements tell of a loss; `flight` bytes were outstanding. Sets threshold and window.
     fn on_loss(&mut self, window: &mut Window, now: Time, flight: u64);
     /// The retransmission timer expired; `repeated` when it is the same data again. Sets threshold and window.
     fn on_timeout(&mut self, window: &mut Window, now: Time, flight: u64, repeated: bool);
-    /// Nothing was sent for a timeout: `initial` is the initial window in bytes (RFC 5681, section 4.1).
+    /// All that was outstanding at the loss or timeout has been acknowledged.
+    fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
+    /// The application writes again after everything was acknowledged.
+    fn on_restart(&mut self, _window: &mut Window) {}
+    /// ... and nothing was sent for a whole timeout: `initial` is the initial window in bytes (RFC 5681, section 4.1).
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         window.cwnd = window.cwnd.min(initial);
+    }
+    /// Whether a duplicate acknowledgement is enough to retransmit a segment older than the round trip plus its spread.
+    fn retransmits_early(&self) -> bool {
+        false
     }
 }
 
@@ -68,18 +119,30 @@ pub trait Control {
 pub enum ControlKind {
     /// NewReno or SACK-Reno, by `Config::sack`.
     Reno,
+    /// Vegas (Brakmo and Peterson 1994).
+    Vegas,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// BBR, version 1.
+    Bbr,
 }
 
 /// A control chosen at run time.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyControl {
     Reno(Reno),
+    Vegas(Vegas),
+    Cubic(Cubic),
+    Bbr(Box<Bbr>),
 }
 
 impl AnyControl {
     pub fn new(kind: ControlKind) -> Self {
         match kind {
             ControlKind::Reno => Self::Reno(Reno::default()),
+            ControlKind::Vegas => Self::Vegas(Vegas::default()),
+            ControlKind::Cubic => Self::Cubic(Cubic::default()),
+            ControlKind::Bbr => Self::Bbr(Box::default()),
         }
     }
 }
@@ -88,11 +151,23 @@ macro_rules! each {
     ($self:expr, $control:ident => $call:expr) => {
         match $self {
             AnyControl::Reno($control) => $call,
+            AnyControl::Vegas($control) => $call,
+            AnyControl::Cubic($control) => $call,
+            AnyControl::Bbr($control) => $call,
         }
     };
 }
 
 impl Control for AnyControl {
+    fn watches_deliveries(&self) -> bool {
+        each!(self, control => control.watches_deliveries())
+    }
+    fn on_connected(&mut self, window: &mut Window, now: Time, smoothed_rtt: Option<Time>) {
+        each!(self, control => control.on_connected(window, now, smoothed_rtt));
+    }
+    fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
+        each!(self, control => control.on_delivery(window, delivery));
+    }
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         each!(self, control => control.on_ack(window, ack));
@@ -103,7 +178,16 @@ impl Control for AnyControl {
     fn on_timeout(&mut self, window: &mut Window, now: Time, flight: u64, repeated: bool) {
         each!(self, control => control.on_timeout(window, now, flight, repeated));
     }
+    fn on_recovered(&mut self, window: &mut Window, now: Time) {
+        each!(self, control => control.on_recovered(window, now));
+    }
+    fn on_restart(&mut self, window: &mut Window) {
+        each!(self, control => control.on_restart(window));
+    }
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         each!(self, control => control.on_idle(window, initial));
+    }
+    fn retransmits_early(&self) -> bool {
+        each!(self, control => control.retransmits_early())
     }
 }

@@ -1,0 +1,120 @@
+//! CUBIC (RFC 9438), without HyStart++.
+
+use super::{Ack, Control, Window};
+use units::Time;
+
+/// Scaling of the cubic function, in segments per second cubed (section 5.1).
+const C: f64 = 0.4;
+/// Multiplicative decrease (section 4.6).
+const BETA: f64 = 0.7;
+/// Additive increase that makes Reno with [`BETA`] as fair as Reno with one half (section 4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// Window growth as a cubic function of the time since the last loss. Windows inside are in segments, as in the RFC.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cubic {
+    /// Window before the last reduction, lowered by fast convergence.
+    w_max: f64,
+    /// Window before the last reduction.
+    cwnd_prior: f64,
+    /// When the present congestion avoidance stage began, moved on by what was spent limited by the application.
+    epoch: Option<Time>,
+    /// Seconds from the epoch to `w_max`.
+    k: f64,
+    /// What Reno would have (section 4.3).
+    w_est: f64,
+    /// The present stage follows a loss, not a timeout or a slow start without loss.
+    after_loss: bool,
+    last_ack: Time,
+    /// The fraction of a byte that the window has grown.
+    carry: f64,
+}
+
+impl Cubic {
+    fn begin_epoch(&mut self, now: Time, cwnd: f64) {
+        self.epoch = Some(now);
+        self.w_est = cwnd;
+        self.carry = 0.0;
+        if self.after_loss && self.w_max > cwnd {
+            self.k = libm::cbrt((self.w_max - cwnd) / C);
+        } else {
+            // Sections 4.8 and 4.10: after a timeout, or out of slow start without a loss, the curve starts at its plateau.
+            self.k = 0.0;
+            self.w_max = cwnd;
+        }
+    }
+    /// Equation 1.
+    fn w_cubic(&self, seconds: f64) -> f64 {
+        let t = seconds - self.k;
+        C * t * t * t + self.w_max
+    }
+    fn reduce(&mut self, window: &mut Window, flight: u64) {
+        let mss = f64::from(window.mss);
+        let cwnd = window.cwnd as f64 / mss;
+        self.cwnd_prior = cwnd;
+        // Fast convergence (section 4.7): a flow that did not get back to its old window makes room for newcomers.
+        self.w_max = if cwnd < self.w_max { cwnd * f64::midpoint(1.0, BETA) } else { cwnd };
+        window.ssthresh = ((flight as f64 * BETA) as u64).max(2 * u64::from(window.mss));
+        self.epoch = None;
+    }
+}
+
+impl Control for Cubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let mss = f64::from(window.mss);
+        if !ack.cwnd_limited {
+            // Section 4.2: the clock stands still while the application, not the window, sets the pace.
+            if let Some(epoch) = &mut self.epoch {
+                *epoch += ack.now.saturating_sub(self.last_ack.max(*epoch));
+            }
+            self.last_ack = ack.now;
+            return;
+        }
+        self.last_ack = ack.now;
+        if window.slow_start() {
+            window.cwnd += ack.acked.min(u64::from(window.mss));
+            return;
+        }
+        let cwnd = window.cwnd as f64 / mss;
+        let epoch = if let Some(epoch) = self.epoch {
+            epoch
+        } else {
+            self.begin_epoch(ack.now, cwnd);
+            ack.now
+        };
+        let seconds = ack.now.saturating_sub(epoch).as_secs_f64();
+        let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
+        // Equation 4.
+        self.w_est += alpha * (ack.acked as f64 / mss) / cwnd;
+        let growth = if self.w_cubic(seconds) < self.w_est {
+            // Reno-friendly region (section 4.3).
+            (self.w_est - cwnd).max(0.0)
+        } else {
+            // Concave and convex regions (sections 4.4 and 4.5).
+            let target = self.w_cubic(seconds + ack.smoothed_rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
+            (target - cwnd) / cwnd
+        };
+        self.carry += growth * mss;
+        let whole = self.carry as u64;
+        self.carry -= whole as f64;
+        window.cwnd += whole;
+    }
+    fn on_loss(&mut self, window: &mut Window, _: Time, flight: u64) {
+        self.reduce(window, flight);
+        window.cwnd = window.ssthresh;
+        self.after_loss = true;
+    }
+    fn on_timeout(&mut self, window: &mut Window, _: Time, flight: u64, repeated: bool) {
+        if !repeated {
+            self.reduce(window, flight);
+        }
+        self.epoch = None;
+        window.cwnd = u64::from(window.mss);
+        self.after_loss = false;
+    }
+    fn on_idle(&mut self, window: &mut Window, initial: u64) {
+        window.cwnd = window.cwnd.min(initial);
+        self.epoch = None;
+        self.after_loss = false;
+    }
+}

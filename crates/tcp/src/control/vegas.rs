@@ -1,0 +1,92 @@
+//! Vegas: Brakmo, O'Malley and Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance" (SIGCOMM 1994).
+
+use super::{Ack, Control, Delivery, Window, reno};
+use units::Time;
+
+/// Segments kept waiting in the network: fewer than this, and the window grows.
+const ALPHA: f64 = 1.0;
+/// More than this, and it shrinks.
+const BETA: f64 = 3.0;
+/// More than this ends slow start.
+const GAMMA: f64 = 1.0;
+
+/// Compares, once per round trip, the throughput with what it would be without queues.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Vegas {
+    /// The smallest round trip seen: that of a path without queues.
+    base_rtt: Option<Time>,
+    rtt_sum: Time,
+    rtt_count: u64,
+    /// The round trip under way: of the distinguished segment that started at `begin` and ends with the acknowledgement of it.
+    begin: u64,
+    /// In slow start: the window may grow in this round trip, as in every other one.
+    grows: bool,
+}
+
+impl Vegas {
+    /// A round trip has ended with `sent` bytes sent during it. What an application leaves unused says nothing of queues.
+    fn end_round(&mut self, window: &mut Window, sent: u64, cwnd_limited: bool) {
+        let count = std::mem::take(&mut self.rtt_count);
+        let sum = std::mem::take(&mut self.rtt_sum);
+        let Some(base) = self.base_rtt.filter(|_| count > 0 && cwnd_limited) else { return };
+        let rtt = sum / count;
+        let mss = u64::from(window.mss);
+        // (Expected - Actual) x BaseRTT: the bytes that wait in queues, in segments.
+        let actual = sent as f64 * base.as_ps() as f64 / rtt.as_ps() as f64;
+        let waiting = (window.cwnd as f64 - actual) / mss as f64;
+        let slow_start = window.slow_start();
+        if slow_start && waiting > GAMMA {
+            // What slow start has put into the queues beyond need is about an eighth (Brakmo and Peterson 1995, section 3.3).
+            window.cwnd = (window.cwnd - window.cwnd / 8).max(2 * mss);
+            window.ssthresh = window.cwnd;
+        } else if slow_start {
+            self.grows = !self.grows;
+        } else if waiting > BETA {
+            window.cwnd = (window.cwnd - mss).max(2 * mss);
+            window.ssthresh = window.ssthresh.min(window.cwnd);
+        } else if waiting < ALPHA {
+            window.cwnd += mss;
+        }
+    }
+}
+
+impl Control for Vegas {
+    fn watches_deliveries(&self) -> bool {
+        true
+    }
+    fn on_delivery(&mut self, _: &mut Window, delivery: &Delivery) {
+        if let Some(rtt) = delivery.rtt {
+            self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+            self.rtt_sum = self.rtt_sum.saturating_add(rtt);
+            self.rtt_count += 1;
+        }
+    }
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if ack.una > self.begin {
+            let sent = ack.nxt - self.begin.min(ack.nxt);
+            if self.begin > 0 {
+                self.end_round(window, sent, ack.cwnd_limited);
+            }
+            self.begin = ack.nxt;
+        }
+        if window.slow_start() && self.grows && ack.cwnd_limited {
+            window.cwnd += ack.acked.min(u64::from(window.mss));
+        }
+    }
+    fn on_loss(&mut self, window: &mut Window, _: Time, _: u64) {
+        // A loss cuts by a quarter, not by half (Hengartner, Bolliger and Gross 2000, "TCP Vegas Revisited", section II).
+        window.cwnd = (window.cwnd - window.cwnd / 4).max(2 * u64::from(window.mss));
+        window.ssthresh = window.cwnd;
+    }
+    fn on_timeout(&mut self, window: &mut Window, _: Time, flight: u64, repeated: bool) {
+        if !repeated {
+            window.ssthresh = reno::half(flight, window.mss);
+        }
+        // Slow start begins with two segments (SIGCOMM 1994, section 3.1, and its implementation).
+        window.cwnd = 2 * u64::from(window.mss);
+        self.grows = true;
+    }
+    fn retransmits_early(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,154 @@
+//! A record of every segment in flight, for the controls that need to know when each was sent: round trips of single segments
+//! and delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation-00).
+
+use crate::control::Delivery;
+use std::collections::VecDeque;
+use units::Time;
+
+/// One transmission; the state of the connection's deliveries at that moment (section 3.1.2 of the draft).
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    end: u64,
+    sent_at: Time,
+    first_sent_at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    app_limited: bool,
+    retransmitted: bool,
+    arrived: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Flight {
+    records: VecDeque<Record>,
+    /// Where the first record starts.
+    start: u64,
+    /// C.delivered: bytes known to have arrived, ever.
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// C.app_limited: deliveries up to here were held back by the application; 0 for none.
+    app_limited_until: u64,
+    sample: Sample,
+}
+
+/// What the acknowledgement under way has delivered so far (the draft's `rs`).
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    newest: Option<Record>,
+    rtt: Option<Time>,
+    bytes: u64,
+}
+
+impl Flight {
+    /// A new segment up to `end` goes out; `idle` when nothing else is in flight.
+    pub fn on_send(&mut self, now: Time, start: u64, end: u64, idle: bool) {
+        if idle {
+            self.first_sent_at = now;
+            self.delivered_at = now;
+        }
+        if self.records.is_empty() {
+            self.start = start;
+        }
+        self.records.push_back(Record {
+            end,
+            sent_at: now,
+            first_sent_at: self.first_sent_at,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            app_limited: self.app_limited_until > 0,
+            retransmitted: false,
+            arrived: false,
+        });
+    }
+    /// What `start..end` covers goes out again.
+    pub fn on_retransmit(&mut self, now: Time, start: u64, end: u64) {
+        let first = self.records.partition_point(|record| record.end <= start);
+        let mut from = if first == 0 { self.start } else { self.records[first - 1].end };
+        for record in self.records.iter_mut().skip(first).take_while(|record| {
+            let within = from < end;
+            from = record.end;
+            within
+        }) {
+            record.sent_at = now;
+            record.first_sent_at = self.first_sent_at;
+            record.delivered = self.delivered;
+            record.delivered_at = self.delivered_at;
+            record.app_limited = self.app_limited_until > 0;
+            record.retransmitted = true;
+        }
+    }
+    /// When the first segment in flight was last sent.
+    pub fn first_sent_at(&self) -> Option<Time> {
+        self.records.front().map(|record| record.sent_at)
+    }
+    /// `start..end` was SACKed: the records that lie inside it have arrived.
+    pub fn on_sack(&mut self, now: Time, start: u64, end: u64) {
+        let first = self.records.partition_point(|record| record.end <= start);
+        let mut from = if first == 0 { self.start } else { self.records[first - 1].end };
+        for index in first..self.records.len() {
+            let record = self.records[index];
+            if record.end > end {
+                break;
+            }
+            if from >= start && !record.arrived {
+                self.records[index].arrived = true;
+                self.deliver(now, from, &record);
+            }
+            from = record.end;
+        }
+    }
+    /// Everything below `una` was acknowledged.
+    pub fn on_ack(&mut self, now: Time, una: u64) {
+        while let Some(record) = self.records.front().copied().filter(|record| record.end <= una) {
+            if !record.arrived {
+                self.deliver(now, self.start, &record);
+            }
+            self.start = record.end;
+            self.records.pop_front();
+        }
+    }
+    /// UpdateRateSample() of the draft.
+    fn deliver(&mut self, now: Time, start: u64, record: &Record) {
+        let bytes = record.end - start;
+        self.delivered += bytes;
+        self.delivered_at = now;
+        self.sample.bytes += bytes;
+        if !record.retransmitted {
+            self.sample.rtt = Some(now.saturating_sub(record.sent_at));
+        }
+        if self.sample.newest.is_none_or(|newest| record.delivered > newest.delivered) {
+            self.sample.newest = Some(*record);
+            self.first_sent_at = record.sent_at;
+        }
+    }
+    /// The sample of the acknowledgement that has just been taken in (GenerateRateSample()); `min_rtt` filters
+    /// intervals too short to be real.
+    pub fn take_delivery(&mut self, min_rtt: Option<Time>) -> Delivery {
+        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let sample = std::mem::take(&mut self.sample);
+        let mut delivery = Delivery {
+            delivered: self.delivered,
+            newly_delivered: sample.bytes,
+            rtt: sample.rtt,
+            ..Delivery::default()
+        };
+        if let Some(newest) = sample.newest {
+            let send_elapsed = newest.sent_at.saturating_sub(newest.first_sent_at);
+            let ack_elapsed = self.delivered_at.saturating_sub(newest.delivered_at);
+            delivery.prior_delivered = Some(newest.delivered);
+            delivery.app_limited = newest.app_limited;
+            let interval = send_elapsed.max(ack_elapsed);
+            if interval > Time::ZERO && interval >= min_rtt.unwrap_or(Time::ZERO) {
+                delivery.rate = Some((self.delivered - newest.delivered) as f64 / interval.as_ps() as f64);
+            }
+        }
+        delivery
+    }
+    /// The application has nothing to send although the window would allow it, with `pipe` bytes in the network.
+    pub fn set_app_limited(&mut self, pipe: u64) {
+        self.app_limited_until = (self.delivered + pipe).max(1);
+    }
+}
