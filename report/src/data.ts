@@ -7,6 +7,8 @@ export interface ReportData {
   title: string;
   /** How the run was set up, as label and value: workload, cluster, network, TCP, seed. */
   setup: Fact[];
+  /** The scenario's text, what differs from the defaults alone; empty if not known. */
+  scenario: string;
   /** End of the shared time axis. */
   end_s: number;
   /** In the order of the scenario; none when the run is plain traffic. */
@@ -55,8 +57,9 @@ export interface Balance {
   accounted: Count[];
 }
 
+/** From the first start to the last end of a phase over the job's successful attempts. */
 export interface Phase {
-  name: string;
+  name: PhaseKind;
   start_s: number;
   end_s: number;
 }
@@ -179,6 +182,8 @@ export interface Flows {
   bytes: number[];
   retransmissions: number[];
   timeouts: number[];
+  /** How many completed flows the distribution is over. */
+  completed: number;
   /** Cumulative distribution of completion times: [seconds, share of flows]. */
   completion: [number, number][];
 }

@@ -89,7 +89,7 @@ function completionPlot(data: Flows): HTMLElement {
   const log = longest / shortest > 10;
   const said = [0.5, 0.9, 0.99].map((p) => `${format.share(p)} within ${format.seconds(quantile(data.completion, p))}`).join(', ');
   const area = el('div', { class: 'lines', role: 'img', 'aria-label': `Flow completion times: ${said}` });
-  const root = el('figure', { class: 'chart', id: 'chart-completion' }, el('div', { class: 'chart-head' }, el('h3', {}, 'Completion time')), el('p', { class: 'note' }, `Of ${format.count(data.total)} flows, ${said}.`), area);
+  const root = el('figure', { class: 'chart', id: 'chart-completion' }, el('div', { class: 'chart-head' }, el('h3', {}, 'Completion time')), el('p', { class: 'note' }, `Of ${format.count(data.completed)} flows that moved data and ended, ${said}.`), area);
   const axes = { font: FONT, labelFont: FONT, stroke: () => palette().muted, grid: { stroke: () => palette().grid, width: 1 }, ticks: { stroke: () => palette().line, width: 1, size: 4 } };
   const u = new uPlot(
     {

@@ -2,7 +2,7 @@
 
 const THIN = ' '; // no-break space: a number and its unit stay on one line
 
-const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
+const DECIMAL = ['', 'K', 'M', 'G', 'T', 'P'];
 
 function trim(value: number, digits: number): string {
   const text = value.toFixed(digits);

@@ -74,7 +74,7 @@ export function gantt(data: ReportData, axis: TimeAxis, filter: Filter, refilter
     for (const job of data.jobs.slice(0, BANDED_JOBS)) {
       const prefix = data.jobs.length > 1 ? `${job.name} ` : '';
       for (const phase of job.phases) {
-        bands.push({ name: prefix + phase.name, spans: [{ from: phase.start_s, to: phase.end_s, colour: colours.line, text: format.seconds(phase.end_s - phase.start_s) }] });
+        bands.push({ name: prefix + PHASE_NAMES[phase.name], spans: [{ from: phase.start_s, to: phase.end_s, colour: colours.phases[phase.name], text: format.seconds(phase.end_s - phase.start_s) }] });
       }
       if (job.critical_path.length === 0) continue;
       bands.push({

@@ -7,7 +7,7 @@ import { parse, type ReportData } from './data';
 import { el, section } from './dom';
 import { flows } from './flows';
 import { gantt, type Filter } from './gantt';
-import { nodes } from './nodes';
+import { events, nodes } from './nodes';
 import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';
 import { TimeAxis } from './range';
@@ -98,6 +98,8 @@ function page(data: ReportData): void {
   if (charts.length > 0) {
     timed.append(section('resources', 'Resources over time', ...charts.map((c) => chart(c, axis, view, onFilter))));
   }
+  const happened = events(data.events);
+  if (happened) main.append(happened);
   if (data.flows.total > 0) main.append(flows(data.flows, axis));
   if (data.nodes.length > 0) main.append(nodes(data.nodes));
   main.append(el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'));

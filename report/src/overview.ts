@@ -32,7 +32,7 @@ export function overview(axis: TimeAxis, outline: Outline, ...controls: HTMLElem
     button('+', 'Zoom in', () => axis.show(zoomAround(axis.view, middle(), 0.5))),
     button('Whole run', 'Show the whole run', () => axis.reset()),
     ...controls,
-    el('span', { class: 'hint' }, 'Drag to zoom, double-click to reset; Ctrl or Shift + wheel zooms or pans.'),
+    el('span', { class: 'hint', title: 'Ctrl and the wheel zooms, Shift and the wheel pans; with a plot in focus the arrow keys pan, plus and minus zoom, Home shows all.' }, 'Drag to zoom, double-click for the whole run'),
   );
   const root = el('div', { class: 'overview' }, bar, strip);
 

@@ -57,6 +57,6 @@ export function axisUnit(chart: Chart, most: number): AxisUnit {
   if (chart.unit === 'share') return { text: '%', factor: chart.scale * 100 };
   if (chart.unit === 'count') return { text: '', factor: chart.scale };
   const value = most * chart.scale;
-  const [power, prefix] = value >= 1e9 ? [1e9, 'G'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'k'] : [1, ''];
+  const [power, prefix] = value >= 1e9 ? [1e9, 'G'] : value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'K'] : [1, ''];
   return { text: `${prefix}${chart.unit}`, factor: chart.scale / power };
 }

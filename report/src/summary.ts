@@ -51,10 +51,14 @@ function ledger(laws: Balance[]): HTMLElement | null {
   );
 }
 
+function scenario(text: string): HTMLElement | null {
+  return text === '' ? null : el('details', { id: 'scenario' }, el('summary', {}, 'The scenario, where it differs from the defaults'), el('pre', {}, text));
+}
+
 export function summary(data: ReportData): HTMLElement {
   const setup = el('div', { class: 'wide' }, el('h3', {}, 'Set-up'), el('dl', { class: 'facts' }, ...data.setup.flatMap((f) => [el('dt', {}, f.label), el('dd', {}, f.value)])));
   const volumes = data.jobs.map((job) => counts(data.jobs.length > 1 ? `Bytes, ${job.name}` : 'Bytes', job.bytes, format.bytes));
-  return section('summary', 'Summary', el('div', { class: 'summary' }, setup, ...volumes, counts('Network', data.network, format.count), ledger(data.ledger)));
+  return section('summary', 'Summary', el('div', { class: 'summary' }, setup, ...volumes, counts('Network', data.network, format.count), ledger(data.ledger)), scenario(data.scenario));
 }
 
 export function whereTimeWent(job: Job, named: boolean): HTMLElement | null {

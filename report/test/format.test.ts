@@ -4,11 +4,11 @@ import * as format from '../src/format';
 const plain = (text: string): string => text.replaceAll('\u00a0', ' ');
 
 test.each([
-  [0, '0 B'], [999, '999 B'], [999.6, '1 kB'], [1500, '1.5 kB'], [999_499, '999 kB'], [999_600, '1 MB'], [386_196_972, '386 MB'], [1e12, '1 TB'], [12_340_000, '12.3 MB'],
+  [0, '0 B'], [999, '999 B'], [999.6, '1 KB'], [1500, '1.5 KB'], [999_499, '999 KB'], [999_600, '1 MB'], [386_196_972, '386 MB'], [1e12, '1 TB'], [12_340_000, '12.3 MB'],
 ])('%d bytes read %s', (value, text) => expect(plain(format.bytes(value))).toBe(text));
 
 test.each([
-  [10e6, '10 Mbit/s'], [1e9, '1 Gbit/s'], [950_123, '950 kbit/s'],
+  [10e6, '10 Mbit/s'], [1e9, '1 Gbit/s'], [950_123, '950 Kbit/s'],
 ])('%d bits per second read %s', (value, text) => expect(plain(format.rate(value))).toBe(text));
 
 test.each([

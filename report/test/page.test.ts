@@ -1,9 +1,9 @@
 // The built page in a real browser, opened from disk.
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ReportData } from '../src/data';
+import { parse, type ReportData } from '../src/data';
 import { launch, write } from './browser';
 import { teraSort, traffic, wordCount } from './sample';
 
@@ -76,7 +76,7 @@ describe('a job', () => {
   afterAll(() => it.page.close());
 
   test('shows every section that it has data for, and only those', async () => {
-    expect(await it.page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['where', 'comparison', 'summary', 'tasks', 'resources', 'flows', 'nodes']);
+    expect(await it.page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['where', 'comparison', 'summary', 'tasks', 'resources', 'events', 'flows', 'nodes']);
     expect(await it.page.$$eval('#resources figure', (all) => all.map((s) => s.id))).toEqual(['chart-links', 'chart-queues', 'chart-losses', 'chart-disks', 'chart-cpu', 'chart-flows']);
     expect(await it.page.textContent('.story')).toMatch(/Of 207\.8.s, 112\.4.s \(54.%\) went into moving data over the network/);
     expect(await it.page.textContent('.state')).toBe('Succeeded');
@@ -126,7 +126,7 @@ describe('a job', () => {
   test('the pointer on an attempt shows its numbers; the keys go from attempt to attempt', async () => {
     const canvas = (await it.page.locator('#tasks .scroller canvas').boundingBox())!;
     await it.page.mouse.move(canvas.x + 116 + ((canvas.width - 130) * 100) / 207.788, canvas.y + 18);
-    expect(await it.page.textContent('.tip')).toMatch(/r_000000_0Reduce on w1, succeeded24\.1.s to 176\.5.s, 152\.4.s96\.5.MB in, 965.kB outstart-up 2\.1.sfetch 145\.5.s/);
+    expect(await it.page.textContent('.tip')).toMatch(/r_000000_0Reduce on w1, succeeded24\.1.s to 176\.5.s, 152\.4.s96\.5.MB in, 965.KB outstart-up 2\.1.sfetch 145\.5.s/);
     await it.page.focus('#tasks .gantt');
     await it.page.keyboard.press('ArrowDown');
     expect(await it.page.textContent('#tasks .visually-hidden')).toMatch(/^m_000000_0\. Map on w1, succeeded/);
@@ -207,6 +207,21 @@ test('a hundred nodes and 8,400 attempts open within three seconds and move smoo
   });
   expect(frame).toBeLessThan(120);
   await page.screenshot({ path: `${SHOTS}hundred-nodes.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('what the simulator writes is what the page reads', async () => {
+  const data = parse(readFileSync(new URL('./run.json', import.meta.url), 'utf8'));
+  const { page, troubles } = await open(data);
+  expect(await page.textContent('h1')).toBe('word count </script> & <b>two</b> workers');
+  expect(await page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['where', 'comparison', 'summary', 'tasks', 'resources', 'events', 'flows', 'nodes']);
+  expect(await page.textContent('.story')).toMatch(/Of 12.s, 6.s \(50.%\) went into moving data over the network \(the 1 Gbit\/s link out of worker-1\)/);
+  expect(await page.$$eval('#resources figure', (all) => all.map((s) => s.id))).toEqual(data.charts.map((c) => `chart-${c.id}`));
+  expect(await page.getAttribute('#tasks .gantt', 'aria-label')).toContain('of 4 task attempts on 2 nodes');
+  expect(await page.textContent('.comparison tbody')).toMatch(/job11\.5.s11.s to 13.s12.s−4\.2.%bytes50.MB52.MB−3\.8.%/);
+  expect(await page.$$eval('[data-view]', (plots) => plots.map((p) => (p as HTMLElement).dataset['view']))).toEqual(new Array(1 + data.charts.length).fill('0 40'));
+  await page.screenshot({ path: `${SHOTS}from-run.png`, fullPage: true });
   expect(troubles).toEqual([]);
   await page.close();
 });

@@ -133,7 +133,7 @@ function flowsBetween(names: string[], countOf: number, end: number, rng: () => 
   }).sort((a, b) => b.bytes - a.bytes);
   const times = rows.map((r) => r.end - r.start).sort((a, b) => a - b);
   return {
-    total: countOf,
+    total: countOf, completed: rows.length,
     from: rows.map((r) => r.from), to: rows.map((r) => r.to), service: rows.map(() => 'shuffle'),
     start_us: rows.map((r) => Math.round(r.start * 1e6)), end_us: rows.map((r) => Math.round(r.end * 1e6)), end_kind: rows.map(() => 0),
     bytes: rows.map((r) => r.bytes), retransmissions: rows.map((r) => r.retransmissions), timeouts: rows.map((r) => r.timeouts),
@@ -187,12 +187,13 @@ export function wordCount(): ReportData {
       { label: 'Seed', value: '1' },
       { label: 'Scenario', value: 'sha256 4f1c9a02d7e3' },
     ],
+    scenario: '[cluster]\nworkers = 4\n\n[[network.shape]]\nnodes = "workers"\nrate = "10 Mbit/s"\n',
     end_s: 207.788,
     jobs: [{
       name: 'wordcount', state: 'succeeded', reason: '', submit_s: 0, launch_s: 2.854, finish_s: 207.788, critical_path: path,
       phases: [
-        { name: 'start-up', start_s: 0, end_s: 5.107 }, { name: 'map', start_s: 5.107, end_s: 59.833 },
-        { name: 'shuffle', start_s: 24.107, end_s: 200.565 }, { name: 'reduce', start_s: 116.427, end_s: 207.064 },
+        { name: 'startup', start_s: 5.107, end_s: 28.4 }, { name: 'compute', start_s: 8.2, end_s: 40.1 },
+        { name: 'fetch', start_s: 26.107, end_s: 200.565 }, { name: 'reduce', start_s: 116.427, end_s: 207.064 },
       ],
       bytes: [
       { label: 'map input', value: 209822052 }, { label: 'map output', value: 386196972 }, { label: 'shuffle, same node', value: 100.9e6 },
@@ -229,7 +230,7 @@ export function wordCount(): ReportData {
 function terasort(end: number, mapsDone: number): Job {
   return {
     name: 'terasort', state: 'succeeded', reason: '', submit_s: 0, launch_s: 3, finish_s: end,
-    phases: [{ name: 'map', start_s: 5, end_s: mapsDone }, { name: 'shuffle', start_s: 26, end_s: mapsDone + 100 }, { name: 'reduce', start_s: mapsDone + 40, end_s: end }],
+    phases: [{ name: 'compute', start_s: 5, end_s: mapsDone }, { name: 'fetch', start_s: 26, end_s: mapsDone + 100 }, { name: 'reduce', start_s: mapsDone + 40, end_s: end }],
     bytes: [{ label: 'map input', value: 1e12 }, { label: 'map output', value: 1e12 }, { label: 'shuffle, over the network', value: 0.99e12 }, { label: 'written', value: 1e12 }],
     critical_path: [
       { cause: 'startup', start_s: 0, end_s: 5, where: 'the ApplicationMaster', detail: '' },

@@ -1,0 +1,293 @@
+//! What the page reads. `report/src/data.ts` mirrors it; the two change together.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Everything on the page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ReportData {
+    /// [`super::SCHEMA`].
+    pub schema: &'static str,
+    /// The scenario's name.
+    pub title: String,
+    /// How the run was set up.
+    pub setup: Vec<Fact>,
+    /// The scenario's text, what differs from the defaults alone; empty if not known.
+    pub scenario: String,
+    /// End of the shared time axis.
+    pub end_s: f64,
+    /// Jobs in the order of the scenario; none for plain traffic.
+    pub jobs: Vec<Job>,
+    /// Packet and TCP counters, in the order to show them.
+    pub network: Vec<Count>,
+    /// The conservation laws.
+    pub ledger: Vec<Balance>,
+    /// Predicted beside actual, for a run that re-does a recorded one.
+    pub comparison: Option<Comparison>,
+    /// What became of plain traffic.
+    pub traffic: Vec<Traffic>,
+    /// The master, then the workers.
+    pub nodes: Vec<Node>,
+    /// Task attempts.
+    pub attempts: Attempts,
+    /// Series over simulated time.
+    pub charts: Vec<Chart>,
+    /// Flows.
+    pub flows: Flows,
+    /// What happened to nodes and links.
+    pub events: Vec<Happening>,
+}
+
+/// A label and a text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fact {
+    /// "Network".
+    pub label: String,
+    /// "star, 1 Gbit/s".
+    pub value: String,
+}
+
+/// A label and a number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Count {
+    /// What is counted.
+    pub label: String,
+    /// How many.
+    pub value: u64,
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// `succeeded`, `failed` or `unfinished`.
+    pub state: &'static str,
+    /// Why, if it did not succeed.
+    pub reason: String,
+    /// Submission.
+    pub submit_s: f64,
+    /// Launch, if it came to that.
+    pub launch_s: Option<f64>,
+    /// Its end, or that of the run.
+    pub finish_s: f64,
+    /// From the first start to the last end of each phase.
+    pub phases: Vec<Phase>,
+    /// Its volumes in bytes.
+    pub bytes: Vec<Count>,
+    /// What it waited for, stretch by stretch.
+    pub critical_path: Vec<Segment>,
+}
+
+/// A phase of a job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phase {
+    /// One of the page's phases: `startup`, `read`, ...
+    pub name: &'static str,
+    /// From when.
+    pub start_s: f64,
+    /// To when.
+    pub end_s: f64,
+}
+
+/// A stretch of the critical path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Segment {
+    /// One of the page's causes: `cpu`, `disk`, `transfer`, ...
+    pub cause: &'static str,
+    /// From when.
+    pub start_s: f64,
+    /// To when.
+    pub end_s: f64,
+    /// The resource in words; empty if there is none to name.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What was going on, in words.
+    pub detail: String,
+}
+
+/// A conservation law.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Balance {
+    /// What is conserved, with its unit.
+    pub what: String,
+    /// Whether its two sides agree.
+    pub holds: bool,
+    /// What was put in.
+    pub offered: u64,
+    /// Where it went.
+    pub accounted: Vec<Count>,
+}
+
+/// Predictions beside what happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The section's heading.
+    pub title: String,
+    /// How the prediction was made.
+    pub note: String,
+    /// One line each.
+    pub rows: Vec<ComparisonRow>,
+}
+
+/// One prediction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparisonRow {
+    /// "job, launch to finish".
+    pub name: String,
+    /// `s` or `B`.
+    pub unit: &'static str,
+    /// What the simulation says.
+    pub predicted: f64,
+    /// What was recorded.
+    pub actual: f64,
+    /// The 90 % interval of the prediction over seeds.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// What became of one `[[traffic]]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Its name.
+    pub name: String,
+    /// Flows, sessions or rounds begun.
+    pub begun: u64,
+    /// Of these, complete.
+    pub completed: u64,
+    /// Payload delivered in order, bytes.
+    pub delivered: u64,
+    /// Payload rate in bits per second.
+    pub goodput: u64,
+    /// Median completion time.
+    pub completion_p50_s: f64,
+    /// 95th percentile.
+    pub completion_p95_s: f64,
+    /// 99th percentile.
+    pub completion_p99_s: f64,
+    /// The longest.
+    pub completion_max_s: f64,
+    /// Jain's fairness index.
+    pub jain: f64,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its rack.
+    pub rack: u32,
+    /// Bytes received, headers included.
+    pub received: u64,
+    /// Bytes sent, headers included.
+    pub sent: u64,
+    /// Seconds of one core at speed 1.
+    pub cpu_work_s: f64,
+}
+
+/// Task attempts by column.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Attempts {
+    /// As Hadoop names them: `m_000003_0`.
+    pub name: Vec<String>,
+    /// Row of `nodes`.
+    pub node: Vec<u32>,
+    /// 0 map, 1 reduce.
+    pub kind: Vec<u8>,
+    /// 0 succeeded, 1 failed, 2 killed, 3 running.
+    pub outcome: Vec<u8>,
+    /// 1 for a speculative one.
+    pub speculative: Vec<u8>,
+    /// Start.
+    pub start_ms: Vec<u64>,
+    /// End.
+    pub end_ms: Vec<u64>,
+    /// Bytes in.
+    pub bytes_in: Vec<u64>,
+    /// Bytes out.
+    pub bytes_out: Vec<u64>,
+    /// Attempt i has the phases from `phase_at[i]` up to `phase_at[i + 1]`.
+    pub phase_at: Vec<u32>,
+    /// Which phase.
+    pub phase_kind: Vec<u8>,
+    /// Its start.
+    pub phase_start_ms: Vec<u64>,
+    /// Its end.
+    pub phase_end_ms: Vec<u64>,
+    /// Why an attempt did not succeed, by its row.
+    pub note: BTreeMap<usize, String>,
+}
+
+/// Series that share one grid: value i covers the time from i to i + 1 steps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chart {
+    /// A short stable name.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// The label of its y axis, without the unit.
+    pub label: String,
+    /// `share`, `bit/s`, `B` or `count`.
+    pub unit: &'static str,
+    /// How a value came from finer ones: `mean`, `peak` or `sum`.
+    pub holds: &'static str,
+    /// Length of a step.
+    pub step_s: f64,
+    /// What 1 is worth in the unit.
+    pub scale: f64,
+    /// The series.
+    pub series: Vec<Series>,
+}
+
+/// One series.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// What it is of.
+    pub name: String,
+    /// The node that it belongs to, -1 for none.
+    pub node: i64,
+    /// Its values.
+    pub values: Vec<u64>,
+}
+
+/// The largest flows by column, and how long all of them took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Flows {
+    /// How many there were.
+    pub total: u64,
+    /// The sender of most of the payload.
+    pub from: Vec<String>,
+    /// Its receiver.
+    pub to: Vec<String>,
+    /// What it was for.
+    pub service: Vec<String>,
+    /// Start.
+    pub start_us: Vec<u64>,
+    /// End.
+    pub end_us: Vec<u64>,
+    /// 0 complete, 1 open at the end of the run, 2 reset.
+    pub end_kind: Vec<u8>,
+    /// Payload, both ways.
+    pub bytes: Vec<u64>,
+    /// Segments sent again.
+    pub retransmissions: Vec<u64>,
+    /// Retransmission timeouts.
+    pub timeouts: Vec<u64>,
+    /// How many completed flows the distribution is over.
+    pub completed: u64,
+    /// Cumulative distribution of completion times: seconds, share of flows.
+    pub completion: Vec<(f64, f64)>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Happening {
+    /// When.
+    pub at_s: f64,
+    /// To which node, -1 for none.
+    pub node: i64,
+    /// A short stable name.
+    pub kind: String,
+    /// In words.
+    pub text: String,
+}

@@ -1,0 +1,260 @@
+//! From a run's results to the page's data.
+
+use super::data::{Attempts, Balance, Count, Flows, Happening, Job, Node, Phase, ReportData, Segment, Traffic};
+use super::{SCHEMA, place, series, setup};
+use crate::results::{self, AttemptState, JobState, RunResult, TaskKind, Waiting};
+use crate::scenario::Scenario;
+use units::Time;
+
+/// Rows of the table of flows that the page can sort.
+const LARGEST_FLOWS: usize = 500;
+/// Points of the distribution of completion times.
+const COMPLETION_POINTS: usize = 400;
+/// Events listed; a run with more has them in its Parquet table.
+const MOST_EVENTS: usize = 2_000;
+
+impl From<&RunResult> for ReportData {
+    fn from(result: &RunResult) -> Self {
+        Self::new(result, None)
+    }
+}
+
+impl ReportData {
+    /// What the page shows of a run; the scenario adds how it was set up, and what its shapers make of the links.
+    pub fn new(result: &RunResult, scenario: Option<&Scenario>) -> Self {
+        Self {
+            schema: SCHEMA,
+            title: result.name.clone(),
+            setup: setup::setup(result, scenario),
+            scenario: scenario.map(Scenario::to_short_toml).unwrap_or_default(),
+            end_s: result.ended_at.as_secs_f64(),
+            jobs: result.jobs.iter().map(|job| job_of(job, result, scenario)).collect(),
+            network: network(result),
+            ledger: result.ledger.iter().map(balance).collect(),
+            comparison: None,
+            traffic: result.traffic.iter().map(traffic).collect(),
+            nodes: result.nodes.iter().map(node).collect(),
+            attempts: attempts(result),
+            charts: series::charts(result, scenario),
+            flows: flows(result),
+            events: events(result),
+        }
+    }
+}
+
+/// Seconds to the microsecond: short in JSON, and finer than a pixel.
+fn seconds(time: Time) -> f64 {
+    ((time.as_ps() + 500_000) / 1_000_000) as f64 / 1e6
+}
+
+fn milliseconds(time: Time) -> u64 {
+    (time.as_ps() + 500_000_000) / 1_000_000_000
+}
+
+fn count(label: &str, value: u64) -> Count {
+    Count { label: label.to_owned(), value }
+}
+
+/// The page's names of phases, in the order of its `PHASES`.
+const PHASE_NAMES: [&str; 8] = ["startup", "read", "compute", "spill", "fetch", "merge", "reduce", "write"];
+
+const fn phase_number(phase: results::Phase) -> u8 {
+    use results::Phase;
+    match phase {
+        Phase::Start => 0,
+        Phase::Read => 1,
+        Phase::Compute => 2,
+        Phase::Spill => 3,
+        Phase::Fetch => 4,
+        Phase::Merge => 5,
+        Phase::Reduce => 6,
+        Phase::Write => 7,
+    }
+}
+
+const fn cause(waiting: Waiting) -> &'static str {
+    match waiting {
+        Waiting::Cpu => "cpu",
+        Waiting::Disk => "disk",
+        Waiting::Transfer => "transfer",
+        Waiting::Queueing => "queueing",
+        Waiting::Recovery => "recovery",
+        Waiting::TcpTimeout => "tcp_timeout",
+        Waiting::Timeout => "timeout",
+        Waiting::Slot => "slot",
+        Waiting::StartUp => "startup",
+    }
+}
+
+fn job_of(job: &results::Job, result: &RunResult, scenario: Option<&Scenario>) -> Job {
+    let segment = |segment: &results::CriticalSegment| Segment {
+        cause: cause(segment.waiting),
+        start_s: seconds(segment.start),
+        end_s: seconds(segment.finish),
+        place: place::place(segment, result, scenario),
+        detail: segment.detail.clone(),
+    };
+    let phase = |interval: &results::Interval| Phase {
+        name: PHASE_NAMES[usize::from(phase_number(interval.phase))],
+        start_s: seconds(interval.start),
+        end_s: seconds(interval.finish),
+    };
+    let bytes = &job.bytes;
+    let volumes = [
+        ("map input", bytes.map_input),
+        ("map output", bytes.map_output),
+        ("shuffle, same node", bytes.shuffle_local),
+        ("shuffle, network", bytes.shuffle_remote),
+        ("HDFS read, same node", bytes.hdfs_read_local),
+        ("HDFS read, network", bytes.hdfs_read_remote),
+        ("spilled to local disks", bytes.spilled),
+        ("written to HDFS", bytes.written),
+        ("moved in vain", bytes.wasted),
+    ];
+    Job {
+        name: job.name.clone(),
+        state: match job.state {
+            JobState::Succeeded => "succeeded",
+            JobState::Failed => "failed",
+            JobState::Unfinished => "unfinished",
+        },
+        reason: job.reason.clone(),
+        submit_s: seconds(job.submit),
+        launch_s: job.launch.map(seconds),
+        finish_s: seconds(job.finish.unwrap_or(result.ended_at)),
+        phases: job.phases.iter().map(phase).collect(),
+        bytes: volumes.into_iter().filter(|(_, b)| b.get() > 0).map(|(label, b)| count(label, b.get())).collect(),
+        critical_path: job.critical_path.iter().filter(|s| s.finish > s.start).map(segment).collect(),
+    }
+}
+
+fn network(result: &RunResult) -> Vec<Count> {
+    let totals = &result.network;
+    let always = [
+        ("packets", totals.packets),
+        ("hops", totals.hops),
+        ("drops", totals.drops),
+        ("retransmissions", totals.retransmissions),
+        ("timeouts", totals.timeouts),
+    ];
+    let seldom = [("lost on links", totals.lost), ("marks", totals.marks), ("zero windows", totals.zero_windows)];
+    let seldom = seldom.into_iter().filter(|(_, value)| *value > 0);
+    always.into_iter().chain(seldom).map(|(label, value)| count(label, value)).collect()
+}
+
+fn balance(law: &results::Balance) -> Balance {
+    Balance {
+        what: law.what.clone(),
+        holds: law.holds(),
+        offered: law.offered,
+        accounted: law.accounted.iter().map(|(label, value)| count(label, *value)).collect(),
+    }
+}
+
+fn traffic(outcome: &results::TrafficOutcome) -> Traffic {
+    Traffic {
+        name: outcome.name.clone(),
+        begun: outcome.begun,
+        completed: outcome.completed,
+        delivered: outcome.delivered.get(),
+        goodput: outcome.goodput.as_bps(),
+        completion_p50_s: outcome.completion_p50.as_secs_f64(),
+        completion_p95_s: outcome.completion_p95.as_secs_f64(),
+        completion_p99_s: outcome.completion_p99.as_secs_f64(),
+        completion_max_s: outcome.completion_max.as_secs_f64(),
+        jain: outcome.jain,
+    }
+}
+
+fn node(node: &results::Node) -> Node {
+    Node {
+        name: node.name.clone(),
+        rack: node.rack,
+        received: node.interface_received.get(),
+        sent: node.interface_sent.get(),
+        cpu_work_s: seconds(node.cpu_work),
+    }
+}
+
+fn attempts(result: &RunResult) -> Attempts {
+    let mut out = Attempts { phase_at: vec![0], ..Attempts::default() };
+    for (i, attempt) in result.attempts.iter().enumerate() {
+        let kind = if attempt.kind == TaskKind::Map { 'm' } else { 'r' };
+        let name = format!("{kind}_{:06}_{}", attempt.task, attempt.attempt);
+        out.name.push(if result.jobs.len() > 1 { format!("job {} {name}", attempt.job + 1) } else { name });
+        out.node.push(attempt.node);
+        out.kind.push(u8::from(attempt.kind == TaskKind::Reduce));
+        out.outcome.push(match attempt.state {
+            AttemptState::Succeeded => 0,
+            AttemptState::Failed => 1,
+            AttemptState::Killed => 2,
+            AttemptState::Running => 3,
+        });
+        out.speculative.push(u8::from(attempt.speculative));
+        out.start_ms.push(milliseconds(attempt.start));
+        out.end_ms.push(milliseconds(attempt.finish));
+        out.bytes_in.push(attempt.input.get());
+        out.bytes_out.push(attempt.output.get());
+        for interval in &attempt.intervals {
+            out.phase_kind.push(phase_number(interval.phase));
+            out.phase_start_ms.push(milliseconds(interval.start));
+            out.phase_end_ms.push(milliseconds(interval.finish));
+        }
+        out.phase_at.push(out.phase_kind.len() as u32);
+        if !attempt.reason.is_empty() {
+            out.note.insert(i, attempt.reason.clone());
+        }
+    }
+    out
+}
+
+fn flows(result: &RunResult) -> Flows {
+    let payload = |flow: &results::Flow| flow.bytes.get() + flow.bytes_back.get();
+    let mut largest: Vec<_> = result.flows.iter().enumerate().collect();
+    largest.sort_by_key(|(i, flow)| (std::cmp::Reverse(payload(flow)), *i));
+    largest.truncate(LARGEST_FLOWS);
+    let name = |node: u32| result.nodes.get(node as usize).map(|node| node.name.clone()).unwrap_or_default();
+    let mut out = Flows { total: result.flows.len() as u64, ..Flows::default() };
+    for (_, flow) in largest {
+        // What counts is which way the payload went: a fetch is opened by its receiver.
+        let (from, to) = if flow.bytes_back > flow.bytes { (flow.to, flow.from) } else { (flow.from, flow.to) };
+        out.from.push(name(from));
+        out.to.push(name(to));
+        out.service.push(flow.service.clone());
+        out.start_us.push(flow.start.as_us());
+        out.end_us.push(flow.finish.unwrap_or(result.ended_at).as_us());
+        out.end_kind.push(if flow.reset { 2 } else { u8::from(flow.finish.is_none()) });
+        out.bytes.push(payload(flow));
+        out.retransmissions.push(flow.retransmissions);
+        out.timeouts.push(flow.timeouts);
+    }
+    // Heartbeats and status calls are not what a completion time is asked of.
+    let moves_data = |flow: &&results::Flow| !matches!(flow.service.as_str(), "rpc" | "umbilical") && !flow.reset;
+    let took = |flow: &results::Flow| flow.finish.map(|finish| finish.saturating_sub(flow.start));
+    let mut times: Vec<Time> = result.flows.iter().filter(moves_data).filter_map(took).collect();
+    times.sort_unstable();
+    let n = times.len();
+    out.completed = n as u64;
+    let points = n.min(COMPLETION_POINTS);
+    out.completion = (1..=points)
+        .map(|k| {
+            let rank = (k * n).div_ceil(points);
+            (times[rank - 1].as_secs_f64(), rank as f64 / n as f64)
+        })
+        .collect();
+    out
+}
+
+fn events(result: &RunResult) -> Vec<Happening> {
+    // Attempts say themselves how they ended, in the Gantt and its table.
+    let of_machines = result.events.iter().filter(|event| !event.kind.starts_with("attempt-"));
+    of_machines
+        .take(MOST_EVENTS)
+        .map(|event| Happening {
+            at_s: seconds(event.at),
+            node: event.node.map_or(-1, i64::from),
+            kind: event.kind.clone(),
+            text: event.detail.clone(),
+        })
+        .collect()
+}

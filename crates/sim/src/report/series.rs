@@ -1,0 +1,334 @@
+//! Sampled series, made coarse enough for a page.
+//!
+//! A coarser cell keeps what its kind needs: a share its mean (so that areas stay right), a level its highest value (so that no
+//! peak is lost), a count its sum.
+
+use super::data::{Chart, Series};
+use crate::results::{Flow, Link, RunResult};
+use crate::scenario::Scenario;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// Most values in one series.
+const LONGEST: usize = 2_000;
+/// Most values on the page; a series of a large cluster is shorter, but not shorter than `SHORTEST`.
+const MOST: usize = 600_000;
+const SHORTEST: usize = 300;
+
+/// How the values of fine steps become that of a coarse one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// Their mean over the cell.
+    Mean,
+    /// The highest.
+    Peak,
+    /// Their sum.
+    Sum,
+}
+
+impl Fold {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Peak => "peak",
+            Self::Sum => "sum",
+        }
+    }
+}
+
+/// Folds `group` values into one, from the first on; the last cell may be of fewer.
+pub fn fold(values: impl IntoIterator<Item = f64>, group: usize, kind: Fold) -> Vec<f64> {
+    let mut out = Vec::new();
+    let mut held = 0.0_f64;
+    let mut count = 0;
+    let finish = |held: f64, count: usize| if kind == Fold::Mean { held / count as f64 } else { held };
+    for value in values {
+        held = if kind == Fold::Peak { held.max(value) } else { held + value };
+        count += 1;
+        if count == group {
+            out.push(finish(held, count));
+            (held, count) = (0.0, 0);
+        }
+    }
+    if count > 0 {
+        out.push(finish(held, count));
+    }
+    out
+}
+
+/// The rate at which a node's link can go in one direction for long: that of the link, or of the slowest bucket that shapes it.
+pub fn lasting_rate(link: &Link, result: &RunResult, scenario: Option<&Scenario>) -> f64 {
+    use crate::scenario::Direction;
+    let mut rate = link.rate.as_bps();
+    let Some(scenario) = scenario else { return rate as f64 };
+    let ends = ends(&link.name);
+    let number = |name: &str| result.nodes.iter().position(|node| node.name == name).map(|i| i as u32);
+    for shape in &scenario.network.shape {
+        let nodes = shape.nodes.numbers(scenario.cluster.workers);
+        let shaped = |name: &str| number(name).is_some_and(|number| nodes.contains(&number));
+        let out = shape.direction != Direction::Ingress && shaped(ends.0);
+        let into = shape.direction != Direction::Egress && shaped(ends.1);
+        if out || into {
+            rate = rate.min(shape.rate.as_bps());
+        }
+    }
+    rate as f64
+}
+
+/// The two ends in a link's name.
+pub fn ends(name: &str) -> (&str, &str) {
+    name.split_once(" -> ").unwrap_or((name, ""))
+}
+
+/// Node and name of the series of a link.
+fn link_label(result: &RunResult, link: &Link) -> (i64, String) {
+    let find = |name: &str| result.nodes.iter().position(|node| node.name == name);
+    let (from, to) = ends(&link.name);
+    match (find(from), find(to)) {
+        (None, Some(node)) => (node as i64, format!("{to} in")),
+        (Some(node), None) => (node as i64, format!("{from} out")),
+        _ => (-1, link.name.clone()),
+    }
+}
+
+/// What the values of a chart are.
+struct Measure {
+    label: String,
+    unit: &'static str,
+    kind: Fold,
+    /// What 1 is worth in the unit.
+    scale: f64,
+}
+
+impl Measure {
+    fn share(label: &str) -> Self {
+        Self { label: label.to_owned(), unit: "share", kind: Fold::Mean, scale: PER_MILLE }
+    }
+    /// Of what happened in a step, each happening counted.
+    fn per_step(what: &str, step_s: f64) -> Self {
+        let label = format!("{what} per {}", Time::from_secs_f64(step_s));
+        Self { label, unit: "count", kind: Fold::Sum, scale: 1.0 }
+    }
+}
+
+struct Maker<'a> {
+    result: &'a RunResult,
+    group: usize,
+    step_s: f64,
+}
+
+impl Maker<'_> {
+    fn series(&self, name: String, node: i64, values: impl IntoIterator<Item = f64>, of: &Measure) -> Series {
+        let values = fold(values, self.group, of.kind).into_iter().map(|value| (value / of.scale).round() as u64);
+        Series { name, node, values: values.collect() }
+    }
+
+    fn of_link(&self, link: &Link, values: impl IntoIterator<Item = f64>, of: &Measure) -> Series {
+        let (node, name) = link_label(self.result, link);
+        self.series(name, node, values, of)
+    }
+
+    /// None if all values are zero.
+    fn chart(&self, id: &'static str, title: &'static str, of: Measure, mut series: Vec<Series>) -> Option<Chart> {
+        series.retain(|s| s.values.iter().any(|value| *value != 0));
+        // Series stop at their last sample; on one grid all are equally long.
+        let longest = series.iter().map(|s| s.values.len()).max()?;
+        for s in &mut series {
+            s.values.resize(longest, 0);
+        }
+        let Measure { label, unit, kind, scale } = of;
+        Some(Chart { id, title, label, unit, holds: kind.name(), step_s: self.step_s, scale, series })
+    }
+
+    fn links(&self, scenario: Option<&Scenario>) -> Option<Chart> {
+        let shaped = scenario.is_some_and(|s| !s.network.shape.is_empty());
+        let of = Measure::share(if shaped { "Used of its rate, shaper's included" } else { "Utilisation" });
+        let series = self.result.links.iter().map(|link| {
+            let part = link.rate.as_bps() as f64 / lasting_rate(link, self.result, scenario);
+            self.of_link(link, link.utilisation.iter().map(|u| f64::from(*u) * part), &of)
+        });
+        let series = series.collect();
+        self.chart("links", "Links", of, series)
+    }
+
+    /// What arrives at the nodes, all together.
+    fn arriving(&self) -> Option<Chart> {
+        let into = |link: &&Link| self.result.nodes.iter().any(|node| node.name == ends(&link.name).1);
+        let mut total = Vec::new();
+        for link in self.result.links.iter().filter(into) {
+            add(&mut total, link.utilisation.iter().map(|u| f64::from(*u) * link.rate.as_bps() as f64));
+        }
+        let scale = quantum(total.iter().copied());
+        let of = Measure { label: "On the wire".to_owned(), unit: "bit/s", kind: Fold::Mean, scale };
+        let series = vec![self.series("into all nodes".to_owned(), -1, total, &of)];
+        self.chart("throughput", "Throughput", of, series)
+    }
+
+    fn queues(&self) -> Option<Chart> {
+        let links = &self.result.links;
+        let by_bytes = links.iter().any(|link| link.queue_bytes.iter().any(|bytes| *bytes > 0));
+        let waiting = |link: &Link| if by_bytes { link.queue_bytes.clone() } else { link.queue_packets.clone() };
+        let scale = quantum(links.iter().flat_map(waiting).map(f64::from));
+        let (label, unit) = if by_bytes { ("Waiting", "B") } else { ("Packets waiting", "count") };
+        let of = Measure { label: label.to_owned(), unit, kind: Fold::Peak, scale };
+        let series = links.iter().map(|link| self.of_link(link, waiting(link).into_iter().map(f64::from), &of));
+        let series = series.collect();
+        self.chart("queues", "Queues", of, series)
+    }
+
+    fn losses(&self) -> Option<Chart> {
+        let counts = |values: &[u32]| values.iter().copied().map(f64::from).collect::<Vec<_>>();
+        let mut drops = Vec::new();
+        for link in &self.result.links {
+            add(&mut drops, counts(&link.drop_series).into_iter());
+        }
+        let of = Measure::per_step("Number", self.step_s);
+        let series = vec![
+            self.series("packets dropped".to_owned(), -1, drops, &of),
+            self.series("segments sent again".to_owned(), -1, counts(&self.result.retransmissions), &of),
+            self.series("timeouts".to_owned(), -1, counts(&self.result.timeouts), &of),
+        ];
+        self.chart("losses", "Losses", of, series)
+    }
+
+    fn drops(&self) -> Option<Chart> {
+        let of = Measure::per_step("Packets", self.step_s);
+        let dropping = self.result.links.iter().filter(|link| link.drop_series.iter().any(|drops| *drops > 0));
+        let series = dropping.map(|link| self.of_link(link, link.drop_series.iter().copied().map(f64::from), &of));
+        let series: Vec<_> = series.collect();
+        // Of one link they are those of all.
+        if series.len() > 1 { self.chart("drops", "Drops by link", of, series) } else { None }
+    }
+
+    fn disks(&self) -> Option<Chart> {
+        let of = Measure::share("Busy");
+        let series = self.result.disks.iter().map(|disk| {
+            let values = disk.utilisation.iter().copied().map(f64::from);
+            self.series(disk.name.clone(), i64::from(disk.node), values, &of)
+        });
+        let series = series.collect();
+        self.chart("disks", "Disks", of, series)
+    }
+
+    fn processors(&self) -> Option<Chart> {
+        let of = Measure::share("Busy");
+        let series = self.result.nodes.iter().enumerate().map(|(i, node)| {
+            let values = node.cpu_utilisation.iter().copied().map(f64::from);
+            self.series(node.name.clone(), i as i64, values, &of)
+        });
+        let series = series.collect();
+        self.chart("cpu", "Processors", of, series)
+    }
+
+    fn open_flows(&self) -> Option<Chart> {
+        let mut by_service: BTreeMap<&str, Vec<&Flow>> = BTreeMap::new();
+        for flow in &self.result.flows {
+            by_service.entry(&flow.service).or_default().push(flow);
+        }
+        let cells = (self.result.ended_at.as_secs_f64() / self.step_s).ceil().max(1.0) as usize;
+        let series = by_service.into_iter().map(|(service, flows)| {
+            let spans = flows.iter().map(|flow| (flow.start, flow.finish.unwrap_or(self.result.ended_at)));
+            let values = most_at_once(spans, Time::from_secs_f64(self.step_s), cells);
+            Series { name: service.to_owned(), node: -1, values }
+        });
+        let of = Measure { label: "Most open at once".to_owned(), unit: "count", kind: Fold::Peak, scale: 1.0 };
+        self.chart("connections", "Connections", of, series.collect())
+    }
+}
+
+/// Adds values to sums, step by step.
+fn add(sums: &mut Vec<f64>, values: impl ExactSizeIterator<Item = f64>) {
+    sums.resize(sums.len().max(values.len()), 0.0);
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum += value;
+    }
+}
+
+const PER_MILLE: f64 = 0.001;
+
+/// The power of ten that leaves the largest value four digits or so.
+fn quantum(values: impl Iterator<Item = f64>) -> f64 {
+    let mut most = values.fold(0.0_f64, f64::max);
+    let mut scale = 1.0;
+    while most >= 10_000.0 {
+        most /= 10.0;
+        scale *= 10.0;
+    }
+    scale
+}
+
+/// The most spans that are open at one time, in each of `cells` steps.
+fn most_at_once(spans: impl Iterator<Item = (Time, Time)>, step: Time, cells: usize) -> Vec<u64> {
+    // At one instant ends come before starts: a connection that replaces another is not beside it.
+    let mut changes: Vec<(Time, bool)> =
+        spans.flat_map(|(start, end)| [(start, true), (end.max(start), false)]).collect();
+    changes.sort_unstable();
+    let mut values = vec![0; cells];
+    let (mut open, mut filled) = (0_u64, 0);
+    for (at, opens) in changes {
+        let cell = ((at.as_ps() / step.as_ps().max(1)) as usize).min(cells - 1);
+        while filled < cell {
+            filled += 1;
+            values[filled] = open;
+        }
+        open = if opens { open + 1 } else { open.saturating_sub(1) };
+        values[cell] = values[cell].max(open);
+    }
+    while filled + 1 < cells {
+        filled += 1;
+        values[filled] = open;
+    }
+    values
+}
+
+/// All charts for which the run has values.
+pub fn charts(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Chart> {
+    let lengths = result.links.iter().map(|link| link.utilisation.len());
+    let lengths = lengths.chain(result.nodes.iter().map(|node| node.cpu_utilisation.len()));
+    let steps = lengths.chain(result.disks.iter().map(|disk| disk.utilisation.len())).max().unwrap_or(0);
+    let series = 2 * result.links.len() + result.nodes.len() + result.disks.len();
+    let cells = (MOST / series.max(1)).clamp(SHORTEST, LONGEST);
+    let group = steps.div_ceil(cells).max(1);
+    let step_s = match result.sample_interval.as_secs_f64() * group as f64 {
+        none if none <= 0.0 => (result.ended_at.as_secs_f64() / cells as f64).max(1e-9),
+        step => step,
+    };
+    let maker = Maker { result, group, step_s };
+    let all = [
+        maker.arriving(),
+        maker.links(scenario),
+        maker.queues(),
+        maker.losses(),
+        maker.drops(),
+        maker.disks(),
+        maker.processors(),
+        maker.open_flows(),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_keeps_areas_peaks_and_sums() {
+        let values = [1.0, 5.0, 2.0, 0.0, 4.0];
+        assert_eq!(fold(values, 2, Fold::Mean), [3.0, 1.0, 4.0]);
+        assert_eq!(fold(values, 2, Fold::Peak), [5.0, 2.0, 4.0]);
+        assert_eq!(fold(values, 2, Fold::Sum), [6.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn most_at_once_counts_overlaps_within_and_across_steps() {
+        let s = Time::from_ms;
+        let spans = [(s(0), s(25)), (s(12), s(14)), (s(15), s(18)), (s(25), s(31))];
+        assert_eq!(most_at_once(spans.into_iter(), s(10), 5), [1, 2, 1, 1, 0]);
+    }
+
+    #[test]
+    fn a_quantum_leaves_four_digits() {
+        assert!((quantum([12.0, 9_999.0].into_iter()) - 1.0).abs() < 1e-12);
+        assert!((quantum([500_000.0].into_iter()) - 100.0).abs() < 1e-9);
+    }
+}
