@@ -101,14 +101,7 @@ impl Cluster {
             Input::Delivered { conn, end, .. } | Input::Acknowledged { conn, end, .. } => {
                 self.on_connection(conn, end, input);
             }
-            Input::PeerClosed { conn, end } => {
-                self.on_connection(conn, end, input);
-                self.context.connections.peer_closed(conn, end);
-            }
-            Input::Reset { conn, end } => {
-                self.on_connection(conn, end, input);
-                self.context.connections.leave(conn, end);
-            }
+            Input::PeerClosed { conn, end } | Input::Reset { conn, end } => self.on_connection(conn, end, input),
             Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } => match tag.part() {
                 Some(Part::Rpc) if matches!(input, Input::Timer { .. }) => rpc::on_timer(ctx, tag),
                 Some(Part::Rpc) => rpc::on_compute_done(ctx, tag),
@@ -143,7 +136,13 @@ impl Cluster {
         if !ctx.connections.lives(conn, end) {
             return;
         }
-        match ctx.connections.get(conn).map(|connection| connection.owner) {
+        let owner = ctx.connections.get(conn).map(|connection| connection.owner);
+        match input {
+            Input::Reset { .. } => ctx.connections.mark_gone(conn, end),
+            Input::PeerClosed { .. } => ctx.connections.mark_peer_closed(conn, end),
+            _ => ctx.connections.established(conn),
+        }
+        match owner {
             Some(Part::Rpc) => match input {
                 Input::Connected { .. } => rpc::on_connected(ctx, conn),
                 Input::Delivered { tag, .. } => rpc::on_delivered(ctx, conn, end, tag),
@@ -155,6 +154,7 @@ impl Cluster {
             Some(Part::MapReduce) => mapreduce.on_input(ctx, hdfs, input),
             Some(Part::Driver) | None => {}
         }
+        self.context.connections.settle(conn);
     }
 
     fn tell(&mut self, event: Event) {

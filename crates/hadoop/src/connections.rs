@@ -18,6 +18,8 @@ pub struct Connection {
     /// What it is for.
     pub service: Service,
     ends: [EndState; 2],
+    /// The handshake is done, as seen by either end.
+    established: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +34,7 @@ struct EndState {
 
 impl Connection {
     pub(crate) fn new(owner: Part, key: u64, from: NodeId, to: NodeId, service: Service) -> Self {
-        Self { owner, key, from, to, service, ends: [EndState::default(); 2] }
+        Self { owner, key, from, to, service, ends: [EndState::default(); 2], established: false }
     }
     /// The node at an end.
     pub fn node(&self, end: End) -> NodeId {
@@ -58,7 +60,7 @@ impl Connections {
     }
     /// How many connections have a living end.
     pub fn len(&self) -> usize {
-        self.table.len()
+        self.table.iter().filter(|(_, connection)| connection.ends.iter().any(|end| !end.gone)).count()
     }
     fn end(&mut self, conn: ConnId, end: End) -> Option<&mut EndState> {
         Some(&mut self.table.get_mut(conn)?.ends[end as usize])
@@ -71,6 +73,12 @@ impl Connections {
     pub fn is_open(&self, conn: ConnId, end: End) -> bool {
         self.lives(conn, end) && self.table.get(conn).is_some_and(|connection| !connection.ends[end as usize].closed)
     }
+    /// An end has heard something of its peer.
+    pub fn established(&mut self, conn: ConnId) {
+        if let Some(connection) = self.table.get_mut(conn) {
+            connection.established = true;
+        }
+    }
     /// The end closes its stream; false if it had already, or is gone.
     pub fn close(&mut self, conn: ConnId, end: End) -> bool {
         if !self.is_open(conn, end) {
@@ -82,34 +90,41 @@ impl Connections {
         self.settle(conn);
         true
     }
-    /// The end has heard that its peer closed.
-    pub fn peer_closed(&mut self, conn: ConnId, end: End) {
+    /// The end has heard that its peer closed. Its owner is told before the connection is [settled](Self::settle).
+    pub fn mark_peer_closed(&mut self, conn: ConnId, end: End) {
         if let Some(state) = self.end(conn, end) {
             state.peer_closed = true;
         }
-        self.settle(conn);
     }
-    /// The end is gone.
-    pub fn leave(&mut self, conn: ConnId, end: End) {
-        if let Some(state) = self.end(conn, end) {
-            state.gone = true;
+    /// The end is gone. A connection that its client gives up before the handshake is done never was one for the server.
+    /// Its owner is told before the connection is [settled](Self::settle).
+    pub fn mark_gone(&mut self, conn: ConnId, end: End) {
+        if let Some(connection) = self.table.get_mut(conn) {
+            connection.ends[end as usize].gone = true;
+            if end == End::Client && !connection.established {
+                connection.ends[End::Server as usize].gone = true;
+            }
         }
+    }
+    pub fn leave(&mut self, conn: ConnId, end: End) {
+        self.mark_gone(conn, end);
         self.settle(conn);
     }
-    /// The node has crashed: the ends on it are gone.
+    /// The node has crashed: the ends on it are gone. A handle whose two ends went like this is not used again, because its owner, who was
+    /// told nothing, may still hold it.
     pub fn node_down(&mut self, node: NodeId) {
         let conns: Vec<_> =
             self.table.iter().filter(|(_, c)| c.from == node || c.to == node).map(|(conn, _)| conn).collect();
         for conn in conns {
             for end in [End::Client, End::Server] {
                 if self.table.get(conn).is_some_and(|connection| connection.node(end) == node) {
-                    self.leave(conn, end);
+                    self.mark_gone(conn, end);
                 }
             }
         }
     }
-    /// An end with both streams over is gone; a connection with both ends gone is forgotten.
-    fn settle(&mut self, conn: ConnId) {
+    /// An end with both streams over is gone; a connection with both ends gone is forgotten, and its handle free.
+    pub fn settle(&mut self, conn: ConnId) {
         let Some(connection) = self.table.get_mut(conn) else { return };
         for end in &mut connection.ends {
             end.gone |= end.closed && end.peer_closed;

@@ -56,7 +56,8 @@ pub enum Effect {
     Consume { conn: ConnId, end: End, bytes: Bytes },
     /// Orderly end of the stream from `end`; the connection is gone when both ends have closed.
     Close { conn: ConnId, end: End },
-    /// Reset the connection; no notice of it follows at the end that asks.
+    /// Reset the connection; no notice of it follows at the end that asks. If the client does so before it is told [`Input::Connected`], or
+    /// is told [`Input::Reset`] before that, no notice follows at the server either: the handle may be used again at once.
     Abort { conn: ConnId, end: End },
     /// Move `bytes` of the sequential stream `stream` (a block replica, a spill file) at a disk of a node.
     Disk { node: NodeId, disk: u32, op: DiskOp, stream: u64, offset: Bytes, bytes: Bytes, tag: Tag },

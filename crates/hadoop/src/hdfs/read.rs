@@ -205,11 +205,14 @@ impl Hdfs {
         let Some(source) = &mut read.source else { return };
         if source.serving {
             let (chunk, limit) = match source.conn {
-                None => (config.local_chunk, read.taken + config.read_window),
-                Some(_) => (config.disk_chunk, source.sent + config.readahead),
+                None => (config.local_chunk.min(config.read_window), read.taken + config.read_window),
+                Some(_) => (config.disk_chunk.min(config.readahead), source.sent + config.readahead),
             };
-            while source.asked < read.end && source.asked < limit {
+            while source.asked < read.end {
                 let bytes = chunk.min(read.end - source.asked);
+                if source.asked + bytes > limit {
+                    break;
+                }
                 let stream = wire::replica(read.block);
                 let transfer =
                     DiskTransfer { disk: source.disk, op: DiskOp::Read, stream, offset: source.asked, bytes };
@@ -218,12 +221,10 @@ impl Hdfs {
             }
         }
         if let Some(conn) = source.conn {
-            while source.sent < source.loaded
-                && source.sent < read.taken + config.read_window
-                && source.sent - source.acknowledged < config.send_buffer
-            {
+            let window = config.read_window.max(config.packet_size);
+            while source.sent < source.loaded && source.sent - source.acknowledged < config.send_buffer {
                 let bytes = packet_at(config.packet_size, source.sent, read.end);
-                if source.sent + bytes > source.loaded {
+                if source.sent + bytes > source.loaded.min(read.taken + window) {
                     break;
                 }
                 source.sent += bytes;
@@ -231,8 +232,9 @@ impl Hdfs {
                 ctx.send(conn, End::Server, wire::packet(bytes), Kind::ReadPacket.tag(u64::from(id.0)), last);
             }
         }
-        let step = if source.conn.is_none() { Bytes::new(1) } else { config.disk_chunk.min(config.read_window) };
-        if read.at == read.end || read.at - read.reported >= step {
+        // Packets are reported together, but none is held back when no more are on the way.
+        let local_or_last = source.conn.is_none() || read.at == source.sent;
+        if local_or_last || read.at - read.reported >= config.disk_chunk {
             let (bytes, source, tag) = (read.at - read.reported, source.node, read.tag);
             read.reported = read.at;
             if bytes > Bytes::ZERO {
@@ -278,7 +280,8 @@ impl Hdfs {
             return;
         }
         let local = source.conn.is_none();
-        let chunk = if local { config.local_chunk } else { config.disk_chunk };
+        let chunk =
+            if local { config.local_chunk.min(config.read_window) } else { config.disk_chunk.min(config.readahead) };
         let bytes = chunk.min(read.end - source.loaded);
         source.loaded += bytes;
         if local { self.arrived(ctx, id, bytes) } else { self.advance_read(ctx, id) }

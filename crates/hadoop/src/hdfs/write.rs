@@ -51,6 +51,8 @@ pub(super) struct Write {
     owed: u32,
     closing: bool,
     pipeline: Option<PipelineId>,
+    /// DataNodes that have failed this stream; no later block of it goes to them (`dfs.client.write.exclude.nodes.cache.expiry.interval.millis`
+    /// is 10 minutes, longer than most streams live).
     pub excluded: Vec<NodeId>,
     pub allocation: Option<Allocation>,
     pub completed: bool,
@@ -253,7 +255,6 @@ impl Hdfs {
         write.setup_failures = 0;
         write.recoveries = 0;
         let wanted = write.replication as usize;
-        write.excluded.clear();
         if nodes < wanted {
             self.written_short(block);
         }

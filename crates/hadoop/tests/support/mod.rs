@@ -76,6 +76,7 @@ struct Flow {
     gone: [bool; 2],
     /// The end has heard that its peer's stream is over.
     heard: [bool; 2],
+    established: bool,
     serial: u64,
 }
 
@@ -282,7 +283,8 @@ impl World {
                 let host = self.host(node);
                 self.stores[host].drop_node(node.0);
                 self.processors[host].clear(self.now, self.slots[node.0 as usize]);
-                let touched: Vec<_> = self.flows.iter().filter(|(_, f)| f.from == node || f.to == node).map(|(c, _)| *c).collect();
+                let touched: Vec<_> =
+                    self.flows.iter().filter(|(_, f)| f.from == node || f.to == node).map(|(c, _)| *c).collect();
                 for conn in touched {
                     let conn = ConnId(conn);
                     for end in [End::Client, End::Server] {
@@ -303,9 +305,15 @@ impl World {
                 for conn in touched {
                     for end in [End::Client, End::Server] {
                         let flow = &self.flows[&conn.0];
-                        if flow.node(other(end)) == node && flow.gone[other(end) as usize] && flow.ways[end as usize].flying > 0 {
+                        if flow.node(other(end)) == node
+                            && flow.gone[other(end) as usize]
+                            && flow.ways[end as usize].flying > 0
+                        {
                             let serial = flow.serial;
-                            self.at(self.now + Time::from_secs(1), Due::OnFlow(Input::Reset { conn, end }, conn, serial));
+                            self.at(
+                                self.now + Time::from_secs(1),
+                                Due::OnFlow(Input::Reset { conn, end }, conn, serial),
+                            );
                         }
                     }
                 }
@@ -346,6 +354,8 @@ impl World {
         }
         if let Input::Reset { .. } = input {
             self.leave(conn, end);
+        } else if let Some(flow) = self.flows.get_mut(&conn.0) {
+            flow.established = true;
         }
         if let Input::PeerClosed { .. } = input
             && let Some(flow) = self.flows.get_mut(&conn.0)
@@ -359,6 +369,9 @@ impl World {
     fn leave(&mut self, conn: ConnId, end: End) {
         if let Some(flow) = self.flows.get_mut(&conn.0) {
             flow.gone[end as usize] = true;
+            if end == End::Client && !flow.established {
+                flow.gone[End::Server as usize] = true;
+            }
             flow.ways[end as usize].blocked.clear();
         }
     }
@@ -389,7 +402,16 @@ impl World {
                 self.next += 1;
                 let serial = self.next;
                 let ways = [Direction::default(), Direction::default()];
-                let flow = Flow { from, to, paced: paced_reader, ways, gone: [false; 2], heard: [false; 2], serial };
+                let flow = Flow {
+                    from,
+                    to,
+                    paced: paced_reader,
+                    ways,
+                    gone: [false; 2],
+                    heard: [false; 2],
+                    established: false,
+                    serial,
+                };
                 let former = self.flows.insert(conn.0, flow);
                 assert!(former.is_none_or(|flow| flow.gone == [true; 2]), "{conn:?} is still in use");
                 let (delay, input) = if self.is_up(to) {
@@ -503,7 +525,11 @@ impl World {
         }
         let (from, to) = (flow.node(end).0 as usize, flow.node(other(end)).0 as usize);
         let serial = flow.serial;
-        let at = if from == to { self.now } else { (self.out_free[from] + self.spec.latency).max(self.in_free[to]).max(self.now + self.spec.latency) };
+        let at = if from == to {
+            self.now
+        } else {
+            (self.out_free[from] + self.spec.latency).max(self.in_free[to]).max(self.now + self.spec.latency)
+        };
         self.at(at, Due::OnFlow(Input::PeerClosed { conn, end: other(end) }, conn, serial));
     }
 }
