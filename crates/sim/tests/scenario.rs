@@ -348,3 +348,40 @@ fn a_graph_forwards_through_switches_only() {
     let error = parse(&text(&[("master", "worker-1"), ("worker-1", "worker-2")]), &[]).unwrap_err();
     assert!(error.contains("there is no path from master to worker-2"), "{error}");
 }
+
+#[test]
+fn a_file_of_flows_becomes_part_of_the_scenario() {
+    let mut scenario = parse("[[traffic]]\nkind = \"csv\"\nfile = \"flows.csv\"", &[]).expect("right");
+    assert_eq!(scenario.flow_files(), [(0, "flows.csv".to_owned())]);
+    scenario
+        .take_flows(
+            0,
+            "flows.csv",
+            "# start,from,to,bytes\n0.5, worker-1, master, 1000\n\n2,master,worker-4,7 # last\n",
+        )
+        .expect("right");
+    let flows: Vec<_> =
+        scenario.traffic[0].flow.iter().map(|flow| (flow.start, flow.from.as_str(), flow.bytes)).collect();
+    assert_eq!(
+        flows,
+        [(Time::from_ms(500), "worker-1", Bytes::new(1000)), (Time::from_secs(2), "master", Bytes::new(7))]
+    );
+    assert_eq!(parse(&scenario.to_toml(), &[]).as_ref(), Ok(&scenario), "it needs its file no longer");
+    let error = scenario
+        .take_flows(0, "flows.csv", "1,worker-1,worker-9,5\n-1,master,worker-2,0\n3,4")
+        .unwrap_err()
+        .to_string();
+    let places: Vec<_> = error.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect();
+    assert_eq!(places, ["flows.csv:1:12", "flows.csv:2:1", "flows.csv:2:20", "flows.csv:3:1"], "{error}");
+}
+
+/// The reference page is what the declarations say.
+#[test]
+fn the_reference_page_is_current() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.md");
+    let page = std::fs::read_to_string(path).expect("docs/scenario.md is part of the tree");
+    assert!(
+        page == sim::scenario::reference(),
+        "docs/scenario.md is out of date: `trunkline schema --reference` prints it"
+    );
+}

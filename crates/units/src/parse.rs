@@ -26,6 +26,8 @@ pub struct Scale {
     pub example: &'static str,
     /// Unit names and the base units that one of each makes.
     pub units: &'static [(&'static str, u64)],
+    /// So many of them, from the first, are also written.
+    pub written: usize,
 }
 
 /// A number with a unit.
@@ -37,8 +39,7 @@ pub trait Quantity: FromStr<Err = ParseError> + fmt::Display + Copy + PartialOrd
     /// Written without rounding, in the largest unit that leaves a whole number, so that it reads back as the same value.
     fn exact(self) -> String {
         let value = self.base();
-        let (name, factor) = Self::SCALE
-            .units
+        let (name, factor) = Self::SCALE.units[..Self::SCALE.written]
             .iter()
             .filter(|(_, factor)| value >= *factor && value.is_multiple_of(*factor))
             .max_by_key(|(_, factor)| *factor)
@@ -81,6 +82,7 @@ const TIME: Scale = Scale {
         ("h", 3_600_000_000_000_000),
         ("d", 86_400_000_000_000_000),
     ],
+    written: 8,
 };
 
 const BYTES: Scale = Scale {
@@ -97,6 +99,7 @@ const BYTES: Scale = Scale {
         ("GiB", 1 << 30),
         ("TiB", 1 << 40),
     ],
+    written: 9,
 };
 
 const RATE: Scale = Scale {
@@ -112,6 +115,7 @@ const RATE: Scale = Scale {
         ("MB/s", 8_000_000),
         ("GB/s", 8_000_000_000),
     ],
+    written: 4,
 };
 
 impl Scale {

@@ -41,6 +41,7 @@ fn exact_text_reads_back_as_the_same_value() {
     assert_eq!(Bytes::from_mib(128).exact(), "128 MiB");
     assert_eq!(Bytes::new(64_000_000).exact(), "64 MB");
     assert_eq!(BitRate::from_bps(1_234_567).exact(), "1234567 bit/s");
+    assert_eq!(BitRate::from_gbps(8).exact(), "8 Gbit/s");
     for ps in [0, 1, 1_234_567_891, 60_000_000_000_000, u64::MAX] {
         assert_eq!(Time::from_ps(ps).exact().parse(), Ok(Time::from_ps(ps)));
     }

@@ -55,7 +55,7 @@ pub struct Flow {
 /// One direction of a link and the queue at its head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
-    /// "worker-1 -> switch".
+    /// "worker-1->switch".
     pub name: String,
     /// Its rate.
     pub rate: BitRate,

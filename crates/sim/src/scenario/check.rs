@@ -251,10 +251,20 @@ impl Check<'_> {
                 let message = format!("{} nodes receive", to.len());
                 self.says(&format!("{path}.to"), message, "barrier traffic has one receiver");
             }
-            TrafficKind::Csv if traffic.file.is_empty() => {
-                self.says(path, "csv traffic has no `file`", "the name of a file of flows");
+            TrafficKind::Csv if traffic.file.is_empty() && traffic.flow.is_empty() => {
+                self.says(path, "csv traffic has no `file`", "the name of a file of flows, or [[traffic.flow]]");
             }
-            TrafficKind::Csv => {}
+            TrafficKind::Csv => {
+                for (i, flow) in traffic.flow.iter().enumerate() {
+                    for (key, name) in [("from", &flow.from), ("to", &flow.to)] {
+                        if node_number(name).is_none_or(|number| number > workers) {
+                            let path = format!("{path}.flow.{i}.{key}");
+                            let help = format!("master, or worker-1 to worker-{workers}");
+                            self.says(&path, format!("there is no node `{name}`"), help);
+                        }
+                    }
+                }
+            }
             _ if !from.is_empty() && from == to && from.len() == 1 => {
                 self.says(path, format!("{} would send to itself", node_name(from[0])), "another `to`");
             }

@@ -25,27 +25,66 @@ pub fn reference() -> String {
          Any key may be set on the command line: `--set hdfs.block='64 MB'`, entries of a list by number: `--set network.shape.0.rate='50 Mbit/s'`.\n\n\
          `trunkline schema` prints the same as JSON Schema; this page is what `trunkline schema --reference` prints.\n",
     );
-    section(&mut text, "Top level", None, rows.iter().filter(|row| !row.path.contains('.') && row.kind == "text"));
-    for table in rows.iter().filter(|row| !row.path.contains('.') && row.kind != "text") {
+    let (tables, texts): (Vec<_>, Vec<_>) =
+        rows.iter().filter(|row| !row.path.contains('.')).partition(|row| is_table(row));
+    section(&mut text, "Top level", "", texts.into_iter().cloned());
+    for table in &tables {
         let list = table.kind.starts_with("list");
         let title = if list { format!("`[[{}]]`", table.path) } else { format!("`[{}]`", table.path) };
-        let prefix = format!("{}.", table.path);
-        let inside = rows.iter().filter(|row| row.path.starts_with(&prefix));
-        section(&mut text, &title, Some((&prefix, &table.doc)), inside);
+        section(&mut text, &title, &table.doc, collapsed(&rows, table, &tables).into_iter());
     }
     text
 }
 
-fn section<'a>(text: &mut String, title: &str, table: Option<(&str, &str)>, rows: impl Iterator<Item = &'a KeyDoc>) {
-    let (prefix, doc) = table.unwrap_or_default();
+fn is_table(row: &KeyDoc) -> bool {
+    matches!(row.kind.as_str(), "table" | "list of tables")
+}
+
+/// The rows inside a table, with paths from there.
+fn inside(rows: &[KeyDoc], table: &KeyDoc) -> Vec<KeyDoc> {
+    let prefix = format!("{}.", table.path);
+    let strip = |row: &KeyDoc| Some(KeyDoc { path: row.path.strip_prefix(&prefix)?.to_owned(), ..row.clone() });
+    rows.iter().filter_map(strip).collect()
+}
+
+/// The rows inside a table; a table in it that has the keys of a section, or of a table before, names that instead.
+fn collapsed(rows: &[KeyDoc], table: &KeyDoc, sections: &[&KeyDoc]) -> Vec<KeyDoc> {
+    let names = |rows: &[KeyDoc]| -> Vec<String> { rows.iter().map(|row| row.path.clone()).collect() };
+    let mut known: Vec<(Vec<String>, String)> = sections
+        .iter()
+        .filter(|section| section.path != table.path)
+        .map(|section| (names(&inside(rows, section)), format!("`[{}]`", section.path)))
+        .collect();
+    let all = inside(rows, table);
+    let mut shown: Vec<KeyDoc> = Vec::new();
+    let mut skip: Option<String> = None;
+    for row in &all {
+        if skip.as_ref().is_some_and(|prefix| row.path.starts_with(prefix)) {
+            continue;
+        }
+        let mut row = row.clone();
+        if is_table(&row) {
+            let keys = names(&inside(&all, &row));
+            if let Some((_, same)) = known.iter().find(|(known, _)| *known == keys) {
+                row.kind = format!("{} as {same}", row.kind);
+                skip = Some(format!("{}.", row.path));
+            } else {
+                known.push((keys, format!("`{}`", row.path)));
+            }
+        }
+        shown.push(row);
+    }
+    shown
+}
+
+fn section(text: &mut String, title: &str, doc: &str, rows: impl Iterator<Item = KeyDoc>) {
     let _ = write!(text, "\n## {title}\n\n");
     if !doc.is_empty() {
         let _ = write!(text, "{doc}\n\n");
     }
     text.push_str("| key | default | kind and range | meaning |\n|---|---|---|---|\n");
     for row in rows {
-        let key = row.path.trim_start_matches(prefix);
         let default = if row.default.is_empty() { String::new() } else { format!("`{}`", row.default) };
-        let _ = writeln!(text, "| `{key}` | {default} | {} | {} |", row.kind.replace('|', "\\|"), row.doc);
+        let _ = writeln!(text, "| `{}` | {default} | {} | {} |", row.path, row.kind, row.doc);
     }
 }

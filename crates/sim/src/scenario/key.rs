@@ -527,7 +527,10 @@ impl<K: Key> Key for Vec<K> {
     }
 
     fn describe(range: Option<&Self::Range>) -> String {
-        format!("list of {}", K::describe(range))
+        match K::describe(range) {
+            table if table == "table" => "list of tables".to_owned(),
+            one => format!("list: {one}"),
+        }
     }
 
     fn inner() -> Vec<KeyDoc> {

@@ -6,6 +6,7 @@
 mod check;
 mod cluster;
 mod document;
+mod flows;
 mod graph;
 mod hadoop;
 mod key;
@@ -13,6 +14,7 @@ mod network;
 mod nodes;
 mod problem;
 mod run;
+mod settings;
 mod tcp;
 mod tree;
 mod wiring;
@@ -26,7 +28,7 @@ pub use network::{
 };
 pub use nodes::NodeSpec;
 pub use problem::{Problem, ScenarioError, Source, Span};
-pub use run::{Fault, Run, Traffic, TrafficKind};
+pub use run::{Fault, GivenFlow, Run, Traffic, TrafficKind};
 pub use tcp::{Control, Tcp};
 
 use key::{Key, Section, section};

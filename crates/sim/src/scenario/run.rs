@@ -21,7 +21,7 @@ choice! {
         Poisson = "poisson",
         /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times.
         PingPong = "ping-pong",
-        /// Flows from the file `file`: lines of start in seconds, from, to, bytes.
+        /// The flows of `file` and of `flow`.
         Csv = "csv",
     }
 }
@@ -55,8 +55,24 @@ section! {
         stop: Option<Time> = None, MOMENTS;
         /// Each flow begins later by a random time up to this.
         jitter: Time = Time::ZERO, MOMENTS;
-        /// The flows' file, relative to the scenario's (csv).
+        /// A file of flows, its path relative to the scenario's (csv): a line for each, `start,from,to,bytes` like `0.5,worker-1,worker-2,1000000`, start in seconds; `#` begins a comment.
         file: String = String::new();
+        /// Flows one by one (csv).
+        flow: Vec<GivenFlow> = Vec::new();
+    }
+}
+
+section! {
+    /// One flow of a list.
+    pub struct GivenFlow {
+        /// When it begins, after the traffic's start.
+        start: Time = Time::ZERO, MOMENTS;
+        /// The node that sends.
+        from: String = "worker-1".to_owned();
+        /// The node that receives.
+        to: String = "master".to_owned();
+        /// Payload.
+        bytes: Bytes = Bytes::from_mb(1), MESSAGES;
     }
 }
 

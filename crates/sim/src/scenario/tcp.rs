@@ -6,9 +6,9 @@ use units::{Bytes, Time};
 choice! {
     /// Congestion controls.
     pub enum Control {
-        /// Reno with the NewReno recovery of RFC 6582, also where SACK is on.
+        /// Reno with NewReno recovery (RFC 6582); it turns SACK off.
         NewReno = "newreno",
-        /// Reno with SACK recovery (RFC 6675).
+        /// Reno with SACK recovery (RFC 6675); it turns SACK on.
         SackReno = "sack-reno",
         /// Vegas.
         Vegas = "vegas",
@@ -29,14 +29,16 @@ section! {
         control: Control = Control::Cubic;
         /// Selective acknowledgement (RFC 2018).
         sack: bool = true;
-        /// Timestamps (RFC 7323): 12 bytes on every segment.
+        /// Timestamps (RFC 7323).
         timestamps: bool = true;
+        /// Whether options lengthen headers, as in real packets; else every header is 40 bytes.
+        count_options: bool = true;
         /// Whether a receiver acknowledges every second segment; else every one.
         delayed_ack: bool = true;
         /// How long an acknowledgement waits for a second segment.
         delayed_ack_timeout: Time = Time::from_ms(40), Time::ZERO..=Time::from_ms(500);
         /// Segments acknowledged at once at the start of a connection.
-        quick_acks: u32 = 16, 0..=1000;
+        quick_acks: u32 = 16, 0..=255;
         /// Whether small segments wait for outstanding ones (RFC 896). Messages that are pushed do not wait.
         nagle: bool = true;
         /// Limited transmit (RFC 3042).
@@ -54,9 +56,9 @@ section! {
         /// Largest congestion window, segments.
         max_window: Option<u32> = None, 1..=10_000_000;
         /// Receive buffer: the largest window that a receiver offers.
-        receive_buffer: Bytes = Bytes::from_mib(6), BUFFERS;
+        receive_buffer: Bytes = Bytes::from_mib(4), BUFFERS;
         /// Send buffer: how much the application may write ahead of the acknowledgements.
-        send_buffer: Bytes = Bytes::from_mib(4), BUFFERS;
+        send_buffer: Bytes = Bytes::from_mib(1), BUFFERS;
         /// Window scaling (RFC 7323); without it no window exceeds 65,535 bytes.
         window_scaling: bool = true;
         /// Retransmissions of one segment before the connection is given up.
