@@ -16,11 +16,17 @@ function inline(): Plugin {
         const source = (file.type === 'chunk' ? file.code : String(file.source)).trim();
         const [tag, element] =
           file.type === 'chunk'
-            ? [new RegExp(`<script[^>]*${file.fileName}[^>]*></script>\\s*`), `<script type="module">${source.replaceAll('</script', '<\\/script')}</script>\n`]
+            ? [
+                new RegExp(`<script[^>]*${file.fileName}[^>]*></script>\\s*`),
+                `<script type="module">${source.replaceAll('</script', '<\\/script')}</script>\n`,
+              ]
             : [new RegExp(`<link[^>]*${file.fileName}[^>]*>\\s*`), `<style>${source}</style>\n`];
         if (!tag.test(html)) throw new Error(`the page does not name ${file.fileName}`);
         html = html.replace(tag, '');
-        html = file.type === 'chunk' ? html.replace('</body>', () => `${element}</body>`) : html.replace('</head>', () => `${element}</head>`);
+        html =
+          file.type === 'chunk'
+            ? html.replace('</body>', () => `${element}</body>`)
+            : html.replace('</head>', () => `${element}</head>`);
         delete bundle[file.fileName];
       }
       page.fileName = 'report.html';
@@ -31,6 +37,12 @@ function inline(): Plugin {
 
 export default defineConfig({
   plugins: [inline()],
-  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: false, cssCodeSplit: false, reportCompressedSize: false },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+  },
   test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, fileParallelism: false },
 });

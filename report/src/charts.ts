@@ -35,7 +35,9 @@ export function chart(data: Chart, axis: TimeAxis, view: View, refiltered: (tell
     const many = series.length > 2;
     const asStrips = strips ?? many;
     toggle.hidden = !many;
-    toggle.textContent = asStrips ? `As lines${series.length > LINES ? `: the busiest ${LINES} of ${format.count(series.length)}` : ''}` : `As strips: all ${format.count(series.length)}`;
+    toggle.textContent = asStrips
+      ? `As lines${series.length > LINES ? `: the busiest ${LINES} of ${format.count(series.length)}` : ''}`
+      : `As strips: all ${format.count(series.length)}`;
     toggle.setAttribute('aria-label', `${data.title}: show ${toggle.textContent}`);
     plot?.destroy();
     plot = asStrips && many ? stripPlot(data, series, axis) : linePlot(data, busiest(series, LINES), axis);
@@ -51,6 +53,11 @@ export function chart(data: Chart, axis: TimeAxis, view: View, refiltered: (tell
   return figure;
 }
 
+/** Whole numbers with their thousands apart, others as they are. */
+function tickLabel(value: number): string {
+  return Number.isInteger(value) ? format.count(value) : String(Number(value.toPrecision(6)));
+}
+
 /** The chart for those who cannot see it: each series' mean and peak over the run. */
 function words(data: Chart, series: Series[]): string {
   const said = busiest(series, 12).map((s) => `${s.name} ${amounts(data, s, 0, s.values.length)}`);
@@ -61,13 +68,35 @@ const steps = uPlot.paths.stepped!({ align: 1 });
 
 function linePlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
   const n = series[0]?.values.length ?? 0;
-  const unit = axisUnit(data, series.reduce((most, s) => Math.max(most, largest(s, 0, n)), 0));
+  const unit = axisUnit(
+    data,
+    series.reduce((most, s) => Math.max(most, largest(s, 0, n)), 0),
+  );
   // One point past the end, so that the last cell is drawn as wide as it lasts.
   const x = Array.from({ length: n + 1 }, (_, i) => i * data.step_s);
-  const columns = series.map((s) => Array.from({ length: n + 1 }, (_, i) => s.values[Math.min(i, n - 1)]! * unit.factor));
-  const area = el('div', { class: 'lines', role: 'img', 'aria-label': `${data.title}, ${data.label}${unit.text === '' ? '' : ` in ${unit.text}`}` });
+  const columns = series.map((s) =>
+    Array.from({ length: n + 1 }, (_, i) => s.values[Math.min(i, n - 1)]! * unit.factor),
+  );
+  const area = el('div', {
+    class: 'lines',
+    role: 'img',
+    'aria-label': `${data.title}, ${data.label}${unit.text === '' ? '' : ` in ${unit.text}`}`,
+  });
   const values = series.map(() => el('span', { class: 'value' }));
-  const legend = el('ul', { class: 'legend' }, ...series.map((s, k) => el('li', {}, el('span', { class: 'swatch line', style: `background:var(--series-${k})` }), s.name, ' ', values[k]!)));
+  const legend = el(
+    'ul',
+    { class: 'legend' },
+    ...series.map((s, k) =>
+      el(
+        'li',
+        {},
+        el('span', { class: 'swatch line', style: `background:var(--series-${k})` }),
+        s.name,
+        ' ',
+        values[k]!,
+      ),
+    ),
+  );
   const root = el('div', {}, legend, area);
 
   const colour = (): ReturnType<typeof palette> => palette();
@@ -79,25 +108,51 @@ function linePlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     cursor: { show: false },
     scales: {
       x: { time: false, auto: false, range: () => [axis.view.from, axis.view.to] },
-      y: { range: (_u, _min, max) => [0, data.unit === 'share' ? Math.max(100, max) : Math.max(max * 1.06, unit.factor)] },
+      y: {
+        range: (_u, _min, max) => [0, data.unit === 'share' ? Math.max(100, max) : Math.max(max * 1.06, unit.factor)],
+      },
     },
     axes: [
       {
-        size: AXIS_HEIGHT - 16, labelSize: 16, labelGap: 0, gap: 4, label: 'Simulated time (s)', labelFont: FONT, font: FONT, stroke: () => colour().muted,
-        grid: { stroke: () => colour().grid, width: 1 }, ticks: { stroke: () => colour().line, width: 1, size: 4 },
+        size: AXIS_HEIGHT - 16,
+        labelSize: 16,
+        labelGap: 0,
+        gap: 4,
+        label: 'Simulated time (s)',
+        labelFont: FONT,
+        font: FONT,
+        stroke: () => colour().muted,
+        grid: { stroke: () => colour().grid, width: 1 },
+        ticks: { stroke: () => colour().line, width: 1, size: 4 },
         splits: (u) => timeTicks(axis.view, u.width),
         values: (_u, splits) => splits.map((v) => tickText(v, splits.length > 1 ? splits[1]! - splits[0]! : 1)),
       },
       {
-        size: GUTTER - 22, labelSize: 22, labelGap: 0, gap: 6, label: unit.text === '' ? data.label : `${data.label} (${unit.text})`, labelFont: FONT, font: FONT, stroke: () => colour().muted, space: 34,
-        grid: { stroke: () => colour().grid, width: 1 }, ticks: { stroke: () => colour().line, width: 1, size: 4 },
-        incrs: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000, 5000, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6],
+        size: GUTTER - 22,
+        labelSize: 22,
+        labelGap: 0,
+        gap: 6,
+        label: unit.text === '' ? data.label : `${data.label} (${unit.text})`,
+        labelFont: FONT,
+        font: FONT,
+        stroke: () => colour().muted,
+        space: 34,
+        grid: { stroke: () => colour().grid, width: 1 },
+        ticks: { stroke: () => colour().line, width: 1, size: 4 },
+        values: (_u, splits) => splits.map((v) => tickLabel(v)),
+        incrs: [
+          0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000,
+          5000, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6,
+        ],
       },
     ],
     series: [
       {},
       ...series.map((s, k): uPlot.Series => ({
-        label: s.name, width: 1.25, points: { show: false }, paths: steps,
+        label: s.name,
+        width: 1.25,
+        points: { show: false },
+        paths: steps,
         stroke: () => colour().series[k % colour().series.length]!,
         ...(series.length === 1 ? { fill: () => `${colour().series[0]!}2e` } : {}),
       })),
@@ -110,7 +165,8 @@ function linePlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     const [from, to] = cells(data, axis.view);
     const cell = at === null ? -1 : Math.floor(at / data.step_s);
     series.forEach((s, k) => {
-      values[k]!.textContent = cell >= 0 && cell < n ? format.inUnit(s.values[cell]! * data.scale, data.unit) : amounts(data, s, from, to);
+      values[k]!.textContent =
+        cell >= 0 && cell < n ? format.inUnit(s.values[cell]! * data.scale, data.unit) : amounts(data, s, from, to);
     });
   };
   const draw = eachFrame(area, () => {
@@ -150,9 +206,18 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
   const spacer = el('div', { class: 'spacer', style: `height:${height}px` }, canvas);
   const scroller = el('div', { class: 'scroller', style: `height:${Math.min(TALLEST, height)}px` }, spacer);
   const range = `0 to ${format.inUnit(full * data.scale, data.unit)}`;
-  const area = el('div', { class: 'strips', role: 'img', 'aria-label': `${data.title}, one strip per series, ${data.label} ${range}` }, scroller, scale);
+  const area = el(
+    'div',
+    { class: 'strips', role: 'img', 'aria-label': `${data.title}, one strip per series, ${data.label} ${range}` },
+    scroller,
+    scale,
+  );
   const heat = rowHeight < 16;
-  const note = el('p', { class: 'note' }, heat ? `${data.label}: one row each, darker is more, ${range}.` : `${data.label}: one strip each, ${range}.`);
+  const note = el(
+    'p',
+    { class: 'note' },
+    heat ? `${data.label}: one row each, stronger is more, ${range}.` : `${data.label}: one strip each, ${range}.`,
+  );
   const root = el('div', {}, note, area);
 
   let live = true;
@@ -175,7 +240,8 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     const every = Math.max(1, Math.ceil(11 / rowHeight));
     c.fillStyle = colours.muted;
     for (let r = first; r < last; r += 1) {
-      if (r % every === 0) c.fillText(series[r]!.name, GUTTER - 8, r * rowHeight - scrolled + Math.max(rowHeight, 11) / 2);
+      if (r % every === 0)
+        c.fillText(series[r]!.name, GUTTER - 8, r * rowHeight - scrolled + Math.max(rowHeight, 11) / 2);
     }
     const peaks = peaksByPixel(data, series.slice(first, last), axis, inner);
     if (heat) shade(c, peaks, full, inner, first * rowHeight - scrolled, rowHeight);
@@ -191,7 +257,15 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
       const s = series[r];
       const cell = Math.floor(t / data.step_s);
       if (!s || x < GUTTER || y > scroller.clientHeight || cell < 0 || cell >= n) return hideTip();
-      showTip(event.clientX, event.clientY, s.name, [`${data.label} ${format.inUnit(s.values[cell]! * data.scale, data.unit)} at ${format.instant(t, axis.view.to - axis.view.from)}`], []);
+      showTip(
+        event.clientX,
+        event.clientY,
+        s.name,
+        [
+          `${data.label} ${format.inUnit(s.values[cell]! * data.scale, data.unit)} at ${format.instant(t, axis.view.to - axis.view.from)}`,
+        ],
+        [],
+      );
     },
     leave: hideTip,
   });
@@ -208,7 +282,6 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     },
   };
 }
-
 
 /** For each series and pixel column, the highest value of the cells behind it: peaks survive any zoom. */
 function peaksByPixel(data: Chart, series: Series[], axis: TimeAxis, width: number): Float64Array[] {
@@ -227,7 +300,14 @@ function peaksByPixel(data: Chart, series: Series[], axis: TimeAxis, width: numb
   });
 }
 
-function fillStrips(c: CanvasRenderingContext2D, peaks: Float64Array[], full: number, width: number, top: number, rowHeight: number): void {
+function fillStrips(
+  c: CanvasRenderingContext2D,
+  peaks: Float64Array[],
+  full: number,
+  width: number,
+  top: number,
+  rowHeight: number,
+): void {
   const colours = palette();
   peaks.forEach((row, r) => {
     const base = top + (r + 1) * rowHeight - 2;
@@ -245,10 +325,21 @@ function fillStrips(c: CanvasRenderingContext2D, peaks: Float64Array[], full: nu
 }
 
 /** One row of pixels per series, stretched to its height: a hundred rows cost no more than one picture. */
-function shade(c: CanvasRenderingContext2D, peaks: Float64Array[], full: number, width: number, top: number, rowHeight: number): void {
+function shade(
+  c: CanvasRenderingContext2D,
+  peaks: Float64Array[],
+  full: number,
+  width: number,
+  top: number,
+  rowHeight: number,
+): void {
   if (peaks.length === 0) return;
   const colours = palette();
-  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(colours.series[0]!.slice(i, i + 2), 16)) as [number, number, number];
+  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(colours.series[0]!.slice(i, i + 2), 16)) as [
+    number,
+    number,
+    number,
+  ];
   const picture = el('canvas', { width: String(width), height: String(peaks.length) });
   const ink = picture.getContext('2d')!;
   const pixels = ink.createImageData(width, peaks.length);

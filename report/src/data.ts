@@ -65,7 +65,17 @@ export interface Phase {
 }
 
 /** What the job was held up by, for one stretch of its critical path. */
-export const CAUSES = ['cpu', 'disk', 'transfer', 'queueing', 'recovery', 'tcp_timeout', 'timeout', 'slot', 'startup'] as const;
+export const CAUSES = [
+  'cpu',
+  'disk',
+  'transfer',
+  'queueing',
+  'recovery',
+  'tcp_timeout',
+  'timeout',
+  'slot',
+  'startup',
+] as const;
 export type Cause = (typeof CAUSES)[number];
 
 export interface Segment {

@@ -1,6 +1,8 @@
 // Numbers as people read them, always with their unit.
 
-const THIN = ' '; // no-break space: a number and its unit stay on one line
+/** No-break spaces: a number stays on one line with its unit, and in one piece. */
+const SPACE = '\u00a0';
+const NARROW = '\u202f';
 
 const DECIMAL = ['', 'K', 'M', 'G', 'T', 'P'];
 
@@ -22,7 +24,7 @@ function scaled(value: number, unit: string): string {
     v /= 1000;
     step += 1;
   }
-  return `${short(v)}${THIN}${DECIMAL[step]}${unit}`;
+  return `${short(v)}${SPACE}${DECIMAL[step]}${unit}`;
 }
 
 export function bytes(value: number): string {
@@ -35,33 +37,35 @@ export function rate(bitsPerSecond: number): string {
 
 export function share(value: number): string {
   const percent = value * 100;
-  return `${trim(percent, Math.abs(percent) < 9.95 && percent !== 0 ? 1 : 0)}${THIN}%`;
+  return `${trim(percent, Math.abs(percent) < 9.95 && percent !== 0 ? 1 : 0)}${SPACE}%`;
 }
 
 /** A whole number with its thousands apart. */
 export function count(value: number): string {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+(?!\d))/g, THIN);
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+(?!\d))/g, NARROW);
 }
 
 /** A duration: microseconds to hours, in the unit that suits it. */
 export function seconds(value: number): string {
   const size = Math.abs(value);
-  if (size === 0) return `0${THIN}s`;
-  if (size < 0.9995e-3) return `${short(value * 1e6)}${THIN}µs`;
-  if (size < 0.9995) return `${short(value * 1e3)}${THIN}ms`;
-  if (size < 600) return `${trim(value, size < 9.995 ? 2 : 1)}${THIN}s`;
+  if (size === 0) return `0${SPACE}s`;
+  if (size < 0.9995e-3) return `${short(value * 1e6)}${SPACE}µs`;
+  if (size < 0.9995) return `${short(value * 1e3)}${SPACE}ms`;
+  if (size < 600) return `${trim(value, size < 9.995 ? 2 : 1)}${SPACE}s`;
   const whole = Math.round(size);
   const sign = value < 0 ? '-' : '';
   const h = Math.floor(whole / 3600);
   const m = Math.floor((whole % 3600) / 60);
   const s = whole % 60;
-  return h > 0 ? `${sign}${h}${THIN}h ${m}${THIN}min ${s}${THIN}s` : `${sign}${m}${THIN}min ${s}${THIN}s`;
+  return h > 0 ? `${sign}${h}${SPACE}h ${m}${SPACE}min ${s}${SPACE}s` : `${sign}${m}${SPACE}min ${s}${SPACE}s`;
 }
 
 /** An instant on the time axis, as fine as the view needs. */
 export function instant(value: number, span: number): string {
   const digits = span > 100 ? 1 : Math.min(9, Math.max(1, 3 - Math.floor(Math.log10(span))));
-  return `${value.toFixed(digits)}${THIN}s`;
+  return `${value.toFixed(digits)}${SPACE}s`;
 }
 
 export function signedShare(value: number): string {

@@ -4,14 +4,21 @@ import { type ReportData, OUTCOMES, PHASES, type PhaseKind } from './data';
 import { eachFrame, el, fit, section } from './dom';
 import * as format from './format';
 import { hit, layout, type Layout } from './lanes';
-import { onTheme, palette } from './palette';
+import { inkOn, onTheme, palette } from './palette';
 import { AXIS_HEIGHT, drawGrid, drawTimeAxis, FONT, GUTTER, interact, MARGIN, toX } from './plot';
 import type { TimeAxis } from './range';
 import { hideTip, showTip } from './tip';
 import { CAUSE_NAMES } from './words';
 
 export const PHASE_NAMES: Record<PhaseKind, string> = {
-  startup: 'start-up', read: 'read', compute: 'compute', spill: 'spill', fetch: 'fetch', merge: 'merge', reduce: 'reduce', write: 'write',
+  startup: 'start-up',
+  read: 'read',
+  compute: 'compute',
+  spill: 'spill',
+  fetch: 'fetch',
+  merge: 'merge',
+  reduce: 'reduce',
+  write: 'write',
 };
 
 const ROOM = 560;
@@ -30,12 +37,16 @@ export function admits(data: ReportData, filter: Filter): (attempt: number) => b
   const a = data.attempts;
   return (i) =>
     (filter.kind === 'all' || a.kind[i] === (filter.kind === 'map' ? 0 : 1)) &&
-    (filter.outcome === 'all' || (filter.outcome === 'speculative' ? a.speculative[i] === 1 : OUTCOMES[a.outcome[i]!] !== 'succeeded')) &&
+    (filter.outcome === 'all' ||
+      (filter.outcome === 'speculative' ? a.speculative[i] === 1 : OUTCOMES[a.outcome[i]!] !== 'succeeded')) &&
     (filter.node < 0 || a.node[i] === filter.node);
 }
 
 /** An attempt in lines of text, for the tooltip and for assistive technology. */
-export function describe(data: ReportData, i: number): { title: string; lines: string[]; phases: { kind: PhaseKind; text: string }[] } {
+export function describe(
+  data: ReportData,
+  i: number,
+): { title: string; lines: string[]; phases: { kind: PhaseKind; text: string }[] } {
   const a = data.attempts;
   const outcome = OUTCOMES[a.outcome[i]!]!;
   const start = a.start_ms[i]! / 1000;
@@ -52,10 +63,19 @@ export function describe(data: ReportData, i: number): { title: string; lines: s
     `${format.bytes(a.bytes_in[i]!)} in, ${format.bytes(a.bytes_out[i]!)} out`,
   ];
   if (note !== undefined) lines.push(note);
-  return { title: a.name[i]!, lines, phases: [...spans].map(([kind, s]) => ({ kind, text: `${PHASE_NAMES[kind]} ${format.seconds(s)}` })) };
+  return {
+    title: a.name[i]!,
+    lines,
+    phases: [...spans].map(([kind, s]) => ({ kind, text: `${PHASE_NAMES[kind]} ${format.seconds(s)}` })),
+  };
 }
 
-export function gantt(data: ReportData, axis: TimeAxis, filter: Filter, refiltered: (tell: () => void) => void): HTMLElement {
+export function gantt(
+  data: ReportData,
+  axis: TimeAxis,
+  filter: Filter,
+  refiltered: (tell: () => void) => void,
+): HTMLElement {
   const a = data.attempts;
   const summary = el('canvas', { 'aria-hidden': 'true' });
   const canvas = el('canvas', { 'aria-hidden': 'true' });
@@ -74,14 +94,28 @@ export function gantt(data: ReportData, axis: TimeAxis, filter: Filter, refilter
     for (const job of data.jobs.slice(0, BANDED_JOBS)) {
       const prefix = data.jobs.length > 1 ? `${job.name} ` : '';
       for (const phase of job.phases) {
-        bands.push({ name: prefix + PHASE_NAMES[phase.name], spans: [{ from: phase.start_s, to: phase.end_s, colour: colours.phases[phase.name], text: format.seconds(phase.end_s - phase.start_s) }] });
+        bands.push({
+          name: prefix + PHASE_NAMES[phase.name],
+          spans: [
+            {
+              from: phase.start_s,
+              to: phase.end_s,
+              colour: colours.phases[phase.name],
+              text: format.seconds(phase.end_s - phase.start_s),
+            },
+          ],
+        });
       }
       if (job.critical_path.length === 0) continue;
       bands.push({
         name: `${prefix}critical path`,
         spans: job.critical_path.map((s) => ({
-          from: s.start_s, to: s.end_s, colour: colours.causes[s.cause],
-          text: [CAUSE_NAMES[s.cause], s.detail, s.where, format.seconds(s.end_s - s.start_s)].filter((part) => part !== '').join(', '),
+          from: s.start_s,
+          to: s.end_s,
+          colour: colours.causes[s.cause],
+          text: [CAUSE_NAMES[s.cause], s.detail, s.where, format.seconds(s.end_s - s.start_s)]
+            .filter((part) => part !== '')
+            .join(', '),
         })),
       });
     }
@@ -112,7 +146,7 @@ export function gantt(data: ReportData, axis: TimeAxis, filter: Filter, refilter
         c.fillStyle = span.colour;
         c.fillRect(left, top, Math.max(0.75, right - left - 0.5), 12);
         if (band.spans.length === 1 && right - Math.max(left, GUTTER) > 60) {
-          c.fillStyle = colours.ink;
+          c.fillStyle = inkOn(span.colour);
           c.textAlign = 'left';
           c.fillText(span.text, Math.max(left, GUTTER) + 5, top + 6.5);
         }
@@ -213,13 +247,22 @@ export function gantt(data: ReportData, axis: TimeAxis, filter: Filter, refilter
     scroller.style.height = `${Math.min(TALLEST, at.height)}px`;
     spacer.style.height = `${at.height}px`;
     const shown = at.rows.reduce((sum, row) => sum + row.attempts.length, 0);
-    area.setAttribute('aria-label', `Gantt chart of ${format.count(shown)} task attempts on ${at.rows.length} nodes. Up and down move from attempt to attempt; left, right, plus and minus move the time axis. A table of the attempts follows.`);
+    area.setAttribute(
+      'aria-label',
+      `Gantt chart of ${format.count(shown)} task attempts on ${at.rows.length} nodes. Up and down move from attempt to attempt; left, right, plus and minus move the time axis. A table of the attempts follows.`,
+    );
     draw();
   };
 
   const tipFor = (i: number, clientX: number, clientY: number): void => {
     const text = describe(data, i);
-    showTip(clientX, clientY, text.title, text.lines, text.phases.map((p) => ({ colour: palette().phases[p.kind], text: p.text })));
+    showTip(
+      clientX,
+      clientY,
+      text.title,
+      text.lines,
+      text.phases.map((p) => ({ colour: palette().phases[p.kind], text: p.text })),
+    );
   };
   interact(area, axis, {
     hover: (t, x, y, event) => {
@@ -273,10 +316,26 @@ export function gantt(data: ReportData, axis: TimeAxis, filter: Filter, refilter
   });
   new ResizeObserver(draw).observe(area);
   relayout();
-  return section('tasks', 'Tasks by node', legend(data), area, said, table(data, () => at));
+  return section(
+    'tasks',
+    'Tasks by node',
+    legend(data),
+    area,
+    said,
+    table(data, () => at),
+  );
 }
 
-function mark(c: CanvasRenderingContext2D, colours: ReturnType<typeof palette>, outcome: string, speculative: boolean, left: number, right: number, top: number, bar: number): void {
+function mark(
+  c: CanvasRenderingContext2D,
+  colours: ReturnType<typeof palette>,
+  outcome: string,
+  speculative: boolean,
+  left: number,
+  right: number,
+  top: number,
+  bar: number,
+): void {
   if (speculative && bar >= 5) {
     c.fillStyle = colours.ink;
     for (let dash = left; dash < right; dash += 6) c.fillRect(dash, top + bar - 1.5, Math.min(3, right - dash), 1.5);
@@ -309,11 +368,16 @@ function cross(c: CanvasRenderingContext2D, x: number, y: number, r: number): vo
 
 function legend(data: ReportData): HTMLElement {
   const used = new Set(data.attempts.phase_kind);
-  const items = PHASES.filter((_, k) => used.has(k)).map((kind) => el('li', {}, el('span', { class: 'swatch', style: `background:var(--phase-${kind})` }), PHASE_NAMES[kind]));
+  const items = PHASES.filter((_, k) => used.has(k)).map((kind) =>
+    el('li', {}, el('span', { class: 'swatch', style: `background:var(--phase-${kind})` }), PHASE_NAMES[kind]),
+  );
   const has = (test: (i: number) => boolean): boolean => data.attempts.outcome.some((_, i) => test(i));
-  if (has((i) => OUTCOMES[data.attempts.outcome[i]!] === 'failed')) items.push(el('li', {}, el('span', { class: 'swatch failed' }, '✕'), 'failed'));
-  if (has((i) => OUTCOMES[data.attempts.outcome[i]!] === 'killed')) items.push(el('li', {}, el('span', { class: 'swatch killed' }, '⁄'), 'killed'));
-  if (has((i) => data.attempts.speculative[i] === 1)) items.push(el('li', {}, el('span', { class: 'swatch speculative' }), 'speculative'));
+  if (has((i) => OUTCOMES[data.attempts.outcome[i]!] === 'failed'))
+    items.push(el('li', {}, el('span', { class: 'swatch failed' }, '✕'), 'failed'));
+  if (has((i) => OUTCOMES[data.attempts.outcome[i]!] === 'killed'))
+    items.push(el('li', {}, el('span', { class: 'swatch killed' }, '⁄'), 'killed'));
+  if (has((i) => data.attempts.speculative[i] === 1))
+    items.push(el('li', {}, el('span', { class: 'swatch speculative' }), 'speculative'));
   return el('ul', { class: 'legend' }, ...items);
 }
 
@@ -326,19 +390,42 @@ function table(data: ReportData, now: () => Layout): HTMLElement {
     details.querySelector('.table')?.remove();
     if (!details.open) return;
     const a = data.attempts;
-    const order = now().rows.flatMap((row) => [...row.attempts]).sort((i, j) => a.start_ms[i]! - a.start_ms[j]!);
+    const order = now()
+      .rows.flatMap((row) => [...row.attempts])
+      .sort((i, j) => a.start_ms[i]! - a.start_ms[j]!);
     const head = ['Attempt', 'Node', 'Outcome', 'Start (s)', 'End (s)', 'Duration', 'In', 'Out', 'Phases'];
     const body = order.slice(0, TABLE_ROWS).map((i) => {
       const text = describe(data, i);
       const cells = [
-        text.title, data.nodes[a.node[i]!]?.name ?? '', `${OUTCOMES[a.outcome[i]!]!}${a.speculative[i] ? ', speculative' : ''}`,
-        (a.start_ms[i]! / 1000).toFixed(2), (a.end_ms[i]! / 1000).toFixed(2), format.seconds((a.end_ms[i]! - a.start_ms[i]!) / 1000),
-        format.bytes(a.bytes_in[i]!), format.bytes(a.bytes_out[i]!), text.phases.map((p) => p.text).join(', '),
+        text.title,
+        data.nodes[a.node[i]!]?.name ?? '',
+        `${OUTCOMES[a.outcome[i]!]!}${a.speculative[i] ? ', speculative' : ''}`,
+        (a.start_ms[i]! / 1000).toFixed(2),
+        (a.end_ms[i]! / 1000).toFixed(2),
+        format.seconds((a.end_ms[i]! - a.start_ms[i]!) / 1000),
+        format.bytes(a.bytes_in[i]!),
+        format.bytes(a.bytes_out[i]!),
+        text.phases.map((p) => p.text).join(', '),
       ];
       return el('tr', {}, ...cells.map((cell, k) => el('td', k >= 3 && k <= 7 ? { class: 'number' } : {}, cell)));
     });
-    const caption = order.length > TABLE_ROWS ? `The first ${format.count(TABLE_ROWS)} of ${format.count(order.length)} attempts by start; filter above for others.` : `${format.count(order.length)} attempts by start`;
-    details.append(el('div', { class: 'table', tabindex: '0' }, el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...head.map((h) => el('th', { scope: 'col' }, h)))), el('tbody', {}, ...body))));
+    const caption =
+      order.length > TABLE_ROWS
+        ? `The first ${format.count(TABLE_ROWS)} of ${format.count(order.length)} attempts by start; filter above for others.`
+        : `${format.count(order.length)} attempts by start`;
+    details.append(
+      el(
+        'div',
+        { class: 'table', tabindex: '0' },
+        el(
+          'table',
+          {},
+          el('caption', {}, caption),
+          el('thead', {}, el('tr', {}, ...head.map((h) => el('th', { scope: 'col' }, h)))),
+          el('tbody', {}, ...body),
+        ),
+      ),
+    );
   });
   return details;
 }

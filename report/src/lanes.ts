@@ -45,12 +45,17 @@ export function layout(attempts: Attempts, keep: (attempt: number) => boolean, r
     if (list) list.push(i);
     else byNode.set(node, [i]);
   }
-  const rows: Row[] = [...byNode.keys()].sort((a, b) => a - b).map((node) => {
-    const list = byNode.get(node)!.sort((a, b) => attempts.start_ms[a]! - attempts.start_ms[b]! || a - b);
-    const lane = pack(list.map((i) => attempts.start_ms[i]!), list.map((i) => attempts.end_ms[i]!));
-    const lanes = lane.reduce((most, l) => Math.max(most, l + 1), 1);
-    return { node, top: 0, lanes, height: 0, attempts: Uint32Array.from(list), lane };
-  });
+  const rows: Row[] = [...byNode.keys()]
+    .sort((a, b) => a - b)
+    .map((node) => {
+      const list = byNode.get(node)!.sort((a, b) => attempts.start_ms[a]! - attempts.start_ms[b]! || a - b);
+      const lane = pack(
+        list.map((i) => attempts.start_ms[i]!),
+        list.map((i) => attempts.end_ms[i]!),
+      );
+      const lanes = lane.reduce((most, l) => Math.max(most, l + 1), 1);
+      return { node, top: 0, lanes, height: 0, attempts: Uint32Array.from(list), lane };
+    });
   const total = rows.reduce((sum, row) => sum + row.lanes, 0);
   const fit = Math.floor((room - rows.length * GAP) / Math.max(1, total));
   const laneHeight = Math.max(SHORTEST, Math.min(TALLEST, fit));

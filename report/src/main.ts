@@ -11,7 +11,7 @@ import { events, nodes } from './nodes';
 import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';
 import { TimeAxis } from './range';
-import { comparison, header, summary, traffic, whereTimeWent } from './summary';
+import { comparison, header, jobs, summary, told, traffic, whereTimeWent } from './summary';
 import { mountTip } from './tip';
 
 /** What the overview draws: running attempts, or the first chart when there is no job. */
@@ -29,7 +29,8 @@ export function outline(data: ReportData, parts: number): Outline {
   const first = data.charts[0];
   if (!first) return { title: '', values };
   const n = first.series[0]?.values.length ?? 0;
-  for (const s of first.series) s.values.forEach((v, i) => (values[Math.min(parts - 1, Math.floor((i / n) * parts))]! += v));
+  for (const s of first.series)
+    s.values.forEach((v, i) => (values[Math.min(parts - 1, Math.floor((i / n) * parts))]! += v));
   return { title: first.title.toLowerCase(), values };
 }
 
@@ -79,13 +80,38 @@ function page(data: ReportData): void {
   const hasTasks = data.attempts.node.length > 0;
   if (hasTasks) {
     controls.push(
-      select<Filter['kind']>('Tasks', [['all', 'all'], ['map', 'maps'], ['reduce', 'reduces']], (v) => ((filter.kind = v), refilter())),
-      select<Filter['outcome']>('Outcome', [['all', 'any'], ['not succeeded', 'not succeeded'], ['speculative', 'speculative']], (v) => ((filter.outcome = v), refilter())),
+      select<Filter['kind']>(
+        'Tasks',
+        [
+          ['all', 'all'],
+          ['map', 'maps'],
+          ['reduce', 'reduces'],
+        ],
+        (v) => ((filter.kind = v), refilter()),
+      ),
+      select<Filter['outcome']>(
+        'Outcome',
+        [
+          ['all', 'any'],
+          ['not succeeded', 'not succeeded'],
+          ['speculative', 'speculative'],
+        ],
+        (v) => ((filter.outcome = v), refilter()),
+      ),
     );
   }
 
   const theme = themeButton();
-  const main = el('main', {}, header(data, theme), ...data.jobs.map((job) => whereTimeWent(job, data.jobs.length > 1)), data.comparison ? comparison(data.comparison) : null, summary(data), traffic(data.traffic));
+  const main = el(
+    'main',
+    {},
+    header(data, theme),
+    jobs(data.jobs),
+    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1)),
+    data.comparison ? comparison(data.comparison) : null,
+    summary(data),
+    traffic(data.traffic),
+  );
   const timed = el('div', { class: 'timed' });
   if (hasTasks || data.charts.length > 0) {
     timed.append(overview(axis, outline(data, 400), ...controls));
@@ -108,6 +134,13 @@ function page(data: ReportData): void {
 try {
   page(parse(document.getElementById('data')?.textContent ?? ''));
 } catch (error) {
-  document.body.append(el('main', {}, el('h1', {}, 'This report cannot be shown'), el('p', {}, error instanceof Error ? error.message : String(error))));
+  document.body.append(
+    el(
+      'main',
+      {},
+      el('h1', {}, 'This report cannot be shown'),
+      el('p', {}, error instanceof Error ? error.message : String(error)),
+    ),
+  );
   throw error;
 }

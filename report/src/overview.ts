@@ -16,7 +16,16 @@ export interface Outline {
 
 export function overview(axis: TimeAxis, outline: Outline, ...controls: HTMLElement[]): HTMLElement {
   const canvas = el('canvas', { 'aria-hidden': 'true' });
-  const strip = el('div', { class: 'strip', tabindex: '0', role: 'group', 'aria-label': `Time range. ${outline.title} over the whole run; drag to choose a part. Arrow keys pan, plus and minus zoom, Home shows all.` }, canvas);
+  const strip = el(
+    'div',
+    {
+      class: 'strip',
+      tabindex: '0',
+      role: 'group',
+      'aria-label': `Time range. ${outline.title} over the whole run; drag to choose a part. Arrow keys pan, plus and minus zoom, Home shows all.`,
+    },
+    canvas,
+  );
   const text = el('output', { class: 'range', 'aria-live': 'polite' });
   const button = (label: string, title: string, act: () => void): HTMLButtonElement => {
     const b = el('button', { type: 'button', title, 'aria-label': title }, label);
@@ -32,7 +41,15 @@ export function overview(axis: TimeAxis, outline: Outline, ...controls: HTMLElem
     button('+', 'Zoom in', () => axis.show(zoomAround(axis.view, middle(), 0.5))),
     button('Whole run', 'Show the whole run', () => axis.reset()),
     ...controls,
-    el('span', { class: 'hint', title: 'Ctrl and the wheel zooms, Shift and the wheel pans; with a plot in focus the arrow keys pan, plus and minus zoom, Home shows all.' }, 'Drag to zoom, double-click for the whole run'),
+    el(
+      'span',
+      {
+        class: 'hint',
+        title:
+          'Ctrl and the wheel zooms, Shift and the wheel pans; with a plot in focus the arrow keys pan, plus and minus zoom, Home shows all.',
+      },
+      'Drag to zoom, double-click for the whole run',
+    ),
   );
   const root = el('div', { class: 'overview' }, bar, strip);
 
@@ -85,7 +102,8 @@ export function overview(axis: TimeAxis, outline: Outline, ...controls: HTMLElem
     if (!grab) return;
     const t = timeAt(event);
     if (grab.moving) axis.show({ from: grab.from + t - grab.at, to: grab.to + t - grab.at });
-    else if (Math.abs(t - grab.at) > axis.full.to * 0.004) axis.show({ from: Math.min(t, grab.at), to: Math.max(t, grab.at) });
+    else if (Math.abs(t - grab.at) > axis.full.to * 0.004)
+      axis.show({ from: Math.min(t, grab.at), to: Math.max(t, grab.at) });
   });
   const release = (): void => {
     grab = null;

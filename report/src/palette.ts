@@ -89,6 +89,21 @@ export const DARK: Palette = {
   series: ['#5a84ca', '#fba74b', '#3ab587', '#ee76b1', '#b1a2ff', '#79cff1'],
 };
 
+/** Relative luminance (WCAG 2) of a #rrggbb colour. */
+export function luminance(colour: string): number {
+  const [r, g, b] = [1, 3, 5].map((i) => {
+    const v = parseInt(colour.slice(i, i + 2), 16) / 255;
+    return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** Black or white, whichever reads better on a colour. */
+export function inkOn(colour: string): string {
+  const l = luminance(colour);
+  return (l + 0.05) / 0.05 > 1.05 / (l + 0.05) ? '#000000' : '#ffffff';
+}
+
 export type ThemeName = 'light' | 'dark';
 
 let current: Palette = LIGHT;

@@ -67,7 +67,10 @@ export function interact(area: HTMLElement, axis: TimeAxis, handlers: Handlers =
     const to = inside(at(event).x);
     const width = area.clientWidth;
     if (event.type === 'pointerup' && Math.abs(to - dragFrom) >= 4) {
-      axis.show({ from: toTime(Math.min(dragFrom, to), axis.view, width), to: toTime(Math.max(dragFrom, to), axis.view, width) });
+      axis.show({
+        from: toTime(Math.min(dragFrom, to), axis.view, width),
+        to: toTime(Math.max(dragFrom, to), axis.view, width),
+      });
     }
     dragFrom = null;
     band.hidden = true;
@@ -88,7 +91,9 @@ export function interact(area: HTMLElement, axis: TimeAxis, handlers: Handlers =
         axis.show(zoomAround(axis.view, at(event).t, Math.exp(Math.max(-0.5, Math.min(0.5, event.deltaY * 0.003)))));
       } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         event.preventDefault();
-        axis.show(pan(axis.view, (((event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX) || 0) / 1000) * span));
+        axis.show(
+          pan(axis.view, (((event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX) || 0) / 1000) * span),
+        );
       }
     },
     { passive: false },

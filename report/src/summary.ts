@@ -3,7 +3,7 @@
 import type { Balance, Comparison, Count, Job, ReportData, Traffic } from './data';
 import { el, section } from './dom';
 import * as format from './format';
-import { CAUSE_NAMES, story, totals } from './words';
+import { advice, CAUSE_NAMES, story, totals } from './words';
 
 const STATES = { succeeded: 'Succeeded', failed: 'Failed', unfinished: 'Not finished' } as const;
 
@@ -15,27 +15,115 @@ function headline(job: Job, named: boolean): HTMLElement {
     el('span', { class: `state ${job.state}` }, STATES[job.state]),
     named ? el('span', {}, job.name) : null,
     el('span', { class: 'big' }, format.seconds(job.finish_s - job.submit_s)),
-    el('span', { class: 'muted' }, `submit to ${job.state === 'unfinished' ? 'the end of the run' : 'finish'}${launched}`),
+    el(
+      'span',
+      { class: 'muted' },
+      `submit to ${job.state === 'unfinished' ? 'the end of the run' : 'finish'}${launched}`,
+    ),
     job.reason === '' ? null : el('span', { class: 'reason' }, job.reason),
   );
 }
 
+/** Up to so many jobs have a line and a paragraph of their own; more are a table. */
+export const FEW_JOBS = 3;
+
+function allJobs(jobs: Job[]): HTMLElement {
+  const ended = (state: Job['state']): number => jobs.filter((job) => job.state === state).length;
+  const parts = (['succeeded', 'failed', 'unfinished'] as const)
+    .filter((state) => ended(state) > 0)
+    .map((state) => el('span', { class: `state ${state}` }, `${ended(state)} ${STATES[state].toLowerCase()}`));
+  const first = Math.min(...jobs.map((job) => job.submit_s));
+  const last = Math.max(...jobs.map((job) => job.finish_s));
+  return el(
+    'p',
+    { class: 'headline' },
+    ...parts,
+    el('span', { class: 'big' }, format.seconds(last - first)),
+    el('span', { class: 'muted' }, `from the first submission to the last end of ${format.count(jobs.length)} jobs`),
+  );
+}
+
+/** The table of many jobs. */
+export function jobs(all: Job[]): HTMLElement | null {
+  if (all.length <= FEW_JOBS) return null;
+  const head = ['Job', 'State', 'Submitted (s)', 'Took', 'Mostly'];
+  const rows = all.map((job) => {
+    const parts = totals(job.critical_path);
+    const first = parts[0];
+    const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
+    const mostly = first ? `${CAUSE_NAMES[first.cause]}, ${format.share(first.seconds / whole)}` : '';
+    const state = job.reason === '' ? STATES[job.state] : `${STATES[job.state]}: ${job.reason}`;
+    return el(
+      'tr',
+      {},
+      el('th', { scope: 'row' }, job.name),
+      el('td', {}, state),
+      el('td', { class: 'number' }, job.submit_s.toFixed(1)),
+      el('td', { class: 'number' }, format.seconds(job.finish_s - job.submit_s)),
+      el('td', {}, mostly),
+    );
+  });
+  const top = head.map((h, k) => el('th', { scope: 'col', ...(k === 2 || k === 3 ? { class: 'number' } : {}) }, h));
+  return section(
+    'jobs',
+    'Jobs',
+    el(
+      'div',
+      { class: 'table', tabindex: '0' },
+      el('table', {}, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...rows)),
+    ),
+  );
+}
+
+/** The jobs whose time is told in words: all of a few, else the one that took longest. */
+export function told(all: Job[]): Job[] {
+  if (all.length <= FEW_JOBS) return all;
+  return [all.reduce((a, b) => (b.finish_s - b.submit_s > a.finish_s - a.submit_s ? b : a))];
+}
+
+/** Volumes of several jobs, summed by what they are. */
+export function volumes(all: Job[]): Count[] {
+  const sums = new Map<string, number>();
+  for (const job of all) for (const { label, value } of job.bytes) sums.set(label, (sums.get(label) ?? 0) + value);
+  return [...sums].map(([label, value]) => ({ label, value }));
+}
+
 export function header(data: ReportData, themeButton: HTMLElement): HTMLElement {
   const lines =
-    data.jobs.length > 0
-      ? data.jobs.map((job) => headline(job, data.jobs.length > 1))
-      : [el('p', { class: 'headline' }, el('span', { class: 'big' }, format.seconds(data.end_s)), el('span', { class: 'muted' }, 'of simulated traffic, no job'))];
+    data.jobs.length > FEW_JOBS
+      ? [allJobs(data.jobs)]
+      : data.jobs.length > 0
+        ? data.jobs.map((job) => headline(job, data.jobs.length > 1))
+        : [
+            el(
+              'p',
+              { class: 'headline' },
+              el('span', { class: 'big' }, format.seconds(data.end_s)),
+              el('span', { class: 'muted' }, 'of simulated traffic, no job'),
+            ),
+          ];
   return el('header', {}, el('div', { class: 'title' }, el('h1', {}, data.title), themeButton), ...lines);
 }
 
 function counts(title: string, items: Count[], print: (value: number) => string): HTMLElement | null {
   if (items.length === 0) return null;
-  return el('div', {}, el('h3', {}, title), el('dl', { class: 'counts' }, ...items.flatMap((item) => [el('dt', {}, item.label), el('dd', {}, print(item.value))])));
+  return el(
+    'div',
+    {},
+    el('h3', {}, title),
+    el(
+      'dl',
+      { class: 'counts' },
+      ...items.flatMap((item) => [el('dt', {}, item.label), el('dd', {}, print(item.value))]),
+    ),
+  );
 }
 
 /** A conservation law in one line; what went nowhere is left out. */
 export function balance(law: Balance): string {
-  const parts = law.accounted.filter((part) => part.value !== 0).map((part) => `${format.count(part.value)} ${part.label}`);
+  const parts = law.accounted
+    .filter((part) => part.value !== 0)
+    .map((part) => `${format.count(part.value)} ${part.label}`);
   return `${law.what}: ${format.count(law.offered)} ${law.holds ? '=' : '≠'} ${parts.length > 0 ? parts.join(' + ') : '0'}`;
 }
 
@@ -52,44 +140,114 @@ function ledger(laws: Balance[]): HTMLElement | null {
 }
 
 function scenario(text: string): HTMLElement | null {
-  return text === '' ? null : el('details', { id: 'scenario' }, el('summary', {}, 'The scenario, where it differs from the defaults'), el('pre', {}, text));
+  return text === ''
+    ? null
+    : el(
+        'details',
+        { id: 'scenario' },
+        el('summary', {}, 'The scenario, where it differs from the defaults'),
+        el('pre', {}, text),
+      );
 }
 
 export function summary(data: ReportData): HTMLElement {
-  const setup = el('div', { class: 'wide' }, el('h3', {}, 'Set-up'), el('dl', { class: 'facts' }, ...data.setup.flatMap((f) => [el('dt', {}, f.label), el('dd', {}, f.value)])));
-  const volumes = data.jobs.map((job) => counts(data.jobs.length > 1 ? `Bytes, ${job.name}` : 'Bytes', job.bytes, format.bytes));
-  return section('summary', 'Summary', el('div', { class: 'summary' }, setup, ...volumes, counts('Network', data.network, format.count), ledger(data.ledger)), scenario(data.scenario));
+  const setup = el(
+    'div',
+    { class: 'wide' },
+    el('h3', {}, 'Set-up'),
+    el('dl', { class: 'facts' }, ...data.setup.flatMap((f) => [el('dt', {}, f.label), el('dd', {}, f.value)])),
+  );
+  const bytes = counts(data.jobs.length > 1 ? 'Bytes, all jobs' : 'Bytes', volumes(data.jobs), format.bytes);
+  return section(
+    'summary',
+    'Summary',
+    el('div', { class: 'summary' }, setup, bytes, counts('Network', data.network, format.count), ledger(data.ledger)),
+    scenario(data.scenario),
+  );
 }
 
 export function whereTimeWent(job: Job, named: boolean): HTMLElement | null {
   const parts = totals(job.critical_path);
   if (parts.length === 0) return null;
   const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
-  const label = parts.map((p) => `${CAUSE_NAMES[p.cause]} ${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`).join('; ');
+  const label = parts
+    .map((p) => `${CAUSE_NAMES[p.cause]} ${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`)
+    .join('; ');
   const bar = el(
     'div',
     { class: 'stack', role: 'img', 'aria-label': `Critical path by cause: ${label}` },
-    ...parts.map((p) => el('span', { style: `flex-grow:${p.seconds};background:var(--cause-${p.cause})`, title: `${CAUSE_NAMES[p.cause]}: ${format.seconds(p.seconds)}` })),
+    ...parts.map((p) =>
+      el('span', {
+        style: `flex-grow:${p.seconds};background:var(--cause-${p.cause})`,
+        title: `${CAUSE_NAMES[p.cause]}: ${format.seconds(p.seconds)}`,
+      }),
+    ),
   );
   const key = el(
     'ul',
     { class: 'legend causes' },
-    ...parts.map((p) => el('li', {}, el('span', { class: 'swatch', style: `background:var(--cause-${p.cause})` }), `${CAUSE_NAMES[p.cause]} `, el('span', { class: 'value' }, `${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`))),
+    ...parts.map((p) =>
+      el(
+        'li',
+        {},
+        el('span', { class: 'swatch', style: `background:var(--cause-${p.cause})` }),
+        `${CAUSE_NAMES[p.cause]} `,
+        el('span', { class: 'value' }, `${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`),
+      ),
+    ),
   );
-  return section('where', named ? `Where the time of ${job.name} went` : 'Where the time went', el('p', { class: 'story' }, story(job).join(' ')), bar, key);
+  return section(
+    'where',
+    named ? `Where the time of ${job.name} went` : 'Where the time went',
+    el('p', { class: 'story' }, story(job).join(' ')),
+    bar,
+    key,
+    el('p', { class: 'story' }, advice(job)),
+  );
 }
 
 export function traffic(rows: Traffic[]): HTMLElement | null {
   if (rows.length === 0) return null;
-  const head = ['Traffic', 'Begun', 'Complete', 'Delivered', 'Goodput', 'Median', '95 %', '99 %', 'Longest', "Jain's index"];
-  const cells = (t: Traffic): string[] => [
-    format.count(t.begun), format.count(t.completed), format.bytes(t.delivered), format.rate(t.goodput),
-    ...[t.completion_p50_s, t.completion_p95_s, t.completion_p99_s, t.completion_max_s].map((s) => (t.completed > 0 ? format.seconds(s) : '')), t.jain.toFixed(3),
+  const head = [
+    'Traffic',
+    'Begun',
+    'Complete',
+    'Delivered',
+    'Goodput',
+    'Median',
+    '95 %',
+    '99 %',
+    'Longest',
+    "Jain's index",
   ];
-  const body = rows.map((t) => el('tr', {}, el('th', { scope: 'row' }, t.name), ...cells(t).map((cell) => el('td', { class: 'number' }, cell))));
+  const cells = (t: Traffic): string[] => [
+    format.count(t.begun),
+    format.count(t.completed),
+    format.bytes(t.delivered),
+    format.rate(t.goodput),
+    ...[t.completion_p50_s, t.completion_p95_s, t.completion_p99_s, t.completion_max_s].map((s) =>
+      t.completed > 0 ? format.seconds(s) : '',
+    ),
+    t.jain.toFixed(3),
+  ];
+  const body = rows.map((t) =>
+    el('tr', {}, el('th', { scope: 'row' }, t.name), ...cells(t).map((cell) => el('td', { class: 'number' }, cell))),
+  );
   const top = head.map((h, k) => el('th', { scope: 'col', ...(k > 0 ? { class: 'number' } : {}) }, h));
-  const caption = el('caption', {}, 'Payload delivered in order; completion times of flows, sessions or rounds; 1 is a fair share for all.');
-  return section('traffic', 'Traffic', el('div', { class: 'table', tabindex: '0' }, el('table', {}, caption, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...body))));
+  const caption = el(
+    'caption',
+    {},
+    'Payload delivered in order; completion times of flows, sessions or rounds; 1 is a fair share for all.',
+  );
+  return section(
+    'traffic',
+    'Traffic',
+    el(
+      'div',
+      { class: 'table', tabindex: '0' },
+      el('table', {}, caption, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...body)),
+    ),
+  );
 }
 
 /** Relative error of a prediction. */
@@ -98,7 +256,8 @@ export function error(predicted: number, actual: number): number {
 }
 
 export function comparison(data: Comparison): HTMLElement {
-  const print = (value: number, unit: 's' | 'B'): string => (unit === 's' ? format.seconds(value) : format.bytes(value));
+  const print = (value: number, unit: 's' | 'B'): string =>
+    unit === 's' ? format.seconds(value) : format.bytes(value);
   const intervals = data.rows.some((row) => row.interval !== null);
   const rows = data.rows.map((row) => {
     const most = Math.max(row.predicted, row.actual, row.interval?.[1] ?? 0, 1e-12);
@@ -106,17 +265,48 @@ export function comparison(data: Comparison): HTMLElement {
     const bars = el(
       'div',
       { class: 'pair', 'aria-hidden': 'true' },
-      row.interval ? el('span', { class: 'interval', style: `margin-left:${at(row.interval[0])};width:${at(row.interval[1] - row.interval[0])}` }) : null,
+      row.interval
+        ? el('span', {
+            class: 'interval',
+            style: `margin-left:${at(row.interval[0])};width:${at(row.interval[1] - row.interval[0])}`,
+          })
+        : null,
       el('span', { class: 'predicted', style: `width:${at(row.predicted)}` }),
       el('span', { class: 'actual', style: `width:${at(row.actual)}` }),
     );
     const cells = [el('th', { scope: 'row' }, row.name), el('td', { class: 'number' }, print(row.predicted, row.unit))];
-    if (intervals) cells.push(el('td', { class: 'number' }, row.interval ? `${print(row.interval[0], row.unit)} to ${print(row.interval[1], row.unit)}` : ''));
-    cells.push(el('td', { class: 'number' }, print(row.actual, row.unit)), el('td', { class: 'number' }, format.signedShare(error(row.predicted, row.actual))), el('td', {}, bars));
+    if (intervals)
+      cells.push(
+        el(
+          'td',
+          { class: 'number' },
+          row.interval ? `${print(row.interval[0], row.unit)} to ${print(row.interval[1], row.unit)}` : '',
+        ),
+      );
+    cells.push(
+      el('td', { class: 'number' }, print(row.actual, row.unit)),
+      el('td', { class: 'number' }, format.signedShare(error(row.predicted, row.actual))),
+      el('td', {}, bars),
+    );
     return el('tr', {}, ...cells);
   });
   const head = ['', 'Predicted', ...(intervals ? ['90 % interval'] : []), 'Actual', 'Error', ''];
-  const table = el('table', { class: 'comparison' }, el('thead', {}, el('tr', {}, ...head.map((h) => (h === '' ? el('td') : el('th', { scope: 'col', class: 'number' }, h))))), el('tbody', {}, ...rows));
-  const key = el('ul', { class: 'legend' }, el('li', {}, el('span', { class: 'swatch predicted' }), 'predicted'), el('li', {}, el('span', { class: 'swatch actual' }), 'actual'), intervals ? el('li', {}, el('span', { class: 'swatch interval' }), '90 % interval') : null);
+  const table = el(
+    'table',
+    { class: 'comparison' },
+    el(
+      'thead',
+      {},
+      el('tr', {}, ...head.map((h) => (h === '' ? el('td') : el('th', { scope: 'col', class: 'number' }, h)))),
+    ),
+    el('tbody', {}, ...rows),
+  );
+  const key = el(
+    'ul',
+    { class: 'legend' },
+    el('li', {}, el('span', { class: 'swatch predicted' }), 'predicted'),
+    el('li', {}, el('span', { class: 'swatch actual' }), 'actual'),
+    intervals ? el('li', {}, el('span', { class: 'swatch interval' }), '90 % interval') : null,
+  );
   return section('comparison', data.title, data.note === '' ? null : el('p', { class: 'note' }, data.note), key, table);
 }

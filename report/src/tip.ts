@@ -9,11 +9,19 @@ export function mountTip(): void {
   document.body.append(tip);
 }
 
-export function showTip(clientX: number, clientY: number, title: string, lines: string[], swatches: { colour: string; text: string }[]): void {
+export function showTip(
+  clientX: number,
+  clientY: number,
+  title: string,
+  lines: string[],
+  swatches: { colour: string; text: string }[],
+): void {
   tip.replaceChildren(
     el('strong', {}, title),
     ...lines.map((line) => el('div', {}, line)),
-    ...swatches.map((s) => el('div', { class: 'tip-phase' }, el('span', { class: 'swatch', style: `background:${s.colour}` }), s.text)),
+    ...swatches.map((s) =>
+      el('div', { class: 'tip-phase' }, el('span', { class: 'swatch', style: `background:${s.colour}` }), s.text),
+    ),
   );
   tip.hidden = false;
   const left = clientX + 14 + tip.offsetWidth > window.innerWidth ? clientX - 14 - tip.offsetWidth : clientX + 14;

@@ -85,22 +85,37 @@ export function story(job: Pick<Job, 'state' | 'critical_path'>): string[] {
   if (!first) return [];
   const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
   const of = (p: CauseTotal): string => `${seconds(p.seconds)} (${share(p.seconds / whole)})`;
-  const state = job.state === 'succeeded' ? '' : job.state === 'failed' ? ' until the job failed' : ' until the run was cut off';
+  const state =
+    job.state === 'succeeded' ? '' : job.state === 'failed' ? ' until the job failed' : ' until the run was cut off';
   const out = [`Of ${seconds(whole)}${state}, ${of(first)} went into ${WENT_INTO[first.cause]}${place(first)}.`];
 
   const notable = parts.slice(1).filter((p) => p.seconds / whole >= 0.05);
-  if (notable.length > 0) out.push(`Then came ${list(notable.map((p) => `${WENT_INTO[p.cause]}${place(p)} with ${of(p)}`))}.`);
+  if (notable.length > 0)
+    out.push(`Then came ${list(notable.map((p) => `${WENT_INTO[p.cause]}${place(p)} with ${of(p)}`))}.`);
   const rest = parts.slice(1).filter((p) => p.seconds / whole < 0.05);
   if (rest.length > 0) {
     const sum = rest.reduce((s, p) => s + p.seconds, 0);
-    out.push(`${list(rest.map((p) => CAUSE_NAMES[p.cause])).replace(/^./, (c) => c.toUpperCase())} took the remaining ${seconds(sum)} (${share(sum / whole)}).`);
+    out.push(
+      `${list(rest.map((p) => CAUSE_NAMES[p.cause])).replace(/^./, (c) => c.toUpperCase())} took the remaining ${seconds(sum)} (${share(sum / whole)}).`,
+    );
   }
 
   const congestion = parts.filter((p) => ['transfer', 'queueing', 'recovery', 'tcp_timeout'].includes(p.cause));
   const network = congestion.reduce((s, p) => s + p.seconds, 0);
   if (congestion.length > 1 && network / whole >= 0.1) {
-    out.push(`All that the network did (transfer, queues, losses and timeouts) comes to ${seconds(network)}, ${share(network / whole)} of the path.`);
+    out.push(
+      `All that the network did (transfer, queues, losses and timeouts) comes to ${seconds(network)}, ${share(network / whole)} of the path.`,
+    );
   }
-  out.push(`What would help most: ${WOULD_HELP[first.cause]}. Halving this part alone would save at most ${seconds(first.seconds / 2)} (${share(first.seconds / 2 / whole)}); another chain of tasks may become the longest before that.`);
   return out;
+}
+
+/** What would shorten the path most, and by how much at best; empty without a critical path. */
+export function advice(job: Pick<Job, 'critical_path'>): string {
+  const parts = totals(job.critical_path);
+  const first = parts[0];
+  if (!first) return '';
+  const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
+  const half = first.seconds / 2;
+  return `What would help most: ${WOULD_HELP[first.cause]}. Halving this part alone would save at most ${seconds(half)} (${share(half / whole)}); another chain of tasks may become the longest before that.`;
 }

@@ -7,7 +7,15 @@ import { pathToFileURL } from 'node:url';
 import { chromium, type Browser } from 'playwright-core';
 import type { ReportData } from '../src/data';
 
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS });
@@ -17,6 +25,9 @@ export function launch(): Promise<Browser> {
 export function write(data: ReportData): string {
   const template = readFileSync(new URL('../dist/report.html', import.meta.url), 'utf8');
   const file = join(mkdtempSync(join(tmpdir(), 'report-')), 'report.html');
-  writeFileSync(file, template.replace('__REPORT_DATA__', () => JSON.stringify(data).replaceAll('<', '\\u003c')));
+  writeFileSync(
+    file,
+    template.replace('__REPORT_DATA__', () => JSON.stringify(data).replaceAll('<', '\\u003c')),
+  );
   return pathToFileURL(file).href;
 }

@@ -12,7 +12,10 @@ test('lanes never overlap and are as few as run at once', () => {
     const start = Math.floor(rng() * 10_000);
     return [start, start + 1 + Math.floor(rng() * 800)] as const;
   }).sort((a, b) => a[0] - b[0]);
-  const lanes = pack(spans.map((s) => s[0]), spans.map((s) => s[1]));
+  const lanes = pack(
+    spans.map((s) => s[0]),
+    spans.map((s) => s[1]),
+  );
   for (let i = 0; i < spans.length; i += 1) {
     for (let j = 0; j < i; j += 1) {
       if (lanes[i] === lanes[j]) expect(spans[j]![1]).toBeLessThanOrEqual(spans[i]![0]);
@@ -27,7 +30,9 @@ test('every attempt of a hundred nodes is placed once, rows apart', () => {
   const at = layout(data.attempts, () => true, 560);
   expect(at.rows).toHaveLength(100);
   expect(new Set(at.rows.flatMap((row) => [...row.attempts])).size).toBe(data.attempts.node.length);
-  at.rows.slice(1).forEach((row, k) => expect(row.top).toBeGreaterThanOrEqual(at.rows[k]!.top + at.rows[k]!.lanes * at.laneHeight));
+  at.rows
+    .slice(1)
+    .forEach((row, k) => expect(row.top).toBeGreaterThanOrEqual(at.rows[k]!.top + at.rows[k]!.lanes * at.laneHeight));
   expect(at.laneHeight).toBe(3);
 });
 

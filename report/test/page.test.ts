@@ -36,7 +36,9 @@ async function open(data: ReportData, width = 1280, colorScheme: 'light' | 'dark
 /** Until everything that was asked for is drawn, what is out of sight included. */
 async function frames(page: Page): Promise<void> {
   await page.waitForTimeout(150);
-  await page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+  await page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
 }
 
 function views(page: Page): Promise<string[]> {
@@ -76,9 +78,27 @@ describe('a job', () => {
   afterAll(() => it.page.close());
 
   test('shows every section that it has data for, and only those', async () => {
-    expect(await it.page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['where', 'comparison', 'summary', 'tasks', 'resources', 'events', 'flows', 'nodes']);
-    expect(await it.page.$$eval('#resources figure', (all) => all.map((s) => s.id))).toEqual(['chart-links', 'chart-queues', 'chart-losses', 'chart-disks', 'chart-cpu', 'chart-flows']);
-    expect(await it.page.textContent('.story')).toMatch(/Of 207\.8.s, 112\.4.s \(54.%\) went into moving data over the network/);
+    expect(await it.page.$$eval('section', (all) => all.map((s) => s.id))).toEqual([
+      'where',
+      'comparison',
+      'summary',
+      'tasks',
+      'resources',
+      'events',
+      'flows',
+      'nodes',
+    ]);
+    expect(await it.page.$$eval('#resources figure', (all) => all.map((s) => s.id))).toEqual([
+      'chart-links',
+      'chart-queues',
+      'chart-losses',
+      'chart-disks',
+      'chart-cpu',
+      'chart-flows',
+    ]);
+    expect(await it.page.textContent('.story')).toMatch(
+      /Of 207\.8.s, 112\.4.s \(54.%\) went into moving data over the network/,
+    );
     expect(await it.page.textContent('.state')).toBe('Succeeded');
   });
 
@@ -126,7 +146,9 @@ describe('a job', () => {
   test('the pointer on an attempt shows its numbers; the keys go from attempt to attempt', async () => {
     const canvas = (await it.page.locator('#tasks .scroller canvas').boundingBox())!;
     await it.page.mouse.move(canvas.x + 116 + ((canvas.width - 130) * 100) / 207.788, canvas.y + 18);
-    expect(await it.page.textContent('.tip')).toMatch(/r_000000_0Reduce on w1, succeeded24\.1.s to 176\.5.s, 152\.4.s96\.5.MB in, 965.KB outstart-up 2\.1.sfetch 145\.5.s/);
+    expect(await it.page.textContent('.tip')).toMatch(
+      /r_000000_0Reduce on w1, succeeded24\.1.s to 176\.5.s, 152\.4.s96\.5.MB in, 965.KB outstart-up 2\.1.sfetch 145\.5.s/,
+    );
     await it.page.focus('#tasks .gantt');
     await it.page.keyboard.press('ArrowDown');
     expect(await it.page.textContent('#tasks .visually-hidden')).toMatch(/^m_000000_0\. Map on w1, succeeded/);
@@ -140,7 +162,9 @@ describe('a job', () => {
     expect(await it.page.getAttribute('#tasks .gantt', 'aria-label')).toContain('of 3 task attempts on 3 nodes');
     await it.page.click('#tasks details summary');
     await it.page.waitForSelector('#tasks tbody tr');
-    expect(await it.page.$$eval('#tasks tbody tr', (rows) => rows.map((r) => r.querySelector('td')!.textContent))).toEqual(['r_000002_1', 'r_000001_1', 'r_000000_1']);
+    expect(
+      await it.page.$$eval('#tasks tbody tr', (rows) => rows.map((r) => r.querySelector('td')!.textContent)),
+    ).toEqual(['r_000002_1', 'r_000001_1', 'r_000000_1']);
     await it.page.getByLabel('Outcome').selectOption('all');
     await it.page.getByLabel('Tasks', { exact: true }).selectOption('all');
     await it.page.getByLabel('Node', { exact: true }).selectOption('1');
@@ -162,7 +186,10 @@ describe('a job', () => {
 });
 
 test.each([
-  [1280, 'light'], [1280, 'dark'], [1000, 'light'], [1000, 'dark'],
+  [1280, 'light'],
+  [1280, 'dark'],
+  [1000, 'light'],
+  [1000, 'dark'],
 ] as const)('fits %i pixels in the %s theme', async (width, theme) => {
   const { page, troubles } = await open(wordCount(), width, theme);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
@@ -174,13 +201,23 @@ test.each([
 test('every axis of every chart says what it shows and in which unit', async () => {
   const { page } = await open(traffic());
   const said = await page.$$eval('figure [role=img]', (plots) => plots.map((p) => p.getAttribute('aria-label')));
-  expect(said).toEqual(['Goodput, Delivered in order in Mbit/s', 'Queues, Packets in queue', expect.stringContaining('Flow completion times: 50')]);
+  expect(said).toEqual([
+    'Goodput, Delivered in order in Mbit/s',
+    'Queues, Packets in queue',
+    expect.stringContaining('Flow completion times: 50'),
+  ]);
   await page.close();
 });
 
 test('traffic without a job shows traffic, and nothing of a job', async () => {
   const { page, troubles } = await open(traffic());
-  expect(await page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['summary', 'traffic', 'resources', 'flows', 'nodes']);
+  expect(await page.$$eval('section', (all) => all.map((s) => s.id))).toEqual([
+    'summary',
+    'traffic',
+    'resources',
+    'flows',
+    'nodes',
+  ]);
   expect(await page.textContent('#traffic tbody')).toMatch(/barrier320320/);
   expect(await page.textContent('#chart-completion .note')).toMatch(/50.% within/);
   await page.screenshot({ path: `${SHOTS}traffic.png`, fullPage: true });
@@ -215,13 +252,55 @@ test('what the simulator writes is what the page reads', async () => {
   const data = parse(readFileSync(new URL('./run.json', import.meta.url), 'utf8'));
   const { page, troubles } = await open(data);
   expect(await page.textContent('h1')).toBe('word count </script> & <b>two</b> workers');
-  expect(await page.$$eval('section', (all) => all.map((s) => s.id))).toEqual(['where', 'comparison', 'summary', 'tasks', 'resources', 'events', 'flows', 'nodes']);
-  expect(await page.textContent('.story')).toMatch(/Of 12.s, 6.s \(50.%\) went into moving data over the network \(the 1 Gbit\/s link out of worker-1\)/);
-  expect(await page.$$eval('#resources figure', (all) => all.map((s) => s.id))).toEqual(data.charts.map((c) => `chart-${c.id}`));
+  expect(await page.$$eval('section', (all) => all.map((s) => s.id))).toEqual([
+    'where',
+    'comparison',
+    'summary',
+    'tasks',
+    'resources',
+    'events',
+    'flows',
+    'nodes',
+  ]);
+  expect(await page.textContent('.story')).toMatch(
+    /Of 12.s, 6.s \(50.%\) went into moving data over the network \(the 1 Gbit\/s link out of worker-1\)/,
+  );
+  expect(await page.$$eval('#resources figure', (all) => all.map((s) => s.id))).toEqual(
+    data.charts.map((c) => `chart-${c.id}`),
+  );
   expect(await page.getAttribute('#tasks .gantt', 'aria-label')).toContain('of 4 task attempts on 2 nodes');
-  expect(await page.textContent('.comparison tbody')).toMatch(/job11\.5.s11.s to 13.s12.s−4\.2.%bytes50.MB52.MB−3\.8.%/);
-  expect(await page.$$eval('[data-view]', (plots) => plots.map((p) => (p as HTMLElement).dataset['view']))).toEqual(new Array(1 + data.charts.length).fill('0 40'));
+  expect(await page.textContent('.comparison tbody')).toMatch(
+    /job11\.5.s11.s to 13.s12.s−4\.2.%bytes50.MB52.MB−3\.8.%/,
+  );
+  expect(await page.$$eval('[data-view]', (plots) => plots.map((p) => (p as HTMLElement).dataset['view']))).toEqual(
+    new Array(1 + data.charts.length).fill('0 40'),
+  );
   await page.screenshot({ path: `${SHOTS}from-run.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test.each([2, 12])('%i jobs', async (many) => {
+  const data = wordCount();
+  const only = data.jobs[0]!;
+  data.jobs = Array.from({ length: many }, (_, i) => ({
+    ...only,
+    name: `job-${i}`,
+    submit_s: i,
+    finish_s: i === 1 ? 207 : 150,
+    state: i === 0 ? 'failed' : 'succeeded',
+    reason: i === 0 ? 'task failed 4 times' : '',
+  }));
+  const { page, troubles } = await open(data);
+  const where = await page.$$eval('#where h2', (all) => all.map((h) => h.textContent));
+  expect(where).toEqual(
+    many === 2 ? ['Where the time of job-0 went', 'Where the time of job-1 went'] : ['Where the time of job-1 went'],
+  );
+  expect(await page.locator('#jobs tbody tr').count()).toBe(many === 2 ? 0 : many);
+  expect(await page.textContent('header')).toMatch(
+    many === 2 ? /Failedjob-0.*task failed 4 times/ : /11 succeeded1 failed207.s/,
+  );
+  expect(await page.textContent('.counts')).toMatch(many === 2 ? /map input420.MB/ : /map input2\.52.GB/);
   expect(troubles).toEqual([]);
   await page.close();
 });

@@ -2,13 +2,25 @@
 // Machado, Oliveira and Fernandes (IEEE TVCG 15(6), 2009), severity 1.0, in linear RGB; differences are CIE 1976 in L*a*b*.
 
 import { expect, test } from 'vitest';
-import { DARK, LIGHT } from '../src/palette';
+import { DARK, inkOn, LIGHT, luminance } from '../src/palette';
 
 type Triple = [number, number, number];
 const VISION: Record<string, Triple[]> = {
-  normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
 };
 
 function linear(hex: string): Triple {
@@ -29,11 +41,6 @@ function lab([r, g, b]: Triple): Triple {
   const y = f(0.2126729 * r + 0.7151522 * g + 0.072175 * b);
   const z = f((0.0193339 * r + 0.119192 * g + 0.9503041 * b) / 1.08883);
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
-}
-
-function luminance(hex: string): number {
-  const [r, g, b] = linear(hex);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
 function contrast(a: string, b: string): number {
@@ -57,11 +64,24 @@ for (const [theme, p] of Object.entries({ light: LIGHT, dark: DARK })) {
       expect(close).toEqual([]);
     });
     test(`${theme} ${name} have at least 3:1 against the page`, () => {
-      expect(entries.filter(([, colour]) => contrast(colour, p.page) < 3).map(([k, colour]) => `${k} ${contrast(colour, p.page).toFixed(2)}`)).toEqual([]);
+      expect(
+        entries
+          .filter(([, colour]) => contrast(colour, p.page) < 3)
+          .map(([k, colour]) => `${k} ${contrast(colour, p.page).toFixed(2)}`),
+      ).toEqual([]);
     });
   }
+  test(`${theme} bars can be written on`, () => {
+    expect(Object.values(p.phases).filter((colour) => contrast(inkOn(colour), colour) < 4.5)).toEqual([]);
+  });
   test(`${theme} lines have at least 3:1 and text at least 4.5:1 against the page`, () => {
     expect(p.series.filter((colour) => contrast(colour, p.page) < 3)).toEqual([]);
-    expect([p.ink, p.muted, p.accent, p.good, p.bad, p.warn].filter((colour) => contrast(colour, p.page) < 4.5)).toEqual([]);
+    expect(
+      [p.ink, p.muted, p.accent, p.good, p.bad, p.warn].filter((colour) => contrast(colour, p.page) < 4.5),
+    ).toEqual([]);
   });
 }
+
+test('luminance spans black to white', () => {
+  expect([luminance('#000000'), luminance('#ffffff')]).toEqual([0, expect.closeTo(1, 12)]);
+});

@@ -46,10 +46,15 @@ test.each([
 });
 
 test('ticks are labelled as finely as their step', () => {
-  expect([tickText(20, 20), tickText(0.3, 0.1), tickText(12, 0.5), tickText(0.0012, 0.0001)]).toEqual(['20', '0.3', '12.0', '0.0012']);
+  expect([tickText(20, 20), tickText(0.3, 0.1), tickText(12, 0.5), tickText(0.0012, 0.0001)]).toEqual([
+    '20',
+    '0.3',
+    '12.0',
+    '0.0012',
+  ]);
 });
 
-test('pixels and instants are each other\'s inverse', () => {
+test("pixels and instants are each other's inverse", () => {
   const view = { from: 12, to: 34 };
   expect(toTime(toX(20, view, 1200), view, 1200)).toBeCloseTo(20, 9);
 });

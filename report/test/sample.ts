@@ -1,7 +1,17 @@
 // Results to try the page with: a word count on four workers with the attempt times of a real Hadoop run over 10 Mbit/s links,
 // a terabyte sort on a hundred nodes, and traffic without a job. Series follow from the attempts, so that the charts agree with the Gantt.
 
-import { PHASES, SCHEMA, type Chart, type Job, type Outcome, OUTCOMES, type PhaseKind, type ReportData, type Segment } from '../src/data';
+import {
+  PHASES,
+  SCHEMA,
+  type Chart,
+  type Job,
+  type Outcome,
+  OUTCOMES,
+  type PhaseKind,
+  type ReportData,
+  type Segment,
+} from '../src/data';
 
 /** A small seeded generator (mulberry32), so that samples never change. */
 export function random(seed: number): () => number {
@@ -29,8 +39,20 @@ interface Attempt {
 
 function columns(attempts: Attempt[]): ReportData['attempts'] {
   const out: ReportData['attempts'] = {
-    name: [], node: [], kind: [], outcome: [], speculative: [], start_ms: [], end_ms: [], bytes_in: [], bytes_out: [],
-    phase_at: [0], phase_kind: [], phase_start_ms: [], phase_end_ms: [], note: {},
+    name: [],
+    node: [],
+    kind: [],
+    outcome: [],
+    speculative: [],
+    start_ms: [],
+    end_ms: [],
+    bytes_in: [],
+    bytes_out: [],
+    phase_at: [0],
+    phase_kind: [],
+    phase_start_ms: [],
+    phase_end_ms: [],
+    note: {},
   };
   attempts.forEach((a, i) => {
     out.name.push(a.name);
@@ -53,21 +75,69 @@ function columns(attempts: Attempt[]): ReportData['attempts'] {
   return out;
 }
 
-function map(name: string, node: number, start: number, computed: number, end: number, bytesIn: number, outcome: Outcome = 'succeeded', speculative = false): Attempt {
+function map(
+  name: string,
+  node: number,
+  start: number,
+  computed: number,
+  end: number,
+  bytesIn: number,
+  outcome: Outcome = 'succeeded',
+  speculative = false,
+): Attempt {
   const begun = start + Math.min(2.2, (end - start) * 0.25);
   const read = begun + (computed - begun) * 0.18;
   const spilling = begun + (computed - begun) * 0.85;
   return {
-    name, node, kind: 0, outcome, speculative, bytesIn, bytesOut: outcome === 'succeeded' ? bytesIn * 1.84 : 0,
-    phases: [['startup', start, begun], ['read', begun, read], ['compute', read, spilling], ['spill', spilling, computed], ['merge', computed, end]],
+    name,
+    node,
+    kind: 0,
+    outcome,
+    speculative,
+    bytesIn,
+    bytesOut: outcome === 'succeeded' ? bytesIn * 1.84 : 0,
+    phases: [
+      ['startup', start, begun],
+      ['read', begun, read],
+      ['compute', read, spilling],
+      ['spill', spilling, computed],
+      ['merge', computed, end],
+    ],
   };
 }
 
-function reduce(name: string, node: number, start: number, fetched: number, merged: number, end: number, bytesIn: number, outcome: Outcome = 'succeeded', speculative = false): Attempt {
+function reduce(
+  name: string,
+  node: number,
+  start: number,
+  fetched: number,
+  merged: number,
+  end: number,
+  bytesIn: number,
+  outcome: Outcome = 'succeeded',
+  speculative = false,
+): Attempt {
   const begun = start + Math.min(2.1, (fetched - start) * 0.3);
-  const phases: Attempt['phases'] = [['startup', start, begun], ['fetch', begun, fetched]];
-  if (merged > fetched) phases.push(['merge', fetched, merged], ['reduce', merged, merged + (end - merged) * 0.7], ['write', merged + (end - merged) * 0.7, end]);
-  return { name, node, kind: 1, outcome, speculative, bytesIn, bytesOut: outcome === 'succeeded' ? bytesIn * 0.01 : 0, phases };
+  const phases: Attempt['phases'] = [
+    ['startup', start, begun],
+    ['fetch', begun, fetched],
+  ];
+  if (merged > fetched)
+    phases.push(
+      ['merge', fetched, merged],
+      ['reduce', merged, merged + (end - merged) * 0.7],
+      ['write', merged + (end - merged) * 0.7, end],
+    );
+  return {
+    name,
+    node,
+    kind: 1,
+    outcome,
+    speculative,
+    bytesIn,
+    bytesOut: outcome === 'succeeded' ? bytesIn * 0.01 : 0,
+    phases,
+  };
 }
 
 /** Per node and step, how many attempts are in one of the given phases. */
@@ -86,7 +156,14 @@ function activity(attempts: Attempt[], kinds: PhaseKind[], nodes: number, step: 
   return out;
 }
 
-function chartsFrom(attempts: Attempt[], names: string[], step: number, end: number, rng: () => number, queueLimit: number): Chart[] {
+function chartsFrom(
+  attempts: Attempt[],
+  names: string[],
+  step: number,
+  end: number,
+  rng: () => number,
+  queueLimit: number,
+): Chart[] {
   const nodes = names.length;
   const fetch = activity(attempts, ['fetch'], nodes, step, end);
   const cpu = activity(attempts, ['compute', 'reduce'], nodes, step, end);
@@ -94,34 +171,108 @@ function chartsFrom(attempts: Attempt[], names: string[], step: number, end: num
   const writing = activity(attempts, ['write'], nodes, step, end);
   const n = Math.ceil(end / step);
   const series = (suffix: string, value: (node: number, i: number) => number): Chart['series'] =>
-    names.slice(1).map((name, k) => ({ name: `${name}${suffix}`, node: k + 1, values: Array.from({ length: n }, (_, i) => Math.round(value(k + 1, i))) }));
+    names
+      .slice(1)
+      .map((name, k) => ({
+        name: `${name}${suffix}`,
+        node: k + 1,
+        values: Array.from({ length: n }, (_, i) => Math.round(value(k + 1, i))),
+      }));
   const total = Array.from({ length: n }, (_, i) => fetch.reduce((sum, f) => sum + f[i]!, 0));
-  const into = (node: number, i: number): number => (fetch[node]![i]! > 0.02 ? Math.min(1, 0.72 + 0.27 * rng()) * Math.min(1, fetch[node]![i]!) : 0.01 * rng());
+  const into = (node: number, i: number): number =>
+    fetch[node]![i]! > 0.02 ? Math.min(1, 0.72 + 0.27 * rng()) * Math.min(1, fetch[node]![i]!) : 0.01 * rng();
   const outOf = (_node: number, i: number): number => Math.min(1, (total[i]! / (nodes - 1)) * (0.55 + 0.5 * rng()));
-  const depth = (node: number, i: number): number => (fetch[node]![i]! > 0.02 ? queueLimit * Math.min(1, 0.35 + 0.65 * rng() * Math.min(2, fetch[node]![i]!)) : 0);
+  const depth = (node: number, i: number): number =>
+    fetch[node]![i]! > 0.02 ? queueLimit * Math.min(1, 0.35 + 0.65 * rng() * Math.min(2, fetch[node]![i]!)) : 0;
   return [
     {
-      id: 'links', title: 'Links', label: 'Utilisation', unit: 'share', holds: 'mean', step_s: step, scale: 0.001,
+      id: 'links',
+      title: 'Links',
+      label: 'Utilisation',
+      unit: 'share',
+      holds: 'mean',
+      step_s: step,
+      scale: 0.001,
       series: series(' in', (k, i) => 1000 * into(k, i)).concat(series(' out', (k, i) => 1000 * outOf(k, i))),
     },
-    { id: 'queues', title: 'Queues', label: 'Occupancy', unit: 'B', holds: 'peak', step_s: step, scale: 100, series: series(' port', (k, i) => depth(k, i) / 100) },
     {
-      id: 'losses', title: 'Losses', label: `Packets per ${step.toFixed(2)} s`, unit: 'count', holds: 'sum', step_s: step, scale: 1,
+      id: 'queues',
+      title: 'Queues',
+      label: 'Occupancy',
+      unit: 'B',
+      holds: 'peak',
+      step_s: step,
+      scale: 100,
+      series: series(' port', (k, i) => depth(k, i) / 100),
+    },
+    {
+      id: 'losses',
+      title: 'Losses',
+      label: `Packets per ${step.toFixed(2)} s`,
+      unit: 'count',
+      holds: 'sum',
+      step_s: step,
+      scale: 1,
       series: [
-        { name: 'dropped at queues', node: -1, values: total.map((t) => (rng() < 0.1 * Math.min(1, t) ? Math.round(6 * rng()) : 0)) },
-        { name: 'retransmitted', node: -1, values: total.map((t) => (rng() < 0.12 * Math.min(1, t) ? Math.round(7 * rng()) : 0)) },
+        {
+          name: 'dropped at queues',
+          node: -1,
+          values: total.map((t) => (rng() < 0.1 * Math.min(1, t) ? Math.round(6 * rng()) : 0)),
+        },
+        {
+          name: 'retransmitted',
+          node: -1,
+          values: total.map((t) => (rng() < 0.12 * Math.min(1, t) ? Math.round(7 * rng()) : 0)),
+        },
       ],
     },
     {
-      id: 'disks', title: 'Disks', label: 'Busy', unit: 'share', holds: 'mean', step_s: step, scale: 0.001,
-      series: series('', (k, i) => 1000 * Math.min(1, 0.4 * diskWork[k]![i]! * (0.6 + 0.6 * rng()) + 0.3 * writing[k]![i]!)),
+      id: 'disks',
+      title: 'Disks',
+      label: 'Busy',
+      unit: 'share',
+      holds: 'mean',
+      step_s: step,
+      scale: 0.001,
+      series: series(
+        '',
+        (k, i) => 1000 * Math.min(1, 0.4 * diskWork[k]![i]! * (0.6 + 0.6 * rng()) + 0.3 * writing[k]![i]!),
+      ),
     },
-    { id: 'cpu', title: 'Processors', label: 'Busy', unit: 'share', holds: 'mean', step_s: step, scale: 0.001, series: series('', (k, i) => 1000 * Math.min(1, 0.5 * cpu[k]![i]! * (0.85 + 0.15 * rng()))) },
-    { id: 'flows', title: 'Flows', label: 'Open connections', unit: 'count', holds: 'peak', step_s: step, scale: 1, series: [{ name: 'shuffle', node: -1, values: total.map((t) => Math.round(t * 4)) }, { name: 'HDFS', node: -1, values: total.map((_, i) => Math.round(writing.reduce((s, w) => s + w[i]!, 0))) }] },
+    {
+      id: 'cpu',
+      title: 'Processors',
+      label: 'Busy',
+      unit: 'share',
+      holds: 'mean',
+      step_s: step,
+      scale: 0.001,
+      series: series('', (k, i) => 1000 * Math.min(1, 0.5 * cpu[k]![i]! * (0.85 + 0.15 * rng()))),
+    },
+    {
+      id: 'flows',
+      title: 'Flows',
+      label: 'Open connections',
+      unit: 'count',
+      holds: 'peak',
+      step_s: step,
+      scale: 1,
+      series: [
+        { name: 'shuffle', node: -1, values: total.map((t) => Math.round(t * 4)) },
+        { name: 'HDFS', node: -1, values: total.map((_, i) => Math.round(writing.reduce((s, w) => s + w[i]!, 0))) },
+      ],
+    },
   ];
 }
 
-function flowsBetween(names: string[], countOf: number, end: number, rng: () => number, size: number, rate: number): ReportData['flows'] {
+function flowsBetween(
+  names: string[],
+  countOf: number,
+  end: number,
+  rng: () => number,
+  size: number,
+  rate: number,
+): ReportData['flows'] {
   const rows = Array.from({ length: Math.min(countOf, 500) }, () => {
     const from = 1 + Math.floor(rng() * (names.length - 1));
     let to = 1 + Math.floor(rng() * (names.length - 1));
@@ -129,14 +280,29 @@ function flowsBetween(names: string[], countOf: number, end: number, rng: () => 
     const bytes = Math.round(size * (0.3 + 1.4 * rng()));
     const start = rng() * end * 0.7;
     const length = (bytes * 8) / (rate * (0.15 + 0.8 * rng()));
-    return { from: names[from]!, to: names[to]!, bytes, start, end: Math.min(end, start + length), retransmissions: Math.floor(rng() * rng() * 30), timeouts: rng() < 0.06 ? 1 : 0 };
+    return {
+      from: names[from]!,
+      to: names[to]!,
+      bytes,
+      start,
+      end: Math.min(end, start + length),
+      retransmissions: Math.floor(rng() * rng() * 30),
+      timeouts: rng() < 0.06 ? 1 : 0,
+    };
   }).sort((a, b) => b.bytes - a.bytes);
   const times = rows.map((r) => r.end - r.start).sort((a, b) => a - b);
   return {
-    total: countOf, completed: rows.length,
-    from: rows.map((r) => r.from), to: rows.map((r) => r.to), service: rows.map(() => 'shuffle'),
-    start_us: rows.map((r) => Math.round(r.start * 1e6)), end_us: rows.map((r) => Math.round(r.end * 1e6)), end_kind: rows.map(() => 0),
-    bytes: rows.map((r) => r.bytes), retransmissions: rows.map((r) => r.retransmissions), timeouts: rows.map((r) => r.timeouts),
+    total: countOf,
+    completed: rows.length,
+    from: rows.map((r) => r.from),
+    to: rows.map((r) => r.to),
+    service: rows.map(() => 'shuffle'),
+    start_us: rows.map((r) => Math.round(r.start * 1e6)),
+    end_us: rows.map((r) => Math.round(r.end * 1e6)),
+    end_kind: rows.map(() => 0),
+    bytes: rows.map((r) => r.bytes),
+    retransmissions: rows.map((r) => r.retransmissions),
+    timeouts: rows.map((r) => r.timeouts),
     completion: times.map((t, i): [number, number] => [t, (i + 1) / times.length]),
   };
 }
@@ -147,14 +313,21 @@ export function wordCount(): ReportData {
   const names = ['master', 'w1', 'w2', 'w3', 'w4'];
   const split = 26.2e6;
   const attempts: Attempt[] = [
-    map('m_000005_0', 2, 5.107, 44.61, 57.133, split), map('m_000004_0', 3, 5.12, 43.334, 56.559, split),
-    map('m_000007_0', 2, 5.12, 21.667, 25.578, 4.2e6), map('m_000001_0', 4, 5.215, 45.128, 58.714, split),
-    map('m_000002_0', 3, 5.227, 46.735, 59.325, split), map('m_000000_0', 1, 5.299, 45.516, 59.833, split),
-    map('m_000006_0', 1, 5.374, 18.43, 21.133, 4.2e6), map('m_000003_0', 4, 5.431, 44.152, 56.524, split),
-    map('m_000007_1', 4, 23.134, 25.2, 25.6, 0.4e6, 'killed', true), map('m_000002_1', 3, 38.143, 55, 59.4, 11e6, 'killed', true),
+    map('m_000005_0', 2, 5.107, 44.61, 57.133, split),
+    map('m_000004_0', 3, 5.12, 43.334, 56.559, split),
+    map('m_000007_0', 2, 5.12, 21.667, 25.578, 4.2e6),
+    map('m_000001_0', 4, 5.215, 45.128, 58.714, split),
+    map('m_000002_0', 3, 5.227, 46.735, 59.325, split),
+    map('m_000000_0', 1, 5.299, 45.516, 59.833, split),
+    map('m_000006_0', 1, 5.374, 18.43, 21.133, 4.2e6),
+    map('m_000003_0', 4, 5.431, 44.152, 56.524, split),
+    map('m_000007_1', 4, 23.134, 25.2, 25.6, 0.4e6, 'killed', true),
+    map('m_000002_1', 3, 38.143, 55, 59.4, 11e6, 'killed', true),
     map('m_000000_1', 2, 53.3, 59.4, 59.9, 2e6, 'killed', true),
-    reduce('r_000000_0', 1, 24.107, 171.724, 173.85, 176.5, 96.5e6), reduce('r_000001_0', 2, 24.109, 159.41, 162.494, 167.696, 96.5e6),
-    reduce('r_000002_0', 1, 24.123, 200.565, 203.678, 207.064, 96.5e6), reduce('r_000003_0', 4, 26.113, 116.427, 118.454, 121.058, 96.5e6),
+    reduce('r_000000_0', 1, 24.107, 171.724, 173.85, 176.5, 96.5e6),
+    reduce('r_000001_0', 2, 24.109, 159.41, 162.494, 167.696, 96.5e6),
+    reduce('r_000002_0', 1, 24.123, 200.565, 203.678, 207.064, 96.5e6),
+    reduce('r_000003_0', 4, 26.113, 116.427, 118.454, 121.058, 96.5e6),
     reduce('r_000002_1', 2, 124.32, 207.06, 207.06, 207.06, 60e6, 'killed', true),
     { ...reduce('r_000001_1', 3, 139.169, 160, 160, 160, 40e6, 'failed', true), note: 'too many fetch failures' },
     reduce('r_000000_1', 4, 156.948, 176.5, 176.5, 176.5, 20e6, 'killed', true),
@@ -166,9 +339,9 @@ export function wordCount(): ReportData {
     { cause: 'disk', start_s: 7.5, end_s: 9.2, where: "w1's disk", detail: '' },
     { cause: 'cpu', start_s: 9.2, end_s: 45.516, where: "w1's processor", detail: '' },
     { cause: 'disk', start_s: 45.516, end_s: 59.833, where: "w1's disk", detail: '' },
-    { cause: 'transfer', start_s: 59.833, end_s: 171.2, where: "the 10 Mbit/s link into w1", detail: '' },
-    { cause: 'queueing', start_s: 171.2, end_s: 190.4, where: "the switch port towards w1", detail: '' },
-    { cause: 'recovery', start_s: 190.4, end_s: 197.9, where: "the link into w1", detail: '' },
+    { cause: 'transfer', start_s: 59.833, end_s: 171.2, where: 'the 10 Mbit/s link into w1', detail: '' },
+    { cause: 'queueing', start_s: 171.2, end_s: 190.4, where: 'the switch port towards w1', detail: '' },
+    { cause: 'recovery', start_s: 190.4, end_s: 197.9, where: 'the link into w1', detail: '' },
     { cause: 'tcp_timeout', start_s: 197.9, end_s: 200.565, where: 'the connection w4 to w1', detail: '' },
     { cause: 'disk', start_s: 200.565, end_s: 203.678, where: "w1's disk", detail: '' },
     { cause: 'cpu', start_s: 203.678, end_s: 206.0, where: "w1's processor", detail: '' },
@@ -189,24 +362,61 @@ export function wordCount(): ReportData {
     ],
     scenario: '[cluster]\nworkers = 4\n\n[[network.shape]]\nnodes = "workers"\nrate = "10 Mbit/s"\n',
     end_s: 207.788,
-    jobs: [{
-      name: 'wordcount', state: 'succeeded', reason: '', submit_s: 0, launch_s: 2.854, finish_s: 207.788, critical_path: path,
-      phases: [
-        { name: 'startup', start_s: 5.107, end_s: 28.4 }, { name: 'compute', start_s: 8.2, end_s: 40.1 },
-        { name: 'fetch', start_s: 26.107, end_s: 200.565 }, { name: 'reduce', start_s: 116.427, end_s: 207.064 },
-      ],
-      bytes: [
-      { label: 'map input', value: 209822052 }, { label: 'map output', value: 386196972 }, { label: 'shuffle, same node', value: 100.9e6 },
-      { label: 'shuffle, over the network', value: 285.2e6 }, { label: 'HDFS read, same node', value: 183.6e6 }, { label: 'HDFS read, remote', value: 26.2e6 }, { label: 'written', value: 545930 },
-      ],
-    }],
+    jobs: [
+      {
+        name: 'wordcount',
+        state: 'succeeded',
+        reason: '',
+        submit_s: 0,
+        launch_s: 2.854,
+        finish_s: 207.788,
+        critical_path: path,
+        phases: [
+          { name: 'startup', start_s: 5.107, end_s: 28.4 },
+          { name: 'compute', start_s: 8.2, end_s: 40.1 },
+          { name: 'fetch', start_s: 26.107, end_s: 200.565 },
+          { name: 'reduce', start_s: 116.427, end_s: 207.064 },
+        ],
+        bytes: [
+          { label: 'map input', value: 209822052 },
+          { label: 'map output', value: 386196972 },
+          { label: 'shuffle, same node', value: 100.9e6 },
+          { label: 'shuffle, over the network', value: 285.2e6 },
+          { label: 'HDFS read, same node', value: 183.6e6 },
+          { label: 'HDFS read, remote', value: 26.2e6 },
+          { label: 'written', value: 545930 },
+        ],
+      },
+    ],
     network: [
-      { label: 'packets', value: 412_377 }, { label: 'hops', value: 824_754 }, { label: 'drops', value: 1187 }, { label: 'retransmissions', value: 1214 },
-      { label: 'timeouts', value: 31 }, { label: 'zero windows', value: 4 },
+      { label: 'packets', value: 412_377 },
+      { label: 'hops', value: 824_754 },
+      { label: 'drops', value: 1187 },
+      { label: 'retransmissions', value: 1214 },
+      { label: 'timeouts', value: 31 },
+      { label: 'zero windows', value: 4 },
     ],
     ledger: [
-      { what: 'packets', holds: true, offered: 412_377, accounted: [{ label: 'delivered', value: 411_190 }, { label: 'dropped', value: 1187 }, { label: 'lost on links', value: 0 }, { label: 'in flight', value: 0 }] },
-      { what: 'map output, bytes', holds: true, offered: 386_196_972, accounted: [{ label: 'fetched', value: 386_196_972 }, { label: 'never fetched', value: 0 }] },
+      {
+        what: 'packets',
+        holds: true,
+        offered: 412_377,
+        accounted: [
+          { label: 'delivered', value: 411_190 },
+          { label: 'dropped', value: 1187 },
+          { label: 'lost on links', value: 0 },
+          { label: 'in flight', value: 0 },
+        ],
+      },
+      {
+        what: 'map output, bytes',
+        holds: true,
+        offered: 386_196_972,
+        accounted: [
+          { label: 'fetched', value: 386_196_972 },
+          { label: 'never fetched', value: 0 },
+        ],
+      },
     ],
     traffic: [],
     comparison: {
@@ -216,22 +426,51 @@ export function wordCount(): ReportData {
         { name: 'job, launch to finish', unit: 's', predicted: 196.4, actual: 204.934, interval: [161.2, 214.8] },
         { name: 'last map done', unit: 's', predicted: 57.9, actual: 59.833, interval: [55.1, 61.0] },
         { name: 'shuffle', unit: 's', predicted: 168.0, actual: 176.458, interval: [131.0, 186.2] },
-        { name: 'bytes through the workers', unit: 'B', predicted: 451.7e6, actual: 469.4e6, interval: [430.1e6, 498.7e6] },
+        {
+          name: 'bytes through the workers',
+          unit: 'B',
+          predicted: 451.7e6,
+          actual: 469.4e6,
+          interval: [430.1e6, 498.7e6],
+        },
       ],
     },
-    nodes: names.map((name, i) => ({ name, rack: 1, received: 40e6 * (i + 1), sent: 35e6 * (i + 1), cpu_work_s: 9.5 * i })),
+    nodes: names.map((name, i) => ({
+      name,
+      rack: 1,
+      received: 40e6 * (i + 1),
+      sent: 35e6 * (i + 1),
+      cpu_work_s: 9.5 * i,
+    })),
     attempts: columns(attempts),
     charts: chartsFrom(attempts, names, 0.2, 207.788, rng, 500_000),
     flows: flowsBetween(names, 196, 207.788, rng, 9e6, 6e6),
-    events: [{ at_s: 139.2, node: 3, kind: 'link-down', text: 'w3: link down' }, { at_s: 160, node: 3, kind: 'link-up', text: 'w3: link up' }],
+    events: [
+      { at_s: 139.2, node: 3, kind: 'link-down', text: 'w3: link down' },
+      { at_s: 160, node: 3, kind: 'link-up', text: 'w3: link up' },
+    ],
   };
 }
 
 function terasort(end: number, mapsDone: number): Job {
   return {
-    name: 'terasort', state: 'succeeded', reason: '', submit_s: 0, launch_s: 3, finish_s: end,
-    phases: [{ name: 'compute', start_s: 5, end_s: mapsDone }, { name: 'fetch', start_s: 26, end_s: mapsDone + 100 }, { name: 'reduce', start_s: mapsDone + 40, end_s: end }],
-    bytes: [{ label: 'map input', value: 1e12 }, { label: 'map output', value: 1e12 }, { label: 'shuffle, over the network', value: 0.99e12 }, { label: 'written', value: 1e12 }],
+    name: 'terasort',
+    state: 'succeeded',
+    reason: '',
+    submit_s: 0,
+    launch_s: 3,
+    finish_s: end,
+    phases: [
+      { name: 'compute', start_s: 5, end_s: mapsDone },
+      { name: 'fetch', start_s: 26, end_s: mapsDone + 100 },
+      { name: 'reduce', start_s: mapsDone + 40, end_s: end },
+    ],
+    bytes: [
+      { label: 'map input', value: 1e12 },
+      { label: 'map output', value: 1e12 },
+      { label: 'shuffle, over the network', value: 0.99e12 },
+      { label: 'written', value: 1e12 },
+    ],
     critical_path: [
       { cause: 'startup', start_s: 0, end_s: 5, where: 'the ApplicationMaster', detail: '' },
       { cause: 'slot', start_s: 5, end_s: mapsDone - 20, where: 'map containers', detail: '' },
@@ -257,13 +496,17 @@ export function teraSort(): ReportData {
     const start = slots[slot]! + 0.2 * rng();
     const length = 16 + 8 * rng() + (rng() < 0.01 ? 30 * rng() : 0);
     const bad = rng() < 0.004;
-    attempts.push(map(`m_${pad(i)}_0`, node, start, start + length * 0.8, start + length, 125e6, bad ? 'failed' : 'succeeded'));
+    attempts.push(
+      map(`m_${pad(i)}_0`, node, start, start + length * 0.8, start + length, 125e6, bad ? 'failed' : 'succeeded'),
+    );
     slots[slot] = start + length;
     if (rng() < 0.006) {
       const other = 1 + Math.floor(rng() * 100);
       const at = free[other]!;
       const k = at.indexOf(Math.min(...at));
-      attempts.push(map(`m_${pad(i)}_1`, other, at[k]!, at[k]! + 10, at[k]! + 14, 125e6, bad ? 'succeeded' : 'killed', !bad));
+      attempts.push(
+        map(`m_${pad(i)}_1`, other, at[k]!, at[k]! + 10, at[k]! + 14, 125e6, bad ? 'succeeded' : 'killed', !bad),
+      );
       at[k]! += 14;
     }
   }
@@ -271,15 +514,27 @@ export function teraSort(): ReportData {
   for (let i = 0; i < 400; i += 1) {
     const start = 26 + 3 * rng();
     const fetched = mapsDone + 40 + 60 * rng();
-    attempts.push(reduce(`r_${pad(i)}_0`, 1 + (i % 100), start, fetched, fetched + 20 + 10 * rng(), fetched + 60 + 40 * rng(), 2.5e9));
+    attempts.push(
+      reduce(
+        `r_${pad(i)}_0`,
+        1 + (i % 100),
+        start,
+        fetched,
+        fetched + 20 + 10 * rng(),
+        fetched + 60 + 40 * rng(),
+        2.5e9,
+      ),
+    );
   }
   const end = Math.max(...attempts.map((a) => a.phases[a.phases.length - 1]![2])) + 1;
   return {
     ...wordCount(),
     title: 'TeraSort of 1 TB on 100 nodes',
     setup: [
-      { label: 'Workload', value: 'TeraSort, 1 TB in 8,000 splits, 400 reducers' }, { label: 'Cluster', value: '100 workers, YARN, 8 cores and 4 disks each' },
-      { label: 'Network', value: 'tree of 5 racks, 1 Gbit/s to hosts, 10 Gbit/s up' }, { label: 'Seed', value: '7' },
+      { label: 'Workload', value: 'TeraSort, 1 TB in 8,000 splits, 400 reducers' },
+      { label: 'Cluster', value: '100 workers, YARN, 8 cores and 4 disks each' },
+      { label: 'Network', value: 'tree of 5 racks, 1 Gbit/s to hosts, 10 Gbit/s up' },
+      { label: 'Seed', value: '7' },
     ],
     end_s: end,
     jobs: [terasort(end, mapsDone)],
@@ -303,13 +558,67 @@ export function traffic(): ReportData {
   return {
     ...wordCount(),
     title: 'Barrier-synchronised reads from 8 servers',
-    setup: [{ label: 'Traffic', value: 'barrier, 8 servers, 256 KB per round, 40 rounds' }, { label: 'Network', value: 'star, 1 Gbit/s, 25 µs, drop-tail 64 packets' }, { label: 'TCP', value: 'NewReno, SACK' }, { label: 'Seed', value: '4' }],
-    end_s: 0.8, jobs: [], comparison: null, events: [], attempts: none,
-    traffic: [{ name: 'barrier', begun: 320, completed: 320, delivered: 83_886_080, goodput: 838.9e6, completion_p50_s: 0.0129, completion_p95_s: 0.041, completion_p99_s: 0.0587, completion_max_s: 0.071, jain: 0.993 }],
-    nodes: names.map((name, i) => ({ name, rack: 1, received: 40e6 * (i + 1), sent: 35e6 * (i + 1), cpu_work_s: 9.5 * i })),
+    setup: [
+      { label: 'Traffic', value: 'barrier, 8 servers, 256 KB per round, 40 rounds' },
+      { label: 'Network', value: 'star, 1 Gbit/s, 25 µs, drop-tail 64 packets' },
+      { label: 'TCP', value: 'NewReno, SACK' },
+      { label: 'Seed', value: '4' },
+    ],
+    end_s: 0.8,
+    jobs: [],
+    comparison: null,
+    events: [],
+    attempts: none,
+    traffic: [
+      {
+        name: 'barrier',
+        begun: 320,
+        completed: 320,
+        delivered: 83_886_080,
+        goodput: 838.9e6,
+        completion_p50_s: 0.0129,
+        completion_p95_s: 0.041,
+        completion_p99_s: 0.0587,
+        completion_max_s: 0.071,
+        jain: 0.993,
+      },
+    ],
+    nodes: names.map((name, i) => ({
+      name,
+      rack: 1,
+      received: 40e6 * (i + 1),
+      sent: 35e6 * (i + 1),
+      cpu_work_s: 9.5 * i,
+    })),
     charts: [
-      { id: 'goodput', title: 'Goodput', label: 'Delivered in order', unit: 'bit/s', holds: 'mean', step_s: step, scale: 1000, series: [{ name: 'all flows', node: -1, values: fill((i) => (Math.floor(i / 60) % 5 === 4 ? 0 : 880_000 + 60_000 * rng())) }] },
-      { id: 'queues', title: 'Queues', label: 'Packets in queue', unit: 'count', holds: 'peak', step_s: step, scale: 1, series: [{ name: 'switch to h0', node: 0, values: fill((i) => (Math.floor(i / 60) % 5 === 4 ? 0 : 64 * rng())) }] },
+      {
+        id: 'goodput',
+        title: 'Goodput',
+        label: 'Delivered in order',
+        unit: 'bit/s',
+        holds: 'mean',
+        step_s: step,
+        scale: 1000,
+        series: [
+          {
+            name: 'all flows',
+            node: -1,
+            values: fill((i) => (Math.floor(i / 60) % 5 === 4 ? 0 : 880_000 + 60_000 * rng())),
+          },
+        ],
+      },
+      {
+        id: 'queues',
+        title: 'Queues',
+        label: 'Packets in queue',
+        unit: 'count',
+        holds: 'peak',
+        step_s: step,
+        scale: 1,
+        series: [
+          { name: 'switch to h0', node: 0, values: fill((i) => (Math.floor(i / 60) % 5 === 4 ? 0 : 64 * rng())) },
+        ],
+      },
     ],
     flows: flowsBetween(names, 320, 0.8, rng, 262_144, 3e8),
   };

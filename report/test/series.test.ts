@@ -6,10 +6,20 @@ import { amounts, axisUnit, busiest, cells, ofNode } from '../src/series';
 import { balance, error } from '../src/summary';
 import { traffic, wordCount } from './sample';
 
-const plain = (text: string): string => text.replaceAll('\u00a0', ' ');
+const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');
 const chart = (over: Partial<Chart> = {}): Chart => ({
-  id: 'x', title: 'X', label: 'Rate', unit: 'bit/s', holds: 'mean', step_s: 0.5, scale: 1000,
-  series: [{ name: 'a', node: 1, values: [0, 10, 20, 30] }, { name: 'b', node: 2, values: [90, 0, 0, 0] }, { name: 'all', node: -1, values: [1, 1, 1, 1] }],
+  id: 'x',
+  title: 'X',
+  label: 'Rate',
+  unit: 'bit/s',
+  holds: 'mean',
+  step_s: 0.5,
+  scale: 1000,
+  series: [
+    { name: 'a', node: 1, values: [0, 10, 20, 30] },
+    { name: 'b', node: 2, values: [90, 0, 0, 0] },
+    { name: 'all', node: -1, values: [1, 1, 1, 1] },
+  ],
   ...over,
 });
 
@@ -23,7 +33,9 @@ test('rates have a mean and a peak, levels a peak, sums a total', () => {
   const c = chart();
   expect(plain(amounts(c, c.series[0]!, 0, 4))).toBe('mean 15 Kbit/s, peak 30 Kbit/s');
   expect(plain(amounts(chart({ holds: 'peak' }), c.series[0]!, 1, 3))).toBe('peak 20 Kbit/s');
-  expect(plain(amounts(chart({ holds: 'sum', unit: 'count', scale: 1 }), c.series[0]!, 0, 4))).toBe('60 in all, peak 30');
+  expect(plain(amounts(chart({ holds: 'sum', unit: 'count', scale: 1 }), c.series[0]!, 0, 4))).toBe(
+    '60 in all, peak 30',
+  );
 });
 
 test('the axis unit keeps its numbers short', () => {
@@ -44,20 +56,36 @@ test('a node shows its own series, or those of the whole when it has none', () =
 });
 
 test('flows sort by any column, ties by size', () => {
-  const flows = { ...traffic().flows, from: ['h10', 'h2', 'h2'], bytes: [5, 1, 9], start_us: [0, 0, 0], end_us: [1e6, 0, 2e6], retransmissions: [0, 0, 0] } as Flows;
+  const flows = {
+    ...traffic().flows,
+    from: ['h10', 'h2', 'h2'],
+    bytes: [5, 1, 9],
+    start_us: [0, 0, 0],
+    end_us: [1e6, 0, 2e6],
+    retransmissions: [0, 0, 0],
+  } as Flows;
   expect(order(flows, (f, i) => f.from[i]!, true)).toEqual([2, 1, 0]);
   expect(order(flows, (f, i) => f.retransmissions[i]!, false)).toEqual([2, 0, 1]);
   expect([0, 1, 2].map((i) => flowRate(flows, i))).toEqual([40, 0, 36]);
 });
 
 test('quantiles come from the cumulative distribution', () => {
-  const completion: [number, number][] = [[1, 0.25], [2, 0.5], [3, 0.75], [9, 1]];
+  const completion: [number, number][] = [
+    [1, 0.25],
+    [2, 0.5],
+    [3, 0.75],
+    [9, 1],
+  ];
   expect([quantile(completion, 0.5), quantile(completion, 0.51), quantile(completion, 1)]).toEqual([2, 3, 9]);
 });
 
 test('filters combine', () => {
   const data = wordCount();
-  const names = (kind: 'all' | 'map' | 'reduce', outcome: 'all' | 'not succeeded' | 'speculative', node: number): string[] => data.attempts.name.filter((_, i) => admits(data, { kind, outcome, node })(i));
+  const names = (
+    kind: 'all' | 'map' | 'reduce',
+    outcome: 'all' | 'not succeeded' | 'speculative',
+    node: number,
+  ): string[] => data.attempts.name.filter((_, i) => admits(data, { kind, outcome, node })(i));
   expect(names('reduce', 'not succeeded', -1)).toEqual(['r_000002_1', 'r_000001_1', 'r_000000_1']);
   expect(names('map', 'speculative', 3)).toEqual(['m_000002_1']);
   expect(names('all', 'all', -1)).toHaveLength(18);
@@ -66,12 +94,26 @@ test('filters combine', () => {
 test('an attempt is described with numbers, units and why it failed', () => {
   const data = wordCount();
   const text = words(data, data.attempts.name.indexOf('r_000001_1'));
-  expect(text.lines.map(plain)).toEqual(['Reduce on w3, failed, speculative', '139.17 s to 160.00 s, 20.8 s', '40 MB in, 0 B out', 'too many fetch failures']);
+  expect(text.lines.map(plain)).toEqual([
+    'Reduce on w3, failed, speculative',
+    '139.17 s to 160.00 s, 20.8 s',
+    '40 MB in, 0 B out',
+    'too many fetch failures',
+  ]);
   expect(text.phases.map((p) => plain(p.text))).toEqual(['start-up 2.1 s', 'fetch 18.7 s']);
 });
 
 test('a conservation law reads as an equation', () => {
-  const law = { what: 'packets', holds: true, offered: 10, accounted: [{ label: 'delivered', value: 9 }, { label: 'dropped', value: 1 }, { label: 'lost', value: 0 }] };
+  const law = {
+    what: 'packets',
+    holds: true,
+    offered: 10,
+    accounted: [
+      { label: 'delivered', value: 9 },
+      { label: 'dropped', value: 1 },
+      { label: 'lost', value: 0 },
+    ],
+  };
   expect(balance(law)).toBe('packets: 10 = 9 delivered + 1 dropped');
   expect(balance({ ...law, holds: false, offered: 11 })).toContain('≠');
 });

@@ -1,20 +1,34 @@
 import { expect, test } from 'vitest';
 import type { Segment } from '../src/data';
-import { story, totals } from '../src/words';
+import { advice, story, totals } from '../src/words';
 import { wordCount } from './sample';
 
-const plain = (text: string): string => text.replaceAll('\u00a0', ' ');
-const stretch = (cause: Segment['cause'], start_s: number, end_s: number, where = ''): Segment => ({ cause, start_s, end_s, where, detail: '' });
+const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');
+const stretch = (cause: Segment['cause'], start_s: number, end_s: number, where = ''): Segment => ({
+  cause,
+  start_s,
+  end_s,
+  where,
+  detail: '',
+});
 
 test('time per cause adds up to the path', () => {
   const path = wordCount().jobs[0]!.critical_path;
   const sum = totals(path).reduce((s, t) => s + t.seconds, 0);
   expect(sum).toBeCloseTo(207.788, 9);
-  expect(totals(path).map((t) => t.cause).slice(0, 2)).toEqual(['transfer', 'cpu']);
+  expect(
+    totals(path)
+      .map((t) => t.cause)
+      .slice(0, 2),
+  ).toEqual(['transfer', 'cpu']);
 });
 
 test('the largest cause comes first, with its share, its place and what would help', () => {
-  const text = plain(story({ state: 'succeeded', critical_path: [stretch('transfer', 0, 148, "worker-2's 10 Mbit/s link"), stretch('cpu', 148, 212)] }).join(' '));
+  const job = {
+    state: 'succeeded' as const,
+    critical_path: [stretch('transfer', 0, 148, "worker-2's 10 Mbit/s link"), stretch('cpu', 148, 212)],
+  };
+  const text = plain([...story(job), advice(job)].join(' '));
   expect(text).toContain("Of 212 s, 148 s (70 %) went into moving data over the network (worker-2's 10 Mbit/s link).");
   expect(text).toContain('Then came computing with 64 s (30 %).');
   expect(text).toContain('What would help most: a faster link there');
@@ -22,17 +36,33 @@ test('the largest cause comes first, with its share, its place and what would he
 });
 
 test('causes under five percent share one sentence', () => {
-  const text = plain(story({ state: 'succeeded', critical_path: [stretch('disk', 0, 95), stretch('startup', 95, 98), stretch('slot', 98, 100)] }).join(' '));
+  const text = plain(
+    story({
+      state: 'succeeded',
+      critical_path: [stretch('disk', 0, 95), stretch('startup', 95, 98), stretch('slot', 98, 100)],
+    }).join(' '),
+  );
   expect(text).toContain('Start-up and waiting for slots took the remaining 5 s (5 %).');
 });
 
 test('what the network did is summed when it is more than transfer', () => {
-  const text = plain(story({ state: 'succeeded', critical_path: [stretch('transfer', 0, 40), stretch('queueing', 40, 60), stretch('tcp_timeout', 60, 70), stretch('cpu', 70, 100)] }).join(' '));
+  const text = plain(
+    story({
+      state: 'succeeded',
+      critical_path: [
+        stretch('transfer', 0, 40),
+        stretch('queueing', 40, 60),
+        stretch('tcp_timeout', 60, 70),
+        stretch('cpu', 70, 100),
+      ],
+    }).join(' '),
+  );
   expect(text).toContain('comes to 70 s, 70 % of the path');
 });
 
 test('a place is qualified by how much of its cause it explains', () => {
-  const of = (a: number, b: number): string => story({ state: 'succeeded', critical_path: [stretch('disk', 0, a, 'w1'), stretch('disk', a, a + b, 'w2')] })[0]!;
+  const of = (a: number, b: number): string =>
+    story({ state: 'succeeded', critical_path: [stretch('disk', 0, a, 'w1'), stretch('disk', a, a + b, 'w2')] })[0]!;
   expect(of(99, 1)).toContain('(w1)');
   expect(of(80, 20)).toContain('(mostly w1)');
 });
@@ -40,4 +70,5 @@ test('a place is qualified by how much of its cause it explains', () => {
 test('a job that failed says so; a run without a path says nothing', () => {
   expect(story({ state: 'failed', critical_path: [stretch('cpu', 0, 10)] })[0]).toContain('until the job failed');
   expect(story({ state: 'succeeded', critical_path: [] })).toEqual([]);
+  expect(advice({ critical_path: [] })).toBe('');
 });
