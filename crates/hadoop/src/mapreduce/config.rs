@@ -1,0 +1,280 @@
+//! The settings of MapReduce, under the meaning and the defaults of Hadoop's own properties.
+
+use crate::NodeId;
+use units::{Bytes, Time};
+
+/// Which of Hadoop's two MapReduce run-times schedules the job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Generation {
+    /// JobTracker and TaskTrackers with a fixed number of slots (Hadoop 0.20 to 1.2).
+    Hadoop1,
+    /// ResourceManager, NodeManagers and one AppMaster per job (Hadoop 2 and 3).
+    Yarn,
+}
+
+/// How jobs share the cluster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// Jobs in order of submission.
+    Fifo,
+    /// The job furthest below its fair share first.
+    Fair,
+}
+
+/// Settings of MapReduce. Each field names the property that it stands for (the older name after the newer where both exist).
+#[derive(Clone, PartialEq, Debug)]
+pub struct MapReduceConfig {
+    /// The run-time; every field below holds in both unless its group says otherwise.
+    pub generation: Generation,
+    /// `yarn.resourcemanager.scheduler.class`, `mapred.jobtracker.taskScheduler`.
+    pub policy: Policy,
+
+    /// `mapreduce.task.io.sort.mb`, `io.sort.mb` (100 MB): the map's sort buffer.
+    pub sort_buffer: Bytes,
+    /// `mapreduce.map.sort.spill.percent` (0.80): how full it is when a spill begins.
+    pub spill_percent: f64,
+    /// `io.sort.record.percent` (0.05): the part of the buffer kept for record metadata. Hadoop 1 only; later the two share the buffer.
+    pub record_percent: f64,
+    /// `mapreduce.task.io.sort.factor`, `io.sort.factor` (10): streams merged at once.
+    pub sort_factor: u32,
+    /// `mapreduce.map.combine.minspills` (3): spills from which the combiner runs again in the merge.
+    pub combine_min_spills: u32,
+
+    /// `mapreduce.reduce.shuffle.parallelcopies` (5): fetchers of a reducer.
+    pub parallel_copies: u32,
+    /// `mapreduce.reduce.shuffle.input.buffer.percent` (0.70): the part of the reducer's heap that holds fetched map outputs.
+    pub shuffle_buffer_percent: f64,
+    /// `mapreduce.reduce.shuffle.merge.percent` (0.66): how full that part is when an in-memory merge begins.
+    pub shuffle_merge_percent: f64,
+    /// `mapreduce.reduce.shuffle.memory.limit.percent` (0.25): a map output above this part of it goes to disk.
+    pub shuffle_memory_limit_percent: f64,
+    /// `mapreduce.reduce.merge.inmem.threshold` (1000): map outputs in memory at which a merge begins; 0 is no such limit.
+    pub merge_in_memory_threshold: u32,
+    /// `mapreduce.reduce.input.buffer.percent` (0.0): the part of the heap in which map outputs may stay during the reduce.
+    pub reduce_buffer_percent: f64,
+    /// `mapreduce.reduce.java.opts` (-Xmx): the reducer's heap.
+    pub reduce_heap: Bytes,
+    /// `mapreduce.shuffle.connection-keep-alive.enable` (false): whether a fetcher keeps its connection to a host.
+    pub shuffle_keep_alive: bool,
+    /// `mapreduce.shuffle.max.threads` (0: twice the cores), `tasktracker.http.threads` (40): requests that a node serves at once.
+    pub shuffle_threads: u32,
+    /// `mapreduce.reduce.shuffle.connect.timeout` and `.read.timeout` (180 s): how long a fetcher waits for a silent host.
+    pub shuffle_timeout: Time,
+    /// Map outputs asked for in one request (20, a constant of the fetcher).
+    pub fetch_batch: u32,
+    /// How often a reducer asks which maps have finished (1 s, a constant of the event fetcher).
+    pub event_poll: Time,
+
+    /// `mapreduce.job.reduce.slowstart.completedmaps` (0.05): the part of the maps that is done when the first reducer starts.
+    pub slow_start: f64,
+    /// `mapreduce.map.speculative` (true).
+    pub speculative_maps: bool,
+    /// `mapreduce.reduce.speculative` (true).
+    pub speculative_reduces: bool,
+    /// `mapreduce.job.speculative.speculative-cap-running-tasks`, `mapreduce.job.speculative.speculativecap` (0.1): copies per running task.
+    pub speculative_cap: f64,
+    /// `mapreduce.task.timeout`, `mapred.task.timeout` (600 s) without progress; zero is never.
+    pub task_timeout: Time,
+    /// `mapreduce.map.maxattempts`, `mapreduce.reduce.maxattempts` (4).
+    pub max_attempts: u32,
+    /// `mapreduce.job.maxtaskfailures.per.tracker` (3): failures of a job's attempts on one node that blacklist it for the job.
+    pub node_failures: u32,
+    /// `yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent` (33): above this part of the nodes no node is blacklisted.
+    pub blacklist_ignore_percent: u32,
+    /// How often a task reports its progress (3 s).
+    pub progress_interval: Time,
+    /// Size of a unit of reading, computing and writing inside a task: the grain at which processor and disk are shared.
+    pub chunk: Bytes,
+
+    /// CPU time to start a task's JVM and load its classes, seconds of one core at speed 1.
+    pub jvm_start_cpu: Time,
+    /// Fixed part of a container's start that no faster processor shortens (fork, script, localisation from the cache).
+    pub launch_latency: Time,
+    /// CPU time of a task's own set-up, commit and clean-up.
+    pub task_overhead_cpu: Time,
+
+    /// Settings of Hadoop 1.
+    pub hadoop1: Hadoop1Config,
+    /// Settings of YARN.
+    pub yarn: YarnConfig,
+    /// Where and when each attempt starts, if that is given (a recorded history) instead of decided.
+    pub replay: Option<Replay>,
+}
+
+/// Settings that exist in Hadoop 1 only.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hadoop1Config {
+    /// `mapred.tasktracker.map.tasks.maximum` (2).
+    pub map_slots: u32,
+    /// `mapred.tasktracker.reduce.tasks.maximum` (2).
+    pub reduce_slots: u32,
+    /// `mapreduce.jobtracker.heartbeat.interval.min` (3 s): between two heartbeats of a TaskTracker ...
+    pub heartbeat: Time,
+    /// `mapreduce.jobtracker.heartbeats.in.second` (100): ... or longer, so that the JobTracker receives no more than this.
+    pub heartbeats_in_second: u32,
+    /// `mapreduce.tasktracker.outofband.heartbeat` (false): a heartbeat at once when a task ends.
+    pub out_of_band: bool,
+    /// Tasks of each kind given out per heartbeat (1).
+    pub tasks_per_heartbeat: u32,
+    /// `mapred.tasktracker.expiry.interval` (600 s): after this silence a TaskTracker is lost.
+    pub expiry: Time,
+    /// `mapred.fairscheduler.locality.delay` (4.5 s = 1.5 heartbeats): how long a job waits for a local slot, per level of locality.
+    pub locality_delay: Time,
+}
+
+/// Settings that exist in YARN only.
+#[derive(Clone, PartialEq, Debug)]
+pub struct YarnConfig {
+    /// `yarn.nodemanager.resource.memory-mb` (8192).
+    pub node_memory: Bytes,
+    /// `yarn.nodemanager.resource.cpu-vcores` (8).
+    pub node_vcores: u32,
+    /// `mapreduce.map.memory.mb` (1024).
+    pub map_memory: Bytes,
+    /// `mapreduce.reduce.memory.mb` (1024).
+    pub reduce_memory: Bytes,
+    /// `yarn.app.mapreduce.am.resource.mb` (1536).
+    pub am_memory: Bytes,
+    /// `mapreduce.map.cpu.vcores` and `mapreduce.reduce.cpu.vcores` (1).
+    pub task_vcores: u32,
+    /// `yarn.scheduler.minimum-allocation-mb` (1024): requests are rounded up to a multiple of it.
+    pub minimum_allocation: Bytes,
+    /// `yarn.resourcemanager.nodemanagers.heartbeat-interval-ms` (1 s).
+    pub node_heartbeat: Time,
+    /// `yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms` (1 s).
+    pub am_heartbeat: Time,
+    /// `yarn.nm.liveness-monitor.expiry-interval-ms` (600 s): after this silence a node is lost.
+    pub node_expiry: Time,
+    /// `yarn.am.liveness-monitor.expiry-interval-ms` (600 s): after this silence an AppMaster is lost.
+    pub am_expiry: Time,
+    /// `mapreduce.am.max-attempts` (2).
+    pub am_max_attempts: u32,
+    /// `yarn.scheduler.capacity.node-locality-delay` (40): nodes whose offers a job lets pass before it takes a rack-local container.
+    pub locality_delay: u32,
+    /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments` (1).
+    pub off_switch_per_heartbeat: u32,
+    /// `yarn.app.mapreduce.am.job.reduce.rampup.limit` (0.5): the part of the job's resources for reducers while maps wait.
+    pub reduce_rampup_limit: f64,
+    /// CPU time from the AppMaster's JVM to its registration and the job's launch, beyond a task's JVM.
+    pub am_init_cpu: Time,
+}
+
+/// A recorded plan: attempts by where and when they started. What happens after the start is simulated.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Replay {
+    /// Node and start time of the AppMaster's container, after submission.
+    pub master: Option<(NodeId, Time)>,
+    /// From submission to the job's launch, if recorded.
+    pub launch: Option<Time>,
+    /// The attempts, in any order.
+    pub attempts: Vec<ReplayAttempt>,
+}
+
+/// One recorded attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReplayAttempt {
+    /// Map or reduce.
+    pub kind: crate::TaskKind,
+    /// Number of the task within its kind.
+    pub task: u32,
+    /// Where it ran.
+    pub node: NodeId,
+    /// When it started, after submission.
+    pub start: Time,
+}
+
+impl Default for MapReduceConfig {
+    fn default() -> Self {
+        Self {
+            generation: Generation::Yarn,
+            policy: Policy::Fifo,
+            sort_buffer: Bytes::from_mib(100),
+            spill_percent: 0.80,
+            record_percent: 0.05,
+            sort_factor: 10,
+            combine_min_spills: 3,
+            parallel_copies: 5,
+            shuffle_buffer_percent: 0.70,
+            shuffle_merge_percent: 0.66,
+            shuffle_memory_limit_percent: 0.25,
+            merge_in_memory_threshold: 1000,
+            reduce_buffer_percent: 0.0,
+            reduce_heap: Bytes::from_mib(820),
+            shuffle_keep_alive: false,
+            shuffle_threads: 0,
+            shuffle_timeout: Time::from_secs(180),
+            fetch_batch: 20,
+            event_poll: Time::from_secs(1),
+            slow_start: 0.05,
+            speculative_maps: true,
+            speculative_reduces: true,
+            speculative_cap: 0.1,
+            task_timeout: Time::from_secs(600),
+            max_attempts: 4,
+            node_failures: 3,
+            blacklist_ignore_percent: 33,
+            progress_interval: Time::from_secs(3),
+            chunk: Bytes::from_mib(4),
+            jvm_start_cpu: Time::from_ms(1_200),
+            launch_latency: Time::from_ms(200),
+            task_overhead_cpu: Time::from_ms(240),
+            hadoop1: Hadoop1Config::default(),
+            yarn: YarnConfig::default(),
+            replay: None,
+        }
+    }
+}
+
+impl Default for Hadoop1Config {
+    fn default() -> Self {
+        Self {
+            map_slots: 2,
+            reduce_slots: 2,
+            heartbeat: Time::from_secs(3),
+            heartbeats_in_second: 100,
+            out_of_band: false,
+            tasks_per_heartbeat: 1,
+            expiry: Time::from_secs(600),
+            locality_delay: Time::from_ms(4_500),
+        }
+    }
+}
+
+impl Default for YarnConfig {
+    fn default() -> Self {
+        Self {
+            node_memory: Bytes::from_mib(8_192),
+            node_vcores: 8,
+            map_memory: Bytes::from_mib(1_024),
+            reduce_memory: Bytes::from_mib(1_024),
+            am_memory: Bytes::from_mib(1_536),
+            task_vcores: 1,
+            minimum_allocation: Bytes::from_mib(1_024),
+            node_heartbeat: Time::from_secs(1),
+            am_heartbeat: Time::from_secs(1),
+            node_expiry: Time::from_secs(600),
+            am_expiry: Time::from_secs(600),
+            am_max_attempts: 2,
+            locality_delay: 40,
+            off_switch_per_heartbeat: 1,
+            reduce_rampup_limit: 0.5,
+            am_init_cpu: Time::from_ms(1_500),
+        }
+    }
+}
+
+impl YarnConfig {
+    /// A request as the scheduler grants it: rounded up to a multiple of the minimum allocation.
+    pub fn normalized(&self, memory: Bytes) -> Bytes {
+        let unit = self.minimum_allocation.get().max(1);
+        Bytes::new(memory.get().div_ceil(unit).max(1) * unit)
+    }
+}
+
+impl Hadoop1Config {
+    /// The heartbeat interval that a JobTracker sets for a cluster of `nodes`.
+    pub fn heartbeat_for(&self, nodes: usize) -> Time {
+        let spread = Time::from_secs(1) * (nodes as u64) / u64::from(self.heartbeats_in_second.max(1));
+        self.heartbeat.max(spread)
+    }
+}

@@ -1,0 +1,380 @@
+//! What a job does to its data: bytes, records and CPU seconds of each phase. `docs/workloads.md` tables the presets with their sources.
+
+use des::RandomStream;
+use units::Bytes;
+
+/// Bytes that Hadoop's intermediate file format adds to a record: its two lengths (`IFile`, one byte each below 128).
+pub const RECORD_OVERHEAD: f64 = 2.0;
+/// Bytes that it adds to a partition: the end marker and the checksum.
+pub const PARTITION_OVERHEAD: u64 = 6;
+/// Bytes of metadata per record in the map's sort buffer.
+pub const RECORD_METADATA: u64 = 16;
+
+/// Where the maps' input comes from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Source {
+    /// An HDFS file, a map per block.
+    File,
+    /// The maps make their data themselves: so many maps.
+    Generated {
+        /// The number of maps.
+        maps: u32,
+    },
+}
+
+/// How the map output divides over the reducers.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Skew {
+    /// Equal shares.
+    Even,
+    /// The share of the k-th largest reducer is proportional to 1 / k^s; which reducer is the k-th is drawn.
+    Zipf(f64),
+    /// Shares given, one per reducer, in any unit.
+    Explicit(Vec<f64>),
+}
+
+/// The keys that a combiner folds: so many different ones, the k-th with frequency proportional to 1 / k^s.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Keys {
+    /// Different keys.
+    pub distinct: u64,
+    /// The exponent s; 0 is uniform.
+    pub exponent: f64,
+}
+
+/// A combiner: it leaves one record per different key of what it is given.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Combiner {
+    /// The keys.
+    pub keys: Keys,
+    /// Bytes of a combined record, serialised.
+    pub record: f64,
+    /// CPU seconds per byte that it reads.
+    pub cpu: f64,
+}
+
+/// CPU seconds of one core at speed 1, per byte of what the phase takes in.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Costs {
+    /// Reading a record, the map function and collecting its output; per byte of input.
+    pub map: f64,
+    /// Comparing in the sort of a spill; per record and per binary logarithm of the spill's records.
+    pub sort: f64,
+    /// Serialising a spill; per byte written.
+    pub spill: f64,
+    /// Merging; per byte read.
+    pub merge: f64,
+    /// Receiving and checking a fetched map output; per byte.
+    pub fetch: f64,
+    /// The reduce function and its output; per byte of input.
+    pub reduce: f64,
+}
+
+/// What a job does to its data.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Workload {
+    /// The preset's name, or "generic".
+    pub name: String,
+    /// Where the input comes from.
+    pub source: Source,
+    /// Bytes of an input record.
+    pub input_record: f64,
+    /// Map output in serialised bytes per byte of input (without `IFile`'s overhead).
+    pub map_ratio: f64,
+    /// Bytes of a map output record, serialised.
+    pub map_record: f64,
+    /// The combiner, if any.
+    pub combiner: Option<Combiner>,
+    /// Job output per byte of reduce input (of map output in a job without reducers).
+    pub reduce_ratio: f64,
+    /// Bytes that each map writes to HDFS itself, per byte of its input (TestDFSIO's write, TeraGen).
+    pub side_output_ratio: f64,
+    /// How the map output divides.
+    pub skew: Skew,
+    /// Replication of the output, if the job sets its own.
+    pub output_replication: Option<u16>,
+    /// CPU costs.
+    pub costs: Costs,
+}
+
+/// Names of the presets, for messages.
+pub const PRESETS: [&str; 9] =
+    ["terasort", "teragen", "sort", "wordcount", "wordcount-nocombine", "grep", "dfsio-read", "dfsio-write", "generic"];
+
+impl Workload {
+    /// The preset of that name.
+    pub fn preset(name: &str) -> Option<Self> {
+        let base = Self {
+            name: name.to_string(),
+            source: Source::File,
+            input_record: 100.0,
+            map_ratio: 1.0,
+            map_record: 100.0,
+            combiner: None,
+            reduce_ratio: 1.0,
+            side_output_ratio: 0.0,
+            skew: Skew::Even,
+            output_replication: None,
+            costs: Costs { map: 18e-9, sort: 40e-9, spill: 8e-9, merge: 5e-9, fetch: 3e-9, reduce: 7e-9 },
+        };
+        let words = Keys { distinct: 50_000, exponent: 1.0 };
+        let word_costs = Costs { map: 100e-9, sort: 40e-9, spill: 12e-9, merge: 27e-9, fetch: 5e-9, reduce: 24e-9 };
+        let file_costs = Costs { sort: 40e-9, ..Costs::NONE };
+        Some(match name {
+            "terasort" => Self { map_ratio: 1.02, map_record: 102.0, reduce_ratio: 1.0 / 1.04, output_replication: Some(1), ..base },
+            "teragen" => Self {
+                source: Source::Generated { maps: 2 },
+                map_ratio: 0.0,
+                reduce_ratio: 0.0,
+                side_output_ratio: 1.0,
+                costs: Costs { map: 10e-9, ..Costs::NONE },
+                ..base
+            },
+            "sort" => Self { input_record: 10_510.0, map_record: 10_510.0, reduce_ratio: 10_510.0 / 10_512.0, ..base },
+            "wordcount" => Self {
+                input_record: 85.6,
+                map_ratio: 1.5604,
+                map_record: 11.136,
+                combiner: Some(Combiner { keys: words, record: 11.5, cpu: 6e-9 }),
+                reduce_ratio: 0.1065,
+                costs: word_costs,
+                ..base
+            },
+            "wordcount-nocombine" => Self {
+                input_record: 85.6,
+                map_ratio: 1.5604,
+                map_record: 11.136,
+                reduce_ratio: 0.001_414,
+                costs: word_costs,
+                ..base
+            },
+            "grep" => Self {
+                input_record: 85.6,
+                map_ratio: 0.2708,
+                map_record: 13.93,
+                combiner: Some(Combiner { keys: Keys { distinct: 6_836, exponent: 1.0 }, record: 14.77, cpu: 6e-9 }),
+                reduce_ratio: 0.1758,
+                costs: Costs { map: 35e-9, ..word_costs },
+                ..base
+            },
+            "dfsio-read" => Self {
+                map_ratio: 0.0,
+                reduce_ratio: 0.0,
+                costs: Costs { map: 1.5e-9, ..file_costs },
+                ..base
+            },
+            "dfsio-write" => Self {
+                source: Source::Generated { maps: 4 },
+                map_ratio: 0.0,
+                reduce_ratio: 0.0,
+                side_output_ratio: 1.0,
+                costs: Costs { map: 2e-9, ..file_costs },
+                ..base
+            },
+            "generic" => base,
+            _ => return None,
+        })
+    }
+
+    /// What a map makes of `input` bytes: its output's records and serialised bytes.
+    pub fn map_output(&self, input: Bytes) -> Data {
+        let bytes = input.mul_f64(self.map_ratio);
+        Data { bytes, records: if self.map_record > 0.0 { (bytes.get() as f64 / self.map_record).round() as u64 } else { 0 } }
+    }
+
+    /// What the combiner leaves of `data`, and the CPU seconds that it takes; `data` itself and no time without a combiner.
+    pub fn combine(&self, data: Data) -> (Data, f64) {
+        let Some(combiner) = self.combiner else { return (data, 0.0) };
+        let records = (combiner.keys.expected_distinct(data.records).round() as u64).min(data.records);
+        let bytes = Bytes::new((records as f64 * combiner.record).round() as u64).min(data.bytes);
+        (Data { bytes, records }, combiner.cpu * data.bytes.get() as f64)
+    }
+
+    /// CPU seconds to sort so many records.
+    pub fn sort_cpu(&self, records: u64) -> f64 {
+        if records < 2 { 0.0 } else { self.costs.sort * records as f64 * libm::log2(records as f64) }
+    }
+
+    /// The reducers' shares of a map's output, as the cumulative fractions at which each share ends.
+    pub fn partitions(&self, reducers: u32, seed: u64) -> Partitions {
+        let mut weights: Vec<f64> = match &self.skew {
+            Skew::Even => vec![1.0; reducers as usize],
+            Skew::Zipf(exponent) => (1..=reducers).map(|k| libm::pow(f64::from(k), -exponent)).collect(),
+            Skew::Explicit(shares) => (0..reducers as usize).map(|r| shares.get(r).copied().unwrap_or(0.0).max(0.0)).collect(),
+        };
+        if matches!(self.skew, Skew::Zipf(_)) {
+            RandomStream::new(seed, "workload/skew", 0).shuffle(&mut weights);
+        }
+        Partitions::new(&weights)
+    }
+}
+
+impl Costs {
+    /// No work at all.
+    pub const NONE: Self = Self { map: 0.0, sort: 0.0, spill: 0.0, merge: 0.0, fetch: 0.0, reduce: 0.0 };
+}
+
+/// So many serialised bytes in so many records.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Data {
+    /// Serialised bytes.
+    pub bytes: Bytes,
+    /// Records.
+    pub records: u64,
+}
+
+impl Data {
+    /// Its length in the intermediate file format, in `partitions` partitions.
+    pub fn materialized(self, partitions: u32) -> Bytes {
+        Bytes::new(self.bytes.get() + (self.records as f64 * RECORD_OVERHEAD) as u64 + u64::from(partitions) * PARTITION_OVERHEAD)
+    }
+}
+
+impl std::ops::AddAssign for Data {
+    fn add_assign(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.records += other.records;
+    }
+}
+
+impl Keys {
+    /// The expected number of different keys among `records` drawn independently: the sum over the keys of 1 - (1 - p)^n.
+    pub fn expected_distinct(&self, records: u64) -> f64 {
+        if self.distinct == 0 || records == 0 {
+            return 0.0;
+        }
+        let norm: f64 = self.bins().map(|(k, width)| width * libm::pow(k, -self.exponent)).sum();
+        let n = records as f64;
+        self.bins().map(|(k, width)| width * -libm::expm1(n * libm::log1p(-(libm::pow(k, -self.exponent) / norm).min(1.0 - 1e-12)))).sum()
+    }
+    /// Ranks in bins of (middle, width): the first 64 one by one, then 5 % wide, so that a million keys cost 300 terms.
+    fn bins(&self) -> impl Iterator<Item = (f64, f64)> {
+        let distinct = self.distinct;
+        let mut low = 1_u64;
+        std::iter::from_fn(move || {
+            if low > distinct {
+                return None;
+            }
+            let width = if low <= 64 { 1 } else { (low / 20).min(distinct - low + 1) };
+            let middle = low as f64 + (width - 1) as f64 / 2.0;
+            low += width;
+            Some((middle, width as f64))
+        })
+    }
+}
+
+/// How a map output divides over the reducers, exactly: the parts of any number of bytes sum to it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Partitions {
+    /// Where each share ends, in units of 2^-32.
+    ends: Vec<u64>,
+}
+
+impl Partitions {
+    const WHOLE: u64 = 1 << 32;
+
+    /// Shares proportional to the weights; equal ones if all weights are zero.
+    pub fn new(weights: &[f64]) -> Self {
+        let total: f64 = weights.iter().sum();
+        let mut sum = 0.0;
+        let mut ends: Vec<u64> = weights
+            .iter()
+            .enumerate()
+            .map(|(r, weight)| {
+                sum += weight;
+                let fraction = if total > 0.0 { sum / total } else { (r + 1) as f64 / weights.len() as f64 };
+                (fraction * Self::WHOLE as f64).round() as u64
+            })
+            .collect();
+        if let Some(last) = ends.last_mut() {
+            *last = Self::WHOLE;
+        }
+        Self { ends }
+    }
+    /// The number of reducers.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+    /// Whether there is no reducer.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+    /// The part of `total` that is reducer `r`'s.
+    pub fn part(&self, total: Bytes, r: usize) -> Bytes {
+        let at = |end: u64| (u128::from(total.get()) * u128::from(end) >> 32) as u64;
+        let start = if r == 0 { 0 } else { at(self.ends[r - 1]) };
+        Bytes::new(at(self.ends[r]) - start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_exist_under_their_names() {
+        for name in PRESETS {
+            assert_eq!(Workload::preset(name).map(|workload| workload.name).as_deref(), Some(name));
+        }
+        assert!(Workload::preset("pagerank").is_none());
+    }
+
+    #[test]
+    fn distinct_of_uniform_keys_is_the_occupancy_formula() {
+        let keys = Keys { distinct: 1_000, exponent: 0.0 };
+        for n in [1, 10, 1_000, 5_000, 100_000] {
+            let exact = 1_000.0 * (1.0 - libm::pow(0.999, n as f64));
+            assert!((keys.expected_distinct(n) - exact).abs() < 1e-6 * exact, "{n}");
+        }
+    }
+
+    #[test]
+    fn distinct_of_zipf_keys_agrees_with_the_sum_over_every_key() {
+        let keys = Keys { distinct: 50_000, exponent: 1.0 };
+        let norm: f64 = (1..=50_000).map(|k| 1.0 / f64::from(k)).sum();
+        for n in [1_000_u64, 594_000, 4_700_000] {
+            let exact: f64 = (1..=50_000).map(|k| 1.0 - libm::pow(1.0 - 1.0 / (f64::from(k) * norm), n as f64)).sum();
+            let binned = keys.expected_distinct(n);
+            assert!((binned / exact - 1.0).abs() < 0.003, "{n}: {binned} against {exact}");
+        }
+    }
+
+    /// The recorded word counts: 593,748 words of a 4.2 MB split combine to 42,160 records.
+    #[test]
+    fn combiner_selectivity_agrees_with_a_recorded_split() {
+        let workload = Workload::preset("wordcount").expect("preset");
+        let (combined, _) = workload.combine(Data { bytes: Bytes::new(6_610_014), records: 593_748 });
+        assert!((combined.records as f64 / 42_160.0 - 1.0).abs() < 0.05, "{}", combined.records);
+    }
+
+    /// A recorded TeraSort map: 33,554,400 bytes in, 335,544 records and 34,225,488 bytes out, 34,896,600 on disk in 4 partitions.
+    #[test]
+    fn map_output_agrees_with_a_recorded_terasort() {
+        let output = Workload::preset("terasort").expect("preset").map_output(Bytes::new(33_554_400));
+        assert_eq!(output, Data { bytes: Bytes::new(34_225_488), records: 335_544 });
+        assert_eq!(output.materialized(4), Bytes::new(34_896_600));
+    }
+
+    #[test]
+    fn partitions_sum_to_the_whole_and_follow_the_weights() {
+        let partitions = Partitions::new(&[3.0, 1.0, 0.0, 4.0]);
+        let total = Bytes::new(8_000_001);
+        let parts: Vec<u64> = (0..4).map(|r| partitions.part(total, r).get()).collect();
+        assert_eq!(parts.iter().sum::<u64>(), total.get());
+        assert_eq!(parts, [3_000_000, 1_000_000, 0, 4_000_001]);
+    }
+
+    #[test]
+    fn zipf_skew_draws_its_order_from_the_seed() {
+        let workload = Workload { skew: Skew::Zipf(1.0), ..Workload::preset("sort").expect("preset") };
+        let shares = |seed| -> Vec<u64> {
+            let partitions = workload.partitions(8, seed);
+            (0..8).map(|r| partitions.part(Bytes::from_mib(64), r).get()).collect()
+        };
+        assert_eq!(shares(1), shares(1));
+        assert_ne!(shares(1), shares(2));
+        let mut sorted = shares(1);
+        sorted.sort_unstable();
+        assert!((sorted[7] as f64 / sorted[6] as f64 - 2.0).abs() < 1e-3);
+    }
+}
