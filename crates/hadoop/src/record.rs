@@ -193,6 +193,8 @@ pub struct AttemptRecord {
     pub intervals: Vec<Interval>,
     /// What its main thread waited for, from each time on; the last entry holds until `finish`.
     pub timeline: Vec<(Time, Waiting)>,
+    /// The phase that the main thread is in.
+    pub(crate) open: Option<(Phase, Time)>,
     /// Spills (maps) or merges to disk (reduces).
     pub spills: u32,
     /// Records written to disk by spills and merges, as Hadoop's `SPILLED_RECORDS` counts them.
@@ -220,6 +222,22 @@ impl AttemptRecord {
             .zip(ends)
             .map(|(&(from, waiting), to)| (from.min(self.finish), to.min(self.finish), waiting))
             .filter(|(from, to, _)| from < to)
+    }
+    /// The main thread enters a phase.
+    pub(crate) fn begin(&mut self, now: Time, phase: Phase) {
+        self.end(now);
+        self.open = Some((phase, now));
+    }
+    /// The main thread's phase ends.
+    pub(crate) fn end(&mut self, now: Time) {
+        if let Some((phase, start)) = self.open.take()
+            && start < now
+        {
+            match self.intervals.iter_mut().rev().find(|interval| interval.phase != Phase::Spill) {
+                Some(last) if last.phase == phase && last.finish == start => last.finish = now,
+                _ => self.intervals.push(Interval { phase, start, finish: now }),
+            }
+        }
     }
     /// From now on the main thread waits for something else.
     pub(crate) fn wait(&mut self, now: Time, waiting: Waiting) {

@@ -24,6 +24,8 @@ pub enum Policy {
 /// Settings of MapReduce. Each field names the property that it stands for (the older name after the newer where both exist).
 #[derive(Clone, PartialEq, Debug)]
 pub struct MapReduceConfig {
+    /// The jobs to run.
+    pub jobs: Vec<super::JobSpec>,
     /// The run-time; every field below holds in both unless its group says otherwise.
     pub generation: Generation,
     /// `yarn.resourcemanager.scheduler.class`, `mapred.jobtracker.taskScheduler`.
@@ -186,6 +188,7 @@ pub struct ReplayAttempt {
 impl Default for MapReduceConfig {
     fn default() -> Self {
         Self {
+            jobs: Vec::new(),
             generation: Generation::Yarn,
             policy: Policy::Fifo,
             sort_buffer: Bytes::from_mib(100),

@@ -1,22 +1,248 @@
-//! MapReduce.
+//! MapReduce: jobs, their masters in Hadoop's two generations, and the tasks on the workers.
 
-use crate::context::Context;
-use crate::effect::Input;
+mod allocate;
+mod attempt;
+mod buffer;
+mod config;
+pub mod critical;
+mod hadoop1;
+mod job;
+mod map;
+mod master;
+pub mod merge;
+mod reduce;
+mod scheduler;
+mod shuffle;
+mod speculate;
+mod stream;
+mod task;
+mod yarn;
+
+pub use config::{Generation, Hadoop1Config, MapReduceConfig, Policy, Replay, ReplayAttempt, YarnConfig};
+pub use job::{JobInput, JobSpec};
+
+use crate::context::{Context, Part};
+use crate::effect::{Input, Tag};
 use crate::event::Event;
 use crate::hdfs::Hdfs;
+use crate::record::{AttemptId, AttemptRecord, AttemptState, JobId, Records};
+use crate::rpc::Server;
+use attempt::Body;
+use hadoop1::JobTracker;
+use job::Job;
+use shuffle::Shuffle;
+use task::{MapOutput, TASK, op, read_task_tag};
+use units::{Bytes, Time};
+use yarn::Yarn;
 
-/// Settings of MapReduce.
-#[derive(Debug, Clone, Default)]
-pub struct MapReduceConfig {}
+/// Kinds of the control plane's tags.
+mod kind {
+    /// The client's call to submit a job; value: job.
+    pub const SUBMIT: u8 = 16;
+    /// Time to submit a job; value: job.
+    pub const SUBMIT_DUE: u8 = 17;
+    /// Time to look for attempts without progress; value: job.
+    pub const TIMEOUT_DUE: u8 = 18;
+    /// Time to look for slow attempts; value: job.
+    pub const SPECULATE_DUE: u8 = 19;
+    /// Time to start a recorded attempt; value: its number.
+    pub const REPLAY_DUE: u8 = 20;
+    /// A worker's heartbeat is due, or its call; value: node (and the number of its life).
+    pub const WORKER_DUE: u8 = 21;
+    pub const WORKER_BEAT: u8 = 22;
+    /// Time to look for silent workers.
+    pub const EXPIRY_DUE: u8 = 23;
+    /// The ResourceManager starts an AppMaster's container: the call to the NodeManager; value: container.
+    pub const START_MASTER: u8 = 24;
+    /// Stages of the AppMaster's start; value: container.
+    pub const MASTER_LAUNCHED: u8 = 25;
+    pub const MASTER_READY: u8 = 26;
+    pub const REGISTER: u8 = 27;
+    /// The AppMaster's heartbeat is due, or its call; value: container.
+    pub const MASTER_DUE: u8 = 28;
+    pub const MASTER_BEAT: u8 = 29;
+    /// The AppMaster starts or stops a task's container; value: attempt.
+    pub const START_TASK: u8 = 30;
+    pub const STOP_TASK: u8 = 31;
+    /// The AppMaster leaves; value: container.
+    pub const UNREGISTER: u8 = 32;
+    /// A TaskTracker asks for map completion events on behalf of its reducers; value: job (24 bits), node (24 bits).
+    pub const EVENTS: u8 = 33;
+}
 
 /// Masters, workers and tasks.
 #[derive(Debug)]
-pub struct MapReduce {}
+pub struct MapReduce {
+    config: MapReduceConfig,
+    seed: u64,
+    jobs: Vec<Job>,
+    attempts: Vec<Attempt>,
+    /// By attempt: the output of a map that is done.
+    outputs: Vec<MapOutput>,
+    shuffle: Shuffle,
+    next_disk: Vec<u32>,
+    yarn: Yarn,
+    tracker: JobTracker,
+    finished: bool,
+}
+
+/// An attempt: its record, what its node does for it, and what its master knows of it.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub record: AttemptRecord,
+    body: Body,
+    /// Node: progress when it last reported.
+    reported: f64,
+    /// Master: the last progress heard of, and when it last moved.
+    pub known_progress: f64,
+    heard: Time,
+    /// Its container (YARN).
+    container: Option<u32>,
+    /// The slot or container is still held.
+    holds_slot: bool,
+    /// Why it failed on its node, until its master knows.
+    failure: Option<&'static str>,
+    /// Recorded, not scheduled.
+    replayed: bool,
+}
+
+impl Attempt {
+    /// Whether its master has had its start confirmed.
+    pub fn is_started(&self) -> bool {
+        self.record.state == AttemptState::Running && self.record.start > Time::ZERO && self.heard > Time::ZERO
+    }
+}
+
+fn control(kind: u8, value: u64) -> Tag {
+    Tag::new(Part::MapReduce, kind, value)
+}
 
 impl MapReduce {
-    pub(crate) fn new(_config: MapReduceConfig, _ctx: &mut Context, _hdfs: &mut Hdfs, _seed: u64) -> Self {
-        Self {}
+    pub(crate) fn new(config: MapReduceConfig, ctx: &mut Context, hdfs: &mut Hdfs, seed: u64) -> Self {
+        let jobs: Vec<Job> = config
+            .jobs
+            .iter()
+            .enumerate()
+            .map(|(number, spec)| Job::new(JobId(number as u32), spec.clone(), ctx, hdfs, seed.wrapping_add(number as u64)))
+            .collect();
+        let nodes = ctx.nodes.len();
+        Self {
+            shuffle: Shuffle::new(&config, nodes, jobs.len()),
+            yarn: Yarn::new(&config, nodes, jobs.len(), seed),
+            tracker: JobTracker::new(&config, nodes, jobs.len(), seed),
+            config,
+            seed,
+            jobs,
+            attempts: Vec::new(),
+            outputs: Vec::new(),
+            next_disk: vec![0; nodes],
+            finished: false,
+        }
     }
-    pub(crate) fn on_input(&mut self, _ctx: &mut Context, _hdfs: &mut Hdfs, _input: Input) {}
-    pub(crate) fn on_event(&mut self, _ctx: &mut Context, _hdfs: &mut Hdfs, _event: Event) {}
+
+    /// What the jobs leave behind so far.
+    pub fn records(&self) -> Records {
+        Records {
+            jobs: self.jobs.iter().map(|job| self.job_record(job)).collect(),
+            attempts: self.attempts.iter().map(|attempt| attempt.record.clone()).collect(),
+        }
+    }
+    /// The settings.
+    pub fn config(&self) -> &MapReduceConfig {
+        &self.config
+    }
+    /// How much of all jobs is done, from 0 to 1, by tasks.
+    pub fn progress(&self) -> f64 {
+        let (done, all) = self.jobs.iter().fold((0.0, 0.0), |(done, all), job| {
+            let tasks = (job.maps.len() + job.reduces.len()) as f64;
+            let part = if job.is_over() { tasks } else { f64::from(job.maps_done + job.reduces_done) };
+            (done + part, all + tasks)
+        });
+        if all > 0.0 { done / all } else { 1.0 }
+    }
+
+    fn job_record(&self, job: &Job) -> crate::record::JobRecord {
+        let mut record = job.record.clone();
+        let ledger = &mut record.ledger;
+        let totals = self.shuffle.totals(job.id);
+        ledger.served = totals.served;
+        ledger.aborted = totals.aborted;
+        ledger.in_flight = self.shuffle.in_flight(job.id);
+        let mine = || self.attempts.iter().filter(|attempt| attempt.record.job == job.id);
+        for attempt in mine() {
+            let bytes = attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network;
+            let won = attempt.record.state == AttemptState::Succeeded;
+            *(if won { &mut ledger.fetched } else { &mut ledger.discarded }) += bytes;
+        }
+        ledger.slots_held = mine().filter(|attempt| attempt.holds_slot).count() as u64;
+        // What the maps offered: to each reduce that succeeded, the outputs that it took; to the others, those that stand.
+        for (reduce, task) in job.reduces.iter().enumerate() {
+            let part = |map: AttemptId| job.partitions.part(self.outputs[map.0 as usize].bytes, reduce);
+            match task.done.map(|id| &self.attempts[id.0 as usize]) {
+                Some(attempt) => ledger.offered += attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network,
+                None => {
+                    let offered: Bytes = job.maps.iter().filter_map(|map| map.done).map(part).sum();
+                    ledger.offered += offered;
+                    ledger.never_fetched += offered;
+                }
+            }
+        }
+        record
+    }
+
+    pub(crate) fn on_input(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, input: Input) {
+        match input {
+            Input::Start => self.on_start(ctx),
+            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } if tag.kind() == TASK => {
+                self.on_task_tag(ctx, hdfs, tag);
+            }
+            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag }
+                if tag.kind() < shuffle::REQUEST =>
+            {
+                self.on_control(ctx, hdfs, tag);
+            }
+            Input::NodeDown { node } => {
+                self.shuffle.on_node_down(node);
+                self.node_down(ctx, node);
+            }
+            Input::NodeUp { node } => self.node_up(ctx, node),
+            _ => {
+                let mut news = Vec::new();
+                self.shuffle.on_input(ctx, input, &self.outputs, &mut news);
+                self.tell_reducers(ctx, hdfs, news);
+            }
+        }
+    }
+
+    pub(crate) fn on_event(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, event: Event) {
+        let tag = event.tag();
+        if tag.kind() != TASK {
+            return match event {
+                Event::Served { call, to, .. } => self.on_served(ctx, hdfs, call, to, tag),
+                Event::Replied { .. } => self.on_replied(ctx, hdfs, tag),
+                Event::CallFailed { .. } => self.on_call_failed(ctx, hdfs, tag),
+                _ => {}
+            };
+        }
+        let (id, op, argument) = read_task_tag(tag);
+        match event {
+            Event::Served { call, to, .. } => self.on_umbilical(ctx, hdfs, call, to, id, op),
+            Event::Replied { .. } => self.on_umbilical_reply(ctx, hdfs, id, op),
+            Event::CallFailed { .. } => self.master_is_gone(ctx, hdfs, id),
+            Event::ReadProgress { source, bytes, .. } => {
+                self.on_map(ctx, hdfs, id, |map, env| map.on_read_progress(env, source, bytes));
+            }
+            Event::ReadDone { .. } => self.on_map(ctx, hdfs, id, map::MapTask::on_read_done),
+            Event::ReadFailed { .. } => self.fail_on_node(ctx, hdfs, id, "its input could not be read"),
+            Event::WriteRoom { .. } if op == op::OUTPUT => self.on_map(ctx, hdfs, id, map::MapTask::on_write_room),
+            Event::WriteRoom { .. } => self.on_stream(ctx, hdfs, id, argument, stream::Step::Write),
+            Event::WriteClosed { .. } => self.on_output_closed(ctx, hdfs, id),
+            Event::WriteFailed { .. } => self.fail_on_node(ctx, hdfs, id, "its output could not be written"),
+        }
+    }
+
+    /// Where the job's master listens to its tasks.
+    fn umbilical(&self, job: JobId) -> Option<Server> {
+        self.yarn.master_of(job).map(|node| Server { node, port: yarn::UMBILICAL + job.0 })
+    }
 }

@@ -1,0 +1,292 @@
+//! The ResourceManager's scheduler and the AppMaster's allocator: which container goes to which job, and to which of its tasks.
+
+use super::attempt::Placement;
+use super::job::MapRequests;
+use super::scheduler::{MissedOffers, Share, order};
+use super::yarn::Yarn;
+use super::MapReduce;
+use crate::context::{Context, Nodes};
+use crate::effect::NodeId;
+use crate::hdfs::Hdfs;
+use crate::record::{AttemptId, JobId, Locality, TaskKind};
+use units::{Bytes, Time};
+
+/// A job as the ResourceManager sees it.
+#[derive(Debug, Default)]
+pub(crate) struct App {
+    /// It waits for a container for its AppMaster.
+    pub wants_master: bool,
+    /// AppMasters that it has lost.
+    pub masters: u32,
+    /// What it asked for when it was last heard, less what was granted since.
+    pub asks: MapRequests,
+    pub reduces: u32,
+    /// Its first maps are re-runs, which go before everything and anywhere.
+    pub again: bool,
+    /// The same in the heartbeat under way.
+    pub sent: MapRequests,
+    pub sent_reduces: u32,
+    pub sent_again: bool,
+    /// Containers for it since its last heartbeat.
+    pub granted: Vec<u32>,
+    pub lost_nodes: Vec<NodeId>,
+    pub used: Bytes,
+    pub missed: MissedOffers,
+    pub heard: Time,
+    /// It has unregistered.
+    pub left: bool,
+}
+
+/// A node as the ResourceManager sees it.
+#[derive(Debug)]
+pub(crate) struct RmNode {
+    /// Free memory and cores.
+    pub memory: Bytes,
+    pub vcores: u32,
+    /// Its last heartbeat; none before the first, and after it was lost.
+    pub heard: Option<Time>,
+    /// Which of the node's lives it knows.
+    pub life: u32,
+    pub containers: Vec<u32>,
+    /// Attempts that it is to stop (their AppMaster was lost).
+    pub clean_up: Vec<AttemptId>,
+}
+
+/// What a container is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Master,
+    Map,
+    Reduce,
+}
+
+/// A container that was granted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Container {
+    pub job: JobId,
+    pub node: NodeId,
+    pub role: Role,
+    pub memory: Bytes,
+    pub vcores: u32,
+    pub attempt: Option<AttemptId>,
+    pub granted: Time,
+    pub ended: bool,
+}
+
+impl MapRequests {
+    /// Takes granted map containers off the requests of their nodes and racks.
+    pub fn forget<'a>(&mut self, granted: impl Iterator<Item = &'a Container>, nodes: &Nodes) {
+        for container in granted {
+            if let Some(count) = self.by_node.get_mut(container.node.0 as usize) {
+                *count = count.saturating_sub(1);
+            }
+            if let Some(count) = self.by_rack.get_mut(&nodes.rack(container.node)) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+}
+
+impl Yarn {
+    /// Memory that no container holds, on nodes that are heard of.
+    pub fn free_memory(&self) -> Bytes {
+        self.nodes.iter().filter(|node| node.heard.is_some()).map(|node| node.memory).sum()
+    }
+}
+
+impl MapReduce {
+    fn request(&self, role: Role) -> (Bytes, u32) {
+        let yarn = &self.config.yarn;
+        match role {
+            Role::Master => (yarn.normalized(yarn.am_memory), 1),
+            Role::Map => (yarn.normalized(yarn.map_memory), yarn.task_vcores),
+            Role::Reduce => (yarn.normalized(yarn.reduce_memory), yarn.task_vcores),
+        }
+    }
+    fn fits(&self, node: NodeId, role: Role) -> bool {
+        let (memory, vcores) = self.request(role);
+        let free = &self.yarn.nodes[node.0 as usize];
+        free.memory >= memory && free.vcores >= vcores
+    }
+
+    /// Offers a node that has sent its heartbeat to the jobs in order; returns the AppMasters to start.
+    pub(crate) fn allocate(&mut self, ctx: &Context, node: NodeId) -> Vec<u32> {
+        let mut starts = Vec::new();
+        let mut off_switch = 0;
+        loop {
+            let shares = (0..self.jobs.len())
+                .filter(|&job| !self.yarn.apps[job].left && !self.jobs[job].is_over())
+                .map(|job| {
+                    let spec = &self.jobs[job].spec;
+                    Share { job, submit: spec.submit, used: self.yarn.apps[job].used.get(), weight: spec.weight }
+                })
+                .collect();
+            let granted = order(self.config.policy, shares).into_iter().find_map(|job| self.grant(ctx, JobId(job as u32), node, off_switch));
+            match granted {
+                None => return starts,
+                Some((container, Role::Master, _)) => starts.push(container),
+                Some((_, _, Locality::Remote)) => off_switch += 1,
+                Some(_) => {}
+            }
+        }
+    }
+    /// Grants a job a container on the node, if it wants one that fits.
+    fn grant(&mut self, ctx: &Context, job: JobId, node: NodeId, off_switch: u32) -> Option<(u32, Role, Locality)> {
+        let number = job.0 as usize;
+        if self.yarn.apps[number].wants_master {
+            let pinned = self.config.replay.as_ref().and_then(|replay| replay.master);
+            let wrong = pinned.is_some_and(|(host, at)| {
+                host != node || self.jobs[number].record.submit.saturating_add(at) > ctx.now
+            });
+            if wrong || !self.fits(node, Role::Master) {
+                return None;
+            }
+            self.yarn.apps[number].wants_master = false;
+            return Some((self.hand_out(ctx, job, node, Role::Master), Role::Master, Locality::Node));
+        }
+        if self.jobs[number].avoids(node, ctx.nodes.worker_count(), self.config.blacklist_ignore_percent) {
+            return None;
+        }
+        let anywhere = off_switch < self.config.yarn.off_switch_per_heartbeat;
+        let app = &self.yarn.apps[number];
+        if app.again && app.asks.any > 0 && anywhere && self.fits(node, Role::Map) {
+            return Some((self.hand_out(ctx, job, node, Role::Map), Role::Map, Locality::Remote));
+        }
+        let app = &self.yarn.apps[number];
+        if app.reduces > 0 && anywhere && self.fits(node, Role::Reduce) {
+            return Some((self.hand_out(ctx, job, node, Role::Reduce), Role::Reduce, Locality::Remote));
+        }
+        let app = &self.yarn.apps[number];
+        if app.asks.any == 0 || !self.fits(node, Role::Map) {
+            return None;
+        }
+        let rack = ctx.nodes.rack(node);
+        let named = app.asks.by_node.iter().filter(|&&count| count > 0).count();
+        let workers = ctx.nodes.worker_count();
+        let farthest = app.missed.farthest(self.config.yarn.locality_delay, workers, app.asks.any, named);
+        let locality = if app.asks.by_node.get(node.0 as usize).is_some_and(|&count| count > 0) {
+            Locality::Node
+        } else if app.asks.by_rack.get(&rack).is_some_and(|&count| count > 0) {
+            Locality::Rack
+        } else {
+            Locality::Remote
+        };
+        // A request that names no node may go anywhere at once.
+        let free = named == 0 && anywhere;
+        if locality > farthest && !free || locality == Locality::Remote && !anywhere {
+            self.yarn.apps[number].missed.miss();
+            return None;
+        }
+        self.yarn.apps[number].missed.assigned(locality);
+        Some((self.hand_out(ctx, job, node, Role::Map), Role::Map, locality))
+    }
+    fn hand_out(&mut self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> u32 {
+        let (memory, vcores) = self.request(role);
+        let number = self.yarn.containers.len() as u32;
+        let container = Container { job, node, role, memory, vcores, attempt: None, granted: ctx.now, ended: false };
+        self.yarn.containers.push(container);
+        let free = &mut self.yarn.nodes[node.0 as usize];
+        free.memory = free.memory - memory;
+        free.vcores -= vcores;
+        free.containers.push(number);
+        let app = &mut self.yarn.apps[job.0 as usize];
+        app.used += memory;
+        match role {
+            Role::Master => {}
+            Role::Map => {
+                app.asks.any -= 1;
+                app.asks.forget(std::iter::once(&container), &ctx.nodes);
+                app.granted.push(number);
+            }
+            Role::Reduce => {
+                app.reduces -= 1;
+                app.granted.push(number);
+            }
+        }
+        number
+    }
+    /// The ResourceManager knows that a container has ended.
+    pub(crate) fn free(&mut self, number: u32) {
+        let container = &mut self.yarn.containers[number as usize];
+        if std::mem::replace(&mut container.ended, true) {
+            return;
+        }
+        let Container { job, node, memory, vcores, attempt, .. } = *container;
+        let free = &mut self.yarn.nodes[node.0 as usize];
+        free.memory += memory;
+        free.vcores += vcores;
+        free.containers.retain(|&other| other != number);
+        let app = &mut self.yarn.apps[job.0 as usize];
+        app.used = app.used - memory;
+        if let Some(id) = attempt {
+            self.give_back(id);
+        }
+    }
+
+    /// The AppMaster gives a container to a task; none if it has no use for it.
+    pub(crate) fn assign(&mut self, ctx: &Context, job: JobId, number: u32) -> Option<AttemptId> {
+        let Container { node, role, granted, .. } = self.yarn.containers[number as usize];
+        let (kind, task, locality) = self.take_task(ctx, job, node, role == Role::Reduce, Locality::Remote)?;
+        let id = self.place(Placement { job, kind, task, node, locality, allocated: granted });
+        self.attempts[id.0 as usize].container = Some(number);
+        self.yarn.containers[number as usize].attempt = Some(id);
+        Some(id)
+    }
+    /// The job's next task for a node, unless the job avoids the node or an attempt at the task already runs there.
+    pub(crate) fn take_task(&mut self, ctx: &Context, job: JobId, node: NodeId, reduce: bool, farthest: Locality) -> Option<(TaskKind, u32, Option<Locality>)> {
+        let Self { jobs, attempts, config, .. } = self;
+        let owner = &mut jobs[job.0 as usize];
+        if owner.avoids(node, ctx.nodes.worker_count(), config.blacklist_ignore_percent) {
+            return None;
+        }
+        let (kind, task, locality) = if reduce {
+            (TaskKind::Reduce, owner.take_reduce()?, None)
+        } else {
+            let (task, locality) = owner.take_map(node, farthest, &ctx.nodes)?;
+            (TaskKind::Map, task, Some(locality))
+        };
+        if owner.task(kind, task).running.iter().any(|id| attempts[id.0 as usize].record.node == node) {
+            let requested = owner.task(kind, task).requested;
+            owner.want(kind, task, &ctx.nodes, requested);
+            return None;
+        }
+        Some((kind, task, locality))
+    }
+
+    /// How many reducers the AppMaster asks for (`RMContainerAllocator.scheduleReduces`): all of them when no map waits, else as many as the part of the
+    /// maps that is done, up to the ramp-up limit, leaves them; and if maps wait while reducers hold everything, reducers give way.
+    pub(crate) fn reduces_to_ask(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId, requests: &MapRequests) -> u32 {
+        let job = &self.jobs[id.0 as usize];
+        let wanted = job.wanted(TaskKind::Reduce);
+        if requests.any == 0 {
+            return wanted;
+        }
+        let (map, _) = self.request(Role::Map);
+        let (reduce, _) = self.request(Role::Reduce);
+        let count = |kind: TaskKind| job.tasks(kind).iter().map(|task| task.running.len() as u64).sum::<u64>();
+        let (maps, reduces) = (count(TaskKind::Map), count(TaskKind::Reduce));
+        let limit = self.headroom(id) + map * maps + reduce * reduces;
+        if reduces > 0 && limit.saturating_sub(reduce * reduces) < map {
+            self.preempt(ctx, hdfs, id, map.get().div_ceil(reduce.get()));
+            return 0;
+        }
+        let job = &self.jobs[id.0 as usize];
+        let done = f64::from(job.maps_done) / job.maps.len().max(1) as f64;
+        let ideal = limit.mul_f64(done.min(self.config.yarn.reduce_rampup_limit));
+        let unused = (limit - ideal.min(limit)).saturating_sub(map * (maps + u64::from(requests.any)));
+        let allowed = (ideal + unused).get() / reduce.get();
+        wanted.min(allowed.saturating_sub(reduces) as u32)
+    }
+    /// Reducers with the least progress give their containers up.
+    fn preempt(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, count: u64) {
+        let mut reducers: Vec<AttemptId> =
+            self.running(job).filter(|id| self.attempts[id.0 as usize].record.kind == TaskKind::Reduce).collect();
+        reducers.sort_by(|a, b| {
+            let progress = |id: &AttemptId| self.attempts[id.0 as usize].known_progress;
+            progress(a).total_cmp(&progress(b)).then(b.cmp(a))
+        });
+        for id in reducers.into_iter().take(count as usize) {
+            self.kill(ctx, hdfs, id, "preempted for a map");
+        }
+    }
+}

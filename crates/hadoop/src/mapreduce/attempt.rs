@@ -1,0 +1,476 @@
+//! An attempt on its node: from its container's launch, through its task, to its exit.
+
+use super::map::{MapTask, Outcome};
+use super::reduce::ReduceTask;
+use super::shuffle::{News, Shuffle};
+use super::stream::Step;
+use super::task::{Env, MapOutput, op, task_tag};
+use super::{Attempt, Generation, MapReduce, Policy};
+use crate::context::Context;
+use crate::effect::{NodeId, Tag};
+use crate::hdfs::Hdfs;
+use crate::record::{AttemptBytes, AttemptId, AttemptRecord, AttemptState, JobId, Locality, Phase, TaskKind, Waiting};
+use crate::rpc::{self, Call, Process};
+use units::{Bytes, Time};
+
+/// What runs for an attempt on its node.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Nothing (yet).
+    Placed,
+    /// Its container, its JVM or its set-up.
+    Starting,
+    Map(Box<MapTask>),
+    Reduce(Box<ReduceTask>),
+    /// Done or failed, and telling its master.
+    Reporting,
+    /// Nothing (any more).
+    Exited,
+}
+
+/// Lengths of the umbilical's calls: a task's description; a status with its counters; the question for events, and an event.
+const SMALL: Bytes = Bytes::new(250);
+const DESCRIPTION: Bytes = Bytes::new(2_000);
+const STATUS: Bytes = Bytes::new(3_500);
+const EVENT: u64 = 70;
+/// The most events in one reply (`MAX_EVENTS_TO_FETCH`).
+const MOST_EVENTS: usize = 10_000;
+
+/// The process of an attempt's JVM.
+pub(crate) fn process(id: AttemptId, node: NodeId) -> Process {
+    Process { node, id: 1_000 + id.0 }
+}
+
+/// Where and why an attempt is placed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement {
+    pub job: JobId,
+    pub kind: TaskKind,
+    pub task: u32,
+    pub node: NodeId,
+    pub locality: Option<Locality>,
+    pub allocated: Time,
+}
+
+impl MapReduce {
+    /// A new attempt, not launched yet.
+    pub(crate) fn place(&mut self, placement: Placement) -> AttemptId {
+        let Placement { job, kind, task, node, locality, allocated } = placement;
+        let id = AttemptId(self.attempts.len() as u32);
+        let owner = &mut self.jobs[job.0 as usize];
+        owner.record.ledger.slots_given += 1;
+        let state = owner.task_mut(kind, task);
+        let speculative = std::mem::take(&mut state.speculate) && !state.running.is_empty();
+        let record = AttemptRecord {
+            job,
+            kind,
+            task,
+            attempt: state.attempts,
+            node,
+            speculative,
+            locality,
+            state: AttemptState::Running,
+            reason: "",
+            requested: state.requested,
+            allocated,
+            start: Time::ZERO,
+            finish: Time::ZERO,
+            first_phase_end: None,
+            sort_end: None,
+            intervals: Vec::new(),
+            timeline: vec![(allocated, Waiting::Timeout)],
+            open: None,
+            spills: 0,
+            spilled_records: 0,
+            bytes: AttemptBytes::default(),
+            last_map: None,
+        };
+        state.attempts += 1;
+        state.running.push(id);
+        self.attempts.push(Attempt {
+            record,
+            body: Body::Placed,
+            reported: 0.0,
+            known_progress: 0.0,
+            heard: Time::ZERO,
+            container: None,
+            holds_slot: true,
+            failure: None,
+            replayed: false,
+        });
+        let (map, available) = (task, false);
+        self.outputs.push(MapOutput { map, node, bytes: Bytes::ZERO, disk: 0, file: 0, available });
+        id
+    }
+
+    /// The node starts the attempt's container.
+    pub(crate) fn launch(&mut self, ctx: &mut Context, id: AttemptId) {
+        let latency = self.config.launch_latency;
+        let attempt = &mut self.attempts[id.0 as usize];
+        attempt.body = Body::Starting;
+        attempt.record.wait(ctx.now, Waiting::StartUp);
+        attempt.record.begin(ctx.now, Phase::Start);
+        ctx.timer_in(latency, task_tag(id, op::LAUNCH, 0));
+    }
+
+    pub(crate) fn on_task_tag(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
+        let (id, op, argument) = super::read_task_tag(tag);
+        let Some(attempt) = self.attempts.get(id.0 as usize) else { return };
+        let node = attempt.record.node;
+        let starting = matches!(attempt.body, Body::Starting);
+        match op {
+            op::LAUNCH if starting => ctx.compute(node, self.config.jvm_start_cpu, task_tag(id, op::JVM, 0)),
+            op::JVM if starting => {
+                if !self.tell_master(ctx, id, op::DESCRIPTION, SMALL, DESCRIPTION) {
+                    self.set_up(ctx, id);
+                }
+            }
+            op::SET_UP if starting => self.begin(ctx, hdfs, id),
+            op::STATUS_DUE => self.status_due(ctx, id),
+            op::STREAM_READ => self.on_stream(ctx, hdfs, id, argument, Step::Read),
+            op::STREAM_COMPUTE => self.on_stream(ctx, hdfs, id, argument, Step::Compute),
+            op::STREAM_WRITE => self.on_stream(ctx, hdfs, id, argument, Step::Write),
+            op::MAP => self.on_map(ctx, hdfs, id, MapTask::on_computed),
+            op::SORT => self.on_map(ctx, hdfs, id, MapTask::on_sorted),
+            op::COPY => self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| reduce.on_copied(env, shuffle, outputs, argument)),
+            op::PENALTY => {
+                let host = NodeId(u32::from(argument));
+                self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| reduce.on_penalty_over(env, shuffle, outputs, host));
+            }
+            op::POLL_DUE => self.poll(ctx, hdfs, id),
+            _ => {}
+        }
+    }
+
+    fn set_up(&mut self, ctx: &mut Context, id: AttemptId) {
+        let node = self.attempts[id.0 as usize].record.node;
+        ctx.compute(node, self.config.task_overhead_cpu, task_tag(id, op::SET_UP, 0));
+    }
+
+    /// The task itself begins.
+    fn begin(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        ctx.timer_in(self.config.progress_interval, task_tag(id, op::STATUS_DUE, 0));
+        let seed = self.seed;
+        let kind = self.attempts[id.0 as usize].record.kind;
+        self.with_env(ctx, hdfs, id, |body, env, shuffle, _| match kind {
+            TaskKind::Map => {
+                let mut map = Box::new(MapTask::new(env));
+                let outcome = map.start(env);
+                *body = Body::Map(map);
+                outcome
+            }
+            TaskKind::Reduce => {
+                let mut reduce = Box::new(ReduceTask::new(env, seed));
+                let outcome = reduce.start(env, shuffle);
+                *body = Body::Reduce(reduce);
+                outcome
+            }
+        });
+        if kind == TaskKind::Reduce {
+            self.poll(ctx, hdfs, id);
+        }
+    }
+
+    fn with_env(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        id: AttemptId,
+        step: impl FnOnce(&mut Body, &mut Env, &mut Shuffle, &[MapOutput]) -> Outcome,
+    ) {
+        let Self { config, jobs, attempts, outputs, shuffle, next_disk, .. } = self;
+        let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
+        let Attempt { record, body, .. } = attempt;
+        let job = &jobs[record.job.0 as usize];
+        let nowhere = super::job::Split::default();
+        let split = if record.kind == TaskKind::Map { &job.splits[record.task as usize] } else { &nowhere };
+        let node = record.node;
+        let mut env = Env {
+            ctx,
+            hdfs,
+            config,
+            spec: &job.spec,
+            split,
+            partitions: &job.partitions,
+            maps: job.maps.len() as u32,
+            id,
+            node,
+            process: process(id, node),
+            record,
+            next_disk: &mut next_disk[node.0 as usize],
+        };
+        let outcome = step(body, &mut env, shuffle, outputs);
+        match outcome {
+            Outcome::Running => {}
+            Outcome::Done => self.end_on_node(ctx, hdfs, id),
+            Outcome::Failed(reason) => self.fail_on_node(ctx, hdfs, id, reason),
+        }
+    }
+    pub(crate) fn on_map(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, step: impl FnOnce(&mut MapTask, &mut Env) -> Outcome) {
+        self.with_env(ctx, hdfs, id, |body, env, _, _| match body {
+            Body::Map(map) => step(map, env),
+            _ => Outcome::Running,
+        });
+    }
+    pub(crate) fn on_reduce(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        id: AttemptId,
+        step: impl FnOnce(&mut ReduceTask, &mut Env, &mut Shuffle, &[MapOutput]) -> Outcome,
+    ) {
+        self.with_env(ctx, hdfs, id, |body, env, shuffle, outputs| match body {
+            Body::Reduce(reduce) => step(reduce, env, shuffle, outputs),
+            _ => Outcome::Running,
+        });
+    }
+    pub(crate) fn on_stream(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, slot: u16, step: Step) {
+        self.with_env(ctx, hdfs, id, |body, env, shuffle, outputs| match body {
+            Body::Map(map) => map.on_stream(env, slot, step),
+            Body::Reduce(reduce) => reduce.on_stream(env, shuffle, outputs, slot, step),
+            _ => Outcome::Running,
+        });
+    }
+    pub(crate) fn on_output_closed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        self.with_env(ctx, hdfs, id, |body, env, shuffle, _| match body {
+            Body::Map(map) => map.on_write_closed(env),
+            Body::Reduce(reduce) => reduce.on_write_closed(env, shuffle),
+            _ => Outcome::Running,
+        });
+    }
+
+    /// The shuffle has news for reducers.
+    pub(crate) fn tell_reducers(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, news: Vec<News>) {
+        for item in news {
+            match item {
+                News::Begins { fetch, reducer, bytes, .. } => {
+                    let mut accepted = true;
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
+                        accepted = reduce.accept(bytes);
+                        if accepted {
+                            return Outcome::Running;
+                        }
+                        let host = shuffle.host_of(fetch);
+                        shuffle.give_up(env.ctx, fetch);
+                        host.map_or(Outcome::Running, |host| reduce.on_fetch_end(env, shuffle, outputs, host, None))
+                    });
+                }
+                News::Arrived { reducer, host, map, bytes } => self.on_reduce(ctx, hdfs, reducer, |reduce, env, _, _| {
+                    reduce.on_arrived(env, host, map, bytes);
+                    Outcome::Running
+                }),
+                News::Finished { reducer, host } => self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
+                    reduce.on_fetch_end(env, shuffle, outputs, host, None)
+                }),
+                News::Failed { reducer, host, maps, missing } => {
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
+                        reduce.on_fetch_end(env, shuffle, outputs, host, Some((&maps, missing)))
+                    });
+                }
+            }
+        }
+    }
+
+    /// Asks for map completion events, or looks at those that the node's TaskTracker has.
+    fn poll(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        let Some(Attempt { record, body: Body::Reduce(reduce), .. }) = self.attempts.get(id.0 as usize) else { return };
+        if !reduce.is_shuffling() {
+            return;
+        }
+        let (job, node, seen) = (record.job, record.node, reduce.seen);
+        match self.config.generation {
+            Generation::Yarn => {
+                self.tell_master(ctx, id, op::POLL, SMALL, SMALL);
+            }
+            Generation::Hadoop1 => {
+                let known = self.tracker.events_known(node, job);
+                if known > seen {
+                    self.take_events(ctx, hdfs, id, known);
+                }
+                ctx.timer_in(self.config.event_poll, task_tag(id, op::POLL_DUE, 0));
+            }
+        }
+    }
+    /// Events up to a number are with the reducer.
+    fn take_events(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, until: usize) {
+        let job = self.attempts[id.0 as usize].record.job;
+        let Body::Reduce(reduce) = &self.attempts[id.0 as usize].body else { return };
+        let events = &self.jobs[job.0 as usize].events;
+        let fresh = events[reduce.seen.min(until)..until.min(events.len())].to_vec();
+        self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| {
+            reduce.seen = until;
+            for event in fresh {
+                let output = &outputs[event.map.0 as usize];
+                if event.lost {
+                    reduce.on_output_lost(event.map, output);
+                } else {
+                    reduce.on_output(event.map, output);
+                }
+            }
+            reduce.proceed(env, shuffle, outputs)
+        });
+    }
+
+    fn status_due(&mut self, ctx: &mut Context, id: AttemptId) {
+        let attempt = &self.attempts[id.0 as usize];
+        if !matches!(attempt.body, Body::Map(_) | Body::Reduce(_)) {
+            return;
+        }
+        self.tell_master(ctx, id, op::STATUS, STATUS, SMALL);
+        ctx.timer_in(self.config.progress_interval, task_tag(id, op::STATUS_DUE, 0));
+    }
+
+    /// A call to the AppMaster; false in Hadoop 1, where the TaskTracker on the same node is told without the network.
+    fn tell_master(&mut self, ctx: &mut Context, id: AttemptId, op: u8, request: Bytes, reply: Bytes) -> bool {
+        if self.config.generation == Generation::Hadoop1 {
+            return false;
+        }
+        let record = &self.attempts[id.0 as usize].record;
+        if let Some(to) = self.umbilical(record.job) {
+            rpc::call(ctx, Call { from: process(id, record.node), to, request, reply, tag: task_tag(id, op, 0) });
+        }
+        true
+    }
+
+    pub(crate) fn on_umbilical(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: rpc::CallId, to: rpc::Server, id: AttemptId, op: u8) {
+        let Some(attempt) = self.attempts.get(id.0 as usize) else { return };
+        let job = attempt.record.job;
+        if self.umbilical(job) != Some(to) {
+            return;
+        }
+        match op {
+            op::STATUS => self.master_hears(ctx, hdfs, id),
+            op::POLL => {
+                let known = self.jobs[job.0 as usize].events.len();
+                if let Body::Reduce(reduce) = &mut self.attempts[id.0 as usize].body {
+                    let until = known.min(reduce.seen + MOST_EVENTS);
+                    reduce.polled = Some(until);
+                    rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + EVENT * (until - reduce.seen) as u64));
+                }
+            }
+            op::DONE => {
+                let failure = self.attempts[id.0 as usize].failure;
+                match failure {
+                    None => self.master_done(ctx, hdfs, id),
+                    Some(reason) => self.master_failed(ctx, hdfs, id, reason),
+                }
+            }
+            _ => {}
+        }
+    }
+    pub(crate) fn on_umbilical_reply(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, op: u8) {
+        let Some(attempt) = self.attempts.get_mut(id.0 as usize) else { return };
+        match op {
+            op::DESCRIPTION if matches!(attempt.body, Body::Starting) => self.set_up(ctx, id),
+            op::POLL => {
+                let Body::Reduce(reduce) = &mut attempt.body else { return };
+                if let Some(until) = reduce.polled.take() {
+                    self.take_events(ctx, hdfs, id, until);
+                }
+                ctx.timer_in(self.config.event_poll, task_tag(id, op::POLL_DUE, 0));
+            }
+            op::DONE => self.exit(ctx, hdfs, id),
+            _ => {}
+        }
+    }
+
+    /// The task is done on its node, or has failed there.
+    fn end_on_node(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        let attempt = &mut self.attempts[id.0 as usize];
+        if let Body::Map(map) = &attempt.body
+            && let Some(file) = map.result
+        {
+            let output = &mut self.outputs[id.0 as usize];
+            output.bytes = file.bytes;
+            output.disk = file.disk;
+            output.file = map.result_file;
+            output.available = true;
+        }
+        let sources = if let Body::Reduce(reduce) = &attempt.body { reduce.sources().count() } else { 0 };
+        debug_assert!(sources == 0 || sources == self.jobs[attempt.record.job.0 as usize].maps.len());
+        attempt.body = Body::Reporting;
+        attempt.record.wait(ctx.now, Waiting::Timeout);
+        attempt.record.end(ctx.now);
+        if !self.tell_master(ctx, id, op::DONE, STATUS, SMALL) {
+            self.exit(ctx, hdfs, id);
+        }
+    }
+    /// The attempt has failed on its node.
+    pub(crate) fn fail_on_node(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, reason: &'static str) {
+        if matches!(self.attempts[id.0 as usize].body, Body::Exited | Body::Reporting | Body::Placed) {
+            return;
+        }
+        self.cancel(ctx, hdfs, id);
+        let attempt = &mut self.attempts[id.0 as usize];
+        attempt.failure = Some(reason);
+        attempt.record.wait(ctx.now, Waiting::Timeout);
+        attempt.record.end(ctx.now);
+        attempt.body = Body::Reporting;
+        if !self.tell_master(ctx, id, op::DONE, STATUS, SMALL) {
+            self.exit(ctx, hdfs, id);
+        }
+    }
+    /// The task cannot reach its master: it ends itself.
+    pub(crate) fn master_is_gone(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        if !matches!(self.attempts[id.0 as usize].body, Body::Exited) {
+            self.exit(ctx, hdfs, id);
+        }
+    }
+
+    /// Takes back what the attempt has asked of its node.
+    fn cancel(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        let node = self.attempts[id.0 as usize].record.node;
+        self.with_env(ctx, hdfs, id, |body, env, shuffle, _| {
+            match body {
+                Body::Starting => {
+                    env.ctx.cancel_compute(node, env.tag(op::JVM, 0));
+                    env.ctx.cancel_compute(node, env.tag(op::SET_UP, 0));
+                }
+                Body::Map(map) => map.cancel(env),
+                Body::Reduce(reduce) => reduce.cancel(env, shuffle),
+                Body::Placed | Body::Reporting | Body::Exited => {}
+            }
+            Outcome::Running
+        });
+    }
+    /// The attempt's processes are gone from its node, which stays.
+    pub(crate) fn exit(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        if matches!(self.attempts[id.0 as usize].body, Body::Exited) {
+            return;
+        }
+        self.cancel(ctx, hdfs, id);
+        let attempt = &mut self.attempts[id.0 as usize];
+        attempt.body = Body::Exited;
+        attempt.record.end(ctx.now);
+        let node = attempt.record.node;
+        rpc::exit(ctx, process(id, node));
+        match self.config.generation {
+            Generation::Yarn => self.container_exited(id),
+            Generation::Hadoop1 => self.task_exited(ctx, id),
+        }
+    }
+    /// The attempt is gone with its node.
+    pub(crate) fn vanish(&mut self, id: AttemptId, now: Time) {
+        let attempt = &mut self.attempts[id.0 as usize];
+        attempt.body = Body::Exited;
+        attempt.record.end(now);
+        attempt.record.wait(now, Waiting::Timeout);
+    }
+    /// The attempts that have something on a node.
+    pub(crate) fn on_node(&self, node: NodeId) -> Vec<AttemptId> {
+        let here = |attempt: &Attempt| attempt.record.node == node && !matches!(attempt.body, Body::Exited);
+        (0..).map(AttemptId).zip(&self.attempts).filter(|(_, attempt)| here(attempt)).map(|(id, _)| id).collect()
+    }
+    /// The progress that an attempt would report now, if it has a task.
+    pub(crate) fn progress_on_node(&self, id: AttemptId) -> Option<f64> {
+        match &self.attempts[id.0 as usize].body {
+            Body::Map(map) => Some(map.progress()),
+            Body::Reduce(reduce) => Some(reduce.progress()),
+            _ => None,
+        }
+    }
+    /// Whether jobs wait for locality at all in Hadoop 1: its FIFO scheduler does not.
+    pub(crate) fn delays(&self) -> bool {
+        self.config.policy == Policy::Fair
+    }
+}

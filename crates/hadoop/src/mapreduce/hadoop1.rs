@@ -1,0 +1,369 @@
+//! Hadoop 1: TaskTrackers with slots call the JobTracker at their heartbeats, and find what to launch or to kill in its replies.
+
+use super::attempt::Placement;
+use super::config::MapReduceConfig;
+use super::scheduler::{LocalityWait, Share, order};
+use super::{MapReduce, control, kind};
+use crate::context::Context;
+use crate::effect::{NodeId, Service, Tag};
+use crate::hdfs::Hdfs;
+use crate::record::{AttemptId, AttemptState, JobId, Locality, TaskKind};
+use crate::rpc::{self, Call, CallId, Process, Server, ServerConfig};
+use des::RandomStream;
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
+
+/// The JobTracker's port.
+pub(crate) const JOB_TRACKER: u32 = 8_021;
+const TRACKER_PROCESS: u32 = 1;
+/// Handlers (`mapred.job.tracker.handler.count`) and the processor time of a heartbeat.
+const HANDLERS: u32 = 10;
+const HEARTBEAT_CALL: Time = Time::from_us(400);
+/// Lengths: a heartbeat, a task's status in it, an action in the reply, a question for events and an event.
+const BEAT: u64 = 400;
+const PER_STATUS: u64 = 900;
+const PER_ACTION: u64 = 1_500;
+const SMALL: Bytes = Bytes::new(250);
+const PER_EVENT: u64 = 70;
+/// The JobTracker looks for lost TaskTrackers this often within their expiry.
+const LOOKS: u64 = 3;
+
+#[derive(Debug)]
+pub(crate) struct JobTracker {
+    trackers: Vec<Tracker>,
+    waits: Vec<LocalityWait>,
+    submitted: Vec<bool>,
+    random: RandomStream,
+}
+
+/// A TaskTracker, and what the JobTracker knows of it.
+#[derive(Debug, Default)]
+struct Tracker {
+    /// Attempts in its slots.
+    maps: Vec<AttemptId>,
+    reduces: Vec<AttemptId>,
+    /// Attempts that ended since its last heartbeat.
+    ended: Vec<AttemptId>,
+    telling: Vec<AttemptId>,
+    beating: bool,
+    /// A heartbeat out of band is due when the one under way is over.
+    hurry: bool,
+    /// In the reply under way.
+    launches: Vec<AttemptId>,
+    kills: Vec<AttemptId>,
+    /// Map completion events that it has, by job.
+    events: BTreeMap<JobId, Events>,
+    heard: Option<Time>,
+    life: u32,
+    /// The life that the JobTracker knows.
+    known_life: u32,
+}
+
+#[derive(Debug, Default)]
+struct Events {
+    known: usize,
+    /// What the reply under way will bring.
+    answered: usize,
+    asking: bool,
+}
+
+impl JobTracker {
+    pub fn new(_: &MapReduceConfig, nodes: usize, jobs: usize, seed: u64) -> Self {
+        Self {
+            trackers: (0..nodes).map(|_| Tracker::default()).collect(),
+            waits: vec![LocalityWait::default(); jobs],
+            submitted: vec![false; jobs],
+            random: RandomStream::new(seed, "hadoop1/heartbeat-phase", 0),
+        }
+    }
+    /// Map completion events that a node's TaskTracker has.
+    pub fn events_known(&self, node: NodeId, job: JobId) -> usize {
+        self.trackers[node.0 as usize].events.get(&job).map_or(0, |events| events.known)
+    }
+}
+
+impl MapReduce {
+    fn job_tracker(ctx: &Context) -> Server {
+        Server { node: ctx.nodes.master(), port: JOB_TRACKER }
+    }
+    pub(crate) fn start_hadoop1(&mut self, ctx: &mut Context) {
+        rpc::serve(ctx, Self::job_tracker(ctx), ServerConfig::new(HANDLERS, HEARTBEAT_CALL, Service::Rpc));
+        let interval = self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count());
+        for node in ctx.nodes.workers() {
+            let phase = interval.mul_f64(self.tracker.random.uniform());
+            self.tracker_beat_in(ctx, node, phase);
+        }
+        ctx.timer_in(self.config.hadoop1.expiry / LOOKS, control(kind::EXPIRY_DUE, 0));
+    }
+    fn tracker_beat_in(&mut self, ctx: &mut Context, node: NodeId, delay: Time) {
+        let life = u64::from(self.tracker.trackers[node.0 as usize].life & 0xffff);
+        ctx.timer_in(delay, control(kind::WORKER_DUE, life << 32 | u64::from(node.0)));
+    }
+
+    pub(crate) fn on_hadoop1_timer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
+        let value = tag.value();
+        match tag.kind() {
+            kind::WORKER_DUE => {
+                let node = NodeId(value as u32);
+                let tracker = &self.tracker.trackers[node.0 as usize];
+                if ctx.nodes.is_up(node) && u64::from(tracker.life & 0xffff) == value >> 32 {
+                    self.tracker_beats(ctx, node);
+                    self.ask_for_events(ctx, node);
+                    self.tracker_beat_in(ctx, node, self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count()));
+                }
+            }
+            kind::EXPIRY_DUE => {
+                let expiry = self.config.hadoop1.expiry;
+                for node in ctx.nodes.workers() {
+                    let heard = self.tracker.trackers[node.0 as usize].heard;
+                    if heard.is_some_and(|heard| heard.saturating_add(expiry) <= ctx.now) {
+                        self.tracker_lost(ctx, node);
+                    }
+                }
+                if !self.finished {
+                    ctx.timer_in(expiry / LOOKS, control(kind::EXPIRY_DUE, 0));
+                }
+            }
+            _ => {}
+        }
+        let _ = hdfs;
+    }
+
+    /// A heartbeat leaves, unless one is under way.
+    fn tracker_beats(&mut self, ctx: &mut Context, node: NodeId) {
+        let tracker = &mut self.tracker.trackers[node.0 as usize];
+        if std::mem::replace(&mut tracker.beating, true) {
+            return;
+        }
+        let ended = std::mem::take(&mut tracker.ended);
+        tracker.telling.extend(ended);
+        let statuses = (tracker.maps.len() + tracker.reduces.len() + tracker.telling.len()) as u64;
+        let from = Process { node, id: TRACKER_PROCESS };
+        let request = Bytes::new(BEAT + PER_STATUS * statuses);
+        let tag = control(kind::WORKER_BEAT, u64::from(node.0));
+        rpc::call(ctx, Call { from, to: Self::job_tracker(ctx), request, reply: SMALL, tag });
+    }
+    /// One question per job with reducers on the node that still fetch (`MapEventsFetcherThread`).
+    fn ask_for_events(&mut self, ctx: &mut Context, node: NodeId) {
+        let mut jobs: Vec<JobId> = Vec::new();
+        for &id in &self.tracker.trackers[node.0 as usize].reduces {
+            let job = self.attempts[id.0 as usize].record.job;
+            if !jobs.contains(&job) {
+                jobs.push(job);
+            }
+        }
+        for job in jobs {
+            let events = self.tracker.trackers[node.0 as usize].events.entry(job).or_default();
+            if !std::mem::replace(&mut events.asking, true) {
+                let from = Process { node, id: TRACKER_PROCESS };
+                let tag = control(kind::EVENTS, u64::from(job.0) << 24 | u64::from(node.0));
+                rpc::call(ctx, Call { from, to: Self::job_tracker(ctx), request: SMALL, reply: SMALL, tag });
+            }
+        }
+    }
+
+    pub(crate) fn on_hadoop1_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: CallId, tag: Tag) {
+        let value = tag.value();
+        match tag.kind() {
+            kind::SUBMIT => {
+                self.tracker.submitted[value as usize] = true;
+                self.jobs[value as usize].record.master_start = Some(ctx.now);
+                self.launch_job(ctx, hdfs, JobId(value as u32));
+            }
+            kind::WORKER_BEAT => {
+                let node = NodeId(value as u32);
+                self.jt_hears(ctx, hdfs, node);
+                let tracker = &self.tracker.trackers[node.0 as usize];
+                let actions = (tracker.launches.len() + tracker.kills.len()) as u64;
+                rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + PER_ACTION * actions));
+            }
+            kind::EVENTS => {
+                let (job, node) = (JobId((value >> 24) as u32), NodeId(value as u32 & 0xff_ffff));
+                let all = self.jobs[job.0 as usize].events.len();
+                let events = self.tracker.trackers[node.0 as usize].events.entry(job).or_default();
+                events.answered = all;
+                rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + PER_EVENT * (all - events.known) as u64));
+            }
+            _ => {}
+        }
+    }
+    pub(crate) fn on_hadoop1_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
+        let value = tag.value();
+        match tag.kind() {
+            kind::WORKER_BEAT => {
+                let node = NodeId(value as u32);
+                let tracker = &mut self.tracker.trackers[node.0 as usize];
+                tracker.beating = false;
+                tracker.telling.clear();
+                let (launches, kills) = (std::mem::take(&mut tracker.launches), std::mem::take(&mut tracker.kills));
+                for id in kills {
+                    self.exit(ctx, hdfs, id);
+                }
+                for id in launches {
+                    if self.attempts[id.0 as usize].record.state == AttemptState::Running {
+                        self.confirm_start(ctx, id);
+                        self.launch(ctx, id);
+                    } else {
+                        self.exit(ctx, hdfs, id);
+                    }
+                }
+                if std::mem::take(&mut self.tracker.trackers[node.0 as usize].hurry) {
+                    self.tracker_beats(ctx, node);
+                }
+            }
+            kind::EVENTS => {
+                let (job, node) = (JobId((value >> 24) as u32), NodeId(value as u32 & 0xff_ffff));
+                if let Some(events) = self.tracker.trackers[node.0 as usize].events.get_mut(&job) {
+                    events.asking = false;
+                    events.known = events.answered;
+                }
+            }
+            _ => {}
+        }
+    }
+    pub(crate) fn on_hadoop1_call_failed(&mut self, _: &mut Context, tag: Tag) {
+        let value = tag.value();
+        match tag.kind() {
+            kind::WORKER_BEAT => {
+                let tracker = &mut self.tracker.trackers[value as usize];
+                tracker.beating = false;
+                let telling = std::mem::take(&mut tracker.telling);
+                tracker.ended.extend(telling);
+            }
+            kind::EVENTS => {
+                let (job, node) = (JobId((value >> 24) as u32), value as usize & 0xff_ffff);
+                if let Some(events) = self.tracker.trackers[node].events.get_mut(&job) {
+                    events.asking = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A heartbeat is at the JobTracker: statuses are read, then free slots are filled.
+    fn jt_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, node: NodeId) {
+        let tracker = &mut self.tracker.trackers[node.0 as usize];
+        tracker.heard = Some(ctx.now);
+        if std::mem::replace(&mut tracker.known_life, tracker.life) != tracker.life {
+            self.tracker_lost(ctx, node);
+        }
+        let tracker = &self.tracker.trackers[node.0 as usize];
+        let running: Vec<AttemptId> = tracker.maps.iter().chain(&tracker.reduces).copied().collect();
+        for id in running {
+            self.master_hears(ctx, hdfs, id);
+        }
+        for id in self.tracker.trackers[node.0 as usize].telling.clone() {
+            self.give_back(id);
+            match self.attempts[id.0 as usize].failure {
+                Some(reason) => self.master_failed(ctx, hdfs, id, reason),
+                None => self.master_done(ctx, hdfs, id),
+            }
+        }
+        self.fill_slots(ctx, node);
+    }
+
+    /// At most so many tasks of each kind per heartbeat, of the jobs in order.
+    fn fill_slots(&mut self, ctx: &mut Context, node: NodeId) {
+        for kind in [TaskKind::Map, TaskKind::Reduce] {
+            for _ in 0..self.config.hadoop1.tasks_per_heartbeat {
+                let tracker = &self.tracker.trackers[node.0 as usize];
+                let (slots, used) = match kind {
+                    TaskKind::Map => (self.config.hadoop1.map_slots, tracker.maps.len()),
+                    TaskKind::Reduce => (self.config.hadoop1.reduce_slots, tracker.reduces.len()),
+                };
+                if used >= slots as usize || !self.fill_slot(ctx, node, kind) {
+                    break;
+                }
+            }
+        }
+    }
+    fn fill_slot(&mut self, ctx: &mut Context, node: NodeId, kind: TaskKind) -> bool {
+        let shares = (0..self.jobs.len())
+            .filter(|&job| self.tracker.submitted[job] && !self.jobs[job].is_over())
+            .map(|job| Share {
+                job,
+                submit: self.jobs[job].spec.submit,
+                used: self.running(JobId(job as u32)).filter(|id| self.attempts[id.0 as usize].record.kind == kind).count() as u64,
+                weight: self.jobs[job].spec.weight,
+            })
+            .collect();
+        for number in order(self.config.policy, shares) {
+            if self.jobs[number].wanted(kind) == 0 {
+                continue;
+            }
+            let farthest = if kind == TaskKind::Map && self.delays() {
+                self.tracker.waits[number].farthest(ctx.now, self.config.hadoop1.locality_delay)
+            } else {
+                Locality::Remote
+            };
+            let job = JobId(number as u32);
+            let Some((kind, task, locality)) = self.take_task(ctx, job, node, kind == TaskKind::Reduce, farthest) else { continue };
+            if let Some(locality) = locality {
+                self.tracker.waits[number].assigned(locality);
+            }
+            let id = self.place(Placement { job, kind, task, node, locality, allocated: ctx.now });
+            let tracker = &mut self.tracker.trackers[node.0 as usize];
+            match kind {
+                TaskKind::Map => tracker.maps.push(id),
+                TaskKind::Reduce => tracker.reduces.push(id),
+            }
+            tracker.launches.push(id);
+            return true;
+        }
+        false
+    }
+
+    /// The reply to the node's next heartbeat tells it to kill an attempt.
+    pub(crate) fn tell_tracker_to_kill(&mut self, id: AttemptId) {
+        let node = self.attempts[id.0 as usize].record.node;
+        self.tracker.trackers[node.0 as usize].kills.push(id);
+    }
+    /// An attempt's process is gone: its slot is free, and the next heartbeat tells.
+    pub(crate) fn task_exited(&mut self, ctx: &mut Context, id: AttemptId) {
+        let node = self.attempts[id.0 as usize].record.node;
+        let out_of_band = self.config.hadoop1.out_of_band;
+        if self.attempts[id.0 as usize].replayed {
+            self.give_back(id);
+        }
+        let tracker = &mut self.tracker.trackers[node.0 as usize];
+        tracker.maps.retain(|&other| other != id);
+        tracker.reduces.retain(|&other| other != id);
+        tracker.ended.push(id);
+        if out_of_band && tracker.beating {
+            tracker.hurry = true;
+        } else if out_of_band {
+            self.tracker_beats(ctx, node);
+        }
+    }
+
+    /// The JobTracker gives a TaskTracker up, or finds that it has restarted.
+    fn tracker_lost(&mut self, ctx: &mut Context, node: NodeId) {
+        if self.tracker.trackers[node.0 as usize].heard.is_some_and(|heard| heard < ctx.now) {
+            self.tracker.trackers[node.0 as usize].heard = None;
+        }
+        let held: Vec<AttemptId> = (0..self.attempts.len() as u32)
+            .map(AttemptId)
+            .filter(|id| {
+                let attempt = &self.attempts[id.0 as usize];
+                attempt.record.node == node && attempt.holds_slot
+            })
+            .collect();
+        for id in held {
+            self.give_back(id);
+        }
+        for job in 0..self.jobs.len() as u32 {
+            self.node_lost(ctx, JobId(job), node);
+        }
+    }
+    /// A worker's processes are gone; the JobTracker hears of it by silence.
+    pub(crate) fn tracker_down(&mut self, node: NodeId) {
+        let tracker = &mut self.tracker.trackers[node.0 as usize];
+        let (life, known_life, heard) = (tracker.life + 1, tracker.known_life, tracker.heard);
+        *tracker = Tracker { life, known_life, heard, ..Tracker::default() };
+    }
+    pub(crate) fn tracker_up(&mut self, ctx: &mut Context, node: NodeId) {
+        if node != ctx.nodes.master() {
+            self.tracker_beat_in(ctx, node, Time::ZERO);
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! A job as its master sees it: tasks, what they wait for, which maps are done, which nodes to avoid.
+
+use crate::context::{Context, Nodes};
+use crate::effect::NodeId;
+use crate::hdfs::{BlockId, FileId, Hdfs};
+use crate::record::{AttemptId, JobId, JobRecord, JobState, Locality, TaskKind};
+use crate::workload::{Partitions, Source, Workload};
+use std::collections::{BTreeMap, VecDeque};
+use units::{Bytes, Time};
+
+/// What a job reads.
+#[derive(Clone, PartialEq, Debug)]
+pub enum JobInput {
+    /// Files of these lengths, which exist in HDFS when the run begins (made data for a workload whose maps generate it: its volume).
+    Files(Vec<Bytes>),
+    /// Splits of these lengths with the nodes that hold their replicas (a recorded layout).
+    Splits(Vec<(Bytes, Vec<NodeId>)>),
+}
+
+impl JobInput {
+    /// All bytes of it.
+    pub fn bytes(&self) -> Bytes {
+        match self {
+            Self::Files(files) => files.iter().copied().sum(),
+            Self::Splits(splits) => splits.iter().map(|(bytes, _)| *bytes).sum(),
+        }
+    }
+}
+
+/// A job to run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does to its data.
+    pub workload: Workload,
+    /// What it reads.
+    pub input: JobInput,
+    /// A split holds a whole file (TestDFSIO) instead of a block.
+    pub whole_files: bool,
+    /// `mapreduce.job.reduces`.
+    pub reducers: u32,
+    /// When the client submits it.
+    pub submit: Time,
+    /// Its weight under fair sharing.
+    pub weight: f64,
+}
+
+/// The input of one map.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Split {
+    pub blocks: Vec<(BlockId, Bytes)>,
+    pub bytes: Bytes,
+    /// Nodes with a replica of its first block.
+    pub hosts: Vec<NodeId>,
+}
+
+/// One task.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Task {
+    /// Attempts asked for and not yet placed.
+    pub wanted: u32,
+    /// Whether the attempt asked for is a speculative one.
+    pub speculate: bool,
+    /// Attempts that run, as far as the master knows.
+    pub running: Vec<AttemptId>,
+    pub done: Option<AttemptId>,
+    pub failures: u32,
+    pub attempts: u32,
+    pub requested: Time,
+}
+
+/// News for the reducers, in order: a map's output is there, or is no longer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MapEvent {
+    pub map: AttemptId,
+    pub lost: bool,
+}
+
+/// Maps that wait, by where their input is. An entry is stale when its map no longer waits; stale ones are dropped when met.
+#[derive(Debug, Default)]
+struct WaitingMaps {
+    by_node: Vec<Vec<u32>>,
+    by_rack: BTreeMap<u32, Vec<u32>>,
+    any: VecDeque<u32>,
+    /// Maps to run again go first, and anywhere.
+    again: VecDeque<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub id: JobId,
+    pub spec: JobSpec,
+    pub record: JobRecord,
+    pub splits: Vec<Split>,
+    pub partitions: Partitions,
+    pub maps: Vec<Task>,
+    pub reduces: Vec<Task>,
+    pub maps_done: u32,
+    pub reduces_done: u32,
+    pub events: Vec<MapEvent>,
+    /// When its attempts are next looked at for timeouts.
+    pub timeout_at: Time,
+    /// Its reducers have been asked for.
+    pub reduces_released: bool,
+    waiting: WaitingMaps,
+    waiting_reduces: VecDeque<u32>,
+    failures_by_node: BTreeMap<NodeId, u32>,
+    blacklist: Vec<NodeId>,
+    /// Reports of failed fetches by map attempt.
+    pub fetch_failures: BTreeMap<AttemptId, u32>,
+    /// Durations of successful attempts: count, sum, sum of squares (seconds), for maps and reduces.
+    pub durations: [Durations; 2],
+}
+
+/// Moments of the durations of successful attempts, in seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Durations {
+    pub count: u32,
+    sum: f64,
+    squares: f64,
+}
+
+impl Durations {
+    pub fn add(&mut self, seconds: f64) {
+        self.count += 1;
+        self.sum += seconds;
+        self.squares += seconds * seconds;
+    }
+    pub fn mean(&self) -> f64 {
+        self.sum / f64::from(self.count.max(1))
+    }
+    pub fn deviation(&self) -> f64 {
+        let mean = self.mean();
+        libm::sqrt((self.squares / f64::from(self.count.max(1)) - mean * mean).max(0.0))
+    }
+}
+
+impl Job {
+    pub fn new(id: JobId, spec: JobSpec, ctx: &Context, hdfs: &mut Hdfs, seed: u64) -> Self {
+        let splits = splits(&spec, ctx, hdfs);
+        let reducers = spec.reducers;
+        let record = JobRecord {
+            name: spec.name.clone(),
+            workload: spec.workload.name.clone(),
+            state: JobState::Running,
+            reason: String::new(),
+            submit: spec.submit,
+            master_start: None,
+            launch: None,
+            finish: None,
+            maps: splits.len() as u32,
+            reduces: reducers,
+            ledger: crate::record::JobLedger::default(),
+        };
+        Self {
+            id,
+            partitions: spec.workload.partitions(reducers, seed),
+            record,
+            maps: vec![Task::default(); splits.len()],
+            reduces: vec![Task::default(); reducers as usize],
+            splits,
+            spec,
+            maps_done: 0,
+            reduces_done: 0,
+            events: Vec::new(),
+            timeout_at: Time::MAX,
+            reduces_released: false,
+            waiting: WaitingMaps { by_node: vec![Vec::new(); ctx.nodes.len()], ..WaitingMaps::default() },
+            waiting_reduces: VecDeque::new(),
+            failures_by_node: BTreeMap::new(),
+            blacklist: Vec::new(),
+            fetch_failures: BTreeMap::new(),
+            durations: [Durations::default(); 2],
+        }
+    }
+
+    pub fn task(&self, kind: TaskKind, task: u32) -> &Task {
+        match kind {
+            TaskKind::Map => &self.maps[task as usize],
+            TaskKind::Reduce => &self.reduces[task as usize],
+        }
+    }
+    pub fn task_mut(&mut self, kind: TaskKind, task: u32) -> &mut Task {
+        match kind {
+            TaskKind::Map => &mut self.maps[task as usize],
+            TaskKind::Reduce => &mut self.reduces[task as usize],
+        }
+    }
+    pub fn tasks(&self, kind: TaskKind) -> &[Task] {
+        match kind {
+            TaskKind::Map => &self.maps,
+            TaskKind::Reduce => &self.reduces,
+        }
+    }
+    pub fn is_over(&self) -> bool {
+        self.record.state != JobState::Running
+    }
+    pub fn is_launched(&self) -> bool {
+        self.record.launch.is_some() && !self.is_over()
+    }
+    /// Whether every task is done.
+    pub fn is_complete(&self) -> bool {
+        self.maps_done as usize == self.maps.len() && self.reduces_done as usize == self.reduces.len()
+    }
+    /// Whether so many maps are done that reducers may start.
+    pub fn passed_slow_start(&self, slow_start: f64) -> bool {
+        f64::from(self.maps_done) >= libm::ceil(slow_start * self.maps.len() as f64)
+    }
+
+    /// Asks for one attempt more at a task.
+    pub fn want(&mut self, kind: TaskKind, task: u32, nodes: &Nodes, now: Time) {
+        let again = {
+            let state = self.task_mut(kind, task);
+            if state.wanted == 0 {
+                state.requested = now;
+            }
+            state.wanted += 1;
+            state.attempts > 0 && !state.speculate
+        };
+        match kind {
+            TaskKind::Reduce => self.waiting_reduces.push_back(task),
+            TaskKind::Map if again => self.waiting.again.push_back(task),
+            TaskKind::Map => {
+                let mut racks = Vec::new();
+                for &host in &self.splits[task as usize].hosts {
+                    self.waiting.by_node[host.0 as usize].push(task);
+                    let rack = nodes.rack(host);
+                    if !racks.contains(&rack) {
+                        racks.push(rack);
+                        self.waiting.by_rack.entry(rack).or_default().push(task);
+                    }
+                }
+                self.waiting.any.push_back(task);
+            }
+        }
+    }
+    /// Attempts asked for and not yet placed.
+    pub fn wanted(&self, kind: TaskKind) -> u32 {
+        self.tasks(kind).iter().map(|task| task.wanted).sum()
+    }
+    /// Maps that must run again and go before all others.
+    pub fn wants_again(&self) -> bool {
+        self.waiting.again.iter().any(|&task| self.maps[task as usize].wanted > 0)
+    }
+    /// Waiting maps with a replica on each node, and in each rack.
+    pub fn map_requests(&self, nodes: &Nodes) -> MapRequests {
+        let mut requests = MapRequests { by_node: vec![0; nodes.len()], by_rack: BTreeMap::new(), any: 0 };
+        for (task, split) in self.maps.iter().zip(&self.splits) {
+            if task.wanted == 0 {
+                continue;
+            }
+            requests.any += task.wanted;
+            let mut racks: Vec<u32> = Vec::new();
+            for &host in &split.hosts {
+                requests.by_node[host.0 as usize] += task.wanted;
+                let rack = nodes.rack(host);
+                if !racks.contains(&rack) {
+                    racks.push(rack);
+                    *requests.by_rack.entry(rack).or_default() += task.wanted;
+                }
+            }
+        }
+        requests
+    }
+    pub fn locality(&self, map: u32, node: NodeId, nodes: &Nodes) -> Locality {
+        let hosts = &self.splits[map as usize].hosts;
+        if hosts.contains(&node) || hosts.is_empty() {
+            Locality::Node
+        } else if hosts.iter().any(|&host| nodes.rack(host) == nodes.rack(node)) {
+            Locality::Rack
+        } else {
+            Locality::Remote
+        }
+    }
+
+    /// Takes the best map for a node that waits, no farther from its input than `farthest`.
+    pub fn take_map(&mut self, node: NodeId, farthest: Locality, nodes: &Nodes) -> Option<(u32, Locality)> {
+        let Self { waiting, maps, splits, .. } = self;
+        let stale = |task: u32| maps[task as usize].wanted == 0;
+        let rack = waiting.by_rack.get_mut(&nodes.rack(node));
+        let found = next(&mut waiting.again, stale)
+            .or_else(|| first(&mut waiting.by_node[node.0 as usize], stale))
+            .or_else(|| rack.filter(|_| farthest >= Locality::Rack).and_then(|rack| first(rack, stale)))
+            .or_else(|| {
+                while waiting.any.front().is_some_and(|&task| stale(task)) {
+                    waiting.any.pop_front();
+                }
+                let anywhere = waiting.any.front().is_some_and(|&task| splits[task as usize].hosts.is_empty());
+                if anywhere || farthest == Locality::Remote { waiting.any.pop_front() } else { None }
+            })?;
+        let locality = self.locality(found, node, nodes);
+        self.maps[found as usize].wanted -= 1;
+        Some((found, locality))
+    }
+    /// Takes the next reduce that waits.
+    pub fn take_reduce(&mut self) -> Option<u32> {
+        while let Some(task) = self.waiting_reduces.pop_front() {
+            let state = &mut self.reduces[task as usize];
+            if state.wanted > 0 {
+                state.wanted -= 1;
+                return Some(task);
+            }
+        }
+        None
+    }
+    /// An attempt failed on a node.
+    pub fn count_failure(&mut self, node: NodeId, limit: u32) {
+        let failures = self.failures_by_node.entry(node).or_default();
+        *failures += 1;
+        if *failures >= limit && !self.blacklist.contains(&node) {
+            self.blacklist.push(node);
+        }
+    }
+    /// Whether the job avoids the node; with too large a part of the nodes on the list, it avoids none.
+    pub fn avoids(&self, node: NodeId, workers: usize, ignore_percent: u32) -> bool {
+        self.blacklist.contains(&node) && self.blacklist.len() * 100 < workers * ignore_percent as usize
+    }
+    /// Nodes on the job's blacklist.
+    pub fn blacklist(&self) -> &[NodeId] {
+        &self.blacklist
+    }
+}
+
+/// Waiting maps by where they would be local.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct MapRequests {
+    pub by_node: Vec<u32>,
+    pub by_rack: BTreeMap<u32, u32>,
+    pub any: u32,
+}
+
+/// Takes the first entry of a queue that is not stale.
+fn next(queue: &mut VecDeque<u32>, stale: impl Fn(u32) -> bool) -> Option<u32> {
+    while let Some(task) = queue.pop_front() {
+        if !stale(task) {
+            return Some(task);
+        }
+    }
+    None
+}
+
+/// Takes the first entry of a list that is not stale, and drops those before it.
+fn first(list: &mut Vec<u32>, stale: impl Fn(u32) -> bool) -> Option<u32> {
+    let Some(place) = list.iter().position(|&task| !stale(task)) else {
+        list.clear();
+        return None;
+    };
+    list.drain(..=place).next_back()
+}
+
+fn splits(spec: &JobSpec, ctx: &Context, hdfs: &mut Hdfs) -> Vec<Split> {
+    if let Source::Generated { maps } = spec.workload.source {
+        let total = spec.input.bytes();
+        let share = |k: u64| total.get() * k / u64::from(maps.max(1));
+        return (0..u64::from(maps))
+            .map(|k| Split { bytes: Bytes::new(share(k + 1) - share(k)), ..Split::default() })
+            .collect();
+    }
+    let (block_size, replication) = (hdfs.config().block_size, hdfs.config().replication);
+    let files: Vec<FileId> = match &spec.input {
+        JobInput::Files(files) => {
+            files.iter().map(|&length| hdfs.add_file(ctx, length, block_size, replication, None)).collect()
+        }
+        JobInput::Splits(splits) => splits
+            .iter()
+            .map(|(bytes, hosts)| hdfs.place_file(hosts.len() as u32, &[(*bytes, hosts.clone())]))
+            .collect(),
+    };
+    let mut splits = Vec::new();
+    for file in files {
+        let blocks: Vec<(BlockId, Bytes)> =
+            hdfs.namespace().file(file).blocks.iter().map(|&block| (block, hdfs.namespace().block(block).length)).collect();
+        let groups: Vec<Vec<(BlockId, Bytes)>> =
+            if spec.whole_files { vec![blocks] } else { blocks.into_iter().map(|block| vec![block]).collect() };
+        for blocks in groups.into_iter().filter(|blocks| !blocks.is_empty()) {
+            let bytes = blocks.iter().map(|&(_, bytes)| bytes).sum();
+            let hosts = hdfs.namespace().block(blocks[0].0).replicas.clone();
+            splits.push(Split { blocks, bytes, hosts });
+        }
+    }
+    // Hadoop hands the splits out largest first.
+    splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));
+    splits
+}

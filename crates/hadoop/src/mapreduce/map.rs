@@ -1,0 +1,423 @@
+//! A map attempt from its set-up to its output file: the map function runs beside the arrival of the split and beside the spills that it causes.
+//!
+//! The phases are those of MRPerf (Wang, Butt, Pandey and Gupta, MASCOTS 2009: read, compute, spill, merge) with what it leaves out: the sort buffer's
+//! two thresholds, a spill thread of its own, and merges in several passes.
+
+use super::buffer::SortBuffer;
+use super::merge::MergePlan;
+use super::stream::{LocalFile, Sink, Step, Stream};
+use super::task::{Env, op};
+use crate::effect::NodeId;
+use crate::hdfs::{ReadId, WriteId};
+use crate::record::{Phase, Waiting};
+use crate::workload::{Data, Source};
+use units::{Bytes, Time};
+
+/// What became of a task's step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Running,
+    /// Its output stands; the master is to be told.
+    Done,
+    Failed(&'static str),
+}
+
+/// The least input that is worth a piece of processor time.
+const PIECE: Bytes = Bytes::from_mib(1);
+/// Slots of the streams.
+const SPILL: u16 = 0;
+const MERGE: u16 = 1;
+
+#[derive(Debug)]
+pub(crate) struct MapTask {
+    input: Bytes,
+    /// Of the split, with the reader.
+    arrived: Bytes,
+    reading: Option<ReadId>,
+    next_block: usize,
+    /// Where the last bytes came from.
+    source: Option<NodeId>,
+    /// Of the input, taken by the map function, the piece being computed included.
+    taken: Bytes,
+    computing: Bytes,
+    buffer: SortBuffer,
+    spill: Option<Spill>,
+    spills: Vec<LocalFile>,
+    /// Records and bytes in the spills after combining.
+    spilled: Data,
+    merge: Option<Merge>,
+    files: u32,
+    output: Option<Output>,
+    stage: Stage,
+    /// The final file.
+    pub result: Option<LocalFile>,
+    pub result_file: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Map,
+    Merge,
+    Close,
+    Done,
+}
+
+#[derive(Debug)]
+struct Spill {
+    since: Time,
+    data: Data,
+    file: LocalFile,
+    /// Until the records are sorted.
+    sorting: bool,
+    stream: Stream,
+}
+
+#[derive(Debug)]
+struct Merge {
+    plan: MergePlan,
+    pass: usize,
+    segments: Vec<LocalFile>,
+    stream: Stream,
+    target: LocalFile,
+    number: u32,
+}
+
+/// HDFS output of the map function.
+#[derive(Debug)]
+struct Output {
+    write: WriteId,
+    ratio: f64,
+    appended: Bytes,
+    /// Appended without room for more.
+    full: bool,
+}
+
+impl MapTask {
+    pub fn new(env: &mut Env) -> Self {
+        let workload = &env.spec.workload;
+        let direct = if env.spec.reducers == 0 { workload.map_ratio * workload.reduce_ratio } else { 0.0 };
+        let ratio = workload.side_output_ratio + direct;
+        let replication = workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
+        let block_size = env.hdfs.config().block_size;
+        let output = (ratio > 0.0).then(|| Output {
+            write: env.hdfs.create(env.ctx, env.process, block_size, replication, env.tag(op::OUTPUT, 0)),
+            ratio,
+            appended: Bytes::ZERO,
+            full: false,
+        });
+        let mut buffer = SortBuffer::new(env.config, workload);
+        if env.spec.reducers == 0 || workload.map_ratio <= 0.0 {
+            buffer = SortBuffer::new(env.config, &crate::workload::Workload { map_ratio: 0.0, ..workload.clone() });
+        }
+        Self {
+            input: env.split.bytes,
+            arrived: if matches!(workload.source, Source::Generated { .. }) { env.split.bytes } else { Bytes::ZERO },
+            reading: None,
+            next_block: 0,
+            source: None,
+            taken: Bytes::ZERO,
+            computing: Bytes::ZERO,
+            buffer,
+            spill: None,
+            spills: Vec::new(),
+            spilled: Data::default(),
+            merge: None,
+            files: 0,
+            output,
+            stage: Stage::Map,
+            result: None,
+            result_file: 0,
+        }
+    }
+
+    pub fn start(&mut self, env: &mut Env) -> Outcome {
+        env.phase(Phase::Read);
+        self.read_next(env);
+        self.proceed(env)
+    }
+
+    /// The part of its work that is done, as Hadoop reports it: two thirds for the map function, one for the merge.
+    pub fn progress(&self) -> f64 {
+        let mapped = if self.input == Bytes::ZERO { 1.0 } else { (self.taken - self.computing).get() as f64 / self.input.get() as f64 };
+        let merged = match (&self.merge, self.stage) {
+            (Some(merge), _) => (merge.pass as f64 + merge.stream.progress()) / (merge.plan.passes.len() + 1) as f64,
+            (None, Stage::Map) => 0.0,
+            (None, _) => 1.0,
+        };
+        (2.0 * mapped + merged) / 3.0
+    }
+
+    pub fn on_read_progress(&mut self, env: &mut Env, source: NodeId, bytes: Bytes) -> Outcome {
+        let counter = match env.ctx.nodes.distance(env.node, source) {
+            0 => &mut env.record.bytes.read_node,
+            2 => &mut env.record.bytes.read_rack,
+            _ => &mut env.record.bytes.read_remote,
+        };
+        *counter += bytes;
+        self.arrived += bytes;
+        self.source = Some(source);
+        self.proceed(env)
+    }
+    pub fn on_read_done(&mut self, env: &mut Env) -> Outcome {
+        self.reading = None;
+        self.read_next(env);
+        self.proceed(env)
+    }
+    pub fn on_write_room(&mut self, env: &mut Env) -> Outcome {
+        if let Some(output) = &mut self.output {
+            output.full = false;
+        }
+        self.proceed(env)
+    }
+    pub fn on_write_closed(&mut self, env: &mut Env) -> Outcome {
+        self.output = None;
+        self.stage = Stage::Done;
+        self.proceed(env)
+    }
+    /// A piece of the map function is done.
+    pub fn on_computed(&mut self, env: &mut Env) -> Outcome {
+        self.computing = Bytes::ZERO;
+        self.buffer.end = self.taken;
+        env.record.bytes.input = self.taken;
+        if let Some(output) = &mut self.output {
+            let total = self.taken.mul_f64(output.ratio);
+            let bytes = total.saturating_sub(output.appended);
+            if bytes > Bytes::ZERO {
+                output.appended = total;
+                output.full = true;
+                env.record.bytes.output = total;
+                env.hdfs.append(env.ctx, output.write, bytes);
+            }
+        }
+        self.proceed(env)
+    }
+    pub fn on_sorted(&mut self, env: &mut Env) -> Outcome {
+        if let Some(spill) = &mut self.spill {
+            spill.sorting = false;
+            spill.stream.advance(env);
+        }
+        self.proceed(env)
+    }
+    pub fn on_stream(&mut self, env: &mut Env, slot: u16, step: Step) -> Outcome {
+        if slot == SPILL {
+            if let Some(spill) = &mut self.spill {
+                spill.stream.on(step, env);
+            }
+        } else if let Some(merge) = &mut self.merge {
+            merge.stream.on(step, env);
+        }
+        self.proceed(env)
+    }
+
+    /// Gives back what it holds: its node stays, the attempt ends.
+    pub fn cancel(&mut self, env: &mut Env) {
+        if let Some(read) = self.reading.take() {
+            env.hdfs.cancel_read(env.ctx, read);
+        }
+        if let Some(output) = self.output.take() {
+            env.hdfs.abort_write(env.ctx, output.write);
+        }
+        if self.computing > Bytes::ZERO {
+            env.ctx.cancel_compute(env.node, env.tag(op::MAP, 0));
+        }
+        if let Some(spill) = &self.spill {
+            if spill.sorting {
+                env.ctx.cancel_compute(env.node, env.tag(op::SORT, 0));
+            }
+            spill.stream.cancel(env);
+        }
+        if let Some(merge) = &self.merge {
+            merge.stream.cancel(env);
+        }
+    }
+
+    fn read_next(&mut self, env: &mut Env) {
+        if let Some(&(block, bytes)) = env.split.blocks.get(self.next_block) {
+            self.next_block += 1;
+            let tag = env.tag(op::INPUT, 0);
+            self.reading = Some(env.hdfs.read(env.ctx, env.process, block, Bytes::ZERO, bytes, tag));
+        }
+    }
+
+    /// Starts whatever can go on, and says what the main thread waits for.
+    fn proceed(&mut self, env: &mut Env) -> Outcome {
+        self.finish_spill(env);
+        if self.stage == Stage::Map {
+            self.map_on(env);
+        }
+        if self.stage == Stage::Merge {
+            self.merge_on(env);
+        }
+        let waiting = self.waiting(env);
+        env.record.wait(env.ctx.now, waiting);
+        if self.stage == Stage::Done { Outcome::Done } else { Outcome::Running }
+    }
+
+    fn waiting(&self, env: &Env) -> Waiting {
+        let spill = |spill: &Spill| if spill.sorting { Waiting::Cpu } else { spill.stream.waiting() };
+        match self.stage {
+            Stage::Close | Stage::Done => Waiting::Network,
+            Stage::Merge => self.merge.as_ref().map_or(Waiting::Disk, |merge| merge.stream.waiting()),
+            Stage::Map if self.computing > Bytes::ZERO => Waiting::Cpu,
+            Stage::Map if self.output.as_ref().is_some_and(|output| output.full) => Waiting::Network,
+            Stage::Map if self.buffer.room() == Bytes::ZERO || self.taken == self.input => self.spill.as_ref().map_or(Waiting::Disk, spill),
+            Stage::Map if self.source.is_some_and(|source| source != env.node) => Waiting::Network,
+            Stage::Map if self.source.is_none() && !env.split.hosts.contains(&env.node) => Waiting::Network,
+            Stage::Map => Waiting::Disk,
+        }
+    }
+
+    fn map_on(&mut self, env: &mut Env) {
+        if self.computing > Bytes::ZERO || self.output.as_ref().is_some_and(|output| output.full) {
+            return;
+        }
+        if self.buffer.is_due() {
+            self.begin_spill(env);
+        }
+        let rest = self.input - self.taken;
+        let at_hand = self.arrived - self.taken;
+        let room = self.buffer.room();
+        if rest > Bytes::ZERO {
+            let least = PIECE.min(env.config.chunk).min(env.hdfs.config().read_window).min(rest).min(room);
+            if least == Bytes::ZERO || at_hand < least {
+                return;
+            }
+            if self.taken == Bytes::ZERO {
+                env.phase(Phase::Compute);
+            }
+            let piece = at_hand.min(env.config.chunk).min(room);
+            self.computing = piece;
+            self.taken += piece;
+            if let Some(read) = self.reading {
+                env.hdfs.take(env.ctx, read, piece);
+            }
+            let work = Time::from_secs_f64(env.spec.workload.costs.map * piece.get() as f64);
+            env.ctx.compute(env.node, work, env.tag(op::MAP, 0));
+        } else if self.spill.is_none() {
+            if self.buffer.is_empty() || env.spec.reducers == 0 {
+                self.end_map(env);
+            } else {
+                self.begin_spill(env);
+                self.end_function(env);
+            }
+        } else {
+            self.end_function(env);
+        }
+    }
+
+    /// The map function has returned for the last time; what is left is Hadoop's sort phase.
+    fn end_function(&mut self, env: &mut Env) {
+        if env.record.first_phase_end.is_none() {
+            env.record.first_phase_end = Some(env.ctx.now);
+            env.phase(Phase::Merge);
+        }
+    }
+
+    fn begin_spill(&mut self, env: &mut Env) {
+        let (from, to) = self.buffer.begin();
+        let workload = &env.spec.workload;
+        let (before, after) = (workload.map_output(from), workload.map_output(to));
+        let raw = Data { bytes: after.bytes - before.bytes, records: after.records - before.records };
+        let (data, combine_cpu) = workload.combine(raw);
+        let bytes = data.materialized(env.spec.reducers);
+        let number = self.new_number();
+        let file = env.new_file(number, bytes);
+        let cpu = workload.costs.spill * bytes.get() as f64;
+        let stream = Stream::new(SPILL, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
+        let sort = Time::from_secs_f64(workload.sort_cpu(raw.records) + combine_cpu);
+        env.record.spills += 1;
+        env.record.spilled_records += data.records;
+        self.spill = Some(Spill { since: env.ctx.now, data, file, sorting: true, stream });
+        env.ctx.compute(env.node, sort, env.tag(op::SORT, 0));
+    }
+
+    fn finish_spill(&mut self, env: &mut Env) {
+        let Some(spill) = self.spill.take_if(|spill| !spill.sorting && spill.stream.is_done()) else { return };
+        env.beside(Phase::Spill, spill.since);
+        self.spills.push(spill.file);
+        self.spilled += spill.data;
+        self.buffer.spilling = Bytes::ZERO;
+        self.result_file = self.files - 1;
+    }
+
+    fn new_number(&mut self) -> u32 {
+        self.files += 1;
+        self.files - 1
+    }
+
+    fn end_map(&mut self, env: &mut Env) {
+        self.end_function(env);
+        if self.spills.len() > 1 {
+            self.stage = Stage::Merge;
+            let sizes: Vec<Bytes> = self.spills.iter().map(|file| file.bytes).collect();
+            let plan = MergePlan::new(&sizes, env.config.sort_factor);
+            let segments = self.spills.clone();
+            self.begin_pass(env, plan, 0, segments);
+            return;
+        }
+        self.result = self.spills.first().copied();
+        self.set_output(env);
+        self.close(env);
+    }
+
+    fn set_output(&self, env: &mut Env) {
+        if let Some(result) = self.result {
+            env.record.bytes.output = result.bytes;
+        }
+    }
+
+    fn begin_pass(&mut self, env: &mut Env, plan: MergePlan, pass: usize, segments: Vec<LocalFile>) {
+        let workload = &env.spec.workload;
+        let last = pass == plan.passes.len();
+        let inputs = if last { &plan.last } else { &plan.passes[pass].inputs };
+        let files: Vec<LocalFile> = inputs.iter().map(|&segment| segments[segment]).collect();
+        let read: Bytes = files.iter().map(|file| file.bytes).sum();
+        let mut cpu = workload.costs.merge * read.get() as f64;
+        let mut bytes = read;
+        if last {
+            let mut data = self.spilled;
+            if self.spills.len() >= env.config.combine_min_spills as usize {
+                let whole = Data { bytes: self.spilled.bytes, records: workload.map_output(self.input).records };
+                let (combined, seconds) = workload.combine(whole);
+                if workload.combiner.is_some() {
+                    data = combined;
+                    cpu += seconds;
+                }
+            }
+            bytes = data.materialized(env.spec.reducers);
+            env.record.spilled_records += data.records;
+        } else {
+            let share = bytes.get() as f64 / self.spilled.bytes.get().max(1) as f64;
+            env.record.spilled_records += (self.spilled.records as f64 * share).round() as u64;
+        }
+        let number = self.new_number();
+        let target = env.new_file(number, bytes);
+        let mut stream = Stream::new(MERGE, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
+        stream.advance(env);
+        self.merge = Some(Merge { plan, pass, segments, stream, target, number });
+    }
+
+    fn merge_on(&mut self, env: &mut Env) {
+        let Some(mut merge) = self.merge.take_if(|merge| merge.stream.is_done()) else { return };
+        if merge.pass == merge.plan.passes.len() {
+            self.result = Some(merge.target);
+            self.result_file = merge.number;
+            self.set_output(env);
+            self.close(env);
+        } else {
+            merge.segments.push(merge.target);
+            self.begin_pass(env, merge.plan, merge.pass + 1, merge.segments);
+        }
+    }
+
+    fn close(&mut self, env: &mut Env) {
+        match &self.output {
+            Some(output) => {
+                self.stage = Stage::Close;
+                env.phase(Phase::Write);
+                env.hdfs.close(env.ctx, output.write);
+            }
+            None => self.stage = Stage::Done,
+        }
+    }
+}

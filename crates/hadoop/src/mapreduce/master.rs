@@ -1,0 +1,419 @@
+//! What a job's master decides, in either generation: AppMaster or JobTracker.
+
+use super::attempt::{Body, Placement};
+use super::job::MapEvent;
+use super::{Generation, MapReduce, control, kind, speculate};
+use crate::context::Context;
+use crate::effect::{NodeId, Tag};
+use crate::hdfs::Hdfs;
+use crate::record::{AttemptId, AttemptState, JobId, JobState, TaskKind};
+use crate::rpc::{CallId, Server};
+use units::Time;
+
+/// Between two looks for slow tasks, and after one that started a copy (`mapreduce.job.speculative.retry-after-no-speculate`, `-after-speculate`).
+const SPECULATE: Time = Time::from_secs(1);
+const SPECULATED: Time = Time::from_secs(15);
+/// Reports of failed fetches of one output, and the part of the running reducers that they come from, after which its map runs again
+/// (`MAX_FETCH_FAILURES_NOTIFICATIONS`, `MAX_ALLOWED_FETCH_FAILURES_FRACTION`).
+const FETCH_REPORTS: u32 = 3;
+const FETCH_REPORTERS: f64 = 0.5;
+
+impl MapReduce {
+    pub(crate) fn on_start(&mut self, ctx: &mut Context) {
+        match self.config.generation {
+            Generation::Yarn => self.start_yarn(ctx),
+            Generation::Hadoop1 => self.start_hadoop1(ctx),
+        }
+        for (number, job) in self.jobs.iter().enumerate() {
+            ctx.timer(job.spec.submit.max(ctx.now), control(kind::SUBMIT_DUE, number as u64));
+        }
+        if self.jobs.is_empty() {
+            self.finished = true;
+        }
+    }
+
+    pub(crate) fn on_control(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
+        let value = tag.value();
+        let job = JobId(value as u32);
+        match tag.kind() {
+            kind::SUBMIT_DUE => self.submit(ctx, job),
+            kind::TIMEOUT_DUE => self.check_timeouts(ctx, hdfs, job),
+            kind::SPECULATE_DUE => self.speculate(ctx, job),
+            kind::REPLAY_DUE => self.replay(ctx, value as usize),
+            _ => match self.config.generation {
+                Generation::Yarn => self.on_yarn_timer(ctx, hdfs, tag),
+                Generation::Hadoop1 => self.on_hadoop1_timer(ctx, hdfs, tag),
+            },
+        }
+    }
+    pub(crate) fn on_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: CallId, to: Server, tag: Tag) {
+        match self.config.generation {
+            Generation::Yarn => self.on_yarn_served(ctx, hdfs, call, to, tag),
+            Generation::Hadoop1 => self.on_hadoop1_served(ctx, hdfs, call, tag),
+        }
+    }
+    pub(crate) fn on_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
+        match self.config.generation {
+            Generation::Yarn => self.on_yarn_replied(ctx, hdfs, tag),
+            Generation::Hadoop1 => self.on_hadoop1_replied(ctx, hdfs, tag),
+        }
+    }
+    pub(crate) fn on_call_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
+        match self.config.generation {
+            Generation::Yarn => self.on_yarn_call_failed(ctx, hdfs, tag),
+            Generation::Hadoop1 => self.on_hadoop1_call_failed(ctx, tag),
+        }
+    }
+
+    /// The job is initialised: from here on its tasks ask for slots or containers.
+    pub(crate) fn launch_job(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId) {
+        let job = &mut self.jobs[id.0 as usize];
+        if job.record.launch.is_some() || job.is_over() {
+            return;
+        }
+        job.record.launch = Some(ctx.now);
+        match self.config.replay.as_ref().filter(|_| id.0 == 0) {
+            Some(replay) => {
+                let submit = job.record.submit;
+                for (number, attempt) in replay.attempts.iter().enumerate() {
+                    let at = submit.saturating_add(attempt.start).max(ctx.now);
+                    ctx.timer(at, control(kind::REPLAY_DUE, number as u64));
+                }
+                job.reduces_released = true;
+            }
+            None => {
+                for task in 0..job.maps.len() as u32 {
+                    job.want(TaskKind::Map, task, &ctx.nodes, ctx.now);
+                }
+                ctx.timer_in(SPECULATE, control(kind::SPECULATE_DUE, u64::from(id.0)));
+            }
+        }
+        self.after(ctx, hdfs, id);
+    }
+    /// A recorded attempt starts where and when it did.
+    fn replay(&mut self, ctx: &mut Context, number: usize) {
+        let job = JobId(0);
+        let Some(plan) = self.config.replay.as_ref().and_then(|replay| replay.attempts.get(number)).copied() else { return };
+        let owner = &self.jobs[0];
+        let exists = (plan.task as usize) < owner.tasks(plan.kind).len() && (plan.node.0 as usize) < ctx.nodes.len();
+        if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() || !ctx.nodes.is_up(plan.node) {
+            return;
+        }
+        let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, plan.node, &ctx.nodes));
+        let state = self.jobs[0].task_mut(plan.kind, plan.task);
+        state.speculate = !state.running.is_empty();
+        if state.attempts == 0 {
+            state.requested = ctx.now;
+        }
+        let id = self.place(Placement { job, kind: plan.kind, task: plan.task, node: plan.node, locality, allocated: ctx.now });
+        self.attempts[id.0 as usize].replayed = true;
+        self.confirm_start(ctx, id);
+        self.launch(ctx, id);
+    }
+
+    /// Asks for one attempt more at a task, or in a replay starts it again where it was.
+    fn ask_again(&mut self, ctx: &mut Context, job: JobId, kind: TaskKind, task: u32, node: NodeId) {
+        if self.config.replay.is_none() {
+            return self.jobs[job.0 as usize].want(kind, task, &ctx.nodes, ctx.now);
+        }
+        if let Some(replay) = self.config.replay.as_mut() {
+            let start = ctx.now.saturating_sub(self.jobs[job.0 as usize].record.submit);
+            replay.attempts.push(super::ReplayAttempt { kind, task, node, start });
+            let number = replay.attempts.len() - 1;
+            ctx.timer(ctx.now, control(kind::REPLAY_DUE, number as u64));
+        }
+    }
+
+    /// The start of an attempt is known: the clock of its timeout runs.
+    pub(crate) fn confirm_start(&mut self, ctx: &mut Context, id: AttemptId) {
+        let attempt = &mut self.attempts[id.0 as usize];
+        attempt.record.start = ctx.now;
+        attempt.heard = ctx.now;
+        let job = attempt.record.job;
+        self.arm_timeout(ctx, job);
+    }
+    fn arm_timeout(&mut self, ctx: &mut Context, job: JobId) {
+        let timeout = self.config.task_timeout;
+        if timeout == Time::ZERO {
+            return;
+        }
+        let due = self.running(job).map(|id| &self.attempts[id.0 as usize]).filter(|attempt| attempt.heard > Time::ZERO);
+        let due = due.map(|attempt| attempt.heard.saturating_add(timeout)).min().unwrap_or(Time::MAX);
+        let armed = &mut self.jobs[job.0 as usize].timeout_at;
+        if due < *armed {
+            *armed = due;
+            ctx.timer(due, control(kind::TIMEOUT_DUE, u64::from(job.0)));
+        }
+    }
+    fn check_timeouts(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        if self.jobs[job.0 as usize].timeout_at > ctx.now || self.jobs[job.0 as usize].is_over() {
+            return;
+        }
+        self.jobs[job.0 as usize].timeout_at = Time::MAX;
+        let timeout = self.config.task_timeout;
+        let silent: Vec<AttemptId> = self
+            .running(job)
+            .filter(|id| {
+                let attempt = &self.attempts[id.0 as usize];
+                attempt.heard > Time::ZERO && attempt.heard.saturating_add(timeout) <= ctx.now
+            })
+            .collect();
+        for id in silent {
+            self.stop_on_node(ctx, hdfs, id);
+            self.master_failed(ctx, hdfs, id, "no progress for as long as the task timeout");
+        }
+        if !self.jobs[job.0 as usize].is_over() {
+            self.arm_timeout(ctx, job);
+        }
+    }
+    /// The attempts of a job that run as far as its master knows.
+    pub(crate) fn running(&self, job: JobId) -> impl Iterator<Item = AttemptId> + '_ {
+        let job = &self.jobs[job.0 as usize];
+        job.maps.iter().chain(&job.reduces).flat_map(|task| task.running.iter().copied())
+    }
+
+    /// A report of progress is there.
+    pub(crate) fn master_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        let Some(progress) = self.progress_on_node(id) else { return };
+        let attempt = &mut self.attempts[id.0 as usize];
+        let job = attempt.record.job;
+        let mut reports = Vec::new();
+        let mut waits = false;
+        if let Body::Reduce(reduce) = &mut attempt.body {
+            reports = std::mem::take(&mut reduce.reports);
+            // A reducer says that it lives while it waits for map outputs.
+            waits = reduce.is_shuffling();
+        }
+        if progress > attempt.known_progress || waits {
+            attempt.heard = ctx.now;
+        }
+        attempt.known_progress = progress;
+        if attempt.record.state != AttemptState::Running {
+            return;
+        }
+        for map in reports {
+            self.fetch_failed(ctx, hdfs, job, map);
+        }
+    }
+    fn fetch_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, map: AttemptId) {
+        let running = self.running(job).filter(|id| self.attempts[id.0 as usize].record.kind == TaskKind::Reduce).count();
+        let owner = &mut self.jobs[job.0 as usize];
+        let task = self.attempts[map.0 as usize].record.task;
+        if owner.is_over() || owner.maps[task as usize].done != Some(map) {
+            return;
+        }
+        let failures = owner.fetch_failures.entry(map).or_default();
+        *failures += 1;
+        if *failures >= FETCH_REPORTS && f64::from(*failures) >= FETCH_REPORTERS * running as f64 {
+            let node = self.attempts[map.0 as usize].record.node;
+            owner.count_failure(node, self.config.node_failures);
+            owner.maps[task as usize].failures += 1;
+            let failures = owner.maps[task as usize].failures;
+            self.output_lost(ctx, map, AttemptState::Failed, "too many fetches of its output failed");
+            if failures >= self.config.max_attempts {
+                self.finish_job(ctx, hdfs, job, JobState::Failed, format!("map {task} failed {failures} times"));
+            }
+        }
+    }
+
+    /// The output of a map that was done is gone: the map runs again.
+    fn output_lost(&mut self, ctx: &mut Context, map: AttemptId, state: AttemptState, reason: &'static str) {
+        self.outputs[map.0 as usize].available = false;
+        let record = &mut self.attempts[map.0 as usize].record;
+        record.state = state;
+        record.reason = reason;
+        let (job, task, node) = (record.job, record.task, record.node);
+        let owner = &mut self.jobs[job.0 as usize];
+        owner.maps[task as usize].done = None;
+        owner.maps_done -= 1;
+        owner.events.push(MapEvent { map, lost: true });
+        self.ask_again(ctx, job, TaskKind::Map, task, node);
+    }
+
+    /// An attempt says that it is done.
+    pub(crate) fn master_done(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        let record = &mut self.attempts[id.0 as usize].record;
+        if record.state != AttemptState::Running {
+            return;
+        }
+        record.state = AttemptState::Succeeded;
+        record.finish = ctx.now;
+        let (job, kind, task) = (record.job, record.kind, record.task);
+        let seconds = ctx.now.saturating_sub(record.start).as_secs_f64();
+        let owner = &mut self.jobs[job.0 as usize];
+        owner.durations[kind as usize].add(seconds);
+        let state = owner.task_mut(kind, task);
+        state.running.retain(|&running| running != id);
+        let others = std::mem::take(&mut state.running);
+        state.done = Some(id);
+        state.wanted = 0;
+        state.speculate = false;
+        match kind {
+            TaskKind::Map => {
+                owner.maps_done += 1;
+                owner.events.push(MapEvent { map: id, lost: false });
+            }
+            TaskKind::Reduce => owner.reduces_done += 1,
+        }
+        for other in others {
+            self.kill(ctx, hdfs, other, "another attempt was first");
+        }
+        self.after(ctx, hdfs, job);
+    }
+
+    /// An attempt has failed: it counts against its task and its node.
+    pub(crate) fn master_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, reason: &'static str) {
+        let Some((job, kind, task, node)) = self.end_record(id, AttemptState::Failed, reason, ctx.now) else { return };
+        let owner = &mut self.jobs[job.0 as usize];
+        owner.count_failure(node, self.config.node_failures);
+        let state = owner.task_mut(kind, task);
+        state.failures += 1;
+        let failures = state.failures;
+        if failures >= self.config.max_attempts && state.done.is_none() {
+            let name = if kind == TaskKind::Map { "map" } else { "reduce" };
+            let reason = format!("{name} {task} failed {failures} times, the last because: {reason}");
+            return self.finish_job(ctx, hdfs, job, JobState::Failed, reason);
+        }
+        if state.done.is_none() && state.running.is_empty() && state.wanted == 0 {
+            self.ask_again(ctx, job, kind, task, node);
+        }
+    }
+    /// The master ends an attempt; its task may need another, but it is nobody's failure.
+    pub(crate) fn kill(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, reason: &'static str) {
+        self.stop_on_node(ctx, hdfs, id);
+        self.killed(ctx, id, reason);
+    }
+    /// An attempt has ended through no fault of its own.
+    pub(crate) fn killed(&mut self, ctx: &mut Context, id: AttemptId, reason: &'static str) {
+        let Some((job, kind, task, node)) = self.end_record(id, AttemptState::Killed, reason, ctx.now) else { return };
+        let owner = &self.jobs[job.0 as usize];
+        let state = owner.task(kind, task);
+        if !owner.is_over() && state.done.is_none() && state.running.is_empty() && state.wanted == 0 {
+            self.ask_again(ctx, job, kind, task, node);
+        }
+    }
+    fn end_record(&mut self, id: AttemptId, state: AttemptState, reason: &'static str, now: Time) -> Option<(JobId, TaskKind, u32, NodeId)> {
+        let record = &mut self.attempts[id.0 as usize].record;
+        if record.state != AttemptState::Running {
+            return None;
+        }
+        record.state = state;
+        record.reason = reason;
+        record.finish = now;
+        let (job, kind, task, node) = (record.job, record.kind, record.task, record.node);
+        self.jobs[job.0 as usize].task_mut(kind, task).running.retain(|&running| running != id);
+        Some((job, kind, task, node))
+    }
+    fn stop_on_node(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+        if self.attempts[id.0 as usize].replayed {
+            return self.exit(ctx, hdfs, id);
+        }
+        match self.config.generation {
+            Generation::Yarn => self.stop_container(ctx, id),
+            Generation::Hadoop1 => self.tell_tracker_to_kill(id),
+        }
+    }
+
+    /// What follows from a change in a job: its reducers are let go, or it is over.
+    pub(crate) fn after(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId) {
+        let job = &mut self.jobs[id.0 as usize];
+        if job.is_over() {
+            return;
+        }
+        if !job.reduces_released && job.passed_slow_start(self.config.slow_start) {
+            job.reduces_released = true;
+            for task in 0..job.reduces.len() as u32 {
+                job.want(TaskKind::Reduce, task, &ctx.nodes, ctx.now);
+            }
+        }
+        if job.is_complete() {
+            self.finish_job(ctx, hdfs, id, JobState::Succeeded, String::new());
+        }
+    }
+    pub(crate) fn finish_job(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId, state: JobState, reason: String) {
+        let job = &mut self.jobs[id.0 as usize];
+        if job.is_over() {
+            return;
+        }
+        job.record.state = state;
+        job.record.reason = reason;
+        job.record.finish = Some(ctx.now);
+        for task in job.maps.iter_mut().chain(&mut job.reduces) {
+            task.wanted = 0;
+        }
+        let running: Vec<AttemptId> = self.running(id).collect();
+        for attempt in running {
+            self.kill(ctx, hdfs, attempt, "the job is over");
+        }
+        match self.config.generation {
+            Generation::Yarn => self.unregister(ctx, id),
+            Generation::Hadoop1 => self.job_left(ctx),
+        }
+    }
+    /// A job has left the cluster; with the last one the run is over.
+    pub(crate) fn job_left(&mut self, ctx: &mut Context) {
+        if !self.finished && self.jobs.iter().all(super::job::Job::is_over) {
+            self.finished = true;
+            ctx.finish();
+        }
+    }
+
+    /// A node is lost, or has come back empty: what ran there is gone, and so are the outputs of the maps that were done there.
+    pub(crate) fn node_lost(&mut self, ctx: &mut Context, id: JobId, node: NodeId) {
+        if !self.jobs[id.0 as usize].is_launched() {
+            return;
+        }
+        let here: Vec<AttemptId> =
+            self.running(id).filter(|attempt| self.attempts[attempt.0 as usize].record.node == node).collect();
+        for attempt in here {
+            self.killed(ctx, attempt, "its node was lost");
+        }
+        let job = &self.jobs[id.0 as usize];
+        if job.reduces_done as usize == job.reduces.len() {
+            return;
+        }
+        let done: Vec<AttemptId> = job.maps.iter().filter_map(|map| map.done).collect();
+        for map in done.into_iter().filter(|map| self.attempts[map.0 as usize].record.node == node) {
+            self.output_lost(ctx, map, AttemptState::Killed, "its node was lost with its output");
+        }
+    }
+
+    fn speculate(&mut self, ctx: &mut Context, id: JobId) {
+        if self.jobs[id.0 as usize].is_over() {
+            return;
+        }
+        let wanted = [(TaskKind::Map, self.config.speculative_maps), (TaskKind::Reduce, self.config.speculative_reduces)];
+        let mut started = false;
+        for (kind, _) in wanted.into_iter().filter(|(_, enabled)| *enabled) {
+            let job = &self.jobs[id.0 as usize];
+            let (generation, cap) = (self.config.generation, self.config.speculative_cap);
+            if let Some(task) = speculate::candidate(job, &self.attempts, kind, generation, cap, ctx.now) {
+                let job = &mut self.jobs[id.0 as usize];
+                job.task_mut(kind, task).speculate = true;
+                job.want(kind, task, &ctx.nodes, ctx.now);
+                started = true;
+            }
+        }
+        ctx.timer_in(if started { SPECULATED } else { SPECULATE }, control(kind::SPECULATE_DUE, u64::from(id.0)));
+    }
+
+    /// The processes and the memory of a node are gone. The master does not know yet.
+    pub(crate) fn node_down(&mut self, ctx: &Context, node: NodeId) {
+        for id in self.on_node(node) {
+            self.vanish(id, ctx.now);
+        }
+        for output in self.outputs.iter_mut().filter(|output| output.node == node) {
+            output.available = false;
+        }
+        match self.config.generation {
+            Generation::Yarn => self.yarn_node_down(node),
+            Generation::Hadoop1 => self.tracker_down(node),
+        }
+    }
+    pub(crate) fn node_up(&mut self, ctx: &mut Context, node: NodeId) {
+        match self.config.generation {
+            Generation::Yarn => self.yarn_node_up(ctx, node),
+            Generation::Hadoop1 => self.tracker_up(ctx, node),
+        }
+    }
+}

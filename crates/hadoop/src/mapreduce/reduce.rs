@@ -1,0 +1,502 @@
+//! A reduce attempt: the shuffle with its fetchers and memory (Hadoop's `Fetcher`, `ShuffleSchedulerImpl` and `MergeManagerImpl`), the merges, the reduce
+//! function and its output.
+
+use super::map::Outcome;
+use super::merge::MergePlan;
+use super::shuffle::{Request, Shuffle};
+use super::stream::{LocalFile, Sink, Step, Stream};
+use super::task::{Env, MapOutput, op};
+use crate::effect::NodeId;
+use crate::hdfs::WriteId;
+use crate::record::{AttemptId, Phase, Waiting};
+use crate::{DiskOp, DiskTransfer};
+use des::RandomStream;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Time};
+
+/// Slots of the streams.
+const MEMORY_MERGE: u16 = 0;
+const DISK_MERGE: u16 = 1;
+const FINAL: u16 = 2;
+/// A host that failed is left alone for this long ...
+const PENALTY: Time = Time::from_secs(10);
+/// ... times this per failure in a row (`ShuffleSchedulerImpl`).
+const PENALTY_GROWTH: f64 = 1.3;
+/// Failures of one host after which the reducer gives up: `maxFetchFailuresBeforeReporting` (10) reports, and `abortFailureLimit` at least 30.
+const ABORT_LIMIT: u32 = 30;
+
+#[derive(Debug)]
+pub(crate) struct ReduceTask {
+    /// Map completion events that it has seen, and up to where the reply under way will bring it.
+    pub seen: usize,
+    pub polled: Option<usize>,
+    /// Outputs known and not yet copied, by host.
+    pending: BTreeMap<NodeId, Vec<AttemptId>>,
+    /// Hosts with outputs that no fetcher is at and that are not left alone.
+    ready: Vec<NodeId>,
+    busy: BTreeSet<NodeId>,
+    penalised: BTreeMap<NodeId, Time>,
+    failures: BTreeMap<NodeId, u32>,
+    fetchers: u32,
+    /// By map: the attempt whose output is here or on its way into the merge.
+    copied: Vec<Option<AttemptId>>,
+    copies: u32,
+    copying: BTreeMap<u16, Copying>,
+    next_copy: u16,
+    limit: Bytes,
+    single_limit: Bytes,
+    merge_at: Bytes,
+    reserved: Bytes,
+    committed: Bytes,
+    in_memory: Vec<Bytes>,
+    on_disk: Vec<LocalFile>,
+    memory_merge: Option<Merging>,
+    disk_merge: Option<Merging>,
+    stage: Stage,
+    fin: Option<Final>,
+    write: Option<WriteId>,
+    files: u32,
+    /// Outputs that could not be fetched, for the next report to the master.
+    pub reports: Vec<AttemptId>,
+    random: RandomStream,
+    input: Bytes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Shuffle,
+    /// What is in memory goes to disk.
+    Drain,
+    /// Intermediate passes.
+    Passes,
+    Reduce,
+    Close,
+    Done,
+}
+
+#[derive(Debug)]
+struct Copying {
+    map: AttemptId,
+    bytes: Bytes,
+    /// To disk, because it is large: the file.
+    file: Option<LocalFile>,
+    checked: bool,
+}
+
+#[derive(Debug)]
+struct Merging {
+    since: Time,
+    stream: Stream,
+    file: LocalFile,
+    freed: Bytes,
+}
+
+#[derive(Debug)]
+struct Final {
+    plan: MergePlan,
+    pass: usize,
+    segments: Vec<LocalFile>,
+    memory: Bytes,
+    stream: Option<Stream>,
+    target: Option<LocalFile>,
+}
+
+impl ReduceTask {
+    pub fn new(env: &mut Env, seed: u64) -> Self {
+        let config = env.config;
+        let limit = config.reduce_heap.mul_f64(config.shuffle_buffer_percent);
+        Self {
+            seen: 0,
+            polled: None,
+            pending: BTreeMap::new(),
+            ready: Vec::new(),
+            busy: BTreeSet::new(),
+            penalised: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            fetchers: 0,
+            copied: vec![None; env.maps as usize],
+            copies: 0,
+            copying: BTreeMap::new(),
+            next_copy: 0,
+            limit,
+            single_limit: limit.mul_f64(config.shuffle_memory_limit_percent),
+            merge_at: limit.mul_f64(config.shuffle_merge_percent),
+            reserved: Bytes::ZERO,
+            committed: Bytes::ZERO,
+            in_memory: Vec::new(),
+            on_disk: Vec::new(),
+            memory_merge: None,
+            disk_merge: None,
+            stage: Stage::Shuffle,
+            fin: None,
+            write: None,
+            files: 0,
+            reports: Vec::new(),
+            random: RandomStream::new(seed, "reduce/host", u64::from(env.id.0)),
+            input: Bytes::ZERO,
+        }
+    }
+    pub fn start(&mut self, env: &mut Env, shuffle: &mut Shuffle) -> Outcome {
+        env.phase(Phase::Fetch);
+        self.proceed(env, shuffle, &[])
+    }
+    /// A third for each of shuffle, sort and reduce, as Hadoop reports it.
+    pub fn progress(&self) -> f64 {
+        let fetched = f64::from(self.copies) / self.copied.len().max(1) as f64;
+        let part = |stage: Stage| {
+            if self.stage != stage {
+                return 0.0;
+            }
+            self.fin.as_ref().and_then(|fin| fin.stream.as_ref()).map_or(0.0, Stream::progress)
+        };
+        let sorted = if self.stage >= Stage::Reduce { 1.0 } else { part(Stage::Passes) };
+        let reduced = if self.stage >= Stage::Close { 1.0 } else { part(Stage::Reduce) };
+        (fetched + sorted + reduced) / 3.0
+    }
+    /// Whether all map outputs are here.
+    pub fn is_shuffling(&self) -> bool {
+        self.stage == Stage::Shuffle
+    }
+    /// The attempts whose outputs it took, by map.
+    pub fn sources(&self) -> impl Iterator<Item = AttemptId> + '_ {
+        self.copied.iter().flatten().copied()
+    }
+
+    /// A map's output is there to fetch.
+    pub fn on_output(&mut self, id: AttemptId, output: &MapOutput) {
+        if self.copied[output.map as usize].is_none() {
+            self.pending.entry(output.node).or_default().push(id);
+            self.offer(output.node);
+        }
+    }
+    /// A map's output is gone; its map runs again.
+    pub fn on_output_lost(&mut self, id: AttemptId, output: &MapOutput) {
+        if let Some(maps) = self.pending.get_mut(&output.node) {
+            maps.retain(|&map| map != id);
+            if maps.is_empty() {
+                self.pending.remove(&output.node);
+                self.ready.retain(|&node| node != output.node);
+            }
+        }
+    }
+    /// Whether there is room for what begins to arrive (`MergeManagerImpl.reserve`); if so it is taken.
+    pub fn accept(&mut self, bytes: Bytes) -> bool {
+        if bytes > self.single_limit {
+            return true;
+        }
+        if self.reserved > self.limit {
+            return false;
+        }
+        self.reserved += bytes;
+        true
+    }
+    /// An output is here whole: it is checked, and kept in memory or written to disk.
+    pub fn on_arrived(&mut self, env: &mut Env, host: NodeId, map: AttemptId, bytes: Bytes) {
+        let counter = if host == env.node { &mut env.record.bytes.fetched_node } else { &mut env.record.bytes.fetched_network };
+        *counter += bytes;
+        env.record.last_map = Some(map);
+        self.failures.remove(&host);
+        if let Some(maps) = self.pending.get_mut(&host) {
+            maps.retain(|&other| other != map);
+        }
+        let slot = self.next_copy;
+        self.next_copy = self.next_copy.wrapping_add(1);
+        let file = (bytes > self.single_limit).then(|| self.new_file(env, bytes));
+        self.copying.insert(slot, Copying { map, bytes, file, checked: false });
+        let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64);
+        env.ctx.compute(env.node, work, env.tag(op::COPY, slot));
+    }
+    pub fn on_copied(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], slot: u16) -> Outcome {
+        let Some(copying) = self.copying.get_mut(&slot) else { return Outcome::Running };
+        if let Some(file) = copying.file.filter(|_| !copying.checked) {
+            copying.checked = true;
+            let transfer =
+                DiskTransfer { disk: file.disk, op: DiskOp::Write, stream: file.stream, offset: Bytes::ZERO, bytes: file.bytes };
+            env.ctx.disk(env.node, transfer, env.tag(op::COPY, slot));
+            return self.proceed(env, shuffle, outputs);
+        }
+        let Some(Copying { map, bytes, file, .. }) = self.copying.remove(&slot) else { return Outcome::Running };
+        let place = &mut self.copied[outputs[map.0 as usize].map as usize];
+        if place.is_some() {
+            // The map ran again while its first output was on its way: one of the two is enough.
+            self.reserved = self.reserved.saturating_sub(if file.is_none() { bytes } else { Bytes::ZERO });
+            return self.proceed(env, shuffle, outputs);
+        }
+        *place = Some(map);
+        self.copies += 1;
+        self.input += bytes;
+        match file {
+            Some(file) => {
+                env.record.bytes.disk_written += bytes;
+                self.on_disk.push(file);
+                self.merge_disk(env);
+            }
+            None => {
+                self.in_memory.push(bytes);
+                self.committed += bytes;
+                let many = env.config.merge_in_memory_threshold;
+                if self.committed >= self.merge_at || many > 0 && self.in_memory.len() >= many as usize {
+                    self.merge_memory(env);
+                }
+            }
+        }
+        self.proceed(env, shuffle, outputs)
+    }
+    /// A fetcher is done with a host. `maps` were not delivered; with `failed` because the host did not.
+    pub fn on_fetch_end(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], host: NodeId, failed: Option<(&[AttemptId], bool)>) -> Outcome {
+        self.fetchers -= 1;
+        self.busy.remove(&host);
+        if self.pending.get(&host).is_some_and(Vec::is_empty) {
+            self.pending.remove(&host);
+        }
+        if let Some((maps, missing)) = failed {
+            let failures = self.failures.entry(host).or_default();
+            *failures += 1;
+            if *failures >= ABORT_LIMIT {
+                return Outcome::Failed("too many fetches failed");
+            }
+            let reported = if missing { maps.get(..1).unwrap_or_default() } else { maps };
+            self.reports.extend(reported);
+            let growth = libm::pow(PENALTY_GROWTH, f64::from(*failures));
+            let until = env.ctx.now.saturating_add(PENALTY.mul_f64(growth));
+            self.penalised.insert(host, until);
+            env.ctx.timer(until, env.tag(op::PENALTY, host.0 as u16));
+        }
+        self.offer(host);
+        self.proceed(env, shuffle, outputs)
+    }
+    pub fn on_penalty_over(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], host: NodeId) -> Outcome {
+        if self.penalised.get(&host).is_some_and(|&until| until <= env.ctx.now) {
+            self.penalised.remove(&host);
+            self.offer(host);
+        }
+        self.proceed(env, shuffle, outputs)
+    }
+    pub fn on_stream(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], slot: u16, step: Step) -> Outcome {
+        let stream = match slot {
+            MEMORY_MERGE => self.memory_merge.as_mut().map(|merging| &mut merging.stream),
+            DISK_MERGE => self.disk_merge.as_mut().map(|merging| &mut merging.stream),
+            _ => self.fin.as_mut().and_then(|fin| fin.stream.as_mut()),
+        };
+        if let Some(stream) = stream {
+            stream.on(step, env);
+        }
+        self.proceed(env, shuffle, outputs)
+    }
+    pub fn on_write_closed(&mut self, env: &mut Env, shuffle: &mut Shuffle) -> Outcome {
+        self.write = None;
+        self.stage = Stage::Done;
+        self.proceed(env, shuffle, &[])
+    }
+
+    /// Gives back what it holds: its node stays, the attempt ends.
+    pub fn cancel(&mut self, env: &mut Env, shuffle: &mut Shuffle) {
+        shuffle.abandon(env.ctx, env.id);
+        for (&slot, copying) in &self.copying {
+            if !copying.checked {
+                env.ctx.cancel_compute(env.node, env.tag(op::COPY, slot));
+            }
+        }
+        let merges = [&self.memory_merge, &self.disk_merge].into_iter().flatten().map(|merging| &merging.stream);
+        for stream in merges.chain(self.fin.iter().filter_map(|fin| fin.stream.as_ref())) {
+            stream.cancel(env);
+        }
+        if let Some(write) = self.write.take() {
+            env.hdfs.abort_write(env.ctx, write);
+        }
+    }
+
+    fn offer(&mut self, host: NodeId) {
+        let free = !self.busy.contains(&host) && !self.penalised.contains_key(&host) && !self.ready.contains(&host);
+        if free && self.pending.get(&host).is_some_and(|maps| !maps.is_empty()) {
+            self.ready.push(host);
+        }
+    }
+
+    /// Starts whatever can go on, and says what the main thread waits for.
+    pub fn proceed(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput]) -> Outcome {
+        self.finish_merges(env);
+        if self.stage == Stage::Shuffle {
+            self.fetch_more(env, shuffle, outputs);
+            if self.copies as usize == self.copied.len() && self.fetchers == 0 && self.copying.is_empty() {
+                shuffle.drop_idle(env.ctx, env.id);
+                env.record.first_phase_end = Some(env.ctx.now);
+                env.phase(Phase::Merge);
+                self.stage = Stage::Drain;
+            }
+        }
+        if self.stage == Stage::Drain && self.memory_merge.is_none() && self.disk_merge.is_none() {
+            self.drain(env);
+        }
+        if matches!(self.stage, Stage::Passes | Stage::Reduce) {
+            self.final_on(env);
+        }
+        let waiting = self.waiting();
+        env.record.wait(env.ctx.now, waiting);
+        if self.stage == Stage::Done { Outcome::Done } else { Outcome::Running }
+    }
+
+    fn waiting(&self) -> Waiting {
+        let merging = |merging: &Merging| merging.stream.waiting();
+        match self.stage {
+            Stage::Shuffle if self.fetchers > 0 => Waiting::Network,
+            Stage::Shuffle if self.copying.values().any(|copying| copying.checked) => Waiting::Disk,
+            Stage::Shuffle if !self.copying.is_empty() => Waiting::Cpu,
+            Stage::Shuffle if !self.ready.is_empty() => self.memory_merge.as_ref().map_or(Waiting::Network, merging),
+            Stage::Shuffle if !self.penalised.is_empty() && !self.pending.is_empty() => Waiting::Timeout,
+            Stage::Shuffle => Waiting::Maps,
+            Stage::Drain => self.memory_merge.as_ref().or(self.disk_merge.as_ref()).map_or(Waiting::Disk, merging),
+            Stage::Passes | Stage::Reduce => {
+                self.fin.as_ref().and_then(|fin| fin.stream.as_ref()).map_or(Waiting::Disk, Stream::waiting)
+            }
+            Stage::Close | Stage::Done => Waiting::Network,
+        }
+    }
+
+    /// Idle fetchers go to hosts drawn at random, unless memory is full or being merged (`MergeManagerImpl.waitForResource`).
+    fn fetch_more(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput]) {
+        while self.fetchers < env.config.parallel_copies
+            && self.memory_merge.is_none()
+            && self.reserved <= self.limit
+            && !self.ready.is_empty()
+        {
+            let host = self.ready.swap_remove(self.random.below(self.ready.len() as u64) as usize);
+            let Some(maps) = self.pending.get(&host) else { continue };
+            let part = env.record.task as usize;
+            let batch = maps.iter().take(env.config.fetch_batch.max(1) as usize);
+            let maps = batch.map(|&map| (map, env.partitions.part(outputs[map.0 as usize].bytes, part))).collect();
+            self.fetchers += 1;
+            self.busy.insert(host);
+            shuffle.start(env.ctx, Request { job: env.record.job, reducer: env.id, client: env.node, host, maps });
+        }
+    }
+
+    fn new_file(&mut self, env: &mut Env, bytes: Bytes) -> LocalFile {
+        self.files += 1;
+        env.new_file(self.files - 1, bytes)
+    }
+
+    fn records(env: &Env, bytes: Bytes) -> u64 {
+        (bytes.get() as f64 / (env.spec.workload.map_record + crate::workload::RECORD_OVERHEAD)).round() as u64
+    }
+
+    /// Everything committed in memory becomes one file.
+    fn merge_memory(&mut self, env: &mut Env) {
+        if self.memory_merge.is_some() || self.in_memory.is_empty() {
+            return;
+        }
+        let bytes: Bytes = self.in_memory.drain(..).sum();
+        self.committed = Bytes::ZERO;
+        let file = self.new_file(env, bytes);
+        let cpu = env.spec.workload.costs.merge * bytes.get() as f64;
+        let mut stream = Stream::new(MEMORY_MERGE, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
+        stream.advance(env);
+        env.record.spills += 1;
+        env.record.spilled_records += Self::records(env, bytes);
+        self.memory_merge = Some(Merging { since: env.ctx.now, stream, file, freed: bytes });
+    }
+    /// With twice the factor less one files on disk, the smallest become one.
+    fn merge_disk(&mut self, env: &mut Env) {
+        let factor = env.config.sort_factor.max(2) as usize;
+        if self.disk_merge.is_some() || self.on_disk.len() < 2 * factor - 1 {
+            return;
+        }
+        self.on_disk.sort_by_key(|file| file.bytes);
+        let files: Vec<LocalFile> = self.on_disk.drain(..factor).collect();
+        let bytes: Bytes = files.iter().map(|file| file.bytes).sum();
+        let file = self.new_file(env, bytes);
+        let cpu = env.spec.workload.costs.merge * bytes.get() as f64;
+        let mut stream = Stream::new(DISK_MERGE, Bytes::ZERO, files, bytes, Sink::Disk(file), cpu);
+        stream.advance(env);
+        env.record.spilled_records += Self::records(env, bytes);
+        self.disk_merge = Some(Merging { since: env.ctx.now, stream, file, freed: Bytes::ZERO });
+    }
+    fn finish_merges(&mut self, env: &mut Env) {
+        for slot in [MEMORY_MERGE, DISK_MERGE] {
+            let place = if slot == MEMORY_MERGE { &mut self.memory_merge } else { &mut self.disk_merge };
+            let Some(merging) = place.take_if(|merging| merging.stream.is_done()) else { continue };
+            env.beside(Phase::Merge, merging.since);
+            self.reserved = self.reserved.saturating_sub(merging.freed);
+            self.on_disk.push(merging.file);
+            self.merge_disk(env);
+            if self.committed >= self.merge_at {
+                self.merge_memory(env);
+            }
+        }
+    }
+
+    /// All map outputs are here: what may not stay in memory goes to disk, and the passes are planned (`MergeManagerImpl.finalMerge`).
+    fn drain(&mut self, env: &mut Env) {
+        let keep = env.config.reduce_heap.mul_f64(env.config.reduce_buffer_percent);
+        let memory: Bytes = self.in_memory.iter().copied().sum();
+        if memory > keep && self.on_disk.len() < env.config.sort_factor as usize {
+            return self.merge_memory(env);
+        }
+        let segments = std::mem::take(&mut self.on_disk);
+        let sizes: Vec<Bytes> = segments.iter().map(|file| file.bytes).collect();
+        let plan = MergePlan::new(&sizes, env.config.sort_factor);
+        self.fin = Some(Final { plan, pass: 0, segments, memory, stream: None, target: None });
+        self.stage = Stage::Passes;
+    }
+
+    fn final_on(&mut self, env: &mut Env) {
+        let Some(mut fin) = self.fin.take() else { return };
+        if let Some(stream) = &fin.stream {
+            if !stream.is_done() {
+                self.fin = Some(fin);
+                return;
+            }
+            if self.stage == Stage::Reduce {
+                env.record.bytes.input = self.input;
+                match self.write {
+                    Some(write) => {
+                        env.phase(Phase::Write);
+                        env.hdfs.close(env.ctx, write);
+                        self.stage = Stage::Close;
+                    }
+                    None => self.stage = Stage::Done,
+                }
+                return;
+            }
+            fin.segments.extend(fin.target.take());
+            fin.pass += 1;
+        }
+        let costs = env.spec.workload.costs;
+        if fin.pass < fin.plan.passes.len() {
+            let files: Vec<LocalFile> = fin.plan.passes[fin.pass].inputs.iter().map(|&segment| fin.segments[segment]).collect();
+            let bytes = fin.plan.passes[fin.pass].bytes;
+            let target = self.new_file(env, bytes);
+            env.record.spilled_records += Self::records(env, bytes);
+            let cpu = costs.merge * bytes.get() as f64;
+            let mut stream = Stream::new(FINAL, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
+            stream.advance(env);
+            fin.target = Some(target);
+            fin.stream = Some(stream);
+        } else {
+            env.record.sort_end = Some(env.ctx.now);
+            env.phase(Phase::Reduce);
+            self.stage = Stage::Reduce;
+            let files: Vec<LocalFile> = fin.plan.last.iter().map(|&segment| fin.segments[segment]).collect();
+            let total = fin.memory + files.iter().map(|file| file.bytes).sum();
+            let output = total.mul_f64(env.spec.workload.reduce_ratio);
+            let sink = if output > Bytes::ZERO { self.create(env) } else { Sink::Nowhere };
+            env.record.bytes.output = output;
+            let cpu = (costs.merge + costs.reduce) * total.get() as f64;
+            let mut stream = Stream::new(FINAL, fin.memory, files, output, sink, cpu);
+            stream.advance(env);
+            fin.stream = Some(stream);
+        }
+        self.fin = Some(fin);
+        if self.fin.as_ref().and_then(|fin| fin.stream.as_ref()).is_some_and(Stream::is_done) {
+            self.final_on(env);
+        }
+    }
+
+    fn create(&mut self, env: &mut Env) -> Sink {
+        let replication = env.spec.workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
+        let block_size = env.hdfs.config().block_size;
+        let write = env.hdfs.create(env.ctx, env.process, block_size, replication, env.tag(op::STREAM_WRITE, FINAL));
+        self.write = Some(write);
+        Sink::Hdfs(write)
+    }
+}

@@ -1,0 +1,179 @@
+//! Bytes through a task: read from local disk (or already in memory), processed, and written to local disk or HDFS, each stage running ahead of the next by
+//! two chunks, so that disk, processor and network overlap as they do under a buffered reader and writer.
+
+use super::task::Env;
+use crate::hdfs::WriteId;
+use crate::record::Waiting;
+use crate::{DiskOp, DiskTransfer, Tag};
+use units::{Bytes, Time};
+
+/// A file on a local disk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LocalFile {
+    pub stream: Tag,
+    pub disk: u32,
+    pub bytes: Bytes,
+}
+
+/// Where the bytes go.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sink {
+    Nowhere,
+    Disk(LocalFile),
+    Hdfs(WriteId),
+}
+
+/// What the stream does when one of its requests is done; part of the request's tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Read,
+    Compute,
+    Write,
+}
+
+#[derive(Debug)]
+pub(crate) struct Stream {
+    slot: u16,
+    /// Files with how much of each has been asked for; read in turns.
+    sources: Vec<(LocalFile, Bytes)>,
+    turn: usize,
+    total: Bytes,
+    output: Bytes,
+    sink: Sink,
+    /// CPU seconds for all of it.
+    cpu: f64,
+    read: Bytes,
+    reading: Bytes,
+    processed: Bytes,
+    processing: Bytes,
+    written: Bytes,
+    /// Bytes of the writes under way (disk), or appended without room for more (HDFS).
+    writing: Bytes,
+}
+
+const AHEAD: u64 = 2;
+
+impl Stream {
+    /// `memory` bytes that are there, then the files; `output` bytes come out.
+    pub fn new(slot: u16, memory: Bytes, files: Vec<LocalFile>, output: Bytes, sink: Sink, cpu: f64) -> Self {
+        let total = memory + files.iter().map(|file| file.bytes).sum();
+        Self {
+            slot,
+            sources: files.into_iter().filter(|file| file.bytes > Bytes::ZERO).map(|file| (file, Bytes::ZERO)).collect(),
+            turn: 0,
+            total,
+            output,
+            sink,
+            cpu,
+            read: memory,
+            reading: Bytes::ZERO,
+            processed: Bytes::ZERO,
+            processing: Bytes::ZERO,
+            written: Bytes::ZERO,
+            writing: Bytes::ZERO,
+        }
+    }
+    pub fn is_done(&self) -> bool {
+        self.processed == self.total && self.written == self.output && self.writing == Bytes::ZERO
+    }
+    /// The part of the input that is processed.
+    pub fn progress(&self) -> f64 {
+        if self.total == Bytes::ZERO { 1.0 } else { self.processed.get() as f64 / self.total.get() as f64 }
+    }
+    /// What it waits for now.
+    pub fn waiting(&self) -> Waiting {
+        if self.processing > Bytes::ZERO {
+            return Waiting::Cpu;
+        }
+        match self.sink {
+            Sink::Hdfs(_) if self.read > self.processed || self.processed == self.total => Waiting::Network,
+            _ => Waiting::Disk,
+        }
+    }
+    /// A request of it is done.
+    pub fn on(&mut self, step: Step, env: &mut Env) {
+        match step {
+            Step::Read => {
+                self.read += self.reading;
+                env.record.bytes.disk_read += self.reading;
+                self.reading = Bytes::ZERO;
+            }
+            Step::Compute => {
+                self.processed += self.processing;
+                self.processing = Bytes::ZERO;
+            }
+            Step::Write => {
+                if matches!(self.sink, Sink::Disk(_)) {
+                    env.record.bytes.disk_written += self.writing;
+                }
+                self.written += self.writing;
+                self.writing = Bytes::ZERO;
+            }
+        }
+        self.advance(env);
+    }
+    /// Starts what can start.
+    pub fn advance(&mut self, env: &mut Env) {
+        let chunk = env.config.chunk;
+        if self.reading == Bytes::ZERO && self.read < self.processed + chunk * AHEAD {
+            self.start_read(env, chunk);
+        }
+        let produced = self.produced();
+        let backlog = produced - self.written - self.writing;
+        if self.processing == Bytes::ZERO && self.processed < self.read && backlog < chunk * AHEAD {
+            self.processing = chunk.min(self.read - self.processed);
+            let work = Time::from_secs_f64(self.cpu * self.processing.get() as f64 / self.total.get() as f64);
+            env.ctx.compute(env.node, work, env.stream_tag(self.slot, Step::Compute));
+        }
+        if self.writing == Bytes::ZERO && backlog > Bytes::ZERO {
+            let whole = self.processed == self.total;
+            if backlog >= chunk || whole || self.processing == Bytes::ZERO {
+                self.start_write(env, backlog.min(chunk));
+            }
+        }
+    }
+    fn produced(&self) -> Bytes {
+        if self.processed == self.total {
+            return self.output;
+        }
+        Bytes::new((u128::from(self.output.get()) * u128::from(self.processed.get()) / u128::from(self.total.get())) as u64)
+    }
+    fn start_read(&mut self, env: &mut Env, chunk: Bytes) {
+        if self.sources.is_empty() {
+            return;
+        }
+        self.turn %= self.sources.len();
+        let (file, offset) = &mut self.sources[self.turn];
+        let bytes = chunk.min(file.bytes - *offset);
+        let transfer = DiskTransfer { disk: file.disk, op: DiskOp::Read, stream: file.stream, offset: *offset, bytes };
+        *offset += bytes;
+        if *offset == file.bytes {
+            self.sources.remove(self.turn);
+        } else {
+            self.turn += 1;
+        }
+        self.reading = bytes;
+        env.ctx.disk(env.node, transfer, env.stream_tag(self.slot, Step::Read));
+    }
+    fn start_write(&mut self, env: &mut Env, bytes: Bytes) {
+        self.writing = bytes;
+        let tag = env.stream_tag(self.slot, Step::Write);
+        match self.sink {
+            Sink::Nowhere => {
+                self.written += bytes;
+                self.writing = Bytes::ZERO;
+            }
+            Sink::Disk(file) => {
+                let transfer = DiskTransfer { disk: file.disk, op: DiskOp::Write, stream: file.stream, offset: self.written, bytes };
+                env.ctx.disk(env.node, transfer, tag);
+            }
+            Sink::Hdfs(write) => env.hdfs.append(env.ctx, write, bytes),
+        }
+    }
+    /// Forgets its processor work (its attempt is killed).
+    pub fn cancel(&self, env: &mut Env) {
+        if self.processing > Bytes::ZERO {
+            env.ctx.cancel_compute(env.node, env.stream_tag(self.slot, Step::Compute));
+        }
+    }
+}
