@@ -310,10 +310,16 @@ impl JobLedger {
             return Some(format!("shuffle: served {:?}, received or aborted {received:?}", self.served));
         }
         if self.offered != self.fetched + self.never_fetched {
-            return Some(format!("map outputs: offered {:?}, fetched {:?}, never fetched {:?}", self.offered, self.fetched, self.never_fetched));
+            return Some(format!(
+                "map outputs: offered {:?}, fetched {:?}, never fetched {:?}",
+                self.offered, self.fetched, self.never_fetched
+            ));
         }
         if self.slots_given != self.slots_returned + self.slots_held {
-            return Some(format!("slots: given {}, returned {}, held {}", self.slots_given, self.slots_returned, self.slots_held));
+            return Some(format!(
+                "slots: given {}, returned {}, held {}",
+                self.slots_given, self.slots_returned, self.slots_held
+            ));
         }
         None
     }

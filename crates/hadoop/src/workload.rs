@@ -121,7 +121,13 @@ impl Workload {
         let word_costs = Costs { map: 100e-9, sort: 40e-9, spill: 12e-9, merge: 27e-9, fetch: 5e-9, reduce: 24e-9 };
         let file_costs = Costs { sort: 40e-9, ..Costs::NONE };
         Some(match name {
-            "terasort" => Self { map_ratio: 1.02, map_record: 102.0, reduce_ratio: 1.0 / 1.04, output_replication: Some(1), ..base },
+            "terasort" => Self {
+                map_ratio: 1.02,
+                map_record: 102.0,
+                reduce_ratio: 1.0 / 1.04,
+                output_replication: Some(1),
+                ..base
+            },
             "teragen" => Self {
                 source: Source::Generated { maps: 2 },
                 map_ratio: 0.0,
@@ -157,12 +163,9 @@ impl Workload {
                 costs: Costs { map: 35e-9, ..word_costs },
                 ..base
             },
-            "dfsio-read" => Self {
-                map_ratio: 0.0,
-                reduce_ratio: 0.0,
-                costs: Costs { map: 1.5e-9, ..file_costs },
-                ..base
-            },
+            "dfsio-read" => {
+                Self { map_ratio: 0.0, reduce_ratio: 0.0, costs: Costs { map: 1.5e-9, ..file_costs }, ..base }
+            }
             "dfsio-write" => Self {
                 source: Source::Generated { maps: 4 },
                 map_ratio: 0.0,
@@ -179,7 +182,10 @@ impl Workload {
     /// What a map makes of `input` bytes: its output's records and serialised bytes.
     pub fn map_output(&self, input: Bytes) -> Data {
         let bytes = input.mul_f64(self.map_ratio);
-        Data { bytes, records: if self.map_record > 0.0 { (bytes.get() as f64 / self.map_record).round() as u64 } else { 0 } }
+        Data {
+            bytes,
+            records: if self.map_record > 0.0 { (bytes.get() as f64 / self.map_record).round() as u64 } else { 0 },
+        }
     }
 
     /// What the combiner leaves of `data`, and the CPU seconds that it takes; `data` itself and no time without a combiner.
@@ -200,7 +206,9 @@ impl Workload {
         let mut weights: Vec<f64> = match &self.skew {
             Skew::Even => vec![1.0; reducers as usize],
             Skew::Zipf(exponent) => (1..=reducers).map(|k| libm::pow(f64::from(k), -exponent)).collect(),
-            Skew::Explicit(shares) => (0..reducers as usize).map(|r| shares.get(r).copied().unwrap_or(0.0).max(0.0)).collect(),
+            Skew::Explicit(shares) => {
+                (0..reducers as usize).map(|r| shares.get(r).copied().unwrap_or(0.0).max(0.0)).collect()
+            }
         };
         if matches!(self.skew, Skew::Zipf(_)) {
             RandomStream::new(seed, "workload/skew", 0).shuffle(&mut weights);
@@ -226,7 +234,11 @@ pub struct Data {
 impl Data {
     /// Its length in the intermediate file format, in `partitions` partitions.
     pub fn materialized(self, partitions: u32) -> Bytes {
-        Bytes::new(self.bytes.get() + (self.records as f64 * RECORD_OVERHEAD) as u64 + u64::from(partitions) * PARTITION_OVERHEAD)
+        Bytes::new(
+            self.bytes.get()
+                + (self.records as f64 * RECORD_OVERHEAD) as u64
+                + u64::from(partitions) * PARTITION_OVERHEAD,
+        )
     }
 }
 
@@ -245,7 +257,11 @@ impl Keys {
         }
         let norm: f64 = self.bins().map(|(k, width)| width * libm::pow(k, -self.exponent)).sum();
         let n = records as f64;
-        self.bins().map(|(k, width)| width * -libm::expm1(n * libm::log1p(-(libm::pow(k, -self.exponent) / norm).min(1.0 - 1e-12)))).sum()
+        self.bins()
+            .map(|(k, width)| {
+                width * -libm::expm1(n * libm::log1p(-(libm::pow(k, -self.exponent) / norm).min(1.0 - 1e-12)))
+            })
+            .sum()
     }
     /// Ranks in bins of (middle, width): the first 64 one by one, then 5 % wide, so that a million keys cost 300 terms.
     fn bins(&self) -> impl Iterator<Item = (f64, f64)> {

@@ -1,10 +1,10 @@
 //! The ResourceManager's scheduler and the AppMaster's allocator: which container goes to which job, and to which of its tasks.
 
+use super::MapReduce;
 use super::attempt::Placement;
 use super::job::MapRequests;
 use super::scheduler::{MissedOffers, Share, order};
 use super::yarn::Yarn;
-use super::MapReduce;
 use crate::context::{Context, Nodes};
 use crate::effect::NodeId;
 use crate::hdfs::Hdfs;
@@ -121,7 +121,9 @@ impl MapReduce {
                     Share { job, submit: spec.submit, used: self.yarn.apps[job].used.get(), weight: spec.weight }
                 })
                 .collect();
-            let granted = order(self.config.policy, shares).into_iter().find_map(|job| self.grant(ctx, JobId(job as u32), node, off_switch));
+            let granted = order(self.config.policy, shares)
+                .into_iter()
+                .find_map(|job| self.grant(ctx, JobId(job as u32), node, off_switch));
             match granted {
                 None => return starts,
                 Some((container, Role::Master, _)) => starts.push(container),
@@ -135,9 +137,8 @@ impl MapReduce {
         let number = job.0 as usize;
         if self.yarn.apps[number].wants_master {
             let pinned = self.config.replay.as_ref().and_then(|replay| replay.master);
-            let wrong = pinned.is_some_and(|(host, at)| {
-                host != node || self.jobs[number].record.submit.saturating_add(at) > ctx.now
-            });
+            let wrong = pinned
+                .is_some_and(|(host, at)| host != node || self.jobs[number].record.submit.saturating_add(at) > ctx.now);
             if wrong || !self.fits(node, Role::Master) {
                 return None;
             }
@@ -233,7 +234,14 @@ impl MapReduce {
         Some(id)
     }
     /// The job's next task for a node, unless the job avoids the node or an attempt at the task already runs there.
-    pub(crate) fn take_task(&mut self, ctx: &Context, job: JobId, node: NodeId, reduce: bool, farthest: Locality) -> Option<(TaskKind, u32, Option<Locality>)> {
+    pub(crate) fn take_task(
+        &mut self,
+        ctx: &Context,
+        job: JobId,
+        node: NodeId,
+        reduce: bool,
+        farthest: Locality,
+    ) -> Option<(TaskKind, u32, Option<Locality>)> {
         let Self { jobs, attempts, config, .. } = self;
         let owner = &mut jobs[job.0 as usize];
         if owner.avoids(node, ctx.nodes.worker_count(), config.blacklist_ignore_percent) {
@@ -255,7 +263,13 @@ impl MapReduce {
 
     /// How many reducers the AppMaster asks for (`RMContainerAllocator.scheduleReduces`): all of them when no map waits, else as many as the part of the
     /// maps that is done, up to the ramp-up limit, leaves them; and if maps wait while reducers hold everything, reducers give way.
-    pub(crate) fn reduces_to_ask(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId, requests: &MapRequests) -> u32 {
+    pub(crate) fn reduces_to_ask(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        id: JobId,
+        requests: &MapRequests,
+    ) -> u32 {
         let job = &self.jobs[id.0 as usize];
         let wanted = job.wanted(TaskKind::Reduce);
         if requests.any == 0 {

@@ -90,7 +90,6 @@ impl MapReduce {
         self.attempts.push(Attempt {
             record,
             body: Body::Placed,
-            reported: 0.0,
             known_progress: 0.0,
             heard: Time::ZERO,
             container: None,
@@ -132,10 +131,14 @@ impl MapReduce {
             op::STREAM_WRITE => self.on_stream(ctx, hdfs, id, argument, Step::Write),
             op::MAP => self.on_map(ctx, hdfs, id, MapTask::on_computed),
             op::SORT => self.on_map(ctx, hdfs, id, MapTask::on_sorted),
-            op::COPY => self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| reduce.on_copied(env, shuffle, outputs, argument)),
+            op::COPY => self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| {
+                reduce.on_copied(env, shuffle, outputs, argument)
+            }),
             op::PENALTY => {
                 let host = NodeId(u32::from(argument));
-                self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| reduce.on_penalty_over(env, shuffle, outputs, host));
+                self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| {
+                    reduce.on_penalty_over(env, shuffle, outputs, host)
+                });
             }
             op::POLL_DUE => self.poll(ctx, hdfs, id),
             _ => {}
@@ -206,7 +209,13 @@ impl MapReduce {
             Outcome::Failed(reason) => self.fail_on_node(ctx, hdfs, id, reason),
         }
     }
-    pub(crate) fn on_map(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, step: impl FnOnce(&mut MapTask, &mut Env) -> Outcome) {
+    pub(crate) fn on_map(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        id: AttemptId,
+        step: impl FnOnce(&mut MapTask, &mut Env) -> Outcome,
+    ) {
         self.with_env(ctx, hdfs, id, |body, env, _, _| match body {
             Body::Map(map) => step(map, env),
             _ => Outcome::Running,
@@ -243,7 +252,7 @@ impl MapReduce {
     pub(crate) fn tell_reducers(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, news: Vec<News>) {
         for item in news {
             match item {
-                News::Begins { fetch, reducer, bytes, .. } => {
+                News::Begins { fetch, reducer, bytes } => {
                     let mut accepted = true;
                     self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
                         accepted = reduce.accept(bytes);
@@ -255,13 +264,17 @@ impl MapReduce {
                         host.map_or(Outcome::Running, |host| reduce.on_fetch_end(env, shuffle, outputs, host, None))
                     });
                 }
-                News::Arrived { reducer, host, map, bytes } => self.on_reduce(ctx, hdfs, reducer, |reduce, env, _, _| {
-                    reduce.on_arrived(env, host, map, bytes);
-                    Outcome::Running
-                }),
-                News::Finished { reducer, host } => self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
-                    reduce.on_fetch_end(env, shuffle, outputs, host, None)
-                }),
+                News::Arrived { reducer, host, map, bytes } => {
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, _, _| {
+                        reduce.on_arrived(env, host, map, bytes);
+                        Outcome::Running
+                    })
+                }
+                News::Finished { reducer, host } => {
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
+                        reduce.on_fetch_end(env, shuffle, outputs, host, None)
+                    })
+                }
                 News::Failed { reducer, host, maps, missing } => {
                     self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
                         reduce.on_fetch_end(env, shuffle, outputs, host, Some((&maps, missing)))
@@ -332,7 +345,15 @@ impl MapReduce {
         true
     }
 
-    pub(crate) fn on_umbilical(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: rpc::CallId, to: rpc::Server, id: AttemptId, op: u8) {
+    pub(crate) fn on_umbilical(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        call: rpc::CallId,
+        to: rpc::Server,
+        id: AttemptId,
+        op: u8,
+    ) {
         let Some(attempt) = self.attempts.get(id.0 as usize) else { return };
         let job = attempt.record.job;
         if self.umbilical(job) != Some(to) {

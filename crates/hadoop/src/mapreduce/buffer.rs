@@ -33,7 +33,8 @@ impl SortBuffer {
                 (data / ratio).min(records * record / ratio)
             }
         };
-        let bytes = |limit: f64| if ratio > 0.0 { Bytes::new((limit as u64).max(1)) } else { Bytes::new(u64::MAX >> 1) };
+        let bytes =
+            |limit: f64| if ratio > 0.0 { Bytes::new((limit as u64).max(1)) } else { Bytes::new(u64::MAX >> 1) };
         Self {
             soft: bytes(hard * config.spill_percent),
             hard: bytes(hard),
@@ -95,9 +96,8 @@ mod tests {
     #[test]
     fn spills_agree_with_recorded_tasks() {
         let config = MapReduceConfig { sort_buffer: Bytes::from_mib(64), ..MapReduceConfig::default() };
-        let spills = |name: &str| {
-            run(SortBuffer::new(&config, &Workload::preset(name).expect("preset")), 33_554_432).len()
-        };
+        let spills =
+            |name: &str| run(SortBuffer::new(&config, &Workload::preset(name).expect("preset")), 33_554_432).len();
         assert_eq!(spills("wordcount"), 3);
         assert_eq!(spills("terasort"), 1);
     }

@@ -283,7 +283,10 @@ impl MapReduce {
             .map(|job| Share {
                 job,
                 submit: self.jobs[job].spec.submit,
-                used: self.running(JobId(job as u32)).filter(|id| self.attempts[id.0 as usize].record.kind == kind).count() as u64,
+                used: self
+                    .running(JobId(job as u32))
+                    .filter(|id| self.attempts[id.0 as usize].record.kind == kind)
+                    .count() as u64,
                 weight: self.jobs[job].spec.weight,
             })
             .collect();
@@ -297,7 +300,10 @@ impl MapReduce {
                 Locality::Remote
             };
             let job = JobId(number as u32);
-            let Some((kind, task, locality)) = self.take_task(ctx, job, node, kind == TaskKind::Reduce, farthest) else { continue };
+            let Some((kind, task, locality)) = self.take_task(ctx, job, node, kind == TaskKind::Reduce, farthest)
+            else {
+                continue;
+            };
             if let Some(locality) = locality {
                 self.tracker.waits[number].assigned(locality);
             }

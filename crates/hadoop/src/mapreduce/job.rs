@@ -316,10 +316,6 @@ impl Job {
     pub fn avoids(&self, node: NodeId, workers: usize, ignore_percent: u32) -> bool {
         self.blacklist.contains(&node) && self.blacklist.len() * 100 < workers * ignore_percent as usize
     }
-    /// Nodes on the job's blacklist.
-    pub fn blacklist(&self) -> &[NodeId] {
-        &self.blacklist
-    }
 }
 
 /// Waiting maps by where they would be local.
@@ -364,13 +360,18 @@ fn splits(spec: &JobSpec, ctx: &Context, hdfs: &mut Hdfs) -> Vec<Split> {
         }
         JobInput::Splits(splits) => splits
             .iter()
-            .map(|(bytes, hosts)| hdfs.place_file(hosts.len() as u32, &[(*bytes, hosts.clone())]))
+            .map(|(bytes, hosts)| hdfs.place_file(ctx, hosts.len() as u32, &[(*bytes, hosts.clone())]))
             .collect(),
     };
     let mut splits = Vec::new();
     for file in files {
-        let blocks: Vec<(BlockId, Bytes)> =
-            hdfs.namespace().file(file).blocks.iter().map(|&block| (block, hdfs.namespace().block(block).length)).collect();
+        let blocks: Vec<(BlockId, Bytes)> = hdfs
+            .namespace()
+            .file(file)
+            .blocks
+            .iter()
+            .map(|&block| (block, hdfs.namespace().block(block).length))
+            .collect();
         let groups: Vec<Vec<(BlockId, Bytes)>> =
             if spec.whole_files { vec![blocks] } else { blocks.into_iter().map(|block| vec![block]).collect() };
         for blocks in groups.into_iter().filter(|blocks| !blocks.is_empty()) {

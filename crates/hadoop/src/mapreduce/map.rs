@@ -138,7 +138,11 @@ impl MapTask {
 
     /// The part of its work that is done, as Hadoop reports it: two thirds for the map function, one for the merge.
     pub fn progress(&self) -> f64 {
-        let mapped = if self.input == Bytes::ZERO { 1.0 } else { (self.taken - self.computing).get() as f64 / self.input.get() as f64 };
+        let mapped = if self.input == Bytes::ZERO {
+            1.0
+        } else {
+            (self.taken - self.computing).get() as f64 / self.input.get() as f64
+        };
         let merged = match (&self.merge, self.stage) {
             (Some(merge), _) => (merge.pass as f64 + merge.stream.progress()) / (merge.plan.passes.len() + 1) as f64,
             (None, Stage::Map) => 0.0,
@@ -260,7 +264,9 @@ impl MapTask {
             Stage::Merge => self.merge.as_ref().map_or(Waiting::Disk, |merge| merge.stream.waiting()),
             Stage::Map if self.computing > Bytes::ZERO => Waiting::Cpu,
             Stage::Map if self.output.as_ref().is_some_and(|output| output.full) => Waiting::Network,
-            Stage::Map if self.buffer.room() == Bytes::ZERO || self.taken == self.input => self.spill.as_ref().map_or(Waiting::Disk, spill),
+            Stage::Map if self.buffer.room() == Bytes::ZERO || self.taken == self.input => {
+                self.spill.as_ref().map_or(Waiting::Disk, spill)
+            }
             Stage::Map if self.source.is_some_and(|source| source != env.node) => Waiting::Network,
             Stage::Map if self.source.is_none() && !env.split.hosts.contains(&env.node) => Waiting::Network,
             Stage::Map => Waiting::Disk,

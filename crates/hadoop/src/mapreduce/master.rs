@@ -93,10 +93,13 @@ impl MapReduce {
     /// A recorded attempt starts where and when it did.
     fn replay(&mut self, ctx: &mut Context, number: usize) {
         let job = JobId(0);
-        let Some(plan) = self.config.replay.as_ref().and_then(|replay| replay.attempts.get(number)).copied() else { return };
+        let Some(plan) = self.config.replay.as_ref().and_then(|replay| replay.attempts.get(number)).copied() else {
+            return;
+        };
         let owner = &self.jobs[0];
         let exists = (plan.task as usize) < owner.tasks(plan.kind).len() && (plan.node.0 as usize) < ctx.nodes.len();
-        if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() || !ctx.nodes.is_up(plan.node) {
+        if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() || !ctx.nodes.is_up(plan.node)
+        {
             return;
         }
         let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, plan.node, &ctx.nodes));
@@ -105,7 +108,14 @@ impl MapReduce {
         if state.attempts == 0 {
             state.requested = ctx.now;
         }
-        let id = self.place(Placement { job, kind: plan.kind, task: plan.task, node: plan.node, locality, allocated: ctx.now });
+        let id = self.place(Placement {
+            job,
+            kind: plan.kind,
+            task: plan.task,
+            node: plan.node,
+            locality,
+            allocated: ctx.now,
+        });
         self.attempts[id.0 as usize].replayed = true;
         self.confirm_start(ctx, id);
         self.launch(ctx, id);
@@ -137,7 +147,8 @@ impl MapReduce {
         if timeout == Time::ZERO {
             return;
         }
-        let due = self.running(job).map(|id| &self.attempts[id.0 as usize]).filter(|attempt| attempt.heard > Time::ZERO);
+        let due =
+            self.running(job).map(|id| &self.attempts[id.0 as usize]).filter(|attempt| attempt.heard > Time::ZERO);
         let due = due.map(|attempt| attempt.heard.saturating_add(timeout)).min().unwrap_or(Time::MAX);
         let armed = &mut self.jobs[job.0 as usize].timeout_at;
         if due < *armed {
@@ -196,7 +207,8 @@ impl MapReduce {
         }
     }
     fn fetch_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, map: AttemptId) {
-        let running = self.running(job).filter(|id| self.attempts[id.0 as usize].record.kind == TaskKind::Reduce).count();
+        let running =
+            self.running(job).filter(|id| self.attempts[id.0 as usize].record.kind == TaskKind::Reduce).count();
         let owner = &mut self.jobs[job.0 as usize];
         let task = self.attempts[map.0 as usize].record.task;
         if owner.is_over() || owner.maps[task as usize].done != Some(map) {
@@ -292,7 +304,13 @@ impl MapReduce {
             self.ask_again(ctx, job, kind, task, node);
         }
     }
-    fn end_record(&mut self, id: AttemptId, state: AttemptState, reason: &'static str, now: Time) -> Option<(JobId, TaskKind, u32, NodeId)> {
+    fn end_record(
+        &mut self,
+        id: AttemptId,
+        state: AttemptState,
+        reason: &'static str,
+        now: Time,
+    ) -> Option<(JobId, TaskKind, u32, NodeId)> {
         let record = &mut self.attempts[id.0 as usize].record;
         if record.state != AttemptState::Running {
             return None;
@@ -330,7 +348,14 @@ impl MapReduce {
             self.finish_job(ctx, hdfs, id, JobState::Succeeded, String::new());
         }
     }
-    pub(crate) fn finish_job(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId, state: JobState, reason: String) {
+    pub(crate) fn finish_job(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        id: JobId,
+        state: JobState,
+        reason: String,
+    ) {
         let job = &mut self.jobs[id.0 as usize];
         if job.is_over() {
             return;
@@ -372,8 +397,9 @@ impl MapReduce {
         if job.reduces_done as usize == job.reduces.len() {
             return;
         }
-        let done: Vec<AttemptId> = job.maps.iter().filter_map(|map| map.done).collect();
-        for map in done.into_iter().filter(|map| self.attempts[map.0 as usize].record.node == node) {
+        let on_node = |map: &AttemptId| self.attempts[map.0 as usize].record.node == node;
+        let done: Vec<AttemptId> = job.maps.iter().filter_map(|map| map.done).filter(on_node).collect();
+        for map in done {
             self.output_lost(ctx, map, AttemptState::Killed, "its node was lost with its output");
         }
     }
@@ -382,7 +408,8 @@ impl MapReduce {
         if self.jobs[id.0 as usize].is_over() {
             return;
         }
-        let wanted = [(TaskKind::Map, self.config.speculative_maps), (TaskKind::Reduce, self.config.speculative_reduces)];
+        let wanted =
+            [(TaskKind::Map, self.config.speculative_maps), (TaskKind::Reduce, self.config.speculative_reduces)];
         let mut started = false;
         for (kind, _) in wanted.into_iter().filter(|(_, enabled)| *enabled) {
             let job = &self.jobs[id.0 as usize];

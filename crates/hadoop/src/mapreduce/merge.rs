@@ -92,7 +92,9 @@ mod tests {
             seen[*index] += 1;
         }
         assert!(seen.iter().all(|&times| times == 1));
-        let length = |index: usize| if index < segments.len() { segments[index] } else { plan.passes[index - segments.len()].bytes };
+        let length = |index: usize| {
+            if index < segments.len() { segments[index] } else { plan.passes[index - segments.len()].bytes }
+        };
         assert_eq!(plan.last.iter().map(|&index| length(index)).sum::<Bytes>(), segments.iter().copied().sum());
     }
 }

@@ -91,8 +91,6 @@ pub struct MapReduce {
 pub(crate) struct Attempt {
     pub record: AttemptRecord,
     body: Body,
-    /// Node: progress when it last reported.
-    reported: f64,
     /// Master: the last progress heard of, and when it last moved.
     pub known_progress: f64,
     heard: Time,
@@ -123,7 +121,9 @@ impl MapReduce {
             .jobs
             .iter()
             .enumerate()
-            .map(|(number, spec)| Job::new(JobId(number as u32), spec.clone(), ctx, hdfs, seed.wrapping_add(number as u64)))
+            .map(|(number, spec)| {
+                Job::new(JobId(number as u32), spec.clone(), ctx, hdfs, seed.wrapping_add(number as u64))
+            })
             .collect();
         let nodes = ctx.nodes.len();
         Self {
@@ -179,7 +179,9 @@ impl MapReduce {
         for (reduce, task) in job.reduces.iter().enumerate() {
             let part = |map: AttemptId| job.partitions.part(self.outputs[map.0 as usize].bytes, reduce);
             match task.done.map(|id| &self.attempts[id.0 as usize]) {
-                Some(attempt) => ledger.offered += attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network,
+                Some(attempt) => {
+                    ledger.offered += attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network
+                }
                 None => {
                     let offered: Bytes = job.maps.iter().filter_map(|map| map.done).map(part).sum();
                     ledger.offered += offered;
@@ -193,7 +195,9 @@ impl MapReduce {
     pub(crate) fn on_input(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, input: Input) {
         match input {
             Input::Start => self.on_start(ctx),
-            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } if tag.kind() == TASK => {
+            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag }
+                if tag.kind() == TASK =>
+            {
                 self.on_task_tag(ctx, hdfs, tag);
             }
             Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag }

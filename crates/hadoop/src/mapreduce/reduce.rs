@@ -192,7 +192,8 @@ impl ReduceTask {
     }
     /// An output is here whole: it is checked, and kept in memory or written to disk.
     pub fn on_arrived(&mut self, env: &mut Env, host: NodeId, map: AttemptId, bytes: Bytes) {
-        let counter = if host == env.node { &mut env.record.bytes.fetched_node } else { &mut env.record.bytes.fetched_network };
+        let counter =
+            if host == env.node { &mut env.record.bytes.fetched_node } else { &mut env.record.bytes.fetched_network };
         *counter += bytes;
         env.record.last_map = Some(map);
         self.failures.remove(&host);
@@ -210,8 +211,13 @@ impl ReduceTask {
         let Some(copying) = self.copying.get_mut(&slot) else { return Outcome::Running };
         if let Some(file) = copying.file.filter(|_| !copying.checked) {
             copying.checked = true;
-            let transfer =
-                DiskTransfer { disk: file.disk, op: DiskOp::Write, stream: file.stream, offset: Bytes::ZERO, bytes: file.bytes };
+            let transfer = DiskTransfer {
+                disk: file.disk,
+                op: DiskOp::Write,
+                stream: file.stream,
+                offset: Bytes::ZERO,
+                bytes: file.bytes,
+            };
             env.ctx.disk(env.node, transfer, env.tag(op::COPY, slot));
             return self.proceed(env, shuffle, outputs);
         }
@@ -243,7 +249,14 @@ impl ReduceTask {
         self.proceed(env, shuffle, outputs)
     }
     /// A fetcher is done with a host. `maps` were not delivered; with `failed` because the host did not.
-    pub fn on_fetch_end(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], host: NodeId, failed: Option<(&[AttemptId], bool)>) -> Outcome {
+    pub fn on_fetch_end(
+        &mut self,
+        env: &mut Env,
+        shuffle: &mut Shuffle,
+        outputs: &[MapOutput],
+        host: NodeId,
+        failed: Option<(&[AttemptId], bool)>,
+    ) -> Outcome {
         self.fetchers -= 1;
         self.busy.remove(&host);
         if self.pending.get(&host).is_some_and(Vec::is_empty) {
@@ -265,14 +278,27 @@ impl ReduceTask {
         self.offer(host);
         self.proceed(env, shuffle, outputs)
     }
-    pub fn on_penalty_over(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], host: NodeId) -> Outcome {
+    pub fn on_penalty_over(
+        &mut self,
+        env: &mut Env,
+        shuffle: &mut Shuffle,
+        outputs: &[MapOutput],
+        host: NodeId,
+    ) -> Outcome {
         if self.penalised.get(&host).is_some_and(|&until| until <= env.ctx.now) {
             self.penalised.remove(&host);
             self.offer(host);
         }
         self.proceed(env, shuffle, outputs)
     }
-    pub fn on_stream(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], slot: u16, step: Step) -> Outcome {
+    pub fn on_stream(
+        &mut self,
+        env: &mut Env,
+        shuffle: &mut Shuffle,
+        outputs: &[MapOutput],
+        slot: u16,
+        step: Step,
+    ) -> Outcome {
         let stream = match slot {
             MEMORY_MERGE => self.memory_merge.as_mut().map(|merging| &mut merging.stream),
             DISK_MERGE => self.disk_merge.as_mut().map(|merging| &mut merging.stream),
@@ -463,7 +489,8 @@ impl ReduceTask {
         }
         let costs = env.spec.workload.costs;
         if fin.pass < fin.plan.passes.len() {
-            let files: Vec<LocalFile> = fin.plan.passes[fin.pass].inputs.iter().map(|&segment| fin.segments[segment]).collect();
+            let files: Vec<LocalFile> =
+                fin.plan.passes[fin.pass].inputs.iter().map(|&segment| fin.segments[segment]).collect();
             let bytes = fin.plan.passes[fin.pass].bytes;
             let target = self.new_file(env, bytes);
             env.record.spilled_records += Self::records(env, bytes);

@@ -122,7 +122,7 @@ mod tests {
     fn waiting_gives_up_one_level_per_delay() {
         let mut wait = LocalityWait::default();
         let delay = Time::from_secs(5);
-        let at = |s| Time::from_secs(100 + s);
+        let at = |s: u64| Time::from_secs(100 + s);
         assert_eq!(wait.farthest(at(0), delay), Locality::Node);
         assert_eq!(wait.farthest(at(4), delay), Locality::Node);
         assert_eq!(wait.farthest(at(5), delay), Locality::Rack);

@@ -4,10 +4,10 @@
 //! then the partition, read from disk a chunk at a time and no faster than the connection takes it. Only fetches under way have state.
 
 use super::task::{MapOutput, local_file};
+use crate::DiskTransfer;
 use crate::context::{Context, Part};
 use crate::effect::{ConnId, DiskOp, End, Input, NodeId, Service, Tag};
 use crate::record::{AttemptId, JobId};
-use crate::DiskTransfer;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
@@ -19,8 +19,6 @@ const LAST: u8 = 67;
 const MISSING: u8 = 68;
 const DISK: u8 = 69;
 const SILENCE: u8 = 70;
-/// The last of them.
-pub(crate) const END: u8 = SILENCE;
 
 /// Bytes of a request: line and headers, then each map's name in the query.
 const REQUEST_BYTES: u64 = 420;
@@ -32,7 +30,7 @@ const HEADER_BYTES: u64 = 60;
 #[derive(Debug, Clone)]
 pub(crate) enum News {
     /// An output begins to arrive: take it ([`Shuffle::accept`]) or give the fetch up.
-    Begins { fetch: u32, reducer: AttemptId, map: AttemptId, bytes: Bytes },
+    Begins { fetch: u32, reducer: AttemptId, bytes: Bytes },
     /// An output is there.
     Arrived { reducer: AttemptId, host: NodeId, map: AttemptId, bytes: Bytes },
     /// The batch is through.
@@ -134,7 +132,8 @@ impl Shuffle {
         self.next += 1;
         let Request { job, reducer, client, host, maps } = request;
         let kept = self.idle.remove(&(reducer, host));
-        let conn = kept.unwrap_or_else(|| ctx.open(Part::MapReduce, u64::from(id), client, host, Service::Shuffle, false));
+        let conn =
+            kept.unwrap_or_else(|| ctx.open(Part::MapReduce, u64::from(id), client, host, Service::Shuffle, false));
         self.bind(conn, Some(id));
         self.fetches.insert(
             id,
@@ -177,7 +176,8 @@ impl Shuffle {
     }
     /// The reducer is gone: all its fetches are.
     pub fn abandon(&mut self, ctx: &mut Context, reducer: AttemptId) {
-        let ids: Vec<u32> = self.fetches.iter().filter(|(_, f)| f.reducer == reducer && !f.client_gone).map(|(&id, _)| id).collect();
+        let ids: Vec<u32> =
+            self.fetches.iter().filter(|(_, f)| f.reducer == reducer && !f.client_gone).map(|(&id, _)| id).collect();
         for id in ids {
             self.give_up(ctx, id);
         }
@@ -185,7 +185,8 @@ impl Shuffle {
     }
     /// The reducer has all it wants: its kept connections close.
     pub fn drop_idle(&mut self, ctx: &mut Context, reducer: AttemptId) {
-        let keys: Vec<_> = self.idle.range((reducer, NodeId(0))..=(reducer, NodeId(u32::MAX))).map(|(&key, _)| key).collect();
+        let keys: Vec<_> =
+            self.idle.range((reducer, NodeId(0))..=(reducer, NodeId(u32::MAX))).map(|(&key, _)| key).collect();
         for key in keys {
             if let Some(conn) = self.idle.remove(&key) {
                 ctx.close(conn, End::Client);
@@ -244,7 +245,8 @@ impl Shuffle {
                 None => self.idle.retain(|_, kept| *kept != conn),
             },
             Input::Reset { conn, end: End::Server } => {
-                let ids: Vec<u32> = self.fetches.iter().filter(|(_, fetch)| fetch.conn == conn).map(|(&id, _)| id).collect();
+                let ids: Vec<u32> =
+                    self.fetches.iter().filter(|(_, fetch)| fetch.conn == conn).map(|(&id, _)| id).collect();
                 for id in ids {
                     self.server_leaves(id, Some((ctx, outputs)));
                 }
@@ -271,7 +273,15 @@ impl Shuffle {
         ctx.send(fetch.conn, End::Client, bytes, tag(REQUEST, id, 0), true);
     }
 
-    fn on_delivered(&mut self, ctx: &mut Context, conn: ConnId, end: End, message: Tag, outputs: &[MapOutput], news: &mut Vec<News>) {
+    fn on_delivered(
+        &mut self,
+        ctx: &mut Context,
+        conn: ConnId,
+        end: End,
+        message: Tag,
+        outputs: &[MapOutput],
+        news: &mut Vec<News>,
+    ) {
         let (id, place) = ((message.value() >> 16) as u32, message.value() as usize & 0xffff);
         let Some(fetch) = self.fetches.get_mut(&id).filter(|fetch| fetch.conn == conn) else { return };
         if end == End::Server {
@@ -290,10 +300,10 @@ impl Shuffle {
         }
         fetch.heard = ctx.now;
         let (map, bytes) = fetch.maps[place];
-        let (reducer, host) = (fetch.reducer, fetch.host);
+        let reducer = fetch.reducer;
         match message.kind() {
             HEADER => {
-                news.push(News::Begins { fetch: id, reducer, map, bytes });
+                news.push(News::Begins { fetch: id, reducer, bytes });
                 if bytes == Bytes::ZERO {
                     self.arrived(ctx, id, news);
                 }

@@ -1,8 +1,8 @@
 //! Which running task should get a second attempt.
 
+use super::Attempt;
 use super::config::Generation;
 use super::job::Job;
-use super::Attempt;
 use crate::record::TaskKind;
 use units::Time;
 
@@ -19,7 +19,14 @@ const HADOOP1_LAG: Time = Time::from_secs(60);
 /// YARN (`DefaultSpeculator`): the estimated end is start + elapsed / progress, a copy is taken to last as long as the mean of the done tasks, and the task
 /// whose copy would end earliest before it is chosen. Hadoop 1 as LATE has it (Zaharia and others, OSDI 2008; in Hadoop since 0.21): among tasks whose
 /// progress rate is a standard deviation below the mean, the one with the longest estimated time left.
-pub(crate) fn candidate(job: &Job, attempts: &[Attempt], kind: TaskKind, generation: Generation, cap: f64, now: Time) -> Option<u32> {
+pub(crate) fn candidate(
+    job: &Job,
+    attempts: &[Attempt],
+    kind: TaskKind,
+    generation: Generation,
+    cap: f64,
+    now: Time,
+) -> Option<u32> {
     let durations = &job.durations[kind as usize];
     let tasks = job.tasks(kind);
     let running: Vec<(u32, &Attempt)> = tasks
@@ -32,17 +39,21 @@ pub(crate) fn candidate(job: &Job, attempts: &[Attempt], kind: TaskKind, generat
         })
         .filter(|(_, attempt)| attempt.is_started())
         .collect();
-    let copies = tasks.iter().filter(|task| task.done.is_none() && (task.running.len() > 1 || task.speculate)).count() as f64;
+    let copies =
+        tasks.iter().filter(|task| task.done.is_none() && (task.running.len() > 1 || task.speculate)).count() as f64;
     let alive = tasks.iter().filter(|task| !task.running.is_empty()).count() as f64;
     let estimate = |attempt: &Attempt| {
         let elapsed = now.saturating_sub(attempt.record.start).as_secs_f64();
         (elapsed, attempt.known_progress)
     };
-    let best = |gains: Vec<(u32, f64)>| gains.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(task, _)| task);
+    let best = |gains: Vec<(u32, f64)>| {
+        gains.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(task, _)| task)
+    };
     match generation {
         Generation::Yarn => {
             let allowed = YARN_LEAST.max(YARN_OF_TOTAL * tasks.len() as f64).max(cap * alive);
-            if durations.count == 0 || f64::from(durations.count) < YARN_DONE * tasks.len() as f64 || copies >= allowed {
+            if durations.count == 0 || f64::from(durations.count) < YARN_DONE * tasks.len() as f64 || copies >= allowed
+            {
                 return None;
             }
             let replacement = durations.mean();

@@ -59,7 +59,11 @@ impl Stream {
         let total = memory + files.iter().map(|file| file.bytes).sum();
         Self {
             slot,
-            sources: files.into_iter().filter(|file| file.bytes > Bytes::ZERO).map(|file| (file, Bytes::ZERO)).collect(),
+            sources: files
+                .into_iter()
+                .filter(|file| file.bytes > Bytes::ZERO)
+                .map(|file| (file, Bytes::ZERO))
+                .collect(),
             turn: 0,
             total,
             output,
@@ -136,7 +140,9 @@ impl Stream {
         if self.processed == self.total {
             return self.output;
         }
-        Bytes::new((u128::from(self.output.get()) * u128::from(self.processed.get()) / u128::from(self.total.get())) as u64)
+        Bytes::new(
+            (u128::from(self.output.get()) * u128::from(self.processed.get()) / u128::from(self.total.get())) as u64,
+        )
     }
     fn start_read(&mut self, env: &mut Env, chunk: Bytes) {
         if self.sources.is_empty() {
@@ -164,7 +170,13 @@ impl Stream {
                 self.writing = Bytes::ZERO;
             }
             Sink::Disk(file) => {
-                let transfer = DiskTransfer { disk: file.disk, op: DiskOp::Write, stream: file.stream, offset: self.written, bytes };
+                let transfer = DiskTransfer {
+                    disk: file.disk,
+                    op: DiskOp::Write,
+                    stream: file.stream,
+                    offset: self.written,
+                    bytes,
+                };
                 env.ctx.disk(env.node, transfer, tag);
             }
             Sink::Hdfs(write) => env.hdfs.append(env.ctx, write, bytes),

@@ -51,8 +51,6 @@ pub(crate) mod op {
     pub const PENALTY: u8 = 22;
     /// Checking and placing a fetched map output.
     pub const COPY: u8 = 23;
-    /// The output file is created.
-    pub const CLOSE: u8 = 24;
 }
 
 /// The tag of a task's request.

@@ -135,9 +135,13 @@ impl MapReduce {
     pub(crate) fn submit(&mut self, ctx: &mut Context, job: JobId) {
         self.jobs[job.0 as usize].record.submit = ctx.now;
         let from = Process { node: ctx.nodes.master(), id: CLIENT_PROCESS };
-        let port = if self.config.generation == super::Generation::Yarn { CLIENTS } else { super::hadoop1::JOB_TRACKER };
+        let port =
+            if self.config.generation == super::Generation::Yarn { CLIENTS } else { super::hadoop1::JOB_TRACKER };
         let to = Server { node: ctx.nodes.master(), port };
-        rpc::call(ctx, Call { from, to, request: LAUNCH_CONTEXT, reply: SMALL, tag: control(kind::SUBMIT, u64::from(job.0)) });
+        rpc::call(
+            ctx,
+            Call { from, to, request: LAUNCH_CONTEXT, reply: SMALL, tag: control(kind::SUBMIT, u64::from(job.0)) },
+        );
     }
 
     pub(crate) fn on_yarn_timer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
@@ -261,7 +265,9 @@ impl MapReduce {
             }
             kind::MASTER_BEAT => ctx.timer_in(self.config.yarn.am_heartbeat, control(kind::MASTER_DUE, value)),
             kind::REGISTER => self.register(ctx, value as u32),
-            kind::START_TASK => self.master_failed(ctx, hdfs, AttemptId(value as u32), "its container could not be launched"),
+            kind::START_TASK => {
+                self.master_failed(ctx, hdfs, AttemptId(value as u32), "its container could not be launched")
+            }
             _ => {}
         }
     }
@@ -288,7 +294,16 @@ impl MapReduce {
         let node = self.yarn.containers[container as usize].node;
         let from = Process { node: ctx.nodes.master(), id: RM_PROCESS };
         let to = Server { node, port: NODE_MANAGER };
-        rpc::call(ctx, Call { from, to, request: LAUNCH_CONTEXT, reply: SMALL, tag: control(kind::START_MASTER, u64::from(container)) });
+        rpc::call(
+            ctx,
+            Call {
+                from,
+                to,
+                request: LAUNCH_CONTEXT,
+                reply: SMALL,
+                tag: control(kind::START_MASTER, u64::from(container)),
+            },
+        );
     }
     /// The AppMaster is up and registers.
     fn register(&mut self, ctx: &mut Context, container: u32) {
@@ -310,7 +325,9 @@ impl MapReduce {
         let master = &mut self.yarn.masters[job.0 as usize];
         *master = Master { container: Some(container), node: Some(node), ..Master::default() };
         let launch = self.config.replay.as_ref().and_then(|replay| replay.launch);
-        let due = launch.map_or(ctx.now, |launch| self.jobs[job.0 as usize].record.submit.saturating_add(launch)).max(ctx.now);
+        let due = launch
+            .map_or(ctx.now, |launch| self.jobs[job.0 as usize].record.submit.saturating_add(launch))
+            .max(ctx.now);
         if self.jobs[job.0 as usize].record.launch.is_none() && due == ctx.now {
             self.launch_job(ctx, hdfs, job);
         }
@@ -363,7 +380,10 @@ impl MapReduce {
         }
         // What has been granted is taken in order: nothing that came before this call is unknown to the master after its reply.
         let granted = std::mem::take(&mut app.granted);
-        app.asks.forget(granted.iter().map(|&granted| &containers[granted as usize]).filter(|c| c.role == Role::Map), &ctx.nodes);
+        app.asks.forget(
+            granted.iter().map(|&granted| &containers[granted as usize]).filter(|c| c.role == Role::Map),
+            &ctx.nodes,
+        );
         rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + 2 * PER_CONTAINER * granted.len() as u64));
         masters[job.0 as usize].answer = Answer { granted, lost_nodes: std::mem::take(&mut app.lost_nodes), headroom };
     }
