@@ -299,7 +299,7 @@ impl Shuffle {
             return;
         }
         fetch.heard = ctx.now;
-        let (map, bytes) = fetch.maps[place];
+        let (_, bytes) = fetch.maps[place];
         let reducer = fetch.reducer;
         match message.kind() {
             HEADER => {
