@@ -317,7 +317,7 @@ impl Partitions {
     }
     /// The part of `total` that is reducer `r`'s.
     pub fn part(&self, total: Bytes, r: usize) -> Bytes {
-        let at = |end: u64| (u128::from(total.get()) * u128::from(end) >> 32) as u64;
+        let at = |end: u64| ((u128::from(total.get()) * u128::from(end)) >> 32) as u64;
         let start = if r == 0 { 0 } else { at(self.ends[r - 1]) };
         Bytes::new(at(self.ends[r]) - start)
     }

@@ -187,7 +187,7 @@ impl MapReduce {
         let container = Container { job, node, role, memory, vcores, attempt: None, granted: ctx.now, ended: false };
         self.yarn.containers.push(container);
         let free = &mut self.yarn.nodes[node.0 as usize];
-        free.memory = free.memory - memory;
+        free.memory -= memory;
         free.vcores -= vcores;
         free.containers.push(number);
         let app = &mut self.yarn.apps[job.0 as usize];
@@ -218,7 +218,7 @@ impl MapReduce {
         free.vcores += vcores;
         free.containers.retain(|&other| other != number);
         let app = &mut self.yarn.apps[job.0 as usize];
-        app.used = app.used - memory;
+        app.used -= memory;
         if let Some(id) = attempt {
             self.give_back(id);
         }

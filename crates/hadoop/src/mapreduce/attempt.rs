@@ -120,7 +120,8 @@ impl MapReduce {
         match op {
             op::LAUNCH if starting => ctx.compute(node, self.config.jvm_start_cpu, task_tag(id, op::JVM, 0)),
             op::JVM if starting => {
-                if !self.tell_master(ctx, id, op::DESCRIPTION, SMALL, DESCRIPTION) {
+                let asked = self.tell_master(ctx, id, op::DESCRIPTION, SMALL, DESCRIPTION);
+                if !asked {
                     self.set_up(ctx, id);
                 }
             }
@@ -268,12 +269,12 @@ impl MapReduce {
                     self.on_reduce(ctx, hdfs, reducer, |reduce, env, _, _| {
                         reduce.on_arrived(env, host, map, bytes);
                         Outcome::Running
-                    })
+                    });
                 }
                 News::Finished { reducer, host } => {
                     self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
                         reduce.on_fetch_end(env, shuffle, outputs, host, None)
-                    })
+                    });
                 }
                 News::Failed { reducer, host, maps, missing } => {
                     self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {

@@ -50,7 +50,7 @@ pub fn critical_path(records: &Records, job: JobId) -> Option<CriticalPath> {
             Some(last)
                 if (last.waiting, last.attempt, last.source) == (stretch.waiting, stretch.attempt, stretch.source) =>
             {
-                last.to = stretch.to
+                last.to = stretch.to;
             }
             _ => path.stretches.push(stretch),
         }

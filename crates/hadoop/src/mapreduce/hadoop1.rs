@@ -1,7 +1,6 @@
 //! Hadoop 1: TaskTrackers with slots call the JobTracker at their heartbeats, and find what to launch or to kill in its replies.
 
 use super::attempt::Placement;
-use super::config::MapReduceConfig;
 use super::scheduler::{LocalityWait, Share, order};
 use super::{MapReduce, control, kind};
 use crate::context::Context;
@@ -68,7 +67,7 @@ struct Events {
 }
 
 impl JobTracker {
-    pub fn new(_: &MapReduceConfig, nodes: usize, jobs: usize, seed: u64) -> Self {
+    pub fn new(nodes: usize, jobs: usize, seed: u64) -> Self {
         Self {
             trackers: (0..nodes).map(|_| Tracker::default()).collect(),
             waits: vec![LocalityWait::default(); jobs],
@@ -100,7 +99,7 @@ impl MapReduce {
         ctx.timer_in(delay, control(kind::WORKER_DUE, life << 32 | u64::from(node.0)));
     }
 
-    pub(crate) fn on_hadoop1_timer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
+    pub(crate) fn on_hadoop1_timer(&mut self, ctx: &mut Context, tag: Tag) {
         let value = tag.value();
         match tag.kind() {
             kind::WORKER_DUE => {
@@ -126,7 +125,6 @@ impl MapReduce {
             }
             _ => {}
         }
-        let _ = hdfs;
     }
 
     /// A heartbeat leaves, unless one is under way.
@@ -364,8 +362,8 @@ impl MapReduce {
     /// A worker's processes are gone; the JobTracker hears of it by silence.
     pub(crate) fn tracker_down(&mut self, node: NodeId) {
         let tracker = &mut self.tracker.trackers[node.0 as usize];
-        let (life, known_life, heard) = (tracker.life + 1, tracker.known_life, tracker.heard);
-        *tracker = Tracker { life, known_life, heard, ..Tracker::default() };
+        let (heard, life, known_life) = (tracker.heard, tracker.life + 1, tracker.known_life);
+        *tracker = Tracker { heard, life, known_life, ..Tracker::default() };
     }
     pub(crate) fn tracker_up(&mut self, ctx: &mut Context, node: NodeId) {
         if node != ctx.nodes.master() {

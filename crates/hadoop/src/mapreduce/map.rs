@@ -304,15 +304,15 @@ impl MapTask {
                 self.end_map(env);
             } else {
                 self.begin_spill(env);
-                self.end_function(env);
+                Self::end_function(env);
             }
         } else {
-            self.end_function(env);
+            Self::end_function(env);
         }
     }
 
     /// The map function has returned for the last time; what is left is Hadoop's sort phase.
-    fn end_function(&mut self, env: &mut Env) {
+    fn end_function(env: &mut Env) {
         if env.record.first_phase_end.is_none() {
             env.record.first_phase_end = Some(env.ctx.now);
             env.phase(Phase::Merge);
@@ -352,7 +352,7 @@ impl MapTask {
     }
 
     fn end_map(&mut self, env: &mut Env) {
-        self.end_function(env);
+        Self::end_function(env);
         if self.spills.len() > 1 {
             self.stage = Stage::Merge;
             let sizes: Vec<Bytes> = self.spills.iter().map(|file| file.bytes).collect();

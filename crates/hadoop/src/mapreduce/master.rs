@@ -42,7 +42,7 @@ impl MapReduce {
             kind::REPLAY_DUE => self.replay(ctx, value as usize),
             _ => match self.config.generation {
                 Generation::Yarn => self.on_yarn_timer(ctx, hdfs, tag),
-                Generation::Hadoop1 => self.on_hadoop1_timer(ctx, hdfs, tag),
+                Generation::Hadoop1 => self.on_hadoop1_timer(ctx, tag),
             },
         }
     }
@@ -72,21 +72,18 @@ impl MapReduce {
             return;
         }
         job.record.launch = Some(ctx.now);
-        match self.config.replay.as_ref().filter(|_| id.0 == 0) {
-            Some(replay) => {
-                let submit = job.record.submit;
-                for (number, attempt) in replay.attempts.iter().enumerate() {
-                    let at = submit.saturating_add(attempt.start).max(ctx.now);
-                    ctx.timer(at, control(kind::REPLAY_DUE, number as u64));
-                }
-                job.reduces_released = true;
+        if let Some(replay) = self.config.replay.as_ref().filter(|_| id.0 == 0) {
+            let submit = job.record.submit;
+            for (number, attempt) in replay.attempts.iter().enumerate() {
+                let at = submit.saturating_add(attempt.start).max(ctx.now);
+                ctx.timer(at, control(kind::REPLAY_DUE, number as u64));
             }
-            None => {
-                for task in 0..job.maps.len() as u32 {
-                    job.want(TaskKind::Map, task, &ctx.nodes, ctx.now);
-                }
-                ctx.timer_in(SPECULATE, control(kind::SPECULATE_DUE, u64::from(id.0)));
+            job.reduces_released = true;
+        } else {
+            for task in 0..job.maps.len() as u32 {
+                job.want(TaskKind::Map, task, &ctx.nodes, ctx.now);
             }
+            ctx.timer_in(SPECULATE, control(kind::SPECULATE_DUE, u64::from(id.0)));
         }
         self.after(ctx, hdfs, id);
     }
@@ -98,24 +95,19 @@ impl MapReduce {
         };
         let owner = &self.jobs[0];
         let exists = (plan.task as usize) < owner.tasks(plan.kind).len() && (plan.node.0 as usize) < ctx.nodes.len();
-        if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() || !ctx.nodes.is_up(plan.node)
-        {
+        if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() {
             return;
         }
-        let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, plan.node, &ctx.nodes));
+        // Its node may have crashed since in this run: any other does.
+        let mut nodes = std::iter::once(plan.node).chain(ctx.nodes.workers());
+        let Some(node) = nodes.find(|&node| ctx.nodes.is_up(node)) else { return };
+        let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, node, &ctx.nodes));
         let state = self.jobs[0].task_mut(plan.kind, plan.task);
         state.speculate = !state.running.is_empty();
         if state.attempts == 0 {
             state.requested = ctx.now;
         }
-        let id = self.place(Placement {
-            job,
-            kind: plan.kind,
-            task: plan.task,
-            node: plan.node,
-            locality,
-            allocated: ctx.now,
-        });
+        let id = self.place(Placement { job, kind: plan.kind, task: plan.task, node, locality, allocated: ctx.now });
         self.attempts[id.0 as usize].replayed = true;
         self.confirm_start(ctx, id);
         self.launch(ctx, id);

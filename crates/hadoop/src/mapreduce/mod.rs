@@ -129,7 +129,7 @@ impl MapReduce {
         Self {
             shuffle: Shuffle::new(&config, nodes, jobs.len()),
             yarn: Yarn::new(&config, nodes, jobs.len(), seed),
-            tracker: JobTracker::new(&config, nodes, jobs.len(), seed),
+            tracker: JobTracker::new(nodes, jobs.len(), seed),
             config,
             seed,
             jobs,
@@ -178,15 +178,13 @@ impl MapReduce {
         // What the maps offered: to each reduce that succeeded, the outputs that it took; to the others, those that stand.
         for (reduce, task) in job.reduces.iter().enumerate() {
             let part = |map: AttemptId| job.partitions.part(self.outputs[map.0 as usize].bytes, reduce);
-            match task.done.map(|id| &self.attempts[id.0 as usize]) {
-                Some(attempt) => {
-                    ledger.offered += attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network
-                }
-                None => {
-                    let offered: Bytes = job.maps.iter().filter_map(|map| map.done).map(part).sum();
-                    ledger.offered += offered;
-                    ledger.never_fetched += offered;
-                }
+            if let Some(id) = task.done {
+                let bytes = &self.attempts[id.0 as usize].record.bytes;
+                ledger.offered += bytes.fetched_node + bytes.fetched_network;
+            } else {
+                let offered: Bytes = job.maps.iter().filter_map(|map| map.done).map(part).sum();
+                ledger.offered += offered;
+                ledger.never_fetched += offered;
             }
         }
         record

@@ -231,19 +231,16 @@ impl ReduceTask {
         *place = Some(map);
         self.copies += 1;
         self.input += bytes;
-        match file {
-            Some(file) => {
-                env.record.bytes.disk_written += bytes;
-                self.on_disk.push(file);
-                self.merge_disk(env);
-            }
-            None => {
-                self.in_memory.push(bytes);
-                self.committed += bytes;
-                let many = env.config.merge_in_memory_threshold;
-                if self.committed >= self.merge_at || many > 0 && self.in_memory.len() >= many as usize {
-                    self.merge_memory(env);
-                }
+        if let Some(file) = file {
+            env.record.bytes.disk_written += bytes;
+            self.on_disk.push(file);
+            self.merge_disk(env);
+        } else {
+            self.in_memory.push(bytes);
+            self.committed += bytes;
+            let many = env.config.merge_in_memory_threshold;
+            if self.committed >= self.merge_at || many > 0 && self.in_memory.len() >= many as usize {
+                self.merge_memory(env);
             }
         }
         self.proceed(env, shuffle, outputs)

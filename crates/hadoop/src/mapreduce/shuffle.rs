@@ -230,10 +230,9 @@ impl Shuffle {
             Input::PeerClosed { conn, end } => {
                 match (end, self.fetch_of(conn)) {
                     (End::Client, Some(id)) => self.fail(ctx, id, false, news),
-                    (End::Client, None) => {}
                     // A client that closes in good order has received everything.
                     (End::Server, Some(id)) => self.server_leaves(id, Some((ctx, outputs))),
-                    (End::Server, None) => {}
+                    (_, None) => {}
                 }
                 if end == End::Client {
                     self.idle.retain(|_, kept| *kept != conn);

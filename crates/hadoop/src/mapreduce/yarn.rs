@@ -198,7 +198,6 @@ impl MapReduce {
                     ctx.timer_in(self.config.launch_latency, control(kind::MASTER_LAUNCHED, value));
                 }
             }
-            kind::REGISTER => {}
             kind::MASTER_BEAT => self.rm_answers(ctx, value as u32, call),
             kind::START_TASK => {
                 let id = AttemptId(value as u32);
@@ -266,7 +265,7 @@ impl MapReduce {
             kind::MASTER_BEAT => ctx.timer_in(self.config.yarn.am_heartbeat, control(kind::MASTER_DUE, value)),
             kind::REGISTER => self.register(ctx, value as u32),
             kind::START_TASK => {
-                self.master_failed(ctx, hdfs, AttemptId(value as u32), "its container could not be launched")
+                self.master_failed(ctx, hdfs, AttemptId(value as u32), "its container could not be launched");
             }
             _ => {}
         }
