@@ -162,6 +162,8 @@ pub struct Link {
     waiting_bytes: u64,
     generation: u32,
     up: bool,
+    /// Packets that begin transmission are to be kept for whoever watches.
+    pub(crate) captured: bool,
     counters: Counters,
     rate: BitRate,
     loss: Option<Loss>,
@@ -183,6 +185,7 @@ impl Link {
             waiting_bytes: 0,
             generation: 0,
             up: true,
+            captured: false,
             counters: Counters::default(),
             rate: spec.rate,
             loss,
@@ -330,6 +333,11 @@ impl Link {
             self.waiting_bytes -= u64::from(packet.item.bytes);
             self.begun += 1;
         }
+    }
+
+    /// When the transmission of the ring's head began.
+    pub(crate) fn head_start(&self) -> Option<Time> {
+        self.ring.front().map(|head| head.start)
     }
 
     /// The head of the ring arrives: what it is, whether the wire lost it, and when the next one comes.

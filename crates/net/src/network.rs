@@ -25,6 +25,7 @@ pub struct Network<P> {
     no_route: u64,
     /// Reused for what disciplines drop and what links lose.
     gone: Vec<Item>,
+    captured: Vec<(Time, P)>,
 }
 
 /// Where every packet has gone: what was sent is delivered, dropped, lost or in flight.
@@ -80,6 +81,7 @@ impl<P: Copy> Network<P> {
             delivered: 0,
             no_route: 0,
             gone: Vec::new(),
+            captured: Vec::new(),
         })
     }
 
@@ -128,7 +130,11 @@ impl<P: Copy> Network<P> {
         if event.arg != link.generation() {
             return None;
         }
+        let start = if link.captured { link.head_start() } else { None };
         let (item, lost, next) = link.arrive()?;
+        if let Some(start) = start {
+            self.captured.push((start, *self.packets.get(item.packet)));
+        }
         if let Some(next) = next {
             events.push(next, ARRIVAL, event.index, event.arg);
         }
@@ -237,6 +243,15 @@ impl<P: Copy> Network<P> {
             events.push(at.free_at().max(now), TRANSMISSION_DONE, link.0, 0);
         }
         Ok(())
+    }
+
+    /// From now on keeps every packet that a link transmits, with the start of its transmission.
+    pub fn capture(&mut self, link: LinkId) {
+        self.links[link.0 as usize].captured = true;
+    }
+    /// What has been kept since the last call; a packet is kept when it has reached the link's end.
+    pub fn take_captured(&mut self) -> Vec<(Time, P)> {
+        std::mem::take(&mut self.captured)
     }
 
     /// Packet-hops so far: packets accepted by transmitters.

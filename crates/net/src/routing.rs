@@ -30,6 +30,10 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
+    /// The other direction of the same connection.
+    pub const fn reverse(self) -> Self {
+        Self { from: self.to, to: self.from, from_port: self.to_port, to_port: self.from_port }
+    }
     /// The same for every run and machine.
     fn hash(self, vertex: usize) -> u64 {
         let ports = u64::from(self.from_port) << 16 | u64::from(self.to_port);
@@ -92,11 +96,15 @@ impl Routing {
         self.distances.fill(None);
     }
 
-    /// The route of a flow, if its end can be reached. A flow to its own vertex has none: it does not use the network.
+    /// The route of a flow, if its end can be reached. A flow to its own vertex takes its loopback, if it has one.
     pub(crate) fn route(&mut self, key: FlowKey) -> Option<RouteId> {
+        if key.from == key.to {
+            let (_, loopback) = self.neighbours[key.from.0 as usize].iter().find(|(vertex, _)| *vertex == key.from)?;
+            return Some(self.intern(vec![*loopback]));
+        }
         let distances = distances_to(key.to, &mut self.distances, &self.neighbours, &self.forwards, &self.down);
         let mut at = key.from;
-        if at == key.to || distances[at.0 as usize] == UNREACHABLE {
+        if distances[at.0 as usize] == UNREACHABLE {
             return None;
         }
         let mut links = Vec::with_capacity(usize::from(distances[at.0 as usize]));

@@ -103,6 +103,13 @@ impl Topology {
         (0..nodes).map(attach).collect()
     }
 
+    /// Gives every host a loopback: a cable to itself, over which it talks to itself.
+    pub fn add_loopbacks(&mut self, spec: &LinkSpec) {
+        for host in self.hosts.clone() {
+            self.connect(host, host, spec);
+        }
+    }
+
     /// The hosts in order of their adding.
     pub fn hosts(&self) -> &[VertexId] {
         &self.hosts
@@ -149,7 +156,8 @@ impl Topology {
     }
     /// The link on which a host sends; its reverse is the one on which it receives. None for a vertex without a cable.
     pub fn uplink(&self, host: VertexId) -> Option<LinkId> {
-        self.cables.iter().enumerate().find_map(|(k, cable)| match host {
+        let mut wires = self.cables.iter().enumerate().filter(|(_, cable)| cable.a != cable.b);
+        wires.find_map(|(k, cable)| match host {
             h if h == cable.a => Some(LinkId(2 * k as u32)),
             h if h == cable.b => Some(LinkId(2 * k as u32 + 1)),
             _ => None,

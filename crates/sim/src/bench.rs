@@ -1,0 +1,155 @@
+//! Packet-hops per CPU second on fixed work loads, each of which says enough about its outcome to be compared with a reference.
+
+use crate::traffic::{TrafficKind, TrafficSpec};
+use crate::world::{World, WorldSpec};
+use net::{LinkSpec, Topology};
+use rustix::time::{ClockId, clock_gettime};
+use serde::Serialize;
+use tcp::Config;
+use units::{BitRate, Bytes, Time};
+
+/// One work load's figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Which.
+    pub name: String,
+    /// Packets accepted by transmitters, data and ACKs.
+    pub hops: u64,
+    /// CPU time of the run, user and system, in seconds.
+    pub cpu_s: f64,
+    /// Their quotient.
+    pub hops_per_cpu_s: f64,
+    /// The most memory that the process has had resident since the run's beginning, in bytes; zero where the system does not say.
+    pub peak_bytes: u64,
+    /// Packets dropped at full queues.
+    pub drops: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// When the last flow's last byte arrived, in simulated seconds.
+    pub completion_s: f64,
+    /// FNV-1a over what became of every flow and link: the same on every machine.
+    pub digest: String,
+}
+
+/// The names of the work loads.
+pub const NAMES: [&str; 3] = ["shuffle-8x64MB", "shuffle-16x16MB", "permutation-1024"];
+
+/// Runs a work load by its name.
+pub fn run(name: &str) -> Option<Row> {
+    let spec = match name {
+        "shuffle-8x64MB" => shuffle(8, Bytes::from_mb(64)),
+        "shuffle-16x16MB" => shuffle(16, Bytes::from_mb(16)),
+        "permutation-1024" => permutation(),
+        _ => return None,
+    };
+    forget_peak_memory();
+    let before = cpu_seconds();
+    let Ok(mut world) = World::new(&spec) else { return None };
+    world.run(Time::from_secs(3_600));
+    let cpu_s = cpu_seconds() - before;
+    let peak_bytes = peak_memory();
+    let transport = world.transport();
+    let hops = transport.hops();
+    let completion = world.traffic_outcomes().iter().filter_map(|outcome| outcome.finish).max();
+    Some(Row {
+        name: name.to_owned(),
+        hops,
+        cpu_s,
+        hops_per_cpu_s: hops as f64 / cpu_s,
+        peak_bytes,
+        drops: transport.ledger().map_or(0, |ledger| ledger.dropped),
+        retransmissions: transport.totals().retransmissions,
+        completion_s: completion.unwrap_or(Time::MAX).as_secs_f64(),
+        digest: digest(&world),
+    })
+}
+
+/// TCP as in the references: SACK, every segment acknowledged, no timestamps, ten segments of initial window, `window` segments at most.
+pub fn reference_tcp(window: u32) -> Config {
+    Config {
+        max_window: Some(window),
+        receive_buffer: Bytes::from_mib(64),
+        timestamps: false,
+        count_options: false,
+        delayed_ack: None,
+        idle_restart: false,
+        ..Config::default()
+    }
+}
+
+/// Every one of `nodes` on a 1 Gbit/s switch (50 us per link, drop-tail 128 packets everywhere) sends `bytes` to every other at once.
+pub fn shuffle(nodes: u32, bytes: Bytes) -> WorldSpec {
+    let link = LinkSpec::new(BitRate::from_gbps(1), Time::from_us(50));
+    let all: Vec<u32> = (0..nodes).collect();
+    WorldSpec {
+        topology: Topology::star(nodes as usize, &link),
+        traffic: vec![TrafficSpec {
+            name: "shuffle".to_owned(),
+            kind: TrafficKind::AllToAll { bytes },
+            from: all.clone(),
+            to: all,
+            start: Time::ZERO,
+            stop: None,
+            jitter: Time::from_ms(1),
+            tcp: reference_tcp(180),
+        }],
+        seed: 1,
+        ..WorldSpec::default()
+    }
+}
+
+/// 32 racks of 32 hosts under 32 spines, every link 10 Gbit/s and 1 us; host i sends 2 MB to host (i + 517) mod 1024.
+fn permutation() -> WorldSpec {
+    let link = LinkSpec::new(BitRate::from_gbps(10), Time::from_us(1));
+    WorldSpec {
+        topology: Topology::leaf_spine(32, 32, 32, &link, &link),
+        traffic: vec![TrafficSpec {
+            name: "permutation".to_owned(),
+            kind: TrafficKind::Long { flows: 1, bytes: Some(Bytes::from_mb(2)) },
+            from: (0..1_024).collect(),
+            to: (0..1_024).map(|i| (i + 517) % 1_024).collect(),
+            start: Time::ZERO,
+            stop: None,
+            jitter: Time::ZERO,
+            tcp: reference_tcp(180),
+        }],
+        seed: 1,
+        ..WorldSpec::default()
+    }
+}
+
+/// Names what became of every flow and link.
+pub fn digest(world: &World) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |values: &[u64]| {
+        for byte in values.iter().flat_map(|value| value.to_le_bytes()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    add(&[world.now().as_ps()]);
+    for flow in world.transport().flows() {
+        let (ended, totals) = (flow.ended.unwrap_or(Time::MAX), flow.totals);
+        add(&[flow.from.into(), flow.to.into(), ended.as_ps(), flow.bytes, totals.retransmissions, totals.timeouts]);
+    }
+    for link in world.transport().links() {
+        let counters = link.counters();
+        add(&[counters.packets, counters.bytes, counters.drops, counters.longest_queue]);
+    }
+    format!("{hash:016x}")
+}
+
+fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Linux forgets the peak when told to; elsewhere the peak is that of the whole process.
+fn forget_peak_memory() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).map_or(0, |kib| kib * 1_024)
+}

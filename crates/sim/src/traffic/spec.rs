@@ -1,0 +1,121 @@
+//! What plain traffic there is.
+
+use tcp::Config;
+use units::{Bytes, Time};
+
+/// One `[[traffic]]`. Nodes are positions in the topology's hosts.
+#[derive(Clone, Debug)]
+pub struct TrafficSpec {
+    /// What it is called in the results.
+    pub name: String,
+    /// Its kind.
+    pub kind: TrafficKind,
+    /// Who sends (ping-pong: who asks). The sender opens its connections.
+    pub from: Vec<u32>,
+    /// Who receives (ping-pong: who answers).
+    pub to: Vec<u32>,
+    /// When it begins.
+    pub start: Time,
+    /// When no more of it begins.
+    pub stop: Option<Time>,
+    /// Each flow begins later by a random time up to this.
+    pub jitter: Time,
+    /// TCP at both ends.
+    pub tcp: Config,
+}
+
+/// Kinds of traffic without Hadoop.
+#[derive(Clone, Debug)]
+pub enum TrafficKind {
+    /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`, or without end.
+    Long {
+        /// Connections of each pair.
+        flows: u32,
+        /// Payload of each; none for no end.
+        bytes: Option<Bytes>,
+    },
+    /// From every node of `from` to every other of `to`, `bytes` each.
+    AllToAll {
+        /// Payload of each flow.
+        bytes: Bytes,
+    },
+    /// Barrier-synchronised reads (Phanishayee et al., FAST 2008): over persistent connections every node of `from` sends `bytes` to the first of
+    /// `to`; when the last has arrived, the next round begins.
+    Barrier {
+        /// One sender's payload in a round.
+        bytes: Bytes,
+        /// Rounds.
+        rounds: u32,
+    },
+    /// From each node of `from` sessions of `bytes` to the first of `to` that begin by a Poisson process.
+    Poisson {
+        /// Payload of a session.
+        bytes: Bytes,
+        /// Mean time between the beginnings of two sessions of a node.
+        interval: Time,
+        /// All sessions of a node use one connection; else each opens its own.
+        persistent: bool,
+    },
+    /// From each node of `from` to the first of `to`: requests of `request` bytes and answers of `bytes`, one after the other.
+    PingPong {
+        /// Payload of a request.
+        request: Bytes,
+        /// Payload of an answer.
+        bytes: Bytes,
+        /// Requests.
+        rounds: u32,
+    },
+    /// The flows of a list; `from` and `to` are not used.
+    Flows(Vec<FlowSpec>),
+}
+
+/// One flow of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSpec {
+    /// When it begins, after the traffic's start.
+    pub start: Time,
+    /// The sender.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// Payload.
+    pub bytes: Bytes,
+}
+
+impl TrafficKind {
+    /// Its name in scenarios and results.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Long { .. } => "long",
+            Self::AllToAll { .. } => "all-to-all",
+            Self::Barrier { .. } => "barrier",
+            Self::Poisson { .. } => "poisson",
+            Self::PingPong { .. } => "ping-pong",
+            Self::Flows(_) => "csv",
+        }
+    }
+}
+
+impl TrafficSpec {
+    /// Sender and receiver of each connection that exists from the beginning, flows to oneself left out.
+    pub(super) fn pairs(&self) -> Vec<(u32, u32)> {
+        let product = || self.from.iter().flat_map(|from| self.to.iter().map(|to| (*from, *to)));
+        let to_first = || self.to.first().map(|to| self.from.iter().map(|from| (*from, *to)).collect::<Vec<_>>());
+        let pairs: Vec<(u32, u32)> = match &self.kind {
+            TrafficKind::Long { flows, .. } => {
+                let pairs: Vec<_> = if self.from.len() == self.to.len() {
+                    self.from.iter().copied().zip(self.to.iter().copied()).collect()
+                } else {
+                    product().collect()
+                };
+                pairs.into_iter().flat_map(|pair| std::iter::repeat_n(pair, *flows as usize)).collect()
+            }
+            TrafficKind::AllToAll { .. } => product().collect(),
+            TrafficKind::Barrier { .. } | TrafficKind::Poisson { .. } | TrafficKind::PingPong { .. } => {
+                to_first().unwrap_or_default()
+            }
+            TrafficKind::Flows(flows) => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
+        };
+        pairs.into_iter().filter(|(from, to)| from != to || matches!(self.kind, TrafficKind::Flows(_))).collect()
+    }
+}

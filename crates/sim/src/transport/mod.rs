@@ -1,0 +1,557 @@
+//! The message transport: TCP connections over the simulated network, and the messages on their streams.
+//!
+//! A message is a length and a tag at an offset of a connection's byte stream. It is delivered when its last byte is in order at the
+//! receiver, and acknowledged when that byte is acknowledged at the sender. What happens is told to the connection's owner as [`Upcall`]s.
+
+mod connection;
+mod record;
+
+use connection::{Boundary, Connection, Port};
+pub use record::{FlowRecord, Totals};
+
+use des::{Event, EventQueue, Index, Slab, define_index};
+use hadoop::{End, Tag};
+use net::{FlowKey, LedgerError, LinkId, Network, PacketId, SpecError, Topology, VertexId};
+use tcp::{Config, Endpoint, Notice, Output, Segment, State};
+use units::{BitRate, Bytes, Time};
+
+/// Event kind: an endpoint's timer.
+pub const TIMER: u8 = 2;
+
+define_index! {
+    /// A place in the slab of connections; its endpoints are 2k (client) and 2k + 1 (server).
+    ConnectionIndex
+}
+
+/// A connection. A handle of a connection that is gone is stale: nothing happens to what has taken its place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Handle {
+    index: u32,
+    generation: u32,
+}
+
+/// Who is told what happens to a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// Plain traffic.
+    Traffic,
+    /// The Hadoop cluster.
+    Cluster,
+}
+
+/// What happened to a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Happened {
+    /// The handshake is done, seen at the client.
+    Connected,
+    /// A message is whole at this (receiving) end.
+    Delivered(End, Tag),
+    /// A message sent from this end is acknowledged.
+    Acknowledged(End, Tag),
+    /// The peer of this end has closed its stream, and all of it has been delivered.
+    PeerClosed(End),
+    /// The connection is dead as seen at this end.
+    Reset(End),
+    /// Both ends are done; the handle is stale from now on.
+    Gone {
+        /// Payload delivered in order at the accepting end.
+        bytes: u64,
+        /// Payload delivered in order at the opening end.
+        bytes_back: u64,
+    },
+}
+
+/// Tells an owner what happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Upcall {
+    /// Whom.
+    pub owner: Owner,
+    /// The owner's own name for the connection, as given to [`Transport::open`].
+    pub user: u32,
+    /// The connection.
+    pub handle: Handle,
+    /// What.
+    pub what: Happened,
+}
+
+/// How to open a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Open {
+    /// Whom to tell.
+    pub owner: Owner,
+    /// The owner's own name for the connection.
+    pub user: u32,
+    /// The node that opens: a position in the topology's hosts.
+    pub from: u32,
+    /// The node that accepts.
+    pub to: u32,
+    /// The port at which it accepts.
+    pub port: u16,
+    /// TCP at the opening end.
+    pub client: Config,
+    /// TCP at the accepting end. Without `auto_consume` what it receives stays in the buffer until [`Transport::consume`].
+    pub server: Config,
+}
+
+/// A message to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Its length; not zero.
+    pub bytes: Bytes,
+    /// Comes back when it is delivered and when it is acknowledged.
+    pub tag: Tag,
+    /// Sent at once, and handed over at once: TCP's push.
+    pub push: bool,
+}
+
+impl Message {
+    /// A pushed message.
+    pub const fn new(bytes: Bytes, tag: Tag) -> Self {
+        Self { bytes, tag, push: true }
+    }
+}
+
+/// What the network carries.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    segment: Segment,
+    to: u32,
+    /// Of the connection: an older one's packet finds nobody.
+    generation: u32,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 80);
+
+#[derive(Clone, Debug)]
+struct Node {
+    vertex: VertexId,
+    up: bool,
+    next_port: u16,
+    /// Packets that found it down.
+    discarded: u64,
+}
+
+/// A packet that began to be sent on a captured link.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured {
+    /// When its transmission began.
+    pub at: Time,
+    /// The node that sent it.
+    pub from: u32,
+    /// The node it is for.
+    pub to: u32,
+    /// Port at the sender.
+    pub from_port: u16,
+    /// Port at the receiver.
+    pub to_port: u16,
+    /// What it carries.
+    pub segment: Segment,
+}
+
+/// Connections, the network below them, and what their owners have not been told yet.
+#[derive(Debug)]
+pub struct Transport {
+    network: Network<Packet>,
+    topology: Topology,
+    /// Bytes of link-layer framing per packet.
+    framing: u32,
+    connections: Slab<ConnectionIndex, Connection>,
+    /// What of an endpoint is needed for every packet, two per connection.
+    ports: Vec<Port>,
+    endpoints: Vec<Endpoint>,
+    nodes: Vec<Node>,
+    out: Output,
+    upcalls: Vec<Upcall>,
+    records: Vec<FlowRecord>,
+    ended: Totals,
+    captured: Vec<Captured>,
+}
+
+impl Transport {
+    /// No connections yet on the network of `topology`, whose hosts are the nodes. Each packet costs `framing` bytes on the wire beyond its IP length.
+    pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Result<Self, SpecError> {
+        let node = |vertex: &VertexId| Node { vertex: *vertex, up: true, next_port: 32_768, discarded: 0 };
+        Ok(Self {
+            network: Network::new(&topology, seed)?,
+            nodes: topology.hosts().iter().map(node).collect(),
+            topology,
+            framing: framing.get() as u32,
+            connections: Slab::new(),
+            ports: Vec::new(),
+            endpoints: Vec::new(),
+            out: Output::default(),
+            upcalls: Vec::new(),
+            records: Vec::new(),
+            ended: Totals::default(),
+            captured: Vec::new(),
+        })
+    }
+
+    // === What owners do ===
+
+    /// Opens a connection: the client sends its SYN now.
+    pub fn open(&mut self, now: Time, open: &Open, events: &mut EventQueue) -> Handle {
+        let from_port = self.ephemeral_port(open.from);
+        let connection = Connection::new(now, open, from_port);
+        let index = self.connections.insert(connection);
+        let client = 2 * index.as_usize();
+        if client == self.ports.len() {
+            for config in [&open.client, &open.server] {
+                self.ports.push(Port::default());
+                self.endpoints.push(Endpoint::connect(config));
+            }
+        }
+        self.endpoints[client] = Endpoint::connect(&open.client);
+        let server_up = self.nodes[open.to as usize].up;
+        self.endpoints[client + 1] =
+            if server_up { Endpoint::listen(&open.server) } else { Endpoint::connect(&open.server) };
+        self.ports[client].renew(open.from);
+        self.ports[client + 1].renew(open.to);
+        self.ports[client + 1].done = !server_up;
+        self.find_routes(index);
+        let handle = Handle { index: index.0, generation: self.ports[client].generation };
+        if self.nodes[open.from as usize].up {
+            self.endpoints[client].open(now, &mut self.out);
+            self.settle(now, client, events);
+        } else {
+            self.ports[client].done = true;
+            self.retire_if_done(now, client / 2);
+        }
+        handle
+    }
+
+    /// Appends a message to the stream from `end`.
+    pub fn send(&mut self, now: Time, handle: Handle, end: End, message: Message, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        let Message { bytes, tag, push } = message;
+        let boundary = Boundary { end: self.endpoints[at].written() + bytes.get(), tag };
+        self.ports[at].messages.push(boundary);
+        self.ports[at ^ 1].next_delivery = self.ports[at ^ 1].next_delivery.min(boundary.end);
+        self.ports[at].next_acknowledgement = self.ports[at].next_acknowledgement.min(boundary.end);
+        self.endpoints[at].write(now, bytes.get(), push, &mut self.out);
+        self.settle(now, at, events);
+    }
+
+    /// Takes bytes out of the receive buffer of a paced reader.
+    pub fn consume(&mut self, now: Time, handle: Handle, end: End, bytes: Bytes, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        self.endpoints[at].consume(now, bytes.get(), &mut self.out);
+        self.settle(now, at, events);
+    }
+
+    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each other.
+    pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        self.endpoints[at].close(now, &mut self.out);
+        self.settle(now, at, events);
+    }
+
+    /// Resets the connection; nothing more is told about it at `end`.
+    pub fn abort(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        self.endpoints[at].abort(now, &mut self.out);
+        if let Some(connection) = self.connections.get_mut(ConnectionIndex(handle.index)) {
+            connection.reset = true;
+        }
+        self.ports[at].done = true;
+        self.settle(now, at, events);
+    }
+
+    /// What has happened since the last call is moved to `upcalls`.
+    pub fn take_upcalls(&mut self, upcalls: &mut Vec<Upcall>) {
+        upcalls.append(&mut self.upcalls);
+    }
+    /// Whether an owner has something to be told.
+    #[inline]
+    pub fn has_upcalls(&self) -> bool {
+        !self.upcalls.is_empty()
+    }
+
+    // === Faults ===
+
+    /// A node crashes: its ends of connections are gone without a word, and what arrives there is discarded.
+    pub fn node_down(&mut self, now: Time, node: u32) {
+        self.nodes[node as usize].up = false;
+        let ends: Vec<usize> =
+            (0..self.ports.len()).filter(|at| self.ports[*at].node == node && self.is_open(*at)).collect();
+        for at in ends {
+            self.forget(at);
+            self.retire_if_done(now, at / 2);
+        }
+    }
+    /// A node is back. It knows no connection from before and answers their packets with a reset.
+    pub fn node_up(&mut self, node: u32) {
+        self.nodes[node as usize].up = true;
+    }
+    /// Takes both directions of a cable down or up, and finds new routes for all connections.
+    pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
+        self.network.set_up(now, link, up, events);
+        let open: Vec<_> = self.connections.iter().map(|(index, _)| index).collect();
+        for index in open {
+            self.find_routes(index);
+        }
+    }
+    /// Changes the rate of one direction of a link.
+    pub fn set_link_rate(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        rate: BitRate,
+        events: &mut EventQueue,
+    ) -> Result<(), SpecError> {
+        self.network.set_rate(now, link, rate, events)
+    }
+
+    // === Events ===
+
+    /// The head of a link's ring arrives.
+    #[inline]
+    pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) {
+        if let Some(packet) = self.network.on_arrival(event, events) {
+            self.deliver(event.time(), packet, events);
+        }
+    }
+    /// A managed link's transmitter is done.
+    pub fn on_transmission_done(&mut self, event: &Event, events: &mut EventQueue) {
+        self.network.on_transmission_done(event, events);
+    }
+    /// An endpoint's timer fires; if its deadline has moved it is armed again.
+    pub fn on_timer(&mut self, event: &Event, events: &mut EventQueue) {
+        let at = event.index as usize;
+        if self.ports[at].timer != event.arg {
+            return;
+        }
+        self.ports[at].armed = Time::MAX;
+        if self.endpoints[at].deadline() <= event.time() {
+            self.endpoints[at].on_timer(event.time(), &mut self.out);
+        }
+        self.settle(event.time(), at, events);
+    }
+
+    #[inline]
+    fn deliver(&mut self, now: Time, id: PacketId, events: &mut EventQueue) {
+        let packet = self.network.packet(id);
+        let at = packet.to as usize;
+        let port = &self.ports[at];
+        if port.generation != packet.generation {
+            self.network.finish(id);
+            return;
+        }
+        if !self.nodes[port.node as usize].up {
+            self.nodes[port.node as usize].discarded += 1;
+            self.network.finish(id);
+            return;
+        }
+        self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
+        self.network.finish(id);
+        self.settle(now, at, events);
+    }
+
+    /// Carries out what an endpoint wants after it was called: segments, timer, progress of messages, notices.
+    #[inline]
+    fn settle(&mut self, now: Time, at: usize, events: &mut EventQueue) {
+        let port = &mut self.ports[at];
+        for segment in &self.out.segments {
+            let packet = Packet { segment: *segment, to: at as u32 ^ 1, generation: port.generation };
+            self.network.send(now, &packet, segment.wire_bytes() + self.framing, port.route, events);
+        }
+        self.out.segments.clear();
+        let endpoint = &self.endpoints[at];
+        let deadline = endpoint.deadline();
+        if deadline < port.armed {
+            port.timer = port.timer.wrapping_add(1);
+            port.armed = deadline;
+            events.push(deadline, TIMER, at as u32, port.timer);
+        }
+        let acknowledged = endpoint.acknowledged() >= port.next_acknowledgement;
+        if endpoint.received() >= port.next_delivery || acknowledged || !self.out.notices.is_empty() {
+            self.report(now, at);
+        }
+    }
+
+    /// Tells the owner of progress and notices.
+    #[inline(never)]
+    fn report(&mut self, now: Time, at: usize) {
+        let index = ConnectionIndex(at as u32 / 2);
+        let end = end_of(at);
+        let Some(connection) = self.connections.get_mut(index) else { return };
+        let handle = Handle { index: index.0, generation: self.ports[at].generation };
+        let (owner, user) = (connection.owner, connection.user);
+        let mut tell = |what| self.upcalls.push(Upcall { owner, user, handle, what });
+
+        let (received, acknowledged) = (self.endpoints[at].received(), self.endpoints[at].acknowledged());
+        let connected = self.out.notices.contains(&Notice::Connected);
+        if connected && end == End::Client {
+            connection.connected = Some(now);
+            tell(Happened::Connected);
+        }
+        while let Some(tag) = self.ports[at ^ 1].messages.deliver(received) {
+            tell(Happened::Delivered(end, tag));
+        }
+        self.ports[at].next_delivery = self.ports[at ^ 1].messages.next_delivery();
+        while let Some(tag) = self.ports[at].messages.acknowledge(acknowledged) {
+            tell(Happened::Acknowledged(end, tag));
+        }
+        self.ports[at].next_acknowledgement = self.ports[at].messages.next_acknowledgement();
+        for notice in self.out.notices.drain(..) {
+            match notice {
+                Notice::Connected => {}
+                Notice::PeerFinished => tell(Happened::PeerClosed(end)),
+                Notice::Closed => self.ports[at].done = true,
+                Notice::Reset => {
+                    connection.reset = true;
+                    self.ports[at].done = true;
+                    tell(Happened::Reset(end));
+                }
+            }
+        }
+        self.retire_if_done(now, at / 2);
+    }
+
+    // === Connections come and go ===
+
+    fn end(&self, handle: Handle, end: End) -> Option<usize> {
+        let at = 2 * handle.index as usize + usize::from(end == End::Server);
+        let port = self.ports.get(at)?;
+        (port.generation == handle.generation && self.is_open(at)).then_some(at)
+    }
+
+    fn is_open(&self, at: usize) -> bool {
+        self.connections.get(ConnectionIndex(at as u32 / 2)).is_some()
+    }
+
+    /// An end is gone with its node: a closed endpoint, which answers with resets when the node is up again, takes its place.
+    fn forget(&mut self, at: usize) {
+        let Some(connection) = self.connections.get_mut(ConnectionIndex(at as u32 / 2)) else { return };
+        connection.reset = true;
+        connection.forgotten.add_end(&self.endpoints[at]);
+        self.endpoints[at] =
+            Endpoint::connect(if at.is_multiple_of(2) { &connection.client } else { &connection.server });
+        let port = &mut self.ports[at];
+        port.done = true;
+        port.timer = port.timer.wrapping_add(1);
+        port.armed = Time::MAX;
+    }
+
+    /// A connection both of whose ends are done makes room for another; its packets and events are stale from now on.
+    fn retire_if_done(&mut self, now: Time, connection: usize) {
+        let index = ConnectionIndex(connection as u32);
+        let (client, server) = (2 * connection, 2 * connection + 1);
+        // A server that no SYN has reached has nothing to finish.
+        let server_done = self.ports[server].done || self.endpoints[server].state() == State::Listen;
+        if !(self.ports[client].done && server_done) {
+            return;
+        }
+        self.resolve_captured();
+        let Some(connection) = self.connections.remove(index) else { return };
+        let handle = Handle { index: index.0, generation: self.ports[client].generation };
+        let (bytes, bytes_back) = (self.endpoints[server].received(), self.endpoints[client].received());
+        let what = Happened::Gone { bytes, bytes_back };
+        self.upcalls.push(Upcall { owner: connection.owner, user: connection.user, handle, what });
+        let record = FlowRecord::new(&connection, Some(now), &self.endpoints[client], &self.endpoints[server]);
+        self.ended.add(&record.totals);
+        self.records.push(record);
+        for at in [client, server] {
+            self.ports[at].retire();
+        }
+    }
+
+    fn find_routes(&mut self, index: ConnectionIndex) {
+        let Some(connection) = self.connections.get(index) else { return };
+        let (client, server) = (2 * index.as_usize(), 2 * index.as_usize() + 1);
+        let key = FlowKey {
+            from: self.nodes[connection.from as usize].vertex,
+            to: self.nodes[connection.to as usize].vertex,
+            from_port: connection.from_port,
+            to_port: connection.to_port,
+        };
+        self.ports[client].route = self.network.route(key);
+        self.ports[server].route = self.network.route(key.reverse());
+    }
+
+    fn ephemeral_port(&mut self, node: u32) -> u16 {
+        let next = &mut self.nodes[node as usize].next_port;
+        let port = *next;
+        // 32768 to 60999, as in Linux.
+        *next = if port >= 60_999 { 32_768 } else { port + 1 };
+        port
+    }
+
+    // === Results ===
+
+    /// The graph on which it runs.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+    /// A link.
+    pub fn link(&self, link: LinkId) -> &net::Link {
+        self.network.link(link)
+    }
+    /// All links in order.
+    pub fn links(&self) -> &[net::Link] {
+        self.network.links()
+    }
+    /// Packet-hops so far.
+    pub fn hops(&self) -> u64 {
+        self.network.hops()
+    }
+    /// Whether a node is up.
+    pub fn is_node_up(&self, node: u32) -> bool {
+        self.nodes[node as usize].up
+    }
+    /// An end of an open connection, for whoever wants to look at it.
+    pub fn endpoint(&self, handle: Handle, end: End) -> Option<&Endpoint> {
+        Some(&self.endpoints[self.end(handle, end)?])
+    }
+    /// Where every packet went; an imbalance is an error in the simulator.
+    pub fn ledger(&self) -> Result<net::Ledger, LedgerError> {
+        let ledger = self.network.ledger();
+        ledger.check()?;
+        Ok(ledger)
+    }
+    /// Connections that have ended, in the order of their ends, then those still open.
+    pub fn flows(&self) -> impl Iterator<Item = FlowRecord> {
+        let open = self.connections.iter().map(|(index, connection)| {
+            let client = 2 * index.as_usize();
+            FlowRecord::new(connection, None, &self.endpoints[client], &self.endpoints[client + 1])
+        });
+        self.records.iter().copied().chain(open)
+    }
+    /// Sums over all connections so far.
+    pub fn totals(&self) -> Totals {
+        let mut totals = self.ended;
+        for (index, connection) in self.connections.iter() {
+            let client = 2 * index.as_usize();
+            totals.add(&FlowRecord::new(connection, None, &self.endpoints[client], &self.endpoints[client + 1]).totals);
+        }
+        totals
+    }
+
+    /// From now on keeps every packet that begins to be sent on a link.
+    pub fn capture(&mut self, link: LinkId) {
+        self.network.capture(link);
+    }
+    /// What has been captured since the last call, in order of time.
+    pub fn take_captured(&mut self) -> Vec<Captured> {
+        self.resolve_captured();
+        std::mem::take(&mut self.captured)
+    }
+    /// Puts names to captured packets while their connections are known.
+    fn resolve_captured(&mut self) {
+        for (at, packet) in self.network.take_captured() {
+            let index = ConnectionIndex(packet.to / 2);
+            let to = &self.ports[packet.to as usize];
+            let Some(connection) = self.connections.get(index).filter(|_| to.generation == packet.generation) else {
+                continue;
+            };
+            let to_server = packet.to % 2 == 1;
+            let (client, server) = ((connection.from, connection.from_port), (connection.to, connection.to_port));
+            let ((from, from_port), (to, to_port)) = if to_server { (client, server) } else { (server, client) };
+            self.captured.push(Captured { at, from, to, from_port, to_port, segment: packet.segment });
+        }
+    }
+}
+
+fn end_of(at: usize) -> End {
+    if at.is_multiple_of(2) { End::Client } else { End::Server }
+}

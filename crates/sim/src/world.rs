@@ -1,0 +1,175 @@
+//! The event loop: one queue, one `match`.
+
+use crate::results::TrafficOutcome;
+use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficSpec};
+use crate::transport::{Owner, TIMER, Transport, Upcall};
+use des::{Event, EventQueue};
+use net::{ARRIVAL, LinkId, SpecError, TRANSMISSION_DONE, Topology};
+use units::{BitRate, Bytes, Time};
+
+/// Event kind: the end of the warm-up.
+const WARM: u8 = 5;
+/// Event kind: a fault begins or ends.
+const FAULT: u8 = 6;
+/// Event kind: the run pauses.
+const PAUSE: u8 = 7;
+// Kinds 16 and up belong to the cluster: disks, processors, its timers.
+
+/// Something that changes at a given time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Change {
+    /// A node crashes or comes back.
+    Node {
+        /// Which: a position in the topology's hosts.
+        node: u32,
+        /// Whether it is up from now on.
+        up: bool,
+    },
+    /// A cable goes down or up, both ways.
+    Link {
+        /// One of its directions.
+        link: LinkId,
+        /// Whether it is up from now on.
+        up: bool,
+    },
+    /// One direction of a link gets another rate.
+    Rate {
+        /// Which.
+        link: LinkId,
+        /// The rate; not zero.
+        rate: BitRate,
+    },
+}
+
+/// What a world is made of.
+#[derive(Clone, Debug, Default)]
+pub struct WorldSpec {
+    /// The graph; its hosts are the nodes.
+    pub topology: Topology,
+    /// Bytes on the wire of each packet beyond its IP length.
+    pub framing: Bytes,
+    /// Plain traffic.
+    pub traffic: Vec<TrafficSpec>,
+    /// When the figures called warm begin.
+    pub warm_up: Time,
+    /// Changes at their times.
+    pub changes: Vec<(Time, Change)>,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+/// Everything that is simulated.
+#[derive(Debug)]
+pub struct World {
+    now: Time,
+    events: EventQueue,
+    handled: u64,
+    pauses: u32,
+    transport: Transport,
+    traffic: Traffic,
+    changes: Vec<(Time, Change)>,
+    /// Reused for what the transport has to tell.
+    upcalls: Vec<Upcall>,
+}
+
+impl World {
+    /// A world at time zero.
+    pub fn new(spec: &WorldSpec) -> Result<Self, SpecError> {
+        let mut events = EventQueue::new();
+        for (index, (at, _)) in spec.changes.iter().enumerate() {
+            events.push(*at, FAULT, index as u32, 0);
+        }
+        if spec.warm_up > Time::ZERO {
+            events.push(spec.warm_up, WARM, 0, 0);
+        }
+        let traffic = Traffic::new(&spec.traffic, spec.warm_up, spec.seed, &mut events);
+        Ok(Self {
+            now: Time::ZERO,
+            handled: 0,
+            pauses: 0,
+            transport: Transport::new(spec.topology.clone(), spec.framing, spec.seed)?,
+            traffic,
+            changes: spec.changes.clone(),
+            upcalls: Vec::new(),
+            events,
+        })
+    }
+
+    /// Runs until `until`, or until all traffic that has an end is done; returns whether it is.
+    pub fn run(&mut self, until: Time) -> bool {
+        self.pauses += 1;
+        self.events.push(until, PAUSE, self.pauses, 0);
+        while let Some(event) = self.events.pop() {
+            self.now = event.time();
+            self.handled += 1;
+            match event.kind() {
+                ARRIVAL => self.transport.on_arrival(&event, &mut self.events),
+                TIMER => self.transport.on_timer(&event, &mut self.events),
+                TRANSMISSION_DONE => self.transport.on_transmission_done(&event, &mut self.events),
+                FLOW_START => self.traffic.on_flow_start(&event, &mut self.transport, &mut self.events),
+                SESSION => self.traffic.on_session(&event, &mut self.transport, &mut self.events),
+                WARM => self.traffic.on_warm(&self.transport),
+                FAULT => self.apply(&event),
+                // An earlier run that ended before its pause has left it behind.
+                _ if event.index != self.pauses => {}
+                _ => return self.traffic.is_finished(),
+            }
+            if self.transport.has_upcalls() {
+                self.tell();
+                if self.traffic.is_finished() {
+                    return true;
+                }
+            }
+        }
+        true
+    }
+
+    /// Tells owners what happened to their connections, until nothing more happens of it.
+    fn tell(&mut self) {
+        let mut upcalls = std::mem::take(&mut self.upcalls);
+        while self.transport.has_upcalls() {
+            self.transport.take_upcalls(&mut upcalls);
+            for upcall in upcalls.drain(..) {
+                match upcall.owner {
+                    Owner::Traffic => self.traffic.on_upcall(self.now, &upcall, &mut self.transport, &mut self.events),
+                    Owner::Cluster => {}
+                }
+            }
+        }
+        self.upcalls = upcalls;
+    }
+
+    fn apply(&mut self, event: &Event) {
+        let (_, change) = self.changes[event.index as usize];
+        match change {
+            Change::Node { node, up: true } => self.transport.node_up(node),
+            Change::Node { node, up: false } => self.transport.node_down(self.now, node),
+            Change::Link { link, up } => self.transport.set_link_up(self.now, link, up, &mut self.events),
+            Change::Rate { link, rate } => {
+                // Rates are checked with the scenario; the network refuses only zero, which leaves the old rate.
+                let _ = self.transport.set_link_rate(self.now, link, rate, &mut self.events);
+            }
+        }
+    }
+
+    /// The simulated time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+    /// How many events have been handled.
+    pub fn handled(&self) -> u64 {
+        self.handled
+    }
+    /// Connections, links, and where every packet went.
+    pub fn transport(&self) -> &Transport {
+        &self.transport
+    }
+    /// The same, to open connections or take captured packets.
+    pub fn transport_mut(&mut self) -> (&mut Transport, &mut EventQueue) {
+        (&mut self.transport, &mut self.events)
+    }
+    /// What has become of the plain traffic.
+    pub fn traffic_outcomes(&self) -> Vec<TrafficOutcome> {
+        self.traffic.outcomes(self.now, &self.transport)
+    }
+}
