@@ -134,6 +134,10 @@ impl Scoreboard {
         }
         Some((start, end))
     }
+    /// The position after HighRxt.
+    pub fn retransmitted_edge(&self) -> u64 {
+        self.retransmitted_edge
+    }
     /// `start..end` is being retransmitted.
     pub fn on_retransmit(&mut self, start: u64, end: u64) {
         if end > self.retransmitted_edge {

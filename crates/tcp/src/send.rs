@@ -61,13 +61,13 @@ pub(crate) struct Sender {
     probes: u8,
     pub retries: u8,
     dup_acks: u8,
-    /// RFC 6675's rescue retransmission has been spent, or RFC 6582's first partial acknowledgement has come.
-    spent: bool,
+    /// RFC 6582's first partial acknowledgement of this recovery has come.
+    partial: bool,
     pub board: Scoreboard,
     /// Highest position sent when recovery or the timeout began.
     recover: u64,
-    /// Bytes sent by limited transmit, which do not count as FlightSize.
-    limited: u64,
+    /// RescueRxt of RFC 6675: a rescue retransmission may follow once this is acknowledged and more.
+    rescue: u64,
     phase_since: Time,
     /// For a control that watches deliveries.
     pub flight: Option<Box<Flight>>,
@@ -103,10 +103,10 @@ impl Sender {
             probes: 0,
             retries: 0,
             dup_acks: 0,
-            spent: false,
+            partial: false,
             board: Scoreboard::default(),
             recover: 0,
-            limited: 0,
+            rescue: 0,
             phase_since: Time::ZERO,
             flight: None,
             lost_reported: 0,
@@ -121,8 +121,10 @@ impl Sender {
     fn stream_end(&self) -> u64 {
         self.write_end + u64::from(self.finishing)
     }
+    /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place of SACKed or lost
+    /// data, while a hole kept the left edge from moving, shows what the network can take.
     fn flight_size(&self) -> u64 {
-        (self.nxt - self.una).saturating_sub(self.limited)
+        (self.nxt - self.una).min(self.window.cwnd)
     }
 }
 
@@ -137,15 +139,16 @@ impl Endpoint {
             return;
         }
         let edge = segment.ack + u64::from(segment.window);
-        let moved = segment.seq >= tx.window_seq && edge != tx.window_edge;
+        let current = segment.seq >= tx.window_seq;
+        let moved = current && edge != tx.window_edge;
         if moved {
-            if (segment.window == 0) != tx.shut {
-                tx.shut = !tx.shut;
-                self.counters.zero_windows_seen += u32::from(tx.shut);
-            }
             tx.window_edge = edge;
             tx.window_seq = segment.seq;
             tx.max_window = tx.max_window.max(segment.window);
+        }
+        if current && (segment.window == 0) != tx.shut {
+            tx.shut = !tx.shut;
+            self.counters.zero_windows_seen += u32::from(tx.shut);
         }
         if tx.probing {
             self.take_probe_answer(segment);
@@ -204,7 +207,6 @@ impl Endpoint {
         tx.una = segment.ack;
         tx.retries = 0;
         tx.dup_acks = 0;
-        tx.limited = 0;
         if tx.timed_end != 0 && tx.una >= tx.timed_end {
             // With timestamps the echo tells which transmission is acknowledged; without, Karn's rule has
             // cleared `timed_end` if there was more than one.
@@ -261,10 +263,10 @@ impl Endpoint {
             // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged. Only the first restarts
             // the timer.
             tx.inflation = (tx.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
-            if tx.spent {
+            if tx.partial {
                 tx.timer_at = tx.timer_at.min(now.saturating_add(self.rtt.rto()));
             }
-            tx.spent = true;
+            tx.partial = true;
             self.retransmit_first(now, out);
         }
     }
@@ -303,7 +305,7 @@ impl Endpoint {
         let tx = &mut self.tx;
         let mss = tx.window.mss;
         tx.recover = tx.nxt;
-        tx.spent = false;
+        tx.partial = false;
         let flight = tx.flight_size();
         self.control.on_loss(&mut tx.window, now, flight);
         if self.sack {
@@ -313,6 +315,8 @@ impl Endpoint {
         }
         tx.timer_at = now.saturating_add(self.rtt.rto());
         self.retransmit_first(now, out);
+        // Step 4.3: no premature rescue.
+        self.tx.rescue = self.tx.board.retransmitted_edge();
     }
     /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
     pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {
@@ -327,7 +331,6 @@ impl Endpoint {
         tx.phase_since = now;
         tx.inflation = 0;
         tx.dup_acks = 0;
-        tx.limited = 0;
         tx.board.forget_losses();
     }
 
@@ -335,7 +338,16 @@ impl Endpoint {
 
     pub(crate) fn on_retransmission_timeout(&mut self, now: Time, out: &mut Output) {
         self.counters.timeouts += 1;
-        self.counters.timeout_time += self.rtt.rto();
+        // The wait for this timer began in the phase that ends now; it counts as lost to the timeout.
+        let wait = self.rtt.rto();
+        match self.tx.phase {
+            Phase::Open => self.counters.timeout_time += wait,
+            Phase::Recovery => {
+                self.counters.timeout_time += wait;
+                self.tx.phase_since = self.tx.phase_since.saturating_add(wait).min(now);
+            }
+            Phase::Loss => {}
+        }
         if self.tx.retries >= self.config.max_retries {
             return self.give_up(now, out);
         }
@@ -515,14 +527,18 @@ impl Endpoint {
             // RFC 6675, step C: one segment at a time while a whole one fits.
             let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
             if let Some((start, end)) = tx.board.next_lost(tx.una, mss) {
-                if !room || self.is_paced(now) {
+                if !room {
+                    self.tx.cwnd_limited = tx.window.cwnd + tx.inflation < pipe + u64::from(mss);
+                    return false;
+                }
+                if self.is_paced(now) {
                     return false;
                 }
                 self.retransmit(now, start, end, out);
                 continue;
             }
             if !room || tx.phase == Phase::Loss || !self.sack {
-                return room;
+                return true;
             }
             // Rule 2 comes before rules 3 and 4: they are for when there is nothing new, or no window for it.
             let new = tx.nxt < tx.stream_end() && (tx.window_edge > tx.nxt || tx.nxt == tx.write_end);
@@ -537,11 +553,12 @@ impl Endpoint {
                 continue;
             }
             // Rule 4: the tail may be lost without anything above it to tell; once per recovery.
-            if !tx.spent && tx.una < tx.nxt && tx.board.highest_sacked().is_none_or(|highest| highest < tx.nxt) {
+            if tx.una > tx.rescue && tx.una < tx.nxt && tx.board.highest_sacked().is_none_or(|highest| highest < tx.nxt)
+            {
                 let floor = tx.board.highest_sacked().unwrap_or(tx.una).max(tx.una);
                 let start = floor.max(tx.nxt.saturating_sub(u64::from(mss)));
                 let end = tx.nxt;
-                self.tx.spent = true;
+                self.tx.rescue = tx.recover;
                 self.send_again(now, start, end, out);
             }
             return true;
@@ -592,9 +609,6 @@ impl Endpoint {
             flight.on_send(now, start, end, idle);
         }
         tx.nxt = end;
-        if tx.dup_acks > 0 && tx.phase == Phase::Open {
-            tx.limited += u64::from(len);
-        }
         if tx.timed_end == 0 {
             tx.timed_end = end;
             tx.timed_at = now;

@@ -3,7 +3,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use tcp::control::ControlKind;
 use tcp::{Config, Endpoint, Notice, Output, Segment};
 use units::{BitRate, Bytes, Time};
 
@@ -56,6 +57,7 @@ pub struct Wire {
     /// Packets that wait behind the one in transmission, at most.
     pub queue: usize,
     pub log: Vec<Sent>,
+    pub keep_log: bool,
     pub notices: Vec<(Time, Side, Notice)>,
     pub drops: u64,
     script: Script,
@@ -63,7 +65,7 @@ pub struct Wire {
     order: u64,
     numbered: [u64; 2],
     free_at: [Time; 2],
-    departures: [Vec<Time>; 2],
+    departures: [VecDeque<Time>; 2],
     out: Output,
 }
 
@@ -77,6 +79,7 @@ impl Wire {
             rate: None,
             queue: usize::MAX,
             log: Vec::new(),
+            keep_log: true,
             notices: Vec::new(),
             drops: 0,
             script: Box::new(|_, _, _| Fate::Deliver),
@@ -84,7 +87,7 @@ impl Wire {
             order: 0,
             numbered: [0; 2],
             free_at: [Time::ZERO; 2],
-            departures: [Vec::new(), Vec::new()],
+            departures: [VecDeque::new(), VecDeque::new()],
             out: Output::default(),
         }
     }
@@ -124,11 +127,15 @@ impl Wire {
             let number = self.numbered[lane];
             self.numbered[lane] += 1;
             let fate = (self.script)(side, number, segment);
-            self.departures[lane].retain(|start| *start > now);
-            let full = self.departures[lane].len() > self.queue;
+            while self.departures[lane].front().is_some_and(|start| *start <= now) {
+                self.departures[lane].pop_front();
+            }
+            let full = self.departures[lane].len() >= self.queue.max(1);
             let dropped = fate == Fate::Drop || full;
             self.drops += u64::from(dropped);
-            self.log.push(Sent { at: now, from: side, segment: *segment, dropped });
+            if self.keep_log {
+                self.log.push(Sent { at: now, from: side, segment: *segment, dropped });
+            }
             if full {
                 continue;
             }
@@ -138,7 +145,7 @@ impl Wire {
             let sent = start + self.rate.map_or(Time::ZERO, |rate| rate.transmission_time(length));
             self.free_at[lane] = sent;
             if self.rate.is_some() {
-                self.departures[lane].push(start);
+                self.departures[lane].push_back(start);
             }
             let mut deliver = |at: Time| {
                 self.order += 1;
@@ -221,7 +228,7 @@ impl Wire {
     }
 }
 
-/// The references' settings: every segment acknowledged, 40-byte headers, no timestamps, two segments of initial window.
+/// The reference simulators' settings: every segment acknowledged, 40-byte headers, no timestamps, two segments of initial window.
 pub fn plain() -> Config {
     Config {
         timestamps: false,
@@ -230,6 +237,7 @@ pub fn plain() -> Config {
         initial_window: 2,
         mss: 1000,
         nagle: false,
+        control: ControlKind::Reno,
         ..Config::default()
     }
 }

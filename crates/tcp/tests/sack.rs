@@ -1,0 +1,324 @@
+//! Selective acknowledgement: what the receiver reports (RFC 2018, RFC 2883), how the sender recovers (RFC 6675).
+
+mod support;
+
+use support::{Fate, Side, Wire, plain};
+use tcp::{Config, Endpoint, Flags, Output, Segment};
+use units::Time;
+
+const DELAY: Time = Time::from_ms(50);
+const MSS: u64 = 1000;
+
+/// An open connection with a window of `segments`.
+fn established(segments: u32) -> Wire {
+    let config = Config { initial_window: segments, ..plain() };
+    Wire::new(&config, &config, DELAY).established()
+}
+
+/// Position of the segment number `n` of the stream.
+fn at(n: u64) -> u64 {
+    1 + MSS * n
+}
+
+/// (milliseconds, segment number) of everything that the client sent from `start` on.
+fn sent(wire: &Wire, start: Time) -> Vec<(u64, u64)> {
+    wire.data(Side::Client).iter().map(|(time, seq, _)| ((*time - start).as_ms(), (seq - 1) / MSS)).collect()
+}
+
+/// Loses these numbers of the client's segments, counted as sent.
+fn lose(wire: &mut Wire, numbers: &'static [u64]) {
+    wire.set_script(
+        move |side, number, _| {
+            if side == Side::Client && numbers.contains(&number) { Fate::Drop } else { Fate::Deliver }
+        },
+    );
+}
+
+// === Sender: RFC 6675 ===
+
+#[test]
+fn one_loss_is_repaired_in_one_round_trip() {
+    let mut wire = established(10);
+    let start = wire.now;
+    lose(&mut wire, &[2]);
+    wire.write(Side::Client, 10 * MSS);
+    wire.run();
+    // The third duplicate acknowledgement comes with those of the first two, one round trip after the flight.
+    let expected: Vec<_> = (0..10).map(|n| (0, n)).chain([(100, 2)]).collect();
+    assert_eq!(sent(&wire, start), expected);
+    let counters = wire.client.counters();
+    assert_eq!((counters.fast_recoveries, counters.retransmissions, counters.timeouts), (1, 1, 0));
+    assert_eq!(counters.recovery_time, DELAY * 2);
+    // Ten segments and the two that slow start had added: FlightSize is what was outstanding, eight.
+    assert_eq!(wire.client.window().ssthresh, 4 * MSS);
+    assert_eq!(wire.client.window().cwnd, 4 * MSS);
+}
+
+#[test]
+fn pipe_clocks_out_new_data_during_recovery() {
+    let mut wire = established(10);
+    let start = wire.now;
+    lose(&mut wire, &[0]);
+    wire.write(Side::Client, 100 * MSS);
+    wire.run_until(start + DELAY * 2);
+    // Nine duplicates: the first two release one new segment each (limited transmit: pipe 9, then 8, of 10), the third cuts the window to 5 and
+    // retransmits. Then pipe = 12 outstanding - 9 SACKed - 1 lost + 1 retransmitted = 3: two more go.
+    let expected: Vec<_> =
+        (0..10).map(|n| (0, n)).chain([(100, 10), (100, 11), (100, 0), (100, 12), (100, 13)]).collect();
+    assert_eq!(sent(&wire, start), expected);
+    assert_eq!((wire.client.pipe(), wire.client.window().cwnd), (5 * MSS, 5 * MSS));
+    assert!(wire.client.in_recovery());
+    wire.run();
+    assert_eq!(wire.server.received(), 100 * MSS);
+    assert_eq!(wire.client.counters().retransmissions, 1);
+}
+
+#[test]
+fn several_losses_are_repaired_in_the_same_round_trip() {
+    let mut wire = established(16);
+    let start = wire.now;
+    lose(&mut wire, &[1, 4, 5, 9]);
+    wire.write(Side::Client, 16 * MSS);
+    wire.run();
+    let again: Vec<_> = sent(&wire, start).into_iter().filter(|(time, _)| *time > 0).collect();
+    assert_eq!(again, [(100, 1), (100, 4), (100, 5), (100, 9)]);
+    assert_eq!(wire.client.counters().fast_recoveries, 1);
+    assert_eq!(wire.now, start + DELAY * 4);
+}
+
+#[test]
+fn a_lost_retransmission_waits_for_the_timer() {
+    let mut wire = established(10);
+    lose(&mut wire, &[0, 10]);
+    wire.write(Side::Client, 10 * MSS);
+    wire.run();
+    let counters = wire.client.counters();
+    assert_eq!((counters.fast_recoveries, counters.timeouts, counters.retransmissions), (1, 1, 2));
+    assert_eq!(wire.server.received(), 10 * MSS);
+}
+
+#[test]
+fn what_was_sacked_is_not_sent_again_after_a_timeout() {
+    let mut wire = established(10);
+    let start = wire.now;
+    // The first, its retransmission, and the last are lost.
+    lose(&mut wire, &[0, 9, 10]);
+    wire.write(Side::Client, 10 * MSS);
+    wire.run();
+    let again: Vec<_> = sent(&wire, start).into_iter().skip(10).map(|(_, n)| n).collect();
+    // 0 by fast retransmit, 0 by the timer, and 9; not what lies between.
+    assert_eq!(again, [0, 0, 9]);
+}
+
+#[test]
+fn rescue_retransmission_of_a_lost_tail() {
+    let mut wire = established(10);
+    let start = wire.now;
+    // Nothing above the last segment can be SACKed, so nothing tells that it was lost.
+    lose(&mut wire, &[4, 9]);
+    wire.write(Side::Client, 10 * MSS);
+    wire.run();
+    let again: Vec<_> = sent(&wire, start).into_iter().skip(10).collect();
+    // Not before the first retransmission is acknowledged (step 4.3).
+    assert_eq!(again, [(100, 4), (200, 9)]);
+    assert_eq!(wire.client.counters().timeouts, 0);
+}
+
+#[test]
+fn hole_not_yet_lost_is_filled_when_there_is_nothing_new() {
+    let mut wire = established(10);
+    let start = wire.now;
+    // Above segment 7 only 8 and 9 are SACKed: not lost by IsLost (more than two segments, or three ranges), but rule 3.
+    lose(&mut wire, &[2, 7]);
+    wire.write(Side::Client, 10 * MSS);
+    wire.run();
+    let again: Vec<_> = sent(&wire, start).into_iter().skip(10).collect();
+    assert_eq!(again, [(100, 2), (100, 7)]);
+    assert_eq!(wire.client.counters().timeouts, 0);
+}
+
+/// A sender that is handed acknowledgements directly.
+fn sender(segments: u32, bytes: u64) -> (Endpoint, Output) {
+    let config = Config { initial_window: segments, ..plain() };
+    let (mut endpoint, mut out) = (Endpoint::connect(&config), Output::default());
+    endpoint.open(Time::ZERO, &mut out);
+    let mut syn = Segment::new(Flags::SYN | Flags::ACK | Flags::SACK_PERMITTED, 0, 1);
+    (syn.window, syn.mss, syn.window_scale) = (65_535, MSS as u16, 7);
+    endpoint.on_segment(DELAY * 2, &syn, &mut out);
+    out.clear();
+    endpoint.write(DELAY * 2, bytes, true, &mut out);
+    (endpoint, out)
+}
+
+fn ack(position: u64, blocks: &[(u64, u64)]) -> Segment {
+    let mut segment = Segment::new(Flags::ACK, 1, position);
+    segment.window = 1_000_000;
+    for (start, end) in blocks {
+        segment.push_sack(*start, *end);
+    }
+    segment
+}
+
+#[test]
+fn one_acknowledgement_can_tell_enough() {
+    // Two acknowledgements were lost: the first that comes SACKs more than two segments (IsLost by bytes).
+    let (mut endpoint, mut out) = sender(10, 10 * MSS);
+    out.clear();
+    endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(4))]), &mut out);
+    assert!(endpoint.in_recovery());
+    assert_eq!(out.segments[0].seq, 1);
+    // Two segments are not enough.
+    let (mut endpoint, mut out) = sender(10, 10 * MSS);
+    out.clear();
+    endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(3))]), &mut out);
+    assert!(!endpoint.in_recovery() && out.segments.is_empty());
+    // Three separate ranges are, however small.
+    let blocks = [(at(2), at(2) + 10), (at(4), at(4) + 10), (at(6), at(6) + 10)];
+    let (mut endpoint, mut out) = sender(10, 10 * MSS);
+    out.clear();
+    endpoint.on_segment(Time::from_ms(200), &ack(1, &blocks), &mut out);
+    assert!(endpoint.in_recovery());
+}
+
+#[test]
+fn the_same_blocks_again_are_no_duplicate_acknowledgement() {
+    let (mut endpoint, mut out) = sender(10, 10 * MSS);
+    out.clear();
+    for _ in 0..5 {
+        endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(3), at(4))]), &mut out);
+    }
+    assert!(!endpoint.in_recovery());
+    assert_eq!(endpoint.counters().duplicate_acks, 1);
+}
+
+#[test]
+fn reneging_forgets_what_was_sacked() {
+    let (mut endpoint, mut out) = sender(10, 10 * MSS);
+    // Everything but the first is SACKed, then the first is acknowledged and nothing of the rest.
+    endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(10))]), &mut out);
+    endpoint.on_segment(Time::from_ms(210), &ack(at(1), &[]), &mut out);
+    assert_eq!(endpoint.pipe(), 0);
+    out.clear();
+    let deadline = endpoint.deadline();
+    endpoint.on_timer(deadline, &mut out);
+    assert_eq!(out.segments.len(), 1);
+    assert_eq!((out.segments[0].seq, endpoint.pipe(), endpoint.outstanding()), (at(1), MSS, 9 * MSS));
+}
+
+#[test]
+fn no_second_recovery_before_the_timeout_is_repaired() {
+    let mut wire = established(10);
+    // Limited transmit sends 10 and 11; the retransmission of 0 is lost too. What arrives during the timeout's repair
+    // brings duplicates enough for another recovery.
+    lose(&mut wire, &[0, 1, 12]);
+    wire.write(Side::Client, 30 * MSS);
+    wire.run();
+    assert_eq!(wire.client.counters().timeouts, 1);
+    assert_eq!(wire.client.counters().fast_recoveries, 1);
+    assert_eq!(wire.server.received(), 30 * MSS);
+}
+
+#[test]
+fn without_limited_transmit_the_first_duplicates_release_nothing() {
+    let config = Config { initial_window: 10, limited_transmit: false, ..plain() };
+    let mut wire = Wire::new(&config, &config, DELAY).established();
+    let start = wire.now;
+    lose(&mut wire, &[0]);
+    wire.write(Side::Client, 100 * MSS);
+    wire.run_until(start + DELAY * 2);
+    // 10 outstanding - 9 SACKed - 1 lost + 1 retransmitted = 1 of 5.
+    let again: Vec<_> = sent(&wire, start).into_iter().skip(10).map(|(_, n)| n).collect();
+    assert_eq!(again, [0, 10, 11, 12, 13]);
+}
+
+// === Receiver: RFC 2018 and RFC 2883 ===
+
+/// A receiver that is handed segments directly; returns the SACK blocks of its answer, by segment number.
+struct Receiver(Endpoint, Output);
+
+impl Receiver {
+    fn new(config: &Config, options: Flags) -> Self {
+        let mut out = Output::default();
+        let mut endpoint = Endpoint::listen(config);
+        let mut syn = Segment::new(Flags::SYN | options, 0, 0);
+        syn.mss = MSS as u16;
+        endpoint.on_segment(Time::ZERO, &syn, &mut out);
+        endpoint.on_segment(Time::ZERO, &Segment::new(Flags::ACK | options, 1, 1), &mut out);
+        Self(endpoint, out)
+    }
+    fn data(&mut self, n: u64) -> (u64, Vec<(u64, u64)>) {
+        let mut segment = Segment::new(Flags::ACK, at(n), 1);
+        segment.len = MSS as u32;
+        self.1.clear();
+        self.0.on_segment(Time::from_ms(n), &segment, &mut self.1);
+        let [answer] = self.1.segments[..] else { panic!("one acknowledgement, not {:?}", self.1) };
+        let number = |position: u64| (position - 1) / MSS;
+        (number(answer.ack), answer.sack_blocks().map(|(start, end)| (number(start), number(end))).collect())
+    }
+}
+
+#[test]
+fn blocks_come_most_recent_first() {
+    let mut receiver = Receiver::new(&plain(), Flags::SACK_PERMITTED);
+    assert_eq!(receiver.data(0), (1, vec![]));
+    assert_eq!(receiver.data(2), (1, vec![(2, 3)]));
+    assert_eq!(receiver.data(4), (1, vec![(4, 5), (2, 3)]));
+    assert_eq!(receiver.data(6), (1, vec![(6, 7), (4, 5), (2, 3)]));
+    // A range grows: it is the most recent one now.
+    assert_eq!(receiver.data(3), (1, vec![(2, 5), (6, 7)]));
+    assert_eq!(receiver.data(8), (1, vec![(8, 9), (2, 5), (6, 7)]));
+    assert_eq!(receiver.data(10), (1, vec![(10, 11), (8, 9), (2, 5), (6, 7)]));
+    // Four fit; the one not touched for longest gives way.
+    assert_eq!(receiver.data(12), (1, vec![(12, 13), (10, 11), (8, 9), (2, 5)]));
+    // The hole closes, the ranges above stay.
+    assert_eq!(receiver.data(1), (5, vec![(12, 13), (10, 11), (8, 9), (6, 7)]));
+}
+
+#[test]
+fn beside_timestamps_three_blocks_fit() {
+    let config = Config { timestamps: true, count_options: true, ..plain() };
+    let mut receiver = Receiver::new(&config, Flags::SACK_PERMITTED | Flags::TIMESTAMPS);
+    receiver.data(2);
+    receiver.data(4);
+    receiver.data(6);
+    assert_eq!(receiver.data(8).1, [(8, 9), (6, 7), (4, 5)]);
+    // 20 + 20 + 12 + 4 + 3 x 8.
+    assert_eq!(receiver.1.segments[0].header_bytes(), 80);
+}
+
+#[test]
+fn a_duplicate_is_reported_first() {
+    let mut receiver = Receiver::new(&plain(), Flags::SACK_PERMITTED);
+    receiver.data(0);
+    // Below the acknowledgement (RFC 2883, section 4.1), and inside a range already held (section 4.2).
+    assert_eq!(receiver.data(0), (1, vec![(0, 1)]));
+    receiver.data(2);
+    receiver.data(3);
+    assert_eq!(receiver.data(2), (1, vec![(2, 3), (2, 4)]));
+    assert_eq!(receiver.0.counters().duplicate_segments, 2);
+}
+
+#[test]
+fn without_permission_no_blocks() {
+    let mut receiver = Receiver::new(&plain(), Flags::NONE);
+    receiver.data(0);
+    assert_eq!(receiver.data(2), (1, vec![]));
+    let mut receiver = Receiver::new(&Config { sack: false, ..plain() }, Flags::SACK_PERMITTED);
+    assert_eq!(receiver.data(2), (0, vec![]));
+}
+
+#[test]
+fn reordering_within_the_threshold_costs_nothing() {
+    let mut wire = established(10);
+    // One segment is overtaken by two.
+    wire.set_script(
+        |side, number, _| {
+            if side == Side::Client && number == 3 { Fate::Late(Time::from_us(1)) } else { Fate::Deliver }
+        },
+    );
+    wire.rate = Some(units::BitRate::from_gbps(16));
+    wire.write(Side::Client, 100 * MSS);
+    wire.run();
+    assert_eq!(wire.client.counters().retransmissions, 0);
+    assert!(wire.client.counters().duplicate_acks > 0);
+}
