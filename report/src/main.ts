@@ -2,11 +2,12 @@
 
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
+import type { Filter } from './attempts';
 import { chart, type View } from './charts';
 import { parse, type ReportData } from './data';
 import { el, section } from './dom';
 import { flows } from './flows';
-import { gantt, type Filter } from './gantt';
+import { gantt } from './gantt';
 import { events, nodes } from './nodes';
 import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';

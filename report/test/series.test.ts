@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse, SCHEMA, type Chart, type Flows } from '../src/data';
 import { flowRate, order, quantile } from '../src/flows';
-import { admits, describe as words } from '../src/gantt';
+import { admits, describe as words } from '../src/attempts';
 import { amounts, axisUnit, busiest, cells, ofNode } from '../src/series';
 import { balance, error } from '../src/summary';
 import { traffic, wordCount } from './sample';
