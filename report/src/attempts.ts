@@ -87,6 +87,7 @@ export function table(data: ReportData, now: () => Layout): HTMLElement {
       .rows.flatMap((row) => [...row.attempts])
       .sort((i, j) => a.start_ms[i]! - a.start_ms[j]!);
     const head = ['Attempt', 'Node', 'Outcome', 'Start (s)', 'End (s)', 'Duration', 'In', 'Out', 'Phases'];
+    const numeric = (k: number): Record<string, string> => (k >= 3 && k <= 7 ? { class: 'number' } : {});
     const body = order.slice(0, TABLE_ROWS).map((i) => {
       const text = describe(data, i);
       const cells = [
@@ -100,7 +101,7 @@ export function table(data: ReportData, now: () => Layout): HTMLElement {
         format.bytes(a.bytes_out[i]!),
         text.phases.map((p) => p.text).join(', '),
       ];
-      return el('tr', {}, ...cells.map((cell, k) => el('td', k >= 3 && k <= 7 ? { class: 'number' } : {}, cell)));
+      return el('tr', {}, ...cells.map((cell, k) => el('td', numeric(k), cell)));
     });
     const caption =
       order.length > TABLE_ROWS
@@ -114,7 +115,7 @@ export function table(data: ReportData, now: () => Layout): HTMLElement {
           'table',
           {},
           el('caption', {}, caption),
-          el('thead', {}, el('tr', {}, ...head.map((h) => el('th', { scope: 'col' }, h)))),
+          el('thead', {}, el('tr', {}, ...head.map((h, k) => el('th', { scope: 'col', ...numeric(k) }, h)))),
           el('tbody', {}, ...body),
         ),
       ),

@@ -196,7 +196,7 @@ export function gantt(
     const shown = at.rows.reduce((sum, row) => sum + row.attempts.length, 0);
     area.setAttribute(
       'aria-label',
-      `Gantt chart of ${format.count(shown)} task attempts on ${at.rows.length} nodes. Up and down move from attempt to attempt; left, right, plus and minus move the time axis. A table of the attempts follows.`,
+      `Gantt chart of ${format.count(shown)} task attempts on ${at.rows.length} nodes. Up and down move from attempt to attempt of those in view; left, right, plus and minus move the time axis. A table of the attempts follows.`,
     );
     draw();
   };
@@ -233,7 +233,9 @@ export function gantt(
   area.addEventListener('keydown', (event) => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
     event.preventDefault();
-    const order = at.rows.flatMap((row) => [...row.attempts].map((i) => ({ i, row })));
+    const inView = (i: number): boolean =>
+      a.end_ms[i]! >= axis.view.from * 1000 && a.start_ms[i]! <= axis.view.to * 1000;
+    const order = at.rows.flatMap((row) => [...row.attempts].filter(inView).map((i) => ({ i, row })));
     if (order.length === 0) return;
     const now = order.findIndex((o) => o.i === chosen);
     const next = order[(now + (event.key === 'ArrowDown' ? 1 : now < 0 ? 0 : -1) + order.length) % order.length]!;

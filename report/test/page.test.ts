@@ -156,6 +156,19 @@ describe('a job', () => {
     expect(await it.page.textContent('#tasks .visually-hidden')).toMatch(/^m_000006_0\. /);
   });
 
+  test('the keys keep to the attempts in view', async () => {
+    await drag(it.page, '#tasks .gantt', 0.8, 0.9);
+    await it.page.focus('#tasks .gantt');
+    const met: string[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      await it.page.keyboard.press('ArrowDown');
+      met.push((await it.page.textContent('#tasks .visually-hidden'))!.slice(0, 10));
+    }
+    expect(met).toEqual(['r_000000_0', 'r_000002_0', 'r_000001_0', 'r_000002_1', 'r_000000_1']);
+    await it.page.keyboard.press('Home');
+    await frames(it.page);
+  });
+
   test('filters leave the attempts asked for, in the Gantt and in its table', async () => {
     await it.page.getByLabel('Tasks', { exact: true }).selectOption('reduce');
     await it.page.getByLabel('Outcome').selectOption('not succeeded');

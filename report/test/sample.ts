@@ -171,13 +171,11 @@ function chartsFrom(
   const writing = activity(attempts, ['write'], nodes, step, end);
   const n = Math.ceil(end / step);
   const series = (suffix: string, value: (node: number, i: number) => number): Chart['series'] =>
-    names
-      .slice(1)
-      .map((name, k) => ({
-        name: `${name}${suffix}`,
-        node: k + 1,
-        values: Array.from({ length: n }, (_, i) => Math.round(value(k + 1, i))),
-      }));
+    names.slice(1).map((name, k) => ({
+      name: `${name}${suffix}`,
+      node: k + 1,
+      values: Array.from({ length: n }, (_, i) => Math.round(value(k + 1, i))),
+    }));
   const total = Array.from({ length: n }, (_, i) => fetch.reduce((sum, f) => sum + f[i]!, 0));
   const into = (node: number, i: number): number =>
     fetch[node]![i]! > 0.02 ? Math.min(1, 0.72 + 0.27 * rng()) * Math.min(1, fetch[node]![i]!) : 0.01 * rng();

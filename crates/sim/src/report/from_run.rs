@@ -13,6 +13,9 @@ const COMPLETION_POINTS: usize = 400;
 /// Events listed; a run with more has them in its Parquet table.
 const MOST_EVENTS: usize = 2_000;
 
+/// Parts of a run that are too short to see.
+const INVISIBLE: u64 = 5_000;
+
 impl From<&RunResult> for ReportData {
     fn from(result: &RunResult) -> Self {
         Self::new(result, None)
@@ -178,6 +181,7 @@ fn node(node: &results::Node) -> Node {
 
 fn attempts(result: &RunResult) -> Attempts {
     let mut out = Attempts { phase_at: vec![0], ..Attempts::default() };
+    let tolerance = Time::from_ps(result.ended_at.as_ps() / INVISIBLE);
     for (i, attempt) in result.attempts.iter().enumerate() {
         let kind = if attempt.kind == TaskKind::Map { 'm' } else { 'r' };
         let name = format!("{kind}_{:06}_{}", attempt.task, attempt.attempt);
@@ -195,7 +199,7 @@ fn attempts(result: &RunResult) -> Attempts {
         out.end_ms.push(milliseconds(attempt.finish));
         out.bytes_in.push(attempt.input.get());
         out.bytes_out.push(attempt.output.get());
-        for interval in &attempt.intervals {
+        for interval in joined(&attempt.intervals, tolerance) {
             out.phase_kind.push(phase_number(interval.phase));
             out.phase_start_ms.push(milliseconds(interval.start));
             out.phase_end_ms.push(milliseconds(interval.finish));
@@ -203,6 +207,25 @@ fn attempts(result: &RunResult) -> Attempts {
         out.phase_at.push(out.phase_kind.len() as u32);
         if !attempt.reason.is_empty() {
             out.note.insert(i, attempt.reason.clone());
+        }
+    }
+    out
+}
+
+/// Intervals with those of one phase joined where the gap between them could not be seen: a reducer may fetch thousands of times.
+fn joined(intervals: &[results::Interval], tolerance: Time) -> Vec<results::Interval> {
+    let mut out: Vec<results::Interval> = Vec::new();
+    let mut last_of = [None; PHASE_NAMES.len()];
+    for interval in intervals {
+        let last: &mut Option<usize> = &mut last_of[usize::from(phase_number(interval.phase))];
+        match last.and_then(|i| out.get_mut(i)) {
+            Some(earlier) if interval.start <= earlier.finish.saturating_add(tolerance) => {
+                earlier.finish = earlier.finish.max(interval.finish);
+            }
+            _ => {
+                *last = Some(out.len());
+                out.push(*interval);
+            }
         }
     }
     out
@@ -257,4 +280,27 @@ fn events(result: &RunResult) -> Vec<Happening> {
             text: event.detail.clone(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+    use crate::results::{Interval, Phase};
+    use units::Time;
+
+    #[test]
+    fn intervals_of_one_phase_join_over_gaps_that_cannot_be_seen() {
+        let of = |phase, start, finish| Interval { phase, start: Time::from_ms(start), finish: Time::from_ms(finish) };
+        let fetches = [
+            of(Phase::Start, 0, 10),
+            of(Phase::Fetch, 10, 20),
+            of(Phase::Fetch, 15, 18),
+            of(Phase::Merge, 19, 30),
+            of(Phase::Fetch, 22, 40),
+            of(Phase::Fetch, 50, 60),
+        ];
+        let want =
+            [of(Phase::Start, 0, 10), of(Phase::Fetch, 10, 40), of(Phase::Merge, 19, 30), of(Phase::Fetch, 50, 60)];
+        assert_eq!(joined(&fetches, Time::from_ms(3)), want);
+    }
 }
