@@ -3,7 +3,9 @@
 use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
-use super::{Fault, Generation, Job, Nodes, QueueLimit, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind};
+use super::{
+    Fault, Generation, Job, Nodes, Plan, QueueLimit, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind,
+};
 use units::{Bytes, Quantity};
 
 /// Says everything that is wrong with a scenario whose keys are each right by themselves.
@@ -233,8 +235,31 @@ impl Check<'_> {
             let message = format!("workload {} has no combiner of its own", job.workload.word());
             self.says(&format!("{path}.combiner"), message, "give `combine-keys` and `combine-record`");
         }
+        if !job.split_hosts.is_empty() && job.split_hosts.len() != job.splits.len() {
+            let message = format!("hosts of {} splits, and there are {}", job.split_hosts.len(), job.splits.len());
+            self.says(&format!("{path}.split-hosts"), message, "the workers of each split of `splits`");
+        }
+        for (i, hosts) in job.split_hosts.iter().enumerate() {
+            self.nodes(&format!("{path}.split-hosts.{i}"), hosts);
+        }
+        if let Some(plan) = &job.plan {
+            self.plan(&format!("{path}.plan"), plan);
+        }
         if job.files > 1 && !job.splits.is_empty() {
             self.says(&format!("{path}.files"), "the splits are given one by one", "leave `files` out");
+        }
+    }
+
+    fn plan(&mut self, path: &str, plan: &Plan) {
+        if self.scenario.job.len() > 1 {
+            self.says(path, "a plan is for a scenario of one job", "leave the other jobs out");
+        }
+        let workers = self.scenario.cluster.workers;
+        let nodes = plan.attempt.iter().enumerate().map(|(i, a)| (format!("{path}.attempt.{i}.node"), &a.node));
+        for (path, node) in nodes.chain(plan.master.iter().map(|node| (format!("{path}.master"), node))) {
+            if node_number(node).is_none_or(|number| number == 0 || number > workers) {
+                self.says(&path, format!("there is no worker `{node}`"), format!("worker-1 to worker-{workers}"));
+            }
         }
     }
 

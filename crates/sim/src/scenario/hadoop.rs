@@ -1,6 +1,8 @@
 //! HDFS, MapReduce and jobs. Keys stand for Hadoop's own properties, named with each.
 
 use super::key::{choice, section};
+use super::network::Nodes;
+use super::plan::Plan;
 use units::{Bytes, Time};
 
 const SIZES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(1 << 40);
@@ -154,6 +156,8 @@ section! {
         files: u32 = 1, 1..=1_000_000;
         /// The size of each map's split, one by one, in place of `input` cut into blocks.
         splits: Vec<Bytes> = Vec::new(), SIZES;
+        /// The workers that hold the replicas of each of these splits, one list for each; left out, HDFS places them.
+        split_hosts: Vec<Nodes> = Vec::new();
         /// Reducers; left out, `mapreduce.reducers`.
         reducers: Option<u32> = None, 0..=100_000;
         /// When it is submitted.
@@ -196,5 +200,7 @@ section! {
         combine_cpu: Option<f64> = None, COSTS;
         /// CPU of the reduce function and its output: nanoseconds per byte of reduce input.
         reduce_cpu: Option<f64> = None, COSTS;
+        /// A recorded plan that the run follows.
+        plan: Option<Plan> = None;
     }
 }

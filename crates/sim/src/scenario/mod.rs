@@ -12,6 +12,7 @@ mod hadoop;
 mod key;
 mod network;
 mod nodes;
+mod plan;
 mod problem;
 mod run;
 mod settings;
@@ -27,6 +28,7 @@ pub use network::{
     node_number,
 };
 pub use nodes::NodeSpec;
+pub use plan::{Plan, PlannedAttempt, PlannedKind};
 pub use problem::{Problem, ScenarioError, Source, Span};
 pub use run::{Fault, GivenFlow, Run, Traffic, TrafficKind};
 pub use tcp::{Control, Tcp};
