@@ -58,9 +58,9 @@ impl Connections {
     pub fn get(&self, conn: ConnId) -> Option<&Connection> {
         self.table.get(conn)
     }
-    /// How many connections have a living end.
-    pub fn len(&self) -> usize {
-        self.table.iter().filter(|(_, connection)| connection.ends.iter().any(|end| !end.gone)).count()
+    /// How many connections have two living ends.
+    pub fn whole(&self) -> usize {
+        self.table.iter().filter(|(_, connection)| connection.ends.iter().all(|end| !end.gone)).count()
     }
     fn end(&mut self, conn: ConnId, end: End) -> Option<&mut EndState> {
         Some(&mut self.table.get_mut(conn)?.ends[end as usize])

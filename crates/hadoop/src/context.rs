@@ -156,9 +156,9 @@ impl Context {
     pub fn connection(&self, conn: ConnId) -> Option<&Connection> {
         self.connections.get(conn)
     }
-    /// How many connections have a living end.
+    /// How many connections have two living ends.
     pub fn connection_count(&self) -> usize {
-        self.connections.len()
+        self.connections.whole()
     }
     /// What a server has done so far.
     pub fn server_counters(&self, server: Server) -> ServerCounters {

@@ -185,7 +185,8 @@ impl Hdfs {
                 self.pipelines_node_down(ctx, node);
             }
             Input::NodeUp { node } => self.datanode_up(ctx, node),
-            Input::Start | Input::ComputeDone { .. } => {}
+            Input::ComputeDone { tag, .. } => self.pipeline_cpu_done(ctx, tag),
+            Input::Start => {}
         }
     }
 

@@ -54,8 +54,10 @@ struct Hop {
     taken: u64,
     last_taken: bool,
     disk: u32,
-    /// Taken but not with the disk yet, with the disk, and on it.
-    unwritten: Bytes,
+    /// Taken bytes on their way: to be checked, being checked, to be written, being written, written.
+    unchecked: Bytes,
+    checking: Bytes,
+    checked: Bytes,
     writing: Bytes,
     written: Bytes,
     finished: bool,
@@ -64,6 +66,13 @@ struct Hop {
     /// Acknowledgements that have come back to this DataNode, and that it has sent on.
     acks_in: u64,
     acks_out: u64,
+}
+
+impl Hop {
+    /// Taken, and not on disk yet.
+    fn unwritten(&self) -> Bytes {
+        self.unchecked + self.checking + self.checked + self.writing
+    }
 }
 
 /// A block being written to a row of DataNodes.
@@ -263,14 +272,14 @@ impl Hdfs {
         for hop in 0..pipeline.hops.len() {
             let behind = hop + 1;
             while !pipeline.hops[hop].dead
-                && pipeline.hops[hop].unwritten + pipeline.hops[hop].writing < config.disk_chunk * 2
+                && pipeline.hops[hop].unwritten() < config.disk_chunk * 3
                 && (behind == pipeline.hops.len() || pipeline.has_room(behind, config.send_buffer, config.read_window))
                 && let Some(packet) = pipeline.hops[hop].inbox.pop_front()
             {
                 let state = &mut pipeline.hops[hop];
                 state.backlog -= packet.data;
                 state.taken += 1;
-                state.unwritten += packet.data;
+                state.unchecked += packet.data;
                 state.last_taken |= packet.last;
                 if behind < pipeline.hops.len() {
                     pipeline.put(ctx, behind, packet, id);
@@ -279,22 +288,33 @@ impl Hdfs {
         }
     }
 
-    /// One disk request at a time for each DataNode, of a whole piece or of the rest of the block.
+    /// A DataNode receives and checks a piece (a whole one, or the rest of the block) while its disk writes the one before.
     fn write_disks(&mut self, ctx: &mut Context, id: PipelineId) {
-        let chunk = self.config.disk_chunk;
+        let (chunk, cost) = (self.config.disk_chunk, self.config.receive_cpu);
         let mut finished = Vec::new();
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
         for (hop, state) in pipeline.hops.iter_mut().enumerate().filter(|(_, state)| !state.dead) {
-            let bytes = state.unwritten.min(chunk);
-            if state.writing == Bytes::ZERO && bytes > Bytes::ZERO && (bytes == chunk || state.last_taken) {
-                state.unwritten -= bytes;
+            let node = pipeline.nodes[hop];
+            let piece = state.unchecked.min(chunk);
+            if state.checking == Bytes::ZERO && piece > Bytes::ZERO && (piece == chunk || state.last_taken) {
+                state.unchecked -= piece;
+                let work = Time::from_secs_f64(cost * piece.get() as f64);
+                if work == Time::ZERO {
+                    state.checked += piece;
+                } else {
+                    state.checking = piece;
+                    ctx.compute(node, work, Kind::PipelineCpu.tag2(id.0, hop as u16));
+                }
+            }
+            if state.writing == Bytes::ZERO && state.checked > Bytes::ZERO {
+                let bytes = std::mem::take(&mut state.checked);
                 state.writing = bytes;
                 let offset = pipeline.base + state.written;
                 let stream = wire::replica(pipeline.block);
                 let transfer = DiskTransfer { disk: state.disk, op: DiskOp::Write, stream, offset, bytes };
-                ctx.disk(pipeline.nodes[hop], transfer, Kind::PipelineDisk.tag2(id.0, hop as u16));
+                ctx.disk(node, transfer, Kind::PipelineDisk.tag2(id.0, hop as u16));
             }
-            if state.last_taken && !state.finished && state.unwritten + state.writing == Bytes::ZERO {
+            if state.last_taken && !state.finished && state.unwritten() == Bytes::ZERO {
                 state.finished = true;
                 finished.push((pipeline.nodes[hop], state.disk, pipeline.base + state.written));
             }
@@ -449,6 +469,15 @@ impl Hdfs {
         let (id, hop) = (PipelineId(wire::name(key)), wire::more(key) as usize);
         if end == End::Client {
             self.break_pipeline(ctx, id, hop);
+        }
+    }
+
+    pub(super) fn pipeline_cpu_done(&mut self, ctx: &mut Context, tag: Tag) {
+        let (id, hop) = (PipelineId(wire::name(tag)), wire::more(tag) as usize);
+        if let Some(pipeline) = self.pipelines.get_mut(&id) {
+            let state = &mut pipeline.hops[hop];
+            state.checked += std::mem::take(&mut state.checking);
+            self.pump(ctx, id);
         }
     }
 

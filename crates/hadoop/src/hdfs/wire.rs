@@ -59,7 +59,8 @@ pub(super) enum Kind {
     ReadDue,
     WriteDue,
     PipelineDue,
-    // Disk requests.
+    // Work and disk requests.
+    PipelineCpu,
     ReadDisk,
     PipelineDisk,
     SourceDisk,
@@ -75,7 +76,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 26] = [
+    const ALL: [Self; 27] = [
         Self::Heartbeat,
         Self::BlockReport,
         Self::Received,
@@ -92,6 +93,7 @@ impl Kind {
         Self::ReadDue,
         Self::WriteDue,
         Self::PipelineDue,
+        Self::PipelineCpu,
         Self::ReadDisk,
         Self::PipelineDisk,
         Self::SourceDisk,
