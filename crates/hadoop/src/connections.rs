@@ -58,9 +58,10 @@ impl Connections {
     pub fn get(&self, conn: ConnId) -> Option<&Connection> {
         self.table.get(conn)
     }
-    /// How many connections have two living ends.
-    pub fn whole(&self) -> usize {
-        self.table.iter().filter(|(_, connection)| connection.ends.iter().all(|end| !end.gone)).count()
+    /// How many connections of `owner` have two living ends.
+    pub fn whole(&self, owner: Part) -> usize {
+        let whole = |connection: &Connection| connection.owner == owner && connection.ends.iter().all(|end| !end.gone);
+        self.table.iter().filter(|(_, connection)| whole(connection)).count()
     }
     fn end(&mut self, conn: ConnId, end: End) -> Option<&mut EndState> {
         Some(&mut self.table.get_mut(conn)?.ends[end as usize])

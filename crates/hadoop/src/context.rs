@@ -156,9 +156,9 @@ impl Context {
     pub fn connection(&self, conn: ConnId) -> Option<&Connection> {
         self.connections.get(conn)
     }
-    /// How many connections have two living ends.
-    pub fn connection_count(&self) -> usize {
-        self.connections.whole()
+    /// How many connections of `owner` have two living ends.
+    pub fn connection_count(&self, owner: Part) -> usize {
+        self.connections.whole(owner)
     }
     /// What a server has done so far.
     pub fn server_counters(&self, server: Server) -> ServerCounters {

@@ -72,7 +72,7 @@ pub enum Effect {
 }
 
 /// What the world tells the cluster.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Input {
     /// The run begins.
     Start,

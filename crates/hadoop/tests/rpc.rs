@@ -2,18 +2,19 @@
 
 mod support;
 
+use hadoop::hdfs::HdfsConfig;
 use hadoop::rpc::{self, Call, Process, RpcConfig, Server, ServerConfig};
 use hadoop::{Config, Event, NodeId, Part, Service, Tag};
-use support::{Spec, World};
+use support::{Spec, World, hdfs_only};
 use units::{Bytes, Time};
 
 const SERVER: Server = Server { node: NodeId(0), port: 9_000 };
 
 /// A world without HDFS's own calls, in which the master serves calls.
 fn world(workers: u32, server: ServerConfig, rpc: RpcConfig) -> World {
-    let mut config = Config { rpc, ..Config::default() };
-    config.hdfs.heartbeat_interval = Time::from_secs(10_000_000);
-    config.hdfs.block_report_interval = Time::from_secs(10_000_000);
+    let never = Time::from_secs(10_000_000);
+    let hdfs = HdfsConfig { heartbeat_interval: never, block_report_interval: never, ..HdfsConfig::default() };
+    let config = Config { rpc, ..hdfs_only(hdfs) };
     let mut world = World::new(config, Spec::new(workers, 1), 1);
     world.drive(|ctx, _| rpc::serve(ctx, SERVER, server));
     world
@@ -59,7 +60,7 @@ fn a_call_takes_a_handshake_two_latencies_and_its_service() {
     world.run_to(Time::from_secs(2));
     // The connection stands.
     assert_eq!(served(&world)[1], (Time::from_us(1_002_060), 8));
-    assert_eq!(world.cluster.context().connection_count(), 1);
+    assert_eq!(world.cluster.context().connection_count(Part::Rpc), 1);
 }
 
 /// M/D/1: Poisson arrivals at utilisation rho, service S: mean time in the system S (1 + rho / (2 (1 - rho))) (Pollaczek and Khinchine).
@@ -160,7 +161,7 @@ fn calls_to_a_dead_server_fail_after_the_connection_attempts() {
     world.run_to(Time::from_secs(1_000));
     // 11 attempts that are refused after 3 s, 10 pauses of 1 s.
     assert_eq!(failed(&world), [Time::from_ms(1) + Time::from_secs(43)]);
-    assert_eq!(world.cluster.context().connection_count(), 0);
+    assert_eq!(world.cluster.context().connection_count(Part::Rpc), 0);
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn a_process_that_ends_takes_its_calls_with_it() {
     // The server has processed both, but only one caller is there to hear of it.
     assert_eq!(served(&world).len(), 2);
     assert_eq!(replied(&world), 1);
-    assert_eq!(world.cluster.context().connection_count(), 1);
+    assert_eq!(world.cluster.context().connection_count(Part::Rpc), 1);
 }
 
 #[test]
