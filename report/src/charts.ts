@@ -213,11 +213,9 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     scale,
   );
   const heat = rowHeight < 16;
-  const note = el(
-    'p',
-    { class: 'note' },
-    heat ? `${data.label}: one row each, stronger is more, ${range}.` : `${data.label}: one strip each, ${range}.`,
-  );
+  const left = data.left_out > 0 ? ` The ${format.count(data.left_out)} quietest are left out.` : '';
+  const each = heat ? 'one row each, stronger is more' : 'one strip each';
+  const note = el('p', { class: 'note' }, `${data.label}: ${each}, ${range}.${left}`);
   const root = el('div', {}, note, area);
 
   let live = true;
@@ -241,7 +239,7 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     c.fillStyle = colours.muted;
     for (let r = first; r < last; r += 1) {
       if (r % every === 0)
-        c.fillText(series[r]!.name, GUTTER - 8, r * rowHeight - scrolled + Math.max(rowHeight, 11) / 2);
+        c.fillText(series[r]!.name, GUTTER - 8, r * rowHeight - scrolled + Math.max(rowHeight, 11) / 2, GUTTER - 12);
     }
     const peaks = peaksByPixel(data, series.slice(first, last), axis, inner);
     if (heat) shade(c, peaks, full, inner, first * rowHeight - scrolled, rowHeight);

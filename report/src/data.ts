@@ -170,6 +170,8 @@ export interface Chart {
   /** What one stored integer is worth in `unit`. */
   scale: number;
   series: Series[];
+  /** How many quieter series are not in the page. */
+  left_out: number;
 }
 
 export interface Series {

@@ -81,7 +81,7 @@ export function gantt(
       const top = k * BAND + 2;
       c.fillStyle = colours.muted;
       c.textAlign = 'right';
-      c.fillText(band.name, GUTTER - 8, top + 6);
+      c.fillText(band.name, GUTTER - 8, top + 6, GUTTER - 12);
       c.save();
       c.beginPath();
       c.rect(GUTTER, top, width - GUTTER - MARGIN, 12);
@@ -122,7 +122,7 @@ export function gantt(
       const top = row.top - scrolled;
       c.fillStyle = colours.muted;
       c.textAlign = 'right';
-      c.fillText(data.nodes[row.node]?.name ?? '', GUTTER - 8, top + Math.min(row.height / 2, 7));
+      c.fillText(data.nodes[row.node]?.name ?? '', GUTTER - 8, top + Math.min(row.height / 2, 7), GUTTER - 12);
       c.fillStyle = colours.grid;
       c.fillRect(0, Math.round(top + row.height + 2), width - MARGIN, 1);
     });

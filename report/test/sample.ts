@@ -189,6 +189,7 @@ function chartsFrom(
       label: 'Utilisation',
       unit: 'share',
       holds: 'mean',
+      left_out: 0,
       step_s: step,
       scale: 0.001,
       series: series(' in', (k, i) => 1000 * into(k, i)).concat(series(' out', (k, i) => 1000 * outOf(k, i))),
@@ -199,6 +200,7 @@ function chartsFrom(
       label: 'Occupancy',
       unit: 'B',
       holds: 'peak',
+      left_out: 0,
       step_s: step,
       scale: 100,
       series: series(' port', (k, i) => depth(k, i) / 100),
@@ -209,6 +211,7 @@ function chartsFrom(
       label: `Packets per ${step.toFixed(2)} s`,
       unit: 'count',
       holds: 'sum',
+      left_out: 0,
       step_s: step,
       scale: 1,
       series: [
@@ -230,6 +233,7 @@ function chartsFrom(
       label: 'Busy',
       unit: 'share',
       holds: 'mean',
+      left_out: 0,
       step_s: step,
       scale: 0.001,
       series: series(
@@ -243,6 +247,7 @@ function chartsFrom(
       label: 'Busy',
       unit: 'share',
       holds: 'mean',
+      left_out: 0,
       step_s: step,
       scale: 0.001,
       series: series('', (k, i) => 1000 * Math.min(1, 0.5 * cpu[k]![i]! * (0.85 + 0.15 * rng()))),
@@ -253,6 +258,7 @@ function chartsFrom(
       label: 'Open connections',
       unit: 'count',
       holds: 'peak',
+      left_out: 0,
       step_s: step,
       scale: 1,
       series: [
@@ -595,6 +601,7 @@ export function traffic(): ReportData {
         label: 'Delivered in order',
         unit: 'bit/s',
         holds: 'mean',
+        left_out: 0,
         step_s: step,
         scale: 1000,
         series: [
@@ -611,6 +618,7 @@ export function traffic(): ReportData {
         label: 'Packets in queue',
         unit: 'count',
         holds: 'peak',
+        left_out: 0,
         step_s: step,
         scale: 1,
         series: [

@@ -13,6 +13,7 @@ const chart = (over: Partial<Chart> = {}): Chart => ({
   label: 'Rate',
   unit: 'bit/s',
   holds: 'mean',
+  left_out: 0,
   step_s: 0.5,
   scale: 1000,
   series: [

@@ -235,8 +235,10 @@ pub struct Chart {
     pub step_s: f64,
     /// What 1 is worth in the unit.
     pub scale: f64,
-    /// The series.
+    /// The series; of very many, the busiest.
     pub series: Vec<Series>,
+    /// How many quieter ones are left out.
+    pub left_out: usize,
 }
 
 /// One series.

@@ -6,6 +6,7 @@
 use super::data::{Chart, Series};
 use crate::results::{Flow, Link, RunResult};
 use crate::scenario::Scenario;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -14,6 +15,8 @@ const LONGEST: usize = 2_000;
 /// Most values on the page; a series of a large cluster is shorter, but not shorter than `SHORTEST`.
 const MOST: usize = 600_000;
 const SHORTEST: usize = 300;
+/// Most series in one chart.
+const MOST_SERIES: usize = 400;
 
 /// How the values of fine steps become that of a coarse one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -136,8 +139,9 @@ impl Maker<'_> {
         for s in &mut series {
             s.values.resize(longest, 0);
         }
+        let left_out = keep_busiest(&mut series);
         let Measure { label, unit, kind, scale } = of;
-        Some(Chart { id, title, label, unit, holds: kind.name(), step_s: self.step_s, scale, series })
+        Some(Chart { id, title, label, unit, holds: kind.name(), step_s: self.step_s, scale, series, left_out })
     }
 
     fn links(&self, scenario: Option<&Scenario>) -> Option<Chart> {
@@ -236,6 +240,23 @@ impl Maker<'_> {
     }
 }
 
+/// Leaves the `MOST_SERIES` with the largest sums, in their order; says how many went.
+fn keep_busiest(series: &mut Vec<Series>) -> usize {
+    let left_out = series.len().saturating_sub(MOST_SERIES);
+    if left_out > 0 {
+        let sum = |s: &Series| s.values.iter().sum::<u64>();
+        let mut ranked: Vec<_> = series.iter().enumerate().map(|(i, s)| (Reverse(sum(s)), i)).collect();
+        ranked.sort_unstable();
+        let mut kept = vec![false; series.len()];
+        for (_, i) in &ranked[..MOST_SERIES] {
+            kept[*i] = true;
+        }
+        let mut kept = kept.into_iter();
+        series.retain(|_| kept.next().unwrap_or_default());
+    }
+    left_out
+}
+
 /// Adds values to sums, step by step.
 fn add(sums: &mut Vec<f64>, values: impl ExactSizeIterator<Item = f64>) {
     sums.resize(sums.len().max(values.len()), 0.0);
@@ -324,6 +345,15 @@ mod tests {
         let s = Time::from_ms;
         let spans = [(s(0), s(25)), (s(12), s(14)), (s(15), s(18)), (s(25), s(31))];
         assert_eq!(most_at_once(spans.into_iter(), s(10), 5), [1, 2, 1, 1, 0]);
+    }
+
+    #[test]
+    fn of_very_many_series_the_busiest_stay_in_order() {
+        let of = |i: u64| Series { name: i.to_string(), node: -1, values: vec![0, i] };
+        let mut series: Vec<_> = (0..450).map(of).collect();
+        assert_eq!(keep_busiest(&mut series), 50);
+        assert_eq!((series.len(), series[0].values[1]), (400, 50));
+        assert!(series.windows(2).all(|pair| pair[0].values[1] < pair[1].values[1]));
     }
 
     #[test]
