@@ -1,6 +1,7 @@
 //! A scenario becomes a world, runs, and leaves results.
 
 pub mod bench;
+pub mod import;
 pub mod report;
 pub mod results;
 pub mod scenario;

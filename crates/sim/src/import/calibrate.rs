@@ -1,0 +1,420 @@
+//! From one job's history to what its workload does per byte and record: volumes from its counters, CPU from its counters
+//! and from the wall time of its phases.
+
+use super::hosts::Hosts;
+use super::work::{Machines, Work, each_attempt, work};
+use hadoop::history::{Attempt, AttemptState, JobHistory};
+use hadoop::workload::{Keys, PARTITION_OVERHEAD, RECORD_METADATA, RECORD_OVERHEAD};
+use units::{Bytes, Time};
+
+/// What a history says of a job. Ratios are per byte, costs in nanoseconds of a core at speed 1 per byte (or record).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The kind of job that the counters show.
+    pub shape: Shape,
+    /// Bytes that each map reads (or makes), in the order of the maps.
+    pub splits: Vec<Bytes>,
+    /// The workers that hold each split, in the order of the maps.
+    pub split_hosts: Vec<Vec<u32>>,
+    /// Reduce tasks.
+    pub reducers: u32,
+    /// Bytes of an input record, if counted.
+    pub input_record: Option<f64>,
+    /// Map output per byte of input, before combining.
+    pub map_ratio: f64,
+    /// Bytes of a map output record.
+    pub map_record: Option<f64>,
+    /// The combiner, if one ran.
+    pub combiner: Option<Combiner>,
+    /// Bytes of each reducer's part of the map output.
+    pub shares: Vec<f64>,
+    /// Output per byte of reduce input (of map output in a job without reducers).
+    pub reduce_ratio: f64,
+    /// Bytes that maps write to HDFS themselves, per byte of their input.
+    pub side_ratio: f64,
+    /// CPU costs.
+    pub costs: Costs,
+    /// CPU time to start a task, which its counters leave out.
+    pub start_up: Option<f64>,
+    /// Seconds from the start of the AppMaster to the launch of the job.
+    pub master_start: Option<f64>,
+    /// Whether an attempt was started beside another.
+    pub speculative: bool,
+    /// What could not be read from the history and was assumed.
+    pub assumed: Vec<&'static str>,
+}
+
+/// What a job reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Maps read splits of HDFS files.
+    Splits,
+    /// Maps read whole files that are not their splits (TestDFSIO's read).
+    WholeFiles,
+    /// Maps make data and write it to HDFS (TeraGen, TestDFSIO's write).
+    Generated,
+}
+
+/// A combiner that leaves one record per different key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Combiner {
+    /// The keys and how often each occurs.
+    pub keys: Keys,
+    /// Bytes of a combined record.
+    pub record: f64,
+}
+
+/// CPU costs, where the history tells them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Map function, per byte of input.
+    pub map: Option<f64>,
+    /// Comparing in a sort, per record and binary logarithm of the records.
+    pub sort: Option<f64>,
+    /// Writing a spill, per byte.
+    pub spill: Option<f64>,
+    /// The combiner, per byte read.
+    pub combine: Option<f64>,
+    /// Merging, per byte read.
+    pub merge: Option<f64>,
+    /// Receiving a map output, per byte.
+    pub fetch: Option<f64>,
+    /// Reduce function and output, per byte of reduce input.
+    pub reduce: Option<f64>,
+}
+
+/// What is given beside the history: the machines, and the settings that the job ran with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The machines.
+    pub machines: Machines,
+    /// A map's sort buffer.
+    pub sort_buffer: Bytes,
+    /// How full it is when a spill begins.
+    pub spill_percent: f64,
+    /// Counted CPU time of a task that does nothing.
+    pub overhead: Time,
+    /// Cost of a comparison that is assumed, in nanoseconds.
+    pub sort: f64,
+    /// Cost of writing a spill that is assumed where a combiner hides it, in nanoseconds per byte.
+    pub spill: f64,
+    /// HDFS's block.
+    pub block: Bytes,
+}
+
+/// No map reads more than this; a counter that says so is wrong.
+const LARGEST: u64 = 1 << 44;
+/// The smallest volume from which a cost per byte is read: below it, fixed costs hide it.
+const ENOUGH: f64 = 1e6;
+/// The same for a reducer, whose commit alone takes as much CPU as the reduction of some megabytes.
+const ENOUGH_TO_REDUCE: f64 = 8e6;
+
+/// Calibrates on one job.
+pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration {
+    let maps: Vec<&Attempt> = job.maps.iter().filter_map(|t| t.successful()).collect();
+    let reduces: Vec<&Attempt> = job.reduces.iter().filter_map(|t| t.successful()).collect();
+    let m = |counter| sum(&maps, counter);
+    let r = |counter| sum(&reduces, counter);
+    let mut assumed = Vec::new();
+
+    let shape = shape(&maps);
+    let mut splits: Vec<Bytes> =
+        job.maps.iter().map(|t| t.successful().map_or(Bytes::ZERO, |a| volume(shape, a))).collect();
+    if splits.iter().copied().sum::<Bytes>() == Bytes::ZERO {
+        assumed.push("the history counts no bytes that maps read: each has one block of input");
+        splits.fill(given.block);
+    }
+    for split in &mut splits {
+        // A reader ends its last record beyond the split, which ends at a block.
+        if *split > given.block && *split < given.block.mul_f64(1.01) {
+            *split = given.block;
+        }
+        // A map that read nothing still has a split.
+        *split = (*split).max(Bytes::new(1));
+    }
+    let input: f64 = splits.iter().map(|b| b.get() as f64).sum();
+    let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+    let positive = |value: f64| (value > 0.0).then_some(value);
+
+    let shuffled = r("REDUCE_SHUFFLE_BYTES");
+    let (mut map_ratio, mut reduce_ratio) =
+        (ratio(m("MAP_OUTPUT_BYTES"), input), ratio(r("HDFS_BYTES_WRITTEN"), shuffled));
+    let mut side_ratio = 0.0;
+    if job.reduces.is_empty() {
+        (map_ratio, reduce_ratio, side_ratio) = (0.0, 0.0, ratio(m("HDFS_BYTES_WRITTEN"), input));
+    } else if shape == Shape::Generated {
+        side_ratio = 1.0;
+    } else if m("HDFS_BYTES_WRITTEN") > ENOUGH {
+        side_ratio = ratio(m("HDFS_BYTES_WRITTEN"), input);
+    }
+    if shuffled == 0.0 && !job.reduces.is_empty() {
+        assumed.push("the history counts no shuffled bytes: the map output has the size of the input, in equal shares");
+        (map_ratio, reduce_ratio) = (1.0, 1.0);
+    }
+    let combiner = combiner(job, &maps, &reduces);
+    let (costs, start_up) =
+        Fit { job, hosts, given, maps: &maps, reduces: &reduces, input, combiner }.costs(&mut assumed);
+    Calibration {
+        shape,
+        splits,
+        split_hosts: split_hosts(job, hosts),
+        reducers: job.reduces.len() as u32,
+        input_record: positive(ratio(input, m("MAP_INPUT_RECORDS"))),
+        map_ratio,
+        map_record: positive(ratio(m("MAP_OUTPUT_BYTES"), m("MAP_OUTPUT_RECORDS"))),
+        combiner,
+        shares: if shuffled > 0.0 {
+            reduces.iter().map(|a| a.counters.count("REDUCE_SHUFFLE_BYTES") as f64).collect()
+        } else {
+            Vec::new()
+        },
+        reduce_ratio,
+        side_ratio,
+        costs,
+        start_up,
+        master_start: job.masters.last().map(|master| (job.launch_ms - master.start_ms).max(0) as f64 / 1e3),
+        speculative: each_attempt(job).any(|(_, a)| a.speculative),
+        assumed,
+    }
+}
+
+fn sum(attempts: &[&Attempt], counter: &str) -> f64 {
+    attempts.iter().map(|a| a.counters.count(counter) as f64).sum()
+}
+
+fn shape(maps: &[&Attempt]) -> Shape {
+    let (read, written) = (sum(maps, "HDFS_BYTES_READ"), sum(maps, "HDFS_BYTES_WRITTEN"));
+    if written > 100.0 * read.max(1.0) {
+        Shape::Generated
+    } else if sum(maps, "BYTES_READ") > 0.0 && read > 2.0 * sum(maps, "BYTES_READ") + ENOUGH {
+        Shape::WholeFiles
+    } else {
+        Shape::Splits
+    }
+}
+
+/// What a map reads, or makes. The description of the split itself is read from HDFS too, and is not input.
+fn volume(shape: Shape, map: &Attempt) -> Bytes {
+    let count = |counter| map.counters.count(counter);
+    let bytes = match shape {
+        Shape::Generated => count("HDFS_BYTES_WRITTEN"),
+        _ => count("HDFS_BYTES_READ").saturating_sub(count("SPLIT_RAW_BYTES")),
+    };
+    Bytes::new(bytes.min(LARGEST))
+}
+
+fn split_hosts(job: &JobHistory, hosts: &Hosts) -> Vec<Vec<u32>> {
+    job.maps.iter().map(|t| t.preferred_hosts.iter().filter_map(|h| hosts.number(h)).collect()).collect()
+}
+
+/// A combiner's keys: as many as the reducers saw in all, with the Zipf exponent that leaves as many records as they got.
+fn combiner(job: &JobHistory, maps: &[&Attempt], reduces: &[&Attempt]) -> Option<Combiner> {
+    let left = sum(reduces, "REDUCE_INPUT_RECORDS");
+    let distinct = sum(reduces, "REDUCE_INPUT_GROUPS") as u64;
+    if sum(maps, "COMBINE_INPUT_RECORDS") == 0.0 || left == 0.0 || distinct == 0 {
+        return None;
+    }
+    let leaves = |exponent: f64| -> f64 {
+        let keys = Keys { distinct, exponent };
+        maps.iter().map(|a| keys.expected_distinct(a.counters.count("MAP_OUTPUT_RECORDS"))).sum()
+    };
+    // The more unequal the keys, the fewer of them occur.
+    let (mut low, mut high) = (0.0, 4.0);
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if leaves(middle) > left { low = middle } else { high = middle }
+    }
+    let partitions = (job.reduces.len() * maps.len()) as f64 * PARTITION_OVERHEAD as f64;
+    let record = (sum(reduces, "REDUCE_SHUFFLE_BYTES") - partitions) / left - RECORD_OVERHEAD;
+    Some(Combiner { keys: Keys { distinct, exponent: low }, record: record.max(1.0) })
+}
+
+// === CPU ===
+
+struct Fit<'a> {
+    job: &'a JobHistory,
+    hosts: &'a Hosts,
+    given: &'a Given,
+    maps: &'a [&'a Attempt],
+    reduces: &'a [&'a Attempt],
+    input: f64,
+    combiner: Option<Combiner>,
+}
+
+impl Fit<'_> {
+    /// Costs, and the seconds of CPU that starting a task takes.
+    ///
+    /// What a task counts leaves out the start of its JVM: over all maps that is the work of their wall time less what they
+    /// counted. The sort phase of maps and the last two phases of reducers compute all the time, so their work is that of
+    /// their wall time. The map function has what remains of the counted time.
+    fn costs(&self, assumed: &mut Vec<&'static str>) -> (Costs, Option<f64>) {
+        let mut costs = Costs::default();
+        let counted = sum(self.maps, "CPU_MILLISECONDS") / 1e3;
+        if counted == 0.0 {
+            assumed.push("the history counts no CPU time: costs are those of the generic workload");
+            return (costs, None);
+        }
+        let (start_up, map_work, reduce_work) = self.start_up(counted);
+        let overhead = self.given.overhead.as_secs_f64();
+
+        if self.reduces.is_empty() {
+            // Nothing is sorted: all that maps do is their function and their output.
+            costs.map = Some(1e9 * (counted - overhead * self.maps.len() as f64).max(0.0) / self.input);
+            return (costs, Some(start_up));
+        }
+        let mut sorting = self.sort_phases(&map_work);
+        let shuffled = sum(self.reduces, "REDUCE_SHUFFLE_BYTES");
+        let reduces = self.reduces.len() as f64;
+        let stated = self.reduces.iter().all(|a| a.sort_finish_ms.is_some());
+        let reduce_merge: f64 = reduce_work.iter().map(|w| w.second).sum();
+        let enough = shuffled > ENOUGH_TO_REDUCE * reduces && stated;
+        if enough {
+            sorting.merge_work += reduce_merge;
+            sorting.merged += shuffled;
+        }
+        if sorting.merged > 0.0 {
+            costs.merge = Some(1e9 * sorting.merge_work.max(0.0) / sorting.merged);
+        }
+        if enough {
+            let reduce = (reduce_work.iter().map(|w| w.third).sum::<f64>() - overhead / 2.0 * reduces).max(0.0);
+            let rest = sum(self.reduces, "CPU_MILLISECONDS") / 1e3 - overhead * reduces - reduce_merge - reduce;
+            costs.reduce = Some(1e9 * reduce / shuffled);
+            costs.fetch = Some(1e9 * rest.max(0.0) / shuffled);
+        }
+        (costs.sort, costs.spill, costs.combine) = (Some(sorting.sort), Some(sorting.spill), sorting.combine);
+        if sorting.assumed {
+            assumed.push("the history does not tell sorting and writing apart: both cost what they do in the presets");
+        }
+        let second: f64 = map_work.iter().map(|w| w.second).sum();
+        let function = counted - overhead * self.maps.len() as f64 - second - sorting.beside;
+        costs.map = Some(1e9 * function.max(0.0) / self.input);
+        (costs, Some(start_up))
+    }
+
+    /// The work of a start, which itself decides how long reducers that start take their share of the cores: iterated.
+    fn start_up(&self, counted: f64) -> (f64, Vec<Work>, Vec<Work>) {
+        let mut start_up = 1.0;
+        let mut result = (start_up, Vec::new(), Vec::new());
+        for _ in 0..4 {
+            let all = work(self.job, self.hosts, &self.given.machines, start_up);
+            let mut maps = Vec::new();
+            let mut reduces = Vec::new();
+            for ((map, attempt), work) in each_attempt(self.job).zip(all) {
+                if attempt.state == AttemptState::Succeeded {
+                    if map { maps.push(work) } else { reduces.push(work) }
+                }
+            }
+            let worked: f64 = maps.iter().map(|w| w.first + w.second).sum();
+            start_up = ((worked - counted) / maps.len().max(1) as f64).max(0.0);
+            result = (start_up, maps, reduces);
+        }
+        result
+    }
+
+    /// Fits sorting, combining and spilling to the work of the maps' sort phases.
+    ///
+    /// A map with one spill shows what spilling costs; in one with several a merge follows, and shows what merging costs if
+    /// the cost of its spills is known: of the maps with one spill where these are the more, else that of the presets.
+    fn sort_phases(&self, work: &[Work]) -> Sorting {
+        let [mut single, mut several, mut beside] = [Piece::default(); 3];
+        let (mut single_work, mut several_work, mut merged) = (0.0, 0.0, 0.0);
+        for (map, work) in self.maps.iter().zip(work) {
+            let (full, rest) = self.spills(map);
+            for piece in &full {
+                beside.add(piece);
+            }
+            if map.map_finish_ms.is_none() {
+                continue;
+            }
+            if full.is_empty() {
+                single.add(&rest);
+                single_work += work.second;
+            } else {
+                several.add(&rest);
+                several_work += work.second;
+                merged += full.iter().map(|p| p.written).sum::<f64>() + rest.written;
+            }
+        }
+        let nano = 1e-9;
+        let mut sorting = Sorting { sort: self.given.sort, spill: self.given.spill, ..Sorting::default() };
+        if self.combiner.is_some() {
+            // What is left after combining is little: spilling and merging it can be neglected beside the combiner.
+            let read = single.bytes + several.bytes;
+            let written = single.written + several.written;
+            let comparisons = single.comparisons + several.comparisons;
+            let left = single_work + several_work - nano * (sorting.sort * comparisons + sorting.spill * written);
+            sorting.combine = (read > ENOUGH).then(|| (left / nano / read).max(0.0));
+        } else if single.written > several.written.max(ENOUGH) {
+            let left = single_work - nano * sorting.sort * single.comparisons;
+            if left < 0.0 {
+                // Less work than the assumed comparisons alone would be.
+                (sorting.sort, sorting.spill) = (single_work / nano / single.comparisons, 0.0);
+            } else {
+                sorting.spill = left / nano / single.written;
+            }
+        } else {
+            sorting.assumed = true;
+        }
+        let cost = |piece: &Piece| {
+            let combine = sorting.combine.unwrap_or(0.0) * piece.bytes;
+            nano * (sorting.sort * piece.comparisons + combine + sorting.spill * piece.written)
+        };
+        sorting.beside = cost(&beside);
+        if self.combiner.is_none() {
+            sorting.merge_work = several_work - cost(&several);
+            sorting.merged = merged;
+        }
+        sorting
+    }
+
+    /// The spills of a map beside its function, and the last one: the buffer holds serialised bytes and metadata.
+    fn spills(&self, map: &Attempt) -> (Vec<Piece>, Piece) {
+        let count = |counter| map.counters.count(counter) as f64;
+        let (bytes, records) = (count("MAP_OUTPUT_BYTES"), count("MAP_OUTPUT_RECORDS"));
+        let held = bytes + records * RECORD_METADATA as f64;
+        let full = self.given.sort_buffer.get() as f64 * self.given.spill_percent;
+        let piece = |part: f64| {
+            let (records, bytes) = (records * part, bytes * part);
+            let written = match self.combiner {
+                Some(c) => c.keys.expected_distinct(records as u64).min(records) * (c.record + RECORD_OVERHEAD),
+                None => bytes + records * RECORD_OVERHEAD,
+            };
+            let comparisons = if records < 2.0 { 0.0 } else { records * libm::log2(records) };
+            Piece { bytes, written, comparisons }
+        };
+        let beside = ((held / full).ceil() as usize).saturating_sub(1);
+        let part = full / held;
+        (vec![piece(part); beside], piece(1.0 - if beside > 0 { part * beside as f64 } else { 0.0 }))
+    }
+}
+
+/// What the sort phases of maps tell: costs in nanoseconds, work in seconds.
+#[derive(Default)]
+struct Sorting {
+    sort: f64,
+    spill: f64,
+    combine: Option<f64>,
+    /// Whether costs are those of the presets.
+    assumed: bool,
+    /// Work of the spills that ran beside the map function.
+    beside: f64,
+    /// Work of merging, and bytes merged.
+    merge_work: f64,
+    merged: f64,
+}
+
+/// What one or several spills take in: serialised bytes, bytes on disk, comparisons.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    bytes: f64,
+    written: f64,
+    comparisons: f64,
+}
+
+impl Piece {
+    fn add(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.written += other.written;
+        self.comparisons += other.comparisons;
+    }
+}
