@@ -152,3 +152,87 @@ impl Flight {
         self.app_limited_until = (self.delivered + pipe).max(1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: u64 = 1000;
+
+    fn ms(t: u64) -> Time {
+        Time::from_ms(t)
+    }
+    /// Bytes per second of a sample.
+    fn rate(delivery: &Delivery) -> f64 {
+        delivery.rate.expect("a sound sample") * 1e12
+    }
+
+    /// Ten segments sent a millisecond apart, acknowledged two milliseconds apart 50 ms later: the slower of the two rates counts.
+    #[test]
+    fn the_slower_of_sending_and_acknowledging() {
+        for (send_gap, ack_gap) in [(1, 2), (2, 1), (3, 3)] {
+            let mut flight = Flight::default();
+            for n in 0..10 {
+                flight.on_send(ms(n * send_gap), 1 + n * SIZE, 1 + (n + 1) * SIZE, n == 0);
+            }
+            for n in 0..10 {
+                flight.on_ack(ms(50 + n * ack_gap), 1 + (n + 1) * SIZE);
+                let delivery = flight.take_delivery(None);
+                assert_eq!(delivery.rtt, Some(ms(50 + n * ack_gap - n * send_gap)));
+                assert_eq!((delivery.delivered, delivery.newly_delivered), ((n + 1) * SIZE, SIZE));
+                // All were sent before anything was delivered: n + 1 segments since then, over the time since the first was sent.
+                let interval = (n * send_gap).max(50 + n * ack_gap);
+                let expected = ((n + 1) * SIZE) as f64 / (interval as f64 / 1000.0);
+                assert!((rate(&delivery) / expected - 1.0).abs() < 1e-9);
+            }
+            // The next flight, sent on those acknowledgements, sees the acknowledgements' spacing.
+            for n in 10..20 {
+                flight.on_send(ms(50 + (n - 10) * ack_gap), 1 + n * SIZE, 1 + (n + 1) * SIZE, n == 10);
+            }
+            flight.on_ack(ms(100), 1 + 11 * SIZE);
+            assert_eq!(flight.take_delivery(None).prior_delivered, Some(10 * SIZE));
+        }
+    }
+
+    #[test]
+    fn a_sacked_segment_is_delivered_once() {
+        let mut flight = Flight::default();
+        for n in 0..4 {
+            flight.on_send(ms(n), 1 + n * SIZE, 1 + (n + 1) * SIZE, n == 0);
+        }
+        flight.on_sack(ms(50), 1 + 2 * SIZE, 1 + 3 * SIZE);
+        assert_eq!(flight.take_delivery(None).newly_delivered, SIZE);
+        flight.on_sack(ms(51), 1 + 2 * SIZE, 1 + 4 * SIZE);
+        assert_eq!(flight.take_delivery(None).newly_delivered, SIZE);
+        flight.on_retransmit(ms(52), 1, 1 + SIZE);
+        flight.on_ack(ms(60), 1 + 4 * SIZE);
+        let delivery = flight.take_delivery(None);
+        assert_eq!((delivery.newly_delivered, delivery.delivered), (2 * SIZE, 4 * SIZE));
+        // Karn: the round trip of the second segment, not of the first, which was sent twice.
+        assert_eq!(delivery.rtt, Some(ms(59)));
+    }
+
+    #[test]
+    fn samples_of_an_idle_application_are_marked() {
+        let mut flight = Flight::default();
+        flight.on_send(ms(0), 1, 1 + SIZE, true);
+        flight.set_app_limited(SIZE);
+        flight.on_send(ms(10), 1 + SIZE, 1 + 2 * SIZE, false);
+        flight.on_ack(ms(50), 1 + SIZE);
+        assert!(!flight.take_delivery(None).app_limited);
+        flight.on_ack(ms(60), 1 + 2 * SIZE);
+        assert!(flight.take_delivery(None).app_limited);
+        // Delivered beyond the mark: no longer limited.
+        flight.on_send(ms(60), 1 + 2 * SIZE, 1 + 3 * SIZE, true);
+        flight.on_ack(ms(110), 1 + 3 * SIZE);
+        assert!(!flight.take_delivery(None).app_limited);
+    }
+
+    #[test]
+    fn intervals_below_the_least_round_trip_are_no_samples() {
+        let mut flight = Flight::default();
+        flight.on_send(ms(0), 1, 1 + SIZE, true);
+        flight.on_ack(ms(5), 1 + SIZE);
+        assert_eq!(flight.take_delivery(Some(ms(10))).rate, None);
+    }
+}
