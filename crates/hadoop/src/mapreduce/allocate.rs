@@ -187,7 +187,17 @@ impl MapReduce {
     fn hand_out(&mut self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> u32 {
         let (memory, vcores) = self.request(role);
         let number = self.yarn.containers.len() as u32;
-        let container = Container { job, node, role, memory, vcores, attempt: None, granted: ctx.now, started: false, ended: false };
+        let container = Container {
+            job,
+            node,
+            role,
+            memory,
+            vcores,
+            attempt: None,
+            granted: ctx.now,
+            started: false,
+            ended: false,
+        };
         self.yarn.containers.push(container);
         let free = &mut self.yarn.nodes[node.0 as usize];
         free.memory -= memory;

@@ -114,6 +114,9 @@ impl MapReduce {
         }
         let id = self.place(Placement { job, kind: plan.kind, task: plan.task, node, locality, allocated: ctx.now });
         self.attempts[id.0 as usize].replayed = true;
+        if self.config.generation == Generation::Hadoop1 {
+            self.occupy_slot(id);
+        }
         self.confirm_start(ctx, id);
         self.launch(ctx, id);
     }
