@@ -233,6 +233,13 @@ impl Link {
             None => self.ring.iter().rev().take_while(|p| p.start > now).count(),
         }
     }
+    /// How many bytes on the wire they are.
+    pub fn waiting_bytes(&self, now: Time) -> u64 {
+        match &self.managed {
+            Some(managed) => managed.queue.bytes(),
+            None => self.ring.iter().rev().take_while(|p| p.start > now).map(|p| u64::from(p.item.bytes)).sum(),
+        }
+    }
     /// Time for which the transmitter has been busy until `now`.
     pub fn busy(&self, now: Time) -> Time {
         let to_come: u64 = self

@@ -26,6 +26,8 @@ pub trait Queue: std::fmt::Debug {
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Item>) -> Option<Item>;
     /// How many items wait.
     fn len(&self) -> usize;
+    /// How many bytes on the wire they are.
+    fn bytes(&self) -> u64;
     /// Whether none waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -81,5 +83,8 @@ impl Queue for DropTail {
     }
     fn len(&self) -> usize {
         self.items.len()
+    }
+    fn bytes(&self) -> u64 {
+        self.bytes
     }
 }

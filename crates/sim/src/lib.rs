@@ -1,13 +1,21 @@
 //! A scenario becomes a world, runs, and leaves results.
 
 pub mod bench;
+mod build;
+mod cluster;
+mod harvest;
+mod hosts;
 pub mod import;
+mod jobs;
 pub mod report;
 pub mod results;
+mod run;
+mod sample;
 pub mod scenario;
 pub mod traffic;
 pub mod transport;
 mod watch;
 pub mod world;
 
+pub use run::run;
 pub use watch::{Progress, RunError, Watch};

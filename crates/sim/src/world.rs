@@ -1,9 +1,12 @@
 //! The event loop: one queue, one `match`.
 
+use crate::cluster::{self, Driver, Outside};
+use crate::hosts;
 use crate::results::TrafficOutcome;
 use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficSpec};
 use crate::transport::{Owner, TIMER, Transport, Upcall};
 use des::{Event, EventQueue};
+use hadoop::{Input, NodeId};
 use net::{ARRIVAL, LinkId, SpecError, TRANSMISSION_DONE, Topology};
 use units::{BitRate, Bytes, Time};
 
@@ -13,7 +16,6 @@ const WARM: u8 = 5;
 const FAULT: u8 = 6;
 /// Event kind: the run pauses.
 const PAUSE: u8 = 7;
-// Kinds 16 and up belong to the cluster: disks, processors, its timers.
 
 /// Something that changes at a given time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,6 +26,13 @@ pub enum Change {
         node: u32,
         /// Whether it is up from now on.
         up: bool,
+    },
+    /// A node's cores go on at this part of their own speed.
+    Speed {
+        /// Which.
+        node: u32,
+        /// 1 is its own speed.
+        factor: f64,
     },
     /// A cable goes down or up, both ways.
     Link {
@@ -67,6 +76,8 @@ pub struct World {
     pauses: u32,
     transport: Transport,
     traffic: Traffic,
+    /// Hadoop, where the run has jobs.
+    driver: Option<Driver>,
     changes: Vec<(Time, Change)>,
     /// Reused for what the transport has to tell.
     upcalls: Vec<Upcall>,
@@ -89,13 +100,21 @@ impl World {
             pauses: 0,
             transport: Transport::new(spec.topology.clone(), spec.framing, spec.seed)?,
             traffic,
+            driver: None,
             changes: spec.changes.clone(),
             upcalls: Vec::new(),
             events,
         })
     }
 
-    /// Runs until `until`, or until all traffic that has an end is done; returns whether it is.
+    /// Puts a Hadoop cluster on the nodes. It starts now.
+    pub(crate) fn add_cluster(&mut self, mut driver: Driver) {
+        let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
+        driver.feed(self.now, Input::Start, outside);
+        self.driver = Some(driver);
+    }
+
+    /// Runs until `until`, or until all jobs and all traffic that has an end are done; returns whether they are.
     pub fn run(&mut self, until: Time) -> bool {
         self.pauses += 1;
         self.events.push(until, PAUSE, self.pauses, 0);
@@ -110,18 +129,32 @@ impl World {
                 SESSION => self.traffic.on_session(&event, &mut self.transport, &mut self.events),
                 WARM => self.traffic.on_warm(&self.transport),
                 FAULT => self.apply(&event),
-                // An earlier run that ended before its pause has left it behind.
-                _ if event.index != self.pauses => {}
-                _ => return self.traffic.is_finished(),
+                PAUSE if event.index == self.pauses => return self.is_finished(),
+                cluster::TIMER | hosts::PROCESSOR | hosts::STORE => {
+                    if let Some(driver) = &mut self.driver {
+                        let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
+                        driver.on_event(&event, outside);
+                        if driver.is_finished() && self.is_finished() {
+                            return true;
+                        }
+                    }
+                }
+                // The pause of an earlier run that ended before it.
+                _ => {}
             }
             if self.transport.has_upcalls() {
                 self.tell();
-                if self.traffic.is_finished() {
+                if self.is_finished() {
                     return true;
                 }
             }
         }
         true
+    }
+
+    /// Whether all jobs and all traffic that has an end are done.
+    pub fn is_finished(&self) -> bool {
+        self.traffic.is_finished() && self.driver.as_ref().is_none_or(Driver::is_finished)
     }
 
     /// Tells owners what happened to their connections, until nothing more happens of it.
@@ -132,7 +165,12 @@ impl World {
             for upcall in upcalls.drain(..) {
                 match upcall.owner {
                     Owner::Traffic => self.traffic.on_upcall(self.now, &upcall, &mut self.transport, &mut self.events),
-                    Owner::Cluster => {}
+                    Owner::Cluster => {
+                        if let Some(driver) = &mut self.driver {
+                            let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
+                            driver.on_upcall(self.now, &upcall, outside);
+                        }
+                    }
                 }
             }
         }
@@ -142,8 +180,22 @@ impl World {
     fn apply(&mut self, event: &Event) {
         let (_, change) = self.changes[event.index as usize];
         match change {
-            Change::Node { node, up: true } => self.transport.node_up(node),
-            Change::Node { node, up: false } => self.transport.node_down(self.now, node),
+            Change::Node { node, up } => {
+                if up {
+                    self.transport.node_up(node);
+                } else {
+                    self.transport.node_down(self.now, node);
+                }
+                if let Some(driver) = &mut self.driver {
+                    let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
+                    driver.set_node(self.now, node, up, outside);
+                }
+            }
+            Change::Speed { node, factor } => {
+                if let Some(driver) = &mut self.driver {
+                    driver.hosts.set_speed(self.now, NodeId(node), factor, &mut self.events);
+                }
+            }
             Change::Link { link, up } => self.transport.set_link_up(self.now, link, up, &mut self.events),
             Change::Rate { link, rate } => {
                 // Rates are checked with the scenario; the network refuses only zero, which leaves the old rate.
@@ -167,6 +219,13 @@ impl World {
     /// The same, to open connections or take captured packets.
     pub fn transport_mut(&mut self) -> (&mut Transport, &mut EventQueue) {
         (&mut self.transport, &mut self.events)
+    }
+    /// What changes during the run, and when.
+    pub fn changes(&self) -> &[(Time, Change)] {
+        &self.changes
+    }
+    pub(crate) fn driver(&self) -> Option<&Driver> {
+        self.driver.as_ref()
     }
     /// What has become of the plain traffic.
     pub fn traffic_outcomes(&self) -> Vec<TrafficOutcome> {

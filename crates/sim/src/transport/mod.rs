@@ -503,6 +503,10 @@ impl Transport {
     pub fn endpoint(&self, handle: Handle, end: End) -> Option<&Endpoint> {
         Some(&self.endpoints[self.end(handle, end)?])
     }
+    /// Where every packet went, checked or not.
+    pub fn packets(&self) -> net::Ledger {
+        self.network.ledger()
+    }
     /// Where every packet went; an imbalance is an error in the simulator.
     pub fn ledger(&self) -> Result<net::Ledger, LedgerError> {
         let ledger = self.network.ledger();

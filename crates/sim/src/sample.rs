@@ -1,0 +1,146 @@
+//! The series of a run: every link, processor and disk looked at in equal steps.
+
+use crate::results::{Disk, Link, Node, RunResult};
+use crate::world::World;
+use hadoop::NodeId;
+use net::LinkId;
+use units::{Bytes, Time};
+
+/// A series holds at most this many steps; then every second is dropped and the step doubles.
+const STEPS: usize = 4096;
+/// Values of all series together: large networks are looked at less often.
+const VALUES: usize = 1 << 24;
+
+/// What is read at the end of a step. Counters are sums from the run's beginning.
+#[derive(Debug, Clone, Copy)]
+struct LinkReading {
+    busy: Time,
+    drops: u64,
+    packets: u32,
+    bytes: u32,
+}
+
+#[derive(Debug, Default)]
+struct Step {
+    links: Vec<LinkReading>,
+    cores: Vec<Time>,
+    disks: Vec<Time>,
+    retransmissions: u64,
+    timeouts: u64,
+}
+
+/// Collects the steps.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    interval: Time,
+    steps: Vec<Step>,
+    most: usize,
+}
+
+impl Sampler {
+    pub fn new(interval: Time, world: &World) -> Self {
+        let most = (VALUES / (4 * world.transport().links().len().max(1))).clamp(64, STEPS);
+        Self { interval, steps: Vec::new(), most }
+    }
+
+    /// When the step that is open ends.
+    pub fn next(&self) -> Time {
+        Time::from_ps(self.interval.as_ps().saturating_mul(self.steps.len() as u64 + 1))
+    }
+
+    /// Ends a step at the world's time.
+    pub fn take(&mut self, world: &World) {
+        let (now, transport) = (world.now(), world.transport());
+        let totals = transport.totals();
+        let links = transport.links().iter().map(|link| {
+            let waiting = link.waiting_bytes(now);
+            LinkReading {
+                // Behind a token bucket the bucket's rate is the link's, however fast the wire.
+                busy: link.shaper().map_or_else(
+                    || link.busy(now),
+                    |shaper| shaper.rate.transmission_time(Bytes::new(link.counters().bytes - waiting)),
+                ),
+                drops: link.counters().drops,
+                packets: link.waiting(now) as u32,
+                bytes: waiting.min(u64::from(u32::MAX)) as u32,
+            }
+        });
+        let nodes = transport.topology().hosts().len() as u32;
+        let driver = world.driver();
+        self.steps.push(Step {
+            links: links.collect(),
+            cores: driver
+                .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
+            disks: driver.map_or_else(Vec::new, |driver| driver.hosts.disks().map(|(_, _, disk)| disk.busy).collect()),
+            retransmissions: totals.retransmissions,
+            timeouts: totals.timeouts,
+        });
+        if self.steps.len() >= self.most {
+            let mut ends_a_double_step = true;
+            self.steps.retain(|_| {
+                ends_a_double_step = !ends_a_double_step;
+                ends_a_double_step
+            });
+            self.interval = self.interval * 2;
+        }
+    }
+
+    /// Puts the series into the result, whose links, nodes and disks are there already.
+    pub fn fill(&self, world: &World, result: &mut RunResult) {
+        result.sample_interval = self.interval;
+        result.retransmissions = self.steps_of(|step| step.retransmissions).map(|n| n as u32).collect();
+        result.timeouts = self.steps_of(|step| step.timeouts).map(|n| n as u32).collect();
+        for (index, link) in result.links.iter_mut().enumerate() {
+            let Link { utilisation, queue_bytes, queue_packets, drop_series, .. } = link;
+            *utilisation = self.shares(|step| step.links[index].busy, 1.0);
+            *drop_series = self.steps_of(|step| step.links[index].drops).map(|n| n as u32).collect();
+            *queue_bytes = self.steps.iter().map(|step| step.links[index].bytes).collect();
+            *queue_packets = self.steps.iter().map(|step| step.links[index].packets).collect();
+        }
+        let Some(driver) = world.driver() else { return };
+        for (index, node) in result.nodes.iter_mut().enumerate() {
+            let Node { cpu_utilisation, .. } = node;
+            *cpu_utilisation = self.shares(|step| step.cores[index], driver.hosts.cores(NodeId(index as u32)));
+        }
+        for (index, disk) in result.disks.iter_mut().enumerate() {
+            let Disk { utilisation, .. } = disk;
+            *utilisation = self.shares(|step| step.disks[index], 1.0);
+        }
+    }
+
+    /// How much a sum grew in each step.
+    fn steps_of<'a>(&'a self, read: impl Fn(&Step) -> u64 + 'a) -> impl Iterator<Item = u64> + 'a {
+        let mut last = 0;
+        self.steps.iter().map(move |step| {
+            let now = read(step);
+            now - std::mem::replace(&mut last, now)
+        })
+    }
+
+    /// The part of each step that a busy time took up, of `whole` things that can be busy at once.
+    fn shares(&self, read: impl Fn(&Step) -> Time, whole: f64) -> Vec<f32> {
+        let length = self.interval.as_ps() as f64 * whole;
+        self.steps_of(|step| read(step).as_ps()).map(|busy| (busy as f64 / length) as f32).collect()
+    }
+}
+
+/// The links of a world, without their series.
+pub(crate) fn links(world: &World) -> Vec<Link> {
+    let (now, transport) = (world.now(), world.transport());
+    let link = |(index, link): (usize, &net::Link)| {
+        let counters = link.counters();
+        Link {
+            name: transport.topology().link_name(LinkId(index as u32)).replace("->", " -> "),
+            rate: link.shaper().map_or(link.rate(), |shaper| shaper.rate.min(link.rate())),
+            delay: link.delay(),
+            packets: counters.packets,
+            bytes: Bytes::new(counters.bytes),
+            drops: counters.drops,
+            lost: counters.lost + counters.lost_down,
+            queue_mean: link.queue_integral(now) as f64 / now.as_ps().max(1) as f64,
+            queue_max: counters.longest_queue,
+            ..Link::default()
+        }
+    };
+    transport.links().iter().enumerate().map(link).collect()
+}
