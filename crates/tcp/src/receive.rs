@@ -179,28 +179,28 @@ impl Endpoint {
         finished
     }
     /// Sends an acknowledgement.
-    pub(crate) fn send_ack(&mut self, now: Time, out: &mut Output) {
-        let mut segment = self.acknowledging(now);
-        segment.seq = self.tx.nxt;
-        self.emit(segment, out);
-    }
-    /// A segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is done.
     #[inline]
-    pub(crate) fn acknowledging(&mut self, now: Time) -> Segment {
-        let mut segment = Segment::new(Flags::ACK, 0, self.rx.nxt);
-        segment.window = self.rx.window();
-        if (segment.window == 0) != self.rx.shut {
+    pub(crate) fn send_ack(&mut self, now: Time, out: &mut Output) {
+        self.send_segment(now, self.tx.nxt, 0, Flags::NONE, out);
+    }
+    /// Sends a segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is done.
+    #[inline]
+    pub(crate) fn send_segment(&mut self, now: Time, seq: u64, len: u32, flags: Flags, out: &mut Output) {
+        let window = self.rx.window();
+        if (window == 0) != self.rx.shut {
             self.rx.shut = !self.rx.shut;
             self.counters.zero_windows_announced += u32::from(self.rx.shut);
-        }
-        self.stamp(now, &mut segment);
-        if !self.rx.out_of_order.is_empty() || self.rx.duplicate.is_some() {
-            self.add_sack_blocks(&mut segment);
         }
         self.rx.ack_now = false;
         self.rx.ack_at = Time::MAX;
         self.rx.unacknowledged = 0;
-        segment
+        let mut segment = Segment::new(flags | Flags::ACK, seq, self.rx.nxt);
+        (segment.len, segment.window) = (len, window);
+        self.stamp(now, &mut segment);
+        if !self.rx.out_of_order.is_empty() || self.rx.duplicate.is_some() {
+            self.add_sack_blocks(&mut segment);
+        }
+        self.emit(segment, out);
     }
     /// What the SACK blocks of the next segment take.
     #[inline]
@@ -214,6 +214,7 @@ impl Endpoint {
     fn most_sack_blocks(&self) -> usize {
         if self.timestamps { MAX_SACK_BLOCKS - 1 } else { MAX_SACK_BLOCKS }
     }
+    #[cold]
     fn add_sack_blocks(&mut self, segment: &mut Segment) {
         if !self.sack {
             self.rx.duplicate = None;

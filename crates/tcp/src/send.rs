@@ -1,9 +1,9 @@
-//! The sending half: acknowledgements, loss recovery (RFC 6675, RFC 6582), what may be sent and when.
+//! The sending half: what may be sent, and when.
 
-use crate::control::{Ack, Control, Window};
+use crate::control::{Control, Window};
 use crate::flight::Flight;
-use crate::scoreboard::{DUP_THRESH, Scoreboard};
-use crate::{Config, Endpoint, Flags, Output, Segment};
+use crate::scoreboard::Scoreboard;
+use crate::{Config, Endpoint, Flags, Output};
 use units::Time;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) struct Sender {
     /// `Config::max_window` in bytes.
     ceiling: u64,
     /// NewReno's inflation of the window during recovery: segments that have left the network.
-    inflation: u64,
+    pub inflation: u64,
     /// When the retransmission timer, or with nothing outstanding the persist timer, expires.
     pub timer_at: Time,
     /// When pacing lets the next segment go, while one waits for that.
@@ -43,36 +43,36 @@ pub(crate) struct Sender {
     /// The round trip being timed ends when this is acknowledged; 0 for none.
     pub timed_end: u64,
     pub timed_at: Time,
-    last_sent: Time,
+    pub last_sent: Time,
     /// The application pushed up to here.
     pub push_end: u64,
     /// Largest window the peer has offered.
     pub max_window: u32,
     pub phase: Phase,
     /// The congestion window alone held data back.
-    cwnd_limited: bool,
+    pub cwnd_limited: bool,
     /// The application has closed.
     pub finishing: bool,
     /// A byte beyond the peer's window is under way.
     pub probing: bool,
     /// The peer's window is zero.
-    shut: bool,
+    pub shut: bool,
     /// Doublings of the persist timer.
-    probes: u8,
+    pub probes: u8,
     pub retries: u8,
-    dup_acks: u8,
+    pub dup_acks: u8,
     /// RFC 6582's first partial acknowledgement of this recovery has come.
-    partial: bool,
+    pub partial: bool,
     pub board: Scoreboard,
     /// Highest position sent when recovery or the timeout began.
-    recover: u64,
+    pub recover: u64,
     /// RescueRxt of RFC 6675: a rescue retransmission may follow once this is acknowledged and more.
-    rescue: u64,
-    phase_since: Time,
+    pub rescue: u64,
+    pub phase_since: Time,
     /// For a control that watches deliveries.
     pub flight: Option<Box<Flight>>,
     /// Of `Scoreboard::lost_ever`, what the control has been told.
-    lost_reported: u64,
+    pub lost_reported: u64,
 }
 
 impl Sender {
@@ -118,297 +118,17 @@ impl Sender {
     }
     /// The position after the last byte written, and after the FIN if the application has closed.
     #[inline]
-    fn stream_end(&self) -> u64 {
+    pub fn stream_end(&self) -> u64 {
         self.write_end + u64::from(self.finishing)
     }
     /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place of SACKed or lost
     /// data, while a hole kept the left edge from moving, shows what the network can take.
-    fn flight_size(&self) -> u64 {
+    pub fn flight_size(&self) -> u64 {
         (self.nxt - self.una).min(self.window.cwnd)
     }
 }
 
 impl Endpoint {
-    // === Acknowledgements ===
-
-    /// Takes acknowledgement, window and SACK blocks of a segment.
-    #[inline]
-    pub(crate) fn take_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
-        let tx = &mut self.tx;
-        if segment.ack < tx.una {
-            return;
-        }
-        let edge = segment.ack + u64::from(segment.window);
-        let current = segment.seq >= tx.window_seq;
-        let moved = current && edge != tx.window_edge;
-        if moved {
-            tx.window_edge = edge;
-            tx.window_seq = segment.seq;
-            tx.max_window = tx.max_window.max(segment.window);
-        }
-        if current && (segment.window == 0) != tx.shut {
-            tx.shut = !tx.shut;
-            self.counters.zero_windows_seen += u32::from(tx.shut);
-        }
-        if tx.probing {
-            self.take_probe_answer(segment);
-        }
-        let tx = &mut self.tx;
-        let pipe_before = if tx.flight.is_some() { tx.pipe() } else { 0 };
-        let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
-        let tx = &mut self.tx;
-        if segment.ack > tx.una {
-            self.take_new_ack(now, segment, pipe_before, out);
-        } else if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
-            self.report_delivery(now, pipe_before);
-            self.take_duplicate_ack(now, out);
-        }
-    }
-    /// Notes what the SACK blocks say has arrived; returns how many bytes of it are news.
-    #[cold]
-    fn take_sack(&mut self, now: Time, segment: &Segment) -> u64 {
-        let tx = &mut self.tx;
-        let mut news = 0;
-        for (start, end) in segment.sack_blocks() {
-            // A block at or below the acknowledgement reports a duplicate (RFC 2883).
-            if start > segment.ack && start < end && end <= tx.nxt {
-                let added = tx.board.sack(start, end);
-                if let Some(flight) = tx.flight.as_mut().filter(|_| added > 0) {
-                    flight.on_sack(now, start, end);
-                }
-                news += added;
-            }
-        }
-        news
-    }
-    /// Tells a control that watches what this acknowledgement has delivered.
-    #[inline]
-    fn report_delivery(&mut self, now: Time, pipe_before: u64) {
-        let tx = &mut self.tx;
-        let pipe = tx.pipe();
-        let Some(flight) = &mut tx.flight else { return };
-        flight.on_ack(now, tx.una);
-        let mut delivery = flight.take_delivery(self.rtt.min());
-        delivery.now = now;
-        delivery.newly_lost = tx.board.lost_ever - tx.lost_reported;
-        delivery.prior_pipe = pipe_before;
-        delivery.pipe = pipe;
-        tx.lost_reported = tx.board.lost_ever;
-        self.control.on_delivery(&mut tx.window, &delivery);
-    }
-    #[inline]
-    fn take_new_ack(&mut self, now: Time, segment: &Segment, pipe_before: u64, out: &mut Output) {
-        let tx = &mut self.tx;
-        let acked = segment.ack - tx.una;
-        let flight = tx.nxt - tx.una;
-        if !tx.board.is_clear() {
-            tx.board.advance(tx.una, segment.ack);
-        }
-        tx.una = segment.ack;
-        tx.retries = 0;
-        tx.dup_acks = 0;
-        if tx.timed_end != 0 && tx.una >= tx.timed_end {
-            // With timestamps the echo tells which transmission is acknowledged; without, Karn's rule has
-            // cleared `timed_end` if there was more than one.
-            let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) && tx.timed_at == Time::MAX {
-                Time::from_us(u64::from((now.as_us() as u32).wrapping_sub(segment.ts_ecr)))
-            } else {
-                now.saturating_sub(tx.timed_at)
-            };
-            tx.timed_end = 0;
-            self.rtt.sample(rtt);
-        }
-        tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
-        self.report_delivery(now, pipe_before);
-        let tx = &mut self.tx;
-        let ack = Ack {
-            now,
-            acked,
-            flight,
-            una: tx.una,
-            nxt: tx.nxt,
-            cwnd_limited: tx.cwnd_limited,
-            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
-        };
-        match tx.phase {
-            Phase::Open => self.control.on_ack(&mut tx.window, &ack),
-            Phase::Recovery => self.advance_recovery(now, acked, out),
-            Phase::Loss => {
-                self.control.on_ack(&mut tx.window, &ack);
-                if tx.una >= tx.recover {
-                    self.enter_phase(now, Phase::Open);
-                    self.control.on_recovered(&mut self.tx.window, now);
-                }
-            }
-        }
-        if self.tx.finishing && self.tx.una > self.tx.write_end {
-            self.on_fin_acknowledged(now, out);
-        }
-    }
-    /// New data acknowledged in fast recovery: all of it, or a part.
-    #[cold]
-    fn advance_recovery(&mut self, now: Time, acked: u64, out: &mut Output) {
-        let tx = &mut self.tx;
-        let mss = u64::from(tx.window.mss);
-        if tx.una >= tx.recover {
-            if !self.sack {
-                // RFC 6582, section 3.2, full acknowledgement, option 1: no burst.
-                tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
-            }
-            self.enter_phase(now, Phase::Open);
-            self.control.on_recovered(&mut self.tx.window, now);
-        } else if self.sack {
-            tx.board.find_losses(tx.una, tx.window.mss);
-        } else {
-            // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged. Only the first restarts
-            // the timer.
-            tx.inflation = (tx.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
-            if tx.partial {
-                tx.timer_at = tx.timer_at.min(now.saturating_add(self.rtt.rto()));
-            }
-            tx.partial = true;
-            self.retransmit_first(now, out);
-        }
-    }
-    #[cold]
-    fn take_duplicate_ack(&mut self, now: Time, out: &mut Output) {
-        self.counters.duplicate_acks += 1;
-        let tx = &mut self.tx;
-        let mss = tx.window.mss;
-        tx.dup_acks = tx.dup_acks.saturating_add(1);
-        match tx.phase {
-            Phase::Recovery if self.sack => tx.board.find_losses(tx.una, mss),
-            Phase::Recovery => tx.inflation += u64::from(mss),
-            Phase::Loss => {}
-            Phase::Open => {
-                let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
-                let enough = u64::from(tx.dup_acks) >= DUP_THRESH
-                    || self.control.retransmits_early()
-                        && tx.flight.as_ref().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
-                let lost = if self.sack {
-                    tx.una >= tx.recover && (enough || tx.board.is_lost(tx.una, mss))
-                } else {
-                    tx.una > tx.recover && enough
-                };
-                if lost {
-                    self.enter_recovery(now, out);
-                } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
-                    // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
-                    tx.inflation = u64::from(tx.dup_acks) * u64::from(mss);
-                }
-            }
-        }
-    }
-    fn enter_recovery(&mut self, now: Time, out: &mut Output) {
-        self.counters.fast_recoveries += 1;
-        self.enter_phase(now, Phase::Recovery);
-        let tx = &mut self.tx;
-        let mss = tx.window.mss;
-        tx.recover = tx.nxt;
-        tx.partial = false;
-        let flight = tx.flight_size();
-        self.control.on_loss(&mut tx.window, now, flight);
-        if self.sack {
-            tx.board.find_losses(tx.una, mss);
-        } else {
-            tx.inflation = DUP_THRESH * u64::from(mss);
-        }
-        tx.timer_at = now.saturating_add(self.rtt.rto());
-        self.retransmit_first(now, out);
-        // Step 4.3: no premature rescue.
-        self.tx.rescue = self.tx.board.retransmitted_edge();
-    }
-    /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
-    pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {
-        let tx = &mut self.tx;
-        let spent = now.saturating_sub(tx.phase_since);
-        match tx.phase {
-            Phase::Open => {}
-            Phase::Recovery => self.counters.recovery_time += spent,
-            Phase::Loss => self.counters.timeout_time += spent,
-        }
-        tx.phase = phase;
-        tx.phase_since = now;
-        tx.inflation = 0;
-        tx.dup_acks = 0;
-        tx.board.forget_losses();
-    }
-
-    // === Timeouts ===
-
-    pub(crate) fn on_retransmission_timeout(&mut self, now: Time, out: &mut Output) {
-        self.counters.timeouts += 1;
-        // The wait for this timer began in the phase that ends now; it counts as lost to the timeout.
-        let wait = self.rtt.rto();
-        match self.tx.phase {
-            Phase::Open => self.counters.timeout_time += wait,
-            Phase::Recovery => {
-                self.counters.timeout_time += wait;
-                self.tx.phase_since = self.tx.phase_since.saturating_add(wait).min(now);
-            }
-            Phase::Loss => {}
-        }
-        if self.tx.retries >= self.config.max_retries {
-            return self.give_up(now, out);
-        }
-        let repeated = self.tx.retries > 0;
-        self.tx.retries += 1;
-        let flight = self.tx.flight_size();
-        self.enter_phase(now, Phase::Loss);
-        let tx = &mut self.tx;
-        if tx.board.is_sacked(tx.una) {
-            // The receiver reneged: what it SACKed it has not kept (RFC 2018, section 8).
-            tx.board.forget_sacked();
-        }
-        tx.recover = tx.nxt;
-        tx.board.mark_lost(tx.una, tx.nxt);
-        self.control.on_timeout(&mut tx.window, now, flight, repeated);
-        self.rtt.back_off();
-        tx.timer_at = now.saturating_add(self.rtt.rto());
-        self.transmit(now, out);
-    }
-    /// The peer's window is closed (RFC 9293, section 3.8.6.1), or too small to be worth filling (RFC 1122, section 4.2.3.4): send
-    /// what fits, or one byte to learn how it is now.
-    pub(crate) fn on_persist_timeout(&mut self, now: Time, out: &mut Output) {
-        let tx = &mut self.tx;
-        if tx.nxt >= tx.write_end {
-            return self.transmit(now, out);
-        }
-        if tx.retries >= self.config.max_retries {
-            return self.give_up(now, out);
-        }
-        tx.retries += 1;
-        tx.probes = tx.probes.saturating_add(1);
-        let room = tx.window_edge.saturating_sub(tx.nxt);
-        let len = room.min(tx.write_end - tx.nxt).min(u64::from(tx.window.mss));
-        if len > 0 {
-            self.send_new(now, len as u32, out);
-        } else {
-            self.counters.window_probes += 1;
-            tx.probing = true;
-            self.arm_persist(now);
-            let mut probe = self.acknowledging(now);
-            probe.seq = self.tx.nxt;
-            probe.len = 1;
-            self.emit(probe, out);
-        }
-    }
-    /// An answer while a probe is out: the peer lives, and may have taken the byte.
-    #[cold]
-    fn take_probe_answer(&mut self, segment: &Segment) {
-        let tx = &mut self.tx;
-        tx.retries = 0;
-        if segment.ack > tx.nxt {
-            tx.nxt = segment.ack;
-        }
-        if tx.window_edge > tx.nxt {
-            tx.probing = false;
-            tx.timer_at = Time::MAX;
-        }
-    }
-
-    // === Sending ===
-
     /// RFC 5681, section 4.1: after a timeout's worth of silence the old window says nothing about the network.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
         let tx = &mut self.tx;
@@ -424,7 +144,16 @@ impl Endpoint {
     /// Sends whatever may be sent: what is lost first (RFC 6675, NextSeg), then new data.
     #[inline]
     pub(crate) fn transmit(&mut self, now: Time, out: &mut Output) {
-        self.tx.pace_wake = Time::MAX;
+        let tx = &mut self.tx;
+        tx.pace_wake = Time::MAX;
+        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && tx.flight.is_none() {
+            // A side that only receives ends here.
+            tx.cwnd_limited = false;
+        } else {
+            self.transmit_waiting(now, out);
+        }
+    }
+    fn transmit_waiting(&mut self, now: Time, out: &mut Output) {
         if self.tx.phase != Phase::Open && !self.retransmit_lost(now, out) {
             return;
         }
@@ -450,7 +179,7 @@ impl Endpoint {
     }
     /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
     #[inline]
-    fn full_segment(&self) -> u64 {
+    pub(crate) fn full_segment(&self) -> u64 {
         let options = if self.config.count_options { self.sack_option_bytes() } else { 0 };
         u64::from(self.tx.window.mss.saturating_sub(options).max(1))
     }
@@ -503,7 +232,7 @@ impl Endpoint {
         }
         !self.config.nagle || tx.una == tx.nxt
     }
-    fn arm_persist(&mut self, now: Time) {
+    pub(crate) fn arm_persist(&mut self, now: Time) {
         if self.tx.timer_at == Time::MAX {
             let wait = self.rtt.rto().as_ps().saturating_mul(1 << self.tx.probes.min(20));
             self.tx.timer_at = now.saturating_add(Time::from_ps(wait).min(self.config.max_rto));
@@ -522,7 +251,7 @@ impl Endpoint {
     fn retransmit_lost(&mut self, now: Time, out: &mut Output) -> bool {
         loop {
             let tx = &self.tx;
-            let mss = tx.window.mss;
+            let mss = self.full_segment() as u32;
             let pipe = tx.pipe();
             // RFC 6675, step C: one segment at a time while a whole one fits.
             let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
@@ -565,10 +294,11 @@ impl Endpoint {
         }
     }
     /// Retransmits the first segment not acknowledged, whatever the window.
-    fn retransmit_first(&mut self, now: Time, out: &mut Output) {
+    pub(crate) fn retransmit_first(&mut self, now: Time, out: &mut Output) {
+        let full = self.full_segment();
         let tx = &mut self.tx;
         let una = tx.una;
-        let mut end = (una + u64::from(tx.window.mss)).min(tx.nxt);
+        let mut end = (una + full).min(tx.nxt);
         if let Some(range) = tx.board.first_sacked() {
             end = end.min(range);
         }
@@ -597,7 +327,7 @@ impl Endpoint {
     }
     /// Sends the next `len` bytes, and the FIN if it follows them.
     #[inline]
-    fn send_new(&mut self, now: Time, len: u32, out: &mut Output) {
+    pub(crate) fn send_new(&mut self, now: Time, len: u32, out: &mut Output) {
         let tx = &mut self.tx;
         let start = tx.nxt;
         let mut end = start + u64::from(len);
@@ -623,21 +353,19 @@ impl Endpoint {
     }
     #[inline]
     fn send_data(&mut self, now: Time, start: u64, len: u32, out: &mut Output) {
-        let mut segment = self.acknowledging(now);
         let tx = &mut self.tx;
         let end = start + u64::from(len);
-        segment.seq = start;
-        segment.len = len;
+        let mut flags = Flags::NONE;
         if end == tx.write_end || (start < tx.push_end && tx.push_end <= end) {
-            segment.flags |= Flags::PSH;
+            flags = Flags::PSH;
         }
         if tx.finishing && end == tx.write_end && tx.nxt > tx.write_end {
-            segment.flags |= Flags::FIN;
+            flags |= Flags::FIN;
         }
         if tx.window.pace_ps_per_byte > 0.0 {
-            let gap = f64::from(segment.len) * tx.window.pace_ps_per_byte;
+            let gap = f64::from(len) * tx.window.pace_ps_per_byte;
             tx.pace_at = now.max(tx.pace_at).saturating_add(Time::from_ps(gap as u64));
         }
-        self.emit(segment, out);
+        self.send_segment(now, start, len, flags, out);
     }
 }

@@ -9,7 +9,7 @@ use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
 use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = (any::<[bool; 8]>(), 0_u64..3);
+    let switches = (any::<[bool; 9]>(), 0_u64..3);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
@@ -18,8 +18,17 @@ fn config() -> impl Strategy<Value = Config> {
         Just(ControlKind::Bbr)
     ];
     (switches, sizes, control).prop_map(|((bits, delay), (mss, initial_window, max_window, buffer), control)| {
-        let [auto_consume, window_scaling, sack, timestamps, count_options, nagle, limited_transmit, idle_restart] =
-            bits;
+        let [
+            auto_consume,
+            window_scaling,
+            sack,
+            timestamps,
+            count_options,
+            nagle,
+            limited_transmit,
+            idle_restart,
+            cork,
+        ] = bits;
         Config {
             mss,
             initial_window,
@@ -31,7 +40,7 @@ fn config() -> impl Strategy<Value = Config> {
             timestamps,
             count_options,
             nagle,
-            cork: false,
+            cork,
             delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
             quick_acks: delay as u8,
             limited_transmit,
@@ -60,6 +69,27 @@ fn check(endpoint: &Endpoint) {
     assert!(endpoint.acknowledged() <= endpoint.sent() + 1);
     assert!(endpoint.sent() <= endpoint.written());
     assert!(endpoint.pipe() <= 2 * endpoint.outstanding());
+}
+
+/// What must hold for everything that was sent.
+fn check_segments(wire: &Wire, client: &Config, server: &Config) {
+    let mss = client.mss.min(server.mss);
+    let mut edges = [0; 2];
+    for sent in &wire.log {
+        let segment = &sent.segment;
+        let (mine, peer) = (sent.from as usize, sent.from.other() as usize);
+        // A probe may look one byte beyond the peer's window, and a FIN stands beside it.
+        assert!(segment.len == 0 || segment.seq + u64::from(segment.len) <= edges[peer].max(1) + 1, "{sent:?}");
+        edges[mine] = edges[mine].max(segment.ack + u64::from(segment.window));
+        if !segment.flags.contains(Flags::SYN) && mss > 100 {
+            assert!(segment.len <= u32::from(mss));
+            let config = if sent.from == Side::Client { client } else { server };
+            assert!(
+                !config.count_options || segment.len == 0 || segment.wire_bytes() <= u32::from(mss) + 40,
+                "{sent:?}"
+            );
+        }
+    }
 }
 
 proptest! {
@@ -116,6 +146,7 @@ proptest! {
                 break;
             }
         }
+        check_segments(&wire, &client, &server);
         let done = |notice: Notice| wire.notices.iter().filter(|(_, _, other)| *other == notice).count();
         prop_assert_eq!(done(Notice::Reset), 0, "{:?}", wire.notices);
         prop_assert_eq!((wire.server.received(), wire.client.acknowledged()), (total, total));

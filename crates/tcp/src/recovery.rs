@@ -1,0 +1,285 @@
+//! Acknowledgements, what they tell of losses, and how losses are repaired (RFC 5681, RFC 6582, RFC 6675, RFC 6298).
+
+use crate::control::{Ack, Control};
+use crate::scoreboard::DUP_THRESH;
+use crate::send::Phase;
+use crate::{Endpoint, Flags, Output, Segment};
+use units::Time;
+
+impl Endpoint {
+    // === Acknowledgements ===
+
+    /// Takes acknowledgement, window and SACK blocks of a segment.
+    #[inline]
+    pub(crate) fn take_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        let tx = &mut self.tx;
+        if segment.ack < tx.una {
+            return;
+        }
+        let edge = segment.ack + u64::from(segment.window);
+        let current = segment.seq >= tx.window_seq;
+        let moved = current && edge != tx.window_edge;
+        if moved {
+            tx.window_edge = edge;
+            tx.window_seq = segment.seq;
+            tx.max_window = tx.max_window.max(segment.window);
+        }
+        if current && (segment.window == 0) != tx.shut {
+            tx.shut = !tx.shut;
+            self.counters.zero_windows_seen += u32::from(tx.shut);
+        }
+        if tx.probing {
+            self.take_probe_answer(segment);
+        }
+        let tx = &mut self.tx;
+        let pipe_before = if tx.flight.is_some() { tx.pipe() } else { 0 };
+        let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
+        let tx = &mut self.tx;
+        if segment.ack > tx.una {
+            self.take_new_ack(now, segment, pipe_before, out);
+        } else if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
+            self.report_delivery(now, pipe_before);
+            self.take_duplicate_ack(now, out);
+        }
+    }
+    /// Notes what the SACK blocks say has arrived; returns how many bytes of it are news.
+    #[cold]
+    fn take_sack(&mut self, now: Time, segment: &Segment) -> u64 {
+        let tx = &mut self.tx;
+        let mut news = 0;
+        for (start, end) in segment.sack_blocks() {
+            // A block at or below the acknowledgement reports a duplicate (RFC 2883).
+            if start > segment.ack && start < end && end <= tx.nxt {
+                let added = tx.board.sack(start, end);
+                if let Some(flight) = tx.flight.as_mut().filter(|_| added > 0) {
+                    flight.on_sack(now, start, end);
+                }
+                news += added;
+            }
+        }
+        news
+    }
+    /// Tells a control that watches what this acknowledgement has delivered.
+    #[inline]
+    fn report_delivery(&mut self, now: Time, pipe_before: u64) {
+        let tx = &mut self.tx;
+        let pipe = tx.pipe();
+        let Some(flight) = &mut tx.flight else { return };
+        flight.on_ack(now, tx.una);
+        let mut delivery = flight.take_delivery(self.rtt.min());
+        delivery.now = now;
+        delivery.newly_lost = tx.board.lost_ever - tx.lost_reported;
+        delivery.prior_pipe = pipe_before;
+        delivery.pipe = pipe;
+        tx.lost_reported = tx.board.lost_ever;
+        self.control.on_delivery(&mut tx.window, &delivery);
+    }
+    #[inline]
+    fn take_new_ack(&mut self, now: Time, segment: &Segment, pipe_before: u64, out: &mut Output) {
+        let tx = &mut self.tx;
+        let acked = segment.ack - tx.una;
+        let flight = tx.nxt - tx.una;
+        if !tx.board.is_clear() {
+            tx.board.advance(tx.una, segment.ack);
+        }
+        tx.una = segment.ack;
+        tx.retries = 0;
+        tx.dup_acks = 0;
+        if tx.timed_end != 0 && tx.una >= tx.timed_end {
+            // With timestamps the echo tells which transmission is acknowledged; without, Karn's rule has
+            // cleared `timed_end` if there was more than one.
+            let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) && tx.timed_at == Time::MAX {
+                Time::from_us(u64::from((now.as_us() as u32).wrapping_sub(segment.ts_ecr)))
+            } else {
+                now.saturating_sub(tx.timed_at)
+            };
+            tx.timed_end = 0;
+            self.rtt.sample(rtt);
+        }
+        tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
+        self.report_delivery(now, pipe_before);
+        let tx = &mut self.tx;
+        let ack = Ack {
+            now,
+            acked,
+            flight,
+            una: tx.una,
+            nxt: tx.nxt,
+            cwnd_limited: tx.cwnd_limited,
+            smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+        };
+        match tx.phase {
+            Phase::Open => self.control.on_ack(&mut tx.window, &ack),
+            Phase::Recovery => self.advance_recovery(now, acked, out),
+            Phase::Loss => {
+                self.control.on_ack(&mut tx.window, &ack);
+                if tx.una >= tx.recover {
+                    self.enter_phase(now, Phase::Open);
+                    self.control.on_recovered(&mut self.tx.window, now);
+                }
+            }
+        }
+        if self.tx.finishing && self.tx.una > self.tx.write_end {
+            self.on_fin_acknowledged(now, out);
+        }
+    }
+    /// New data acknowledged in fast recovery: all of it, or a part.
+    #[cold]
+    fn advance_recovery(&mut self, now: Time, acked: u64, out: &mut Output) {
+        let tx = &mut self.tx;
+        let mss = u64::from(tx.window.mss);
+        if tx.una >= tx.recover {
+            if !self.sack {
+                // RFC 6582, section 3.2, full acknowledgement, option 1: no burst.
+                tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
+            }
+            self.enter_phase(now, Phase::Open);
+            self.control.on_recovered(&mut self.tx.window, now);
+        } else if self.sack {
+            tx.board.find_losses(tx.una, tx.window.mss);
+        } else {
+            // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged. Only the first restarts
+            // the timer.
+            tx.inflation = (tx.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
+            if tx.partial {
+                tx.timer_at = tx.timer_at.min(now.saturating_add(self.rtt.rto()));
+            }
+            tx.partial = true;
+            self.retransmit_first(now, out);
+        }
+    }
+    #[cold]
+    fn take_duplicate_ack(&mut self, now: Time, out: &mut Output) {
+        self.counters.duplicate_acks += 1;
+        let tx = &mut self.tx;
+        let mss = tx.window.mss;
+        tx.dup_acks = tx.dup_acks.saturating_add(1);
+        match tx.phase {
+            Phase::Recovery if self.sack => tx.board.find_losses(tx.una, mss),
+            Phase::Recovery => tx.inflation += u64::from(mss),
+            Phase::Loss => {}
+            Phase::Open => {
+                let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
+                let enough = u64::from(tx.dup_acks) >= DUP_THRESH
+                    || self.control.retransmits_early()
+                        && tx.flight.as_ref().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
+                let lost = if self.sack {
+                    tx.una >= tx.recover && (enough || tx.board.is_lost(tx.una, mss))
+                } else {
+                    tx.una > tx.recover && enough
+                };
+                if lost {
+                    self.enter_recovery(now, out);
+                } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
+                    // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
+                    tx.inflation = u64::from(tx.dup_acks) * u64::from(mss);
+                }
+            }
+        }
+    }
+    fn enter_recovery(&mut self, now: Time, out: &mut Output) {
+        self.counters.fast_recoveries += 1;
+        self.enter_phase(now, Phase::Recovery);
+        let tx = &mut self.tx;
+        let mss = tx.window.mss;
+        tx.recover = tx.nxt;
+        tx.partial = false;
+        let flight = tx.flight_size();
+        self.control.on_loss(&mut tx.window, now, flight);
+        if self.sack {
+            tx.board.find_losses(tx.una, mss);
+        } else {
+            tx.inflation = DUP_THRESH * u64::from(mss);
+        }
+        tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.retransmit_first(now, out);
+        // Step 4.3: no premature rescue.
+        self.tx.rescue = self.tx.board.retransmitted_edge();
+    }
+    /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
+    pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {
+        let tx = &mut self.tx;
+        let spent = now.saturating_sub(tx.phase_since);
+        match tx.phase {
+            Phase::Open => {}
+            Phase::Recovery => self.counters.recovery_time += spent,
+            Phase::Loss => self.counters.timeout_time += spent,
+        }
+        tx.phase = phase;
+        tx.phase_since = now;
+        tx.inflation = 0;
+        tx.dup_acks = 0;
+        tx.board.forget_losses();
+    }
+
+    // === Timeouts ===
+
+    pub(crate) fn on_retransmission_timeout(&mut self, now: Time, out: &mut Output) {
+        self.counters.timeouts += 1;
+        // The wait for this timer began in the phase that ends now; it counts as lost to the timeout.
+        let wait = self.rtt.rto();
+        match self.tx.phase {
+            Phase::Open => self.counters.timeout_time += wait,
+            Phase::Recovery => {
+                self.counters.timeout_time += wait;
+                self.tx.phase_since = self.tx.phase_since.saturating_add(wait).min(now);
+            }
+            Phase::Loss => {}
+        }
+        if self.tx.retries >= self.config.max_retries {
+            return self.give_up(now, out);
+        }
+        let repeated = self.tx.retries > 0;
+        self.tx.retries += 1;
+        let flight = self.tx.flight_size();
+        self.enter_phase(now, Phase::Loss);
+        let tx = &mut self.tx;
+        if tx.board.is_sacked(tx.una) {
+            // The receiver reneged: what it SACKed it has not kept (RFC 2018, section 8).
+            tx.board.forget_sacked();
+        }
+        tx.recover = tx.nxt;
+        tx.board.mark_lost(tx.una, tx.nxt);
+        self.control.on_timeout(&mut tx.window, now, flight, repeated);
+        self.rtt.back_off();
+        tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.transmit(now, out);
+    }
+    /// The peer's window is closed (RFC 9293, section 3.8.6.1), or too small to be worth filling (RFC 1122, section 4.2.3.4): send
+    /// what fits, or one byte to learn how it is now.
+    pub(crate) fn on_persist_timeout(&mut self, now: Time, out: &mut Output) {
+        let full = self.full_segment();
+        let tx = &mut self.tx;
+        if tx.nxt >= tx.write_end {
+            return self.transmit(now, out);
+        }
+        if tx.retries >= self.config.max_retries {
+            return self.give_up(now, out);
+        }
+        tx.retries += 1;
+        tx.probes = tx.probes.saturating_add(1);
+        let room = tx.window_edge.saturating_sub(tx.nxt);
+        let len = room.min(tx.write_end - tx.nxt).min(full);
+        if len > 0 {
+            self.send_new(now, len as u32, out);
+        } else {
+            self.counters.window_probes += 1;
+            tx.probing = true;
+            self.arm_persist(now);
+            self.send_segment(now, self.tx.nxt, 1, Flags::NONE, out);
+        }
+    }
+    /// An answer while a probe is out: the peer lives, and may have taken the byte.
+    #[cold]
+    fn take_probe_answer(&mut self, segment: &Segment) {
+        let tx = &mut self.tx;
+        tx.retries = 0;
+        if segment.ack > tx.nxt {
+            tx.nxt = segment.ack;
+        }
+        if tx.window_edge > tx.nxt {
+            tx.probing = false;
+            tx.timer_at = Time::MAX;
+        }
+    }
+}
