@@ -20,6 +20,8 @@ pub struct Connection {
     ends: [EndState; 2],
     /// The handshake is done, as seen by either end.
     established: bool,
+    /// A crash took one of its ends. Its owner, who was told nothing, may hold the handle for long, so it is not used again.
+    crashed: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,7 +36,7 @@ struct EndState {
 
 impl Connection {
     pub(crate) fn new(owner: Part, key: u64, from: NodeId, to: NodeId, service: Service) -> Self {
-        Self { owner, key, from, to, service, ends: [EndState::default(); 2], established: false }
+        Self { owner, key, from, to, service, ends: [EndState::default(); 2], established: false, crashed: false }
     }
     /// The node at an end.
     pub fn node(&self, end: End) -> NodeId {
@@ -111,16 +113,18 @@ impl Connections {
         self.mark_gone(conn, end);
         self.settle(conn);
     }
-    /// The node has crashed: the ends on it are gone. A handle whose two ends went like this is not used again, because its owner, who was
-    /// told nothing, may still hold it.
+    /// The node has crashed: the ends on it are gone.
     pub fn node_down(&mut self, node: NodeId) {
-        let conns: Vec<_> =
-            self.table.iter().filter(|(_, c)| c.from == node || c.to == node).map(|(conn, _)| conn).collect();
+        let touched = |connection: &Connection| connection.from == node || connection.to == node;
+        let conns: Vec<_> = self.table.iter().filter(|(_, c)| touched(c)).map(|(conn, _)| conn).collect();
         for conn in conns {
             for end in [End::Client, End::Server] {
                 if self.table.get(conn).is_some_and(|connection| connection.node(end) == node) {
                     self.mark_gone(conn, end);
                 }
+            }
+            if let Some(connection) = self.table.get_mut(conn) {
+                connection.crashed = true;
             }
         }
     }
@@ -130,7 +134,7 @@ impl Connections {
         for end in &mut connection.ends {
             end.gone |= end.closed && end.peer_closed;
         }
-        if connection.ends.iter().all(|end| end.gone) {
+        if !connection.crashed && connection.ends.iter().all(|end| end.gone) {
             self.table.remove(conn);
         }
     }

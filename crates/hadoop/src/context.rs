@@ -4,7 +4,7 @@ use crate::connections::{Connection, Connections};
 use crate::effect::{ConnId, DiskOp, Effect, End, NodeId, Service, Tag};
 use crate::event::Event;
 use crate::rpc::{Rpc, Server, ServerCounters};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use units::{Bytes, Time};
 
 /// A part of the cluster that asks for things and is told of their outcome; the top byte of each of its tags.
@@ -62,13 +62,15 @@ pub struct NodeInfo {
 pub struct Nodes {
     infos: Vec<NodeInfo>,
     up: Vec<bool>,
+    racks: usize,
 }
 
 impl Nodes {
     /// All of them up.
     pub fn new(infos: Vec<NodeInfo>) -> Self {
         let up = vec![true; infos.len()];
-        Self { infos, up }
+        let racks: BTreeSet<_> = infos.iter().skip(1).map(|info| info.rack).collect();
+        Self { infos, up, racks: racks.len() }
     }
     /// The node on which the masters run.
     pub const fn master(&self) -> NodeId {
@@ -93,6 +95,10 @@ impl Nodes {
     /// Where a node stands and what it has.
     pub fn info(&self, node: NodeId) -> NodeInfo {
         self.infos[node.0 as usize]
+    }
+    /// In how many racks the workers are.
+    pub const fn rack_count(&self) -> usize {
+        self.racks
     }
     /// A node's rack.
     pub fn rack(&self, node: NodeId) -> u32 {

@@ -141,7 +141,8 @@ proptest! {
                 prop_assert_eq!(namespace.block(*block).replicas.len(), 3, "{:?}", block);
             }
         }
-        prop_assert_eq!(world.cluster.hdfs().lacking(), 0);
+        let lacking = world.cluster.hdfs().lacking();
+        prop_assert!(lacking.is_empty(), "{:?}", lacking.iter().map(|b| namespace.block(*b)).collect::<Vec<_>>());
         // What stays open is one connection of each DataNode, NodeManager and client process to the master.
         prop_assert_eq!(world.cluster.context().connection_count(Part::Hdfs), 0);
         prop_assert!(world.cluster.context().connection_count(Part::Rpc) <= 3 * WORKERS as usize + 1);

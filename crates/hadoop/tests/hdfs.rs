@@ -3,7 +3,7 @@
 mod support;
 
 use hadoop::hdfs::{BlockId, FileId, HdfsConfig, ReadId, WriteId};
-use hadoop::rpc::Process;
+use hadoop::rpc::{Process, Server};
 use hadoop::{Event, NodeId, Part, Tag};
 use support::{Spec, World, hdfs_only};
 use units::{BitRate, Bytes, Time};
@@ -420,4 +420,42 @@ fn the_same_seed_gives_the_same_run() {
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1).0, run(2).0);
+}
+
+/// A busy NameNode hears of its DataNodes late, but no DataNode sends a heartbeat before the last is answered: 20 DataNodes, 3 s, a call of
+/// 0.3 s and one handler make a closed loop of 6 s a round.
+#[test]
+fn heartbeats_wait_for_a_busy_namenode() {
+    let slow = HdfsConfig { call_service: Time::from_ms(300), handlers: 1, ..HdfsConfig::default() };
+    let mut world = World::new(hdfs_only(slow), Spec::new(20, 1), 1);
+    world.run_to(Time::from_secs(600));
+    let counters = world.cluster.context().server_counters(Server::namenode(NodeId(0)));
+    // At capacity: 600 s / 0.3 s, less the first seconds.
+    assert!((1_985..=2_000).contains(&counters.served), "{}", counters.served);
+    assert!(counters.latency_max <= Time::from_ms(6_010), "{}", counters.latency_max);
+    assert!(counters.queue_max < 20);
+}
+
+/// While the NameNode is down nothing is asked of it in vain for ever: it comes back, and so do its DataNodes.
+#[test]
+fn the_namenode_may_crash_and_return() {
+    let mut world = World::new(hdfs_only(HdfsConfig::default()), Spec::new(4, 2), 1);
+    world.kill(NodeId(0), Time::from_secs(10));
+    world.revive(NodeId(0), Time::from_secs(2_000));
+    world.run_to(Time::from_secs(2_300));
+    assert!((1..5).all(|node| world.cluster.hdfs().is_alive(NodeId(node))));
+    let (_, closed) = write_file(&mut world, 1, Bytes::from_mib(200), Bytes::from_mib(1), 3);
+    assert!(closed.is_some());
+}
+
+/// A DataNode pays for what it receives: with 100 ns a byte on one core a replica takes 10.5 s of processor for each 100 MiB.
+#[test]
+fn a_datanode_spends_processor_time_on_what_it_receives() {
+    let costly = HdfsConfig { receive_cpu: 100e-9, ..HdfsConfig::default() };
+    let spec = Spec { cores: 1, ..Spec::new(2, 1) };
+    let mut world = World::new(hdfs_only(costly), spec, 1);
+    let (_, closed) = write_file(&mut world, 0, Bytes::from_mib(100), Bytes::from_mib(1), 1);
+    let took = closed.expect("closed").as_secs_f64();
+    let expected = 100.0 * MIB as f64 * 100e-9;
+    assert!((took / expected - 1.0).abs() < 0.02, "{took} s against {expected} s");
 }

@@ -11,15 +11,26 @@ use units::{Bytes, Time};
 /// A DataNode's own state. Its replicas outlive a crash.
 #[derive(Debug, Default)]
 pub(super) struct DataNode {
-    /// Finished replicas and the disk that each is on.
-    pub replicas: BTreeMap<BlockId, u32>,
+    /// Finished replicas.
+    pub replicas: BTreeMap<BlockId, Replica>,
     /// Replicas that are being written, and the disk of each.
     pub begun: BTreeMap<BlockId, u32>,
     pub volumes: Volumes,
     /// Reads and writes under way.
     pub transfers: u32,
+    /// A heartbeat has no answer yet; the next one waits for it (`BPServiceActor.offerService` calls one at a time).
+    beating: bool,
+    /// One was due meanwhile.
+    overdue: bool,
     /// How often it has started; tells timers of an earlier life.
     life: u16,
+}
+
+/// A finished replica.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Replica {
+    pub disk: u32,
+    pub length: Bytes,
 }
 
 /// The disks take turns in receiving replicas (`RoundRobinVolumeChoosingPolicy`).
@@ -55,12 +66,10 @@ impl Hdfs {
 
     /// A DataNode starts again: it registers with its first heartbeat and reports its blocks.
     pub(super) fn datanode_up(&mut self, ctx: &mut Context, node: NodeId) {
-        if node == ctx.nodes.master() {
-            return;
-        }
         let datanode = self.datanode(node);
         datanode.life = datanode.life.wrapping_add(1);
         datanode.transfers = 0;
+        datanode.beating = false;
         let life = datanode.life;
         self.heartbeat_due(ctx, Kind::HeartbeatDue.tag2(node.0, life));
         self.report_due(ctx, Kind::ReportDue.tag2(node.0, life));
@@ -71,14 +80,28 @@ impl Hdfs {
         if !ctx.nodes.is_up(node) || self.datanode(node).life != wire::more(tag) {
             return;
         }
-        let transfers = self.datanode(node).transfers.min(u32::from(u16::MAX)) as u16;
-        call_namenode(
-            ctx,
-            Process::datanode(node),
-            (wire::HEARTBEAT, wire::HEARTBEAT_REPLY),
-            Kind::Heartbeat.tag2(node.0, transfers),
-        );
         ctx.timer_in(self.config.heartbeat_interval, tag);
+        self.datanode(node).overdue = self.datanode(node).beating;
+        if !self.datanode(node).beating {
+            self.beat(ctx, node);
+        }
+    }
+
+    fn beat(&mut self, ctx: &mut Context, node: NodeId) {
+        let datanode = self.datanode(node);
+        datanode.beating = true;
+        datanode.overdue = false;
+        let transfers = datanode.transfers.min(u32::from(u16::MAX)) as u16;
+        let tag = Kind::Heartbeat.tag2(node.0, transfers);
+        call_namenode(ctx, Process::datanode(node), (wire::HEARTBEAT, wire::HEARTBEAT_REPLY), tag);
+    }
+
+    /// A heartbeat was answered or has failed.
+    pub(super) fn heartbeat_over(&mut self, ctx: &mut Context, node: NodeId) {
+        self.datanode(node).beating = false;
+        if self.datanode(node).overdue {
+            self.beat(ctx, node);
+        }
     }
 
     pub(super) fn report_due(&mut self, ctx: &mut Context, tag: Tag) {
@@ -117,17 +140,10 @@ impl Hdfs {
     }
 
     /// A replica is whole on a DataNode: it says so at once.
-    pub(super) fn replica_finished(
-        &mut self,
-        ctx: &mut Context,
-        node: NodeId,
-        disk: u32,
-        block: BlockId,
-        bytes: Bytes,
-    ) {
-        self.datanode(node).replicas.insert(block, disk);
+    pub(super) fn replica_finished(&mut self, ctx: &mut Context, node: NodeId, block: BlockId, replica: Replica) {
+        self.datanode(node).replicas.insert(block, replica);
         self.counters.replicas += 1;
-        self.counters.replica_bytes += bytes;
+        self.counters.replica_bytes += replica.length;
         let tag = Kind::Received.tag2(block.0, node.0 as u16);
         call_namenode(ctx, Process::datanode(node), (wire::RECEIVED, wire::SHORT_REPLY), tag);
     }

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::effect::{ConnId, End, Input, NodeId, Service, Tag};
 use crate::event::Event;
 use crate::rpc::{self, Server, ServerConfig};
-use datanode::DataNode;
+use datanode::{DataNode, Replica};
 use des::RandomStream;
 use namenode::NameNode;
 use pipeline::{Pipeline, PipelineId};
@@ -146,7 +146,7 @@ impl Hdfs {
             let disks = ctx.nodes.info(*node).disks;
             let datanode = self.datanode(*node);
             let disk = datanode.volumes.next(disks);
-            datanode.replicas.insert(block, disk);
+            datanode.replicas.insert(block, Replica { disk, length });
         }
     }
 
@@ -184,6 +184,7 @@ impl Hdfs {
                 self.writes_node_down(ctx, node);
                 self.pipelines_node_down(ctx, node);
             }
+            Input::NodeUp { node } if node == ctx.nodes.master() => self.namenode_up(ctx.now),
             Input::NodeUp { node } => self.datanode_up(ctx, node),
             Input::ComputeDone { tag, .. } => self.pipeline_cpu_done(ctx, tag),
             Input::Start => {}
@@ -224,7 +225,7 @@ impl Hdfs {
                 _ => {}
             },
             Event::CallFailed { tag } => match Kind::of(tag) {
-                // The next heartbeat says the same; a lost report is made good.
+                Some(Kind::Heartbeat) => self.heartbeat_over(ctx, wire::node(tag)),
                 Some(Kind::Received | Kind::BlockReport) => self.report_again(ctx, tag),
                 Some(Kind::Locate) => self.next_round(ctx, wire::read(tag)),
                 Some(Kind::Create | Kind::AddBlock | Kind::UpdatePipeline | Kind::Complete) => {

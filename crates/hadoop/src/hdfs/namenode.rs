@@ -65,11 +65,18 @@ impl NameNode {
     fn known(&mut self, node: NodeId) -> &mut Known {
         &mut self.known[node.0 as usize]
     }
-    /// More than twice the average of transfers under way (`dfs.namenode.redundancy.considerLoad.factor`).
-    fn is_overloaded(&self, node: NodeId) -> bool {
-        let alive: Vec<_> = self.known[1..].iter().filter(|known| known.alive).collect();
-        let sum: u32 = alive.iter().map(|known| known.transfers).sum();
-        u64::from(self.known[node.0 as usize].transfers) * alive.len() as u64 > 2 * u64::from(sum)
+    /// The most transfers that a DataNode may have under way and still be given more: twice the average
+    /// (`dfs.namenode.redundancy.considerLoad.factor`).
+    fn load_limit(&self) -> f64 {
+        let (mut count, mut sum) = (0_u32, 0_u32);
+        for known in self.known.iter().skip(1).filter(|known| known.alive) {
+            count += 1;
+            sum += known.transfers;
+        }
+        2.0 * f64::from(sum) / f64::from(count.max(1))
+    }
+    fn transfers(&self, node: NodeId) -> f64 {
+        f64::from(self.known[node.0 as usize].transfers)
     }
     fn copying_from(&self, node: NodeId) -> usize {
         self.pending.values().filter(|pending| pending.source == node).count()
@@ -82,8 +89,8 @@ impl Hdfs {
         self.namenode.is_alive(node)
     }
     /// Blocks that have, as far as the NameNode knows, fewer replicas than they should.
-    pub fn lacking(&self) -> usize {
-        self.namenode.lacking.len()
+    pub fn lacking(&self) -> Vec<BlockId> {
+        self.namenode.lacking.iter().copied().collect()
     }
 
     pub(super) fn start_namenode(&mut self, ctx: &mut Context) {
@@ -130,6 +137,7 @@ impl Hdfs {
 
     /// The DataNode has its reply: it does what it was told.
     pub(super) fn heartbeat_replied(&mut self, ctx: &mut Context, node: NodeId) {
+        self.heartbeat_over(ctx, node);
         for copy in std::mem::take(&mut self.namenode.orders[node.0 as usize]) {
             self.copy_block(ctx, node, copy);
         }
@@ -147,11 +155,13 @@ impl Hdfs {
             return;
         }
         let wanted = self.namespace.file(self.namespace.block(block).file).replication as usize;
-        let replicas = &mut self.namespace.block_mut(block).replicas;
-        if replicas.contains(&node) {
+        let Some(length) = self.datanode(node).replicas.get(&block).map(|replica| replica.length) else { return };
+        let record = self.namespace.block_mut(block);
+        if record.replicas.contains(&node) {
             return;
         }
-        replicas.push(node);
+        record.replicas.push(node);
+        record.length = record.length.max(length);
         if let Some(pending) = self.namenode.pending.get_mut(&block)
             && pending.targets.contains(&node)
         {
@@ -188,10 +198,11 @@ impl Hdfs {
             Allocation::NotYet
         } else {
             let (writer, replication, file) = (write.writer.node, write.replication, write.file);
+            let limit = if self.config.consider_load { self.namenode.load_limit() } else { f64::INFINITY };
             let usable = |node: NodeId| {
                 self.namenode.is_alive(node)
                     && !write.excluded.contains(&node)
-                    && !(self.config.consider_load && self.namenode.is_overloaded(node))
+                    && self.namenode.transfers(node) <= limit
             };
             let local = (writer != ctx.nodes.master()).then_some(writer);
             let mut targets = placement::choose(&ctx.nodes, local, replication, &[], usable, &mut self.random);
@@ -226,6 +237,13 @@ impl Hdfs {
     /// A block was written by fewer DataNodes than it should be.
     pub(super) fn written_short(&mut self, block: BlockId) {
         self.namenode.lacking.insert(block);
+    }
+
+    /// The NameNode starts again. It has its files and waits for the DataNodes to be heard of.
+    pub(super) fn namenode_up(&mut self, now: Time) {
+        for known in &mut self.namenode.known {
+            known.heard = now;
+        }
     }
 
     /// Looks for dead DataNodes.

@@ -9,6 +9,7 @@
 //! is used up; as for reads, that limit acts at the sender. A copy that the NameNode has ordered is the same pipeline, fed from the
 //! source's disk.
 
+use super::datanode::Replica;
 use super::namenode::Copy;
 use super::wire::{self, Kind};
 use super::write::patience;
@@ -316,13 +317,14 @@ impl Hdfs {
             }
             if state.last_taken && !state.finished && state.unwritten() == Bytes::ZERO {
                 state.finished = true;
-                finished.push((pipeline.nodes[hop], state.disk, pipeline.base + state.written));
+                let replica = Replica { disk: state.disk, length: pipeline.base + state.written };
+                finished.push((node, replica));
             }
         }
         let block = pipeline.block;
-        for (node, disk, length) in finished {
+        for (node, replica) in finished {
             self.datanode(node).begun.remove(&block);
-            self.replica_finished(ctx, node, disk, block, length);
+            self.replica_finished(ctx, node, block, replica);
         }
     }
 
@@ -528,8 +530,8 @@ impl Hdfs {
 
     /// A DataNode does what the NameNode has ordered.
     pub(super) fn copy_block(&mut self, ctx: &mut Context, node: NodeId, copy: Copy) {
-        let Some(disk) = self.datanode(node).replicas.get(&copy.block).copied() else { return };
-        let source = Source::Replica { disk, asked: Bytes::ZERO };
+        let Some(replica) = self.datanode(node).replicas.get(&copy.block).copied() else { return };
+        let source = Source::Replica { disk: replica.disk, asked: Bytes::ZERO };
         let pipeline = Pipeline::new(source, node, copy.block, copy.targets, Bytes::ZERO, ctx.now);
         let id = self.start_pipeline(ctx, pipeline);
         self.pump(ctx, id);

@@ -18,7 +18,7 @@ pub fn choose(
     usable: impl Fn(NodeId) -> bool,
     random: &mut RandomStream,
 ) -> Vec<NodeId> {
-    let racks = rack_count(nodes);
+    let racks = nodes.rack_count();
     let mut chosen = held.to_vec();
     let cap = if racks > 1 { (replicas as usize - 1) / racks + 2 } else { usize::MAX };
     while chosen.len() < replicas as usize {
@@ -55,15 +55,18 @@ pub fn choose(
     targets
 }
 
-fn rack_count(nodes: &Nodes) -> usize {
-    let mut racks: Vec<_> = nodes.workers().map(|node| nodes.rack(node)).collect();
-    racks.sort_unstable();
-    racks.dedup();
-    racks.len()
-}
-
-/// A node with the property, each with the same probability.
+/// A node with the property, each with the same probability. Like HDFS it draws and rejects; where few nodes qualify it counts them.
 fn pick(nodes: &Nodes, random: &mut RandomStream, property: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+    let workers = nodes.worker_count() as u64;
+    if workers == 0 {
+        return None;
+    }
+    for _ in 0..8 {
+        let node = NodeId(1 + random.below(workers) as u32);
+        if property(node) {
+            return Some(node);
+        }
+    }
     let candidates: Vec<_> = nodes.workers().filter(|node| property(*node)).collect();
     (!candidates.is_empty()).then(|| candidates[random.below(candidates.len() as u64) as usize])
 }

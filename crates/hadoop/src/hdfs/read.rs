@@ -127,7 +127,7 @@ impl Hdfs {
         candidates.sort_by_key(|node| ctx.nodes.distance(reader, *node));
         let Some(&node) = candidates.first() else { return self.next_round(ctx, id) };
         let local = node == reader;
-        let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).copied();
+        let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).map(|replica| replica.disk);
         let at = read.at;
         read.attempt = read.attempt.wrapping_add(1);
         read.progress = ctx.now;
@@ -306,7 +306,7 @@ impl Hdfs {
             return self.arrived(ctx, id, bytes);
         }
         let node = source.node;
-        let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).copied() else {
+        let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).map(|replica| replica.disk) else {
             // The replica is not there: the DataNode refuses.
             return ctx.close(conn, End::Server);
         };
