@@ -473,11 +473,9 @@ fn forget_link(ctx: &mut Context, link: LinkId) -> Option<ConnId> {
 
 /// Bytes of a call are in the receive buffer: a reader takes them if the queue has room.
 fn arrive(ctx: &mut Context, conn: ConnId, bytes: Bytes, call: Option<CallId>) {
-    let Some(server) =
-        ctx.connections.get(conn).and_then(|connection| ctx.rpc.links.get(&LinkId(connection.key))).map(|link| link.to)
-    else {
-        return;
-    };
+    let called = call.and_then(|id| ctx.rpc.jobs.get(&id)).map(|job| job.call.to);
+    let by_link = || ctx.rpc.links.get(&LinkId(ctx.connections.get(conn)?.key)).map(|link| link.to);
+    let Some(server) = called.or_else(by_link) else { return };
     let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
     if !state.unread.is_empty() || state.queue.len() >= state.config.queue as usize {
         state.counters.unread += 1;
