@@ -6,6 +6,7 @@ use crate::effect::{ConnId, Effect, End, Input};
 use crate::event::Event;
 use crate::hdfs::{Hdfs, HdfsConfig};
 use crate::mapreduce::{MapReduce, MapReduceConfig};
+use crate::record::Records;
 use crate::rpc::{self, Rpc, RpcConfig};
 use std::collections::VecDeque;
 use units::Time;
@@ -74,6 +75,10 @@ impl Cluster {
     /// The file system.
     pub fn hdfs(&self) -> &Hdfs {
         &self.hdfs
+    }
+    /// What the jobs leave behind so far.
+    pub fn records(&self) -> Records {
+        self.mapreduce.records()
     }
     /// The jobs.
     pub fn mapreduce(&self) -> &MapReduce {

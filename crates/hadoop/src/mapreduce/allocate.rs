@@ -2,7 +2,7 @@
 
 use super::MapReduce;
 use super::attempt::Placement;
-use super::job::MapRequests;
+use super::job::{MapRequests, Task};
 use super::scheduler::{MissedOffers, Share, order};
 use super::yarn::Yarn;
 use crate::context::{Context, Nodes};
@@ -23,6 +23,8 @@ pub(crate) struct App {
     pub reduces: u32,
     /// Its first maps are re-runs, which go before everything and anywhere.
     pub again: bool,
+    /// Nodes of no use to its waiting maps and reduces, as attempts at all of them run there.
+    pub useless: [Vec<NodeId>; 2],
     /// The same in the heartbeat under way.
     pub sent: MapRequests,
     pub sent_reduces: u32,
@@ -150,15 +152,17 @@ impl MapReduce {
         }
         let anywhere = off_switch < self.config.yarn.off_switch_per_heartbeat;
         let app = &self.yarn.apps[number];
-        if app.again && app.asks.any > 0 && anywhere && self.fits(node, Role::Map) {
+        let useful = |kind: TaskKind| !app.useless[kind as usize].contains(&node);
+        let (for_maps, for_reduces) = (useful(TaskKind::Map), useful(TaskKind::Reduce));
+        if app.again && app.asks.any > 0 && anywhere && for_maps && self.fits(node, Role::Map) {
             return Some((self.hand_out(ctx, job, node, Role::Map), Role::Map, Locality::Remote));
         }
         let app = &self.yarn.apps[number];
-        if app.reduces > 0 && anywhere && self.fits(node, Role::Reduce) {
+        if app.reduces > 0 && anywhere && for_reduces && self.fits(node, Role::Reduce) {
             return Some((self.hand_out(ctx, job, node, Role::Reduce), Role::Reduce, Locality::Remote));
         }
         let app = &self.yarn.apps[number];
-        if app.asks.any == 0 || !self.fits(node, Role::Map) {
+        if app.asks.any == 0 || !for_maps || !self.fits(node, Role::Map) {
             return None;
         }
         let rack = ctx.nodes.rack(node);
@@ -232,6 +236,23 @@ impl MapReduce {
         self.attempts[id.0 as usize].container = Some(number);
         self.yarn.containers[number as usize].attempt = Some(id);
         Some(id)
+    }
+    /// The nodes on which an attempt runs at every task of a kind that waits: a container there would be given back.
+    pub(crate) fn useless_nodes(&self, job: JobId, kind: TaskKind) -> Vec<NodeId> {
+        let tasks = self.jobs[job.0 as usize].tasks(kind).iter().filter(|task| task.wanted > 0);
+        let nodes = |task: &Task| task.running.iter().map(|id| self.attempts[id.0 as usize].record.node).collect::<Vec<_>>();
+        let mut common: Option<Vec<NodeId>> = None;
+        for task in tasks {
+            let here = nodes(task);
+            match &mut common {
+                Some(common) => common.retain(|node| here.contains(node)),
+                None => common = Some(here),
+            }
+            if common.as_ref().is_some_and(Vec::is_empty) {
+                break;
+            }
+        }
+        common.unwrap_or_default()
     }
     /// The job's next task for a node, unless the job avoids the node or an attempt at the task already runs there.
     pub(crate) fn take_task(

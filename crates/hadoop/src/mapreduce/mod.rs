@@ -22,7 +22,7 @@ pub use config::{Generation, Hadoop1Config, MapReduceConfig, Policy, Replay, Rep
 pub use job::{JobInput, JobSpec};
 
 use crate::context::{Context, Part};
-use crate::effect::{Input, Tag};
+use crate::effect::{Input, NodeId, Tag};
 use crate::event::Event;
 use crate::hdfs::Hdfs;
 use crate::record::{AttemptId, AttemptRecord, AttemptState, JobId, Records};
@@ -243,6 +243,10 @@ impl MapReduce {
         }
     }
 
+    /// The node of a job's AppMaster while it runs (YARN).
+    pub fn master_node(&self, job: JobId) -> Option<NodeId> {
+        self.yarn.master_of(job)
+    }
     /// Where the job's master listens to its tasks.
     fn umbilical(&self, job: JobId) -> Option<Server> {
         self.yarn.master_of(job).map(|node| Server { node, port: yarn::UMBILICAL + job.0 })
