@@ -53,7 +53,8 @@ fn maps_whose_output_died_with_their_node_run_again() {
         let records = finish(&mut world);
         assert_eq!(records.jobs[0].state, JobState::Succeeded, "{}", records.jobs[0].reason);
         let rerun = records.attempts.iter().filter(|a| a.kind == TaskKind::Map && a.state == AttemptState::Killed);
-        let rerun = rerun.filter(|a| a.reason == "its node was lost with its output" || a.reason.contains("AppMaster")).count();
+        let rerun =
+            rerun.filter(|a| a.reason == "its node was lost with its output" || a.reason.contains("AppMaster")).count();
         assert!(rerun >= lost, "{generation:?}: {rerun} maps of {lost} again");
         let maps = succeeded(&records, TaskKind::Map);
         assert_eq!(maps.len(), 16);
@@ -70,7 +71,10 @@ fn outputs_that_cannot_be_fetched_make_their_maps_run_again() {
         cfg.mapreduce.task_timeout = Time::from_secs(2_000);
         cfg.mapreduce.jobs[0].reducers = 4;
         let mut world = World::new(cfg, Spec::new(6, 1), 5);
-        assert!(world.run_until(Time::from_secs(1_000), |world| succeeded(&world.cluster.records(), TaskKind::Map).len() == 16));
+        assert!(
+            world.run_until(Time::from_secs(1_000), |world| succeeded(&world.cluster.records(), TaskKind::Map).len()
+                == 16)
+        );
         let records = world.cluster.records();
         let maps = succeeded(&records, TaskKind::Map);
         // A node with outputs, without the AppMaster (which holds the first container).
@@ -96,7 +100,8 @@ fn a_lost_app_master_is_replaced_and_keeps_the_maps_that_were_done() {
     until_maps_done(&mut world, 8);
     let before = world.cluster.records();
     let node = master_node(&world);
-    let kept: Vec<u32> = succeeded(&before, TaskKind::Map).iter().filter(|map| map.node != node).map(|map| map.task).collect();
+    let kept: Vec<u32> =
+        succeeded(&before, TaskKind::Map).iter().filter(|map| map.node != node).map(|map| map.task).collect();
     world.kill(node, world.now);
     let records = finish(&mut world);
     assert_eq!(records.jobs[0].state, JobState::Succeeded);
@@ -127,7 +132,8 @@ fn freeze_one(world: &mut World) -> NodeId {
     assert!(world.run_until(Time::from_secs(1_000), started));
     let records = world.cluster.records();
     let master = master_node(world);
-    let node = records.attempts.iter().find(|a| a.start > Time::ZERO && a.node != master).expect("one has started").node;
+    let node =
+        records.attempts.iter().find(|a| a.start > Time::ZERO && a.node != master).expect("one has started").node;
     world.set_speed(node, FROZEN);
     node
 }
@@ -142,7 +148,8 @@ fn a_silent_task_is_failed_after_exactly_600_seconds() {
         let records = finish(&mut world);
         assert_eq!(records.jobs[0].state, JobState::Succeeded, "{}", records.jobs[0].reason);
         let failed = attempts(&records, TaskKind::Map, AttemptState::Failed);
-        let silent: Vec<_> = failed.iter().filter(|map| map.reason == "no progress for as long as the task timeout").collect();
+        let silent: Vec<_> =
+            failed.iter().filter(|map| map.reason == "no progress for as long as the task timeout").collect();
         assert!(!silent.is_empty());
         for map in silent {
             assert_eq!(map.node, node);
@@ -161,7 +168,10 @@ fn a_task_that_fails_too_often_fails_its_job_with_the_reason() {
         let records = finish(&mut world);
         assert_eq!(records.jobs[0].state, JobState::Failed);
         let reason = &records.jobs[0].reason;
-        assert!(reason.ends_with("failed 1 times, the last because: no progress for as long as the task timeout"), "{reason}");
+        assert!(
+            reason.ends_with("failed 1 times, the last because: no progress for as long as the task timeout"),
+            "{reason}"
+        );
     }
 }
 
@@ -177,8 +187,11 @@ fn a_node_that_fails_three_attempts_is_avoided() {
         let mut world = World::new(cfg, Spec::new(4, 1), 6);
         let node = freeze_one(&mut world);
         let records = finish(&mut world);
-        let mut failures: Vec<Time> =
-            attempts(&records, TaskKind::Map, AttemptState::Failed).iter().filter(|a| a.node == node).map(|a| a.finish).collect();
+        let mut failures: Vec<Time> = attempts(&records, TaskKind::Map, AttemptState::Failed)
+            .iter()
+            .filter(|a| a.node == node)
+            .map(|a| a.finish)
+            .collect();
         failures.sort_unstable();
         let third = failures[2];
         records.attempts.iter().filter(|a| a.node == node && a.allocated > third).count()
@@ -196,10 +209,12 @@ fn a_second_attempt_saves_a_job_with_a_slow_node() {
             cfg.mapreduce.speculative_maps = speculative;
             cfg.hdfs.replication = 4;
             let mut world = World::new(cfg, Spec::new(4, 1), 6);
-            let started = |world: &World| world.cluster.records().attempts.iter().filter(|a| a.start > Time::ZERO).count() >= 4;
+            let started =
+                |world: &World| world.cluster.records().attempts.iter().filter(|a| a.start > Time::ZERO).count() >= 4;
             assert!(world.run_until(Time::from_secs(1_000), started));
             let master = master_node(&world);
-            let node = world.cluster.records().attempts.iter().map(|a| a.node).find(|&node| node != master).expect("a node");
+            let node =
+                world.cluster.records().attempts.iter().map(|a| a.node).find(|&node| node != master).expect("a node");
             world.set_speed(node, 0.02);
             let records = finish(&mut world);
             let copies = succeeded(&records, TaskKind::Map).iter().filter(|map| map.speculative).count();
@@ -231,7 +246,8 @@ fn reducers_give_way_to_maps_that_must_run_again() {
     assert!(world.run_until(Time::from_secs(1_000), all_reduce));
     let records = world.cluster.records();
     let master = master_node(&world);
-    let node = succeeded(&records, TaskKind::Map).iter().map(|map| map.node).find(|&node| node != master).expect("a node");
+    let node =
+        succeeded(&records, TaskKind::Map).iter().map(|map| map.node).find(|&node| node != master).expect("a node");
     world.kill(node, world.now);
     let records = finish(&mut world);
     assert_eq!(records.jobs[0].state, JobState::Succeeded, "{}", records.jobs[0].reason);
@@ -241,7 +257,8 @@ fn reducers_give_way_to_maps_that_must_run_again() {
 /// Any jobs with any settings, under any crashes: they end, and every ledger closes.
 #[test]
 fn jobs_end_and_ledgers_close_under_random_crashes() {
-    let names = ["terasort", "wordcount", "grep", "teragen", "dfsio-write", "wordcount-nocombine", "dfsio-read", "sort"];
+    let names =
+        ["terasort", "wordcount", "grep", "teragen", "dfsio-write", "wordcount-nocombine", "dfsio-read", "sort"];
     for generation in GENERATIONS {
         for seed in 0..40 {
             let mut random = RandomStream::new(seed, "test", 0);

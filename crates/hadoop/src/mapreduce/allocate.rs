@@ -240,7 +240,8 @@ impl MapReduce {
     /// The nodes on which an attempt runs at every task of a kind that waits: a container there would be given back.
     pub(crate) fn useless_nodes(&self, job: JobId, kind: TaskKind) -> Vec<NodeId> {
         let tasks = self.jobs[job.0 as usize].tasks(kind).iter().filter(|task| task.wanted > 0);
-        let nodes = |task: &Task| task.running.iter().map(|id| self.attempts[id.0 as usize].record.node).collect::<Vec<_>>();
+        let nodes =
+            |task: &Task| task.running.iter().map(|id| self.attempts[id.0 as usize].record.node).collect::<Vec<_>>();
         let mut common: Option<Vec<NodeId>> = None;
         for task in tasks {
             let here = nodes(task);
