@@ -72,6 +72,8 @@ pub(crate) struct Container {
     pub vcores: u32,
     pub attempt: Option<AttemptId>,
     pub granted: Time,
+    /// Its NodeManager has begun to start it (AppMasters).
+    pub started: bool,
     pub ended: bool,
 }
 
@@ -115,7 +117,7 @@ impl MapReduce {
     pub(crate) fn allocate(&mut self, ctx: &Context, node: NodeId) -> Vec<u32> {
         let mut starts = Vec::new();
         let mut off_switch = 0;
-        loop {
+        for _ in 0..self.config.yarn.containers_per_heartbeat {
             let shares = (0..self.jobs.len())
                 .filter(|&job| !self.yarn.apps[job].left && !self.jobs[job].is_over())
                 .map(|job| {
@@ -127,12 +129,13 @@ impl MapReduce {
                 .into_iter()
                 .find_map(|job| self.grant(ctx, JobId(job as u32), node, off_switch));
             match granted {
-                None => return starts,
+                None => break,
                 Some((container, Role::Master, _)) => starts.push(container),
                 Some((_, _, Locality::Remote)) => off_switch += 1,
                 Some(_) => {}
             }
         }
+        starts
     }
     /// Grants a job a container on the node, if it wants one that fits.
     fn grant(&mut self, ctx: &Context, job: JobId, node: NodeId, off_switch: u32) -> Option<(u32, Role, Locality)> {
@@ -188,7 +191,17 @@ impl MapReduce {
     fn hand_out(&mut self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> u32 {
         let (memory, vcores) = self.request(role);
         let number = self.yarn.containers.len() as u32;
-        let container = Container { job, node, role, memory, vcores, attempt: None, granted: ctx.now, ended: false };
+        let container = Container {
+            job,
+            node,
+            role,
+            memory,
+            vcores,
+            attempt: None,
+            granted: ctx.now,
+            started: false,
+            ended: false,
+        };
         self.yarn.containers.push(container);
         let free = &mut self.yarn.nodes[node.0 as usize];
         free.memory -= memory;

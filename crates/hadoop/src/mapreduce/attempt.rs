@@ -483,6 +483,10 @@ impl MapReduce {
         let here = |attempt: &Attempt| attempt.record.node == node && !matches!(attempt.body, Body::Exited);
         (0..).map(AttemptId).zip(&self.attempts).filter(|(_, attempt)| here(attempt)).map(|(id, _)| id).collect()
     }
+    /// Whether its node has not begun to start it.
+    pub(crate) fn is_placed(&self, id: AttemptId) -> bool {
+        matches!(self.attempts[id.0 as usize].body, Body::Placed)
+    }
     /// The progress that an attempt would report now, if it has a task.
     pub(crate) fn progress_on_node(&self, id: AttemptId) -> Option<f64> {
         match &self.attempts[id.0 as usize].body {

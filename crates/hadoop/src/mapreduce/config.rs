@@ -153,6 +153,9 @@ pub struct YarnConfig {
     pub am_max_attempts: u32,
     /// `yarn.scheduler.capacity.node-locality-delay` (40): nodes whose offers a job lets pass before it takes a rack-local container.
     pub locality_delay: u32,
+    /// Containers that a node's heartbeat may be given in all (`yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
+    /// `yarn.scheduler.fair.assignmultiple`). One here: in the recorded jobs tasks spread one by one, and some ran rack-local beside nodes with room.
+    pub containers_per_heartbeat: u32,
     /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments` (1).
     pub off_switch_per_heartbeat: u32,
     /// `yarn.app.mapreduce.am.job.reduce.rampup.limit` (0.5): the part of the job's resources for reducers while maps wait.
@@ -259,9 +262,10 @@ impl Default for YarnConfig {
             am_expiry: Time::from_secs(600),
             am_max_attempts: 2,
             locality_delay: 40,
+            containers_per_heartbeat: 1,
             off_switch_per_heartbeat: 1,
             reduce_rampup_limit: 0.5,
-            am_init_cpu: Time::from_ms(1_500),
+            am_init_cpu: Time::from_ms(1_000),
         }
     }
 }

@@ -317,6 +317,15 @@ impl MapReduce {
         false
     }
 
+    /// A recorded attempt takes its slot without being asked for.
+    pub(crate) fn occupy_slot(&mut self, id: AttemptId) {
+        let record = &self.attempts[id.0 as usize].record;
+        let tracker = &mut self.tracker.trackers[record.node.0 as usize];
+        match record.kind {
+            TaskKind::Map => tracker.maps.push(id),
+            TaskKind::Reduce => tracker.reduces.push(id),
+        }
+    }
     /// The reply to the node's next heartbeat tells it to kill an attempt.
     pub(crate) fn tell_tracker_to_kill(&mut self, id: AttemptId) {
         let node = self.attempts[id.0 as usize].record.node;

@@ -393,7 +393,8 @@ impl MapTask {
             bytes = data.materialized(env.spec.reducers);
             env.record.spilled_records += data.records;
         } else {
-            let share = bytes.get() as f64 / self.spilled.bytes.get().max(1) as f64;
+            let all: Bytes = self.spills.iter().map(|file| file.bytes).sum();
+            let share = bytes.get() as f64 / all.get().max(1) as f64;
             env.record.spilled_records += (self.spilled.records as f64 * share).round() as u64;
         }
         let number = self.new_number();

@@ -87,6 +87,11 @@ impl MapReduce {
         }
         self.after(ctx, hdfs, id);
     }
+    /// A new AppMaster asks again for what its predecessor had running.
+    pub(crate) fn resume(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId) {
+        self.after(ctx, hdfs, id);
+        self.arm_timeout(ctx, id);
+    }
     /// A recorded attempt starts where and when it did.
     fn replay(&mut self, ctx: &mut Context, number: usize) {
         let job = JobId(0);
@@ -109,6 +114,9 @@ impl MapReduce {
         }
         let id = self.place(Placement { job, kind: plan.kind, task: plan.task, node, locality, allocated: ctx.now });
         self.attempts[id.0 as usize].replayed = true;
+        if self.config.generation == Generation::Hadoop1 {
+            self.occupy_slot(id);
+        }
         self.confirm_start(ctx, id);
         self.launch(ctx, id);
     }
@@ -153,6 +161,9 @@ impl MapReduce {
             return;
         }
         self.jobs[job.0 as usize].timeout_at = Time::MAX;
+        if !self.has_master(ctx, job) {
+            return;
+        }
         let timeout = self.config.task_timeout;
         let silent: Vec<AttemptId> = self
             .running(job)
@@ -167,6 +178,13 @@ impl MapReduce {
         }
         if !self.jobs[job.0 as usize].is_over() {
             self.arm_timeout(ctx, job);
+        }
+    }
+    /// Whether the job's master runs.
+    fn has_master(&self, ctx: &Context, job: JobId) -> bool {
+        match self.config.generation {
+            Generation::Yarn => self.yarn.master_of(job).is_some(),
+            Generation::Hadoop1 => ctx.nodes.is_up(ctx.nodes.master()),
         }
     }
     /// The attempts of a job that run as far as its master knows.
@@ -406,6 +424,9 @@ impl MapReduce {
         for (kind, _) in wanted.into_iter().filter(|(_, enabled)| *enabled) {
             let job = &self.jobs[id.0 as usize];
             let (generation, cap) = (self.config.generation, self.config.speculative_cap);
+            if !self.has_master(ctx, id) {
+                continue;
+            }
             if let Some(task) = speculate::candidate(job, &self.attempts, kind, generation, cap, ctx.now) {
                 let job = &mut self.jobs[id.0 as usize];
                 job.task_mut(kind, task).speculate = true;

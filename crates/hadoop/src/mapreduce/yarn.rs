@@ -36,6 +36,8 @@ const BEAT: u64 = 300;
 const PER_CONTAINER: u64 = 120;
 const SMALL: Bytes = Bytes::new(250);
 const LAUNCH_CONTEXT: Bytes = Bytes::new(3_000);
+/// How long a client tries to reach a NodeManager (`yarn.client.nodemanager-connect.max-wait-ms`).
+const NODE_WAIT: Time = Time::from_secs(180);
 /// The ResourceManager looks for silent nodes this often, at a third of the expiry as `AbstractLivelinessMonitor` does.
 const LOOKS: u64 = 3;
 
@@ -133,6 +135,9 @@ impl MapReduce {
 
     /// The client submits a job.
     pub(crate) fn submit(&mut self, ctx: &mut Context, job: JobId) {
+        if !ctx.nodes.is_up(ctx.nodes.master()) {
+            return ctx.timer_in(Time::from_secs(1), control(kind::SUBMIT_DUE, u64::from(job.0)));
+        }
         self.jobs[job.0 as usize].record.submit = ctx.now;
         let from = Process { node: ctx.nodes.master(), id: CLIENT_PROCESS };
         let port =
@@ -191,8 +196,8 @@ impl MapReduce {
             kind::SUBMIT => self.yarn.apps[value as usize].wants_master = true,
             kind::WORKER_BEAT => self.rm_hears(ctx, NodeId(value as u32), call),
             kind::START_MASTER => {
-                let container = &self.yarn.containers[value as usize];
-                if !container.ended {
+                let container = &mut self.yarn.containers[value as usize];
+                if !container.ended && !std::mem::replace(&mut container.started, true) {
                     let job = container.job;
                     self.jobs[job.0 as usize].record.master_start = Some(ctx.now);
                     ctx.timer_in(self.config.launch_latency, control(kind::MASTER_LAUNCHED, value));
@@ -201,7 +206,7 @@ impl MapReduce {
             kind::MASTER_BEAT => self.rm_answers(ctx, value as u32, call),
             kind::START_TASK => {
                 let id = AttemptId(value as u32);
-                if ctx.nodes.is_up(to.node) && !self.container_ended(id) {
+                if ctx.nodes.is_up(to.node) && !self.container_ended(id) && self.is_placed(id) {
                     self.launch(ctx, id);
                 }
             }
@@ -264,9 +269,27 @@ impl MapReduce {
             }
             kind::MASTER_BEAT => ctx.timer_in(self.config.yarn.am_heartbeat, control(kind::MASTER_DUE, value)),
             kind::REGISTER => self.register(ctx, value as u32),
-            kind::START_TASK => {
-                self.master_failed(ctx, hdfs, AttemptId(value as u32), "its container could not be launched");
+            // A NodeManager that has restarted resets connections to its former life: the client tries again for a while.
+            kind::START_MASTER => {
+                let container = self.yarn.containers[value as usize];
+                if !container.ended {
+                    self.start_master(ctx, value as u32);
+                }
             }
+            kind::START_TASK => {
+                let id = AttemptId(value as u32);
+                let waited = ctx.now.saturating_sub(self.attempts[id.0 as usize].record.allocated);
+                if waited >= NODE_WAIT || self.container_ended(id) {
+                    self.master_failed(ctx, hdfs, id, "its container could not be launched");
+                } else if self.attempts[id.0 as usize].record.state == AttemptState::Running {
+                    self.start_task(ctx, id);
+                }
+            }
+            kind::UNREGISTER => {
+                let job = self.yarn.containers[value as usize].job;
+                self.unregister(ctx, job);
+            }
+            kind::SUBMIT => ctx.timer_in(Time::from_secs(1), control(kind::SUBMIT_DUE, value)),
             _ => {}
         }
     }
@@ -327,10 +350,13 @@ impl MapReduce {
         let due = launch
             .map_or(ctx.now, |launch| self.jobs[job.0 as usize].record.submit.saturating_add(launch))
             .max(ctx.now);
-        if self.jobs[job.0 as usize].record.launch.is_none() && due == ctx.now {
-            self.launch_job(ctx, hdfs, job);
+        if due > ctx.now {
+            return ctx.timer(due, control(kind::MASTER_DUE, u64::from(container)));
         }
-        ctx.timer(due, control(kind::MASTER_DUE, u64::from(container)));
+        // Its first heartbeat leaves before the job's tasks exist: they are in the second.
+        self.launch_job(ctx, hdfs, job);
+        self.resume(ctx, hdfs, job);
+        ctx.timer_in(self.config.yarn.am_heartbeat, control(kind::MASTER_DUE, u64::from(container)));
     }
 
     /// The AppMaster's heartbeat leaves with what the job wants now.
@@ -404,17 +430,18 @@ impl MapReduce {
                 continue;
             }
             match self.assign(ctx, job, granted) {
-                Some(id) => {
-                    let node = self.yarn.containers[granted as usize].node;
-                    let Some(from) = self.master_process(job) else { return };
-                    let to = Server { node, port: NODE_MANAGER };
-                    let tag = control(kind::START_TASK, u64::from(id.0));
-                    rpc::call(ctx, Call { from, to, request: LAUNCH_CONTEXT, reply: SMALL, tag });
-                }
+                Some(id) => self.start_task(ctx, id),
                 None => self.yarn.masters[job.0 as usize].releases.push(granted),
             }
         }
         self.after(ctx, hdfs, job);
+    }
+    fn start_task(&mut self, ctx: &mut Context, id: AttemptId) {
+        let record = &self.attempts[id.0 as usize].record;
+        let Some(from) = self.master_process(record.job) else { return };
+        let to = Server { node: record.node, port: NODE_MANAGER };
+        let tag = control(kind::START_TASK, u64::from(id.0));
+        rpc::call(ctx, Call { from, to, request: LAUNCH_CONTEXT, reply: SMALL, tag });
     }
     pub(crate) fn headroom(&self, job: JobId) -> Bytes {
         self.yarn.masters[job.0 as usize].headroom
@@ -508,6 +535,9 @@ impl MapReduce {
         let life = self.yarn.managers[node.0 as usize].life + 1;
         self.yarn.managers[node.0 as usize] = NodeManager { life, ..NodeManager::default() };
         self.yarn.nodes[node.0 as usize].clean_up.clear();
+        for master in self.yarn.masters.iter_mut().filter(|master| master.node == Some(node)) {
+            *master = Master::default();
+        }
     }
     /// A worker is back: its NodeManager registers anew.
     pub(crate) fn yarn_node_up(&mut self, ctx: &mut Context, node: NodeId) {
