@@ -1,10 +1,14 @@
 //! A scenario's jobs and Hadoop settings in the terms of `hadoop`.
 
-use crate::scenario::{Generation, Job, MapReduce, Scenario, Scheduler, WorkloadKind};
-use hadoop::NodeInfo;
+use crate::scenario::{
+    Generation, Job, MapReduce, Nodes, Plan, PlannedAttempt, PlannedKind, Scenario, Scheduler, WorkloadKind,
+    node_number,
+};
 use hadoop::hdfs::HdfsConfig;
-use hadoop::mapreduce::{Hadoop1Config, JobInput, JobSpec, MapReduceConfig, Policy, YarnConfig};
+use hadoop::mapreduce::{Hadoop1Config, JobInput, JobSpec, MapReduceConfig, Policy, Replay, ReplayAttempt, YarnConfig};
+use hadoop::record::TaskKind;
 use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
+use hadoop::{NodeId, NodeInfo};
 use units::Bytes;
 
 /// Where every node stands and what it has.
@@ -108,7 +112,24 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
             am_init_cpu: settings.am_start,
             ..defaults.yarn.clone()
         },
+        replay: scenario.job.first().and_then(|job| job.plan.as_ref()).map(replay),
         ..defaults
+    }
+}
+
+fn replay(plan: &Plan) -> Replay {
+    let node = |name: &str| node_number(name).map(NodeId);
+    let attempt = |attempt: &PlannedAttempt| {
+        let kind = match attempt.kind {
+            PlannedKind::Map => TaskKind::Map,
+            PlannedKind::Reduce => TaskKind::Reduce,
+        };
+        Some(ReplayAttempt { kind, task: attempt.task, node: node(&attempt.node)?, start: attempt.start })
+    };
+    Replay {
+        master: plan.master.as_deref().and_then(node).map(|node| (node, plan.master_start)),
+        launch: plan.launch,
+        attempts: plan.attempt.iter().filter_map(attempt).collect(),
     }
 }
 
@@ -127,7 +148,12 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
     JobSpec {
         name: if job.name.is_empty() { job.workload.word().to_owned() } else { job.name.clone() },
         workload,
-        input: JobInput::Files(files),
+        input: if job.split_hosts.is_empty() {
+            JobInput::Files(files)
+        } else {
+            let hosts = |nodes: &Nodes| nodes.numbers(scenario.cluster.workers).into_iter().map(NodeId).collect();
+            JobInput::Splits(files.into_iter().zip(job.split_hosts.iter().map(hosts)).collect())
+        },
         whole_files: whole_files || !job.splits.is_empty(),
         reducers: job.reducers.unwrap_or(scenario.mapreduce.reducers),
         submit: job.submit,
