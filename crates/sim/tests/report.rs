@@ -356,6 +356,31 @@ fn the_page_holds_the_data_whatever_is_in_its_texts() {
     }
 }
 
+#[test]
+fn a_run_stands_beside_the_history_that_it_re_does() {
+    let file = "/tests/traces/wordcount-nocombine-10mbit/job_1795217314114_0009.jhist";
+    let bytes = std::fs::read(env!("CARGO_MANIFEST_DIR").to_owned() + file).unwrap();
+    let (_, jobs) = hadoop::history::read(&bytes).unwrap();
+    let data = Comparison::with_actual(&result(), &jobs[0], "");
+    let rows: Vec<_> = data.rows.iter().map(|row| (row.name.as_str(), row.predicted, row.actual)).collect();
+    // The run above, launched at 0.5 s, with no map output; the history, read with an independent decoder.
+    let want = [
+        ("job, launch to finish", 11.5, 204.934),
+        ("last map done, from launch", 3.5, 56.979),
+        ("a map, mean", 2.75, 44.113),
+        ("last shuffle done, from launch", 9.5, 197.711),
+        ("a reducer's shuffle, mean", 7.0, 137.419),
+        ("a reducer after its shuffle, mean", 2.0, 6.048),
+        ("map output", 0.0, 386_196_972.0),
+        ("bytes shuffled", 50_000_000.0, 386_196_972.0),
+    ];
+    assert_eq!(rows.len(), want.len());
+    for (row, want) in rows.iter().zip(want) {
+        assert_eq!(row.0, want.0);
+        assert!((row.1 - want.1).abs() < 1e-9 && (row.2 - want.2).abs() < 6e-4, "{row:?} is not {want:?}");
+    }
+}
+
 /// The data of this test's run stands in the page's own tests: what Rust writes is what TypeScript reads.
 /// After a change of the data, `TRUNKLINE_BLESS=1` writes the file anew.
 #[test]

@@ -3,6 +3,7 @@
 //! [`ReportData`] is what the page reads: small, by column, at most a few thousand values per series. The page itself is built
 //! from `report/` and committed, so that cargo alone embeds it; [`render`] puts the data in.
 
+mod actual;
 mod data;
 mod from_run;
 mod place;

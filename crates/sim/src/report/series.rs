@@ -88,6 +88,7 @@ fn link_label(result: &RunResult, link: &Link) -> (i64, String) {
     let find = |name: &str| result.nodes.iter().position(|node| node.name == name);
     let (from, to) = ends(&link.name);
     match (find(from), find(to)) {
+        (Some(node), Some(_)) if from == to => (node as i64, format!("{from} itself")),
         (None, Some(node)) => (node as i64, format!("{to} in")),
         (Some(node), None) => (node as i64, format!("{from} out")),
         _ => (-1, link.name.clone()),
@@ -157,7 +158,10 @@ impl Maker<'_> {
 
     /// What arrives at the nodes, all together.
     fn arriving(&self) -> Option<Chart> {
-        let into = |link: &&Link| self.result.nodes.iter().any(|node| node.name == ends(&link.name).1);
+        let into = |link: &&Link| {
+            let (from, to) = ends(&link.name);
+            from != to && self.result.nodes.iter().any(|node| node.name == to)
+        };
         let mut total = Vec::new();
         for link in self.result.links.iter().filter(into) {
             add(&mut total, link.utilisation.iter().map(|u| f64::from(*u) * link.rate.as_bps() as f64));
