@@ -380,7 +380,9 @@ fn splits(spec: &JobSpec, ctx: &Context, hdfs: &mut Hdfs) -> Vec<Split> {
             splits.push(Split { blocks, bytes, hosts });
         }
     }
-    // Hadoop hands the splits out largest first.
-    splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));
+    // Hadoop numbers the splits largest first; a recorded layout has its numbers.
+    if !spec.whole_files && matches!(spec.input, JobInput::Files(_)) {
+        splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));
+    }
     splits
 }
