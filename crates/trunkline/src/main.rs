@@ -1,3 +1,72 @@
 //! The command line.
 
-fn main() {}
+mod args;
+mod bench;
+mod clock;
+mod compare;
+mod failure;
+mod interrupt;
+mod progress;
+mod run;
+mod simulate;
+mod summary;
+
+use args::{Arguments, Command};
+use clap::{CommandFactory, Parser};
+use failure::Failure;
+use std::io::{self, Write};
+use std::panic;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(5) };
+        }
+    };
+    interrupt::listen();
+    panic::set_hook(Box::new(|panic| {
+        eprintln!("error: {panic}\nthis is an error of trunkline: please report it with the scenario");
+    }));
+    match panic::catch_unwind(|| dispatch(arguments.command)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            failure.report();
+            ExitCode::from(failure.code())
+        }
+        Err(_) => ExitCode::from(1),
+    }
+}
+
+fn dispatch(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Run(run) => run::run(&run),
+        Command::Compare(compare) => compare::compare(&compare),
+        Command::Bench(bench) => bench::bench(&bench),
+        Command::Schema(schema) if schema.reference => emit(&sim::scenario::reference()),
+        Command::Schema(_) => emit(&format!("{:#}\n", sim::scenario::schema())),
+        Command::Completions(completions) => {
+            let mut script = Vec::new();
+            clap_complete::generate(completions.shell, &mut Arguments::command(), "trunkline", &mut script);
+            emit(&String::from_utf8_lossy(&script))
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut page);
+            rendered.map_err(|error| Failure::Internal(error.to_string()))?;
+            emit(&String::from_utf8_lossy(&page))
+        }
+    }
+}
+
+/// Writes to standard output.
+pub fn emit(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
+        Err(error) => Err(Failure::Output(format!("cannot write to standard output: {error}"))),
+    }
+}

@@ -21,7 +21,7 @@ pub const SESSION: u8 = 4;
 const ENDLESS: Bytes = Bytes::new(1 << 60);
 
 /// Port at which the first traffic's receivers accept; the next ones take the following ports.
-const FIRST_PORT: u16 = 5_001;
+pub const FIRST_PORT: u16 = 5_001;
 
 define_index! {
     /// A flow of plain traffic: a connection to come, open, or done.

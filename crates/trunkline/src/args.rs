@@ -1,0 +1,142 @@
+//! The command line's words.
+
+use clap::{Parser, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+/// Predict how a big-data job runs on a network, packet by packet.
+#[derive(Debug, Parser)]
+#[command(
+    name = "trunkline",
+    version,
+    about,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done; 1 internal error; 2 bad input; 3 the simulated job failed; 4 this host lacks a \
+                  capability; 5 output could not be written; 130 interrupted."
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a scenario, print a summary, leave a folder of results
+    #[command(after_help = "Examples:
+  trunkline run scenarios/terasort.toml
+  trunkline run cluster.toml --set hdfs.block='64 MB' --set network.shape.0.rate='50 Mbit/s'
+  trunkline run cluster.toml --runs 20 --out results/twenty
+  trunkline run cluster.toml --pcap worker-1 --out results/captured
+  trunkline run cluster.toml --json --quiet | jq .job.finish_s")]
+    Run(Run),
+    /// Simulate several scenarios over the same seeds and put them side by side
+    #[command(after_help = "Examples:
+  trunkline compare cubic.toml bbr.toml --runs 10
+  trunkline compare a.toml b.toml c.toml --set mapreduce.reducers=8")]
+    Compare(Compare),
+    /// Print the JSON Schema of a scenario, by which editors complete and check it
+    #[command(after_help = "Examples:
+  trunkline schema > trunkline.schema.json
+  trunkline schema --reference > docs/scenario.md")]
+    Schema(Schema),
+    /// Measure packet-hops per CPU second and memory on fixed work loads
+    #[command(after_help = "Examples:
+  trunkline bench
+  trunkline bench shuffle-8x64MB --json")]
+    Bench(Bench),
+    /// Print a script that completes the command line in a shell
+    #[command(after_help = "Examples:
+  trunkline completions bash > /etc/bash_completion.d/trunkline
+  trunkline completions fish > ~/.config/fish/completions/trunkline.fish")]
+    Completions(Completions),
+    /// Print the manual page
+    #[command(after_help = "Example:
+  trunkline man > /usr/local/share/man/man1/trunkline.1")]
+    Man,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// The scenario, a TOML file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub scenario: PathBuf,
+    #[command(flatten)]
+    pub change: Change,
+    /// Seeds to run, from the scenario's on: each its own results, and the mean with its 95 % interval
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: u32,
+    /// The folder of results [default: results/NAME]; earlier results there are replaced
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Capture the packets of a link, both ways, without payload, as LINK.pcapng among the results: a node
+    /// (its own link), or two ends like "rack-1 -- core"
+    #[arg(long, value_name = "LINK")]
+    pub pcap: Option<String>,
+    /// Print result.json instead of the summary
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Compare {
+    /// The scenarios, TOML files; the first is what the others are compared with
+    #[arg(num_args = 2.., required = true, value_hint = ValueHint::FilePath)]
+    pub scenarios: Vec<PathBuf>,
+    #[command(flatten)]
+    pub change: Change,
+    /// Seeds to run of each
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub runs: u32,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+/// What differs from the file.
+#[derive(Debug, clap::Args)]
+pub struct Change {
+    /// Set a key of the scenario; entries of a list by number
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub assignments: Vec<String>,
+    /// The first seed, in place of run.seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// How to go about it.
+#[derive(Debug, clap::Args)]
+pub struct Effort {
+    /// Runs at the same time [default: the cores of this machine]; the results do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Bench {
+    /// The work loads; all where none is named
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(sim::bench::NAMES))]
+    pub names: Vec<String>,
+    /// Print a list of {name, hops, cpu_s, hops_per_cpu_s, peak_bytes, ...}
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Schema {
+    /// Print the reference of all keys as Markdown instead
+    #[arg(long)]
+    pub reference: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}

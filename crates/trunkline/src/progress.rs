@@ -1,0 +1,63 @@
+//! How far the runs are, on standard error: simulated time, packets a second, remaining time.
+
+use crate::clock::Clock;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sim::Progress;
+use std::io::{self, IsTerminal};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use units::Time;
+
+/// The progress of several runs together.
+pub struct Meter {
+    bar: ProgressBar,
+    clock: Clock,
+    runs: Mutex<Vec<Progress>>,
+}
+
+const STEPS: u64 = 1000;
+
+impl Meter {
+    /// For so many runs; shows nothing when `quiet` or when standard error is no terminal.
+    pub fn new(runs: usize, quiet: bool) -> Self {
+        let hidden = quiet || !io::stderr().is_terminal();
+        let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+        let bar = ProgressBar::with_draw_target(Some(STEPS), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self { bar, clock: Clock::start(), runs: Mutex::new(vec![Progress::default(); runs]) }
+    }
+
+    /// One run has got this far.
+    pub fn update(&self, run: usize, progress: &Progress) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        runs[run] = *progress;
+        let done = runs.iter().map(|run| run.done).sum::<f64>() / runs.len() as f64;
+        let hops: u64 = runs.iter().map(|run| run.hops).sum();
+        let now: Time = runs.iter().map(|run| run.now).max().unwrap_or_default();
+        drop(runs);
+        let elapsed = self.clock.elapsed().as_secs_f64();
+        let left = if done > 0.001 { remaining(elapsed * (1.0 - done) / done) } else { "...".to_owned() };
+        self.bar.set_position((done * STEPS as f64) as u64);
+        let rate = hops as f64 / elapsed.max(1e-3) / 1e6;
+        self.bar.set_message(format!("simulated {now:.1}, {rate:.2} M packet-hops/s, {left} left"));
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn remaining(seconds: f64) -> String {
+    let seconds = Duration::from_secs_f64(seconds.clamp(0.0, 1e7)).as_secs();
+    match seconds {
+        0..=99 => format!("{seconds} s"),
+        100..=5999 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
