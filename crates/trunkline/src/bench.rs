@@ -4,6 +4,7 @@ use crate::args::Bench;
 use crate::emit;
 use crate::failure::Failure;
 use sim::bench;
+use std::fmt::Write;
 
 /// Runs the work loads, one after the other, and prints what each cost and what came of it.
 pub fn bench(args: &Bench) -> Result<(), Failure> {
@@ -16,12 +17,14 @@ pub fn bench(args: &Bench) -> Result<(), Failure> {
     }
     let heads = ["work load", "M hops", "CPU s", "M hops/CPU s", "peak MB", "drops", "rtx", "done s"];
     let [name, hops, cpu, speed, peak, drops, retransmissions, completion] = heads;
-    let mut text =
-        format!("{name:<18} {hops:>8} {cpu:>7} {speed:>12} {peak:>8} {drops:>9} {retransmissions:>9} {completion:>9}\n");
+    let mut text = format!(
+        "{name:<18} {hops:>8} {cpu:>7} {speed:>12} {peak:>8} {drops:>9} {retransmissions:>9} {completion:>9}\n"
+    );
     for row in rows {
         let (hops, speed, peak) = (row.hops as f64 / 1e6, row.hops_per_cpu_s / 1e6, row.peak_bytes as f64 / 1e6);
-        text += &format!(
-            "{:<18} {hops:>8.2} {:>7.2} {speed:>12.2} {peak:>8.1} {:>9} {:>9} {:>9.4}\n",
+        let _ = writeln!(
+            text,
+            "{:<18} {hops:>8.2} {:>7.2} {speed:>12.2} {peak:>8.1} {:>9} {:>9} {:>9.4}",
             row.name, row.cpu_s, row.drops, row.retransmissions, row.completion_s
         );
     }

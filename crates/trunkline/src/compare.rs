@@ -5,7 +5,10 @@ use crate::failure::Failure;
 use crate::{emit, run, simulate};
 use serde_json::{Map, Value, json};
 use sim::results::{Estimate, RunResult};
+use sim::scenario::Scenario;
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::path::PathBuf;
 use units::Time;
 
 /// What one run measured, by name.
@@ -179,13 +182,23 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
     }
     let all: Vec<_> = scenarios.iter().flat_map(|scenario| simulate::seeds(scenario, args.runs)).collect();
     let figures = simulate::run_all(&all, &args.effort, |_, result| Ok(Figures::of(&result)))?;
-    let digests: Vec<_> = scenarios.iter().map(sim::scenario::Scenario::digest).collect();
-    let summaries: Vec<_> = (scenarios.iter().zip(&digests))
+    let digests: Vec<_> = scenarios.iter().map(Scenario::digest).collect();
+    let names = distinct_names(&scenarios, &args.scenarios);
+    let summaries: Vec<_> = (names.iter().zip(&digests))
         .zip(figures.chunks(args.runs as usize))
-        .map(|((scenario, digest), runs)| Summary::new(&scenario.name, digest, runs))
+        .map(|((name, digest), runs)| Summary::new(name, digest, runs))
         .collect();
     emit(&if args.json { side_by_side_json(&summaries) } else { side_by_side(&summaries) })?;
     figures.iter().find_map(|run| run.failure.clone()).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
+}
+
+/// The scenarios' names; the paths of their files where two have one name.
+fn distinct_names(scenarios: &[Scenario], paths: &[PathBuf]) -> Vec<String> {
+    let names: BTreeSet<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+    if names.len() == scenarios.len() {
+        return scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    }
+    paths.iter().map(|path| path.display().to_string()).collect()
 }
 
 /// The mean difference of a figure from the first scenario's, seed by seed: runs of one seed draw the same random numbers,
@@ -207,7 +220,8 @@ fn all_names<'a>(summaries: &[Summary<'a>]) -> Vec<(&'a str, &'static str)> {
 }
 
 fn side_by_side(summaries: &[Summary<'_>]) -> String {
-    let mut text = format!("{} runs each; differences are from {}, seed by seed\n", summaries[0].runs.len(), summaries[0].name);
+    let mut text =
+        format!("{} runs each; differences are from {}, seed by seed\n", summaries[0].runs.len(), summaries[0].name);
     for (name, unit) in all_names(summaries) {
         let _ = writeln!(text, "\n{}", label(name, unit));
         for (i, summary) in summaries.iter().enumerate() {
@@ -215,13 +229,14 @@ fn side_by_side(summaries: &[Summary<'_>]) -> String {
             let _ = write!(text, "  {:<32} {mean:>24}", fit(summary.name, 32));
             if let Some(difference) = (i > 0).then(|| difference(&summaries[0], summary, name)).flatten() {
                 let base = summaries[0].estimate(name).map_or(0.0, |estimate| estimate.mean);
-                let percent = if base == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * difference.mean / base) };
+                let percent =
+                    if base == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * difference.mean / base) };
                 let verdict = match (difference.half_width, difference.excludes_zero()) {
                     (None, _) => "one run",
                     (_, true) => "significant",
                     (_, false) => "not significant",
                 };
-                let _ = write!(text, "  {:>9}  {verdict}", percent);
+                let _ = write!(text, "  {percent:>9}  {verdict}");
             }
             text.push('\n');
         }

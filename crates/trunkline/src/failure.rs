@@ -4,7 +4,7 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Na
 use sim::RunError;
 use sim::results::FolderError;
 use sim::scenario::{Problem, ScenarioError};
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -83,7 +83,7 @@ const SHOWN: usize = 20;
 fn render(error: &ScenarioError, terminal: bool) -> String {
     let plain = !terminal || std::env::var_os("NO_COLOR").is_some();
     let theme = if plain { GraphicalTheme::none() } else { GraphicalTheme::unicode() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_context_lines(0).with_links(false);
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_context_lines(1).with_links(false);
     let mut text = String::new();
     for problem in error.problems.iter().take(SHOWN) {
         let source = &error.sources[problem.span.source];
@@ -95,7 +95,7 @@ fn render(error: &ScenarioError, terminal: bool) -> String {
         }
     }
     if error.problems.len() > SHOWN {
-        text.push_str(&format!("and {} more\n", error.problems.len() - SHOWN));
+        let _ = writeln!(text, "and {} more", error.problems.len() - SHOWN);
     }
     text
 }

@@ -128,7 +128,8 @@ fn of_network(text: &mut String, result: &RunResult) {
         grouped(totals.zero_windows),
     );
     let load = |link: &Link| link.rate.transmission_time(link.bytes).as_secs_f64() / result.ended_at.as_secs_f64();
-    let mut busiest: Vec<_> = result.links.iter().filter(|link| link.packets > 0).map(|link| (load(link), link)).collect();
+    let mut busiest: Vec<_> =
+        result.links.iter().filter(|link| link.packets > 0).map(|link| (load(link), link)).collect();
     busiest.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     if !busiest.is_empty() {
         let _ = writeln!(

@@ -31,6 +31,10 @@ fn prints_with_a_unit_and_reads_back() {
     assert_eq!(Bytes::from_mb(64).to_string(), "64 MB");
     assert_eq!(BitRate::from_mbps(2500).to_string(), "2.5 Gbit/s");
     assert_eq!(format!("{:>10}", Time::ZERO), "      0 ps");
+    assert_eq!(
+        format!("{:.1}|{:<9.0}|{:^8}", Time::from_us(1234), Bytes::new(1999), BitRate::from_gbps(1)),
+        "1.2 ms|2 KB     |1 Gbit/s"
+    );
     for ps in [0, 1, 999, 1_000, 123_000_000, 7_000_000_000_000] {
         assert_eq!(Time::from_ps(ps).to_string().parse(), Ok(Time::from_ps(ps)));
     }

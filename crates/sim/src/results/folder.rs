@@ -134,10 +134,7 @@ fn is_foreign(target: &Path) -> bool {
     if !target.exists() {
         return target.is_symlink();
     }
-    let ours = |name| {
-        let start = fs::read(target.join(name)).unwrap_or_default();
-        String::from_utf8_lossy(start.get(..200).unwrap_or(&start)).contains("\"schema\": \"trunkline")
-    };
+    let ours = |name| fs::read_to_string(target.join(name)).is_ok_and(|text| text.contains("\"schema\": \"trunkline-"));
     let empty = || fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_none());
     !(target.is_dir() && (empty() || ours("result.json") || ours("runs.json")))
 }
