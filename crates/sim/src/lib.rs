@@ -17,5 +17,5 @@ pub mod transport;
 mod watch;
 pub mod world;
 
-pub use run::run;
+pub use run::{Tap, run, run_tapped};
 pub use watch::{Progress, RunError, Watch};

@@ -39,6 +39,12 @@ pub enum Command {
   trunkline schema > trunkline.schema.json
   trunkline schema --reference > docs/scenario.md")]
     Schema(Schema),
+    /// Turn the history of a real job into a calibrated scenario
+    #[command(after_help = "Examples:
+  trunkline import jhist job_1795217314114_0002.jhist -o calibrated.toml --cluster cluster.toml --run run.toml
+  trunkline import rumen trace.json --job job_201_0007 -o calibrated.toml
+  trunkline run calibrated.toml --set network.shape.0.rate='10 Mbit/s'")]
+    Import(Import),
     /// Measure packet-hops per CPU second and memory on fixed work loads
     #[command(after_help = "Examples:
   trunkline bench
@@ -72,6 +78,9 @@ pub struct Run {
     /// (its own link), or two ends like "rack-1 -- core"
     #[arg(long, value_name = "LINK")]
     pub pcap: Option<String>,
+    /// Start the attempts of the scenario's job where and when this history of it records
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub replay: Option<PathBuf>,
     /// Print result.json instead of the summary
     #[arg(long)]
     pub json: bool,
@@ -116,6 +125,38 @@ pub struct Effort {
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// The formats of histories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum History {
+    /// Hadoop's job history, Avro-Binary or Avro-Json
+    Jhist,
+    /// Rumen's JSON trace
+    Rumen,
+    /// The JSON trace of the scheduler load simulator
+    Sls,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Import {
+    /// The history's format
+    pub format: History,
+    /// The history
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Where the scenario goes [default: standard output]
+    #[arg(short, long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// A scenario whose machines, network and settings are the cluster's
+    #[arg(long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub cluster: Option<PathBuf>,
+    /// The run's description: a TOML file with Hadoop's properties in [configuration]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub run: Option<PathBuf>,
+    /// Which job of a file of several
+    #[arg(long, value_name = "ID")]
+    pub job: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -42,9 +42,12 @@ impl Failure {
 
     /// A file that cannot be read.
     pub fn reading(path: &Path, error: &io::Error) -> Self {
-        let text = error.to_string();
-        let cause = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
-        Self::Input(format!("cannot read {}: {cause}", path.display()))
+        Self::Input(format!("cannot read {}: {}", path.display(), cause(error)))
+    }
+
+    /// A file that cannot be written.
+    pub fn writing(path: &Path, error: &io::Error) -> Self {
+        Self::Output(format!("cannot write {}: {}", path.display(), cause(error)))
     }
 
     /// Says it on standard error.
@@ -58,6 +61,12 @@ impl Failure {
             Self::ReaderGone => {}
         }
     }
+}
+
+/// The system's words without its number.
+fn cause(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
 impl From<FolderError> for Failure {

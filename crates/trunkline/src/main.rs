@@ -5,6 +5,7 @@ mod bench;
 mod clock;
 mod compare;
 mod failure;
+mod import;
 mod interrupt;
 mod progress;
 mod run;
@@ -44,6 +45,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => run::run(&run),
         Command::Compare(compare) => compare::compare(&compare),
+        Command::Import(import) => import::import(&import),
         Command::Bench(bench) => bench::bench(&bench),
         Command::Schema(schema) if schema.reference => emit(&sim::scenario::reference()),
         Command::Schema(_) => emit(&format!("{:#}\n", sim::scenario::schema())),

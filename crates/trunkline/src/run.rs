@@ -4,7 +4,7 @@ use crate::args::Run;
 use crate::clock::{self, Clock};
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::{compare, emit, interrupt, simulate, summary};
+use crate::{compare, emit, import, interrupt, simulate, summary};
 use serde_json::json;
 use sim::Tap;
 use sim::report::{self, ReportData};
@@ -15,7 +15,10 @@ use std::path::Path;
 
 /// Simulates a scenario once or over several seeds.
 pub fn run(args: &Run) -> Result<(), Failure> {
-    let scenario = simulate::load(&args.scenario, &args.change)?;
+    let mut scenario = simulate::load(&args.scenario, &args.change)?;
+    if let Some(history) = &args.replay {
+        import::replay(&mut scenario, history)?;
+    }
     if args.pcap.is_some() && args.runs > 1 {
         return Err(Failure::Input("--pcap is for a single run".to_owned()));
     }

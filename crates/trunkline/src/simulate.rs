@@ -86,7 +86,7 @@ pub fn run_all<T: Send>(
 
 /// Runs one scenario; an imbalance of its ledger is a failure.
 pub fn run_one(scenario: &Scenario, index: usize, tap: Option<Tap<'_>>, meter: &Meter) -> Result<RunResult, Failure> {
-    let result = sim::run(scenario, tap, &mut |progress| {
+    let result = sim::run_tapped(scenario, tap, &mut |progress| {
         meter.update(index, progress);
         interrupt::check()
     })?;

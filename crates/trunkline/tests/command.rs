@@ -88,7 +88,7 @@ fn a_run_leaves_a_folder_and_a_summary_of_a_hundred_columns() {
     let output = scratch.trunkline(&["run", "small.toml", "--set", "traffic.0.bytes=300 KB"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
     let summary = printed(&output);
-    assert!(summary.contains("all-to-all 1") && summary.contains("results/small"), "{summary}");
+    assert!(summary.contains("all-to-all-1") && summary.contains("results/small"), "{summary}");
     assert!(summary.lines().all(|line| line.chars().count() <= 100), "{summary}");
     let folder = scratch.0.join("results/small");
     let result = json(&fs::read_to_string(folder.join("result.json")).expect("a summary"));
@@ -322,11 +322,7 @@ fn a_capture_holds_both_ways_of_a_link() {
         if word(at) == 6 {
             // Within the block: 28 bytes of its own, 14 of Ethernet, then IPv4 with the sender at 12, then TCP with its flags at 13.
             let from = &bytes[at + 28 + 14 + 12..at + 28 + 14 + 16];
-            if from == [10, 0, 0, 2] {
-                sent += 1
-            } else {
-                received += 1
-            }
+            *(if from == [10, 0, 0, 2] { &mut sent } else { &mut received }) += 1;
             syns += usize::from(bytes[at + 28 + 14 + 20 + 13] & 2 != 0);
         }
         at += word(at + 4);
@@ -352,10 +348,57 @@ fn schema_reference_man_and_completions_are_printed() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(printed(&scratch.trunkline(&["completions", shell])).contains("pcap"), "{shell}");
     }
-    for command in ["run", "compare", "bench", "schema", "completions", "man"] {
+    for command in ["run", "compare", "import", "bench", "schema", "completions", "man"] {
         let help = printed(&scratch.trunkline(&[command, "--help"]));
         assert!(help.contains("Example") && help.contains(&format!("trunkline {command}")), "{help}");
     }
+}
+
+/// The recorded jobs, as they stand in the tree of `sim`.
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/tests/traces")
+}
+
+#[test]
+fn a_history_becomes_a_scenario_that_is_right() {
+    let scratch = Scratch::new("import");
+    let history = traces().join("wordcount-combine-unshaped/job_1795217314114_0003.jhist");
+    let (run, history) = (traces().join("wordcount-combine-unshaped/run.toml"), history.display().to_string());
+    let run = run.display().to_string();
+    let output = scratch.trunkline(&["import", "jhist", &history, "--run", &run, "-o", "calibrated.toml"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = fs::read_to_string(scratch.0.join("calibrated.toml")).expect("a scenario");
+    let scenario =
+        sim::scenario::Scenario::parse("calibrated.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((scenario.cluster.workers, scenario.job.len(), scenario.hdfs.replication), (4, 1, 2));
+    assert_eq!(scratch.names(), ["calibrated.toml"]);
+    let output = scratch.trunkline(&["import", "jhist", &history, "-o", "none/calibrated.toml"]);
+    assert_eq!(code(&output), 5, "{}", said(&output));
+}
+
+#[test]
+fn a_history_that_cannot_be_read_is_exit_2() {
+    let scratch = Scratch::new("history");
+    let path = traces().join("wordcount-combine-unshaped/job_1795217314114_0003.jhist");
+    let bytes = fs::read(&path).expect("a recorded job");
+    fs::write(scratch.0.join("cut.jhist"), &bytes[..bytes.len() / 2]).expect("written");
+    scratch.file("foreign.jhist", "PK\u{3}\u{4}");
+    scratch.file("small.toml", SMALL);
+    let path = path.display().to_string();
+    let cases: [(&[&str], &str); 6] = [
+        (&["import", "jhist", "cut.jhist"], "cut.jhist: "),
+        (&["import", "jhist", "foreign.jhist"], "foreign.jhist: "),
+        (&["import", "rumen", &path], "is a history of format jhist"),
+        (&["import", "jhist", &path, "--job", "job_1"], "has no job job_1"),
+        (&["import", "jhist", "none.jhist"], "cannot read none.jhist"),
+        (&["run", "small.toml", "--replay", &path], "--replay is for a scenario of one job"),
+    ];
+    for (args, message) in cases {
+        let output = scratch.trunkline(args);
+        assert_eq!(code(&output), 2, "{args:?}: {}", said(&output));
+        assert!(said(&output).contains(message), "{args:?}: {}", said(&output));
+    }
+    assert_eq!(scratch.names(), ["cut.jhist", "foreign.jhist", "small.toml"]);
 }
 
 /// Every scenario that comes with Trunkline is right.

@@ -207,7 +207,10 @@ pub fn print(entries: &[Entry], path: &str, out: &mut String) {
         match &entry.tree.value {
             Value::Table(table) if table.is_empty() => {}
             Value::Table(table) => {
-                let _ = write!(out, "\n[{inner}]\n");
+                // A table of tables alone needs no header of its own.
+                if !table.iter().all(|entry| is_block(&entry.tree.value)) {
+                    let _ = write!(out, "\n[{inner}]\n");
+                }
                 print(table, &inner, out);
             }
             Value::Array(items) => {

@@ -1,0 +1,108 @@
+//! `trunkline import`, and the history that `run --replay` follows.
+
+use crate::args::{History, Import};
+use crate::emit;
+use crate::failure::Failure;
+use hadoop::history::{self, Format, JobHistory};
+use sim::import::{self, Hosts, ImportError, Settings, Sources};
+use sim::scenario::Scenario;
+use std::fs;
+use std::path::Path;
+
+/// Turns a history into a scenario.
+pub fn import(args: &Import) -> Result<(), Failure> {
+    let (format, jobs) = read(&args.file)?;
+    let of_format = match format {
+        Format::AvroBinary | Format::AvroJson => History::Jhist,
+        Format::Rumen => History::Rumen,
+        Format::Sls => History::Sls,
+    };
+    if of_format != args.format {
+        let name = format!("{of_format:?}").to_lowercase();
+        return Err(Failure::Input(format!("{} is a history of format {name}", args.file.display())));
+    }
+    let job = pick(&args.file, jobs, args.job.as_deref())?;
+    let cluster = match &args.cluster {
+        None => None,
+        Some(path) => Some((path.display().to_string(), text(path)?)),
+    };
+    let settings = match &args.run {
+        None => None,
+        Some(path) => {
+            let settings = Settings::parse(&text(path)?);
+            Some(settings.map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?)
+        }
+    };
+    let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    let imported = import::import(&job, &Sources { cluster, settings }).map_err(|error| match error {
+        ImportError::Scenario(error) => Failure::Scenario(error),
+        other => Failure::Input(format!("{}: {other}", args.file.display())),
+    })?;
+    match &args.output {
+        None => emit(&imported.to_toml()),
+        Some(path) => write_whole(path, &imported.to_toml()),
+    }
+}
+
+/// Gives the scenario's job the plan that a history records.
+pub fn replay(scenario: &mut Scenario, file: &Path) -> Result<(), Failure> {
+    let (_, jobs) = read(file)?;
+    let named = |job: &JobHistory| scenario.name.contains(&job.id);
+    let job = match jobs.iter().position(named) {
+        Some(index) => &jobs[index],
+        None => &pick(file, jobs, None)?,
+    };
+    let hosts = Hosts::of(job, Some(scenario.cluster.workers));
+    if hosts.workers() > scenario.cluster.workers {
+        let (needs, has) = (hosts.workers(), scenario.cluster.workers);
+        return Err(Failure::Input(format!(
+            "{} names {needs} hosts, and the scenario has {has} workers",
+            file.display()
+        )));
+    }
+    let [planned] = scenario.job.as_mut_slice() else {
+        return Err(Failure::Input("--replay is for a scenario of one job".to_owned()));
+    };
+    planned.plan = Some(import::replay(job, &hosts));
+    Ok(())
+}
+
+fn read(file: &Path) -> Result<(Format, Vec<JobHistory>), Failure> {
+    let bytes = fs::read(file).map_err(|error| Failure::reading(file, &error))?;
+    history::read(&bytes).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))
+}
+
+fn pick(file: &Path, mut jobs: Vec<JobHistory>, id: Option<&str>) -> Result<JobHistory, Failure> {
+    let ids: Vec<_> = jobs.iter().take(20).map(|job| job.id.clone()).collect();
+    let known = || format!("its jobs: {}{}", ids.join(", "), if jobs.len() > ids.len() { ", ..." } else { "" });
+    let index = match id {
+        Some(id) => jobs.iter().position(|job| job.id == id),
+        None if jobs.len() == 1 => Some(0),
+        None => {
+            return Err(Failure::Input(format!(
+                "{} has several jobs: name one with --job; {}",
+                file.display(),
+                known()
+            )));
+        }
+    };
+    match index {
+        Some(index) => Ok(jobs.swap_remove(index)),
+        None => Err(Failure::Input(format!("{} has no job {}; {}", file.display(), id.unwrap_or_default(), known()))),
+    }
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))
+}
+
+/// Writes a file beside its place and moves it there.
+fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(format!(".partial-{}", std::process::id()));
+    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&partial);
+        Failure::writing(path, &error)
+    })
+}
