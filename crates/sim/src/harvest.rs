@@ -8,6 +8,7 @@ use crate::results::{
 };
 use crate::sample::{self, Sampler};
 use crate::scenario::{Scenario, node_name};
+use crate::traffic::FIRST_PORT;
 use crate::transport::{FlowRecord, Owner};
 use crate::world::World;
 use hadoop::mapreduce::critical::{Stretch, critical_path};
@@ -114,7 +115,10 @@ fn nodes(scenario: &Scenario, world: &World) -> Vec<Node> {
 fn flow(record: &FlowRecord, traffic: &[String]) -> Flow {
     let service = match record.owner {
         Owner::Cluster => service_name(record.port).to_owned(),
-        Owner::Traffic => traffic.get(record.port as usize).cloned().unwrap_or_else(|| "traffic".to_owned()),
+        Owner::Traffic => {
+            let number = usize::from(record.port.wrapping_sub(FIRST_PORT));
+            traffic.get(number).cloned().unwrap_or_else(|| "traffic".to_owned())
+        }
     };
     Flow {
         from: record.from,
