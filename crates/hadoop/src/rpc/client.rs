@@ -1,0 +1,244 @@
+//! The client's side of calls: connections, what waits for a reply, and when to give up.
+
+use super::server::Job;
+use super::{Call, CallId, FRAGMENT, MORE, Process, REQUEST, Server, TIMER, last_fragment};
+use crate::context::{Context, Part};
+use crate::effect::{ConnId, End, NodeId, Service, Tag};
+use crate::event::Event;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// When a client gives up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RpcConfig {
+    /// A call without a reply for this long fails, and its connection with it (`ipc.client.rpc-timeout.ms`).
+    pub call_timeout: Time,
+    /// A handshake that takes longer is a failed attempt (`ipc.client.connect.timeout`).
+    pub connect_timeout: Time,
+    /// Further attempts to connect before the waiting calls fail (`ipc.client.connect.max.retries`).
+    pub connect_retries: u32,
+    /// Pause between attempts (`ipc.client.connect.retry.interval`).
+    pub retry_interval: Time,
+}
+
+impl Default for RpcConfig {
+    fn default() -> Self {
+        Self {
+            call_timeout: Time::from_secs(120),
+            connect_timeout: Time::from_secs(20),
+            connect_retries: 10,
+            retry_interval: Time::from_secs(1),
+        }
+    }
+}
+
+/// One client process's way to one server; never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct LinkId(pub u64);
+
+/// A call as its caller knows it, until the reply or a failure.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub call: Call,
+    pub link: LinkId,
+    pub since: Time,
+}
+
+#[derive(Debug)]
+pub(super) struct Link {
+    pub from: Process,
+    pub to: Server,
+    pub conn: Option<ConnId>,
+    pub connected: bool,
+    pub attempts: u32,
+    pub since: Time,
+    /// Calls without a reply, oldest first.
+    pub calls: VecDeque<CallId>,
+    /// The earliest timer under way.
+    pub timer: Time,
+}
+
+/// Makes a call. A connection is opened if the process has none to that server.
+pub fn call(ctx: &mut Context, call: Call) -> CallId {
+    let id = CallId(ctx.rpc.next);
+    ctx.rpc.next += 1;
+    let link = *ctx.rpc.by_ends.entry((call.from, call.to)).or_insert(LinkId(id.0));
+    ctx.rpc.links.entry(link).or_insert_with(|| Link {
+        from: call.from,
+        to: call.to,
+        conn: None,
+        connected: false,
+        attempts: 0,
+        since: Time::ZERO,
+        calls: VecDeque::new(),
+        timer: Time::MAX,
+    });
+    ctx.rpc.pending.insert(id, Pending { call, link, since: ctx.now });
+    let Some(state) = ctx.rpc.links.get_mut(&link) else { return id };
+    state.calls.push_back(id);
+    let idle = state.conn.is_none() && state.attempts == 0;
+    if state.connected {
+        send_request(ctx, id);
+    } else if idle {
+        connect(ctx, link);
+    }
+    arm(ctx, link);
+    id
+}
+
+/// A client process ends: its connections close and its calls are forgotten.
+pub fn exit(ctx: &mut Context, process: Process) {
+    let first = (process, Server { node: NodeId(0), port: 0 });
+    let last = (process, Server { node: NodeId(u32::MAX), port: u32::MAX });
+    let links: Vec<_> = ctx.rpc.by_ends.range(first..=last).map(|(_, link)| *link).collect();
+    for link in links {
+        if let Some(conn) = forget_link(ctx, link) {
+            ctx.close(conn, End::Client);
+        }
+    }
+}
+
+pub(crate) fn on_connected(ctx: &mut Context, conn: ConnId) {
+    let Some(link) = link_of(ctx, conn) else { return };
+    let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
+    state.connected = true;
+    state.attempts = 0;
+    for id in state.calls.clone() {
+        send_request(ctx, id);
+    }
+}
+
+/// A retry or a timeout may be due.
+pub(crate) fn on_timer(ctx: &mut Context, tag: Tag) {
+    let link = LinkId(tag.value());
+    let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
+    if state.timer > ctx.now {
+        return;
+    }
+    state.timer = Time::MAX;
+    let due = due(ctx, link);
+    if due > ctx.now {
+        return arm(ctx, link);
+    }
+    let Some(state) = ctx.rpc.links.get(&link) else { return };
+    match state.conn {
+        None => connect(ctx, link),
+        Some(conn) => {
+            ctx.abort(conn, End::Client);
+            lost(ctx, link);
+        }
+    }
+}
+
+pub(crate) fn on_reset(ctx: &mut Context, conn: ConnId, end: End) {
+    if end == End::Server {
+        return forget_unarrived(ctx, conn);
+    }
+    if let Some(link) = link_of(ctx, conn) {
+        lost(ctx, link);
+    }
+}
+
+/// The server end closes when its client has; a client that sees its server close has lost it.
+pub(crate) fn on_peer_closed(ctx: &mut Context, conn: ConnId, end: End) {
+    ctx.close(conn, end);
+    if end == End::Client
+        && let Some(link) = link_of(ctx, conn)
+    {
+        lost(ctx, link);
+    }
+}
+
+pub(super) fn link_of(ctx: &Context, conn: ConnId) -> Option<LinkId> {
+    let link = LinkId(ctx.connections.get(conn)?.key);
+    (ctx.rpc.links.get(&link)?.conn == Some(conn)).then_some(link)
+}
+
+pub(super) fn connect(ctx: &mut Context, link: LinkId) {
+    let Some(state) = ctx.rpc.links.get(&link) else { return };
+    let (from, to) = (state.from.node, state.to);
+    let kind = ctx.rpc.servers.get(&to).map_or(Service::Rpc, |server| server.config.kind);
+    let conn = ctx.open(Part::Rpc, link.0, from, to.node, kind, true);
+    let now = ctx.now;
+    if let Some(state) = ctx.rpc.links.get_mut(&link) {
+        state.conn = Some(conn);
+        state.connected = false;
+        state.since = now;
+    }
+    arm(ctx, link);
+}
+
+pub(super) fn send_request(ctx: &mut Context, id: CallId) {
+    let Some(pending) = ctx.rpc.pending.get(&id) else { return };
+    let (call, since) = (pending.call, pending.since);
+    let Some(conn) = ctx.rpc.links.get(&pending.link).and_then(|link| link.conn) else { return };
+    ctx.rpc.jobs.insert(id, Job { call, since, conn, arrived: false });
+    for _ in 0..call.request.get().saturating_sub(1) / FRAGMENT {
+        ctx.send(conn, End::Client, Bytes::new(FRAGMENT), Tag::new(Part::Rpc, MORE, FRAGMENT), false);
+    }
+    ctx.send(conn, End::Client, last_fragment(call.request), Tag::new(Part::Rpc, REQUEST, id.0), true);
+}
+
+/// When the link next has something to do without being told: give up on a connection or a call, or try to connect again.
+pub(super) fn due(ctx: &Context, link: LinkId) -> Time {
+    let config = &ctx.rpc.config;
+    let Some(state) = ctx.rpc.links.get(&link) else { return Time::MAX };
+    if state.conn.is_none() {
+        return if state.attempts > 0 { state.since.saturating_add(config.retry_interval) } else { Time::MAX };
+    }
+    if !state.connected {
+        return state.since.saturating_add(config.connect_timeout);
+    }
+    let oldest = state.calls.front().and_then(|id| ctx.rpc.pending.get(id));
+    oldest.map_or(Time::MAX, |pending| pending.since.max(state.since).saturating_add(config.call_timeout))
+}
+
+pub(super) fn arm(ctx: &mut Context, link: LinkId) {
+    let due = due(ctx, link);
+    let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
+    if due < state.timer {
+        state.timer = due;
+        ctx.timer(due, Tag::new(Part::Rpc, TIMER, link.0));
+    }
+}
+
+/// The connection is lost. Before the handshake that is one failed attempt; after it, every call fails.
+pub(super) fn lost(ctx: &mut Context, link: LinkId) {
+    let (now, retries) = (ctx.now, ctx.rpc.config.connect_retries);
+    let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
+    let established = state.connected;
+    let conn = state.conn.take();
+    state.connected = false;
+    state.since = now;
+    state.attempts += 1;
+    if !established && state.attempts <= retries {
+        return arm(ctx, link);
+    }
+    state.attempts = 0;
+    let calls = std::mem::take(&mut state.calls);
+    if let Some(conn) = conn {
+        forget_unarrived(ctx, conn);
+    }
+    for id in calls {
+        if let Some(pending) = ctx.rpc.pending.remove(&id) {
+            ctx.raise(Event::CallFailed { tag: pending.call.tag });
+        }
+    }
+}
+
+/// Requests that were on their way over a connection that is gone will not arrive.
+pub(super) fn forget_unarrived(ctx: &mut Context, conn: ConnId) {
+    ctx.rpc.jobs.retain(|_, job| job.arrived || job.conn != conn);
+}
+
+pub(super) fn forget_link(ctx: &mut Context, link: LinkId) -> Option<ConnId> {
+    let state = ctx.rpc.links.remove(&link)?;
+    ctx.rpc.by_ends.remove(&(state.from, state.to));
+    for id in state.calls {
+        ctx.rpc.pending.remove(&id);
+    }
+    if let Some(conn) = state.conn {
+        forget_unarrived(ctx, conn);
+    }
+    state.conn
+}

@@ -1,0 +1,152 @@
+//! Remote procedure calls over TCP, to servers whose processing rate is limited.
+//!
+//! The model is Hadoop's IPC server: reader threads take calls out of the sockets into one bounded call queue
+//! (`ipc.server.handler.queue.size` = 100 for each handler), a fixed number of handlers serve it in order of arrival
+//! (`dfs.namenode.handler.count` = 10), and each call costs processor time on the server's node. While the queue is full the readers
+//! stop, so received bytes stay in the receive buffers and the clients see shrinking and at last zero windows.
+//! A client process keeps one connection to each server and sends all its calls over it, each pushed (PSH).
+
+mod client;
+mod server;
+
+pub use client::{RpcConfig, call, exit};
+pub(crate) use client::{on_connected, on_peer_closed, on_reset, on_timer};
+pub use server::{ServerConfig, ServerCounters, serve, set_reply};
+pub(crate) use server::{on_compute_done, reply};
+
+use crate::context::Context;
+use crate::effect::{ConnId, End, NodeId, Tag};
+use crate::event::Event;
+use client::{Link, LinkId, Pending};
+use server::{Job, ServerState, arrive};
+use std::collections::BTreeMap;
+use units::Bytes;
+
+/// A process that makes calls: a daemon or a task's JVM.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Process {
+    /// Where it runs.
+    pub node: NodeId,
+    /// Which one on that node: 0 is the DataNode, others are given by their owner.
+    pub id: u32,
+}
+
+impl Process {
+    /// The DataNode of a node.
+    pub const fn datanode(node: NodeId) -> Self {
+        Self { node, id: 0 }
+    }
+}
+
+/// A server process: a node and a port that is unique on it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Server {
+    /// Where it runs.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u32,
+}
+
+impl Server {
+    /// The NameNode, on its usual port.
+    pub const fn namenode(master: NodeId) -> Self {
+        Self { node: master, port: 8020 }
+    }
+}
+
+/// A call to make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// Who calls.
+    pub from: Process,
+    /// Who is called; it must have been announced with [`serve`].
+    pub to: Server,
+    /// Length of the request.
+    pub request: Bytes,
+    /// Length of the reply, unless the server says otherwise.
+    pub reply: Bytes,
+    /// Comes back in [`Event::Served`] at the server, and in [`Event::Replied`] or [`Event::CallFailed`] at the caller.
+    pub tag: Tag,
+}
+
+/// Names a call; never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CallId(u64);
+
+/// The RPC layer of all nodes.
+#[derive(Debug)]
+pub(crate) struct Rpc {
+    config: RpcConfig,
+    servers: BTreeMap<Server, ServerState>,
+    links: BTreeMap<LinkId, Link>,
+    by_ends: BTreeMap<(Process, Server), LinkId>,
+    pending: BTreeMap<CallId, Pending>,
+    jobs: BTreeMap<CallId, Job>,
+    next: u64,
+}
+
+/// Long requests travel in fragments, so that a reader can take them out of a receive buffer smaller than they are.
+const FRAGMENT: u64 = 8 * 1024;
+
+const REQUEST: u8 = 0;
+const MORE: u8 = 1;
+const REPLY: u8 = 2;
+const SERVICE: u8 = 3;
+const TIMER: u8 = 4;
+
+impl Rpc {
+    pub(crate) fn new(config: RpcConfig) -> Self {
+        Self {
+            config,
+            servers: BTreeMap::new(),
+            links: BTreeMap::new(),
+            by_ends: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            next: 0,
+        }
+    }
+    /// What a server has done so far.
+    pub(crate) fn counters(&self, server: Server) -> ServerCounters {
+        self.servers.get(&server).map_or_else(ServerCounters::default, |state| state.counters)
+    }
+}
+
+pub(crate) fn on_delivered(ctx: &mut Context, conn: ConnId, end: End, tag: Tag) {
+    let id = CallId(tag.value());
+    match (end, tag.kind()) {
+        (End::Server, MORE) => arrive(ctx, conn, Bytes::new(tag.value()), None),
+        (End::Server, _) => {
+            let Some(job) = ctx.rpc.jobs.get_mut(&id) else { return };
+            job.arrived = true;
+            let bytes = last_fragment(job.call.request);
+            arrive(ctx, conn, bytes, Some(id));
+        }
+        (End::Client, _) => {
+            if let Some(pending) = ctx.rpc.pending.remove(&id) {
+                if let Some(link) = ctx.rpc.links.get_mut(&pending.link) {
+                    link.calls.retain(|call| *call != id);
+                }
+                ctx.raise(Event::Replied { tag: pending.call.tag });
+            }
+        }
+    }
+}
+
+/// The processes of a node are gone: its calls, and the queues of its servers.
+pub(crate) fn on_node_down(ctx: &mut Context, node: NodeId) {
+    let links: Vec<_> = ctx.rpc.links.iter().filter(|(_, link)| link.from.node == node).map(|(id, _)| *id).collect();
+    for link in links {
+        client::forget_link(ctx, link);
+    }
+    for (_, state) in ctx.rpc.servers.iter_mut().filter(|(server, _)| server.node == node) {
+        state.busy = 0;
+        state.queue.clear();
+        state.unread.clear();
+    }
+    ctx.rpc.jobs.retain(|_, job| job.call.to.node != node);
+}
+
+fn last_fragment(request: Bytes) -> Bytes {
+    Bytes::new(request.get() - (request.get().saturating_sub(1) / FRAGMENT) * FRAGMENT)
+}

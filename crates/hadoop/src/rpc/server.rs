@@ -1,0 +1,139 @@
+//! The server's side of calls: receive buffers, the call queue, handlers.
+
+use super::client::LinkId;
+use super::{Call, CallId, REPLY, SERVICE, Server};
+use crate::context::{Context, Part};
+use crate::effect::{ConnId, End, Service, Tag};
+use crate::event::Event;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// How fast a server works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ServerConfig {
+    /// Calls in work at the same time.
+    pub handlers: u32,
+    /// Processor time that each call costs on the server's node.
+    pub service: Time,
+    /// Calls that may wait between the readers and the handlers; beyond it bytes stay in the receive buffers.
+    pub queue: u32,
+    /// What its connections are for in the report.
+    pub kind: Service,
+}
+
+impl ServerConfig {
+    /// With Hadoop's queue of 100 calls for each handler.
+    pub const fn new(handlers: u32, service: Time, kind: Service) -> Self {
+        Self { handlers, service, queue: handlers * 100, kind }
+    }
+}
+
+/// What a server has done.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct ServerCounters {
+    /// Calls processed.
+    pub served: u64,
+    /// Sum over calls of the time from the first byte sent to processed.
+    pub latency_sum: Time,
+    /// The longest such time.
+    pub latency_max: Time,
+    /// The most calls that waited for a handler.
+    pub queue_max: u32,
+    /// Calls and fragments that had to wait in a receive buffer because the queue was full.
+    pub unread: u64,
+}
+
+/// A call as its server knows it, from when it is sent until the reply leaves. The caller may be gone meanwhile.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub call: Call,
+    pub since: Time,
+    pub conn: ConnId,
+    pub arrived: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct ServerState {
+    pub config: ServerConfig,
+    pub busy: u32,
+    pub queue: VecDeque<CallId>,
+    /// What is in the receive buffers because the queue is full: the connection, its bytes, and the call that they complete.
+    pub unread: VecDeque<(ConnId, Bytes, Option<CallId>)>,
+    pub counters: ServerCounters,
+}
+
+/// Announces a server. Its node may crash and come back; the server then starts with an empty queue.
+pub fn serve(ctx: &mut Context, server: Server, config: ServerConfig) {
+    ctx.rpc.servers.entry(server).or_insert_with(|| ServerState {
+        config,
+        busy: 0,
+        queue: VecDeque::new(),
+        unread: VecDeque::new(),
+        counters: ServerCounters::default(),
+    });
+}
+
+/// Changes the length of the reply to a call that is being handled.
+pub fn set_reply(ctx: &mut Context, call: CallId, reply: Bytes) {
+    if let Some(job) = ctx.rpc.jobs.get_mut(&call) {
+        job.call.reply = reply;
+    }
+}
+
+/// The reply leaves; called when the owner has handled [`Event::Served`].
+pub(crate) fn reply(ctx: &mut Context, id: CallId) {
+    if let Some(job) = ctx.rpc.jobs.remove(&id) {
+        ctx.send(job.conn, End::Server, job.call.reply, Tag::new(Part::Rpc, REPLY, id.0), true);
+    }
+}
+
+/// A handler is done with a call.
+pub(crate) fn on_compute_done(ctx: &mut Context, tag: Tag) {
+    let id = CallId(tag.value());
+    let Some(job) = ctx.rpc.jobs.get(&id) else { return };
+    let (from, to, tag) = (job.call.from, job.call.to, job.call.tag);
+    let latency = ctx.now.saturating_sub(job.since);
+    if let Some(state) = ctx.rpc.servers.get_mut(&to) {
+        state.busy -= 1;
+        state.counters.served += 1;
+        state.counters.latency_sum += latency;
+        state.counters.latency_max = state.counters.latency_max.max(latency);
+    }
+    ctx.raise(Event::Served { call: id, from, to, tag });
+    work(ctx, to);
+}
+
+/// Bytes of a call are in the receive buffer: a reader takes them if the queue has room.
+pub(super) fn arrive(ctx: &mut Context, conn: ConnId, bytes: Bytes, call: Option<CallId>) {
+    let called = call.and_then(|id| ctx.rpc.jobs.get(&id)).map(|job| job.call.to);
+    let by_link = || ctx.rpc.links.get(&LinkId(ctx.connections.get(conn)?.key)).map(|link| link.to);
+    let Some(server) = called.or_else(by_link) else { return };
+    let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
+    if !state.unread.is_empty() || state.queue.len() >= state.config.queue as usize {
+        state.counters.unread += 1;
+    }
+    state.unread.push_back((conn, bytes, call));
+    work(ctx, server);
+}
+
+/// Readers fill the queue, handlers empty it.
+pub(super) fn work(ctx: &mut Context, server: Server) {
+    loop {
+        let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
+        if state.busy < state.config.handlers
+            && let Some(id) = state.queue.pop_front()
+        {
+            state.busy += 1;
+            let service = state.config.service;
+            ctx.compute(server.node, service, Tag::new(Part::Rpc, SERVICE, id.0));
+        } else if state.queue.len() < state.config.queue as usize
+            && let Some((conn, bytes, call)) = state.unread.pop_front()
+        {
+            state.queue.extend(call);
+            state.counters.queue_max = state.counters.queue_max.max(state.queue.len() as u32);
+            ctx.consume(conn, End::Server, bytes);
+        } else {
+            return;
+        }
+    }
+}
