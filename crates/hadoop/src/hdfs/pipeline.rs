@@ -402,8 +402,16 @@ impl Hdfs {
         }
     }
 
-    /// Breaks all connections and forgets what was begun.
-    pub(super) fn drop_pipeline(&mut self, ctx: &mut Context, id: PipelineId) -> Option<Pipeline> {
+    /// Breaks all connections, and the DataNodes delete what they had begun.
+    pub(super) fn discard_pipeline(&mut self, ctx: &mut Context, id: PipelineId) {
+        let Some(pipeline) = self.drop_pipeline(ctx, id) else { return };
+        for node in pipeline.nodes {
+            self.datanode(node).begun.remove(&pipeline.block);
+        }
+    }
+
+    /// Breaks all connections. Another pipeline may go on with the replicas that were begun.
+    fn drop_pipeline(&mut self, ctx: &mut Context, id: PipelineId) -> Option<Pipeline> {
         let pipeline = self.pipelines.remove(&id)?;
         for hop in &pipeline.hops {
             if let Some(conn) = hop.conn {
@@ -418,11 +426,15 @@ impl Hdfs {
     }
 
     fn break_pipeline(&mut self, ctx: &mut Context, id: PipelineId, bad: usize) {
-        let Some(pipeline) = self.drop_pipeline(ctx, id) else { return };
-        if let Source::Stream(write) = pipeline.source {
-            self.pipeline_broken(ctx, write, &pipeline, bad);
-        }
         // A copy that fails is ordered again when the NameNode misses its report.
+        match self.pipelines.get(&id).map(|pipeline| pipeline.source) {
+            Some(Source::Stream(write)) => {
+                if let Some(pipeline) = self.drop_pipeline(ctx, id) {
+                    self.pipeline_broken(ctx, write, &pipeline, bad);
+                }
+            }
+            _ => self.discard_pipeline(ctx, id),
+        }
     }
 
     pub(super) fn pipeline_connected(&self, ctx: &mut Context, key: Tag, conn: ConnId) {
@@ -542,7 +554,7 @@ impl Hdfs {
         let gone: Vec<_> =
             self.pipelines.iter().filter(|(_, pipeline)| pipeline.client == node).map(|(id, _)| *id).collect();
         for id in gone {
-            self.drop_pipeline(ctx, id);
+            self.discard_pipeline(ctx, id);
         }
         for pipeline in self.pipelines.values_mut() {
             for (hop, _) in pipeline.nodes.iter().enumerate().filter(|(_, other)| **other == node) {

@@ -126,7 +126,7 @@ impl Hdfs {
     /// Drops the stream (its writer was killed); nothing more is heard of it, and its file is not completed.
     pub fn abort_write(&mut self, ctx: &mut Context, id: WriteId) {
         if let Some(pipeline) = self.writes.remove(&id).and_then(|write| write.pipeline) {
-            self.drop_pipeline(ctx, pipeline);
+            self.discard_pipeline(ctx, pipeline);
         }
     }
 
@@ -219,7 +219,7 @@ impl Hdfs {
     pub(super) fn fail_write(&mut self, ctx: &mut Context, id: WriteId) {
         let Some(write) = self.writes.remove(&id) else { return };
         if let Some(pipeline) = write.pipeline {
-            self.drop_pipeline(ctx, pipeline);
+            self.discard_pipeline(ctx, pipeline);
         }
         ctx.raise(Event::WriteFailed { write: id, tag: write.tag });
     }
@@ -273,6 +273,9 @@ impl Hdfs {
         if !begun {
             write.setup_failures += 1;
             self.namespace.abandon(broken.block());
+            for node in broken.nodes() {
+                self.datanodes[node.0 as usize].begun.remove(&broken.block());
+            }
             if write.setup_failures > self.config.block_write_retries {
                 return self.fail_write(ctx, id);
             }
