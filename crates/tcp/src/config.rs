@@ -11,7 +11,7 @@ pub struct Config {
     pub mss: u16,
     /// Initial congestion window in segments (RFC 6928: 10).
     pub initial_window: u32,
-    /// A fixed ceiling on the data in the network, in segments, whatever the congestion window; `None` for no ceiling.
+    /// Send at most this many segments beyond what is acknowledged, as if the peer offered no more; `None` for no such ceiling.
     pub max_window: Option<u32>,
     /// Receive buffer: the largest window announced is this, rounded down to the window scale.
     pub receive_buffer: Bytes,
@@ -21,6 +21,9 @@ pub struct Config {
     pub window_scaling: bool,
     /// Offer selective acknowledgements (RFC 2018); if both sides do, recovery is RFC 6675's, else NewReno's (RFC 6582).
     pub sack: bool,
+    /// Reduce the window in step with what is delivered during a recovery with SACK (RFC 6937), as hosts do; off, it is cut at once
+    /// (RFC 6675). A control that sets the window in recovery by itself, BBR, is not touched.
+    pub proportional_reduction: bool,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
     /// Options lengthen headers and shorten payloads, as in real packets. Off, every header is 40 bytes.
@@ -61,6 +64,7 @@ impl Default for Config {
             auto_consume: true,
             window_scaling: true,
             sack: true,
+            proportional_reduction: true,
             timestamps: true,
             count_options: true,
             nagle: true,

@@ -36,10 +36,10 @@ impl Endpoint {
         let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
         let tx = &mut self.tx;
         if segment.ack > tx.una {
-            self.take_new_ack(now, segment, pipe_before, out);
+            self.take_new_ack(now, segment, news, pipe_before, out);
         } else if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
             self.report_delivery(now, pipe_before);
-            self.take_duplicate_ack(now, out);
+            self.take_duplicate_ack(now, news, out);
         }
     }
     /// Notes what the SACK blocks say has arrived; returns how many bytes of it are news.
@@ -75,13 +75,11 @@ impl Endpoint {
         self.control.on_delivery(&mut tx.window, &delivery);
     }
     #[inline]
-    fn take_new_ack(&mut self, now: Time, segment: &Segment, pipe_before: u64, out: &mut Output) {
+    fn take_new_ack(&mut self, now: Time, segment: &Segment, news: u64, pipe_before: u64, out: &mut Output) {
         let tx = &mut self.tx;
         let acked = segment.ack - tx.una;
         let flight = tx.nxt - tx.una;
-        if !tx.board.is_clear() {
-            tx.board.advance(tx.una, segment.ack);
-        }
+        let fresh = if tx.board.is_clear() { acked } else { tx.board.advance(tx.una, segment.ack) };
         tx.una = segment.ack;
         tx.retries = 0;
         tx.dup_acks = 0;
@@ -110,7 +108,7 @@ impl Endpoint {
         };
         match tx.phase {
             Phase::Open => self.control.on_ack(&mut tx.window, &ack),
-            Phase::Recovery => self.advance_recovery(now, acked, out),
+            Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
             Phase::Loss => {
                 self.control.on_ack(&mut tx.window, &ack);
                 if tx.una >= tx.recover {
@@ -125,18 +123,20 @@ impl Endpoint {
     }
     /// New data acknowledged in fast recovery: all of it, or a part.
     #[cold]
-    fn advance_recovery(&mut self, now: Time, acked: u64, out: &mut Output) {
+    fn advance_recovery(&mut self, now: Time, acked: u64, delivered: u64, out: &mut Output) {
         let tx = &mut self.tx;
         let mss = u64::from(tx.window.mss);
         if tx.una >= tx.recover {
             if !self.sack {
                 // RFC 6582, section 3.2, full acknowledgement, option 1: no burst.
                 tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
+            } else if self.config.proportional_reduction && self.control.reduces_proportionally() {
+                tx.window.cwnd = tx.window.ssthresh;
             }
             self.enter_phase(now, Phase::Open);
             self.control.on_recovered(&mut self.tx.window, now);
         } else if self.sack {
-            tx.board.find_losses(tx.una, tx.window.mss);
+            self.continue_sack_recovery(delivered);
         } else {
             // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged. Only the first restarts
             // the timer.
@@ -149,13 +149,13 @@ impl Endpoint {
         }
     }
     #[cold]
-    fn take_duplicate_ack(&mut self, now: Time, out: &mut Output) {
+    fn take_duplicate_ack(&mut self, now: Time, news: u64, out: &mut Output) {
         self.counters.duplicate_acks += 1;
         let tx = &mut self.tx;
         let mss = tx.window.mss;
         tx.dup_acks = tx.dup_acks.saturating_add(1);
         match tx.phase {
-            Phase::Recovery if self.sack => tx.board.find_losses(tx.una, mss),
+            Phase::Recovery if self.sack => self.continue_sack_recovery(news),
             Phase::Recovery => tx.inflation += u64::from(mss),
             Phase::Loss => {}
             Phase::Open => {
@@ -169,7 +169,7 @@ impl Endpoint {
                     tx.una > tx.recover && enough
                 };
                 if lost {
-                    self.enter_recovery(now, out);
+                    self.enter_recovery(now, news, out);
                 } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
                     // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
                     tx.inflation = u64::from(tx.dup_acks) * u64::from(mss);
@@ -177,7 +177,7 @@ impl Endpoint {
             }
         }
     }
-    fn enter_recovery(&mut self, now: Time, out: &mut Output) {
+    fn enter_recovery(&mut self, now: Time, news: u64, out: &mut Output) {
         self.counters.fast_recoveries += 1;
         self.enter_phase(now, Phase::Recovery);
         let tx = &mut self.tx;
@@ -187,14 +187,23 @@ impl Endpoint {
         let flight = tx.flight_size();
         self.control.on_loss(&mut tx.window, now, flight);
         if self.sack {
-            tx.board.find_losses(tx.una, mss);
+            tx.begin_reduction();
+            self.continue_sack_recovery(news);
         } else {
             tx.inflation = DUP_THRESH * u64::from(mss);
         }
-        tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.tx.timer_at = now.saturating_add(self.rtt.rto());
         self.retransmit_first(now, out);
         // Step 4.3: no premature rescue.
         self.tx.rescue = self.tx.board.retransmitted_edge();
+    }
+    /// Another acknowledgement in recovery, with `delivered` bytes of news.
+    fn continue_sack_recovery(&mut self, delivered: u64) {
+        let tx = &mut self.tx;
+        tx.board.find_losses(tx.una, tx.window.mss);
+        if self.config.proportional_reduction && self.control.reduces_proportionally() {
+            tx.reduce_proportionally(delivered);
+        }
     }
     /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
     pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {

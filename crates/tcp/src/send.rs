@@ -68,6 +68,10 @@ pub(crate) struct Sender {
     pub recover: u64,
     /// RescueRxt of RFC 6675: a rescue retransmission may follow once this is acknowledged and more.
     pub rescue: u64,
+    /// Of this recovery (RFC 6937): bytes delivered, bytes sent, and what was outstanding when it began.
+    pub delivered: u64,
+    sent: u64,
+    pub recover_flight: u64,
     pub phase_since: Time,
     /// For a control that watches deliveries.
     pub flight: Option<Box<Flight>>,
@@ -107,6 +111,9 @@ impl Sender {
             board: Scoreboard::default(),
             recover: 0,
             rescue: 0,
+            delivered: 0,
+            sent: 0,
+            recover_flight: 0,
             phase_since: Time::ZERO,
             flight: None,
             lost_reported: 0,
@@ -116,10 +123,34 @@ impl Sender {
     pub fn pipe(&self) -> u64 {
         self.board.pipe(self.nxt - self.una)
     }
+    /// Nothing at or beyond this is sent: the peer's window, and the ceiling on this side.
+    #[inline]
+    fn send_edge(&self) -> u64 {
+        self.window_edge.min(self.una.saturating_add(self.ceiling))
+    }
     /// The position after the last byte written, and after the FIN if the application has closed.
     #[inline]
     pub fn stream_end(&self) -> u64 {
         self.write_end + u64::from(self.finishing)
+    }
+    /// Proportional rate reduction (RFC 6937, with its slow start reduction bound): in the course of a recovery the window goes down to the
+    /// threshold in step with what is delivered, and after heavy losses up to it, without a burst either way.
+    pub fn reduce_proportionally(&mut self, delivered: u64) {
+        self.delivered += delivered;
+        let (pipe, threshold) = (self.pipe(), self.window.ssthresh);
+        let may_send = if pipe > threshold {
+            (self.delivered * threshold).div_ceil(self.recover_flight.max(1)).saturating_sub(self.sent)
+        } else {
+            let limit = self.delivered.saturating_sub(self.sent).max(delivered) + u64::from(self.window.mss);
+            (threshold - pipe).min(limit)
+        };
+        self.window.cwnd = pipe + may_send;
+    }
+    /// Begins to count for [`reduce_proportionally`](Self::reduce_proportionally).
+    pub fn begin_reduction(&mut self) {
+        self.delivered = 0;
+        self.sent = 0;
+        self.recover_flight = self.nxt - self.una;
     }
     /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place of SACKed or lost
     /// data, while a hole kept the left edge from moving, shows what the network can take.
@@ -175,7 +206,7 @@ impl Endpoint {
     /// How much may be in the network.
     #[inline]
     fn allowance(&self) -> u64 {
-        (self.tx.window.cwnd + self.tx.inflation).min(self.tx.ceiling)
+        self.tx.window.cwnd + self.tx.inflation
     }
     /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
     #[inline]
@@ -198,10 +229,10 @@ impl Endpoint {
                 tx.pipe()
             };
             if counted + len > allowance && len > 0 {
-                self.tx.cwnd_limited = tx.window.cwnd + tx.inflation < counted + len;
+                self.tx.cwnd_limited = true;
                 return;
             }
-            let room = tx.window_edge.saturating_sub(tx.nxt);
+            let room = tx.send_edge().saturating_sub(tx.nxt);
             if len > room {
                 // Sender's silly window avoidance (RFC 1122, section 4.2.3.4): with nothing outstanding, half the largest window is
                 // worth filling; else wait for more, or for the persist timer.
@@ -257,7 +288,7 @@ impl Endpoint {
             let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
             if let Some((start, end)) = tx.board.next_lost(tx.una, mss) {
                 if !room {
-                    self.tx.cwnd_limited = tx.window.cwnd + tx.inflation < pipe + u64::from(mss);
+                    self.tx.cwnd_limited = true;
                     return false;
                 }
                 if self.is_paced(now) {
@@ -270,7 +301,7 @@ impl Endpoint {
                 return true;
             }
             // Rule 2 comes before rules 3 and 4: they are for when there is nothing new, or no window for it.
-            let new = tx.nxt < tx.stream_end() && (tx.window_edge > tx.nxt || tx.nxt == tx.write_end);
+            let new = tx.nxt < tx.stream_end() && (tx.send_edge() > tx.nxt || tx.nxt == tx.write_end);
             if new {
                 return true;
             }
@@ -362,6 +393,7 @@ impl Endpoint {
         if tx.finishing && end == tx.write_end && tx.nxt > tx.write_end {
             flags |= Flags::FIN;
         }
+        tx.sent += u64::from(len);
         if tx.window.pace_ps_per_byte > 0.0 {
             let gap = f64::from(len) * tx.window.pace_ps_per_byte;
             tx.pace_at = now.max(tx.pace_at).saturating_add(Time::from_ps(gap as u64));

@@ -9,7 +9,7 @@ use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
 use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = (any::<[bool; 9]>(), 0_u64..3);
+    let switches = (any::<[bool; 10]>(), 0_u64..3);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
@@ -28,6 +28,7 @@ fn config() -> impl Strategy<Value = Config> {
             limited_transmit,
             idle_restart,
             cork,
+            proportional_reduction,
         ] = bits;
         Config {
             mss,
@@ -41,6 +42,7 @@ fn config() -> impl Strategy<Value = Config> {
             count_options,
             nagle,
             cork,
+            proportional_reduction,
             delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
             quick_acks: delay as u8,
             limited_transmit,

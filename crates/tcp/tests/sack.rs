@@ -1,4 +1,4 @@
-//! Selective acknowledgement: what the receiver reports (RFC 2018, RFC 2883), how the sender recovers (RFC 6675).
+//! Selective acknowledgement: what the receiver reports (RFC 2018, RFC 2883), how the sender recovers (RFC 6675, RFC 6937).
 
 mod support;
 
@@ -11,7 +11,7 @@ const MSS: u64 = 1000;
 
 /// An open connection with a window of `segments`.
 fn established(segments: u32) -> Wire {
-    let config = Config { initial_window: segments, ..plain() };
+    let config = Config { initial_window: segments, proportional_reduction: false, ..plain() };
     Wire::new(&config, &config, DELAY).established()
 }
 
@@ -139,8 +139,11 @@ fn hole_not_yet_lost_is_filled_when_there_is_nothing_new() {
 
 /// A sender that is handed acknowledgements directly.
 fn sender(segments: u32, bytes: u64) -> (Endpoint, Output) {
-    let config = Config { initial_window: segments, ..plain() };
-    let (mut endpoint, mut out) = (Endpoint::connect(&config), Output::default());
+    sender_with(&Config { initial_window: segments, ..plain() }, bytes)
+}
+
+fn sender_with(config: &Config, bytes: u64) -> (Endpoint, Output) {
+    let (mut endpoint, mut out) = (Endpoint::connect(config), Output::default());
     endpoint.open(Time::ZERO, &mut out);
     let mut syn = Segment::new(Flags::SYN | Flags::ACK | Flags::SACK_PERMITTED, 0, 1);
     (syn.window, syn.mss, syn.window_scale) = (65_535, MSS as u16, 7);
@@ -220,7 +223,7 @@ fn no_second_recovery_before_the_timeout_is_repaired() {
 
 #[test]
 fn without_limited_transmit_the_first_duplicates_release_nothing() {
-    let config = Config { initial_window: 10, limited_transmit: false, ..plain() };
+    let config = Config { initial_window: 10, limited_transmit: false, proportional_reduction: false, ..plain() };
     let mut wire = Wire::new(&config, &config, DELAY).established();
     let start = wire.now;
     lose(&mut wire, &[0]);
@@ -229,6 +232,62 @@ fn without_limited_transmit_the_first_duplicates_release_nothing() {
     // 10 outstanding - 9 SACKed - 1 lost + 1 retransmitted = 1 of 5.
     let again: Vec<_> = sent(&wire, start).into_iter().skip(10).map(|(_, n)| n).collect();
     assert_eq!(again, [0, 10, 11, 12, 13]);
+}
+
+// === Proportional rate reduction: RFC 6937 ===
+
+#[test]
+fn the_window_goes_down_in_step_with_what_is_delivered() {
+    // Twenty outstanding, the first lost: nineteen SACKs, one segment each.
+    let (mut endpoint, mut out) = sender(20, 100 * MSS);
+    let (mut delivered, mut sent, mut recover_flight) = (0, 0, 0);
+    for n in 1..20 {
+        out.clear();
+        endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(n + 1))]), &mut out);
+        let bytes: u64 = out.segments.iter().map(|segment| u64::from(segment.len)).sum();
+        if n < 3 {
+            assert_eq!(bytes, MSS, "limited transmit");
+            continue;
+        }
+        if n == 3 {
+            recover_flight = 22 * MSS;
+            assert_eq!(endpoint.window().ssthresh, 10 * MSS);
+        }
+        delivered += MSS;
+        let pipe = endpoint.pipe() - bytes;
+        let allowed = if pipe > 10 * MSS {
+            // CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out
+            (delivered * 10 * MSS).div_ceil(recover_flight).saturating_sub(sent)
+        } else {
+            // Slow start reduction bound.
+            (10 * MSS - pipe).min((delivered - sent).max(MSS) + MSS)
+        };
+        // Whole segments of it go; the first retransmission goes whatever is allowed.
+        let first = if n == 3 { MSS } else { 0 };
+        assert_eq!(bytes, (allowed / MSS * MSS).max(first), "after {n}");
+        sent += bytes;
+    }
+    // Down to the threshold at the end of the round trip, without a pause and without a burst.
+    assert!(endpoint.pipe().abs_diff(10 * MSS) <= MSS, "{}", endpoint.pipe());
+    out.clear();
+    endpoint.on_segment(Time::from_ms(300), &ack(endpoint.sent() + 1, &[]), &mut out);
+    assert_eq!((endpoint.in_recovery(), endpoint.window().cwnd), (false, 10 * MSS));
+}
+
+#[test]
+fn after_heavy_losses_the_window_grows_back_without_a_burst() {
+    // Of forty segments only the last ten arrive, in one acknowledgement: pipe falls far below the threshold of twenty.
+    let (mut endpoint, mut out) = sender(40, 200 * MSS);
+    out.clear();
+    endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(30), at(40))]), &mut out);
+    // PRR-SSRB: what was delivered and one segment more, beside none; RFC 6675 alone would send twenty.
+    let bytes: u64 = out.segments.iter().map(|segment| u64::from(segment.len)).sum();
+    assert!((10 * MSS..=11 * MSS).contains(&bytes), "{bytes}");
+    let config = Config { initial_window: 40, proportional_reduction: false, ..plain() };
+    let (mut endpoint, mut out) = sender_with(&config, 200 * MSS);
+    out.clear();
+    endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(30), at(40))]), &mut out);
+    assert_eq!(out.segments.len(), 20);
 }
 
 // === Receiver: RFC 2018 and RFC 2883 ===

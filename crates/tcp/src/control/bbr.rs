@@ -302,6 +302,9 @@ impl Control for Bbr {
         self.set_cwnd(window, delivery);
     }
     fn on_ack(&mut self, _: &mut Window, _: &Ack) {}
+    fn reduces_proportionally(&self) -> bool {
+        false
+    }
     fn on_loss(&mut self, window: &mut Window, _: Time, _: u64) {
         // Section 4.2.3.4: what leaves the network may be replaced, for one round trip.
         self.save_cwnd(window);

@@ -108,6 +108,10 @@ pub trait Control {
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         window.cwnd = window.cwnd.min(initial);
     }
+    /// Whether the window may be brought down to `ssthresh` in the course of a recovery (RFC 6937) instead of at once.
+    fn reduces_proportionally(&self) -> bool {
+        true
+    }
     /// Whether a duplicate acknowledgement is enough to retransmit a segment older than the round trip plus its spread.
     fn retransmits_early(&self) -> bool {
         false
@@ -186,6 +190,9 @@ impl Control for AnyControl {
     }
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         each!(self, control => control.on_idle(window, initial));
+    }
+    fn reduces_proportionally(&self) -> bool {
+        each!(self, control => control.reduces_proportionally())
     }
     fn retransmits_early(&self) -> bool {
         each!(self, control => control.retransmits_early())
