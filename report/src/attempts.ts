@@ -5,7 +5,7 @@ import { el } from './dom';
 import * as format from './format';
 import type { Layout } from './lanes';
 
-export const PHASE_NAMES: Record<PhaseKind, string> = {
+const PHASE_NAMES: Record<PhaseKind, string> = {
   startup: 'start-up',
   read: 'read',
   compute: 'compute',

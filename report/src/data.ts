@@ -59,7 +59,7 @@ export interface Balance {
 
 /** From the first start to the last end of a phase over the job's successful attempts. */
 export interface Phase {
-  name: PhaseKind;
+  name: 'map' | 'shuffle' | 'reduce';
   start_s: number;
   end_s: number;
 }

@@ -37,6 +37,7 @@ export function rate(bitsPerSecond: number): string {
 
 export function share(value: number): string {
   const percent = value * 100;
+  if (percent > 0 && percent < 0.05) return `<0.1${SPACE}%`;
   return `${trim(percent, Math.abs(percent) < 9.95 && percent !== 0 ? 1 : 0)}${SPACE}%`;
 }
 

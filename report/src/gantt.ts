@@ -1,10 +1,10 @@
 // Task attempts by node on a canvas: thousands of them redraw within a frame, because only what is in view is drawn.
 
-import { admits, describe, type Filter, legend, PHASE_NAMES, table } from './attempts';
+import { admits, describe, type Filter, legend, table } from './attempts';
 import { OUTCOMES, PHASES, type ReportData } from './data';
 import { eachFrame, el, fit, section } from './dom';
 import * as format from './format';
-import { hit, layout, type Layout } from './lanes';
+import { hit, layout, type Layout, pieces } from './lanes';
 import { inkOn, onTheme, palette } from './palette';
 import { AXIS_HEIGHT, drawGrid, drawTimeAxis, FONT, GUTTER, interact, MARGIN, toX } from './plot';
 import type { TimeAxis } from './range';
@@ -16,6 +16,8 @@ const TALLEST = 640;
 const BAND = 16;
 /** Jobs whose phases and critical path head the Gantt. */
 const BANDED_JOBS = 3;
+/** A job's phase has the colour of what its tasks do most in it. */
+const BAND_COLOURS = { map: 'compute', shuffle: 'fetch', reduce: 'reduce' } as const;
 
 export function gantt(
   data: ReportData,
@@ -33,6 +35,7 @@ export function gantt(
   const said = el('p', { class: 'visually-hidden', 'aria-live': 'polite' });
   let at: Layout = layout(a, admits(data, filter), ROOM);
   let chosen = -1;
+  const parts = pieces(a);
 
   const bands: { name: string; spans: { from: number; to: number; colour: string; text: string }[] }[] = [];
   const relabel = (): void => {
@@ -42,12 +45,12 @@ export function gantt(
       const prefix = data.jobs.length > 1 ? `${job.name} ` : '';
       for (const phase of job.phases) {
         bands.push({
-          name: prefix + PHASE_NAMES[phase.name],
+          name: prefix + phase.name,
           spans: [
             {
               from: phase.start_s,
               to: phase.end_s,
-              colour: colours.phases[phase.name],
+              colour: colours.phases[BAND_COLOURS[phase.name]],
               text: format.seconds(phase.end_s - phase.start_s),
             },
           ],
@@ -140,17 +143,11 @@ export function gantt(
         const top = row.top + row.lane[k]! * lane - scrolled;
         const outcome = OUTCOMES[a.outcome[i]!];
         c.globalAlpha = outcome === 'failed' || outcome === 'killed' ? 0.45 : 1;
-        let busyUntil = 0;
-        for (let p = a.phase_at[i]!; p < a.phase_at[i + 1]!; p += 1) {
-          const l = x(a.phase_start_ms[p]!);
-          const w = x(a.phase_end_ms[p]!) - l;
-          // A phase that runs beside an earlier one (a merge during the fetch) takes the lower half.
-          const beside = a.phase_start_ms[p]! < busyUntil;
-          busyUntil = Math.max(busyUntil, a.phase_end_ms[p]!);
-          if (w <= 0) continue;
-          c.fillStyle = phaseColour[a.phase_kind[p]!]!;
-          if (beside) c.fillRect(l, top + bar / 2, Math.max(w, 0.6), bar / 2);
-          else c.fillRect(l, top, Math.max(w, 0.6), bar);
+        for (let p = parts.at[i]!; p < parts.at[i + 1]!; p += 1) {
+          const l = x(parts.start_ms[p]!);
+          const h = bar / parts.of[p]!;
+          c.fillStyle = phaseColour[parts.kind[p]!]!;
+          c.fillRect(l, top + parts.slot[p]! * h, Math.max(x(parts.end_ms[p]!) - l, 0.6), h);
         }
         c.globalAlpha = 1;
         mark(c, colours, outcome ?? '', a.speculative[i] === 1, left, right, top, bar);

@@ -69,6 +69,41 @@ export function layout(attempts: Attempts, keep: (attempt: number) => boolean, r
   return { rows, laneHeight, height: top };
 }
 
+/** Stretches of attempts with the phases that run in each side by side; where two run, each has half the height. */
+export interface Pieces {
+  /** Attempt i has the pieces from `at[i]` up to `at[i + 1]`. */
+  at: Uint32Array;
+  start_ms: number[];
+  end_ms: number[];
+  kind: number[];
+  /** Which part of the height, of how many. */
+  slot: number[];
+  of: number[];
+}
+
+/** Cuts each attempt at every start and end of a phase: phases overlap, as a spill beside the map function does. */
+export function pieces(a: Attempts): Pieces {
+  const n = a.node.length;
+  const out: Pieces = { at: new Uint32Array(n + 1), start_ms: [], end_ms: [], kind: [], slot: [], of: [] };
+  for (let i = 0; i < n; i += 1) {
+    const phases = Array.from({ length: a.phase_at[i + 1]! - a.phase_at[i]! }, (_, k) => a.phase_at[i]! + k);
+    const cuts = [...new Set(phases.flatMap((p) => [a.phase_start_ms[p]!, a.phase_end_ms[p]!]))].sort((x, y) => x - y);
+    for (let c = 0; c + 1 < cuts.length; c += 1) {
+      const active = phases.filter((p) => a.phase_start_ms[p]! <= cuts[c]! && a.phase_end_ms[p]! >= cuts[c + 1]!);
+      const kinds = [...new Set(active.map((p) => a.phase_kind[p]!))].sort((x, y) => x - y);
+      kinds.forEach((kind, slot) => {
+        out.start_ms.push(cuts[c]!);
+        out.end_ms.push(cuts[c + 1]!);
+        out.kind.push(kind);
+        out.slot.push(slot);
+        out.of.push(kinds.length);
+      });
+    }
+    out.at[i + 1] = out.kind.length;
+  }
+  return out;
+}
+
 /** The attempt drawn at a place, or -1. */
 export function hit(at: Layout, attempts: Attempts, ms: number, y: number, slackMs: number): number {
   const row = at.rows.find((r) => y >= r.top && y < r.top + r.lanes * at.laneHeight);

@@ -35,8 +35,9 @@ test.each([
 ])('%d seconds read %s', (value, text) => expect(plain(format.seconds(value))).toBe(text));
 
 test('shares keep a decimal below ten percent', () => {
-  expect([0, 0.004, 0.0996, 0.5412, 1].map((v) => plain(format.share(v)))).toEqual([
+  expect([0, 0.0001, 0.004, 0.0996, 0.5412, 1].map((v) => plain(format.share(v)))).toEqual([
     '0 %',
+    '<0.1 %',
     '0.4 %',
     '10 %',
     '54 %',

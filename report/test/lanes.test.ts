@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hit, layout, pack } from '../src/lanes';
+import { hit, layout, pack, pieces } from '../src/lanes';
 import { random, teraSort, wordCount } from './sample';
 
 test('an attempt takes the lowest lane that is free when it starts', () => {
@@ -52,4 +52,24 @@ test('a filter leaves out nodes that have nothing left', () => {
   const { attempts } = wordCount();
   const at = layout(attempts, (i) => attempts.outcome[i] === 1, 560);
   expect(at.rows.map((row) => row.node)).toEqual([3]);
+});
+
+test('phases that run side by side share the height while they do', () => {
+  const a = {
+    ...wordCount().attempts,
+    node: [1],
+    phase_at: [0, 3],
+    phase_kind: [2, 3, 5],
+    phase_start_ms: [0, 40, 100],
+    phase_end_ms: [100, 60, 130],
+  };
+  const got = pieces(a);
+  const rows = got.kind.map((kind, p) => [got.start_ms[p], got.end_ms[p], kind, got.slot[p], got.of[p]]);
+  expect(rows).toEqual([
+    [0, 40, 2, 0, 1],
+    [40, 60, 2, 0, 2],
+    [40, 60, 3, 1, 2],
+    [60, 100, 2, 0, 1],
+    [100, 130, 5, 0, 1],
+  ]);
 });

@@ -376,9 +376,8 @@ export function wordCount(): ReportData {
         finish_s: 207.788,
         critical_path: path,
         phases: [
-          { name: 'startup', start_s: 5.107, end_s: 28.4 },
-          { name: 'compute', start_s: 8.2, end_s: 40.1 },
-          { name: 'fetch', start_s: 26.107, end_s: 200.565 },
+          { name: 'map', start_s: 5.107, end_s: 59.833 },
+          { name: 'shuffle', start_s: 26.107, end_s: 200.565 },
           { name: 'reduce', start_s: 116.427, end_s: 207.064 },
         ],
         bytes: [
@@ -465,8 +464,8 @@ function terasort(end: number, mapsDone: number): Job {
     launch_s: 3,
     finish_s: end,
     phases: [
-      { name: 'compute', start_s: 5, end_s: mapsDone },
-      { name: 'fetch', start_s: 26, end_s: mapsDone + 100 },
+      { name: 'map', start_s: 5, end_s: mapsDone },
+      { name: 'shuffle', start_s: 26, end_s: mapsDone + 100 },
       { name: 'reduce', start_s: mapsDone + 40, end_s: end },
     ],
     bytes: [

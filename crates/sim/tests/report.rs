@@ -261,7 +261,7 @@ fn series_get_shorter_without_losing_areas_peaks_or_counts() {
 }
 
 #[test]
-fn a_shaped_link_is_measured_against_its_bucket() {
+fn the_scenario_says_how_the_run_was_set_up() {
     let text = r#"
         cluster.workers = 2
         hdfs.replication = 2
@@ -274,10 +274,6 @@ fn a_shaped_link_is_measured_against_its_bucket() {
     "#;
     let scenario = Scenario::parse("two.toml", text, &[]).unwrap();
     let data = json(&ReportData::new(&result(), Some(&scenario)));
-    let links = chart(&data, "links");
-    // 1 % of 1 Gbit/s is all of 10 Mbit/s.
-    assert_eq!(numbers(&links["series"][0]["values"])[300], 1_000);
-    assert_eq!(data["jobs"][0]["critical_path"][2]["where"], "the 10 Mbit/s link out of worker-1");
     let setup: Vec<_> = data["setup"]
         .as_array()
         .unwrap()

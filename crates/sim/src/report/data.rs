@@ -71,7 +71,7 @@ pub struct Job {
     pub launch_s: Option<f64>,
     /// Its end, or that of the run.
     pub finish_s: f64,
-    /// From the first start to the last end of each phase.
+    /// Its phases, of successful attempts.
     pub phases: Vec<Phase>,
     /// Its volumes in bytes.
     pub bytes: Vec<Count>,
@@ -82,7 +82,7 @@ pub struct Job {
 /// A phase of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
-    /// One of the page's phases: `startup`, `read`, ...
+    /// `map`, `shuffle` or `reduce`.
     pub name: &'static str,
     /// From when.
     pub start_s: f64,

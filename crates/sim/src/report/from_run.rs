@@ -23,7 +23,7 @@ impl From<&RunResult> for ReportData {
 }
 
 impl ReportData {
-    /// What the page shows of a run; the scenario adds how it was set up, and what its shapers make of the links.
+    /// What the page shows of a run; the scenario adds how it was set up.
     pub fn new(result: &RunResult, scenario: Option<&Scenario>) -> Self {
         Self {
             schema: SCHEMA,
@@ -31,14 +31,14 @@ impl ReportData {
             setup: setup::setup(result, scenario),
             scenario: scenario.map(Scenario::to_short_toml).unwrap_or_default(),
             end_s: result.ended_at.as_secs_f64(),
-            jobs: result.jobs.iter().map(|job| job_of(job, result, scenario)).collect(),
+            jobs: result.jobs.iter().enumerate().map(|(number, job)| job_of(job, number, result)).collect(),
             network: network(result),
             ledger: result.ledger.iter().map(balance).collect(),
             comparison: None,
             traffic: result.traffic.iter().map(traffic).collect(),
             nodes: result.nodes.iter().map(node).collect(),
             attempts: attempts(result),
-            charts: series::charts(result, scenario),
+            charts: series::charts(result),
             flows: flows(result),
             events: events(result),
         }
@@ -58,8 +58,8 @@ fn count(label: &str, value: u64) -> Count {
     Count { label: label.to_owned(), value }
 }
 
-/// The page's names of phases, in the order of its `PHASES`.
-const PHASE_NAMES: [&str; 8] = ["startup", "read", "compute", "spill", "fetch", "merge", "reduce", "write"];
+/// What an attempt's phases are, in the page's order: start-up, read, compute, spill, fetch, merge, reduce, write.
+const PHASE_KINDS: usize = 8;
 
 const fn phase_number(phase: results::Phase) -> u8 {
     use results::Phase;
@@ -89,18 +89,15 @@ const fn cause(waiting: Waiting) -> &'static str {
     }
 }
 
-fn job_of(job: &results::Job, result: &RunResult, scenario: Option<&Scenario>) -> Job {
-    let segment = |segment: &results::CriticalSegment| Segment {
+fn job_of(job: &results::Job, number: usize, result: &RunResult) -> Job {
+    let places = place::places(&job.critical_path, result);
+    let path = job.critical_path.iter().zip(places).filter(|(segment, _)| segment.finish > segment.start);
+    let segment = |(segment, place): (&results::CriticalSegment, String)| Segment {
         cause: cause(segment.waiting),
         start_s: seconds(segment.start),
         end_s: seconds(segment.finish),
-        place: place::place(segment, result, scenario),
+        place,
         detail: segment.detail.clone(),
-    };
-    let phase = |interval: &results::Interval| Phase {
-        name: PHASE_NAMES[usize::from(phase_number(interval.phase))],
-        start_s: seconds(interval.start),
-        end_s: seconds(interval.finish),
     };
     let bytes = &job.bytes;
     let volumes = [
@@ -125,10 +122,36 @@ fn job_of(job: &results::Job, result: &RunResult, scenario: Option<&Scenario>) -
         submit_s: seconds(job.submit),
         launch_s: job.launch.map(seconds),
         finish_s: seconds(job.finish.unwrap_or(result.ended_at)),
-        phases: job.phases.iter().map(phase).collect(),
+        phases: phases(number, result),
         bytes: volumes.into_iter().filter(|(_, b)| b.get() > 0).map(|(label, b)| count(label, b.get())).collect(),
-        critical_path: job.critical_path.iter().filter(|s| s.finish > s.start).map(segment).collect(),
+        critical_path: path.map(segment).collect(),
     }
+}
+
+/// The job's three phases over its successful attempts; they overlap, as the shuffle begins while maps run.
+fn phases(job: usize, result: &RunResult) -> Vec<Phase> {
+    let own = result.attempts.iter().filter(|a| a.job as usize == job && a.state == AttemptState::Succeeded);
+    let mut spans = [("map", None), ("shuffle", None), ("reduce", None)];
+    let widen = |span: &mut Option<(Time, Time)>, start: Time, finish: Time| {
+        *span = Some(span.map_or((start, finish), |(first, last)| (first.min(start), last.max(finish))));
+    };
+    for attempt in own {
+        if attempt.kind == TaskKind::Map {
+            widen(&mut spans[0].1, attempt.start, attempt.finish);
+            continue;
+        }
+        for interval in &attempt.intervals {
+            match interval.phase {
+                results::Phase::Fetch => widen(&mut spans[1].1, interval.start, interval.finish),
+                results::Phase::Reduce => widen(&mut spans[2].1, interval.start, attempt.finish),
+                _ => {}
+            }
+        }
+    }
+    let phase = |(name, span): (&'static str, Option<(Time, Time)>)| {
+        span.map(|(start, finish)| Phase { name, start_s: seconds(start), end_s: seconds(finish) })
+    };
+    spans.into_iter().filter_map(phase).collect()
 }
 
 fn network(result: &RunResult) -> Vec<Count> {
@@ -215,7 +238,7 @@ fn attempts(result: &RunResult) -> Attempts {
 /// Intervals with those of one phase joined where the gap between them could not be seen: a reducer may fetch thousands of times.
 fn joined(intervals: &[results::Interval], tolerance: Time) -> Vec<results::Interval> {
     let mut out: Vec<results::Interval> = Vec::new();
-    let mut last_of = [None; PHASE_NAMES.len()];
+    let mut last_of = [None; PHASE_KINDS];
     for interval in intervals {
         let last: &mut Option<usize> = &mut last_of[usize::from(phase_number(interval.phase))];
         match last.and_then(|i| out.get_mut(i)) {

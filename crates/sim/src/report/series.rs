@@ -5,7 +5,6 @@
 
 use super::data::{Chart, Series};
 use crate::results::{Flow, Link, RunResult};
-use crate::scenario::Scenario;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use units::Time;
@@ -59,28 +58,15 @@ pub fn fold(values: impl IntoIterator<Item = f64>, group: usize, kind: Fold) -> 
     out
 }
 
-/// The rate at which a node's link can go in one direction for long: that of the link, or of the slowest bucket that shapes it.
-pub fn lasting_rate(link: &Link, result: &RunResult, scenario: Option<&Scenario>) -> f64 {
-    use crate::scenario::Direction;
-    let mut rate = link.rate.as_bps();
-    let Some(scenario) = scenario else { return rate as f64 };
-    let ends = ends(&link.name);
-    let number = |name: &str| result.nodes.iter().position(|node| node.name == name).map(|i| i as u32);
-    for shape in &scenario.network.shape {
-        let nodes = shape.nodes.numbers(scenario.cluster.workers);
-        let shaped = |name: &str| number(name).is_some_and(|number| nodes.contains(&number));
-        let out = shape.direction != Direction::Ingress && shaped(ends.0);
-        let into = shape.direction != Direction::Egress && shaped(ends.1);
-        if out || into {
-            rate = rate.min(shape.rate.as_bps());
-        }
-    }
-    rate as f64
-}
-
 /// The two ends in a link's name.
 pub fn ends(name: &str) -> (&str, &str) {
     name.split_once(" -> ").unwrap_or((name, ""))
+}
+
+/// Whether a link leads from a node to itself.
+pub fn is_loopback(link: &Link) -> bool {
+    let (from, to) = ends(&link.name);
+    from == to
 }
 
 /// Node and name of the series of a link.
@@ -88,7 +74,6 @@ fn link_label(result: &RunResult, link: &Link) -> (i64, String) {
     let find = |name: &str| result.nodes.iter().position(|node| node.name == name);
     let (from, to) = ends(&link.name);
     match (find(from), find(to)) {
-        (Some(node), Some(_)) if from == to => (node as i64, format!("{from} itself")),
         (None, Some(node)) => (node as i64, format!("{to} in")),
         (Some(node), None) => (node as i64, format!("{from} out")),
         _ => (-1, link.name.clone()),
@@ -145,25 +130,23 @@ impl Maker<'_> {
         Some(Chart { id, title, label, unit, holds: kind.name(), step_s: self.step_s, scale, series, left_out })
     }
 
-    fn links(&self, scenario: Option<&Scenario>) -> Option<Chart> {
-        let shaped = scenario.is_some_and(|s| !s.network.shape.is_empty());
-        let of = Measure::share(if shaped { "Used of its rate, shaper's included" } else { "Utilisation" });
-        let series = self.result.links.iter().map(|link| {
-            let part = link.rate.as_bps() as f64 / lasting_rate(link, self.result, scenario);
-            self.of_link(link, link.utilisation.iter().map(|u| f64::from(*u) * part), &of)
-        });
+    /// Those of the network: what a node sends to itself does not cross it.
+    fn wires(&self) -> impl Iterator<Item = &Link> {
+        self.result.links.iter().filter(|link| !is_loopback(link))
+    }
+
+    fn links(&self) -> Option<Chart> {
+        let of = Measure::share("Utilisation");
+        let series = self.wires().map(|link| self.of_link(link, link.utilisation.iter().copied().map(f64::from), &of));
         let series = series.collect();
         self.chart("links", "Links", of, series)
     }
 
     /// What arrives at the nodes, all together.
     fn arriving(&self) -> Option<Chart> {
-        let into = |link: &&Link| {
-            let (from, to) = ends(&link.name);
-            from != to && self.result.nodes.iter().any(|node| node.name == to)
-        };
+        let into = |link: &&Link| self.result.nodes.iter().any(|node| node.name == ends(&link.name).1);
         let mut total = Vec::new();
-        for link in self.result.links.iter().filter(into) {
+        for link in self.wires().filter(into) {
             add(&mut total, link.utilisation.iter().map(|u| f64::from(*u) * link.rate.as_bps() as f64));
         }
         let scale = quantum(total.iter().copied());
@@ -173,13 +156,12 @@ impl Maker<'_> {
     }
 
     fn queues(&self) -> Option<Chart> {
-        let links = &self.result.links;
-        let by_bytes = links.iter().any(|link| link.queue_bytes.iter().any(|bytes| *bytes > 0));
+        let by_bytes = self.wires().any(|link| link.queue_bytes.iter().any(|bytes| *bytes > 0));
         let waiting = |link: &Link| if by_bytes { link.queue_bytes.clone() } else { link.queue_packets.clone() };
-        let scale = quantum(links.iter().flat_map(waiting).map(f64::from));
+        let scale = quantum(self.wires().flat_map(waiting).map(f64::from));
         let (label, unit) = if by_bytes { ("Waiting", "B") } else { ("Packets waiting", "count") };
         let of = Measure { label: label.to_owned(), unit, kind: Fold::Peak, scale };
-        let series = links.iter().map(|link| self.of_link(link, waiting(link).into_iter().map(f64::from), &of));
+        let series = self.wires().map(|link| self.of_link(link, waiting(link).into_iter().map(f64::from), &of));
         let series = series.collect();
         self.chart("queues", "Queues", of, series)
     }
@@ -201,7 +183,7 @@ impl Maker<'_> {
 
     fn drops(&self) -> Option<Chart> {
         let of = Measure::per_step("Packets", self.step_s);
-        let dropping = self.result.links.iter().filter(|link| link.drop_series.iter().any(|drops| *drops > 0));
+        let dropping = self.wires().filter(|link| link.drop_series.iter().any(|drops| *drops > 0));
         let series = dropping.map(|link| self.of_link(link, link.drop_series.iter().copied().map(f64::from), &of));
         let series: Vec<_> = series.collect();
         // Of one link they are those of all.
@@ -307,7 +289,7 @@ fn most_at_once(spans: impl Iterator<Item = (Time, Time)>, step: Time, cells: us
 }
 
 /// All charts for which the run has values.
-pub fn charts(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Chart> {
+pub fn charts(result: &RunResult) -> Vec<Chart> {
     let lengths = result.links.iter().map(|link| link.utilisation.len());
     let lengths = lengths.chain(result.nodes.iter().map(|node| node.cpu_utilisation.len()));
     let steps = lengths.chain(result.disks.iter().map(|disk| disk.utilisation.len())).max().unwrap_or(0);
@@ -321,7 +303,7 @@ pub fn charts(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Chart> {
     let maker = Maker { result, group, step_s };
     let all = [
         maker.arriving(),
-        maker.links(scenario),
+        maker.links(),
         maker.queues(),
         maker.losses(),
         maker.drops(),

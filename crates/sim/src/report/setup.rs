@@ -2,7 +2,8 @@
 
 use super::data::Fact;
 use crate::results::RunResult;
-use crate::scenario::{Direction, Nodes, QueueLimit, Scenario};
+use crate::scenario::{Control, Direction, Generation, Nodes, QueueLimit, Scenario};
+use units::Bytes;
 
 fn fact(label: &str, value: String) -> Fact {
     Fact { label: label.to_owned(), value }
@@ -10,6 +11,13 @@ fn fact(label: &str, value: String) -> Fact {
 
 fn many(count: u64, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A size as people set it: in binary units where it is a round number of them.
+fn size(bytes: Bytes) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let round = UNITS.iter().find(|(unit, _)| bytes.get() >= *unit && bytes.get().is_multiple_of(*unit));
+    round.map_or_else(|| bytes.to_string(), |(unit, name)| format!("{} {name}", bytes.get() / unit))
 }
 
 /// From the results, and from the scenario where it is at hand.
@@ -37,12 +45,18 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     let node = &scenario.node;
     let mut machines = vec![many(u64::from(cluster.workers), "worker")];
     if !result.jobs.is_empty() {
-        machines.push(cluster.generation.word().to_owned());
+        machines.push(
+            match cluster.generation {
+                Generation::Yarn => "YARN",
+                Generation::Hadoop1 => "Hadoop 1",
+            }
+            .to_owned(),
+        );
         let own = format!(
             "{}: {}, {}, {}",
             node.preset.word(),
             many(u64::from(node.cores), "core"),
-            node.memory,
+            size(node.memory),
             many(u64::from(node.disks), "disk")
         );
         machines.push(own);
@@ -59,7 +73,7 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     let network = &scenario.network;
     let limit = |limit: QueueLimit| match limit {
         QueueLimit::Packets(packets) => many(u64::from(packets), "packet"),
-        QueueLimit::Bytes(bytes) => bytes.to_string(),
+        QueueLimit::Bytes(bytes) => size(bytes),
         QueueLimit::Delay(delay) => delay.to_string(),
     };
     let mut wires = format!(
@@ -93,15 +107,26 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     }
 
     let tcp = &scenario.tcp;
+    let control = match tcp.control {
+        Control::NewReno => "NewReno",
+        Control::SackReno => "Reno",
+        Control::Vegas => "Vegas",
+        Control::Cubic => "CUBIC",
+        Control::Bbr => "BBR",
+    };
     let sack = if tcp.sack { "SACK" } else { "no SACK" };
     facts.push(fact(
         "TCP",
-        format!("{}, {sack}, minimum RTO {}, receive buffer {}", tcp.control.word(), tcp.min_rto, tcp.receive_buffer),
+        format!("{}, {sack}, minimum RTO {}, receive buffer {}", control, tcp.min_rto, size(tcp.receive_buffer)),
     ));
     if !result.jobs.is_empty() {
         facts.push(fact(
             "HDFS",
-            format!("blocks of {}, {}", scenario.hdfs.block, many(u64::from(scenario.hdfs.replication), "replica")),
+            format!(
+                "blocks of {}, {}",
+                size(scenario.hdfs.block),
+                many(u64::from(scenario.hdfs.replication), "replica")
+            ),
         ));
     }
 }
