@@ -9,7 +9,7 @@ use crate::transport::Captured;
 use crate::world::World;
 use crate::{Progress, RunError, Watch};
 use std::ops::ControlFlow;
-use units::Time;
+use units::{Bytes, Time};
 
 /// About so many events are handled between two questions to the watcher.
 const EVENTS: u64 = 200_000;
@@ -18,8 +18,41 @@ const EVENTS: u64 = 200_000;
 pub struct Tap<'a> {
     /// The link, as a fault names it; both ways of it.
     pub link: &'a str,
-    /// Takes each packet, in order of arrival at the link's ends.
+    /// Takes each packet, in the order in which their transmissions began.
     pub take: &'a mut dyn FnMut(&Captured),
+}
+
+/// Packets become known when they arrive; here they wait until none that began before them can come.
+struct Tapped<'a> {
+    tap: Tap<'a>,
+    waiting: Vec<Captured>,
+    /// The longest that a packet takes from the beginning of its transmission to its arrival.
+    longest: Time,
+}
+
+impl<'a> Tapped<'a> {
+    fn new(tap: Tap<'a>, world: &mut World) -> Result<Self, RunError> {
+        let transport = world.transport_mut().0;
+        let Some(link) = Scenario::link(transport.topology(), tap.link) else {
+            return Err(RunError::Scenario(format!("there is no link `{}` to capture", tap.link)));
+        };
+        let mut longest = Time::ZERO;
+        for way in [link, link.reverse()] {
+            transport.capture(way);
+            let way = transport.link(way);
+            longest = longest.max(way.delay() + way.rate().transmission_time(Bytes::new(1 << 16)));
+        }
+        Ok(Self { tap, waiting: Vec::new(), longest })
+    }
+
+    /// Hands out what began before `now` less the longest way; at the end of the run, all.
+    fn hand_out(&mut self, world: &mut World, end: bool) {
+        self.waiting.extend(world.transport_mut().0.take_captured());
+        self.waiting.sort_by_key(|packet| packet.at);
+        let sure = world.now().saturating_sub(self.longest);
+        let count = if end { self.waiting.len() } else { self.waiting.partition_point(|packet| packet.at < sure) };
+        self.waiting.drain(..count).for_each(|packet| (self.tap.take)(&packet));
+    }
 }
 
 /// Runs a scenario to the end of its jobs and traffic, or to its time limit. `watch` is asked many times a second.
@@ -28,16 +61,9 @@ pub fn run(scenario: &Scenario, watch: &mut Watch) -> Result<RunResult, RunError
 }
 
 /// The same, with the packets of a link handed out.
-pub fn run_tapped(scenario: &Scenario, mut tap: Option<Tap<'_>>, watch: &mut Watch) -> Result<RunResult, RunError> {
+pub fn run_tapped(scenario: &Scenario, tap: Option<Tap<'_>>, watch: &mut Watch) -> Result<RunResult, RunError> {
     let mut world = build(scenario)?;
-    if let Some(tap) = &tap {
-        let transport = world.transport_mut().0;
-        let Some(link) = Scenario::link(transport.topology(), tap.link) else {
-            return Err(RunError::Scenario(format!("there is no link `{}` to capture", tap.link)));
-        };
-        transport.capture(link);
-        transport.capture(link.reverse());
-    }
+    let mut tapped = tap.map(|tap| Tapped::new(tap, &mut world)).transpose()?;
     let mut sampler = Sampler::new(scenario.run.sample, &world);
     let until = scenario.run.until;
     // The watcher is asked at least once in so much simulated time, whatever the step of the samples.
@@ -47,10 +73,11 @@ pub fn run_tapped(scenario: &Scenario, mut tap: Option<Tap<'_>>, watch: &mut Wat
         let pause = sample.min(world.now().saturating_add(step));
         let before = world.handled();
         let finished = world.run(pause);
-        if let Some(tap) = &mut tap {
-            world.transport_mut().0.take_captured().iter().for_each(&mut tap.take);
+        let over = finished || pause == until;
+        if let Some(tapped) = &mut tapped {
+            tapped.hand_out(&mut world, over);
         }
-        if finished || pause == until {
+        if over {
             break;
         }
         if pause == sample {

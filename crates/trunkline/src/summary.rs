@@ -46,17 +46,11 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job) {
         let _ = writeln!(text, "  {tasks} {name} in {tried} attempts, {failed} failed, {killed} killed");
     }
     let bytes = &job.bytes;
-    let _ = writeln!(
-        text,
-        "  read {:.2} ({:.2} over the network), map output {:.2}, shuffled {:.2} ({:.2} over the network), \
-         written {:.2}",
-        bytes.map_input,
-        bytes.hdfs_read_remote,
-        bytes.map_output,
-        bytes.shuffle_local + bytes.shuffle_remote,
-        bytes.shuffle_remote,
-        bytes.written,
-    );
+    let _ =
+        writeln!(text, "  read {:.1} from HDFS, {:.1} of it over the network", bytes.map_input, bytes.hdfs_read_remote);
+    let shuffled = bytes.shuffle_local + bytes.shuffle_remote;
+    let _ = writeln!(text, "  shuffled {shuffled:.1}, {:.1} of it over the network", bytes.shuffle_remote);
+    let _ = writeln!(text, "  map output {:.1}, job output {:.1} before replication", bytes.map_output, bytes.written);
     if !job.phases.is_empty() {
         let _ = writeln!(text, "\n  {:<10} {:>12} {:>12} {:>12}", "phase", "from", "to", "length");
     }

@@ -27,6 +27,20 @@ kind = "long"
 until = "10 h"
 "#;
 
+/// A small TeraSort on a small cluster.
+const JOB: &str = r#"
+[cluster]
+workers = 3
+[hdfs]
+block = "8 MiB"
+replication = 2
+[mapreduce]
+reducers = 2
+[job]
+workload = "terasort"
+input = "64 MB"
+"#;
+
 /// A folder of its own for a test, gone at its end.
 struct Scratch(PathBuf);
 
@@ -110,6 +124,63 @@ fn a_run_leaves_a_folder_and_a_summary_of_a_hundred_columns() {
     assert!(fs::read_to_string(folder.join("report.html")).expect("a page").contains("<html"));
     let timing = json(&fs::read_to_string(folder.join("timing.json")).expect("timing"));
     assert!(timing["wall_s"].as_f64().is_some_and(|wall| wall > 0.0));
+}
+
+#[test]
+fn a_job_is_summed_up_and_its_failure_is_exit_3() {
+    let scratch = Scratch::new("job");
+    scratch.file("job.toml", JOB);
+    let output = scratch.trunkline(&["run", "job.toml", "--out", "out"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = printed(&output);
+    assert!(text.contains("job terasort: SUCCEEDED") && text.contains("where the time went"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let result = json(&fs::read_to_string(scratch.0.join("out/result.json")).expect("a summary"));
+    assert_eq!(result["job"]["state"], "SUCCEEDED");
+    assert_eq!((result["bytes"]["map_input"].as_u64(), result["job"]["maps"].as_u64()), (Some(64_000_000), Some(8)));
+    for field in ["submit_s", "launch_s", "finish_s"] {
+        assert!(result["job"][field].is_number(), "{field}");
+    }
+    for field in ["map_output", "shuffle_local", "shuffle_remote", "hdfs_read_local", "hdfs_read_remote", "written"] {
+        assert!(result["bytes"][field].is_number(), "{field}");
+    }
+    let balances = result["ledger"].as_array().expect("a list");
+    assert!(balances.len() >= 4 && balances.iter().all(|law| law["holds"] == true), "{balances:?}");
+
+    let output = scratch.trunkline(&["run", "job.toml", "--out", "short", "--set", "run.until=5 s"]);
+    assert_eq!(code(&output), 3, "{}", said(&output));
+    assert!(said(&output).contains("it had not finished when the run ended"), "{}", said(&output));
+    assert!(scratch.0.join("short/report.html").exists(), "what happened until then can be seen");
+}
+
+#[test]
+fn a_replay_follows_its_history() {
+    let scratch = Scratch::new("replay");
+    let history = traces().join("wordcount-combine-unshaped/job_1795217314114_0003.jhist").display().to_string();
+    let (run, cluster) = (traces().join("wordcount-combine-unshaped/run.toml"), traces().join("cluster.toml"));
+    let (run, cluster) = (run.display().to_string(), cluster.display().to_string());
+    let output = scratch.trunkline(&[
+        "import",
+        "jhist",
+        &history,
+        "--cluster",
+        &cluster,
+        "--run",
+        &run,
+        "-o",
+        "calibrated.toml",
+    ]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let output = scratch.trunkline(&["run", "calibrated.toml", "--replay", &history, "--json", "--out", "out"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    // The attempts stand on the hosts of the history: hadoop's own reader says which.
+    let bytes = fs::read(&history).expect("a recorded job");
+    let (_, jobs) = hadoop::history::read(&bytes).expect("a history");
+    let resolved = fs::read_to_string(scratch.0.join("out/scenario.toml")).expect("a scenario");
+    let scenario = sim::scenario::Scenario::parse("out", &resolved, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let plan = scenario.job[0].plan.as_ref().expect("a plan");
+    let recorded: usize = jobs[0].maps.iter().chain(&jobs[0].reduces).map(|task| task.attempts.len()).sum();
+    assert_eq!(plan.attempt.len(), recorded);
 }
 
 #[test]
@@ -317,9 +388,11 @@ fn a_capture_holds_both_ways_of_a_link() {
     assert_eq!(code(&output), 0, "{}", said(&output));
     let bytes = fs::read(scratch.0.join("out/worker-1.pcapng")).expect("a capture");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;
-    let (mut at, mut sent, mut received, mut syns) = (0, 0, 0, 0);
+    let (mut at, mut sent, mut received, mut syns, mut last) = (0, 0, 0, 0, (0, 0));
     while at < bytes.len() {
         if word(at) == 6 {
+            assert!((word(at + 12), word(at + 16)) >= last, "in order of time");
+            last = (word(at + 12), word(at + 16));
             // Within the block: 28 bytes of its own, 14 of Ethernet, then IPv4 with the sender at 12, then TCP with its flags at 13.
             let from = &bytes[at + 28 + 14 + 12..at + 28 + 14 + 16];
             *(if from == [10, 0, 0, 2] { &mut sent } else { &mut received }) += 1;
