@@ -44,7 +44,7 @@ impl TimeWeighted {
     }
 }
 
-/// Counts of values in buckets of at most 1/32 relative width (exact below 64), as in HdrHistogram.
+/// Counts of values in buckets of at most 1/128 relative width (exact below 256), as in HdrHistogram.
 #[derive(Debug, Clone, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -53,7 +53,7 @@ pub struct Histogram {
     maximum: u64,
 }
 
-const SUB_BITS: u32 = 5;
+const SUB_BITS: u32 = 7;
 
 impl Histogram {
     /// Nothing counted.

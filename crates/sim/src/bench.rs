@@ -6,6 +6,7 @@ use net::{LinkSpec, Topology};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use tcp::Config;
+use tcp::control::ControlKind;
 use units::{BitRate, Bytes, Time};
 
 /// One work load's figures.
@@ -72,7 +73,9 @@ pub fn reference_tcp(window: u32) -> Config {
         timestamps: false,
         count_options: false,
         delayed_ack: None,
+        nagle: false,
         idle_restart: false,
+        control: ControlKind::Reno,
         ..Config::default()
     }
 }

@@ -94,7 +94,11 @@ impl Endpoint {
             tx.timed_end = 0;
             self.rtt.sample(rtt);
         }
-        tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
+        // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the timer.
+        let impatient = tx.partial && tx.phase == Phase::Recovery && tx.una < tx.recover;
+        if !impatient {
+            tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
+        }
         self.report_delivery(now, pipe_before);
         let tx = &mut self.tx;
         let ack = Ack {
@@ -138,12 +142,8 @@ impl Endpoint {
         } else if self.sack {
             self.continue_sack_recovery(delivered);
         } else {
-            // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged. Only the first restarts
-            // the timer.
+            // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged.
             tx.inflation = (tx.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
-            if tx.partial {
-                tx.timer_at = tx.timer_at.min(now.saturating_add(self.rtt.rto()));
-            }
             tx.partial = true;
             self.retransmit_first(now, out);
         }

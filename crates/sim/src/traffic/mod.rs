@@ -339,8 +339,7 @@ impl Traffic {
 /// Payload that has arrived so far of what a flow is for.
 fn received(flow: &Flow, spec: &TrafficSpec, transport: &Transport) -> u64 {
     let end = if matches!(spec.kind, TrafficKind::PingPong { .. }) { End::Client } else { End::Server };
-    let open = flow.handle.and_then(|handle| transport.endpoint(handle, end));
-    open.map_or(flow.received, tcp::Endpoint::received)
+    flow.handle.and_then(|handle| transport.received(handle, end)).unwrap_or(flow.received)
 }
 
 impl Flow {

@@ -19,8 +19,10 @@ pub(super) struct Connection {
     pub opened: Time,
     pub connected: Option<Time>,
     pub reset: bool,
-    /// Counters of an end that went down with its node.
+    /// Counters of ends that went down with their nodes.
     pub forgotten: Totals,
+    /// What those had received, at the client and at the server.
+    pub forgotten_bytes: [u64; 2],
     pub client: Config,
     pub server: Config,
 }
@@ -38,6 +40,7 @@ impl Connection {
             connected: None,
             reset: false,
             forgotten: Totals::default(),
+            forgotten_bytes: [0; 2],
             client: open.client,
             server: open.server,
         }

@@ -425,6 +425,7 @@ impl Transport {
         let Some(connection) = self.connections.get_mut(ConnectionIndex(at as u32 / 2)) else { return };
         connection.reset = true;
         connection.forgotten.add_end(&self.endpoints[at]);
+        connection.forgotten_bytes[at % 2] += self.endpoints[at].received();
         self.endpoints[at] =
             Endpoint::connect(if at.is_multiple_of(2) { &connection.client } else { &connection.server });
         let port = &mut self.ports[at];
@@ -445,10 +446,9 @@ impl Transport {
         self.resolve_captured();
         let Some(connection) = self.connections.remove(index) else { return };
         let handle = Handle { index: index.0, generation: self.ports[client].generation };
-        let (bytes, bytes_back) = (self.endpoints[server].received(), self.endpoints[client].received());
-        let what = Happened::Gone { bytes, bytes_back };
-        self.upcalls.push(Upcall { owner: connection.owner, user: connection.user, handle, what });
         let record = FlowRecord::new(&connection, Some(now), &self.endpoints[client], &self.endpoints[server]);
+        let what = Happened::Gone { bytes: record.bytes, bytes_back: record.bytes_back };
+        self.upcalls.push(Upcall { owner: connection.owner, user: connection.user, handle, what });
         self.ended.add(&record.totals);
         self.records.push(record);
         for at in [client, server] {
@@ -498,6 +498,12 @@ impl Transport {
     /// Whether a node is up.
     pub fn is_node_up(&self, node: u32) -> bool {
         self.nodes[node as usize].up
+    }
+    /// In-order bytes that have been received at an end of an open connection, by a node that has crashed since too.
+    pub fn received(&self, handle: Handle, end: End) -> Option<u64> {
+        let at = self.end(handle, end)?;
+        let connection = self.connections.get(ConnectionIndex(handle.index))?;
+        Some(self.endpoints[at].received() + connection.forgotten_bytes[at % 2])
     }
     /// An end of an open connection, for whoever wants to look at it.
     pub fn endpoint(&self, handle: Handle, end: End) -> Option<&Endpoint> {

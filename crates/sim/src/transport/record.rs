@@ -10,6 +10,8 @@ use units::Time;
 pub struct Totals {
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Segments that arrived although their data was already there.
+    pub duplicates: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Times that fast recovery was entered.
@@ -28,6 +30,7 @@ impl Totals {
         let counters = endpoint.counters();
         self.add(&Self {
             retransmissions: counters.retransmissions,
+            duplicates: counters.duplicate_segments,
             timeouts: u64::from(counters.timeouts),
             fast_recoveries: u64::from(counters.fast_recoveries),
             zero_windows: u64::from(counters.zero_windows_announced),
@@ -38,6 +41,7 @@ impl Totals {
     /// Adds other sums.
     pub fn add(&mut self, other: &Self) {
         self.retransmissions += other.retransmissions;
+        self.duplicates += other.duplicates;
         self.timeouts += other.timeouts;
         self.fast_recoveries += other.fast_recoveries;
         self.zero_windows += other.zero_windows;
@@ -95,8 +99,8 @@ impl FlowRecord {
             opened: connection.opened,
             connected: connection.connected,
             ended,
-            bytes: server.received(),
-            bytes_back: client.received(),
+            bytes: server.received() + connection.forgotten_bytes[1],
+            bytes_back: client.received() + connection.forgotten_bytes[0],
             rtt: busier.rtt().smoothed(),
             least_rtt: busier.rtt().min(),
             totals,
