@@ -62,11 +62,11 @@ pub struct Costs {
     pub sort: f64,
     /// Serialising a spill; per byte written.
     pub spill: f64,
-    /// Merging; per byte read.
+    /// Merging into a file; per byte read.
     pub merge: f64,
     /// Receiving and checking a fetched map output; per byte.
     pub fetch: f64,
-    /// The reduce function and its output; per byte of input.
+    /// The last merge, the reduce function and its output; per byte of input.
     pub reduce: f64,
 }
 
@@ -115,7 +115,7 @@ impl Workload {
             side_output_ratio: 0.0,
             skew: Skew::Even,
             output_replication: None,
-            costs: Costs { map: 18e-9, sort: 40e-9, spill: 8e-9, merge: 4e-9, fetch: 2e-9, reduce: 5e-9 },
+            costs: Costs { map: 18e-9, sort: 40e-9, spill: 8e-9, merge: 4e-9, fetch: 2e-9, reduce: 9e-9 },
         }
     }
 
@@ -123,7 +123,7 @@ impl Workload {
     pub fn preset(name: &str) -> Option<Self> {
         let base = Self { name: name.to_string(), ..Self::generic() };
         let words = Keys { distinct: 50_000, exponent: 1.0 };
-        let word_costs = Costs { map: 100e-9, sort: 40e-9, spill: 16e-9, merge: 20e-9, fetch: 6e-9, reduce: 4e-9 };
+        let word_costs = Costs { map: 100e-9, sort: 40e-9, spill: 16e-9, merge: 20e-9, fetch: 6e-9, reduce: 24e-9 };
         let file_costs = Costs { sort: 40e-9, ..Costs::NONE };
         Some(match name {
             "terasort" => Self {

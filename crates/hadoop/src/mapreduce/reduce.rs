@@ -157,10 +157,6 @@ impl ReduceTask {
     pub fn is_shuffling(&self) -> bool {
         self.stage == Stage::Shuffle
     }
-    /// The attempts whose outputs it took, by map.
-    pub fn sources(&self) -> impl Iterator<Item = AttemptId> + '_ {
-        self.copied.iter().flatten().copied()
-    }
 
     /// A map's output is there to fetch.
     pub fn on_output(&mut self, id: AttemptId, output: &MapOutput) {
@@ -505,7 +501,7 @@ impl ReduceTask {
             let output = total.mul_f64(env.spec.workload.reduce_ratio);
             let sink = if output > Bytes::ZERO { self.create(env) } else { Sink::Nowhere };
             env.record.bytes.output = output;
-            let cpu = (costs.merge + costs.reduce) * total.get() as f64;
+            let cpu = costs.reduce * total.get() as f64;
             let mut stream = Stream::new(FINAL, fin.memory, files, output, sink, cpu);
             stream.advance(env);
             fin.stream = Some(stream);
