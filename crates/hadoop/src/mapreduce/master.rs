@@ -74,8 +74,10 @@ impl MapReduce {
         job.record.launch = Some(ctx.now);
         if let Some(replay) = self.config.replay.as_ref().filter(|_| id.0 == 0) {
             let submit = job.record.submit;
+            // An AppMaster that is up later than the recorded one was starts all attempts as much later.
+            let late = replay.launch.map_or(Time::ZERO, |launch| ctx.now.saturating_sub(submit.saturating_add(launch)));
             for (number, attempt) in replay.attempts.iter().enumerate() {
-                let at = submit.saturating_add(attempt.start).max(ctx.now);
+                let at = submit.saturating_add(attempt.start).saturating_add(late).max(ctx.now);
                 ctx.timer(at, control(kind::REPLAY_DUE, number as u64));
             }
             job.reduces_released = true;

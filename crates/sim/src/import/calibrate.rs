@@ -100,6 +100,10 @@ pub struct Given {
     pub spill: f64,
     /// HDFS's block.
     pub block: Bytes,
+    /// Replicas of what the job writes.
+    pub replication: u32,
+    /// CPU time that a DataNode takes to receive a replica, in nanoseconds per byte: it is simulated, and no cost of the job.
+    pub receive: f64,
 }
 
 /// No map reads more than this; a counter that says so is wrong.
@@ -125,8 +129,8 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         splits.fill(given.block);
     }
     for split in &mut splits {
-        // A reader ends its last record beyond the split, which ends at a block.
-        if *split > given.block && *split < given.block.mul_f64(1.01) {
+        // A split ends at a block, but what its reader takes ends with a record.
+        if *split > given.block.mul_f64(0.999) && *split < given.block.mul_f64(1.001) {
             *split = given.block;
         }
         // A map that read nothing still has a split.
@@ -244,59 +248,58 @@ struct Fit<'a> {
 impl Fit<'_> {
     /// Costs, and the seconds of CPU that starting a task takes.
     ///
-    /// What a task counts leaves out the start of its JVM: over all maps that is the work of their wall time less what they
-    /// counted. The sort phase of maps and the last two phases of reducers compute all the time, so their work is that of
-    /// their wall time. The map function has what remains of the counted time.
+    /// All are of the work that attempts got by wall time, less what DataNodes took to receive their output. What tasks
+    /// count themselves is less: it leaves out the start of their JVM and whatever else the machine does for them. Reducers
+    /// merge in their sort phase, and merge and reduce in the last. Maps spill the rest and merge in their sort phase; their
+    /// function has what remains of all their work.
     fn costs(&self, assumed: &mut Vec<&'static str>) -> (Costs, Option<f64>) {
         let mut costs = Costs::default();
-        let counted = sum(self.maps, "CPU_MILLISECONDS") / 1e3;
-        if counted == 0.0 {
+        if sum(self.maps, "CPU_MILLISECONDS") == 0.0 {
             assumed.push("the history counts no CPU time: costs are those of the generic workload");
             return (costs, None);
         }
-        let (start_up, map_work, reduce_work) = self.start_up(counted);
+        let (start_up, map_work, reduce_work) = self.start_up();
         let overhead = self.given.overhead.as_secs_f64();
-
+        let (maps, reduces) = (self.maps.len() as f64, self.reduces.len() as f64);
+        let received = |attempts| {
+            sum(attempts, "HDFS_BYTES_WRITTEN") * f64::from(self.given.replication) * self.given.receive * 1e-9
+        };
+        let worked: f64 = map_work.iter().map(|w| w.first + w.second).sum();
+        let worked = worked - received(self.maps) - (overhead + start_up) * maps;
         if self.reduces.is_empty() {
-            // Nothing is sorted: all that maps do is their function and their output.
-            costs.map = Some(1e9 * (counted - overhead * self.maps.len() as f64).max(0.0) / self.input);
+            costs.map = Some(1e9 * worked.max(0.0) / self.input);
             return (costs, Some(start_up));
         }
-        let mut sorting = self.sort_phases(&map_work);
+        let sorting = self.sort_phases(&map_work);
         let shuffled = sum(self.reduces, "REDUCE_SHUFFLE_BYTES");
-        let reduces = self.reduces.len() as f64;
         let stated = self.reduces.iter().all(|a| a.sort_finish_ms.is_some());
-        let reduce_merge: f64 = reduce_work.iter().map(|w| w.second).sum();
-        let enough = shuffled > ENOUGH_TO_REDUCE * reduces && stated;
-        if enough {
-            sorting.merge_work += reduce_merge;
-            sorting.merged += shuffled;
-        }
-        if sorting.merged > 0.0 {
+        if shuffled > ENOUGH_TO_REDUCE * reduces && stated {
+            // The reducers' merges are on the way to the job's end, and nothing else runs in their sort phase.
+            let merge: f64 = reduce_work.iter().map(|w| w.second).sum();
+            let last =
+                reduce_work.iter().map(|w| w.third).sum::<f64>() - received(self.reduces) - overhead / 2.0 * reduces;
+            let counted = sum(self.reduces, "CPU_MILLISECONDS") / 1e3;
+            costs.merge = Some(1e9 * merge / shuffled);
+            costs.reduce = Some(1e9 * (last - merge).max(0.0) / shuffled);
+            costs.fetch = Some(1e9 * (counted - overhead * reduces - merge - last).max(0.0) / shuffled);
+        } else if sorting.merged > 0.0 {
             costs.merge = Some(1e9 * sorting.merge_work.max(0.0) / sorting.merged);
-        }
-        if enough {
-            let reduce = (reduce_work.iter().map(|w| w.third).sum::<f64>() - overhead / 2.0 * reduces).max(0.0);
-            let rest = sum(self.reduces, "CPU_MILLISECONDS") / 1e3 - overhead * reduces - reduce_merge - reduce;
-            costs.reduce = Some(1e9 * reduce / shuffled);
-            costs.fetch = Some(1e9 * rest.max(0.0) / shuffled);
         }
         (costs.sort, costs.spill, costs.combine) = (Some(sorting.sort), Some(sorting.spill), sorting.combine);
         if sorting.assumed {
             assumed.push("the history does not tell sorting and writing apart: both cost what they do in the presets");
         }
-        let second: f64 = map_work.iter().map(|w| w.second).sum();
-        let function = counted - overhead * self.maps.len() as f64 - second - sorting.beside;
-        costs.map = Some(1e9 * function.max(0.0) / self.input);
+        let merging = costs.merge.unwrap_or(0.0) * 1e-9 * sorting.merged;
+        costs.map = Some(1e9 * (worked - sorting.spilling - merging).max(0.0) / self.input);
         (costs, Some(start_up))
     }
 
-    /// The work of a start, which itself decides how long reducers that start take their share of the cores: iterated.
-    fn start_up(&self, counted: f64) -> (f64, Vec<Work>, Vec<Work>) {
-        let mut start_up = 1.0;
-        let mut result = (start_up, Vec::new(), Vec::new());
+    /// The CPU time of a start and the work of successful attempts. How long reducers that start take their share of the
+    /// cores depends on the former, so both are iterated.
+    fn start_up(&self) -> (f64, Vec<Work>, Vec<Work>) {
+        let mut result = (1.0, Vec::new(), Vec::new());
         for _ in 0..4 {
-            let all = work(self.job, self.hosts, &self.given.machines, start_up);
+            let all = work(self.job, self.hosts, &self.given.machines, result.0);
             let mut maps = Vec::new();
             let mut reduces = Vec::new();
             for ((map, attempt), work) in each_attempt(self.job).zip(all) {
@@ -304,11 +307,53 @@ impl Fit<'_> {
                     if map { maps.push(work) } else { reduces.push(work) }
                 }
             }
-            let worked: f64 = maps.iter().map(|w| w.first + w.second).sum();
-            start_up = ((worked - counted) / maps.len().max(1) as f64).max(0.0);
+            let start_up = self.map_start(&maps).min(self.reduce_start(&reduces));
             result = (start_up, maps, reduces);
         }
         result
+    }
+
+    /// What a start takes of a map's work beyond what it counted. The longer a map, the more of what it did not count is
+    /// not its start, so of maps with different work the straight line through both is followed back to no work.
+    fn map_start(&self, work: &[Work]) -> f64 {
+        let counted = self.maps.iter().map(|a| a.counters.count("CPU_MILLISECONDS") as f64 / 1e3);
+        let received = |a: &Attempt| {
+            a.counters.count("HDFS_BYTES_WRITTEN") as f64
+                * f64::from(self.given.replication)
+                * self.given.receive
+                * 1e-9
+        };
+        let points: Vec<(f64, f64)> = work
+            .iter()
+            .zip(counted)
+            .zip(self.maps)
+            .map(|((w, counted), map)| (counted, w.first + w.second - counted - received(map)))
+            .collect();
+        let n = points.len().max(1) as f64;
+        let mean = |value: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(value).sum::<f64>() / n;
+        let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
+        let variance = mean(&|p| (p.0 - x) * (p.0 - x));
+        let covariance = mean(&|p| (p.0 - x) * (p.1 - y));
+        // A spread of a third of the mean, or the line is through one cloud.
+        let slope = if variance > x * x / 9.0 { (covariance / variance).max(0.0) } else { 0.0 };
+        (y - slope * x).clamp(0.0, y.max(0.0))
+    }
+
+    /// The same of reducers that started when all maps were done; more than a start if they then waited for the network.
+    fn reduce_start(&self, work: &[Work]) -> f64 {
+        let maps_end = self.maps.iter().filter_map(|a| a.finish_ms).max();
+        if self.reduces.is_empty()
+            || self.reduces.iter().any(|a| a.start_ms < maps_end || a.shuffle_finish_ms.is_none())
+        {
+            return f64::INFINITY;
+        }
+        // A third of a reducer's progress is its shuffle.
+        let counted = |a: &Attempt| match a.cpu_splits_ms.len() {
+            0 => self.given.overhead.as_secs_f64(),
+            splits => a.cpu_splits_ms[..splits / 3].iter().sum::<i64>() as f64 / 1e3,
+        };
+        let beyond: f64 = self.reduces.iter().zip(work).map(|(a, w)| w.first - counted(a)).sum();
+        (beyond / self.reduces.len() as f64).max(0.0)
     }
 
     /// Fits sorting, combining and spilling to the work of the maps' sort phases.
@@ -359,7 +404,7 @@ impl Fit<'_> {
             let combine = sorting.combine.unwrap_or(0.0) * piece.bytes;
             nano * (sorting.sort * piece.comparisons + combine + sorting.spill * piece.written)
         };
-        sorting.beside = cost(&beside);
+        sorting.spilling = cost(&beside) + cost(&single) + cost(&several);
         if self.combiner.is_none() {
             sorting.merge_work = several_work - cost(&several);
             sorting.merged = merged;
@@ -396,8 +441,8 @@ struct Sorting {
     combine: Option<f64>,
     /// Whether costs are those of the presets.
     assumed: bool,
-    /// Work of the spills that ran beside the map function.
-    beside: f64,
+    /// Work of all spills.
+    spilling: f64,
     /// Work of merging, and bytes merged.
     merge_work: f64,
     merged: f64,

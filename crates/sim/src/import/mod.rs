@@ -17,6 +17,7 @@ pub use settings::{Settings, SettingsError};
 pub use work::{Machines, Work};
 
 use crate::scenario::{Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
+use hadoop::hdfs::HdfsConfig;
 use hadoop::history::{JobHistory, JobState};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -125,6 +126,8 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         sort: generic.map_or(0.0, |c| c.sort * 1e9),
         spill: generic.map_or(0.0, |c| c.spill * 1e9),
         block: scenario.hdfs.block,
+        replication: scenario.hdfs.replication,
+        receive: HdfsConfig::default().receive_cpu * 1e9,
     };
     let calibration = calibrate(job, &hosts, &given);
     scenario.name = printable(&job.id);

@@ -3,7 +3,7 @@
 //! A history states when phases began and ended, but a task that shares its cores with others takes longer for the same
 //! work. Under processor sharing each of n runnable tasks of a machine gets min(1, cores / n) of a core, so the work of a
 //! phase is the integral of that share over it. Maps count as runnable from start to end; reducers while their JVM starts
-//! and after their last fetch (between, they wait for maps and the network).
+//! and after their last fetch (between, they wait for maps and the network), or from their start if all maps were done then.
 
 use super::hosts::Hosts;
 use hadoop::history::{Attempt, JobHistory};
@@ -20,7 +20,7 @@ pub struct Machines {
 /// Core-seconds of one attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Maps: from the container's start to the last record of input. Reducers: the start of the JVM.
+    /// Maps: from the container's start to the last record of input. Reducers: the start of the JVM, or to the last fetch.
     pub first: f64,
     /// Maps: sorting, spilling and merging what is left. Reducers: the final merge.
     pub second: f64,
@@ -35,7 +35,8 @@ struct Running {
     machine: usize,
     /// Index into the result.
     attempt: usize,
-    map: bool,
+    /// Whether it is runnable all the time.
+    busy: bool,
     start: f64,
     /// Ends of the phases; all are the end of the attempt where a moment is not stated.
     first_end: f64,
@@ -48,6 +49,7 @@ pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64)
     let mut attempts = Vec::new();
     let seconds = |ms: i64| (ms - job.launch_ms) as f64 / 1e3;
     let job_end = job.finish_ms.map(seconds);
+    let maps_end = job.maps.iter().filter_map(|t| t.finish_ms).max().map_or(0.0, seconds);
     let mut count = 0;
     for (map, attempt) in each_attempt(job) {
         let index = count;
@@ -61,7 +63,7 @@ pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64)
         attempts.push(Running {
             machine: machines.of_worker[worker as usize - 1],
             attempt: index,
-            map,
+            busy: map || start >= maps_end,
             start,
             first_end,
             second_end: attempt.sort_finish_ms.map_or(end, seconds),
@@ -82,7 +84,7 @@ pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64)
         }
         active.retain(|&i| attempts[i].end > time);
         runnable.fill(0);
-        let runs = |a: &Running, done: &Work| a.map || done.first < start_up || time >= a.first_end;
+        let runs = |a: &Running, done: &Work| a.busy || done.first < start_up || time >= a.first_end;
         for a in active.iter().map(|&i| &attempts[i]) {
             runnable[a.machine] += u32::from(runs(a, &done[a.attempt]));
         }
