@@ -140,7 +140,7 @@ fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunRe
     let records = driver.cluster.mapreduce().records();
     result.disks = driver
         .hosts
-        .disks()
+        .disks(world.now())
         .map(|(name, node, counters)| Disk {
             name,
             node: node.0,

@@ -177,10 +177,11 @@ impl Hosts {
     }
 
     /// Every disk: its name, the first node it belongs to, and what it has done.
-    pub fn disks(&self) -> impl Iterator<Item = (String, NodeId, DiskCounters)> {
-        self.machines.iter().flat_map(|host| {
-            (0..host.store.disk_count())
-                .map(|disk| (format!("{} disk {disk}", host.name), host.nodes[0], host.store.disk_counters(disk)))
+    pub fn disks(&self, now: Time) -> impl Iterator<Item = (String, NodeId, DiskCounters)> {
+        self.machines.iter().flat_map(move |host| {
+            (0..host.store.disk_count()).map(move |disk| {
+                (format!("{} disk {disk}", host.name), host.nodes[0], host.store.disk_counters(now, disk))
+            })
         })
     }
 

@@ -71,7 +71,8 @@ impl Sampler {
             links: links.collect(),
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
-            disks: driver.map_or_else(Vec::new, |driver| driver.hosts.disks().map(|(_, _, disk)| disk.busy).collect()),
+            disks: driver
+                .map_or_else(Vec::new, |driver| driver.hosts.disks(now).map(|(_, _, disk)| disk.busy).collect()),
             retransmissions: totals.retransmissions,
             timeouts: totals.timeouts,
         });

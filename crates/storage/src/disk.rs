@@ -130,11 +130,12 @@ impl<T: Copy> Disk<T> {
             Model::Flash(disk) => disk.queued(),
         }
     }
-    /// What it has done.
-    pub fn counters(&self) -> DiskCounters {
-        match &self.model {
-            Model::Rotating(disk) => disk.counters,
-            Model::Flash(disk) => disk.counters,
-        }
+    /// What it has done by `now`. Of the request in service the whole positioning counts, and the time up to now.
+    pub fn counters(&self, now: Time) -> DiskCounters {
+        let (counters, busy_until) = match &self.model {
+            Model::Rotating(disk) => (disk.counters, disk.busy_until()),
+            Model::Flash(disk) => (disk.counters, disk.busy_until()),
+        };
+        DiskCounters { busy: counters.busy - busy_until.saturating_sub(now), ..counters }
     }
 }

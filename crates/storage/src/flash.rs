@@ -100,6 +100,11 @@ impl<T: Copy> Flash<T> {
         }
     }
 
+    /// Up to when the counted busy time reaches.
+    pub const fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
     pub fn queued(&self) -> usize {
         self.waiting.len() + self.service.len()
     }

@@ -184,6 +184,14 @@ impl<T: Copy> Rotating<T> {
         self.queued = self.turns.iter().map(|turn| turn.requests.len()).sum();
     }
 
+    /// Up to when the counted busy time reaches.
+    pub const fn busy_until(&self) -> Time {
+        match self.state {
+            State::Moving { until, .. } => until,
+            _ => Time::ZERO,
+        }
+    }
+
     pub const fn queued(&self) -> usize {
         self.queued
     }

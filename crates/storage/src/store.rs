@@ -163,9 +163,9 @@ impl<T: Copy> Store<T> {
     pub fn counters(&self) -> StoreCounters {
         self.counters
     }
-    /// What a disk has done.
-    pub fn disk_counters(&self, disk: usize) -> DiskCounters {
-        self.disks[disk].counters()
+    /// What a disk has done by `now`.
+    pub fn disk_counters(&self, now: Time, disk: usize) -> DiskCounters {
+        self.disks[disk].counters(now)
     }
 
     fn copy(&mut self, now: Time, request: Request<T>) {

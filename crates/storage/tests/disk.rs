@@ -67,9 +67,9 @@ fn a_lone_stream_is_positioned_once_and_then_goes_at_the_media_rate() {
     let done = finish(&mut disk);
     // 12 ms + 100 MB at 100 MB/s.
     assert_eq!(done.last(), Some(&(Time::from_ms(1_012), 99)));
-    assert_eq!(disk.counters().switches, 1);
-    assert_eq!(disk.counters().busy, Time::from_ms(1_012));
-    assert_eq!(disk.counters().read, Bytes::from_mb(100));
+    assert_eq!(disk.counters(Time::MAX).switches, 1);
+    assert_eq!(disk.counters(Time::MAX).busy, Time::from_ms(1_012));
+    assert_eq!(disk.counters(Time::MAX).read, Bytes::from_mb(100));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn every_random_request_pays_positioning() {
     }
     // (12 ms + 40 us) each.
     assert_eq!(finish(&mut disk).last(), Some(&(Time::from_us(50 * 12_040), 49)));
-    assert_eq!(disk.counters().positioning, Time::from_ms(600));
+    assert_eq!(disk.counters(Time::MAX).positioning, Time::from_ms(600));
 }
 
 /// With k > 1 long streams each slice of 100 ms costs one positioning: the total rate falls to 100/112 of the media rate, for every k.
@@ -217,10 +217,28 @@ proptest! {
             prop_assert!(reported.contains(&(tag as u64)) || (tag < half && ask.1 == dropped));
         }
         let asked: u64 = reported.iter().map(|tag| asks[*tag as usize].4).sum();
-        let moved = (disk.counters().read + disk.counters().written).get();
+        let moved = (disk.counters(Time::MAX).read + disk.counters(Time::MAX).written).get();
         let at_most: u64 = asks.iter().map(|ask| ask.4).sum();
         prop_assert!(asked <= moved && moved <= at_most);
         prop_assert_eq!(disk.queued(), 0);
-        prop_assert!(disk.counters().busy <= last);
+        prop_assert!(disk.counters(Time::MAX).busy <= last);
+    }
+}
+
+#[test]
+fn busy_time_is_that_up_to_the_moment_of_asking() {
+    for spec in [DiskSpec::virtual_disk(), DiskSpec::st3160318as()] {
+        let mut disk = Disk::new(spec);
+        let stream = Stream { node: 1, id: 1 };
+        disk.submit(
+            Time::ZERO,
+            Request { op: Op::Read, stream, offset: Bytes::ZERO, bytes: Bytes::from_mb(1), tag: 0 },
+        );
+        let whole = disk.deadline();
+        for parts in 0..=4 {
+            let at = Time::from_ps(whole.as_ps() / 4 * parts);
+            assert_eq!(disk.counters(at).busy, at, "busy from the start, {parts} quarters in");
+        }
+        assert_eq!(disk.counters(whole + Time::from_secs(1)).busy, whole);
     }
 }

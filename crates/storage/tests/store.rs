@@ -53,7 +53,7 @@ fn a_read_comes_from_the_disk_once_and_then_from_memory() {
     assert_eq!(run_until(&mut store, Time::MAX), vec![(Time::from_ms(165), 3)]);
     assert_eq!(store.counters().hits, Bytes::from_mb(20));
     assert_eq!(store.counters().misses, Bytes::from_mb(15));
-    assert_eq!(store.disk_counters(0).read, Bytes::from_mb(15));
+    assert_eq!(store.disk_counters(Time::MAX, 0).read, Bytes::from_mb(15));
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn a_write_is_done_at_memory_speed_and_reaches_the_disk_when_it_expires() {
     let mut store = Store::new(&[disk()], cache(1000 * MB, 200 * MB, 100 * MB));
     store.submit(Time::ZERO, 0, request(Op::Write, 1, 0, 50 * MB, 1));
     assert_eq!(run_until(&mut store, Time::from_secs(29)), vec![(Time::from_ms(50), 1)]);
-    assert_eq!(store.disk_counters(0).written, Bytes::ZERO);
+    assert_eq!(store.disk_counters(Time::MAX, 0).written, Bytes::ZERO);
     run_until(&mut store, Time::MAX);
-    assert_eq!(store.disk_counters(0).written, Bytes::from_mb(50));
+    assert_eq!(store.disk_counters(Time::MAX, 0).written, Bytes::from_mb(50));
     assert_eq!(store.unwritten(), Bytes::ZERO);
 }
 
@@ -158,7 +158,7 @@ proptest! {
         tags.sort_unstable();
         prop_assert_eq!(tags, (0..asks.len() as u64).collect::<Vec<_>>());
         prop_assert_eq!(store.unwritten(), Bytes::ZERO);
-        let on_disk: u64 = (0..2).map(|d| store.disk_counters(d).written.get()).sum();
+        let on_disk: u64 = (0..2).map(|d| store.disk_counters(Time::MAX, d).written.get()).sum();
         let asked: u64 = asks.iter().filter(|ask| ask.2).map(|ask| ask.4).sum();
         prop_assert!(on_disk <= asked);
         let mut distinct: Vec<(u64, u64, u64)> =
