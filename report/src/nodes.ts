@@ -7,9 +7,11 @@ import * as format from './format';
 const OPEN = 12;
 
 export function nodes(rows: Node[]): HTMLElement {
-  const head = ['Node', 'Rack', 'Received', 'Sent', 'CPU work'];
+  const computed = rows.some((n) => n.cpu_work_s > 0);
+  const head = ['Node', 'Rack', 'Received', 'Sent', ...(computed ? ['CPU work'] : [])];
   const body = rows.map((n) => {
-    const cells = [String(n.rack), format.bytes(n.received), format.bytes(n.sent), format.seconds(n.cpu_work_s)];
+    const cells = [String(n.rack), format.bytes(n.received), format.bytes(n.sent)];
+    if (computed) cells.push(format.seconds(n.cpu_work_s));
     return el(
       'tr',
       {},
@@ -21,7 +23,7 @@ export function nodes(rows: Node[]): HTMLElement {
   const caption = el(
     'caption',
     {},
-    'Bytes through the interface, headers included; work in seconds of one core at speed 1.',
+    `Bytes through the interface, headers included${computed ? '; work in seconds of one core at speed 1' : ''}`,
   );
   const table = el(
     'div',

@@ -173,7 +173,7 @@ fn result() -> RunResult {
             Event {
                 at: s(5.0),
                 kind: "link-down".to_owned(),
-                node: Some(2),
+                node: None,
                 link: None,
                 detail: "link of worker-2 down".to_owned(),
             },

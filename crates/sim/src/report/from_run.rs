@@ -292,13 +292,16 @@ fn flows(result: &RunResult) -> Flows {
 }
 
 fn events(result: &RunResult) -> Vec<Happening> {
+    // A fault's words name the node where the event itself does not.
+    let named = |text: &str| place::words(text).find_map(|word| result.nodes.iter().position(|node| node.name == word));
+    let node = |event: &results::Event| event.node.or_else(|| named(&event.detail).map(|node| node as u32));
     // Attempts say themselves how they ended, in the Gantt and its table.
     let of_machines = result.events.iter().filter(|event| !event.kind.starts_with("attempt-"));
     of_machines
         .take(MOST_EVENTS)
         .map(|event| Happening {
             at_s: seconds(event.at),
-            node: event.node.map_or(-1, i64::from),
+            node: node(event).map_or(-1, i64::from),
             kind: event.kind.clone(),
             text: event.detail.clone(),
         })

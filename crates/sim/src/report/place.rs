@@ -31,6 +31,7 @@ fn place(stretches: &[CriticalSegment], result: &RunResult) -> String {
     match (first.waiting, machine) {
         (Waiting::Cpu, Some(machine)) => format!("{machine}'s processor"),
         (Waiting::Disk, Some(machine)) => format!("{machine}'s disk"),
+        (Waiting::Timeout, Some(_)) => format!("an attempt on {}", name.unwrap_or_default()),
         (Waiting::StartUp, Some(_)) => format!("a process on {}", name.unwrap_or_default()),
         _ if is_network(first) => {
             let span = (first.start, stretches[stretches.len() - 1].finish);
@@ -72,7 +73,7 @@ fn busiest_link<'a>(
 }
 
 /// The names in a text: what letters, digits, dots and dashes make.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))).map(|word| word.trim_matches('.'))
 }
 
@@ -173,6 +174,7 @@ mod tests {
     fn work_is_charged_to_the_machine_of_the_attempt() {
         assert_eq!(one(Waiting::Disk, 0, 1, ""), "worker-1's disk");
         assert_eq!(one(Waiting::Slot, 0, 1, ""), "");
+        assert_eq!(one(Waiting::Timeout, 0, 1, ""), "an attempt on worker-1");
         let mut shared = run();
         shared.nodes[1].host = Some(0);
         assert_eq!(places(&[segment(Waiting::Cpu, 0, 1, "")], &shared), ["host-0's processor"]);
