@@ -1,10 +1,10 @@
 //! How a command can end badly, and the exit code that says so.
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use sim::RunError;
 use sim::results::FolderError;
-use sim::scenario::{Problem, ScenarioError};
-use std::fmt::{self, Write};
+use sim::scenario::ScenarioError;
+use std::fmt::Write;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
@@ -91,17 +91,17 @@ const SHOWN: usize = 20;
 /// Every problem with the line it stands on.
 fn render(error: &ScenarioError, terminal: bool) -> String {
     let plain = !terminal || std::env::var_os("NO_COLOR").is_some();
-    let theme = if plain { GraphicalTheme::none() } else { GraphicalTheme::unicode() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(100).with_context_lines(1).with_links(false);
+    let renderer = if plain { Renderer::plain() } else { Renderer::styled() };
     let mut text = String::new();
     for problem in error.problems.iter().take(SHOWN) {
         let source = &error.sources[problem.span.source];
-        let named = NamedSource::new(&source.name, source.text.clone());
-        let rendered = handler.render_report(&mut text, &Located { problem, source: &named });
-        if rendered.is_err() {
-            text.push_str(&error.to_string());
-            break;
+        let place = AnnotationKind::Primary.span(problem.span.range.clone());
+        let snippet = Snippet::source(&source.text).path(&source.name).annotation(place);
+        let mut report = Level::ERROR.primary_title(&problem.message).element(snippet);
+        if let Some(help) = &problem.help {
+            report = report.element(Level::HELP.message(help));
         }
+        let _ = writeln!(text, "{}\n", renderer.render(&[report]));
     }
     if error.problems.len() > SHOWN {
         let _ = writeln!(text, "and {} more", error.problems.len() - SHOWN);
@@ -109,37 +109,28 @@ fn render(error: &ScenarioError, terminal: bool) -> String {
     text
 }
 
-/// A problem with its source, as miette wants it.
-struct Located<'a> {
-    problem: &'a Problem,
-    source: &'a NamedSource<String>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim::scenario::Scenario;
 
-impl fmt::Debug for Located<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.problem)
-    }
-}
-
-impl fmt::Display for Located<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem.message)
-    }
-}
-
-impl std::error::Error for Located<'_> {}
-
-impl Diagnostic for Located<'_> {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.problem.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(self.source)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let range = self.problem.span.range.clone();
-        Some(Box::new(std::iter::once(LabeledSpan::new(None, range.start, range.len()))))
+    /// Wherever a text goes wrong, its problems can be shown: each file of the corpus, and each of its beginnings.
+    #[test]
+    fn every_problem_of_the_corpus_can_be_shown() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/tests/corpus");
+        let mut shown = 0;
+        for file in std::fs::read_dir(folder).expect("the corpus is part of the tree") {
+            let bytes = std::fs::read(file.expect("readable").path()).expect("readable");
+            let text = String::from_utf8_lossy(&bytes);
+            for (at, _) in text.char_indices().step_by(11) {
+                let sets = [format!("hdfs.block={at}\t\u{0431}")];
+                if let Err(error) = Scenario::parse("corpus.toml", &text[..at], &sets) {
+                    let (plain, styled) = (render(&error, false), render(&error, true));
+                    assert!(plain.contains(&error.problems[0].message) && styled.len() > plain.len(), "{plain}");
+                    shown += 1;
+                }
+            }
+        }
+        assert!(shown > 50, "{shown}");
     }
 }
