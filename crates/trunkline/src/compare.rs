@@ -109,7 +109,8 @@ impl<'a> Summary<'a> {
             let estimate = self.estimate(name)?;
             let values: Vec<_> = self.runs.iter().map(|run| run.get(name)).collect();
             Some(json!({ "name": name, "unit": unit, "mean": estimate.mean, "half_width_95": estimate.half_width,
-                "least": estimate.least, "greatest": estimate.greatest, "values": values }))
+                "least": estimate.least, "greatest": estimate.greatest,
+                "quantile_5": estimate.nine_tenths.0, "quantile_95": estimate.nine_tenths.1, "values": values }))
         };
         let summary = json!({
             "schema": "trunkline-runs/1",
@@ -129,10 +130,10 @@ impl<'a> Summary<'a> {
         if failed > 0 {
             let _ = write!(text, ", in {failed} of which a job failed");
         }
-        let _ = writeln!(text, "\n\n{:<44} {:>24}  {:>12} {:>12}", "", "mean, 95 % interval", "least", "greatest");
+        let _ = writeln!(text, "\n\n{:<44} {:>24}  {:>12} {:>12}", "", "mean, 95 % interval", "90 % from", "to");
         for (name, unit) in self.names() {
             if let Some(estimate) = self.estimate(name) {
-                let (least, greatest) = (number(estimate.least), number(estimate.greatest));
+                let (least, greatest) = (number(estimate.nine_tenths.0), number(estimate.nine_tenths.1));
                 let name = fit(&label(name, unit), 44);
                 let _ = writeln!(text, "{name:<44} {:>24}  {least:>12} {greatest:>12}", interval(&estimate));
             }

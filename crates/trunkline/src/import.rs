@@ -44,15 +44,15 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     }
 }
 
-/// Gives the scenario's job the plan that a history records.
-pub fn replay(scenario: &mut Scenario, file: &Path) -> Result<(), Failure> {
-    let (_, jobs) = read(file)?;
+/// Gives the scenario's job the plan that a history records, and returns the recorded job.
+pub fn replay(scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Failure> {
+    let (_, mut jobs) = read(file)?;
     let named = |job: &JobHistory| scenario.name.contains(&job.id);
     let job = match jobs.iter().position(named) {
-        Some(index) => &jobs[index],
-        None => &pick(file, jobs, None)?,
+        Some(index) => jobs.swap_remove(index),
+        None => pick(file, jobs, None)?,
     };
-    let hosts = Hosts::of(job, Some(scenario.cluster.workers));
+    let hosts = Hosts::of(&job, Some(scenario.cluster.workers));
     if hosts.workers() > scenario.cluster.workers {
         let (needs, has) = (hosts.workers(), scenario.cluster.workers);
         return Err(Failure::Input(format!(
@@ -63,8 +63,8 @@ pub fn replay(scenario: &mut Scenario, file: &Path) -> Result<(), Failure> {
     let [planned] = scenario.job.as_mut_slice() else {
         return Err(Failure::Input("--replay is for a scenario of one job".to_owned()));
     };
-    planned.plan = Some(import::replay(job, &hosts));
-    Ok(())
+    planned.plan = Some(import::replay(&job, &hosts));
+    Ok(job)
 }
 
 fn read(file: &Path) -> Result<(Format, Vec<JobHistory>), Failure> {

@@ -5,9 +5,10 @@ use crate::clock::{self, Clock};
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::{compare, emit, import, interrupt, simulate, summary};
+use hadoop::history::JobHistory;
 use serde_json::json;
 use sim::Tap;
-use sim::report::{self, ReportData};
+use sim::report::{self, Comparison, ReportData};
 use sim::results::{Capture, Folder, Frame, Job, JobState, RunResult, to_json};
 use sim::scenario::Scenario;
 use std::io::BufWriter;
@@ -16,16 +17,22 @@ use std::path::Path;
 /// Simulates a scenario once or over several seeds.
 pub fn run(args: &Run) -> Result<(), Failure> {
     let mut scenario = simulate::load(&args.scenario, &args.change)?;
-    if let Some(history) = &args.replay {
-        import::replay(&mut scenario, history)?;
-    }
+    let recorded = match &args.replay {
+        Some(file) => Some(import::replay(&mut scenario, file)?),
+        None => None,
+    };
+    let recorded = recorded.as_ref();
     if args.pcap.is_some() && args.runs > 1 {
         return Err(Failure::Input("--pcap is for a single run".to_owned()));
     }
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(file_name(&scenario.name)));
     // Before the work: what cannot be written is better known now.
     let folder = Folder::create(&target)?;
-    if args.runs == 1 { once(args, &scenario, folder, &target) } else { many(args, &scenario, folder, &target) }
+    if args.runs == 1 {
+        once(args, &scenario, recorded, folder, &target)
+    } else {
+        many(args, &scenario, recorded, folder, &target)
+    }
 }
 
 /// A name that is one part of a path.
@@ -35,7 +42,13 @@ fn file_name(name: &str) -> String {
     if name.trim_matches('.').is_empty() { "run".to_owned() } else { name }
 }
 
-fn once(args: &Run, scenario: &Scenario, folder: Folder, target: &Path) -> Result<(), Failure> {
+fn once(
+    args: &Run,
+    scenario: &Scenario,
+    recorded: Option<&JobHistory>,
+    folder: Folder,
+    target: &Path,
+) -> Result<(), Failure> {
     let clock = Clock::start();
     let meter = Meter::new(1, args.effort.quiet);
     let result = match &args.pcap {
@@ -44,13 +57,17 @@ fn once(args: &Run, scenario: &Scenario, folder: Folder, target: &Path) -> Resul
     };
     meter.finish();
     let result = result?;
-    write(&folder, "", scenario, &result)?;
+    let comparison = recorded.map(|job| beside(&result, job));
+    write(&folder, "", scenario, &result, comparison.clone())?;
     folder.file("timing.json", timing(&clock, Some(result.network.hops)).as_bytes())?;
     commit(folder)?;
     if args.json {
         emit(&to_json(&result))?;
     } else {
         emit(&summary::of(&result))?;
+        if let Some(comparison) = &comparison {
+            emit(&summary::of_comparison(comparison))?;
+        }
         emit(&format!("\nresults: {0}, the page: {0}/report.html\n", target.display()))?;
     }
     result.jobs.iter().try_for_each(failed)
@@ -81,12 +98,19 @@ fn captured(scenario: &Scenario, link: &str, folder: &Folder, meter: &Meter) -> 
     Ok(result)
 }
 
-fn many(args: &Run, scenario: &Scenario, folder: Folder, target: &Path) -> Result<(), Failure> {
+fn many(
+    args: &Run,
+    scenario: &Scenario,
+    recorded: Option<&JobHistory>,
+    folder: Folder,
+    target: &Path,
+) -> Result<(), Failure> {
     let clock = Clock::start();
     let scenarios = simulate::seeds(scenario, args.runs);
     let runs = simulate::run_all(&scenarios, &args.effort, |index, result| {
         let seeded = &scenarios[index];
-        write(&folder, &format!("seed-{}/", seeded.run.seed), seeded, &result)?;
+        let comparison = recorded.map(|job| beside(&result, job));
+        write(&folder, &format!("seed-{}/", seeded.run.seed), seeded, &result, comparison)?;
         Ok(compare::Figures::of(&result))
     })?;
     let digest = scenario.digest();
@@ -103,13 +127,25 @@ fn many(args: &Run, scenario: &Scenario, folder: Folder, target: &Path) -> Resul
     runs.iter().find_map(|run| run.failure.clone()).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
 }
 
-fn write(folder: &Folder, prefix: &str, scenario: &Scenario, result: &RunResult) -> Result<(), Failure> {
+/// A run beside the recorded job that it re-does.
+fn beside(result: &RunResult, recorded: &JobHistory) -> Comparison {
+    let note = format!("{}: attempts start where and when they did; what follows is simulated.", recorded.id);
+    Comparison::with_actual(result, recorded, &note)
+}
+
+fn write(
+    folder: &Folder,
+    prefix: &str,
+    scenario: &Scenario,
+    result: &RunResult,
+    comparison: Option<Comparison>,
+) -> Result<(), Failure> {
     if interrupt::requested() {
         return Err(Failure::Interrupted);
     }
     folder.run(prefix, result)?;
     folder.file(&format!("{prefix}scenario.toml"), scenario.to_toml().as_bytes())?;
-    let page = report::render(&ReportData::new(result, Some(scenario)));
+    let page = report::render(&ReportData { comparison, ..ReportData::new(result, Some(scenario)) });
     folder.file(&format!("{prefix}report.html"), page.as_bytes())?;
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! A run in a hundred columns.
 
 use crate::compare::fit;
+use sim::report::Comparison;
 use sim::results::{AttemptState, Job, Link, RunResult, TaskKind, TrafficOutcome, Waiting};
 use std::fmt::Write;
-use units::Time;
+use units::{Bytes, Time};
 
 /// The summary of a run.
 pub fn of(result: &RunResult) -> String {
@@ -21,6 +22,23 @@ pub fn of(result: &RunResult) -> String {
     if result.events.len() > 10 {
         let _ = writeln!(text, "  and {} more events", result.events.len() - 10);
     }
+    text
+}
+
+/// A run beside the recorded job that it re-does.
+pub fn of_comparison(comparison: &Comparison) -> String {
+    let mut text = format!("\n{}\n", comparison.title);
+    let _ = writeln!(text, "  {:<34} {:>12} {:>12} {:>8}", "", "predicted", "actual", "error");
+    for row in &comparison.rows {
+        let value = |value: f64| match row.unit {
+            "B" => format!("{:.1}", Bytes::new(value as u64)),
+            unit => format!("{value:.1} {unit}"),
+        };
+        let (predicted, actual) = (value(row.predicted), value(row.actual));
+        let error = (row.predicted / row.actual - 1.0) * 100.0;
+        let _ = writeln!(text, "  {:<34} {predicted:>12} {actual:>12} {error:>+6.1} %", row.name);
+    }
+    let _ = writeln!(text, "  {}", fit(&comparison.note, 97));
     text
 }
 

@@ -13,6 +13,15 @@ pub struct Estimate {
     pub least: f64,
     /// The greatest value.
     pub greatest: f64,
+    /// The 5 % and the 95 % quantile of the values: between them lie 90 % of the runs.
+    pub nine_tenths: (f64, f64),
+}
+
+/// A quantile of sorted values, interpolated between the two nearest (Hyndman and Fan 1996, definition 7).
+fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
+    let place = part * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (place.floor() as usize, place.ceil() as usize);
+    Some(sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64))
 }
 
 impl Estimate {
@@ -25,7 +34,10 @@ impl Estimate {
             (count > 1).then(|| t_quantile(count - 1) * libm::sqrt(squares / (count - 1) as f64 / count as f64));
         let least = values.iter().copied().reduce(f64::min)?;
         let greatest = values.iter().copied().reduce(f64::max)?;
-        Some(Self { count, mean, half_width, least, greatest })
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let nine_tenths = (quantile(&sorted, 0.05)?, quantile(&sorted, 0.95)?);
+        Some(Self { count, mean, half_width, least, greatest, nine_tenths })
     }
 
     /// Whether the interval leaves zero out: for a mean of differences, whether they are significant at 5 %.
@@ -56,6 +68,14 @@ pub fn t_quantile(degrees: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nine_tenths_of_one_to_twenty_one_lie_from_two_to_twenty() {
+        let values: Vec<f64> = (1..=21).rev().map(f64::from).collect();
+        assert_eq!(Estimate::of(&values).map(|estimate| estimate.nine_tenths), Some((2.0, 20.0)));
+        assert_eq!(Estimate::of(&[7.0]).map(|estimate| estimate.nine_tenths), Some((7.0, 7.0)));
+        assert_eq!(Estimate::of(&[0.0, 10.0]).map(|estimate| estimate.nine_tenths), Some((0.5, 9.5)));
+    }
 
     /// Published tables of Student's t, two-sided 5 %.
     #[test]
