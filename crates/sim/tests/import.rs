@@ -153,8 +153,7 @@ fn seconds(history: &JobHistory, job: &Job, overhead: Time) -> (f64, f64) {
             cost(job.map_cpu) * count("BYTES_READ") + cost(job.sort_cpu) * compared + cost(job.spill_cpu) * written;
         total += if spills > 1.0 { cost(job.merge_cpu) * written } else { 0.0 };
     }
-    // A reducer merges twice: its memory to disk, and that into the reduce function.
-    let per_byte = cost(job.fetch_cpu) + 2.0 * cost(job.merge_cpu) + cost(job.reduce_cpu);
+    let per_byte = cost(job.fetch_cpu) + cost(job.merge_cpu) + cost(job.reduce_cpu);
     (total, overhead * history.reduces.len() as f64 + per_byte * job.shares.iter().sum::<f64>())
 }
 

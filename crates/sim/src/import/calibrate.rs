@@ -250,7 +250,7 @@ impl Fit<'_> {
     ///
     /// All are of the work that attempts got by wall time, less what DataNodes took to receive their output. What tasks
     /// count themselves is less: it leaves out the start of their JVM and whatever else the machine does for them. Reducers
-    /// merge in their sort phase, and merge and reduce in the last. Maps spill the rest and merge in their sort phase; their
+    /// merge in their sort phase, and reduce in the last. Maps spill the rest and merge in their sort phase; their
     /// function has what remains of all their work.
     fn costs(&self, assumed: &mut Vec<&'static str>) -> (Costs, Option<f64>) {
         let mut costs = Costs::default();
@@ -280,7 +280,7 @@ impl Fit<'_> {
                 reduce_work.iter().map(|w| w.third).sum::<f64>() - received(self.reduces) - overhead / 2.0 * reduces;
             let counted = sum(self.reduces, "CPU_MILLISECONDS") / 1e3;
             costs.merge = Some(1e9 * merge / shuffled);
-            costs.reduce = Some(1e9 * (last - merge).max(0.0) / shuffled);
+            costs.reduce = Some(1e9 * last.max(0.0) / shuffled);
             costs.fetch = Some(1e9 * (counted - overhead * reduces - merge - last).max(0.0) / shuffled);
         } else if sorting.merged > 0.0 {
             costs.merge = Some(1e9 * sorting.merge_work.max(0.0) / sorting.merged);
