@@ -133,7 +133,11 @@ impl Scale {
             return Err(self.error(&format!("`{text}` has no unit")));
         }
         let Some(&(_, factor)) = self.units.iter().find(|(name, _)| *name == unit) else {
-            let hint = nearest(unit, self.units.iter().map(|(name, _)| *name))
+            // Spelt otherwise, not mistyped: by letters alone "Gbps" is nearer to GB/s, eight times as much.
+            let usual = unit.strip_suffix("bps").map(|prefix| format!("{}bit/s", prefix.to_uppercase()));
+            let known = |name: &&str| Some(*name) == usual.as_deref();
+            let hint = (self.units.iter().map(|(name, _)| *name).find(known))
+                .or_else(|| nearest(unit, self.units.iter().map(|(name, _)| *name)))
                 .map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
             return Err(self.error(&format!("`{unit}` is not a unit of a {}{hint}", self.noun)));
         };

@@ -18,6 +18,8 @@ fn reads_what_people_write() {
 fn explains_what_is_wrong() {
     let message = |text: &str| text.parse::<BitRate>().unwrap_err().to_string();
     assert!(message("10 Mbits").contains("did you mean `Mbit/s`"), "{}", message("10 Mbits"));
+    assert!(message("15 Gbps").contains("did you mean `Gbit/s`"), "{}", message("15 Gbps"));
+    assert!(message("15 kbps").contains("did you mean `Kbit/s`"), "{}", message("15 kbps"));
     assert!(message("10").contains("has no unit"));
     assert!(message("-3 Mbit/s").contains("negative"));
     assert!(message("fast").contains("does not start with a number"));
