@@ -195,6 +195,8 @@ fn what_is_wrong_is_said_with_its_place() {
             "did you mean `rack-1 -- core`?",
         ),
         ("[network]\nqueue = { limit = \"1 KB\" }\n[job]", "2:19", "a full packet of 1538 B would never fit"),
+        ("[job]\ninput = \"10 TB\"\n[hdfs]\nblock = \"64 KiB\"", "2:9", "152587891 blocks"),
+        ("[cluster]\nworkers = 10000\n[[traffic]]\nkind = \"all-to-all\"", "3:1", "these are 100000000 flows"),
         ("[job]\nshares = [1, 2]", "2:10", "2 shares for 1 reducers"),
         ("[run]\nuntil = \"1 fortnight\"\n[job]", "2:9", "`fortnight` is not a unit of a duration"),
         ("[run]\nseed = -1\n[job]", "2:8", "-1 is out of range"),

@@ -32,6 +32,9 @@ pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
     }
 }
 
+/// No more blocks of a job, and no more flows of a traffic, than memory holds.
+const MOST: u64 = 10_000_000;
+
 struct Check<'a> {
     scenario: &'a Scenario,
     tree: &'a Tree,
@@ -222,6 +225,12 @@ impl Check<'_> {
             let message = format!("{replicas} replicas of the output do not fit on {workers} workers");
             self.says(&format!("{path}.output-replication"), message, format!("at most {workers}"));
         }
+        let block = self.scenario.hdfs.block;
+        let blocks = job.input.get() / block.get() + u64::from(job.files);
+        if job.splits.is_empty() && blocks > MOST {
+            let message = format!("{} in blocks of {} are {blocks} blocks", job.input.exact(), block.exact());
+            self.says(&format!("{path}.input"), message, format!("at most {MOST}: a larger `hdfs.block`"));
+        }
         let reducers = job.reducers.unwrap_or(self.scenario.mapreduce.reducers);
         if !job.shares.is_empty() && job.shares.len() != reducers as usize {
             let message = format!("{} shares for {reducers} reducers", job.shares.len());
@@ -271,6 +280,16 @@ impl Check<'_> {
         let workers = self.scenario.cluster.workers;
         let from = traffic.from.numbers(workers);
         let to = traffic.to_or_default().numbers(workers);
+        let pairs = from.len() as u64 * to.len() as u64;
+        let flows = match traffic.kind {
+            TrafficKind::Long if from.len() == to.len() => from.len() as u64 * u64::from(traffic.flows),
+            TrafficKind::Long => pairs * u64::from(traffic.flows),
+            TrafficKind::AllToAll => pairs,
+            _ => 0,
+        };
+        if flows > MOST {
+            self.says(path, format!("these are {flows} flows"), format!("at most {MOST}"));
+        }
         match traffic.kind {
             TrafficKind::Barrier if to.len() != 1 => {
                 let message = format!("{} nodes receive", to.len());
