@@ -1,4 +1,4 @@
-//! The event queue: a 4-ary heap of plain records that keeps a hole at its root.
+//! The event queue: 4-ary heaps of plain records that keep a hole at their root.
 //!
 //! Chosen by measurement over a binary heap, a calendar queue and a ladder queue (`benches/queues.rs`; figures in `docs/performance.md`).
 
@@ -39,23 +39,23 @@ impl Event {
 
 /// Pending events, earliest first, ties by insertion order.
 ///
-/// Most events cause exactly one successor (a link whose head packet has arrived waits for its next one). So `pop` leaves a hole at
-/// the root, and the next `push` fills it: one sift instead of two.
+/// Two heaps: what is far away, timers most of all, does not deepen the heap through which packets go.
 #[derive(Debug, Clone, Default)]
 pub struct EventQueue {
-    heap: Vec<Event>,
-    /// The root has been popped and not been replaced yet.
-    hole: bool,
+    near: Heap,
+    far: Heap,
+    /// Events before this are near when they are added.
+    horizon: Time,
     pushed: u64,
 }
 
-/// Children per node: a node's children share two cache lines, and the heap is half as deep as a binary one.
-const ARITY: usize = 4;
+/// Further away than this is far: longer than most links take, shorter than most timers.
+const FAR: Time = Time::from_ms(5);
 
 impl EventQueue {
     /// An empty queue.
     pub const fn new() -> Self {
-        Self { heap: Vec::new(), hole: false, pushed: 0 }
+        Self { near: Heap::new(), far: Heap::new(), horizon: FAR, pushed: 0 }
     }
 
     /// Adds an event.
@@ -63,34 +63,36 @@ impl EventQueue {
     pub fn push(&mut self, time: Time, kind: u8, index: u32, arg: u32) {
         let event = Event::new(time, self.pushed, kind, index, arg);
         self.pushed += 1;
-        if self.hole {
-            self.hole = false;
-            self.sift_down(event);
+        if time < self.horizon {
+            self.near.push(event);
         } else {
-            self.heap.push(event);
-            self.sift_up(event);
+            self.far.push(event);
         }
     }
 
     /// Takes out the earliest event.
     #[inline]
     pub fn pop(&mut self) -> Option<Event> {
-        self.fill_hole();
-        let first = *self.heap.first()?;
-        self.hole = true;
-        Some(first)
+        let event = match (self.near.first(), self.far.first()) {
+            (Some(near), Some(far)) if near.key() < far.key() => self.near.take(near),
+            (Some(near), None) => self.near.take(near),
+            (_, Some(far)) => self.far.take(far),
+            (None, None) => return None,
+        };
+        self.horizon = event.time.saturating_add(FAR);
+        Some(event)
     }
 
     /// When the earliest event happens.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        self.fill_hole();
-        self.heap.first().map(Event::time)
+        let firsts = self.near.first().into_iter().chain(self.far.first());
+        firsts.map(|event| event.time).min()
     }
 
     /// How many events are pending.
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.hole)
+        self.near.len() + self.far.len()
     }
 
     /// Whether nothing is pending.
@@ -102,23 +104,67 @@ impl EventQueue {
     pub fn pushed(&self) -> u64 {
         self.pushed
     }
+}
+
+/// A 4-ary heap.
+///
+/// Most events cause exactly one successor (a link whose head packet has arrived waits for its next one). So taking the first leaves a hole
+/// at the root, and the next push fills it: one sift instead of two.
+#[derive(Debug, Clone, Default)]
+struct Heap {
+    events: Vec<Event>,
+    /// The root has been taken and not been replaced yet.
+    hole: bool,
+}
+
+/// Children per node: a node's children share two cache lines, and the heap is half as deep as a binary one.
+const ARITY: usize = 4;
+
+impl Heap {
+    const fn new() -> Self {
+        Self { events: Vec::new(), hole: false }
+    }
+
+    fn len(&self) -> usize {
+        self.events.len() - usize::from(self.hole)
+    }
 
     #[inline]
-    fn fill_hole(&mut self) {
+    fn push(&mut self, event: Event) {
         if self.hole {
             self.hole = false;
-            if let Some(last) = self.heap.pop()
-                && !self.heap.is_empty()
+            self.sift_down(event);
+        } else {
+            self.events.push(event);
+            self.sift_up(event);
+        }
+    }
+
+    /// The earliest event.
+    #[inline]
+    fn first(&mut self) -> Option<Event> {
+        if self.hole {
+            self.hole = false;
+            if let Some(last) = self.events.pop()
+                && !self.events.is_empty()
             {
                 self.sift_down(last);
             }
         }
+        self.events.first().copied()
+    }
+
+    /// Takes the event that `first` has just returned.
+    #[inline]
+    fn take(&mut self, first: Event) -> Event {
+        self.hole = true;
+        first
     }
 
     /// Places `event` from the root downwards; what is at the root is overwritten.
     #[inline]
     fn sift_down(&mut self, event: Event) {
-        let heap = self.heap.as_mut_slice();
+        let heap = self.events.as_mut_slice();
         let key = event.key();
         let mut place = 0;
         loop {
@@ -148,7 +194,7 @@ impl EventQueue {
     /// Places `event` from the last leaf upwards.
     #[inline]
     fn sift_up(&mut self, event: Event) {
-        let heap = self.heap.as_mut_slice();
+        let heap = self.events.as_mut_slice();
         let key = event.key();
         let mut place = heap.len() - 1;
         while place > 0 {

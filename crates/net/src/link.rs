@@ -103,10 +103,6 @@ pub struct Counters {
     pub lost_down: u64,
     /// The most packets that ever waited.
     pub longest_queue: u64,
-    /// Integral of the waiting packets over time, in packet-picoseconds, of all that are accepted: by Little's law the sum of their waits.
-    waits: u128,
-    /// Transmission times of all that are accepted, in picoseconds.
-    busy: u64,
 }
 
 /// A packet between its acceptance and its arrival: two to a cache line.
@@ -146,26 +142,36 @@ struct Managed {
     changed: Time,
 }
 
-/// One direction of a link at run time.
+/// One direction of a link at run time. The first two cache lines are all that a packet of a plain link touches.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Link {
     ring: VecDeque<InFlight>,
     /// When the transmitter is done with all that it has accepted.
     free_at: Time,
-    /// Picoseconds per byte where that is a whole number, else zero.
-    ps_per_byte: u64,
     delay: Time,
-    limit: Limit,
-    /// How many packets at the front of the ring are known to have begun transmission; brought up to date when it matters.
-    begun: usize,
-    /// Bytes of the others.
-    waiting_bytes: u64,
+    /// Picoseconds per byte of a plain link. Zero sends packets the long way: the link is shaped, managed, lossy, captured or down, or its rate
+    /// makes no whole number.
+    plain_ps_per_byte: u32,
     generation: u32,
-    up: bool,
-    /// Packets that begin transmission are to be kept for whoever watches.
-    pub(crate) captured: bool,
-    counters: Counters,
+    /// How many packets at the front of the ring are known to have begun transmission; brought up to date when it matters.
+    begun: u32,
+    longest_queue: u32,
+    /// Integral of the waiting packets over time, in packet-picoseconds, of all that are accepted: by Little's law the sum of their waits.
+    waits: u128,
+    limit: Limit,
+    /// Bytes of those that are not known to have begun transmission.
+    waiting_bytes: u64,
+    packets: u64,
+    bytes: u64,
+    /// Transmission times of all that are accepted, in picoseconds.
+    busy: u64,
     rate: BitRate,
+    up: bool,
+    captured: bool,
+    drops: u64,
+    lost: u64,
+    lost_down: u64,
     loss: Option<Loss>,
     shaper: Option<TokenBucket>,
     managed: Option<Box<Managed>>,
@@ -178,27 +184,51 @@ impl Link {
         let mut link = Self {
             ring: VecDeque::new(),
             free_at: Time::ZERO,
-            ps_per_byte: 0,
             delay: spec.delay,
-            limit: spec.limit,
-            begun: 0,
-            waiting_bytes: 0,
+            plain_ps_per_byte: 0,
             generation: 0,
+            begun: 0,
+            longest_queue: 0,
+            waits: 0,
+            limit: spec.limit,
+            waiting_bytes: 0,
+            packets: 0,
+            bytes: 0,
+            busy: 0,
+            rate: spec.rate,
             up: true,
             captured: false,
-            counters: Counters::default(),
-            rate: spec.rate,
+            drops: 0,
+            lost: 0,
+            lost_down: 0,
             loss,
             shaper: spec.shaper.map(TokenBucket::new),
             managed: None,
         };
-        link.use_rate(spec.rate);
+        link.choose_path();
         link
     }
 
+    /// Whether packets can go the short way; called whenever something changes on which it depends.
+    fn choose_path(&mut self) {
+        const PS: u64 = 8_000_000_000_000;
+        let special =
+            !self.up || self.captured || self.loss.is_some() || self.shaper.is_some() || self.managed.is_some();
+        let ps_per_byte =
+            if self.rate.as_bps() > 0 && PS.is_multiple_of(self.rate.as_bps()) { PS / self.rate.as_bps() } else { 0 };
+        self.plain_ps_per_byte = if special { 0 } else { u32::try_from(ps_per_byte).unwrap_or(0) };
+    }
+
     /// What it has done so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        Counters {
+            packets: self.packets,
+            bytes: self.bytes,
+            drops: self.drops,
+            lost: self.lost,
+            lost_down: self.lost_down,
+            longest_queue: self.longest_queue.into(),
+        }
     }
     /// Rate of its transmitter.
     pub fn rate(&self) -> BitRate {
@@ -219,12 +249,12 @@ impl Link {
     /// Integral over time of the waiting packets, from the start to `now`, in packet-picoseconds: exact to the event.
     pub fn queue_integral(&self, now: Time) -> u128 {
         if let Some(managed) = &self.managed {
-            return self.counters.waits + waited(managed.queue.len(), managed.changed, now);
+            return self.waits + waited(managed.queue.len(), managed.changed, now);
         }
         // Waits are added up when packets are accepted; what of them lies after `now` has not happened yet.
         let to_come: u128 =
             self.ring.iter().rev().map_while(|p| Some(u128::from(p.start.as_ps().checked_sub(now.as_ps())?))).sum();
-        self.counters.waits - to_come
+        self.waits - to_come
     }
     /// How many packets wait for the transmitter at `now`, which must not lie before the last packet's acceptance.
     pub fn waiting(&self, now: Time) -> usize {
@@ -252,7 +282,7 @@ impl Link {
                 (end - p.start.max(now)).as_ps()
             })
             .sum();
-        Time::from_ps(self.counters.busy - to_come)
+        Time::from_ps(self.busy - to_come)
     }
     /// How many packets it holds: waiting, in transmission, or on the wire.
     pub fn holds(&self) -> u64 {
@@ -266,66 +296,78 @@ impl Link {
     /// Replaces drop-tail by a discipline; the link must be idle.
     pub(crate) fn manage(&mut self, queue: Box<dyn Queue>) {
         self.managed = Some(Box::new(Managed { queue, changed: Time::ZERO }));
+        self.choose_path();
     }
 
-    fn use_rate(&mut self, rate: BitRate) {
-        const PS: u64 = 8_000_000_000_000;
-        self.rate = rate;
-        self.ps_per_byte = if rate.as_bps() > 0 && PS.is_multiple_of(rate.as_bps()) { PS / rate.as_bps() } else { 0 };
+    /// From now on packets that are transmitted are to be kept for whoever watches.
+    pub(crate) fn capture(&mut self) {
+        self.captured = true;
+        self.choose_path();
     }
 
-    #[inline]
-    fn transmission_time(&self, bytes: u32) -> Time {
-        if self.ps_per_byte > 0 {
-            Time::from_ps(u64::from(bytes) * self.ps_per_byte)
-        } else {
-            self.rate.transmission_time(Bytes::new(u64::from(bytes)))
-        }
-    }
-
-    /// Offers a packet to a FIFO link.
+    /// Offers a packet to a link that no discipline manages.
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, item: Item) -> Fate {
+        if self.plain_ps_per_byte == 0 {
+            return self.offer_special(now, item);
+        }
+        let start = self.free_at.max(now);
+        if start > now && !self.wait(now, start, item.bytes) {
+            return Fate::Dropped;
+        }
+        let time = Time::from_ps(u64::from(item.bytes) * u64::from(self.plain_ps_per_byte));
+        self.transmit(start, time, item)
+    }
+
+    /// The same over a shaped or lossy link, or one that is down.
+    #[cold]
+    fn offer_special(&mut self, now: Time, item: Item) -> Fate {
         if !self.up {
-            self.counters.lost_down += 1;
+            self.lost_down += 1;
             return Fate::Down;
         }
         let mut start = self.free_at.max(now);
-        if let Some(shaper) = &mut self.shaper {
+        if let Some(shaper) = &self.shaper {
             start = shaper.earliest(start, item.bytes);
         }
-        if start > now {
-            self.see_begun(now);
-            let waiting = self.ring.len() - self.begun;
-            let fits = match self.limit {
-                Limit::Packets(limit) => waiting < limit as usize,
-                Limit::Bytes(limit) => self.waiting_bytes + u64::from(item.bytes) <= limit.get(),
-                Limit::Delay(limit) => start - now <= limit,
-                Limit::Unlimited => true,
-            };
-            if !fits {
-                self.counters.drops += 1;
-                return Fate::Dropped;
-            }
-            self.counters.longest_queue = self.counters.longest_queue.max(waiting as u64 + 1);
-            self.counters.waits += u128::from((start - now).as_ps());
+        if start > now && !self.wait(now, start, item.bytes) {
+            return Fate::Dropped;
         }
         if let Some(shaper) = &mut self.shaper {
             shaper.take(start, item.bytes);
         }
-        self.transmit(start, item)
+        self.transmit(start, self.rate.transmission_time(Bytes::new(item.bytes.into())), item)
     }
 
-    /// Puts a packet on the ring whose transmission begins at `start`.
+    /// Whether a packet that cannot begin before `start` finds room to wait.
     #[inline]
-    fn transmit(&mut self, start: Time, item: Item) -> Fate {
-        let time = self.transmission_time(item.bytes);
+    fn wait(&mut self, now: Time, start: Time, bytes: u32) -> bool {
+        self.see_begun(now);
+        let waiting = self.ring.len() as u32 - self.begun;
+        let fits = match self.limit {
+            Limit::Packets(limit) => waiting < limit,
+            Limit::Bytes(limit) => self.waiting_bytes + u64::from(bytes) <= limit.get(),
+            Limit::Delay(limit) => start - now <= limit,
+            Limit::Unlimited => true,
+        };
+        if !fits {
+            self.drops += 1;
+            return false;
+        }
+        self.longest_queue = self.longest_queue.max(waiting + 1);
+        self.waits += u128::from((start - now).as_ps());
+        true
+    }
+
+    /// Puts a packet on the ring whose transmission begins at `start` and takes `time`.
+    #[inline]
+    fn transmit(&mut self, start: Time, time: Time, item: Item) -> Fate {
         self.free_at = start + time;
         let arrival = self.free_at + self.delay;
         self.waiting_bytes += u64::from(item.bytes);
-        self.counters.packets += 1;
-        self.counters.bytes += u64::from(item.bytes);
-        self.counters.busy += time.as_ps();
+        self.packets += 1;
+        self.bytes += u64::from(item.bytes);
+        self.busy += time.as_ps();
         let alone = self.ring.is_empty();
         self.ring.push_back(InFlight { start, arrival, item });
         if alone { Fate::Head(arrival) } else { Fate::Queued }
@@ -334,7 +376,7 @@ impl Link {
     /// Counts the packets that have begun transmission by now.
     #[inline]
     fn see_begun(&mut self, now: Time) {
-        while let Some(packet) = self.ring.get(self.begun)
+        while let Some(packet) = self.ring.get(self.begun as usize)
             && packet.start <= now
         {
             self.waiting_bytes -= u64::from(packet.item.bytes);
@@ -342,23 +384,34 @@ impl Link {
         }
     }
 
-    /// When the transmission of the ring's head began.
-    pub(crate) fn head_start(&self) -> Option<Time> {
-        self.ring.front().map(|head| head.start)
-    }
-
-    /// The head of the ring arrives: what it is, whether the wire lost it, and when the next one comes.
+    /// The head of the ring arrives: what it is, and when the next one comes.
     #[inline]
-    pub(crate) fn arrive(&mut self) -> Option<(Item, bool, Option<Time>)> {
+    pub(crate) fn arrive(&mut self) -> Option<(Item, Option<Time>)> {
         let head = self.ring.pop_front()?;
         if self.begun > 0 {
             self.begun -= 1;
         } else {
             self.waiting_bytes -= u64::from(head.item.bytes);
         }
+        let next = self.ring.front().map(|next| next.arrival);
+        if next.is_none() {
+            // Begins again at the front of its memory, which is in cache.
+            self.ring.clear();
+        }
+        Some((head.item, next))
+    }
+
+    /// Whether packets may be lost on the wire or are watched: [`Link::inspect`] says.
+    #[inline]
+    pub(crate) fn is_special(&self) -> bool {
+        self.plain_ps_per_byte == 0
+    }
+
+    /// Of the packet that arrives next: whether the wire has lost it, and when its transmission began if packets are captured.
+    pub(crate) fn inspect(&mut self) -> (bool, Option<Time>) {
         let lost = self.loss.as_mut().is_some_and(|loss| loss.random.chance(loss.probability));
-        self.counters.lost += u64::from(lost);
-        Some((head.item, lost, self.ring.front().map(|next| next.arrival)))
+        self.lost += u64::from(lost);
+        (lost, self.ring.front().filter(|_| self.captured).map(|head| head.start))
     }
 
     // === managed links ===
@@ -371,10 +424,10 @@ impl Link {
     /// Hands a packet to the discipline; what that drops is appended to `dropped`.
     pub(crate) fn enqueue(&mut self, now: Time, item: Item, dropped: &mut Vec<Item>) {
         let Some(managed) = &mut self.managed else { return };
-        self.counters.waits += waited(managed.queue.len(), managed.changed, now);
+        self.waits += waited(managed.queue.len(), managed.changed, now);
         managed.changed = now;
         if let Err(victim) = managed.queue.enqueue(now, item) {
-            self.counters.drops += 1;
+            self.drops += 1;
             dropped.push(victim);
         }
     }
@@ -385,11 +438,11 @@ impl Link {
             return None;
         }
         let managed = self.managed.as_mut()?;
-        self.counters.waits += waited(managed.queue.len(), managed.changed, now);
+        self.waits += waited(managed.queue.len(), managed.changed, now);
         managed.changed = now;
         let before = dropped.len();
         let item = managed.queue.dequeue(now, dropped);
-        self.counters.drops += (dropped.len() - before) as u64;
+        self.drops += (dropped.len() - before) as u64;
         let item = item?;
         let mut start = now;
         if let Some(shaper) = &mut self.shaper {
@@ -397,14 +450,15 @@ impl Link {
             start = shaper.earliest(start, item.bytes);
             shaper.take(start, item.bytes);
         }
-        let fate = self.transmit(start, item);
+        let time = self.rate.transmission_time(Bytes::new(item.bytes.into()));
+        let fate = self.transmit(start, time, item);
         Some((fate, self.free_at))
     }
 
     /// Keeps the longest queue; called when an arriving packet has either begun transmission or waits.
     pub(crate) fn note_queue(&mut self) {
         if let Some(managed) = &self.managed {
-            self.counters.longest_queue = self.counters.longest_queue.max(managed.queue.len() as u64);
+            self.longest_queue = self.longest_queue.max(managed.queue.len() as u32);
         }
     }
 
@@ -420,7 +474,8 @@ impl Link {
     pub(crate) fn change_rate(&mut self, now: Time, rate: BitRate) -> Option<Time> {
         self.see_begun(now);
         let old = u128::from(self.rate.as_bps());
-        self.use_rate(rate);
+        self.rate = rate;
+        self.choose_path();
         self.generation = self.generation.wrapping_add(1);
         let mut free_at = Time::ZERO;
         for packet in &mut self.ring {
@@ -438,8 +493,8 @@ impl Link {
                 free_at = start + rate.transmission_time(Bytes::new(u64::from(packet.item.bytes)));
                 start
             };
-            self.counters.waits = self.counters.waits + u128::from(start.as_ps()) - u128::from(packet.start.as_ps());
-            self.counters.busy = self.counters.busy + (free_at - start).as_ps() - (end - packet.start).as_ps();
+            self.waits = self.waits + u128::from(start.as_ps()) - u128::from(packet.start.as_ps());
+            self.busy = self.busy + (free_at - start).as_ps() - (end - packet.start).as_ps();
             packet.start = start;
             packet.arrival = free_at + self.delay;
         }
@@ -450,12 +505,12 @@ impl Link {
     /// The link goes down: everything on it is lost and appended to `lost`; older events are stale.
     pub(crate) fn go_down(&mut self, now: Time, lost: &mut Vec<Item>) {
         let before = lost.len();
-        self.counters.waits = self.queue_integral(now);
-        self.counters.busy = self.busy(now).as_ps();
+        self.waits = self.queue_integral(now);
+        self.busy = self.busy(now).as_ps();
         for packet in self.ring.drain(..) {
             if packet.start > now {
-                self.counters.packets -= 1;
-                self.counters.bytes -= u64::from(packet.item.bytes);
+                self.packets -= 1;
+                self.bytes -= u64::from(packet.item.bytes);
             }
             lost.push(packet.item);
         }
@@ -467,16 +522,18 @@ impl Link {
             }
             lost.append(&mut refused);
         }
-        self.counters.lost_down += (lost.len() - before) as u64;
+        self.lost_down += (lost.len() - before) as u64;
         self.generation = self.generation.wrapping_add(1);
         self.begun = 0;
         self.waiting_bytes = 0;
         self.free_at = now;
         self.up = false;
+        self.choose_path();
     }
 
     pub(crate) fn go_up(&mut self) {
         self.up = true;
+        self.choose_path();
     }
 }
 

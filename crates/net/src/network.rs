@@ -130,13 +130,13 @@ impl<P: Copy> Network<P> {
         if event.arg != link.generation() {
             return None;
         }
-        let start = if link.captured { link.head_start() } else { None };
-        let (item, lost, next) = link.arrive()?;
-        if let Some(start) = start {
-            self.captured.push((start, *self.packets.get(item.packet)));
-        }
+        let (lost, captured) = if link.is_special() { link.inspect() } else { (false, None) };
+        let (item, next) = link.arrive()?;
         if let Some(next) = next {
             events.push(next, ARRIVAL, event.index, event.arg);
+        }
+        if let Some(start) = captured {
+            self.captured.push((start, *self.packets.get(item.packet)));
         }
         if lost {
             self.packets.free(item.packet);
@@ -168,7 +168,7 @@ impl<P: Copy> Network<P> {
         let index = self.routing.at(item.next);
         item.next += 1;
         let link = &mut self.links[index as usize];
-        if link.is_managed() && link.is_up() {
+        if link.is_special() && link.is_managed() && link.is_up() {
             self.forward_managed(now, index, item, events);
             return;
         }
@@ -247,7 +247,7 @@ impl<P: Copy> Network<P> {
 
     /// From now on keeps every packet that a link transmits, with the start of its transmission.
     pub fn capture(&mut self, link: LinkId) {
-        self.links[link.0 as usize].captured = true;
+        self.links[link.0 as usize].capture();
     }
     /// What has been kept since the last call; a packet is kept when it has reached the link's end.
     pub fn take_captured(&mut self) -> Vec<(Time, P)> {

@@ -164,10 +164,9 @@ fn incast_with_a_fine_timeout() {
     }
 }
 
-/// Completion is the last of 56 flows and hangs on the backed-off timeouts of a few: the mean over seeds is compared. The mean over flows is
-/// steadier. Drops lie above both references (by a quarter), whose recoveries send less than RFC 6675 lets them when a window loses several
-/// segments: ns-2's *pipe* counts lost segments until a partial acknowledgement, ns-3 halves what is left after SACKed and lost ones. Without
-/// SACK, where the three do the same, drops agree: the next test.
+/// Completion is the last of 56 flows and hangs on the backed-off timeouts of a few: the mean over seeds is compared. Drops lie a tenth above
+/// both references, whose recoveries send less when a window loses several segments at once: ns-2's *pipe* counts lost segments until a
+/// partial acknowledgement, ns-3 halves what is left after SACKed and lost ones, where RFC 5681 halves all that is outstanding.
 #[test]
 fn shuffle_of_eight_nodes() {
     let table = shuffle_table();
@@ -183,8 +182,7 @@ fn shuffle_of_eight_nodes() {
     near("mean flow", mean(|run| run.mean), &both("fct_mean"), 0.02);
     near("hops", mean(|run| run.hops as f64), &both("hops"), 0.002);
     let drops = |sim| reference(sim, "drops_host") + reference(sim, "drops_switch");
-    let excess = mean(|run| (run.drops_host + run.drops_switch) as f64) / drops("ns2").max(drops("ns3"));
-    assert!((1.0..1.35).contains(&excess), "drops are {excess} of the references'");
+    near("drops", mean(|run| (run.drops_host + run.drops_switch) as f64), &[drops("ns2"), drops("ns3")], 0.15);
 }
 
 #[test]

@@ -49,6 +49,7 @@ impl Connection {
 
 /// What of an endpoint is looked at for every packet, apart from the endpoint itself.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Port {
     /// Where its packets go.
     pub route: Option<RouteId>,
@@ -65,6 +66,8 @@ pub(super) struct Port {
     pub node: u32,
     /// It has closed both ways, or is dead.
     pub done: bool,
+    /// Its node is down.
+    pub deaf: bool,
     /// Its own messages that are not acknowledged yet.
     pub messages: Messages,
 }
@@ -80,6 +83,7 @@ impl Default for Port {
             next_acknowledgement: u64::MAX,
             node: 0,
             done: false,
+            deaf: false,
             messages: Messages::default(),
         }
     }
@@ -87,9 +91,10 @@ impl Default for Port {
 
 impl Port {
     /// Begins to serve a new connection.
-    pub fn renew(&mut self, node: u32) {
+    pub fn renew(&mut self, node: u32, deaf: bool) {
         self.node = node;
         self.done = false;
+        self.deaf = deaf;
     }
     /// Makes everything of the old connection stale.
     pub fn retire(&mut self) {

@@ -127,8 +127,6 @@ struct Node {
     vertex: VertexId,
     up: bool,
     next_port: u16,
-    /// Packets that found it down.
-    discarded: u64,
 }
 
 /// A packet that began to be sent on a captured link.
@@ -170,7 +168,7 @@ pub struct Transport {
 impl Transport {
     /// No connections yet on the network of `topology`, whose hosts are the nodes. Each packet costs `framing` bytes on the wire beyond its IP length.
     pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Result<Self, SpecError> {
-        let node = |vertex: &VertexId| Node { vertex: *vertex, up: true, next_port: 32_768, discarded: 0 };
+        let node = |vertex: &VertexId| Node { vertex: *vertex, up: true, next_port: 32_768 };
         Ok(Self {
             network: Network::new(&topology, seed)?,
             nodes: topology.hosts().iter().map(node).collect(),
@@ -202,15 +200,15 @@ impl Transport {
             }
         }
         self.endpoints[client] = Endpoint::connect(&open.client);
-        let server_up = self.nodes[open.to as usize].up;
+        let (client_up, server_up) = (self.nodes[open.from as usize].up, self.nodes[open.to as usize].up);
         self.endpoints[client + 1] =
             if server_up { Endpoint::listen(&open.server) } else { Endpoint::connect(&open.server) };
-        self.ports[client].renew(open.from);
-        self.ports[client + 1].renew(open.to);
+        self.ports[client].renew(open.from, !client_up);
+        self.ports[client + 1].renew(open.to, !server_up);
         self.ports[client + 1].done = !server_up;
         self.find_routes(index);
         let handle = Handle { index: index.0, generation: self.ports[client].generation };
-        if self.nodes[open.from as usize].up {
+        if client_up {
             self.endpoints[client].open(now, &mut self.out);
             self.settle(now, client, events);
         } else {
@@ -271,7 +269,7 @@ impl Transport {
 
     /// A node crashes: its ends of connections are gone without a word, and what arrives there is discarded.
     pub fn node_down(&mut self, now: Time, node: u32) {
-        self.nodes[node as usize].up = false;
+        self.set_deaf(node, true);
         let ends: Vec<usize> =
             (0..self.ports.len()).filter(|at| self.ports[*at].node == node && self.is_open(*at)).collect();
         for at in ends {
@@ -281,7 +279,13 @@ impl Transport {
     }
     /// A node is back. It knows no connection from before and answers their packets with a reset.
     pub fn node_up(&mut self, node: u32) {
-        self.nodes[node as usize].up = true;
+        self.set_deaf(node, false);
+    }
+    fn set_deaf(&mut self, node: u32, deaf: bool) {
+        self.nodes[node as usize].up = !deaf;
+        for port in self.ports.iter_mut().filter(|port| port.node == node) {
+            port.deaf = deaf;
+        }
     }
     /// Takes both directions of a cable down or up, and finds new routes for all connections.
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
@@ -333,18 +337,13 @@ impl Transport {
         let packet = self.network.packet(id);
         let at = packet.to as usize;
         let port = &self.ports[at];
-        if port.generation != packet.generation {
+        if port.generation == packet.generation && !port.deaf {
+            self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
             self.network.finish(id);
-            return;
-        }
-        if !self.nodes[port.node as usize].up {
-            self.nodes[port.node as usize].discarded += 1;
+            self.settle(now, at, events);
+        } else {
             self.network.finish(id);
-            return;
         }
-        self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
-        self.network.finish(id);
-        self.settle(now, at, events);
     }
 
     /// Carries out what an endpoint wants after it was called: segments, timer, progress of messages, notices.
