@@ -69,8 +69,10 @@ export function instant(value: number, span: number): string {
   return `${value.toFixed(digits)}${SPACE}s`;
 }
 
+/** A relative error with its sign, to a tenth of a percent below ten. */
 export function signedShare(value: number): string {
-  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${share(Math.abs(value))}`;
+  const sign = value > 0 ? '+' : '−';
+  return Math.abs(value) < 0.0005 ? share(0) : `${sign}${share(Math.abs(value))}`;
 }
 
 /** A value of a chart in the chart's unit. */

@@ -45,6 +45,7 @@ test('shares keep a decimal below ten percent', () => {
   ]);
   expect(plain(format.signedShare(-0.042))).toBe('−4.2 %');
   expect(plain(format.signedShare(0.12))).toBe('+12 %');
+  expect(plain(format.signedShare(-0.0001))).toBe('0 %');
 });
 
 test('counts are grouped by thousands', () => {
