@@ -1,7 +1,7 @@
 //! The physical machines: the processor and the storage that their nodes share, and the events that drive both.
 
 use crate::scenario::{DiskPreset, NodeSpec, Scenario, Storage};
-use des::{Event, EventQueue};
+use des::{Event, EventQueue, RandomStream};
 use hadoop::{DiskOp, NodeId, Tag};
 use storage::{CacheSpec, DiskCounters, DiskSpec, Op, Processor, Request, Store, Stream};
 use units::{Bytes, Time};
@@ -81,6 +81,7 @@ impl Hosts {
         let mut machines: Vec<Host> = Vec::new();
         let mut shared: Vec<Option<usize>> = Vec::new();
         let mut places = Vec::new();
+        let mut speeds = Vec::new();
         for (number, node) in nodes.iter().enumerate() {
             let position = if let Some(host) = node.host {
                 let host = host as usize;
@@ -94,10 +95,13 @@ impl Hosts {
                 machines.len() - 1
             };
             let host = &mut machines[position];
-            places.push((position, host.processor.add_node(f64::from(node.hardware.cores), node.hardware.speed)));
+            // Nodes of one machine are all as fast as it is in this run.
+            let draw = RandomStream::new(scenario.run.seed, "host/speed", position as u64).normal();
+            let speed = node.hardware.speed * (1.0 + node.hardware.variation * draw).max(0.1);
+            places.push((position, host.processor.add_node(f64::from(node.hardware.cores), speed)));
+            speeds.push(speed);
             host.nodes.push(NodeId(number as u32));
         }
-        let speeds = nodes.iter().map(|node| node.hardware.speed).collect();
         Self { machines, places, speeds, work_done: Vec::new(), requests_done: Vec::new() }
     }
 

@@ -96,6 +96,8 @@ section! {
         cores: u32 = 2, 1..=4096;
         /// Speed of one core, relative to one of the machine on which the workloads' costs were measured (`epyc-vm`).
         speed: f64 = 1.0, 0.001..=1000.0;
+        /// How much the speed of the machine differs from run to run: the standard deviation, relative. Virtual machines have neighbours.
+        variation: f64 = 0.0, 0.0..=0.3;
         /// Memory.
         memory: Bytes = Bytes::from_mib(24 << 10), Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
         /// Disks that hold HDFS blocks and intermediate data.
@@ -114,7 +116,7 @@ impl NodePreset {
             Self::Opteron2425 => (12, 0.31, 32 << 10, DiskPreset::Sata2009),
             Self::Nexus7 => (4, 0.1, 1 << 10, DiskPreset::NandFlash),
         };
-        Node { preset: self, cores, speed, memory: Bytes::from_mib(memory), disks: 1, disk }
+        Node { preset: self, cores, speed, variation: 0.0, memory: Bytes::from_mib(memory), disks: 1, disk }
     }
 }
 

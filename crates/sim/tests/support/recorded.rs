@@ -50,6 +50,8 @@ pub fn recorded(calibrated_on: &str, run: &str, placed: bool) -> Vec<Recorded> {
         let sources = Sources { cluster: Some(("cluster.toml", &cluster)), settings: Some(settings) };
         let Imported { mut scenario, hosts, .. } = import(&basis, &sources).unwrap_or_else(|e| panic!("{run}: {e}"));
         if placed {
+            // The machine as it was on average: the placement alone is given, and no draw of its speed.
+            scenario.node.variation = 0.0;
             scenario.job[0].plan = Some(replay(&job, &hosts));
         }
         Recorded { job, scenario }
