@@ -24,7 +24,7 @@ test-rust:
 
 test-report:
 	@scripts/need node npm chromium
-	cd report && npm ci --no-audit --no-fund && npm test
+	cd report && npm test
 
 build: $(TRUNKLINE) ## the program, optimised
 
@@ -37,7 +37,7 @@ bench: build ## packet-hops per CPU second and peak memory; ns-2 beside it where
 	$(TRUNKLINE) bench
 	cargo bench --workspace --locked
 
-study: build ## the long comparisons: every reference row, every real trace
+study: ## the long comparisons: every recorded job over twenty seeds
 	scripts/study
 
 report: ## build the page that the program embeds
