@@ -111,21 +111,29 @@ impl<P: Copy> Network<P> {
         self.packets.get(id)
     }
 
-    /// Sends a packet of `bytes` on the wire along a route.
+    /// Sends a packet of a flow, `bytes` on the wire, along a route.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: &P, bytes: u32, route: Option<RouteId>, events: &mut EventQueue) {
+    pub fn send(
+        &mut self,
+        now: Time,
+        packet: &P,
+        (flow, bytes): (u32, u32),
+        route: Option<RouteId>,
+        events: &mut EventQueue,
+    ) {
         self.sent += 1;
         let Some(route) = route else {
             self.no_route += 1;
             return;
         };
         let packet = self.packets.insert(packet);
-        self.forward(now, Item { packet, next: route.0, bytes }, events);
+        self.forward(now, Item { packet, next: route.0, bytes, flow }, events);
     }
 
-    /// Handles an [`ARRIVAL`]. A packet at the end of its route is handed out: read it with [`Network::packet`], then [`Network::finish`] it.
+    /// Handles an [`ARRIVAL`]. A packet at the end of its route is handed out with its flow: read it with [`Network::packet`], then
+    /// [`Network::finish`] it.
     #[inline]
-    pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) -> Option<PacketId> {
+    pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) -> Option<(PacketId, u32)> {
         let link = &mut self.links[event.index as usize];
         if event.arg != link.generation() {
             return None;
@@ -144,7 +152,7 @@ impl<P: Copy> Network<P> {
         }
         if self.routing.at(item.next) == END {
             self.delivered += 1;
-            return Some(item.packet);
+            return Some((item.packet, item.flow));
         }
         self.forward(event.time(), item, events);
         None

@@ -16,6 +16,8 @@ pub struct Item {
     pub(crate) next: u32,
     /// Length on the wire.
     pub bytes: u32,
+    /// Names its flow, one direction of a connection.
+    pub flow: u32,
 }
 
 /// A queueing discipline in front of a transmitter.

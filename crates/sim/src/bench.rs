@@ -5,6 +5,7 @@ use crate::world::{World, WorldSpec};
 use net::{LinkSpec, Topology};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
+use std::process::Command;
 use tcp::Config;
 use tcp::control::ControlKind;
 use units::{BitRate, Bytes, Time};
@@ -30,6 +31,10 @@ pub struct Row {
     pub completion_s: f64,
     /// FNV-1a over what became of every flow and link: the same on every machine.
     pub digest: String,
+    /// CPU time that ns-2 takes for the same, where it is installed (and for shuffles: it has no ECMP by 5-tuple).
+    pub ns2_cpu_s: Option<f64>,
+    /// How many times faster than ns-2.
+    pub times_ns2: Option<f64>,
 }
 
 /// The names of the work loads.
@@ -51,6 +56,7 @@ pub fn run(name: &str) -> Option<Row> {
     let peak_bytes = peak_memory();
     let transport = world.transport();
     let hops = transport.hops();
+    let ns2_cpu_s = ns2_cpu_seconds(name);
     let completion = world.traffic_outcomes().iter().filter_map(|outcome| outcome.finish).max();
     Some(Row {
         name: name.to_owned(),
@@ -62,6 +68,8 @@ pub fn run(name: &str) -> Option<Row> {
         retransmissions: transport.totals().retransmissions,
         completion_s: completion.unwrap_or(Time::MAX).as_secs_f64(),
         digest: digest(&world),
+        ns2_cpu_s,
+        times_ns2: ns2_cpu_s.map(|ns2| ns2 / cpu_s),
     })
 }
 
@@ -144,6 +152,28 @@ pub fn digest(world: &World) -> String {
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Runs ns-2 on the same work load, if it is installed, and reads the CPU time that the shell has counted for it.
+fn ns2_cpu_seconds(name: &str) -> Option<f64> {
+    let arguments = match name {
+        "shuffle-8x64MB" => "8 64",
+        "shuffle-16x16MB" => "16 16",
+        _ => return None,
+    };
+    let script = std::env::temp_dir().join(format!("trunkline-{}.tcl", std::process::id()));
+    std::fs::write(&script, include_str!("../../../benches/shuffle.tcl")).ok()?;
+    let command = format!("ns \"$0\" {arguments} >/dev/null 2>&1 && times");
+    let output = Command::new("sh").arg("-c").arg(command).arg(&script).output();
+    let _ = std::fs::remove_file(&script);
+    let output = output.ok().filter(|output| output.status.success())?;
+    // The second line is user and system time of the shell's children, each like 0m2.527s.
+    let text = String::from_utf8(output.stdout).ok()?;
+    let seconds = |time: &str| {
+        let (minutes, seconds) = time.trim_end_matches('s').split_once('m')?;
+        Some(minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?)
+    };
+    text.lines().nth(1)?.split_whitespace().map(seconds).sum()
 }
 
 /// Linux forgets the peak when told to; elsewhere the peak is that of the whole process.

@@ -58,7 +58,8 @@ impl Driver {
             self.now = event.time();
             match event.kind() {
                 ARRIVAL => {
-                    if let Some(packet) = self.network.on_arrival(&event, &mut self.events) {
+                    if let Some((packet, flow)) = self.network.on_arrival(&event, &mut self.events) {
+                        assert_eq!(flow as usize, *self.network.packet(packet));
                         self.arrivals.push((*self.network.packet(packet), self.now));
                         self.network.finish(packet);
                     }
@@ -68,7 +69,13 @@ impl Driver {
                     let flow = &self.flows[event.index as usize];
                     let key = FlowKey { from: flow.from, to: flow.to, from_port: event.index as u16, to_port: 80 };
                     let route = self.network.route(key);
-                    self.network.send(self.now, &(event.index as usize), flow.bytes, route, &mut self.events);
+                    self.network.send(
+                        self.now,
+                        &(event.index as usize),
+                        (event.index, flow.bytes),
+                        route,
+                        &mut self.events,
+                    );
                 }
                 _ => match self.changes[event.index as usize] {
                     Change::Up(link, up) => self.network.set_up(self.now, link, up, &mut self.events),

@@ -311,8 +311,8 @@ impl Transport {
     /// The head of a link's ring arrives.
     #[inline]
     pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) {
-        if let Some(packet) = self.network.on_arrival(event, events) {
-            self.deliver(event.time(), packet, events);
+        if let Some((packet, at)) = self.network.on_arrival(event, events) {
+            self.deliver(event.time(), packet, at as usize, events);
         }
     }
     /// A managed link's transmitter is done.
@@ -333,9 +333,8 @@ impl Transport {
     }
 
     #[inline]
-    fn deliver(&mut self, now: Time, id: PacketId, events: &mut EventQueue) {
+    fn deliver(&mut self, now: Time, id: PacketId, at: usize, events: &mut EventQueue) {
         let packet = self.network.packet(id);
-        let at = packet.to as usize;
         let port = &self.ports[at];
         if port.generation == packet.generation && !port.deaf {
             self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
@@ -352,7 +351,7 @@ impl Transport {
         let port = &mut self.ports[at];
         for segment in &self.out.segments {
             let packet = Packet { segment: *segment, to: at as u32 ^ 1, generation: port.generation };
-            self.network.send(now, &packet, segment.wire_bytes() + self.framing, port.route, events);
+            self.network.send(now, &packet, (packet.to, segment.wire_bytes() + self.framing), port.route, events);
         }
         self.out.segments.clear();
         let endpoint = &self.endpoints[at];
