@@ -203,6 +203,8 @@ pub struct AttemptRecord {
     pub bytes: AttemptBytes,
     /// Reduces: the attempt whose output was the last to arrive.
     pub last_map: Option<AttemptId>,
+    /// Maps: when the master gave up an output that was done, because it could not be fetched or its node was lost.
+    pub output_lost: Option<Time>,
 }
 
 impl AttemptRecord {

@@ -178,7 +178,7 @@ fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunRe
             _ => continue,
         };
         result.events.push(Event {
-            at: attempt.finish,
+            at: attempt.output_lost.unwrap_or(attempt.finish),
             kind: kind.to_owned(),
             node: Some(attempt.node.0),
             link: None,

@@ -76,4 +76,7 @@ fn a_crashed_worker_costs_its_attempts_and_not_the_job() {
     let again = result.attempts.iter().filter(|attempt| attempt.kind == TaskKind::Map && attempt.attempt > 0);
     assert!(again.clone().count() > 0, "maps of the lost node run again: {:?}", lost.collect::<Vec<_>>());
     assert!(again.clone().all(|attempt| attempt.node != 1));
+    let news = || result.events.iter().filter(|event| event.detail.contains("lost with its output"));
+    assert!(news().count() > 0, "{:?}", result.events);
+    assert!(news().all(|event| event.at > Time::from_ms(12_500)), "what is lost in a crash is known after it");
 }

@@ -84,6 +84,7 @@ impl MapReduce {
             spilled_records: 0,
             bytes: AttemptBytes::default(),
             last_map: None,
+            output_lost: None,
         };
         state.attempts += 1;
         state.running.push(id);

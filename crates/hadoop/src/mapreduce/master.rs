@@ -246,6 +246,7 @@ impl MapReduce {
         let record = &mut self.attempts[map.0 as usize].record;
         record.state = state;
         record.reason = reason;
+        record.output_lost = Some(ctx.now);
         let (job, task, node) = (record.job, record.task, record.node);
         let owner = &mut self.jobs[job.0 as usize];
         owner.maps[task as usize].done = None;
