@@ -87,7 +87,7 @@ section! {
         link: Option<String> = None;
         /// How long it is down; left out, for good.
         down_for: Option<Time> = None, INTERVALS;
-        /// The node does not crash, its cores and disks go on at this part of their speed.
+        /// The node does not crash, its cores go on at this part of their speed.
         slow: Option<f64> = None, 0.0001..=1.0;
         /// How long it is slow; left out, for good.
         slow_for: Option<Time> = None, INTERVALS;
