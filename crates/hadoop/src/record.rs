@@ -76,6 +76,22 @@ pub enum Phase {
     Write,
 }
 
+impl Phase {
+    /// Its name in tables and on the page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Read => "read",
+            Self::Compute => "compute",
+            Self::Spill => "spill",
+            Self::Fetch => "fetch",
+            Self::Merge => "merge",
+            Self::Reduce => "reduce",
+            Self::Write => "write",
+        }
+    }
+}
+
 /// What a moment was spent waiting for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Waiting {

@@ -4,7 +4,7 @@ use crate::build::describe;
 use crate::cluster::{Driver, service_name};
 use crate::results::{
     Attempt, AttemptState, Balance, Breakdown, CriticalSegment, Disk, Event, Flow, Interval, Job, JobBytes, JobState,
-    Locality, NetworkTotals, Node, Phase, RunResult, TaskKind, Waiting,
+    NetworkTotals, Node, RunResult, TaskKind, Waiting,
 };
 use crate::sample::{self, Sampler};
 use crate::scenario::{Scenario, node_name};
@@ -173,8 +173,8 @@ fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunRe
     }
     for attempt in &records.attempts {
         let kind = match attempt.state {
-            record::AttemptState::Failed => "attempt-failed",
-            record::AttemptState::Killed if !attempt.reason.is_empty() => "attempt-killed",
+            AttemptState::Failed => "attempt-failed",
+            AttemptState::Killed if !attempt.reason.is_empty() => "attempt-killed",
             _ => continue,
         };
         result.events.push(Event {
@@ -189,8 +189,8 @@ fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunRe
 
 fn title(attempt: &AttemptRecord) -> String {
     let kind = match attempt.kind {
-        hadoop::TaskKind::Map => "map",
-        hadoop::TaskKind::Reduce => "reduce",
+        TaskKind::Map => "map",
+        TaskKind::Reduce => "reduce",
     };
     if attempt.attempt == 0 {
         format!("{kind} {}", attempt.task)
@@ -199,51 +199,22 @@ fn title(attempt: &AttemptRecord) -> String {
     }
 }
 
-fn phase(phase: record::Phase) -> Phase {
-    match phase {
-        record::Phase::Start => Phase::Start,
-        record::Phase::Read => Phase::Read,
-        record::Phase::Compute => Phase::Compute,
-        record::Phase::Spill => Phase::Spill,
-        record::Phase::Fetch => Phase::Fetch,
-        record::Phase::Merge => Phase::Merge,
-        record::Phase::Reduce => Phase::Reduce,
-        record::Phase::Write => Phase::Write,
-    }
-}
-
 fn attempt(record: &AttemptRecord, now: Time) -> Attempt {
     let bytes = &record.bytes;
-    let running = record.state == record::AttemptState::Running;
+    let running = record.state == AttemptState::Running;
     Attempt {
         job: record.job.0,
-        kind: match record.kind {
-            hadoop::TaskKind::Map => TaskKind::Map,
-            hadoop::TaskKind::Reduce => TaskKind::Reduce,
-        },
+        kind: record.kind,
         task: record.task,
         attempt: record.attempt,
         node: record.node.0,
         speculative: record.speculative,
-        locality: record.locality.map(|locality| match locality {
-            record::Locality::Node => Locality::Node,
-            record::Locality::Rack => Locality::Rack,
-            record::Locality::Remote => Locality::Remote,
-        }),
-        state: match record.state {
-            record::AttemptState::Running => AttemptState::Running,
-            record::AttemptState::Succeeded => AttemptState::Succeeded,
-            record::AttemptState::Failed => AttemptState::Failed,
-            record::AttemptState::Killed => AttemptState::Killed,
-        },
+        locality: record.locality,
+        state: record.state,
         reason: record.reason.to_owned(),
         start: record.allocated,
         finish: if running { now } else { record.finish },
-        intervals: record
-            .intervals
-            .iter()
-            .map(|interval| Interval { phase: phase(interval.phase), start: interval.start, finish: interval.finish })
-            .collect(),
+        intervals: record.intervals.clone(),
         input: bytes.input,
         output: bytes.output,
         remote: bytes.read_rack + bytes.read_remote + bytes.fetched_network,
@@ -256,7 +227,7 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
     let mut phases: Vec<Interval> = Vec::new();
     for attempt in records.attempts.iter().filter(|attempt| attempt.job.0 == number) {
         let moved = &attempt.bytes;
-        if attempt.state != record::AttemptState::Succeeded {
+        if attempt.state != AttemptState::Succeeded {
             bytes.wasted += moved.input + moved.fetched_network + moved.fetched_node + moved.fetch_aborted;
             continue;
         }
@@ -264,18 +235,18 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
         bytes.hdfs_read_remote += moved.read_rack + moved.read_remote;
         bytes.spilled += moved.disk_written;
         match attempt.kind {
-            hadoop::TaskKind::Map => {
+            TaskKind::Map => {
                 bytes.map_input += moved.input;
                 *(if record.reduces > 0 { &mut bytes.map_output } else { &mut bytes.written }) += moved.output;
             }
-            hadoop::TaskKind::Reduce => {
+            TaskKind::Reduce => {
                 bytes.shuffle_local += moved.fetched_node;
                 bytes.shuffle_remote += moved.fetched_network;
                 bytes.written += moved.output;
             }
         }
         for interval in &attempt.intervals {
-            let phase = phase(interval.phase);
+            let phase = interval.phase;
             match phases.iter_mut().find(|whole| whole.phase == phase) {
                 Some(whole) => {
                     whole.start = whole.start.min(interval.start);

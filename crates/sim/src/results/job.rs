@@ -1,5 +1,8 @@
 //! Jobs, their task attempts, and where the time went.
 
+pub use hadoop::TaskKind;
+pub use hadoop::record::{AttemptState, Interval, Locality, Phase};
+
 use units::{Bytes, Time};
 
 /// How a job ended.
@@ -66,87 +69,6 @@ pub struct JobBytes {
     pub spilled: Bytes,
     /// Moved by attempts that failed or were killed.
     pub wasted: Bytes,
-}
-
-/// The two kinds of task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TaskKind {
-    /// Reads a split.
-    Map,
-    /// Reads a partition of every map's output.
-    Reduce,
-}
-
-/// How an attempt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttemptState {
-    /// It did its task.
-    Succeeded,
-    /// It failed: an error, a timeout, lost output.
-    Failed,
-    /// It was stopped: another attempt won, its node was lost, the job ended.
-    Killed,
-    /// It was running when the run ended.
-    Running,
-}
-
-/// How far a map was from its input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Locality {
-    /// On a node with a replica.
-    Node,
-    /// In a rack with a replica.
-    Rack,
-    /// In another rack.
-    Remote,
-}
-
-/// What an attempt is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Localisation and start of the JVM.
-    Start,
-    /// Reading input.
-    Read,
-    /// The map function.
-    Compute,
-    /// Sorting and writing a full buffer.
-    Spill,
-    /// Fetching map output (a reduce's shuffle).
-    Fetch,
-    /// Merging sorted runs, of a map's spills or a reduce's segments.
-    Merge,
-    /// The reduce function.
-    Reduce,
-    /// Writing output.
-    Write,
-}
-
-impl Phase {
-    /// Its name in tables and on the page.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Read => "read",
-            Self::Compute => "compute",
-            Self::Spill => "spill",
-            Self::Fetch => "fetch",
-            Self::Merge => "merge",
-            Self::Reduce => "reduce",
-            Self::Write => "write",
-        }
-    }
-}
-
-/// A phase from a start to an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
-    /// What was done.
-    pub phase: Phase,
-    /// From when.
-    pub start: Time,
-    /// To when.
-    pub finish: Time,
 }
 
 /// One attempt at one task.
