@@ -1,6 +1,6 @@
 //! Packets, links, queues, shaping, topologies, routing.
 //!
-//! The network does not look into what it carries: `P` is any `Copy` packet.
+//! The network does not look into what it carries, but for the ECN field: see [`Packet`].
 
 mod link;
 mod network;
@@ -12,8 +12,8 @@ mod topology;
 
 pub use link::{Counters, Link, LinkSpec, SpecError};
 pub use network::{ARRIVAL, Ledger, LedgerError, Network, TRANSMISSION_DONE};
-pub use packet::PacketId;
-pub use queue::{DropTail, Item, Limit, Queue};
+pub use packet::{Packet, PacketId};
+pub use queue::{Discipline, DropTail, Ecn, Item, Limit, Queue, Threshold};
 pub use routing::{FlowKey, RouteId};
 pub use shaper::TokenBucketSpec;
 pub use topology::{Cable, LinkId, Topology, VertexId, VertexKind};

@@ -4,9 +4,9 @@
 //! are out (and the token bucket allows). So queue, transmitter and wire are one ring of packets in order, and only the ring's head has
 //! a pending event. (Csg-htsim's pipes keep such a ring for the wire; here it includes the queue.)
 
-use crate::TokenBucketSpec;
-use crate::queue::{Item, Limit, Queue};
-use crate::shaper::TokenBucket;
+use crate::packet::{PacketId, Transit};
+use crate::queue::{Discipline, Ecn, Item, Limit, Queue};
+use crate::shaper::{TokenBucket, TokenBucketSpec};
 use des::RandomStream;
 use std::collections::VecDeque;
 use thiserror::Error;
@@ -25,16 +25,23 @@ pub struct LinkSpec {
     pub loss: f64,
     /// A token bucket in front of the transmitter.
     pub shaper: Option<TokenBucketSpec>,
+    /// What its queue does beside holding no more than `limit`.
+    pub discipline: Discipline,
 }
 
 impl LinkSpec {
     /// A loss-free link without shaping, whose queue holds 128 packets.
     pub const fn new(rate: BitRate, delay: Time) -> Self {
-        Self { rate, delay, limit: Limit::Packets(128), loss: 0.0, shaper: None }
+        Self { rate, delay, limit: Limit::Packets(128), loss: 0.0, shaper: None, discipline: Discipline::DropTail }
     }
     /// The same with another queue limit.
     pub const fn with_limit(mut self, limit: Limit) -> Self {
         self.limit = limit;
+        self
+    }
+    /// The same with another discipline.
+    pub const fn with_discipline(mut self, discipline: Discipline) -> Self {
+        self.discipline = discipline;
         self
     }
     /// The same with random loss.
@@ -64,10 +71,16 @@ impl LinkSpec {
             _ => {}
         }
         match self.shaper {
-            Some(shaper) if shaper.rate == BitRate::default() => Err(SpecError::Rate),
-            Some(shaper) if shaper.burst < LONGEST => Err(SpecError::Burst(shaper.burst)),
-            _ => Ok(()),
+            Some(shaper) if shaper.rate == BitRate::default() => return Err(SpecError::Rate),
+            Some(shaper) if shaper.burst < LONGEST => return Err(SpecError::Burst(shaper.burst)),
+            _ => {}
         }
+        self.discipline.check(self.limit, self.drain_rate())
+    }
+
+    /// The rate at which its queue empties: the token bucket's where that is slower.
+    fn drain_rate(&self) -> BitRate {
+        self.shaper.map_or(self.rate, |shaper| shaper.rate.min(self.rate))
     }
 }
 
@@ -86,6 +99,9 @@ pub enum SpecError {
     /// A bucket that can never hold a packet's tokens.
     #[error("a burst of {0} is too small: the token bucket must hold at least one packet (1538 B with framing)")]
     Burst(Bytes),
+    /// A discipline whose parameters contradict each other or the queue's limit.
+    #[error("{0}")]
+    Discipline(String),
 }
 
 /// What a link has done so far.
@@ -95,8 +111,10 @@ pub struct Counters {
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
-    /// Packets that found the queue full.
+    /// Packets that the queue dropped: it was full, or its discipline chose to.
     pub drops: u64,
+    /// Packets that the queue marked with congestion experienced, of those that it has let go.
+    pub marks: u64,
     /// Packets lost on the wire by chance.
     pub lost: u64,
     /// Packets lost because the link was or went down.
@@ -110,7 +128,7 @@ pub struct Counters {
 struct InFlight {
     start: Time,
     arrival: Time,
-    item: Item,
+    item: Transit,
 }
 
 const _: () = assert!(size_of::<InFlight>() == 32);
@@ -140,6 +158,32 @@ struct Managed {
     queue: Box<dyn Queue>,
     /// When the number of waiting packets last changed.
     changed: Time,
+    marks: u64,
+    /// Reused for what the discipline drops.
+    dropped: Vec<Item>,
+}
+
+impl Managed {
+    fn new(queue: Box<dyn Queue>) -> Self {
+        Self { queue, changed: Time::ZERO, marks: 0, dropped: Vec::new() }
+    }
+    /// Moves out what the discipline has dropped; returns how many they are.
+    fn take_dropped(&mut self, gone: &mut Vec<PacketId>) -> u64 {
+        let count = self.dropped.len() as u64;
+        gone.extend(self.dropped.drain(..).map(|item| item.packet));
+        count
+    }
+}
+
+/// A transmission that a managed link has begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub fate: Fate,
+    /// When it is done.
+    pub done: Time,
+    pub packet: PacketId,
+    /// What the queue has made of the packet's ECN field.
+    pub ecn: Ecn,
 }
 
 /// One direction of a link at run time. The first two cache lines are all that a packet of a plain link touches.
@@ -203,7 +247,7 @@ impl Link {
             lost_down: 0,
             loss,
             shaper: spec.shaper.map(TokenBucket::new),
-            managed: None,
+            managed: spec.discipline.build(spec.limit, spec.drain_rate()).map(|queue| Box::new(Managed::new(queue))),
         };
         link.choose_path();
         link
@@ -225,6 +269,7 @@ impl Link {
             packets: self.packets,
             bytes: self.bytes,
             drops: self.drops,
+            marks: self.managed.as_ref().map_or(0, |managed| managed.marks),
             lost: self.lost,
             lost_down: self.lost_down,
             longest_queue: self.longest_queue.into(),
@@ -295,7 +340,7 @@ impl Link {
 
     /// Replaces drop-tail by a discipline; the link must be idle.
     pub(crate) fn manage(&mut self, queue: Box<dyn Queue>) {
-        self.managed = Some(Box::new(Managed { queue, changed: Time::ZERO }));
+        self.managed = Some(Box::new(Managed::new(queue)));
         self.choose_path();
     }
 
@@ -307,7 +352,7 @@ impl Link {
 
     /// Offers a packet to a link that no discipline manages.
     #[inline]
-    pub(crate) fn offer(&mut self, now: Time, item: Item) -> Fate {
+    pub(crate) fn offer(&mut self, now: Time, item: Transit) -> Fate {
         if self.plain_ps_per_byte == 0 {
             return self.offer_special(now, item);
         }
@@ -321,7 +366,7 @@ impl Link {
 
     /// The same over a shaped or lossy link, or one that is down.
     #[cold]
-    fn offer_special(&mut self, now: Time, item: Item) -> Fate {
+    fn offer_special(&mut self, now: Time, item: Transit) -> Fate {
         if !self.up {
             self.lost_down += 1;
             return Fate::Down;
@@ -361,7 +406,7 @@ impl Link {
 
     /// Puts a packet on the ring whose transmission begins at `start` and takes `time`.
     #[inline]
-    fn transmit(&mut self, start: Time, time: Time, item: Item) -> Fate {
+    fn transmit(&mut self, start: Time, time: Time, item: Transit) -> Fate {
         self.free_at = start + time;
         let arrival = self.free_at + self.delay;
         self.waiting_bytes += u64::from(item.bytes);
@@ -386,7 +431,7 @@ impl Link {
 
     /// The head of the ring arrives: what it is, and when the next one comes.
     #[inline]
-    pub(crate) fn arrive(&mut self) -> Option<(Item, Option<Time>)> {
+    pub(crate) fn arrive(&mut self) -> Option<(Transit, Option<Time>)> {
         let head = self.ring.pop_front()?;
         if self.begun > 0 {
             self.begun -= 1;
@@ -421,28 +466,25 @@ impl Link {
         self.managed.is_some()
     }
 
-    /// Hands a packet to the discipline; what that drops is appended to `dropped`.
-    pub(crate) fn enqueue(&mut self, now: Time, item: Item, dropped: &mut Vec<Item>) {
+    /// Hands a packet to the discipline; what that drops is appended to `gone`.
+    pub(crate) fn enqueue(&mut self, now: Time, item: Item, gone: &mut Vec<PacketId>) {
         let Some(managed) = &mut self.managed else { return };
         self.waits += waited(managed.queue.len(), managed.changed, now);
         managed.changed = now;
-        if let Err(victim) = managed.queue.enqueue(now, item) {
-            self.drops += 1;
-            dropped.push(victim);
-        }
+        managed.queue.enqueue(now, item, &mut managed.dropped);
+        self.drops += managed.take_dropped(gone);
     }
 
-    /// Begins the next transmission if the transmitter is free and something waits; returns the packet's fate and when its transmission is done.
-    pub(crate) fn begin_next(&mut self, now: Time, dropped: &mut Vec<Item>) -> Option<(Fate, Time)> {
+    /// Begins the next transmission if the transmitter is free and something waits; what the discipline drops is appended to `gone`.
+    pub(crate) fn begin_next(&mut self, now: Time, gone: &mut Vec<PacketId>) -> Option<Begun> {
         if self.free_at > now {
             return None;
         }
         let managed = self.managed.as_mut()?;
         self.waits += waited(managed.queue.len(), managed.changed, now);
         managed.changed = now;
-        let before = dropped.len();
-        let item = managed.queue.dequeue(now, dropped);
-        self.drops += (dropped.len() - before) as u64;
+        let item = managed.queue.dequeue(now, &mut managed.dropped);
+        self.drops += managed.take_dropped(gone);
         let item = item?;
         let mut start = now;
         if let Some(shaper) = &mut self.shaper {
@@ -451,8 +493,15 @@ impl Link {
             shaper.take(start, item.bytes);
         }
         let time = self.rate.transmission_time(Bytes::new(item.bytes.into()));
-        let fate = self.transmit(start, time, item);
-        Some((fate, self.free_at))
+        let fate = self.transmit(start, time, item.transit());
+        Some(Begun { fate, done: self.free_at, packet: item.packet, ecn: item.ecn })
+    }
+
+    /// The discipline has marked a packet that was not marked before.
+    pub(crate) fn count_mark(&mut self) {
+        if let Some(managed) = &mut self.managed {
+            managed.marks += 1;
+        }
     }
 
     /// Keeps the longest queue; called when an arriving packet has either begun transmission or waits.
@@ -503,7 +552,7 @@ impl Link {
     }
 
     /// The link goes down: everything on it is lost and appended to `lost`; older events are stale.
-    pub(crate) fn go_down(&mut self, now: Time, lost: &mut Vec<Item>) {
+    pub(crate) fn go_down(&mut self, now: Time, lost: &mut Vec<PacketId>) {
         let before = lost.len();
         self.waits = self.queue_integral(now);
         self.busy = self.busy(now).as_ps();
@@ -512,15 +561,14 @@ impl Link {
                 self.packets -= 1;
                 self.bytes -= u64::from(packet.item.bytes);
             }
-            lost.push(packet.item);
+            lost.push(packet.item.packet);
         }
         if let Some(managed) = &mut self.managed {
             managed.changed = now;
-            let mut refused = Vec::new();
-            while let Some(item) = managed.queue.dequeue(now, &mut refused) {
-                lost.push(item);
+            while let Some(item) = managed.queue.dequeue(now, &mut managed.dropped) {
+                lost.push(item.packet);
             }
-            lost.append(&mut refused);
+            managed.take_dropped(lost);
         }
         self.lost_down += (lost.len() - before) as u64;
         self.generation = self.generation.wrapping_add(1);

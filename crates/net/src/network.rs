@@ -1,8 +1,8 @@
 //! The network at run time: packets go from link to link along their routes.
 
 use crate::link::Fate;
-use crate::packet::Packets;
-use crate::queue::{Item, Queue};
+use crate::packet::{Packet, Packets, Transit};
+use crate::queue::{Ecn, Item, Queue};
 use crate::routing::{END, Routing};
 use crate::{FlowKey, Link, LinkId, PacketId, RouteId, SpecError, Topology};
 use des::{Event, EventQueue};
@@ -24,7 +24,7 @@ pub struct Network<P> {
     delivered: u64,
     no_route: u64,
     /// Reused for what disciplines drop and what links lose.
-    gone: Vec<Item>,
+    gone: Vec<PacketId>,
     captured: Vec<(Time, P)>,
 }
 
@@ -66,7 +66,7 @@ impl Ledger {
     }
 }
 
-impl<P: Copy> Network<P> {
+impl<P: Packet> Network<P> {
     /// The network of a topology; random loss draws from `seed`.
     pub fn new(topology: &Topology, seed: u64) -> Result<Self, SpecError> {
         let specs = || topology.cables().iter().flat_map(|cable| [&cable.forth, &cable.back]);
@@ -127,7 +127,7 @@ impl<P: Copy> Network<P> {
             return;
         };
         let packet = self.packets.insert(packet);
-        self.forward(now, Item { packet, next: route.0, bytes, flow }, events);
+        self.forward(now, Transit { packet, next: route.0, bytes, flow }, events);
     }
 
     /// Handles an [`ARRIVAL`]. A packet at the end of its route is handed out with its flow: read it with [`Network::packet`], then
@@ -172,7 +172,7 @@ impl<P: Copy> Network<P> {
 
     /// Offers a packet to the next link of its route.
     #[inline]
-    fn forward(&mut self, now: Time, mut item: Item, events: &mut EventQueue) {
+    fn forward(&mut self, now: Time, mut item: Transit, events: &mut EventQueue) {
         let index = self.routing.at(item.next);
         item.next += 1;
         let link = &mut self.links[index as usize];
@@ -187,7 +187,8 @@ impl<P: Copy> Network<P> {
         }
     }
 
-    fn forward_managed(&mut self, now: Time, index: u32, item: Item, events: &mut EventQueue) {
+    fn forward_managed(&mut self, now: Time, index: u32, item: Transit, events: &mut EventQueue) {
+        let item = Item::of(item, self.packets.get(item.packet).ecn());
         self.begin_next(now, index, events);
         self.links[index as usize].enqueue(now, item, &mut self.gone);
         self.begin_next(now, index, events);
@@ -199,17 +200,20 @@ impl<P: Copy> Network<P> {
     /// at the very instant of something else ends first, as on a plain link, whatever the order of the events.
     fn begin_next(&mut self, now: Time, index: u32, events: &mut EventQueue) {
         let link = &mut self.links[index as usize];
-        if let Some((fate, done)) = link.begin_next(now, &mut self.gone) {
-            if let Fate::Head(arrival) = fate {
+        if let Some(begun) = link.begin_next(now, &mut self.gone) {
+            if let Fate::Head(arrival) = begun.fate {
                 events.push(arrival, ARRIVAL, index, link.generation());
             }
-            events.push(done, TRANSMISSION_DONE, index, 0);
+            events.push(begun.done, TRANSMISSION_DONE, index, 0);
+            if begun.ecn == Ecn::Ce && self.packets.mark(begun.packet) {
+                link.count_mark();
+            }
         }
     }
 
     fn free_dropped(&mut self) {
-        for item in self.gone.drain(..) {
-            self.packets.free(item.packet);
+        for packet in self.gone.drain(..) {
+            self.packets.free(packet);
         }
     }
 

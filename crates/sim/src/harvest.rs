@@ -54,7 +54,7 @@ fn totals(world: &World) -> NetworkTotals {
         hops: transport.hops(),
         drops: ledger.dropped,
         lost: ledger.lost + ledger.lost_down,
-        marks: 0,
+        marks: transport.links().iter().map(|link| link.counters().marks).sum(),
         retransmissions: totals.retransmissions,
         timeouts: totals.timeouts,
         zero_windows: totals.zero_windows,

@@ -16,6 +16,7 @@ const VALUES: usize = 1 << 24;
 struct LinkReading {
     busy: Time,
     drops: u64,
+    marks: u64,
     packets: u32,
     bytes: u32,
 }
@@ -61,6 +62,7 @@ impl Sampler {
                     |shaper| shaper.rate.transmission_time(Bytes::new(link.counters().bytes - waiting)),
                 ),
                 drops: link.counters().drops,
+                marks: link.counters().marks,
                 packets: link.waiting(now) as u32,
                 bytes: waiting.min(u64::from(u32::MAX)) as u32,
             }
@@ -92,9 +94,10 @@ impl Sampler {
         result.retransmissions = self.steps_of(|step| step.retransmissions).map(|n| n as u32).collect();
         result.timeouts = self.steps_of(|step| step.timeouts).map(|n| n as u32).collect();
         for (index, link) in result.links.iter_mut().enumerate() {
-            let Link { utilisation, queue_bytes, queue_packets, drop_series, .. } = link;
+            let Link { utilisation, queue_bytes, queue_packets, drop_series, mark_series, .. } = link;
             *utilisation = self.shares(|step| step.links[index].busy, 1.0);
             *drop_series = self.steps_of(|step| step.links[index].drops).map(|n| n as u32).collect();
+            *mark_series = self.steps_of(|step| step.links[index].marks).map(|n| n as u32).collect();
             *queue_bytes = self.steps.iter().map(|step| step.links[index].bytes).collect();
             *queue_packets = self.steps.iter().map(|step| step.links[index].packets).collect();
         }
@@ -137,6 +140,7 @@ pub(crate) fn links(world: &World) -> Vec<Link> {
             packets: counters.packets,
             bytes: Bytes::new(counters.bytes),
             drops: counters.drops,
+            marks: counters.marks,
             lost: counters.lost + counters.lost_down,
             queue_mean: link.queue_integral(now) as f64 / now.as_ps().max(1) as f64,
             queue_max: counters.longest_queue,

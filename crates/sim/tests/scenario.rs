@@ -195,6 +195,13 @@ fn what_is_wrong_is_said_with_its_place() {
             "did you mean `rack-1 -- core`?",
         ),
         ("[network]\nqueue = { limit = \"1 KB\" }\n[job]", "2:19", "a full packet of 1538 B would never fit"),
+        ("[network]\nqueue = { kind = \"threshold\" }\n[job]", "2:18", "a threshold queue needs `mark-above`"),
+        ("[network]\nqueue = { mark-above = \"20 packets\" }\n[job]", "2:24", "drop-tail has no `mark-above`"),
+        (
+            "[network]\nhost-queue = { kind = \"threshold\", mark-above = \"2 MB\" }\n[job]",
+            "2:49",
+            "(2000000 B) is not below the queue's limit (196864 B)",
+        ),
         ("[job]\ninput = \"10 TB\"\n[hdfs]\nblock = \"64 KiB\"", "2:9", "152587891 blocks"),
         ("[cluster]\nworkers = 10000\n[[traffic]]\nkind = \"all-to-all\"", "3:1", "these are 100000000 flows"),
         ("[job]\nshares = [1, 2]", "2:10", "2 shares for 1 reducers"),

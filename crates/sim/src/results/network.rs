@@ -83,6 +83,8 @@ pub struct Link {
     pub queue_packets: Vec<u32>,
     /// Packets dropped in each step.
     pub drop_series: Vec<u32>,
+    /// Packets marked in each step.
+    pub mark_series: Vec<u32>,
 }
 
 /// The master or a worker.

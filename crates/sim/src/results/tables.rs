@@ -188,24 +188,25 @@ fn links(result: &RunResult) -> Table {
     })
 }
 
-/// One row for each link and step in which anything was sent, queued or dropped.
+/// One row for each link and step in which anything was sent, queued, dropped or marked.
 fn queues(result: &RunResult) -> Table {
     let at = |series: &[u32], step: usize| series.get(step).copied().unwrap_or(0);
     let rows = result.links.iter().flat_map(|link| {
         link.utilisation.iter().enumerate().filter_map(move |(step, utilisation)| {
             let (bytes, packets) = (at(&link.queue_bytes, step), at(&link.queue_packets, step));
-            let drops = at(&link.drop_series, step);
-            let quiet = *utilisation == 0.0 && packets == 0 && drops == 0;
-            (!quiet).then_some((link, step, *utilisation, bytes, packets, drops))
+            let (drops, marks) = (at(&link.drop_series, step), at(&link.mark_series, step));
+            let quiet = *utilisation == 0.0 && packets == 0 && drops == 0 && marks == 0;
+            (!quiet).then_some((link, step, *utilisation, bytes, packets, (drops, marks)))
         })
     });
-    table!("queues", rows, |(of, step, busy, bytes, packets, drops)| {
+    table!("queues", rows, |(of, step, busy, bytes, packets, (drops, marks))| {
         link: Text = of.name.clone(),
         time_s: Float = seconds(result.sample_interval * (step as u64 + 1)),
         utilisation: Float = f64::from(busy),
         queue_bytes: Integer = i64::from(bytes),
         queue_packets: Integer = i64::from(packets),
         dropped: Integer = i64::from(drops),
+        marked: Integer = i64::from(marks),
     })
 }
 

@@ -4,9 +4,9 @@ use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Fault, Generation, Job, Nodes, Plan, QueueLimit, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind,
+    Fault, Generation, Job, Nodes, Plan, Queue, QueueLimit, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind,
 };
-use units::{Bytes, Quantity};
+use units::{BitRate, Bytes, Quantity};
 
 /// Says everything that is wrong with a scenario whose keys are each right by themselves.
 pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
@@ -78,20 +78,13 @@ impl Check<'_> {
             let message = format!("{} racks and {} spines make too many links", network.racks, network.spines);
             self.says("network.spines", message, "at most 1000000 core links");
         }
-        let queues = [
-            ("queue", Some(&network.queue)),
-            ("host-queue", Some(&network.host_queue)),
-            ("core.queue", network.core.queue.as_ref()),
-        ];
-        for (key, queue) in queues {
-            if let Some(queue) = queue {
-                self.limit(&format!("network.{key}.limit"), queue.limit);
-            }
-        }
+        let core_rate = network.core.rate.unwrap_or(network.rate);
+        self.queue("network.queue", Some(&network.queue), network.rate);
+        self.queue("network.host-queue", Some(&network.host_queue), network.rate);
+        self.queue("network.core.queue", network.core.queue.as_ref(), core_rate);
         for (i, link) in network.link.iter().enumerate() {
-            if let Some(queue) = &link.queue {
-                self.limit(&format!("network.link.{i}.queue.limit"), queue.limit);
-            }
+            let rate = link.rate.unwrap_or(network.rate);
+            self.queue(&format!("network.link.{i}.queue"), link.queue.as_ref(), rate);
         }
         if let Some(mss) = network.mss.filter(|mss| *mss + Bytes::new(40) > network.mtu) {
             let (mss, mtu) = (mss.exact(), network.mtu.exact());
@@ -121,6 +114,14 @@ impl Check<'_> {
     /// A full packet on the wire, framing included.
     fn frame(&self) -> Bytes {
         (self.scenario.network.mtu + Bytes::new(38)).max(Bytes::new(1538))
+    }
+
+    fn queue(&mut self, path: &str, queue: Option<&Queue>, rate: BitRate) {
+        let Some(queue) = queue else { return };
+        self.limit(&format!("{path}.limit"), queue.limit);
+        if let Some((key, message, help)) = queue.contradiction(rate) {
+            self.says(&format!("{path}.{key}"), message, help);
+        }
     }
 
     fn limit(&mut self, path: &str, limit: QueueLimit) {

@@ -14,6 +14,7 @@ mod network;
 mod nodes;
 mod plan;
 mod problem;
+mod queue;
 mod run;
 mod settings;
 mod tcp;
@@ -23,13 +24,11 @@ mod wiring;
 pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage};
 pub use document::{reference, schema};
 pub use hadoop::{Hdfs, Job, MapReduce, Scheduler, WorkloadKind};
-pub use network::{
-    Core, Direction, Framing, GraphLink, Network, Nodes, Queue, QueueKind, QueueLimit, Shape, TopologyKind, node_name,
-    node_number,
-};
+pub use network::{Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number};
 pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedKind};
 pub use problem::{Problem, ScenarioError, Source, Span};
+pub use queue::{Queue, QueueKind, QueueLimit};
 pub use run::{Fault, GivenFlow, Run, Traffic, TrafficKind};
 pub use tcp::{Control, Tcp};
 

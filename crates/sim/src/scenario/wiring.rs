@@ -1,20 +1,10 @@
 //! The graph of hosts, switches and links that a scenario's network resolves to.
 
 use super::network::{node_name, node_number};
-use super::{Core, Direction, NodeSpec, Queue, QueueLimit, Scenario, TopologyKind};
-use net::{Limit, LinkId, LinkSpec, TokenBucketSpec, Topology, VertexId, VertexKind};
+use super::{Core, Direction, NodeSpec, Queue, Scenario, TopologyKind};
+use net::{LinkId, LinkSpec, TokenBucketSpec, Topology, VertexId, VertexKind};
 use std::collections::BTreeMap;
 use units::BitRate;
-
-impl From<QueueLimit> for Limit {
-    fn from(limit: QueueLimit) -> Self {
-        match limit {
-            QueueLimit::Packets(packets) => Self::Packets(packets),
-            QueueLimit::Bytes(bytes) => Self::Bytes(bytes),
-            QueueLimit::Delay(delay) => Self::Delay(delay),
-        }
-    }
-}
 
 impl Scenario {
     /// The network as a graph. Its hosts are the nodes in order: the master, then the workers.
@@ -66,7 +56,10 @@ impl Wiring<'_> {
     /// A link of the network's own rate, delay and loss behind a queue.
     fn spec(&self, queue: &Queue) -> LinkSpec {
         let network = &self.scenario.network;
-        LinkSpec::new(network.rate, network.delay).with_loss(network.loss).with_limit(queue.limit.into())
+        LinkSpec::new(network.rate, network.delay)
+            .with_loss(network.loss)
+            .with_limit(queue.limit.into())
+            .with_discipline(queue.discipline())
     }
 
     fn core_spec(&self, rack: u32) -> LinkSpec {
@@ -77,9 +70,11 @@ impl Wiring<'_> {
             TopologyKind::TwoRacks => (1..=2).map(|rack| self.in_rack(rack)).max().unwrap_or(1),
             _ => self.in_rack(rack),
         };
+        let queue = queue.as_ref().unwrap_or(&network.queue);
         LinkSpec::new(self.scenario.core_rate(nodes), delay.unwrap_or(network.delay))
             .with_loss(*loss)
-            .with_limit(queue.as_ref().unwrap_or(&network.queue).limit.into())
+            .with_limit(queue.limit.into())
+            .with_discipline(queue.discipline())
     }
 
     fn in_rack(&self, rack: u32) -> usize {

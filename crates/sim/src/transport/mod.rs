@@ -11,8 +11,8 @@ pub use record::{FlowRecord, Totals};
 
 use des::{Event, EventQueue, Index, Slab, define_index};
 use hadoop::{End, Tag};
-use net::{FlowKey, LedgerError, LinkId, Network, PacketId, SpecError, Topology, VertexId};
-use tcp::{Config, Endpoint, Notice, Output, Segment, State};
+use net::{Ecn, FlowKey, LedgerError, LinkId, Network, PacketId, SpecError, Topology, VertexId};
+use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
 use units::{BitRate, Bytes, Time};
 
 /// Event kind: an endpoint's timer.
@@ -121,6 +121,19 @@ struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() <= 80);
+
+impl net::Packet for Packet {
+    fn ecn(&self) -> Ecn {
+        match self.segment.flags {
+            flags if flags.contains(Flags::CE) => Ecn::Ce,
+            flags if flags.contains(Flags::ECT) => Ecn::Ect,
+            _ => Ecn::NotEct,
+        }
+    }
+    fn mark(&mut self) {
+        self.segment.flags |= Flags::CE;
+    }
+}
 
 #[derive(Clone, Debug)]
 struct Node {

@@ -1,0 +1,119 @@
+//! The queue seam: disciplines over opaque items.
+//!
+//! A discipline knows neither links nor packets: it is handed items and the time, so the same one can serve a simulated link and real
+//! frames. Plain FIFO drop-tail needs no discipline object: a link computes departures when packets arrive (see [`crate::Link`]).
+
+mod discipline;
+mod drop_tail;
+mod threshold;
+
+pub use discipline::Discipline;
+pub use drop_tail::DropTail;
+pub use threshold::Threshold;
+
+use crate::PacketId;
+use crate::packet::Transit;
+use units::{BitRate, Bytes, Time};
+
+/// The ECN field of an IP header (RFC 3168, section 5). ECT(0) and ECT(1) mean the same here.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Ecn {
+    /// Its transport does not understand marks: it can only be dropped.
+    #[default]
+    NotEct,
+    /// Its transport understands marks.
+    Ect,
+    /// It has met congestion.
+    Ce,
+}
+
+/// What a queue knows of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Item {
+    /// Opaque to the queue.
+    pub packet: PacketId,
+    /// Opaque to the queue: where the packet goes next.
+    next: u32,
+    /// Length on the wire.
+    pub bytes: u32,
+    /// Names its flow, one direction of a connection.
+    pub flow: u32,
+    /// Whether it can be marked, or is marked.
+    pub ecn: Ecn,
+}
+
+impl Item {
+    /// A packet of a flow, `bytes` on the wire.
+    pub const fn new(packet: PacketId, flow: u32, bytes: u32, ecn: Ecn) -> Self {
+        Self { packet, next: 0, bytes, flow, ecn }
+    }
+    pub(crate) const fn of(transit: Transit, ecn: Ecn) -> Self {
+        Self { packet: transit.packet, next: transit.next, bytes: transit.bytes, flow: transit.flow, ecn }
+    }
+    pub(crate) const fn transit(self) -> Transit {
+        Transit { packet: self.packet, next: self.next, bytes: self.bytes, flow: self.flow }
+    }
+    /// Marks it with congestion experienced; false if its transport would not understand.
+    pub fn mark(&mut self) -> bool {
+        let capable = self.ecn != Ecn::NotEct;
+        if capable {
+            self.ecn = Ecn::Ce;
+        }
+        capable
+    }
+}
+
+/// A queueing discipline in front of a transmitter.
+pub trait Queue: std::fmt::Debug {
+    /// Takes an item in. What is dropped for it, which may be the item itself or others, is appended to `dropped`.
+    fn enqueue(&mut self, now: Time, item: Item, dropped: &mut Vec<Item>);
+    /// The item to transmit next. Items that the discipline drops on the way are appended to `dropped`.
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Item>) -> Option<Item>;
+    /// How many items wait.
+    fn len(&self) -> usize;
+    /// How many bytes on the wire they are.
+    fn bytes(&self) -> u64;
+    /// Whether none waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// How much may wait in a drop-tail queue. The packet in transmission is outside the queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// So many packets.
+    Packets(u32),
+    /// So many bytes on the wire.
+    Bytes(Bytes),
+    /// A packet that would wait longer than this for its transmission is dropped (what a token bucket's `latency` means in Linux).
+    Delay(Time),
+    /// Everything waits, as in a computer's own memory.
+    Unlimited,
+}
+
+impl Limit {
+    /// The same for a discipline, which does not know its transmitter's rate: a delay becomes the bytes sent in that time.
+    pub fn at_rate(self, rate: BitRate) -> Self {
+        match self {
+            Self::Delay(delay) => Self::Bytes(rate.bytes_in(delay)),
+            other => other,
+        }
+    }
+    /// Whether a queue of so many packets and bytes is within it. A delay says nothing without a rate ([`Limit::at_rate`]).
+    pub fn holds(self, packets: usize, bytes: u64) -> bool {
+        match self {
+            Self::Packets(limit) => packets <= limit as usize,
+            Self::Bytes(limit) => bytes <= limit.get(),
+            Self::Delay(_) | Self::Unlimited => true,
+        }
+    }
+    /// About how many bytes it is, when full packets are `packet` long; none without a limit.
+    pub(crate) fn in_bytes(self, rate: BitRate, packet: Bytes) -> Option<u64> {
+        match self.at_rate(rate) {
+            Self::Packets(packets) => Some(u64::from(packets) * packet.get()),
+            Self::Bytes(bytes) => Some(bytes.get()),
+            Self::Delay(_) | Self::Unlimited => None,
+        }
+    }
+}
