@@ -3,7 +3,7 @@
 use crate::cluster::Driver;
 use crate::hosts::Hosts;
 use crate::scenario::{Fault, Scenario, Traffic, TrafficKind, node_name, node_number};
-use crate::traffic::{FlowSpec, TrafficKind as Kind, TrafficSpec};
+use crate::traffic::{Exchange, FlowSpec, TrafficKind as Kind, TrafficSpec, netpipe_sizes};
 use crate::world::{Change, World, WorldSpec};
 use crate::{RunError, jobs};
 use hadoop::Cluster;
@@ -12,6 +12,8 @@ use units::{BitRate, Bytes, Time};
 
 /// What a flow, session or answer carries where the scenario does not say.
 const DEFAULT_BYTES: Bytes = Bytes::from_mb(1);
+/// What a ping-pong's request carries where the scenario does not say.
+const DEFAULT_REQUEST: Bytes = Bytes::new(100);
 
 /// The world of a scenario at time zero.
 pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
@@ -52,9 +54,20 @@ fn traffic_spec(scenario: &Scenario, traffic: &Traffic) -> TrafficSpec {
     let kind = match traffic.kind {
         TrafficKind::Long => Kind::Long { flows: traffic.flows, bytes: traffic.bytes },
         TrafficKind::AllToAll => Kind::AllToAll { bytes },
-        TrafficKind::Barrier => Kind::Barrier { bytes, rounds: traffic.rounds },
+        TrafficKind::Barrier => {
+            Kind::Barrier { request: traffic.request.unwrap_or_default(), bytes, rounds: traffic.rounds }
+        }
         TrafficKind::Poisson => Kind::Poisson { bytes, interval: traffic.interval, persistent: traffic.persistent },
-        TrafficKind::PingPong => Kind::PingPong { request: traffic.request, bytes, rounds: traffic.rounds },
+        TrafficKind::PingPong => {
+            let exchanges = match traffic.largest {
+                Some(largest) => netpipe_sizes(traffic.smallest, largest, traffic.perturbation)
+                    .into_iter()
+                    .map(Exchange::equal)
+                    .collect(),
+                None => vec![Exchange { request: traffic.request.unwrap_or(DEFAULT_REQUEST), answer: bytes }],
+            };
+            Kind::PingPong { exchanges, rounds: traffic.rounds }
+        }
         TrafficKind::Csv => Kind::Flows(
             traffic
                 .flow

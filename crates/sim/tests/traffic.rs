@@ -2,9 +2,9 @@
 
 use net::{Limit, LinkId, LinkSpec, TokenBucketSpec, Topology};
 use proptest::prelude::*;
-use sim::bench::digest;
+use sim::bench::{digest, reference_tcp};
 use sim::results::TrafficOutcome;
-use sim::traffic::{FlowSpec, TrafficKind, TrafficSpec};
+use sim::traffic::{Exchange, FlowSpec, TrafficKind, TrafficSpec, netpipe_sizes};
 use sim::world::{Change, World, WorldSpec};
 use tcp::Config;
 use tcp::control::ControlKind;
@@ -79,7 +79,10 @@ fn pairs_of_equal_lists_and_listed_flows_do_the_same() {
 
 #[test]
 fn ping_pong_takes_a_round_trip_per_round() {
-    let kind = TrafficKind::PingPong { request: Bytes::new(100), bytes: Bytes::new(1_000), rounds: 50 };
+    let kind = TrafficKind::PingPong {
+        exchanges: vec![Exchange { request: Bytes::new(100), answer: Bytes::new(1_000) }],
+        rounds: 50,
+    };
     let (finished, outcome, _) = run(&on_star(2, spec(kind, &[0], &[1])), Time::from_secs(10));
     assert!(finished);
     assert_eq!((outcome.completed, outcome.rounds, outcome.delivered), (50, 50, Bytes::new(50_000)));
@@ -90,6 +93,79 @@ fn ping_pong_takes_a_round_trip_per_round() {
         "{} {expected}",
         outcome.completion_mean
     );
+}
+
+/// The sizes that NetPIPE 3 prints for `-l 1 -u 64 -p 3`, and without perturbation.
+#[test]
+fn netpipe_sizes_are_netpipes() {
+    let sizes = |smallest, largest, off| {
+        let sizes = netpipe_sizes(Bytes::new(smallest), Bytes::new(largest), Bytes::new(off));
+        sizes.into_iter().map(Bytes::get).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        sizes(1, 64, 3),
+        [1, 2, 3, 4, 6, 8, 12, 13, 16, 19, 21, 24, 27, 29, 32, 35, 45, 48, 51, 61, 64, 67],
+        "three around each from 16 on, where the step is 8"
+    );
+    assert_eq!(sizes(1, 64, 0), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64]);
+    assert_eq!(sizes(20, 64, 0), [24, 32, 48, 64]);
+    assert_eq!(sizes(1, 1, 3), [1]);
+}
+
+/// A message's latency is its way over two links, store and forward; its throughput tends to the link's rate.
+#[test]
+fn ping_pong_over_sizes_gives_latency_and_throughput() {
+    let sizes = [1, 1_000, 1_000_000].map(Bytes::new);
+    let kind = TrafficKind::PingPong { exchanges: sizes.map(Exchange::equal).to_vec(), rounds: 5 };
+    let mut traffic = spec(kind, &[0], &[1]);
+    // No slow start: the window holds the largest message at once.
+    traffic.tcp = Config { initial_window: 1_000, idle_restart: false, ..reference_tcp(10_000) };
+    let mut world = on_star(2, traffic);
+    for cable in 0..2 {
+        world.topology.spec_mut(LinkId(2 * cable)).limit = Limit::Unlimited;
+        world.topology.spec_mut(LinkId(2 * cable + 1)).limit = Limit::Unlimited;
+    }
+    let (finished, outcome, _) = run(&world, Time::from_secs(60));
+    assert!(finished);
+    assert_eq!((outcome.rounds, outcome.completed, outcome.messages.len()), (15, 15, 3));
+    for (message, size) in outcome.messages.iter().zip([1_u64, 1_000, 1_000_000]) {
+        assert_eq!((message.bytes, message.rounds), (Bytes::new(size), 5));
+        // 80 ns a byte at 100 Mbit/s, twice for the last packet, whose 40 bytes of header all packets have; two links of 50 us.
+        let packets = size.div_ceil(1_460);
+        let last = size - (packets - 1) * 1_460 + 40;
+        let first = if packets > 1 { 1_500 } else { last };
+        // Ahead of it goes the acknowledgement of what it answers, on the first link.
+        let expected = (40 + size + packets * 40 + first) * 80 + 100_000;
+        let latency = message.latency.as_ps() / 1_000;
+        assert!(latency.abs_diff(expected) <= expected / 100, "{size}: {latency} ns, {expected} ns");
+        assert!(message.latency_least <= message.latency && message.latency <= message.latency_most);
+        let throughput = size as f64 * 8.0 / message.latency.as_secs_f64();
+        assert!((message.throughput.as_bps() as f64 - throughput).abs() <= 1.0);
+    }
+}
+
+/// With requests a round begins at the reader: its request takes one way, the senders' bytes the other.
+#[test]
+fn a_barrier_with_requests_begins_at_the_reader() {
+    let mean = |request| {
+        let kind = TrafficKind::Barrier { request: Bytes::new(request), bytes: Bytes::new(1_000), rounds: 10 };
+        let mut traffic = spec(kind, &[0, 1, 2], &[3]);
+        traffic.tcp = reference_tcp(100);
+        let (finished, outcome, _) = run(&on_star(4, traffic), Time::from_secs(60));
+        assert!(finished);
+        assert_eq!((outcome.rounds, outcome.delivered), (10, Bytes::new(30_000)));
+        outcome.completion_mean
+    };
+    // At once: two links of 50 us, a packet of 1040 B on the sender's and three of them on the reader's, at 80 ns a byte.
+    let at_once = Time::from_us(100) + Time::from_ns(4 * 1_040 * 80);
+    assert_eq!(mean(0), at_once);
+    // A request of 60 B of payload has 100 B on each link. The first one's answer leads; those of the others are behind it when it ends. An
+    // acknowledgement of 40 B goes ahead of the request, and one ahead of the answer.
+    let asked = at_once + Time::from_us(100) + Time::from_ns((2 * 100 + 2 * 40) * 80);
+    // The first of the ten rounds begins when the last sender sees the connection; the reader sees the first one 100 us later, and has nothing
+    // to acknowledge then.
+    let handshake = Time::from_us(100) - Time::from_ns(40 * 80);
+    assert_eq!(mean(60), asked + handshake / 10);
 }
 
 #[test]
@@ -109,7 +185,10 @@ fn poisson_sessions_come_at_their_rate() {
 
 #[test]
 fn a_barrier_waits_for_the_last() {
-    let mut world = on_star(4, spec(TrafficKind::Barrier { bytes: Bytes::new(100_000), rounds: 10 }, &[0, 1, 2], &[3]));
+    let mut world = on_star(
+        4,
+        spec(TrafficKind::Barrier { request: Bytes::ZERO, bytes: Bytes::new(100_000), rounds: 10 }, &[0, 1, 2], &[3]),
+    );
     // The third server's link is ten times slower: it alone sets the pace.
     let slow = world.topology.uplink(world.topology.hosts()[2]).unwrap();
     world.topology.spec_mut(slow).rate = BitRate::from_mbps(10);
@@ -148,16 +227,19 @@ fn kinds() -> impl Strategy<Value = TrafficKind> {
     prop_oneof![
         (1_u32..3, prop::option::of(bytes())).prop_map(|(flows, bytes)| TrafficKind::Long { flows, bytes }),
         bytes().prop_map(|bytes| TrafficKind::AllToAll { bytes }),
-        (bytes(), 1_u32..5).prop_map(|(bytes, rounds)| TrafficKind::Barrier { bytes, rounds }),
+        (bytes(), 0_u64..3_000, 1_u32..5).prop_map(|(bytes, request, rounds)| TrafficKind::Barrier {
+            request: Bytes::new(request),
+            bytes,
+            rounds
+        }),
         (bytes(), any::<bool>()).prop_map(|(bytes, persistent)| TrafficKind::Poisson {
             bytes,
             interval: Time::from_ms(50),
             persistent
         }),
-        (bytes(), bytes(), 1_u32..5).prop_map(|(request, bytes, rounds)| TrafficKind::PingPong {
-            request,
-            bytes,
-            rounds
+        (prop::collection::vec((bytes(), bytes()), 1..3), 1_u32..5).prop_map(|(both, rounds)| {
+            let exchanges = both.into_iter().map(|(request, answer)| Exchange { request, answer }).collect();
+            TrafficKind::PingPong { exchanges, rounds }
         }),
     ]
 }

@@ -16,7 +16,7 @@ pub use job::{
     Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
     Waiting,
 };
-pub use network::{Disk, Flow, Link, NetworkTotals, Node, TrafficOutcome};
+pub use network::{Disk, Flow, Link, MessageOutcome, NetworkTotals, Node, TrafficOutcome};
 pub use pcapng::{Capture, Frame};
 pub use statistics::{Estimate, t_quantile};
 pub use summary::{SCHEMA, to_json};

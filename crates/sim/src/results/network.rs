@@ -164,4 +164,23 @@ pub struct TrafficOutcome {
     pub completion_max: Time,
     /// Jain's fairness index over the payload rates of its flows.
     pub jain: f64,
+    /// Ping-pong with as much back as forth: each message size, in the order in which they were sent.
+    pub messages: Vec<MessageOutcome>,
+}
+
+/// One message size of a ping-pong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageOutcome {
+    /// The message's length.
+    pub bytes: Bytes,
+    /// Round trips.
+    pub rounds: u64,
+    /// Half the mean round trip.
+    pub latency: Time,
+    /// Half the shortest.
+    pub latency_least: Time,
+    /// Half the longest.
+    pub latency_most: Time,
+    /// The message's length over `latency`.
+    pub throughput: BitRate,
 }

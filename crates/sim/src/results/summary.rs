@@ -1,6 +1,6 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
-use super::{Balance, Job, JobState, RunResult, TrafficOutcome, Waiting};
+use super::{Balance, Job, JobState, MessageOutcome, RunResult, TrafficOutcome, Waiting};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use units::Time;
@@ -84,6 +84,17 @@ struct TrafficView<'a> {
     completion_p99_s: f64,
     completion_max_s: f64,
     jain: f64,
+    messages: Vec<MessageView>,
+}
+
+#[derive(Serialize)]
+struct MessageView {
+    bytes: u64,
+    rounds: u64,
+    latency_s: f64,
+    latency_least_s: f64,
+    latency_most_s: f64,
+    throughput_bps: u64,
 }
 
 #[derive(Serialize)]
@@ -271,6 +282,18 @@ fn traffic_view(traffic: &TrafficOutcome) -> TrafficView<'_> {
         completion_p99_s: traffic.completion_p99.as_secs_f64(),
         completion_max_s: traffic.completion_max.as_secs_f64(),
         jain: traffic.jain,
+        messages: traffic.messages.iter().map(message_view).collect(),
+    }
+}
+
+fn message_view(message: &MessageOutcome) -> MessageView {
+    MessageView {
+        bytes: message.bytes.get(),
+        rounds: message.rounds,
+        latency_s: message.latency.as_secs_f64(),
+        latency_least_s: message.latency_least.as_secs_f64(),
+        latency_most_s: message.latency_most.as_secs_f64(),
+        throughput_bps: message.throughput.as_bps(),
     }
 }
 

@@ -99,7 +99,7 @@ macro_rules! table {
 /// All tables of a run.
 pub fn tables(result: &RunResult) -> Vec<Table> {
     let mut tables = vec![tasks(result), phases(result), flows(result), links(result), queues(result)];
-    tables.extend([nodes(result), disks(result), samples(result), events(result)]);
+    tables.extend([nodes(result), disks(result), samples(result), events(result), messages(result)]);
     tables
 }
 
@@ -170,6 +170,19 @@ fn flows(result: &RunResult) -> Table {
         timeouts: Integer = integer(flow.timeouts),
         zero_windows: Integer = integer(flow.zero_windows),
         rtt_s: OptionalFloat = flow.rtt.map(seconds),
+    })
+}
+
+fn messages(result: &RunResult) -> Table {
+    let rows = result.traffic.iter().flat_map(|traffic| traffic.messages.iter().map(move |row| (traffic, row)));
+    table!("messages", rows, |(of, row)| {
+        traffic: Text = of.name.clone(),
+        bytes: Integer = integer(row.bytes.get()),
+        rounds: Integer = integer(row.rounds),
+        latency_s: Float = seconds(row.latency),
+        latency_least_s: Float = seconds(row.latency_least),
+        latency_most_s: Float = seconds(row.latency_most),
+        throughput_bps: Integer = integer(row.throughput.as_bps()),
     })
 }
 

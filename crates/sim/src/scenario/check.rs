@@ -296,6 +296,13 @@ impl Check<'_> {
                 let message = format!("{} nodes receive", to.len());
                 self.says(&format!("{path}.to"), message, "barrier traffic has one receiver");
             }
+            TrafficKind::PingPong if traffic.largest.is_some_and(|largest| largest < traffic.smallest) => {
+                let message = format!("no size lies from {} on", traffic.smallest.exact());
+                self.says(&format!("{path}.largest"), message, "at least `smallest`");
+            }
+            TrafficKind::PingPong if traffic.largest.is_none() && traffic.request == Some(Bytes::ZERO) => {
+                self.says(&format!("{path}.request"), "a request of nothing is never sent", "at least 1 B");
+            }
             TrafficKind::Csv if traffic.file.is_empty() && traffic.flow.is_empty() => {
                 self.says(path, "csv traffic has no `file`", "the name of a file of flows, or [[traffic.flow]]");
             }

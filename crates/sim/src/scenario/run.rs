@@ -15,11 +15,11 @@ choice! {
         Long = "long",
         /// From every node of `from` to every other of `to`, `bytes` each.
         AllToAll = "all-to-all",
-        /// Barrier-synchronised reads: each node of `from` sends `bytes` per round to the one of `to`; the next round starts when the last is in.
+        /// Barrier-synchronised reads: the one of `to` asks each node of `from` for `bytes` per round; the next round starts when the last is in.
         Barrier = "barrier",
         /// From each node of `from`, sessions of `bytes` to `to` that begin by a Poisson process of mean interval `interval`.
         Poisson = "poisson",
-        /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times.
+        /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times; or the same over message sizes up to `largest`.
         PingPong = "ping-pong",
         /// The flows of `file` and of `flow`.
         Csv = "csv",
@@ -41,10 +41,16 @@ section! {
         flows: u32 = 1, 1..=100_000;
         /// Payload of a flow, session, answer, or of one sender's share of a round; left out, long flows never end and others send 1 MB.
         bytes: Option<Bytes> = None, MESSAGES;
-        /// Payload of a request (ping-pong).
-        request: Bytes = Bytes::new(100), MESSAGES;
-        /// Rounds (barrier, ping-pong).
+        /// Payload of a request; left out, ping-pong's has 100 B, and a barrier's senders send without being asked, as with "0 B".
+        request: Option<Bytes> = None, Bytes::ZERO..=Bytes::from_mib(1 << 40);
+        /// Rounds (barrier, ping-pong: of each message size).
         rounds: u32 = 100, 1..=100_000_000;
+        /// Ping-pong over message sizes as NetPIPE does it, as much back as forth, up to this size; `bytes` and `request` are not used then.
+        largest: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mb(64_000);
+        /// The least of these sizes.
+        smallest: Bytes = Bytes::new(1), Bytes::new(1)..=Bytes::from_mb(64_000);
+        /// How far below and above each of these sizes is measured too; "0 B" for nothing but the sizes.
+        perturbation: Bytes = Bytes::new(3), Bytes::ZERO..=Bytes::from_mb(1);
         /// Mean time between the beginnings of sessions (poisson).
         interval: Time = Time::from_ms(40), INTERVALS;
         /// Whether all sessions of a node use one connection (poisson); else each opens its own.

@@ -3,7 +3,7 @@
 mod outcome;
 mod spec;
 
-pub use spec::{FlowSpec, TrafficKind, TrafficSpec};
+pub use spec::{Exchange, FlowSpec, TrafficKind, TrafficSpec, netpipe_sizes};
 
 use crate::results::TrafficOutcome;
 use crate::transport::{Handle, Happened, Message, Open, Owner, Transport, Upcall};
@@ -50,6 +50,16 @@ struct Flow {
     passing: bool,
 }
 
+/// How long the rounds of one exchange took.
+#[derive(Clone, Copy, Debug)]
+struct RoundTrips {
+    count: u64,
+    /// In picoseconds.
+    sum: u128,
+    least: Time,
+    most: Time,
+}
+
 /// A traffic at run time.
 #[derive(Debug)]
 struct State {
@@ -68,6 +78,8 @@ struct State {
     began: Option<Time>,
     last: Option<Time>,
     completions: Histogram,
+    /// Round trips of each exchange (ping-pong).
+    exchanges: Vec<RoundTrips>,
     /// Bytes received by sessions that are forgotten.
     received: u64,
     received_cold: u64,
@@ -130,6 +142,10 @@ impl Traffic {
             began: None,
             last: None,
             completions: Histogram::new(),
+            exchanges: match &spec.kind {
+                TrafficKind::PingPong { exchanges, .. } => vec![RoundTrips::default(); exchanges.len()],
+                _ => Vec::new(),
+            },
             received: 0,
             received_cold: 0,
         });
@@ -201,16 +217,18 @@ impl Traffic {
         let state = &mut self.states[flow.traffic as usize];
         match upcall.what {
             Happened::Connected => match state.spec.kind {
-                TrafficKind::Barrier { bytes, rounds } => {
+                TrafficKind::Barrier { rounds, .. } => {
                     state.waiting -= 1;
                     if state.waiting == 0 && rounds > 0 {
-                        self.begin_round(now, upcall.user, bytes, transport, events);
+                        self.begin_round(now, upcall.user, transport, events);
                     }
                 }
-                TrafficKind::PingPong { request, .. } => {
-                    flow.began = now;
-                    state.begun += 1;
-                    transport.send(now, upcall.handle, End::Client, Message::new(request, Tag(0)), events);
+                TrafficKind::PingPong { .. } => {
+                    if let Some(exchange) = state.exchange(flow.rounds) {
+                        flow.began = now;
+                        state.begun += 1;
+                        transport.send(now, upcall.handle, End::Client, Message::new(exchange.request, Tag(0)), events);
+                    }
                 }
                 _ => {}
             },
@@ -253,30 +271,36 @@ impl Traffic {
                 flow.finished = Some(now);
                 state.complete(now, began.unwrap_or(now));
             }
-            TrafficKind::Barrier { bytes, rounds } => {
+            TrafficKind::Barrier { bytes, .. } if end == End::Client => {
+                transport.send(now, upcall.handle, End::Client, Message::new(bytes, Tag(0)), events);
+            }
+            TrafficKind::Barrier { rounds, .. } => {
                 state.waiting -= 1;
                 if state.waiting == 0 {
                     let began = state.round_began;
                     state.rounds += 1;
                     state.complete(now, began);
                     if state.rounds < u64::from(rounds) {
-                        self.begin_round(now, upcall.user, bytes, transport, events);
+                        self.begin_round(now, upcall.user, transport, events);
                     } else {
                         self.finish_barrier(now, upcall.user, transport, events);
                     }
                 }
             }
-            TrafficKind::PingPong { bytes, .. } if end == End::Server => {
-                transport.send(now, upcall.handle, End::Server, Message::new(bytes, Tag(0)), events);
+            TrafficKind::PingPong { .. } if end == End::Server => {
+                if let Some(exchange) = state.exchange(flow.rounds) {
+                    transport.send(now, upcall.handle, End::Server, Message::new(exchange.answer, Tag(0)), events);
+                }
             }
-            TrafficKind::PingPong { request, rounds, .. } => {
+            TrafficKind::PingPong { .. } => {
+                state.note_round_trip(flow.rounds, now - flow.began);
                 flow.rounds += 1;
                 state.rounds += 1;
                 state.complete(now, flow.began);
                 flow.began = now;
-                if flow.rounds < rounds {
+                if let Some(exchange) = state.exchange(flow.rounds) {
                     state.begun += 1;
-                    transport.send(now, upcall.handle, End::Client, Message::new(request, Tag(0)), events);
+                    transport.send(now, upcall.handle, End::Client, Message::new(exchange.request, Tag(0)), events);
                 } else {
                     flow.finished = Some(now);
                     transport.close(now, upcall.handle, End::Client, events);
@@ -285,8 +309,8 @@ impl Traffic {
         }
     }
 
-    /// Every sender of a barrier sends its part of the next round.
-    fn begin_round(&mut self, now: Time, flow: u32, bytes: Bytes, transport: &mut Transport, events: &mut EventQueue) {
+    /// The reader of a barrier asks every sender for its part of the next round; without requests they send at once.
+    fn begin_round(&mut self, now: Time, flow: u32, transport: &mut Transport, events: &mut EventQueue) {
         for index in self.siblings(flow) {
             let Some(flow) = self.flows.get(FlowIndex(index)) else { continue };
             let state = &mut self.states[flow.traffic as usize];
@@ -295,8 +319,10 @@ impl Traffic {
                 state.round_began = now;
                 state.waiting = state.count;
             }
+            let TrafficKind::Barrier { request, bytes, .. } = state.spec.kind else { return };
             if let Some(handle) = flow.handle {
-                transport.send(now, handle, End::Client, Message::new(bytes, Tag(0)), events);
+                let (end, bytes) = if request > Bytes::ZERO { (End::Server, request) } else { (End::Client, bytes) };
+                transport.send(now, handle, end, Message::new(bytes, Tag(0)), events);
             }
         }
     }
@@ -373,6 +399,12 @@ impl Flow {
     }
 }
 
+impl Default for RoundTrips {
+    fn default() -> Self {
+        Self { count: 0, sum: 0, least: Time::MAX, most: Time::ZERO }
+    }
+}
+
 impl State {
     fn begin(&mut self, now: Time) {
         self.began.get_or_insert(now);
@@ -381,6 +413,20 @@ impl State {
         self.completed += 1;
         self.last = Some(now);
         self.completions.record((now - began).as_ps());
+    }
+    /// What a ping-pong does in a round, counted from 0; none after the last.
+    fn exchange(&self, round: u32) -> Option<Exchange> {
+        let TrafficKind::PingPong { exchanges, rounds } = &self.spec.kind else { return None };
+        exchanges.get((round / rounds) as usize).copied()
+    }
+    fn note_round_trip(&mut self, round: u32, time: Time) {
+        let TrafficKind::PingPong { rounds, .. } = self.spec.kind else { return };
+        if let Some(trips) = self.exchanges.get_mut((round / rounds) as usize) {
+            trips.count += 1;
+            trips.sum += u128::from(time.as_ps());
+            trips.least = trips.least.min(time);
+            trips.most = trips.most.max(time);
+        }
     }
     fn is_finished(&self) -> bool {
         match self.spec.kind {
@@ -391,8 +437,9 @@ impl State {
             TrafficKind::Barrier { rounds, .. } => {
                 self.rounds >= u64::from(rounds) || self.failed > 0 || self.count == 0
             }
-            TrafficKind::PingPong { rounds, .. } => {
-                self.failed >= u64::from(self.count) || self.rounds >= u64::from(rounds) * u64::from(self.count)
+            TrafficKind::PingPong { ref exchanges, rounds } => {
+                let rounds = u64::from(rounds) * exchanges.len() as u64;
+                self.failed >= u64::from(self.count) || self.rounds >= rounds * u64::from(self.count)
             }
             TrafficKind::Poisson { .. } => self.count == 0,
         }

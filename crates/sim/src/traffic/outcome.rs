@@ -1,7 +1,7 @@
 //! What became of a traffic.
 
-use super::{Flow, State, Traffic, TrafficKind, received};
-use crate::results::TrafficOutcome;
+use super::{Exchange, Flow, RoundTrips, State, Traffic, TrafficKind, received};
+use crate::results::{MessageOutcome, TrafficOutcome};
 use crate::transport::Transport;
 use units::{BitRate, Bytes, Time};
 
@@ -51,9 +51,28 @@ impl Traffic {
             completion_p95: quantile(0.95),
             completion_p99: quantile(0.99),
             completion_max: Time::from_ps(state.completions.maximum()),
+            messages: messages(state),
             jain: if matches!(state.spec.kind, TrafficKind::Poisson { .. }) { 1.0 } else { jain(&rates) },
         }
     }
+}
+
+/// A ping-pong as NetPIPE shows it: a message of each size takes half the round trip of an exchange that has as much back as forth.
+fn messages(state: &State) -> Vec<MessageOutcome> {
+    let TrafficKind::PingPong { exchanges, .. } = &state.spec.kind else { return Vec::new() };
+    let of = |(exchange, trips): (&Exchange, &RoundTrips)| {
+        let latency = Time::from_ps((trips.sum / u128::from(trips.count.max(1)) / 2) as u64);
+        MessageOutcome {
+            bytes: exchange.answer,
+            rounds: trips.count,
+            latency,
+            latency_least: trips.least / 2,
+            latency_most: trips.most / 2,
+            throughput: rate(exchange.answer.get(), latency),
+        }
+    };
+    let both = exchanges.iter().zip(&state.exchanges);
+    both.filter(|(exchange, trips)| exchange.request == exchange.answer && trips.count > 0).map(of).collect()
 }
 
 fn rate(bytes: u64, time: Time) -> BitRate {

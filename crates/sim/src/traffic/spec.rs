@@ -39,9 +39,11 @@ pub enum TrafficKind {
         /// Payload of each flow.
         bytes: Bytes,
     },
-    /// Barrier-synchronised reads (Phanishayee et al., FAST 2008): over persistent connections every node of `from` sends `bytes` to the first of
-    /// `to`; when the last has arrived, the next round begins.
+    /// Barrier-synchronised reads (Phanishayee et al., FAST 2008, section 2): over persistent connections every node of `from` sends `bytes` to
+    /// the first of `to`; when the last has arrived, the next round begins.
     Barrier {
+        /// Payload of the reader's request to each sender, with which a round begins; zero: the senders begin at once, as if they knew.
+        request: Bytes,
         /// One sender's payload in a round.
         bytes: Bytes,
         /// Rounds.
@@ -56,17 +58,54 @@ pub enum TrafficKind {
         /// All sessions of a node use one connection; else each opens its own.
         persistent: bool,
     },
-    /// From each node of `from` to the first of `to`: requests of `request` bytes and answers of `bytes`, one after the other.
+    /// From each node of `from` to the first of `to`: requests and answers, one after the other, all rounds of the first exchange, then of the next.
     PingPong {
-        /// Payload of a request.
-        request: Bytes,
-        /// Payload of an answer.
-        bytes: Bytes,
-        /// Requests.
+        /// What goes forth and back.
+        exchanges: Vec<Exchange>,
+        /// Rounds of each exchange.
         rounds: u32,
     },
     /// The flows of a list; `from` and `to` are not used.
     Flows(Vec<FlowSpec>),
+}
+
+/// A round of ping-pong: what goes forth and what comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Payload of the request.
+    pub request: Bytes,
+    /// Payload of the answer.
+    pub answer: Bytes,
+}
+
+impl Exchange {
+    /// As much back as forth.
+    pub const fn equal(bytes: Bytes) -> Self {
+        Self { request: bytes, answer: bytes }
+    }
+}
+
+/// The message sizes of NetPIPE (Snell, Mikler and Gustafson, 1996) from 1 B up to `largest`: three steps of one byte, from then on two of each length,
+/// which doubles (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, ...). Where the step exceeds `perturbation` by more than a byte, each size less and plus the
+/// perturbation is measured too, to hit what is just below and above a buffer. Sizes below `smallest` are left out.
+pub fn netpipe_sizes(smallest: Bytes, largest: Bytes, perturbation: Bytes) -> Vec<Bytes> {
+    let (off, mut size, mut step) = (perturbation.get(), 1, 1_u64);
+    let mut sizes = Vec::new();
+    for number in 0_u32.. {
+        if size > largest.get() {
+            break;
+        }
+        if number > 2 && number % 2 == 1 {
+            step *= 2;
+        }
+        if off > 0 && step > off + 1 {
+            sizes.extend([size - off, size, size + off]);
+        } else {
+            sizes.push(size);
+        }
+        size += step;
+    }
+    sizes.into_iter().filter(|size| *size >= smallest.get()).map(Bytes::new).collect()
 }
 
 /// One flow of a list.

@@ -187,8 +187,20 @@ pub struct IncastResult {
     pub timeouts: u64,
 }
 
-/// `servers` send `bytes` each per block to one client (`incast_barrier.csv`).
+/// `servers` send `bytes` each per block to one client (`incast_barrier.csv`), all at once.
 pub fn incast(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u64) -> IncastResult {
+    incast_with_requests(servers, 0, bytes, blocks, tcp, seed)
+}
+
+/// The same, asked for with `request` bytes.
+pub fn incast_with_requests(
+    servers: u32,
+    request: u64,
+    bytes: u64,
+    blocks: u32,
+    tcp: Config,
+    seed: u64,
+) -> IncastResult {
     let link = LinkSpec::new(BitRate::from_gbps(1), Time::from_us(25)).with_limit(Limit::Packets(10_000));
     let mut topology = Topology::star(servers as usize + 1, &link);
     let port = topology.uplink(topology.hosts()[servers as usize]).unwrap().reverse();
@@ -197,7 +209,7 @@ pub fn incast(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u64) -> 
         topology,
         traffic: vec![TrafficSpec {
             name: "incast".to_owned(),
-            kind: TrafficKind::Barrier { bytes: Bytes::new(bytes), rounds: blocks },
+            kind: TrafficKind::Barrier { request: Bytes::new(request), bytes: Bytes::new(bytes), rounds: blocks },
             from: (0..servers).collect(),
             to: vec![servers],
             start: Time::ZERO,
