@@ -24,6 +24,8 @@ pub struct Config {
     /// Reduce the window in step with what is delivered during a recovery with SACK (RFC 6937), as hosts do; off, it is cut at once
     /// (RFC 6675). A control that sets the window in recovery by itself, BBR, is not touched.
     pub proportional_reduction: bool,
+    /// Offer explicit congestion notification (RFC 3168); the control DCTCP does in any case.
+    pub ecn: bool,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
     /// Options lengthen headers and shorten payloads, as in real packets. Off, every header is 40 bytes.
@@ -65,6 +67,7 @@ impl Default for Config {
             window_scaling: true,
             sack: true,
             proportional_reduction: true,
+            ecn: false,
             timestamps: true,
             count_options: true,
             nagle: true,

@@ -1,6 +1,7 @@
 //! One side of a connection: its states (RFC 9293, section 3.3.2), what the application asks of it, its timers.
 
 use crate::control::{AnyControl, Window};
+use crate::ecn::Ecn;
 use crate::receive::Receiver;
 use crate::send::{Phase, Sender};
 use crate::{Config, Counters, Flags, Notice, Output, RttEstimator, Segment};
@@ -53,6 +54,8 @@ pub struct Endpoint {
     pub(crate) rx: Receiver,
     pub(crate) rtt: RttEstimator,
     pub(crate) control: AnyControl,
+    /// There if both ends are ECN-capable.
+    pub(crate) ecn: Option<Box<Ecn>>,
     pub(crate) counters: Counters,
     pub(crate) config: Config,
 }
@@ -77,6 +80,7 @@ impl Endpoint {
             rx: Receiver::new(config),
             rtt: RttEstimator::new(config.initial_rto, config.min_rto, config.max_rto),
             control: AnyControl::new(config.control),
+            ecn: None,
             counters: Counters::default(),
             config: *config,
         }
@@ -318,6 +322,7 @@ impl Endpoint {
         if self.state == State::Closed {
             return;
         }
+        self.take_mark(now, segment, out);
         let finished = self.take_data(now, segment);
         self.transmit(now, out);
         if self.rx.ack_now {

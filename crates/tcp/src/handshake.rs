@@ -24,6 +24,7 @@ impl Endpoint {
             segment.ts_val = now.as_us() as u32;
             segment.ts_ecr = self.rx.ts_recent;
         }
+        segment.flags |= self.ecn_syn_flags(reply);
         // The window of a SYN is never scaled (RFC 7323, section 2.2).
         segment.window = self.config.receive_buffer.get().min(65_535) as u32;
         if self.config.count_options {
@@ -42,6 +43,7 @@ impl Endpoint {
     }
     /// Takes the peer's SYN: its options and window.
     pub(crate) fn on_syn(&mut self, segment: &Segment) {
+        self.negotiate_ecn(segment);
         let config = &self.config;
         self.rx.nxt = 1;
         self.rx.consumed = 1;

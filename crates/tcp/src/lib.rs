@@ -10,6 +10,7 @@
 
 mod config;
 mod counters;
+mod ecn;
 mod endpoint;
 mod flight;
 mod handshake;
@@ -26,6 +27,7 @@ pub mod control;
 
 pub use config::Config;
 pub use counters::Counters;
+pub use ecn::EcnCounters;
 pub use endpoint::{Endpoint, State};
 pub use output::{Notice, Output};
 pub use rtt::RttEstimator;

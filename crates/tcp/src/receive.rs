@@ -98,6 +98,10 @@ impl Receiver {
     fn worthwhile(&self) -> u64 {
         u64::from(self.mss).min(self.buffer / 2).max(1)
     }
+    /// Data in order waits for a delayed acknowledgement.
+    pub fn awaits_ack(&self) -> bool {
+        self.unacknowledged > 0
+    }
     /// The application has taken so much that the peer should hear of it at once: two segments or half the buffer.
     pub fn window_update_due(&self, mss: u32) -> bool {
         let room = self.limit().saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
@@ -194,7 +198,7 @@ impl Endpoint {
         self.rx.ack_now = false;
         self.rx.ack_at = Time::MAX;
         self.rx.unacknowledged = 0;
-        let mut segment = Segment::new(flags | Flags::ACK, seq, self.rx.nxt);
+        let mut segment = Segment::new(flags | self.echo_flags() | Flags::ACK, seq, self.rx.nxt);
         (segment.len, segment.window) = (len, window);
         self.stamp(now, &mut segment);
         if !self.rx.out_of_order.is_empty() || self.rx.duplicate.is_some() {

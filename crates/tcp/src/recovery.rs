@@ -34,9 +34,10 @@ impl Endpoint {
         let tx = &mut self.tx;
         let pipe_before = if tx.flight.is_some() { tx.pipe() } else { 0 };
         let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
+        let echoed = self.take_echo(now, segment);
         let tx = &mut self.tx;
         if segment.ack > tx.una {
-            self.take_new_ack(now, segment, news, pipe_before, out);
+            self.take_new_ack(now, segment, news, pipe_before, echoed, out);
         } else if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
             self.report_delivery(now, pipe_before);
             self.take_duplicate_ack(now, news, out);
@@ -75,7 +76,15 @@ impl Endpoint {
         self.control.on_delivery(&mut tx.window, &delivery);
     }
     #[inline]
-    fn take_new_ack(&mut self, now: Time, segment: &Segment, news: u64, pipe_before: u64, out: &mut Output) {
+    fn take_new_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        news: u64,
+        pipe_before: u64,
+        echoed: bool,
+        out: &mut Output,
+    ) {
         let tx = &mut self.tx;
         let acked = segment.ack - tx.una;
         let flight = tx.nxt - tx.una;
@@ -111,10 +120,13 @@ impl Endpoint {
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
         };
         match tx.phase {
+            Phase::Open if echoed => {}
             Phase::Open => self.control.on_ack(&mut tx.window, &ack),
             Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
             Phase::Loss => {
-                self.control.on_ack(&mut tx.window, &ack);
+                if !echoed {
+                    self.control.on_ack(&mut tx.window, &ack);
+                }
                 if tx.una >= tx.recover {
                     self.enter_phase(now, Phase::Open);
                     self.control.on_recovered(&mut self.tx.window, now);
@@ -180,12 +192,15 @@ impl Endpoint {
     fn enter_recovery(&mut self, now: Time, news: u64, out: &mut Output) {
         self.counters.fast_recoveries += 1;
         self.enter_phase(now, Phase::Recovery);
+        let news_of_loss = self.loss_is_news();
         let tx = &mut self.tx;
         let mss = tx.window.mss;
         tx.recover = tx.nxt;
         tx.partial = false;
         let flight = tx.flight_size();
-        self.control.on_loss(&mut tx.window, now, flight);
+        if news_of_loss {
+            self.control.on_loss(&mut tx.window, now, flight);
+        }
         if self.sack {
             tx.begin_reduction();
             self.continue_sack_recovery(news);
@@ -242,6 +257,7 @@ impl Endpoint {
         self.tx.retries += 1;
         let flight = self.tx.flight_size();
         self.enter_phase(now, Phase::Loss);
+        self.note_reduction();
         let tx = &mut self.tx;
         if tx.board.is_sacked(tx.una) {
             // The receiver reneged: what it SACKed it has not kept (RFC 2018, section 8).

@@ -354,7 +354,7 @@ impl Endpoint {
         } else {
             self.tx.timed_end = 0;
         }
-        self.send_data(now, start, len as u32, out);
+        self.send_data(now, start, len as u32, Flags::NONE, out);
     }
     /// Sends the next `len` bytes, and the FIN if it follows them.
     #[inline]
@@ -380,15 +380,15 @@ impl Endpoint {
         if tx.timer_at == Time::MAX || idle {
             tx.timer_at = now.saturating_add(self.rtt.rto());
         }
-        self.send_data(now, start, len, out);
+        let flags = if len > 0 { self.new_data_flags() } else { Flags::NONE };
+        self.send_data(now, start, len, flags, out);
     }
     #[inline]
-    fn send_data(&mut self, now: Time, start: u64, len: u32, out: &mut Output) {
+    fn send_data(&mut self, now: Time, start: u64, len: u32, mut flags: Flags, out: &mut Output) {
         let tx = &mut self.tx;
         let end = start + u64::from(len);
-        let mut flags = Flags::NONE;
         if end == tx.write_end || (start < tx.push_end && tx.push_end <= end) {
-            flags = Flags::PSH;
+            flags |= Flags::PSH;
         }
         if tx.finishing && end == tx.write_end && tx.nxt > tx.write_end {
             flags |= Flags::FIN;

@@ -9,13 +9,14 @@ use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
 use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = (any::<[bool; 10]>(), 0_u64..3);
+    let switches = (any::<[bool; 11]>(), 0_u64..3);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
         Just(ControlKind::Vegas),
         Just(ControlKind::Cubic),
-        Just(ControlKind::Bbr)
+        Just(ControlKind::Bbr),
+        Just(ControlKind::Dctcp)
     ];
     (switches, sizes, control).prop_map(|((bits, delay), (mss, initial_window, max_window, buffer), control)| {
         let [
@@ -29,6 +30,7 @@ fn config() -> impl Strategy<Value = Config> {
             idle_restart,
             cork,
             proportional_reduction,
+            ecn,
         ] = bits;
         Config {
             mss,
@@ -43,6 +45,7 @@ fn config() -> impl Strategy<Value = Config> {
             nagle,
             cork,
             proportional_reduction,
+            ecn,
             delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
             quick_acks: delay as u8,
             limited_transmit,
@@ -59,6 +62,7 @@ fn fate() -> impl Strategy<Value = Fate> {
         2 => Just(Fate::Drop),
         1 => (1_u64..60).prop_map(|ms| Fate::Late(Time::from_ms(ms))),
         1 => Just(Fate::Twice),
+        1 => Just(Fate::Mark),
     ]
 }
 
@@ -77,12 +81,18 @@ fn check(endpoint: &Endpoint) {
 fn check_segments(wire: &Wire, client: &Config, server: &Config) {
     let mss = client.mss.min(server.mss);
     let mut edges = [0; 2];
+    let mut new_from = [0; 2];
     for sent in &wire.log {
         let segment = &sent.segment;
         let (mine, peer) = (sent.from as usize, sent.from.other() as usize);
         // A probe may look one byte beyond the peer's window, and a FIN stands beside it.
         assert!(segment.len == 0 || segment.seq + u64::from(segment.len) <= edges[peer].max(1) + 1, "{sent:?}");
         edges[mine] = edges[mine].max(segment.ack + u64::from(segment.window));
+        // RFC 3168: what carries no new data is not ECN-capable; SYNs are DCTCP's affair.
+        if segment.flags.contains(Flags::ECT) && !segment.flags.contains(Flags::SYN) {
+            assert!(segment.len > 0 && segment.seq >= new_from[mine], "{sent:?}");
+            new_from[mine] = segment.seq + u64::from(segment.len);
+        }
         if !segment.flags.contains(Flags::SYN) && mss > 100 {
             assert!(segment.len <= u32::from(mss));
             let config = if sent.from == Side::Client { client } else { server };
@@ -204,7 +214,17 @@ fn position() -> impl Strategy<Value = u64> {
 }
 
 fn flags() -> impl Strategy<Value = Flags> {
-    let all = [Flags::FIN, Flags::SYN, Flags::RST, Flags::PSH, Flags::ECE, Flags::SACK_PERMITTED, Flags::TIMESTAMPS];
+    let all = [
+        Flags::FIN,
+        Flags::SYN,
+        Flags::RST,
+        Flags::PSH,
+        Flags::ECE,
+        Flags::CWR,
+        Flags::CE,
+        Flags::SACK_PERMITTED,
+        Flags::TIMESTAMPS,
+    ];
     let some = proptest::collection::vec(proptest::bool::weighted(0.15), all.len());
     (some, proptest::bool::weighted(0.9)).prop_map(move |(set, ack)| {
         let chosen = all.iter().zip(set).filter(|(_, set)| *set).map(|(flag, _)| *flag);

@@ -113,6 +113,7 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
         Control::Vegas => "Vegas",
         Control::Cubic => "CUBIC",
         Control::Bbr => "BBR",
+        Control::Dctcp => "DCTCP",
     };
     let sack = if tcp.sack { "SACK" } else { "no SACK" };
     facts.push(fact(

@@ -13,6 +13,7 @@ impl Scenario {
             Control::Vegas => tcp::control::ControlKind::Vegas,
             Control::Cubic => tcp::control::ControlKind::Cubic,
             Control::Bbr => tcp::control::ControlKind::Bbr,
+            Control::Dctcp => tcp::control::ControlKind::Dctcp,
         };
         tcp::Config {
             mss: u16::try_from(mss.get()).unwrap_or(u16::MAX),
@@ -25,6 +26,7 @@ impl Scenario {
                 Control::SackReno => true,
                 _ => tcp.sack,
             },
+            ecn: tcp.ecn,
             timestamps: tcp.timestamps,
             count_options: tcp.count_options,
             nagle: tcp.nagle,

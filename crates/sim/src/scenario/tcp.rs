@@ -16,6 +16,8 @@ choice! {
         Cubic = "cubic",
         /// BBR, version 1.
         Bbr = "bbr",
+        /// DCTCP (RFC 8257); it turns ECN on. It needs queues that mark.
+        Dctcp = "dctcp",
     }
 }
 
@@ -29,6 +31,8 @@ section! {
         control: Control = Control::Cubic;
         /// Selective acknowledgement (RFC 2018).
         sack: bool = true;
+        /// Explicit congestion notification (RFC 3168): data can be marked by queues instead of dropped.
+        ecn: bool = false;
         /// Timestamps (RFC 7323).
         timestamps: bool = true;
         /// Whether options lengthen headers, as in real packets; else every header is 40 bytes.

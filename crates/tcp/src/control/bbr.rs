@@ -313,6 +313,10 @@ impl Control for Bbr {
         self.packet_conservation = true;
         self.next_round_delivered = self.delivered;
     }
+    fn answers_echoes(&self) -> bool {
+        // Version 1 has no use for marks.
+        false
+    }
     fn on_timeout(&mut self, window: &mut Window, _: Time, _: u64, _: bool) {
         self.save_cwnd(window);
         window.cwnd = u64::from(window.mss);

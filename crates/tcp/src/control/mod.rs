@@ -6,11 +6,13 @@
 
 mod bbr;
 mod cubic;
+mod dctcp;
 mod reno;
 mod vegas;
 
 pub use bbr::Bbr;
 pub use cubic::Cubic;
+pub use dctcp::Dctcp;
 pub use reno::Reno;
 pub use vegas::Vegas;
 
@@ -98,6 +100,18 @@ pub trait Control {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
     /// Duplicate acknowledgements tell of a loss; `flight` bytes were outstanding. Sets threshold and window.
     fn on_loss(&mut self, window: &mut Window, now: Time, flight: u64);
+    /// ECN is on, and an acknowledgement of `acked` new bytes up to `una` came, `marked` with an echo or not, whatever the phase. Comes before the
+    /// other calls for the same acknowledgement; `nxt` is the next position to send.
+    fn on_marks(&mut self, _acked: u64, _marked: bool, _una: u64, _nxt: u64) {}
+    /// The peer echoes congestion, for the first time since what is outstanding (`flight` bytes) was sent. Sets threshold and window; as for a
+    /// loss, if the control knows nothing better (RFC 3168, section 6.1.2).
+    fn on_echo(&mut self, window: &mut Window, now: Time, flight: u64) {
+        self.on_loss(window, now, flight);
+    }
+    /// Whether it answers echoes at all.
+    fn answers_echoes(&self) -> bool {
+        true
+    }
     /// The retransmission timer expired; `repeated` when it is the same data again. Sets threshold and window.
     fn on_timeout(&mut self, window: &mut Window, now: Time, flight: u64, repeated: bool);
     /// All that was outstanding at the loss or timeout has been acknowledged.
@@ -129,6 +143,8 @@ pub enum ControlKind {
     Cubic,
     /// BBR, version 1.
     Bbr,
+    /// DCTCP (RFC 8257); it turns ECN on.
+    Dctcp,
 }
 
 /// A control chosen at run time.
@@ -138,6 +154,7 @@ pub(crate) enum AnyControl {
     Vegas(Vegas),
     Cubic(Cubic),
     Bbr(Box<Bbr>),
+    Dctcp(Dctcp),
 }
 
 impl AnyControl {
@@ -147,6 +164,7 @@ impl AnyControl {
             ControlKind::Vegas => Self::Vegas(Vegas::default()),
             ControlKind::Cubic => Self::Cubic(Cubic::default()),
             ControlKind::Bbr => Self::Bbr(Box::default()),
+            ControlKind::Dctcp => Self::Dctcp(Dctcp::default()),
         }
     }
 }
@@ -158,6 +176,7 @@ macro_rules! each {
             AnyControl::Vegas($control) => $call,
             AnyControl::Cubic($control) => $call,
             AnyControl::Bbr($control) => $call,
+            AnyControl::Dctcp($control) => $call,
         }
     };
 }
@@ -178,6 +197,15 @@ impl Control for AnyControl {
     }
     fn on_loss(&mut self, window: &mut Window, now: Time, flight: u64) {
         each!(self, control => control.on_loss(window, now, flight));
+    }
+    fn on_marks(&mut self, acked: u64, marked: bool, una: u64, nxt: u64) {
+        each!(self, control => control.on_marks(acked, marked, una, nxt));
+    }
+    fn on_echo(&mut self, window: &mut Window, now: Time, flight: u64) {
+        each!(self, control => control.on_echo(window, now, flight));
+    }
+    fn answers_echoes(&self) -> bool {
+        each!(self, control => control.answers_echoes())
     }
     fn on_timeout(&mut self, window: &mut Window, now: Time, flight: u64, repeated: bool) {
         each!(self, control => control.on_timeout(window, now, flight, repeated));

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Notice, Output, Segment};
+use tcp::{Config, Endpoint, Flags, Notice, Output, Segment};
 use units::{BitRate, Bytes, Time};
 
 /// Which end a segment comes from, or a call is for.
@@ -33,6 +33,8 @@ pub enum Fate {
     Late(Time),
     /// Delivered twice.
     Twice,
+    /// Delivered with the mark of congestion, if it is ECN-capable.
+    Mark,
 }
 
 type Script = Box<dyn FnMut(Side, u64, &Segment) -> Fate>;
@@ -56,10 +58,13 @@ pub struct Wire {
     pub rate: Option<BitRate>,
     /// Packets that wait behind the one in transmission, at most.
     pub queue: usize,
+    /// An ECN-capable packet that finds this many waiting is marked.
+    pub mark_at: usize,
     pub log: Vec<Sent>,
     pub keep_log: bool,
     pub notices: Vec<(Time, Side, Notice)>,
     pub drops: u64,
+    pub marks: u64,
     script: Script,
     arrivals: BTreeMap<(Time, u64), (Side, Segment)>,
     order: u64,
@@ -78,10 +83,12 @@ impl Wire {
             delay,
             rate: None,
             queue: usize::MAX,
+            mark_at: usize::MAX,
             log: Vec::new(),
             keep_log: true,
             notices: Vec::new(),
             drops: 0,
+            marks: 0,
             script: Box::new(|_, _, _| Fate::Deliver),
             arrivals: BTreeMap::new(),
             order: 0,
@@ -102,6 +109,10 @@ impl Wire {
     pub fn bottleneck(mut self, rate: BitRate, queue: usize) -> Self {
         self.rate = Some(rate);
         self.queue = queue;
+        self
+    }
+    pub fn marking(mut self, at: usize) -> Self {
+        self.mark_at = at;
         self
     }
     pub fn side(&mut self, side: Side) -> &mut Endpoint {
@@ -130,7 +141,8 @@ impl Wire {
             while self.departures[lane].front().is_some_and(|start| *start <= now) {
                 self.departures[lane].pop_front();
             }
-            let full = self.departures[lane].len() >= self.queue.max(1);
+            let waiting = self.departures[lane].len();
+            let full = waiting >= self.queue.max(1);
             let dropped = fate == Fate::Drop || full;
             self.drops += u64::from(dropped);
             if self.keep_log {
@@ -147,13 +159,18 @@ impl Wire {
             if self.rate.is_some() {
                 self.departures[lane].push_back(start);
             }
+            let mut carried = *segment;
+            if (fate == Fate::Mark || waiting >= self.mark_at) && segment.flags.contains(Flags::ECT) {
+                carried.flags |= Flags::CE;
+                self.marks += 1;
+            }
             let mut deliver = |at: Time| {
                 self.order += 1;
-                self.arrivals.insert((at, self.order), (side.other(), *segment));
+                self.arrivals.insert((at, self.order), (side.other(), carried));
             };
             match fate {
                 Fate::Drop => {}
-                Fate::Deliver => deliver(sent + self.delay),
+                Fate::Deliver | Fate::Mark => deliver(sent + self.delay),
                 Fate::Late(more) => deliver(sent + self.delay + more),
                 Fate::Twice => {
                     deliver(sent + self.delay);
