@@ -1,5 +1,6 @@
 //! What an endpoint counts.
 
+use crate::cold::Blank;
 use units::Time;
 
 /// Totals since the endpoint was made.
@@ -31,4 +32,29 @@ pub struct Counters {
     pub recovery_time: Time,
     /// Time lost to timeouts: waiting for the timer to expire, and then until what was outstanding is acknowledged.
     pub timeout_time: Time,
+}
+
+impl Counters {
+    const NONE: Self = Self {
+        segments_sent: 0,
+        segments_received: 0,
+        retransmissions: 0,
+        bytes_retransmitted: 0,
+        timeouts: 0,
+        fast_recoveries: 0,
+        duplicate_acks: 0,
+        duplicate_segments: 0,
+        zero_windows_seen: 0,
+        zero_windows_announced: 0,
+        window_probes: 0,
+        recovery_time: Time::ZERO,
+        timeout_time: Time::ZERO,
+    };
+}
+
+impl Blank for Counters {
+    const BLANK: &'static Self = &Self::NONE;
+    fn blank() -> Self {
+        Self::NONE
+    }
 }

@@ -1,10 +1,12 @@
 //! One side of a connection: its states (RFC 9293, section 3.3.2), what the application asks of it, its timers.
 
+use crate::cold::Cold;
 use crate::control::{AnyControl, Window};
 use crate::ecn::Ecn;
 use crate::receive::Receiver;
 use crate::send::{Phase, Sender};
 use crate::{Config, Counters, Flags, Notice, Output, RttEstimator, Segment};
+use std::sync::Arc;
 use units::Time;
 
 /// The states of RFC 9293.
@@ -48,41 +50,54 @@ pub struct Endpoint {
     pub(crate) sack: bool,
     /// IP and TCP header of a segment without SACK blocks.
     pub(crate) header: u8,
-    /// The earliest of all timers.
-    deadline: Time,
     pub(crate) tx: Sender,
     pub(crate) rx: Receiver,
     pub(crate) rtt: RttEstimator,
     pub(crate) control: AnyControl,
     /// There if both ends are ECN-capable.
     pub(crate) ecn: Option<Box<Ecn>>,
-    pub(crate) counters: Counters,
-    pub(crate) config: Config,
+    /// The application holds partial segments back.
+    pub(crate) cork: bool,
+    segments_sent: u64,
+    segments_received: u64,
+    /// What is counted seldom; segments sent and received are counted above.
+    pub(crate) counters: Cold<Counters>,
+    pub(crate) config: Arc<Config>,
 }
 
 impl Endpoint {
     /// An endpoint that will open the connection.
     pub fn connect(config: &Config) -> Self {
-        Self::new(config, State::Closed)
+        Self::new(Arc::new(*config), State::Closed)
     }
     /// An endpoint that waits for a SYN.
     pub fn listen(config: &Config) -> Self {
-        Self::new(config, State::Listen)
+        Self::new(Arc::new(*config), State::Listen)
     }
-    fn new(config: &Config, state: State) -> Self {
+    /// One that will open, and shares its settings with others.
+    pub fn connect_as(config: &Arc<Config>) -> Self {
+        Self::new(Arc::clone(config), State::Closed)
+    }
+    /// One that waits for a SYN, and shares its settings with others.
+    pub fn listen_as(config: &Arc<Config>) -> Self {
+        Self::new(Arc::clone(config), State::Listen)
+    }
+    fn new(config: Arc<Config>, state: State) -> Self {
         Self {
             state,
             timestamps: false,
             sack: false,
             header: crate::BASE_HEADER as u8,
-            deadline: Time::MAX,
-            tx: Sender::new(config),
-            rx: Receiver::new(config),
+            tx: Sender::new(&config),
+            rx: Receiver::new(&config),
             rtt: RttEstimator::new(config.initial_rto, config.min_rto, config.max_rto),
             control: AnyControl::new(config.control),
             ecn: None,
-            counters: Counters::default(),
-            config: *config,
+            cork: config.cork,
+            segments_sent: 0,
+            segments_received: 0,
+            counters: Cold::new(),
+            config,
         }
     }
 
@@ -94,7 +109,6 @@ impl Endpoint {
             self.state = State::SynSent;
             self.send_syn(now, out);
         }
-        self.settle();
     }
     /// The application appends `bytes` to its stream; with `push` they are to be handed over on arrival, and a partial segment is not
     /// held back by cork.
@@ -110,15 +124,13 @@ impl Endpoint {
             self.restart_if_idle(now);
             self.transmit(now, out);
         }
-        self.settle();
     }
     /// Turns corking on or off; turning it off sends what was held back.
     pub fn set_cork(&mut self, now: Time, cork: bool, out: &mut Output) {
-        self.config.cork = cork;
+        self.cork = cork;
         if self.state.is_synchronized() {
             self.transmit(now, out);
         }
-        self.settle();
     }
     /// The application takes `bytes` of what was received out of the buffer; the peer is told when its window has opened enough.
     pub fn consume(&mut self, now: Time, bytes: u64, out: &mut Output) {
@@ -126,7 +138,6 @@ impl Endpoint {
         if self.state.is_synchronized() && self.rx.window_update_due(self.tx.window.mss) {
             self.send_ack(now, out);
         }
-        self.settle();
     }
     /// The application has written all: a FIN follows its last byte. Bytes written while the connection still opens are sent first (RFC 9293
     /// would let them be thrown away).
@@ -149,7 +160,6 @@ impl Endpoint {
                 }
             }
         }
-        self.settle();
     }
     /// Drops the connection: the peer gets a RST.
     pub fn abort(&mut self, now: Time, out: &mut Output) {
@@ -159,7 +169,6 @@ impl Endpoint {
             self.emit(segment, out);
         }
         self.enter_closed(now);
-        self.settle();
     }
 
     // === What it can be asked ===
@@ -167,7 +176,7 @@ impl Endpoint {
     /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.deadline
+        self.tx.timer_at.min(self.rx.ack_at).min(self.tx.pace_wake)
     }
     /// In-order bytes received so far.
     #[inline]
@@ -224,8 +233,12 @@ impl Endpoint {
         &self.rtt
     }
     /// What has been counted.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
+    pub fn counters(&self) -> Counters {
+        Counters { segments_sent: self.segments_sent, segments_received: self.segments_received, ..*self.counters }
+    }
+    /// Its settings, to share with another.
+    pub fn config(&self) -> &Arc<Config> {
+        &self.config
     }
 
     // === Timers ===
@@ -246,26 +259,19 @@ impl Endpoint {
         if now >= self.tx.pace_wake {
             self.transmit(now, out);
         }
-        self.settle();
-    }
-    /// Brings the cached deadline up to date; every entry point ends here.
-    #[inline]
-    pub(crate) fn settle(&mut self) {
-        self.deadline = self.tx.timer_at.min(self.rx.ack_at).min(self.tx.pace_wake);
     }
 
     // === Segments ===
 
     /// A segment has arrived.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut Output) {
-        self.counters.segments_received += 1;
+        self.segments_received += 1;
         if self.state == State::Established && segment.flags.contains(Flags::ACK) && !segment.flags.intersects(UNUSUAL)
         {
             self.on_synchronized(now, segment, out);
         } else {
             self.on_unusual(now, segment, out);
         }
-        self.settle();
     }
     fn on_unusual(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         let flags = segment.flags;
@@ -422,7 +428,7 @@ impl Endpoint {
     }
     #[inline]
     pub(crate) fn emit(&mut self, segment: Segment, out: &mut Output) {
-        self.counters.segments_sent += 1;
+        self.segments_sent += 1;
         out.segments.push(segment);
     }
 }

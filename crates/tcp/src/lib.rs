@@ -8,6 +8,7 @@
 //! numbers are stream positions of 64 bits: the SYN is 0, the first byte is 1. They never wrap, so an old duplicate is known
 //! for what it is, and neither PAWS nor the long wait of TIME-WAIT is needed.
 
+mod cold;
 mod config;
 mod counters;
 mod ecn;

@@ -13,6 +13,9 @@ pub(crate) struct Range {
 pub(crate) struct RangeSet(Vec<Range>);
 
 impl RangeSet {
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

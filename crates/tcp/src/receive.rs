@@ -1,5 +1,6 @@
 //! The receiving half: reassembly, the window it announces, when it acknowledges.
 
+use crate::cold::{Blank, Cold};
 use crate::ranges::RangeSet;
 use crate::segment::MAX_SACK_BLOCKS;
 use crate::{Config, Endpoint, Flags, Output, Segment};
@@ -16,7 +17,6 @@ pub(crate) struct Receiver {
     buffer: u64,
     /// When a delayed acknowledgement is due.
     pub ack_at: Time,
-    delay: Time,
     pub mss: u32,
     pub ts_recent: u32,
     pub shift: u8,
@@ -32,12 +32,29 @@ pub(crate) struct Receiver {
     quick_acks: u8,
     /// Position of the peer's FIN, or `u64::MAX`.
     fin: u64,
+    disorder: Cold<Disorder>,
+}
+
+/// What has arrived other than in order.
+#[derive(Clone, Debug)]
+struct Disorder {
     /// Received beyond `nxt`.
-    out_of_order: RangeSet,
-    /// A position in each range reported lately, most recent first (RFC 2018, section 4).
-    reported: [u64; MAX_SACK_BLOCKS],
+    ranges: RangeSet,
     /// A duplicate to report first in the next acknowledgement (RFC 2883).
     duplicate: Option<(u64, u64)>,
+    /// A position in each range reported lately, most recent first (RFC 2018, section 4).
+    reported: [u64; MAX_SACK_BLOCKS],
+}
+
+impl Disorder {
+    const NONE: Self = Self { ranges: RangeSet::new(), duplicate: None, reported: [0; MAX_SACK_BLOCKS] };
+}
+
+impl Blank for Disorder {
+    const BLANK: &'static Self = &Self::NONE;
+    fn blank() -> Self {
+        Self::NONE
+    }
 }
 
 impl Receiver {
@@ -48,7 +65,6 @@ impl Receiver {
             announced: 0,
             buffer: config.receive_buffer.get(),
             ack_at: Time::MAX,
-            delay: config.delayed_ack.unwrap_or(Time::ZERO),
             mss: u32::from(config.mss),
             ts_recent: 0,
             shift: 0,
@@ -59,9 +75,7 @@ impl Receiver {
             unacknowledged: 0,
             quick_acks: config.quick_acks,
             fin: u64::MAX,
-            out_of_order: RangeSet::default(),
-            reported: [0; MAX_SACK_BLOCKS],
-            duplicate: None,
+            disorder: Cold::new(),
         }
     }
     /// The SYN announced as much of the buffer as fits without scaling.
@@ -128,12 +142,12 @@ impl Endpoint {
             return false;
         }
         let end = segment.seq + u64::from(segment.len);
-        if segment.seq == rx.nxt && rx.out_of_order.is_empty() && !fin && end <= rx.limit() {
+        if segment.seq == rx.nxt && rx.disorder.ranges.is_empty() && !fin && end <= rx.limit() {
             rx.nxt = end;
             if rx.auto_consume {
                 rx.consumed = end;
             }
-            rx.on_in_order(now, segment.len);
+            rx.on_in_order(now, segment.len, self.config.delayed_ack.unwrap_or_default());
             return false;
         }
         self.take_unusual(segment, fin)
@@ -156,22 +170,25 @@ impl Endpoint {
         if start < end {
             if start == rx.nxt {
                 rx.nxt = end;
-                if let Some(range) = rx.out_of_order.at_or_after(end).filter(|range| range.start <= end) {
+                if let Some(range) = rx.disorder.ranges.at_or_after(end).filter(|range| range.start <= end) {
                     rx.nxt = range.end;
                 }
-                rx.out_of_order.remove_below(rx.nxt);
+                let nxt = rx.nxt;
+                if let Some(disorder) = rx.disorder.written() {
+                    disorder.ranges.remove_below(nxt);
+                }
             } else {
                 let mut fresh = false;
-                rx.out_of_order.insert(start, end, |_, _| fresh = true);
+                rx.disorder.ranges.insert(start, end, |_, _| fresh = true);
                 if !fresh {
                     self.counters.duplicate_segments += 1;
-                    rx.duplicate = Some((start, end));
+                    rx.disorder.duplicate = Some((start, end));
                 }
                 rx.report(start);
             }
         } else if segment.len > 0 && segment.seq < before {
             self.counters.duplicate_segments += 1;
-            rx.duplicate = Some((segment.seq, end));
+            rx.disorder.duplicate = Some((segment.seq, end));
         }
         if rx.auto_consume {
             rx.consumed = rx.nxt;
@@ -201,7 +218,7 @@ impl Endpoint {
         let mut segment = Segment::new(flags | self.echo_flags() | Flags::ACK, seq, self.rx.nxt);
         (segment.len, segment.window) = (len, window);
         self.stamp(now, &mut segment);
-        if !self.rx.out_of_order.is_empty() || self.rx.duplicate.is_some() {
+        if !self.rx.disorder.ranges.is_empty() || self.rx.disorder.duplicate.is_some() {
             self.add_sack_blocks(&mut segment);
         }
         self.emit(segment, out);
@@ -209,10 +226,10 @@ impl Endpoint {
     /// What the SACK blocks of the next segment take.
     #[inline]
     pub(crate) fn sack_option_bytes(&self) -> u32 {
-        if !self.sack || (self.rx.out_of_order.is_empty() && self.rx.duplicate.is_none()) {
+        if !self.sack || (self.rx.disorder.ranges.is_empty() && self.rx.disorder.duplicate.is_none()) {
             return 0;
         }
-        let blocks = self.rx.out_of_order.as_slice().len() + usize::from(self.rx.duplicate.is_some());
+        let blocks = self.rx.disorder.ranges.as_slice().len() + usize::from(self.rx.disorder.duplicate.is_some());
         4 + 8 * blocks.min(self.most_sack_blocks()) as u32
     }
     fn most_sack_blocks(&self) -> usize {
@@ -221,18 +238,19 @@ impl Endpoint {
     #[cold]
     fn add_sack_blocks(&mut self, segment: &mut Segment) {
         if !self.sack {
-            self.rx.duplicate = None;
+            self.rx.disorder.duplicate = None;
             return;
         }
         let most = self.most_sack_blocks();
-        if let Some((start, end)) = self.rx.duplicate.take() {
+        if let Some((start, end)) = self.rx.disorder.duplicate.take() {
             segment.push_sack(start, end);
         }
         // Ranges reported before, most recent first; then whatever is left, lowest first.
         let mut listed = [0; MAX_SACK_BLOCKS];
         let mut count = 0;
-        let recent = self.rx.reported.iter().filter_map(|position| self.rx.out_of_order.containing(*position));
-        for range in recent.chain(self.rx.out_of_order.as_slice().iter().copied()) {
+        let recent =
+            self.rx.disorder.reported.iter().filter_map(|position| self.rx.disorder.ranges.containing(*position));
+        for range in recent.chain(self.rx.disorder.ranges.as_slice().iter().copied()) {
             if segment.sack_count() == most {
                 break;
             }
@@ -251,21 +269,22 @@ impl Endpoint {
 impl Receiver {
     /// In-order data came: acknowledge now, or with the next segment, or when the delay is over (RFC 5681, section 4.2).
     #[inline]
-    fn on_in_order(&mut self, now: Time, len: u32) {
+    fn on_in_order(&mut self, now: Time, len: u32, delay: Time) {
         self.unacknowledged += 1;
-        if self.delay == Time::ZERO || self.unacknowledged >= 2 || self.quick_acks > 0 || len > self.mss {
+        if delay == Time::ZERO || self.unacknowledged >= 2 || self.quick_acks > 0 || len > self.mss {
             self.quick_acks = self.quick_acks.saturating_sub(1);
             self.ack_now = true;
         } else {
-            self.ack_at = now.saturating_add(self.delay);
+            self.ack_at = now.saturating_add(delay);
         }
     }
     /// The range around `position` moves to the front of those reported.
     fn report(&mut self, position: u64) {
-        let range = self.out_of_order.containing(position);
+        let disorder = &mut *self.disorder;
+        let range = disorder.ranges.containing(position);
         let same = |other: &u64| range.is_some_and(|range| range.start <= *other && *other < range.end);
-        let at = self.reported.iter().position(same).unwrap_or(MAX_SACK_BLOCKS - 1);
-        self.reported[..=at].rotate_right(1);
-        self.reported[0] = position;
+        let at = disorder.reported.iter().position(same).unwrap_or(MAX_SACK_BLOCKS - 1);
+        disorder.reported[..=at].rotate_right(1);
+        disorder.reported[0] = position;
     }
 }

@@ -51,7 +51,7 @@ impl Endpoint {
         for (start, end) in segment.sack_blocks() {
             // A block at or below the acknowledgement reports a duplicate (RFC 2883).
             if start > segment.ack && start < end && end <= tx.nxt {
-                let added = tx.board.sack(start, end);
+                let added = tx.repair.board.sack(start, end);
                 if let Some(flight) = tx.flight.as_mut().filter(|_| added > 0) {
                     flight.on_sack(now, start, end);
                 }
@@ -69,10 +69,12 @@ impl Endpoint {
         flight.on_ack(now, tx.una);
         let mut delivery = flight.take_delivery(self.rtt.min());
         delivery.now = now;
-        delivery.newly_lost = tx.board.lost_ever - tx.lost_reported;
+        delivery.newly_lost = tx.repair.board.lost_ever - tx.repair.lost_reported;
         delivery.prior_pipe = pipe_before;
         delivery.pipe = pipe;
-        tx.lost_reported = tx.board.lost_ever;
+        if let Some(repair) = tx.repair.written() {
+            repair.lost_reported = repair.board.lost_ever;
+        }
         self.control.on_delivery(&mut tx.window, &delivery);
     }
     #[inline]
@@ -88,7 +90,7 @@ impl Endpoint {
         let tx = &mut self.tx;
         let acked = segment.ack - tx.una;
         let flight = tx.nxt - tx.una;
-        let fresh = if tx.board.is_clear() { acked } else { tx.board.advance(tx.una, segment.ack) };
+        let fresh = if tx.repair.board.is_clear() { acked } else { tx.repair.board.advance(tx.una, segment.ack) };
         tx.una = segment.ack;
         tx.retries = 0;
         tx.dup_acks = 0;
@@ -104,7 +106,7 @@ impl Endpoint {
             self.rtt.sample(rtt);
         }
         // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the timer.
-        let impatient = tx.partial && tx.phase == Phase::Recovery && tx.una < tx.recover;
+        let impatient = tx.repair.partial && tx.phase == Phase::Recovery && tx.una < tx.repair.recover;
         if !impatient {
             tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
         }
@@ -127,7 +129,7 @@ impl Endpoint {
                 if !echoed {
                     self.control.on_ack(&mut tx.window, &ack);
                 }
-                if tx.una >= tx.recover {
+                if tx.una >= tx.repair.recover {
                     self.enter_phase(now, Phase::Open);
                     self.control.on_recovered(&mut self.tx.window, now);
                 }
@@ -142,7 +144,7 @@ impl Endpoint {
     fn advance_recovery(&mut self, now: Time, acked: u64, delivered: u64, out: &mut Output) {
         let tx = &mut self.tx;
         let mss = u64::from(tx.window.mss);
-        if tx.una >= tx.recover {
+        if tx.una >= tx.repair.recover {
             if !self.sack {
                 // RFC 6582, section 3.2, full acknowledgement, option 1: no burst.
                 tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
@@ -155,8 +157,8 @@ impl Endpoint {
             self.continue_sack_recovery(delivered);
         } else {
             // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged.
-            tx.inflation = (tx.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
-            tx.partial = true;
+            tx.repair.inflation = (tx.repair.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
+            tx.repair.partial = true;
             self.retransmit_first(now, out);
         }
     }
@@ -168,7 +170,7 @@ impl Endpoint {
         tx.dup_acks = tx.dup_acks.saturating_add(1);
         match tx.phase {
             Phase::Recovery if self.sack => self.continue_sack_recovery(news),
-            Phase::Recovery => tx.inflation += u64::from(mss),
+            Phase::Recovery => tx.repair.inflation += u64::from(mss),
             Phase::Loss => {}
             Phase::Open => {
                 let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
@@ -176,15 +178,15 @@ impl Endpoint {
                     || self.control.retransmits_early()
                         && tx.flight.as_ref().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
                 let lost = if self.sack {
-                    tx.una >= tx.recover && (enough || tx.board.is_lost(tx.una, mss))
+                    tx.una >= tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
                 } else {
-                    tx.una > tx.recover && enough
+                    tx.una > tx.repair.recover && enough
                 };
                 if lost {
                     self.enter_recovery(now, news, out);
                 } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
                     // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
-                    tx.inflation = u64::from(tx.dup_acks) * u64::from(mss);
+                    tx.repair.inflation = u64::from(tx.dup_acks) * u64::from(mss);
                 }
             }
         }
@@ -195,8 +197,8 @@ impl Endpoint {
         let news_of_loss = self.loss_is_news();
         let tx = &mut self.tx;
         let mss = tx.window.mss;
-        tx.recover = tx.nxt;
-        tx.partial = false;
+        tx.repair.recover = tx.nxt;
+        tx.repair.partial = false;
         let flight = tx.flight_size();
         if news_of_loss {
             self.control.on_loss(&mut tx.window, now, flight);
@@ -205,17 +207,17 @@ impl Endpoint {
             tx.begin_reduction();
             self.continue_sack_recovery(news);
         } else {
-            tx.inflation = DUP_THRESH * u64::from(mss);
+            tx.repair.inflation = DUP_THRESH * u64::from(mss);
         }
         self.tx.timer_at = now.saturating_add(self.rtt.rto());
         self.retransmit_first(now, out);
         // Step 4.3: no premature rescue.
-        self.tx.rescue = self.tx.board.retransmitted_edge();
+        self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
     }
     /// Another acknowledgement in recovery, with `delivered` bytes of news.
     fn continue_sack_recovery(&mut self, delivered: u64) {
         let tx = &mut self.tx;
-        tx.board.find_losses(tx.una, tx.window.mss);
+        tx.repair.board.find_losses(tx.una, tx.window.mss);
         if self.config.proportional_reduction && self.control.reduces_proportionally() {
             tx.reduce_proportionally(delivered);
         }
@@ -223,17 +225,20 @@ impl Endpoint {
     /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
     pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {
         let tx = &mut self.tx;
-        let spent = now.saturating_sub(tx.phase_since);
+        let spent = now.saturating_sub(tx.repair.phase_since);
         match tx.phase {
             Phase::Open => {}
             Phase::Recovery => self.counters.recovery_time += spent,
             Phase::Loss => self.counters.timeout_time += spent,
         }
-        tx.phase = phase;
-        tx.phase_since = now;
-        tx.inflation = 0;
         tx.dup_acks = 0;
-        tx.board.forget_losses();
+        if phase == Phase::Open && tx.repair.is_blank() {
+            return;
+        }
+        tx.phase = phase;
+        tx.repair.phase_since = now;
+        tx.repair.inflation = 0;
+        tx.repair.board.forget_losses();
     }
 
     // === Timeouts ===
@@ -246,7 +251,7 @@ impl Endpoint {
             Phase::Open => self.counters.timeout_time += wait,
             Phase::Recovery => {
                 self.counters.timeout_time += wait;
-                self.tx.phase_since = self.tx.phase_since.saturating_add(wait).min(now);
+                self.tx.repair.phase_since = self.tx.repair.phase_since.saturating_add(wait).min(now);
             }
             Phase::Loss => {}
         }
@@ -259,12 +264,12 @@ impl Endpoint {
         self.enter_phase(now, Phase::Loss);
         self.note_reduction();
         let tx = &mut self.tx;
-        if tx.board.is_sacked(tx.una) {
+        if tx.repair.board.is_sacked(tx.una) {
             // The receiver reneged: what it SACKed it has not kept (RFC 2018, section 8).
-            tx.board.forget_sacked();
+            tx.repair.board.forget_sacked();
         }
-        tx.recover = tx.nxt;
-        tx.board.mark_lost(tx.una, tx.nxt);
+        tx.repair.recover = tx.nxt;
+        tx.repair.board.mark_lost(tx.una, tx.nxt);
         self.control.on_timeout(&mut tx.window, now, flight, repeated);
         self.rtt.back_off();
         tx.timer_at = now.saturating_add(self.rtt.rto());

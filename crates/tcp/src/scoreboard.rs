@@ -9,7 +9,8 @@ use crate::ranges::RangeSet;
 /// Duplicate acknowledgements, or SACKed segments above a hole, that mean a loss (RFC 5681, RFC 6675).
 pub(crate) const DUP_THRESH: u64 = 3;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     sacked_bytes: u64,
     /// Bytes below the lost edge that are not SACKed.
@@ -25,6 +26,18 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Nothing outstanding.
+    pub const fn new() -> Self {
+        Self {
+            sacked_bytes: 0,
+            lost_bytes: 0,
+            retransmitted_bytes: 0,
+            lost_edge: 0,
+            retransmitted_edge: 0,
+            sacked: RangeSet::new(),
+            lost_ever: 0,
+        }
+    }
     /// Nothing SACKed, lost or retransmitted.
     #[inline]
     pub fn is_clear(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The sending half: what may be sent, and when.
 
+use crate::cold::{Blank, Cold};
 use crate::control::{Control, Window};
 use crate::flight::Flight;
 use crate::scoreboard::Scoreboard;
@@ -32,8 +33,6 @@ pub(crate) struct Sender {
     pub window: Window,
     /// `Config::max_window` in bytes.
     ceiling: u64,
-    /// NewReno's inflation of the window during recovery: segments that have left the network.
-    pub inflation: u64,
     /// When the retransmission timer, or with nothing outstanding the persist timer, expires.
     pub timer_at: Time,
     /// When pacing lets the next segment go, while one waits for that.
@@ -61,22 +60,54 @@ pub(crate) struct Sender {
     pub probes: u8,
     pub retries: u8,
     pub dup_acks: u8,
-    /// RFC 6582's first partial acknowledgement of this recovery has come.
-    pub partial: bool,
+    /// What losses have left behind.
+    pub repair: Cold<Repair>,
+    /// For a control that watches deliveries.
+    pub flight: Option<Box<Flight>>,
+}
+
+/// What a sender knows of losses and how far their repair is.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(crate) struct Repair {
     pub board: Scoreboard,
+    /// NewReno's inflation of the window during recovery: segments that have left the network.
+    pub inflation: u64,
     /// Highest position sent when recovery or the timeout began.
     pub recover: u64,
     /// RescueRxt of RFC 6675: a rescue retransmission may follow once this is acknowledged and more.
     pub rescue: u64,
     /// Of this recovery (RFC 6937): bytes delivered, bytes sent, and what was outstanding when it began.
-    pub delivered: u64,
+    delivered: u64,
     sent: u64,
-    pub recover_flight: u64,
+    recover_flight: u64,
     pub phase_since: Time,
-    /// For a control that watches deliveries.
-    pub flight: Option<Box<Flight>>,
     /// Of `Scoreboard::lost_ever`, what the control has been told.
     pub lost_reported: u64,
+    /// RFC 6582's first partial acknowledgement of this recovery has come.
+    pub partial: bool,
+}
+
+impl Repair {
+    const NONE: Self = Self {
+        board: Scoreboard::new(),
+        inflation: 0,
+        recover: 0,
+        rescue: 0,
+        delivered: 0,
+        sent: 0,
+        recover_flight: 0,
+        phase_since: Time::ZERO,
+        lost_reported: 0,
+        partial: false,
+    };
+}
+
+impl Blank for Repair {
+    const BLANK: &'static Self = &Self::NONE;
+    fn blank() -> Self {
+        Self::NONE
+    }
 }
 
 impl Sender {
@@ -90,7 +121,6 @@ impl Sender {
             window_seq: 0,
             window: Window::new(mss, config.initial_window.max(1)),
             ceiling: config.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(mss)),
-            inflation: 0,
             timer_at: Time::MAX,
             pace_wake: Time::MAX,
             pace_at: Time::ZERO,
@@ -107,21 +137,13 @@ impl Sender {
             probes: 0,
             retries: 0,
             dup_acks: 0,
-            partial: false,
-            board: Scoreboard::default(),
-            recover: 0,
-            rescue: 0,
-            delivered: 0,
-            sent: 0,
-            recover_flight: 0,
-            phase_since: Time::ZERO,
+            repair: Cold::new(),
             flight: None,
-            lost_reported: 0,
         }
     }
     #[inline]
     pub fn pipe(&self) -> u64 {
-        self.board.pipe(self.nxt - self.una)
+        self.repair.board.pipe(self.nxt - self.una)
     }
     /// Nothing at or beyond this is sent: the peer's window, and the ceiling on this side.
     #[inline]
@@ -136,21 +158,22 @@ impl Sender {
     /// Proportional rate reduction (RFC 6937, with its slow start reduction bound): in the course of a recovery the window goes down to the
     /// threshold in step with what is delivered, and after heavy losses up to it, without a burst either way.
     pub fn reduce_proportionally(&mut self, delivered: u64) {
-        self.delivered += delivered;
         let (pipe, threshold) = (self.pipe(), self.window.ssthresh);
+        let repair = &mut *self.repair;
+        repair.delivered += delivered;
         let may_send = if pipe > threshold {
-            (self.delivered * threshold).div_ceil(self.recover_flight.max(1)).saturating_sub(self.sent)
+            (repair.delivered * threshold).div_ceil(repair.recover_flight.max(1)).saturating_sub(repair.sent)
         } else {
-            let limit = self.delivered.saturating_sub(self.sent).max(delivered) + u64::from(self.window.mss);
+            let limit = repair.delivered.saturating_sub(repair.sent).max(delivered) + u64::from(self.window.mss);
             (threshold - pipe).min(limit)
         };
         self.window.cwnd = pipe + may_send;
     }
     /// Begins to count for [`reduce_proportionally`](Self::reduce_proportionally).
     pub fn begin_reduction(&mut self) {
-        self.delivered = 0;
-        self.sent = 0;
-        self.recover_flight = self.nxt - self.una;
+        let flight = self.nxt - self.una;
+        let repair = &mut *self.repair;
+        (repair.delivered, repair.sent, repair.recover_flight) = (0, 0, flight);
     }
     /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place of SACKed or lost
     /// data, while a hole kept the left edge from moving, shows what the network can take.
@@ -206,7 +229,7 @@ impl Endpoint {
     /// How much may be in the network.
     #[inline]
     fn allowance(&self) -> u64 {
-        self.tx.window.cwnd + self.tx.inflation
+        self.tx.window.cwnd + self.tx.repair.inflation
     }
     /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
     #[inline]
@@ -258,7 +281,7 @@ impl Endpoint {
         if tx.finishing {
             return true;
         }
-        if self.config.cork && tx.push_end < tx.nxt + len {
+        if self.cork && tx.push_end < tx.nxt + len {
             return false;
         }
         !self.config.nagle || tx.una == tx.nxt
@@ -286,7 +309,7 @@ impl Endpoint {
             let pipe = tx.pipe();
             // RFC 6675, step C: one segment at a time while a whole one fits.
             let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
-            if let Some((start, end)) = tx.board.next_lost(tx.una, mss) {
+            if let Some((start, end)) = tx.repair.board.next_lost(tx.una, mss) {
                 if !room {
                     self.tx.cwnd_limited = true;
                     return false;
@@ -305,7 +328,7 @@ impl Endpoint {
             if new {
                 return true;
             }
-            if let Some((start, end)) = tx.board.next_hole(tx.una, mss) {
+            if let Some((start, end)) = tx.repair.board.next_hole(tx.una, mss) {
                 if self.is_paced(now) {
                     return false;
                 }
@@ -313,12 +336,14 @@ impl Endpoint {
                 continue;
             }
             // Rule 4: the tail may be lost without anything above it to tell; once per recovery.
-            if tx.una > tx.rescue && tx.una < tx.nxt && tx.board.highest_sacked().is_none_or(|highest| highest < tx.nxt)
+            if tx.una > tx.repair.rescue
+                && tx.una < tx.nxt
+                && tx.repair.board.highest_sacked().is_none_or(|highest| highest < tx.nxt)
             {
-                let floor = tx.board.highest_sacked().unwrap_or(tx.una).max(tx.una);
+                let floor = tx.repair.board.highest_sacked().unwrap_or(tx.una).max(tx.una);
                 let start = floor.max(tx.nxt.saturating_sub(u64::from(mss)));
                 let end = tx.nxt;
-                self.tx.rescue = tx.recover;
+                self.tx.repair.rescue = tx.repair.recover;
                 self.send_again(now, start, end, out);
             }
             return true;
@@ -330,14 +355,14 @@ impl Endpoint {
         let tx = &mut self.tx;
         let una = tx.una;
         let mut end = (una + full).min(tx.nxt);
-        if let Some(range) = tx.board.first_sacked() {
+        if let Some(range) = tx.repair.board.first_sacked() {
             end = end.min(range);
         }
-        tx.board.mark_lost(una, end);
+        tx.repair.board.mark_lost(una, end);
         self.retransmit(now, una, end, out);
     }
     fn retransmit(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
-        self.tx.board.on_retransmit(start, end);
+        self.tx.repair.board.on_retransmit(start, end);
         self.send_again(now, start, end, out);
     }
     fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
@@ -393,7 +418,9 @@ impl Endpoint {
         if tx.finishing && end == tx.write_end && tx.nxt > tx.write_end {
             flags |= Flags::FIN;
         }
-        tx.sent += u64::from(len);
+        if let Some(repair) = tx.repair.written() {
+            repair.sent += u64::from(len);
+        }
         if tx.window.pace_ps_per_byte > 0.0 {
             let gap = f64::from(len) * tx.window.pace_ps_per_byte;
             tx.pace_at = now.max(tx.pace_at).saturating_add(Time::from_ps(gap as u64));

@@ -131,7 +131,7 @@ fn a_loss_in_a_window_already_reduced_does_not_reduce_it_again() {
         wire.run_until(wire.now + DELAY * 2);
         assert!(wire.client.in_recovery(), "sack {sack}");
         // Half of eleven: one acknowledgement had let the window grow before.
-        let (window, counters) = (*wire.client.window(), *wire.client.counters());
+        let (window, counters) = (*wire.client.window(), wire.client.counters());
         assert_eq!((window.ssthresh, counters.fast_recoveries), (5_500, 1), "sack {sack}");
         assert_eq!(wire.client.ecn().map(|ecn| ecn.reductions), Some(1));
         // The retransmission is not ECN-capable (section 6.1.5).

@@ -161,7 +161,7 @@ pub struct Import {
 
 #[derive(Debug, clap::Args)]
 pub struct Bench {
-    /// The work loads; all where none is named
+    /// The work loads; those of seconds where none is named
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(sim::bench::NAMES))]
     pub names: Vec<String>,
     /// Print a list of {name, hops, cpu_s, hops_per_cpu_s, peak_bytes, ...}

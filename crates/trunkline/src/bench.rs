@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Runs the work loads, one after the other, and prints what each cost and what came of it.
 pub fn bench(args: &Bench) -> Result<(), Failure> {
     let named = || args.names.iter().map(String::as_str).collect();
-    let names: Vec<&str> = if args.names.is_empty() { bench::NAMES.to_vec() } else { named() };
+    let names: Vec<&str> = if args.names.is_empty() { bench::QUICK.to_vec() } else { named() };
     let rows: Vec<bench::Row> = names.into_iter().filter_map(bench::run).collect();
     if args.json {
         let text = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Internal(error.to_string()))?;

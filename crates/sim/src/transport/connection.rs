@@ -5,7 +5,6 @@ use super::{Open, Owner};
 use hadoop::Tag;
 use net::RouteId;
 use std::collections::VecDeque;
-use tcp::Config;
 use units::Time;
 
 #[derive(Debug)]
@@ -23,8 +22,6 @@ pub(super) struct Connection {
     pub forgotten: Totals,
     /// What those had received, at the client and at the server.
     pub forgotten_bytes: [u64; 2],
-    pub client: Config,
-    pub server: Config,
 }
 
 impl Connection {
@@ -41,8 +38,6 @@ impl Connection {
             reset: false,
             forgotten: Totals::default(),
             forgotten_bytes: [0; 2],
-            client: open.client,
-            server: open.server,
         }
     }
 }

@@ -12,8 +12,12 @@ pub use record::{FlowRecord, Totals};
 use des::{Event, EventQueue, Index, Slab, define_index};
 use hadoop::{End, Tag};
 use net::{Ecn, FlowKey, LedgerError, LinkId, Network, PacketId, SpecError, Topology, VertexId};
+use std::sync::Arc;
 use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
 use units::{BitRate, Bytes, Time};
+
+/// Settings that are looked up to be shared; a run that has more keeps the others per endpoint.
+const MOST_CONFIGS: usize = 32;
 
 /// Event kind: an endpoint's timer.
 pub const TIMER: u8 = 2;
@@ -170,6 +174,8 @@ pub struct Transport {
     /// What of an endpoint is needed for every packet, two per connection.
     ports: Vec<Port>,
     endpoints: Vec<Endpoint>,
+    /// Settings of endpoints: all that are alike share one copy.
+    configs: Vec<Arc<Config>>,
     nodes: Vec<Node>,
     out: Output,
     upcalls: Vec<Upcall>,
@@ -190,6 +196,7 @@ impl Transport {
             connections: Slab::new(),
             ports: Vec::new(),
             endpoints: Vec::new(),
+            configs: Vec::new(),
             out: Output::default(),
             upcalls: Vec::new(),
             records: Vec::new(),
@@ -206,16 +213,16 @@ impl Transport {
         let connection = Connection::new(now, open, from_port);
         let index = self.connections.insert(connection);
         let client = 2 * index.as_usize();
-        if client == self.ports.len() {
-            for config in [&open.client, &open.server] {
-                self.ports.push(Port::default());
-                self.endpoints.push(Endpoint::connect(config));
-            }
-        }
-        self.endpoints[client] = Endpoint::connect(&open.client);
         let (client_up, server_up) = (self.nodes[open.from as usize].up, self.nodes[open.to as usize].up);
-        self.endpoints[client + 1] =
-            if server_up { Endpoint::listen(&open.server) } else { Endpoint::connect(&open.server) };
+        let (config, own) = (self.shared(&open.server), Endpoint::connect_as(&self.shared(&open.client)));
+        let peer = if server_up { Endpoint::listen_as(&config) } else { Endpoint::connect_as(&config) };
+        if client == self.ports.len() {
+            self.ports.extend([Port::default(), Port::default()]);
+            self.endpoints.extend([own, peer]);
+        } else {
+            self.endpoints[client] = own;
+            self.endpoints[client + 1] = peer;
+        }
         self.ports[client].renew(open.from, !client_up);
         self.ports[client + 1].renew(open.to, !server_up);
         self.ports[client + 1].done = !server_up;
@@ -437,8 +444,7 @@ impl Transport {
         connection.reset = true;
         connection.forgotten.add_end(&self.endpoints[at]);
         connection.forgotten_bytes[at % 2] += self.endpoints[at].received();
-        self.endpoints[at] =
-            Endpoint::connect(if at.is_multiple_of(2) { &connection.client } else { &connection.server });
+        self.endpoints[at] = Endpoint::connect_as(self.endpoints[at].config());
         let port = &mut self.ports[at];
         port.done = true;
         port.timer = port.timer.wrapping_add(1);
@@ -465,6 +471,19 @@ impl Transport {
         for at in [client, server] {
             self.ports[at].retire();
         }
+    }
+
+    /// These settings in the copy that all share who have them.
+    fn shared(&mut self, config: &Config) -> Arc<Config> {
+        // A run knows few of them: one or two per kind of connection.
+        if let Some(known) = self.configs.iter().find(|known| ***known == *config) {
+            return Arc::clone(known);
+        }
+        let config = Arc::new(*config);
+        if self.configs.len() < MOST_CONFIGS {
+            self.configs.push(Arc::clone(&config));
+        }
+        config
     }
 
     fn find_routes(&mut self, index: ConnectionIndex) {

@@ -151,8 +151,8 @@ pub enum ControlKind {
 #[derive(Clone, Debug)]
 pub(crate) enum AnyControl {
     Reno(Reno),
-    Vegas(Vegas),
-    Cubic(Cubic),
+    Vegas(Box<Vegas>),
+    Cubic(Box<Cubic>),
     Bbr(Box<Bbr>),
     Dctcp(Dctcp),
 }
@@ -161,8 +161,8 @@ impl AnyControl {
     pub fn new(kind: ControlKind) -> Self {
         match kind {
             ControlKind::Reno => Self::Reno(Reno::default()),
-            ControlKind::Vegas => Self::Vegas(Vegas::default()),
-            ControlKind::Cubic => Self::Cubic(Cubic::default()),
+            ControlKind::Vegas => Self::Vegas(Box::default()),
+            ControlKind::Cubic => Self::Cubic(Box::default()),
             ControlKind::Bbr => Self::Bbr(Box::default()),
             ControlKind::Dctcp => Self::Dctcp(Dctcp::default()),
         }
