@@ -1,0 +1,324 @@
+//! One application's connection: a byte stream each way over the streams of a session.
+
+use crate::config::Config;
+use crate::ranges::Span;
+use crate::receiver::Receiver;
+use crate::sender::{Notified, Sender};
+use crate::streams::{StreamId, Streams};
+use crate::transmit::{Assigned, Timers};
+use crate::wire::{Ack, Data, Frame};
+use std::fmt;
+use units::{Bytes, Time};
+
+/// What a connection wants, appended by its entry points; the owner takes and clears it.
+#[derive(Clone, Debug, Default)]
+pub struct Output {
+    /// Frames to append to streams. A DATA frame's payload is that range of what the application wrote.
+    pub frames: Vec<(StreamId, Frame)>,
+    /// What of the received segment is new.
+    pub pieces: Vec<Piece>,
+    /// What the application is to be told.
+    pub notices: Vec<Notice>,
+}
+
+impl Output {
+    /// Forgets what was taken.
+    pub fn clear(&mut self) {
+        self.frames.clear();
+        self.pieces.clear();
+        self.notices.clear();
+    }
+}
+
+/// New bytes: the owner keeps them under their offset until [`Connection::readable`] covers them. No position is ever told twice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// Position in the byte stream.
+    pub offset: u64,
+    /// How many.
+    pub len: u64,
+    /// How many bytes of the segment's payload come before.
+    pub skip: u64,
+}
+
+impl Piece {
+    pub(crate) fn of(data: &Data, span: Span) -> Self {
+        Self { offset: span.start, len: span.len(), skip: span.start - data.offset }
+    }
+}
+
+/// What the application is to be told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// The peer's byte stream is complete: after what is readable comes its end.
+    Finished,
+    /// The peer has given its byte stream up with this code; what is readable is void.
+    Reset(u32),
+    /// The peer wants no more of ours, with this code; it has been reset.
+    Stopped(u32),
+}
+
+/// The peer broke the protocol; the session cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Violation {
+    /// It sent beyond its credit.
+    Credit {
+        /// The end of what it sent.
+        end: u64,
+        /// What it was granted.
+        limit: u64,
+    },
+    /// It stated two ends of one byte stream, or sent beyond the end.
+    End {
+        /// What was known.
+        known: u64,
+        /// What it stated.
+        other: u64,
+    },
+    /// It acknowledged what was never sent.
+    Ack {
+        /// What it acknowledged.
+        position: u64,
+        /// The end of what was sent.
+        sent: u64,
+    },
+    /// A frame that does not belong to a connection.
+    Misplaced,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Credit { end, limit } => write!(f, "data up to {end} with credit up to {limit}"),
+            Self::End { known, other } => write!(f, "the byte stream ends at {known}, and at {other}"),
+            Self::Ack { position, sent } => write!(f, "{position} acknowledged, and only {sent} sent"),
+            Self::Misplaced => write!(f, "a frame that does not belong to a connection"),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// What has been counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Segments handed to streams, copies and repetitions included.
+    pub segments: u64,
+    /// Payload handed to streams, copies and repetitions included.
+    pub sent: u64,
+    /// Payload sent again because its stream was lost.
+    pub repeated: u64,
+    /// Payload sent on a second stream because it was late.
+    pub copied: u64,
+    /// Times that nothing had come back for so long that something was sent again.
+    pub timeouts: u64,
+    /// Acknowledgements sent.
+    pub acks: u64,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub(crate) config: Config,
+    pub(crate) tx: Sender,
+    pub(crate) rx: Receiver,
+    /// We give our byte stream up.
+    pub(crate) reset: (Notified, u32),
+    /// We want no more of the peer's.
+    pub(crate) stop: (Notified, u32),
+    /// One beyond the highest position that was handed to a stream.
+    pub(crate) highest: u64,
+    pub(crate) assigned: Assigned,
+    /// Where small things go while nothing else is under way.
+    pub(crate) pinned: Option<StreamId>,
+    pub(crate) timers: Timers,
+    pub(crate) counters: Counters,
+}
+
+impl Connection {
+    /// A connection of which nothing has been sent.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            config: *config,
+            tx: Sender { limit: config.peer_credit.get(), ..Sender::default() },
+            rx: Receiver::new(config.credit.get().max(1), config.max_credit.get(), config.ack_delay),
+            reset: (Notified::None, 0),
+            stop: (Notified::None, 0),
+            highest: 0,
+            assigned: Assigned::default(),
+            pinned: None,
+            timers: Timers::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    // === What the application does; `transmit` is to be called afterwards ===
+
+    /// It appends bytes to the byte stream. The owner holds them until [`acknowledged`](Self::acknowledged) has passed them.
+    pub fn write(&mut self, bytes: u64) {
+        if !self.tx.finishing && self.reset.0 == Notified::None {
+            self.tx.written += bytes;
+        }
+    }
+    /// Its byte stream ends after what it has written; it may go on reading.
+    pub fn finish(&mut self) {
+        if !self.tx.finishing && self.reset.0 == Notified::None {
+            self.tx.finishing = true;
+            self.tx.end = Notified::Due;
+        }
+    }
+    /// It gives its byte stream up: what the peer has not taken yet is void.
+    pub fn reset(&mut self, code: u32) {
+        if self.reset.0 == Notified::None && !self.tx.is_done() {
+            self.reset = (Notified::Due, code);
+            self.tx.lost.clear();
+            self.tx.flight.clear();
+            self.tx.end = Notified::None;
+            self.tx.written = self.tx.next;
+            self.assigned.clear();
+        }
+    }
+    /// It wants no more of the peer's byte stream.
+    pub fn stop(&mut self, now: Time, code: u32) {
+        if !self.rx.stopped && !self.rx.is_done() {
+            self.rx.stopped = true;
+            if !self.rx.is_complete() {
+                self.stop = (Notified::Due, code);
+            }
+            self.rx.discard_in_order(now);
+        }
+    }
+    /// It takes bytes that were [`readable`](Self::readable).
+    pub fn consume(&mut self, now: Time, bytes: u64, streams: &Streams) {
+        let rtt = streams.iter().map(|stream| stream.measured().rtt).max().unwrap_or(Time::ZERO);
+        self.rx.consume(now, bytes, rtt);
+    }
+
+    // === What streams bring; `transmit` is to be called afterwards ===
+
+    /// A frame of this connection has arrived, or of a DATA frame the beginning: then its `end` is not to be set before the last piece.
+    pub fn on_frame(&mut self, now: Time, frame: &Frame, out: &mut Output) -> Result<(), Violation> {
+        match frame {
+            Frame::Data(data) => {
+                let before = out.pieces.len();
+                let completed = self.rx.on_data(now, data, &mut out.pieces)?;
+                if self.rx.stopped {
+                    out.pieces.truncate(before);
+                }
+                if completed {
+                    self.stop.0.done();
+                    if !self.rx.stopped {
+                        out.notices.push(Notice::Finished);
+                    }
+                }
+            }
+            Frame::Ack(ack) => self.on_ack(now, ack)?,
+            Frame::Reset { code, end } => {
+                // A byte stream that is complete stays so.
+                let complete = self.rx.is_complete();
+                self.rx.learn_end(*end, true)?;
+                if self.rx.reset.is_none() && !complete {
+                    self.rx.reset = Some(*code);
+                    out.notices.push(Notice::Reset(*code));
+                    self.stop.0.done();
+                    self.rx.discard(now);
+                }
+                self.rx.ack_at = now;
+            }
+            Frame::Stop { code } => {
+                if self.reset.0 == Notified::None && !self.tx.is_done() {
+                    out.notices.push(Notice::Stopped(*code));
+                    self.reset(*code);
+                }
+            }
+            Frame::Hello(_) | Frame::Gone { .. } => return Err(Violation::Misplaced),
+        }
+        Ok(())
+    }
+    fn on_ack(&mut self, now: Time, ack: &Ack) -> Result<(), Violation> {
+        let position = ack.ranges.last().map_or(ack.next, |range| range.end);
+        // A reset states an end too.
+        let ends = self.tx.finishing || self.reset.0 != Notified::None;
+        let end = ack.end && !(ends && ack.next == self.tx.written.min(self.highest));
+        if position > self.highest || end {
+            return Err(Violation::Ack { position, sent: self.highest });
+        }
+        let mut news = self.tx.on_ack(ack);
+        // A byte stream that the peer has whole needs no reset, nor one of which it has the end.
+        if (ack.reset || ack.end) && self.reset.0.is_open() {
+            self.reset.0.done();
+            news = true;
+        }
+        if news {
+            self.timers.on_news(now);
+        }
+        Ok(())
+    }
+    /// A stream is dead, or stands still: what only it carries goes elsewhere.
+    pub fn on_stream_lost(&mut self, now: Time, stream: StreamId) {
+        self.tx.on_stream_lost(stream);
+        for span in self.assigned.take(stream) {
+            self.tx.lose(span);
+        }
+        self.reset.0.lost(stream);
+        self.stop.0.lost(stream);
+        if self.pinned == Some(stream) {
+            self.pinned = None;
+        }
+        // The last acknowledgement may have been on it.
+        if self.rx.next() > 0 || self.rx.out_of_order() > 0 || self.rx.reset.is_some() || self.rx.is_complete() {
+            self.rx.ack_at = now;
+        }
+    }
+
+    // === What it can be asked ===
+
+    /// Of what the application wrote, the peer has all below; the owner need not hold it any more.
+    pub fn acknowledged(&self) -> u64 {
+        self.tx.una
+    }
+    /// Bytes that the application has written.
+    pub fn written(&self) -> u64 {
+        self.tx.written
+    }
+    /// Bytes written that the peer's credit holds back.
+    pub fn blocked(&self) -> Bytes {
+        Bytes::new(self.tx.written.saturating_sub(self.tx.limit.max(self.tx.next)))
+    }
+    /// Bytes written that are neither acknowledged nor under way.
+    pub fn waiting(&self) -> Bytes {
+        Bytes::new(self.tx.written - self.tx.next + self.tx.lost.total() + self.assigned.total())
+    }
+    /// The peer's bytes that are in order and not taken.
+    pub fn readable(&self) -> Span {
+        Span::new(self.rx.consumed(), self.rx.next())
+    }
+    /// The peer's bytes held, in order and not.
+    pub fn buffered(&self) -> Bytes {
+        Bytes::new(self.rx.buffered())
+    }
+    /// Of these, out of order.
+    pub fn out_of_order(&self) -> Bytes {
+        Bytes::new(self.rx.out_of_order())
+    }
+    /// The most that may be held at once, now.
+    pub fn credit(&self) -> Bytes {
+        Bytes::new(self.rx.window())
+    }
+    /// Received payload that was there already.
+    pub fn duplicates(&self) -> u64 {
+        self.rx.duplicates
+    }
+    /// What has been counted.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+    /// The peer has all that was written, and its end or its reset.
+    pub fn is_sent(&self) -> bool {
+        self.tx.is_done() || self.reset.0 == Notified::Done
+    }
+    /// Both byte streams are over. It has to be kept for a while yet, or its peer's repetitions find nobody who acknowledges them.
+    pub fn is_closed(&self) -> bool {
+        self.is_sent() && self.rx.is_done()
+    }
+}

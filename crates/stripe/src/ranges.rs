@@ -1,0 +1,173 @@
+//! A sorted set of disjoint spans of stream positions: what a receiver holds out of order, what a sender has to send again.
+
+use std::collections::BTreeMap;
+
+/// Stream positions `start..end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Span {
+    /// The first position.
+    pub start: u64,
+    /// One beyond the last.
+    pub end: u64,
+}
+
+impl Span {
+    /// `start..end`.
+    pub const fn new(start: u64, end: u64) -> Self {
+        Self { start, end }
+    }
+    /// How many positions; 0 where `end` is not above `start`.
+    pub const fn len(&self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.end <= self.start
+    }
+}
+
+/// Disjoint, non-touching spans in ascending order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RangeSet {
+    /// End by start.
+    spans: BTreeMap<u64, u64>,
+    total: u64,
+}
+
+impl RangeSet {
+    /// How many positions are in the set.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+    pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
+        self.spans.iter().map(|(start, end)| Span::new(*start, *end))
+    }
+    pub fn first(&self) -> Option<Span> {
+        self.iter().next()
+    }
+    /// One beyond the highest position.
+    pub fn end(&self) -> u64 {
+        self.spans.last_key_value().map_or(0, |(_, end)| *end)
+    }
+    /// Adds a span; `added` is told each piece that was not there.
+    pub fn insert(&mut self, span: Span, mut added: impl FnMut(Span)) {
+        if span.is_empty() {
+            return;
+        }
+        let mut merged = span;
+        let mut cursor = span.start;
+        if let Some((start, end)) = self.spans.range(..span.start).next_back().map(|(start, end)| (*start, *end))
+            && end >= span.start
+        {
+            self.spans.remove(&start);
+            (merged.start, cursor) = (start, end);
+            merged.end = merged.end.max(end);
+        }
+        while let Some((start, end)) = self.spans.range(span.start..=span.end).next().map(|(start, end)| (*start, *end))
+        {
+            self.spans.remove(&start);
+            if cursor < start {
+                self.total += start - cursor;
+                added(Span::new(cursor, start));
+            }
+            cursor = cursor.max(end);
+            merged.end = merged.end.max(end);
+        }
+        if cursor < span.end {
+            self.total += span.end - cursor;
+            added(Span::new(cursor, span.end));
+        }
+        self.spans.insert(merged.start, merged.end);
+    }
+    /// Takes a span out, whatever of it is in.
+    pub fn remove(&mut self, span: Span) {
+        if span.is_empty() {
+            return;
+        }
+        if let Some((start, end)) = self.spans.range(..span.start).next_back().map(|(start, end)| (*start, *end))
+            && end > span.start
+        {
+            self.spans.insert(start, span.start);
+            self.total -= end.min(span.end) - span.start;
+            if end > span.end {
+                self.spans.insert(span.end, end);
+            }
+        }
+        while let Some((start, end)) = self.spans.range(span.start..span.end).next().map(|(start, end)| (*start, *end))
+        {
+            self.spans.remove(&start);
+            self.total -= end.min(span.end) - start;
+            if end > span.end {
+                self.spans.insert(span.end, end);
+            }
+        }
+    }
+    /// Takes the lowest positions out: one piece of at most `most`.
+    pub fn take_first(&mut self, most: u64) -> Option<Span> {
+        let first = self.first()?;
+        let piece = Span::new(first.start, first.end.min(first.start.saturating_add(most)));
+        self.remove(piece);
+        Some(piece)
+    }
+    pub fn clear(&mut self) {
+        self.spans.clear();
+        self.total = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Insertions and removals in a small universe against a plain array of bits.
+    #[test]
+    fn agrees_with_an_array_of_bits() {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut next = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        for _ in 0..400 {
+            let (mut set, mut bits) = (RangeSet::default(), [false; 64]);
+            for _ in 0..32 {
+                let start = next(58);
+                let span = Span::new(start, start + next(7));
+                match next(4) {
+                    0 => {
+                        set.remove(span);
+                        (span.start..span.end).for_each(|p| bits[p as usize] = false);
+                    }
+                    1 => {
+                        let most = 1 + next(4);
+                        let low = bits.iter().position(|bit| *bit);
+                        let taken = set.take_first(most);
+                        assert_eq!(taken.map(|span| span.start as usize), low);
+                        if let Some(taken) = taken {
+                            assert!(taken.len() <= most && !taken.is_empty());
+                            (taken.start..taken.end).for_each(|p| {
+                                assert!(bits[p as usize]);
+                                bits[p as usize] = false;
+                            });
+                        }
+                    }
+                    _ => {
+                        let mut fresh = Vec::new();
+                        set.insert(span, |piece| fresh.extend(piece.start..piece.end));
+                        let expected: Vec<u64> = (span.start..span.end).filter(|p| !bits[*p as usize]).collect();
+                        assert_eq!(fresh, expected);
+                        (span.start..span.end).for_each(|p| bits[p as usize] = true);
+                    }
+                }
+                let members: Vec<u64> = set.iter().flat_map(|span| span.start..span.end).collect();
+                let expected: Vec<u64> = (0..64).filter(|p| bits[*p as usize]).collect();
+                assert_eq!(members, expected);
+                assert_eq!(set.total(), expected.len() as u64);
+                let spans: Vec<Span> = set.iter().collect();
+                assert!(spans.windows(2).all(|pair| pair[0].end <= pair[1].start));
+            }
+        }
+    }
+}

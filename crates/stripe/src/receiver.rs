@@ -1,0 +1,189 @@
+//! The receiving half of a connection: reassembly, credit, acknowledgements.
+
+use crate::connection::{Piece, Violation};
+use crate::ranges::{RangeSet, Span};
+use crate::wire::{Ack, Data, MAX_RANGES};
+use units::Time;
+
+/// The receiving half.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// All below has arrived.
+    next: u64,
+    /// What has arrived beyond.
+    held: RangeSet,
+    /// The application has taken all below.
+    consumed: u64,
+    /// So much may be held, in order or not.
+    window: u64,
+    max_window: u64,
+    /// The peer has been told that it may send positions below this.
+    granted: u64,
+    /// The end, once known.
+    end: Option<u64>,
+    /// The peer has given its byte stream up, with this code.
+    pub reset: Option<u32>,
+    /// The application wants no more of it.
+    pub stopped: bool,
+    /// New bytes since the last acknowledgement.
+    unacknowledged: u64,
+    /// When the next acknowledgement is due.
+    pub ack_at: Time,
+    delay: Time,
+    /// Beginning of the epoch in which the next window of bytes is consumed.
+    epoch: (Time, u64),
+    pub duplicates: u64,
+}
+
+impl Receiver {
+    /// The peer may send `window` bytes before it is told more, and never more than `max_window` at once. Acknowledgements wait for `delay` at most.
+    pub fn new(window: u64, max_window: u64, delay: Time) -> Self {
+        Self {
+            next: 0,
+            held: RangeSet::default(),
+            consumed: 0,
+            window,
+            max_window: max_window.max(window),
+            granted: window,
+            end: None,
+            reset: None,
+            stopped: false,
+            unacknowledged: 0,
+            ack_at: Time::MAX,
+            delay,
+            epoch: (Time::ZERO, 0),
+            duplicates: 0,
+        }
+    }
+    /// All below has arrived.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+    /// The application has taken all below.
+    pub fn consumed(&self) -> u64 {
+        self.consumed
+    }
+    /// Bytes held, in order and not.
+    pub fn buffered(&self) -> u64 {
+        self.next - self.consumed + self.held.total()
+    }
+    /// Bytes held out of order.
+    pub fn out_of_order(&self) -> u64 {
+        self.held.total()
+    }
+    /// The most that may be held at once.
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+    /// The end has arrived, and all before it.
+    pub fn is_complete(&self) -> bool {
+        self.end == Some(self.next)
+    }
+    /// Nothing more can come, and nothing is waiting for the application.
+    pub fn is_done(&self) -> bool {
+        self.reset.is_some() || (self.is_complete() && (self.stopped || self.consumed == self.next))
+    }
+
+    /// A segment, or the beginning of one. What of it is new is appended to `pieces`; returns whether the byte stream has become complete.
+    pub fn on_data(&mut self, now: Time, data: &Data, pieces: &mut Vec<Piece>) -> Result<bool, Violation> {
+        let was_complete = self.is_complete();
+        let span = Span::new(data.offset, data.offset.saturating_add(u64::from(data.len)));
+        if span.end > self.granted {
+            return Err(Violation::Credit { end: span.end, limit: self.granted });
+        }
+        self.learn_end(span.end, data.end)?;
+        if self.reset.is_some() {
+            return Ok(false);
+        }
+        let before = self.next + self.held.total();
+        let fresh = Span::new(span.start.max(self.next), span.end);
+        if fresh.start == self.next && !fresh.is_empty() && self.held.is_empty() {
+            // In order, and no hole: nothing to keep.
+            self.next = fresh.end;
+            pieces.push(Piece::of(data, fresh));
+        } else {
+            self.held.insert(fresh, |piece| pieces.push(Piece::of(data, piece)));
+            if let Some(first) = self.held.first()
+                && first.start == self.next
+            {
+                self.held.remove(first);
+                self.next = first.end;
+            }
+        }
+        let new = self.next + self.held.total() - before;
+        self.duplicates += span.len() - new;
+        self.unacknowledged += new;
+        if self.stopped {
+            // Nobody reads it any more: it does not stay.
+            self.consumed = self.next;
+        }
+        let completed = self.is_complete() && !was_complete;
+        // A probe and a segment sent twice say that the peer lacks an acknowledgement.
+        let asked = new == 0 && !completed;
+        if completed || asked || self.unacknowledged >= self.window / 8 {
+            self.ack_at = now;
+        } else {
+            self.ack_at = self.ack_at.min(now.saturating_add(self.delay));
+        }
+        self.grant(now);
+        Ok(completed)
+    }
+    /// The length that a segment's end or a reset states has to agree with all else.
+    pub fn learn_end(&mut self, end: u64, is_end: bool) -> Result<(), Violation> {
+        let highest = self.held.end().max(self.next);
+        match self.end {
+            Some(known) if end > known || (is_end && end != known) => Err(Violation::End { known, other: end }),
+            None if is_end && end < highest => Err(Violation::End { known: highest, other: end }),
+            None if is_end => {
+                self.end = Some(end);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+    /// What has arrived is not wanted any more: nothing of it waits for the application.
+    pub fn discard(&mut self, now: Time) {
+        self.consumed = self.next;
+        self.held.clear();
+        self.ack_at = now;
+    }
+
+    /// The application wants no more: what is in order does not wait for it.
+    pub fn discard_in_order(&mut self, now: Time) {
+        self.consumed = self.next;
+        self.grant(now);
+    }
+
+    /// The application takes `bytes` of what is in order. `rtt` is the streams' round-trip time, for the window's growth: it doubles when a whole window is consumed in less than two of
+    /// them, as a receive buffer is tuned (Fisk and Feng, dynamic right-sizing, 2001).
+    pub fn consume(&mut self, now: Time, bytes: u64, rtt: Time) {
+        self.consumed = self.next.min(self.consumed.saturating_add(bytes));
+        if self.consumed - self.epoch.1 >= self.window {
+            if now.saturating_sub(self.epoch.0) < rtt * 2 && self.epoch.1 > 0 {
+                self.window = (self.window * 2).min(self.max_window);
+            }
+            self.epoch = (now, self.consumed);
+        }
+        self.grant(now);
+    }
+    /// Credit that has grown by a quarter of the window is told at once, less waits for the next acknowledgement.
+    fn grant(&mut self, now: Time) {
+        if self.end.is_none() && (self.consumed + self.window).saturating_sub(self.granted) >= (self.window / 4).max(1)
+        {
+            self.ack_at = now;
+        }
+    }
+    /// The acknowledgement to send now.
+    pub fn ack(&mut self) -> Ack {
+        self.ack_at = Time::MAX;
+        self.unacknowledged = 0;
+        self.granted = self.granted.max(self.consumed + self.window);
+        Ack {
+            next: self.next,
+            limit: self.granted,
+            end: self.is_complete(),
+            reset: self.reset.is_some(),
+            ranges: self.held.iter().take(MAX_RANGES).collect(),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The sending half of a connection: which bytes are where.
+
+use crate::ranges::{RangeSet, Span};
+use crate::streams::StreamId;
+use crate::wire::Ack;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub end: u64,
+    pub stream: StreamId,
+    /// A second copy is on this stream.
+    pub copy: Option<StreamId>,
+    /// If it is not acknowledged by then, it is late.
+    pub due: Time,
+}
+
+/// Where the end of the byte stream, a reset or a stop has got to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Notified {
+    /// There is none yet.
+    #[default]
+    None,
+    /// It has to be sent.
+    Due,
+    /// It is on its way on this stream.
+    Sent(StreamId),
+    /// The peer knows.
+    Done,
+}
+
+impl Notified {
+    /// It is to be sent again if it was on this stream.
+    pub fn lost(&mut self, stream: StreamId) {
+        if *self == Self::Sent(stream) {
+            *self = Self::Due;
+        }
+    }
+    /// It is to be sent again if it is on its way at all.
+    pub fn again(&mut self) {
+        if matches!(self, Self::Sent(_)) {
+            *self = Self::Due;
+        }
+    }
+    pub fn done(&mut self) {
+        if *self != Self::None {
+            *self = Self::Done;
+        }
+    }
+    /// Whether the peer has still to be told.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Due | Self::Sent(_))
+    }
+}
+
+/// The sending half. Every position below `next` and not below `una` is on its way, lost, assigned by the scheduler, or acknowledged out of order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sender {
+    /// What the application has written.
+    pub written: u64,
+    /// All below is acknowledged.
+    pub una: u64,
+    /// All from here on has never been taken for sending.
+    pub next: u64,
+    /// The peer takes no position from here on.
+    pub limit: u64,
+    /// To be sent again.
+    pub lost: RangeSet,
+    /// By first position; disjoint.
+    pub flight: BTreeMap<u64, Flight>,
+    /// Every segment in flight below this is on two streams.
+    pub copied: u64,
+    /// The application writes no more.
+    pub finishing: bool,
+    pub end: Notified,
+}
+
+impl Sender {
+    /// How much new data could be sent now.
+    pub fn sendable(&self) -> u64 {
+        self.written.min(self.limit).saturating_sub(self.next)
+    }
+    /// There is new data that only the peer's credit holds back.
+    pub fn is_blocked(&self) -> bool {
+        self.next < self.written && self.next >= self.limit
+    }
+    /// Takes up to `most` bytes of new data.
+    pub fn take(&mut self, most: u64) -> Option<Span> {
+        let len = self.sendable().min(most);
+        let span = Span::new(self.next, self.next + len);
+        self.next += len;
+        (len > 0).then_some(span)
+    }
+    /// A segment is handed to a stream.
+    pub fn sent(&mut self, span: Span, stream: StreamId, due: Time) {
+        self.copied = self.copied.min(span.start);
+        self.flight.insert(span.start, Flight { end: span.end, stream, copy: None, due });
+    }
+    /// What of a span is not acknowledged for sure. A peer that acknowledges what it cannot have, because it was not sent, does not get us to read what is gone.
+    pub fn unacknowledged(&self, span: Span) -> Span {
+        Span::new(span.start.max(self.una), span.end)
+    }
+    /// A span is to be sent again.
+    pub fn lose(&mut self, span: Span) {
+        self.lost.insert(self.unacknowledged(span), |_| {});
+    }
+    /// Whether everything that was written, and its end, has been acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.finishing && self.una == self.written && self.end == Notified::Done
+    }
+
+    /// Takes in what the peer has; returns whether anything of it is news. Acknowledged data is not told here: it is what is below `una`.
+    pub fn on_ack(&mut self, ack: &Ack) -> bool {
+        let mut news = ack.limit > self.limit;
+        self.limit = self.limit.max(ack.limit);
+        if ack.next > self.una {
+            news = true;
+            self.forget(Span::new(self.una, ack.next));
+            self.una = ack.next;
+        }
+        for range in &ack.ranges {
+            news |= self.forget(*range);
+        }
+        if ack.end && self.end != Notified::Done {
+            self.end.done();
+            news = true;
+        }
+        news
+    }
+    /// These positions have arrived; returns whether they were not known to.
+    fn forget(&mut self, span: Span) -> bool {
+        let mut news = false;
+        let before = self.flight.range(..span.start).next_back().map(|(start, flight)| (*start, *flight));
+        if let Some((start, flight)) = before
+            && flight.end > span.start
+        {
+            news = true;
+            self.flight.insert(start, Flight { end: span.start, ..flight });
+            if flight.end > span.end {
+                self.flight.insert(span.end, flight);
+            }
+        }
+        while let Some((start, flight)) =
+            self.flight.range(span.start..span.end).next().map(|(start, flight)| (*start, *flight))
+        {
+            news = true;
+            self.flight.remove(&start);
+            if flight.end > span.end {
+                self.flight.insert(span.end, flight);
+            }
+        }
+        let lost = self.lost.total();
+        self.lost.remove(span);
+        news || self.lost.total() < lost
+    }
+
+    /// A stream is dead, or not to be relied on: what only it carries is to be sent again.
+    pub fn on_stream_lost(&mut self, stream: StreamId) {
+        self.copied = self.una;
+        let lost = &mut self.lost;
+        self.flight.retain(|start, flight| {
+            match flight.copy {
+                Some(copy) if copy == stream => flight.copy = None,
+                Some(copy) if flight.stream == stream => (flight.stream, flight.copy) = (copy, None),
+                _ if flight.stream == stream => {
+                    lost.insert(Span::new(*start, flight.end), |_| {});
+                    return false;
+                }
+                _ => {}
+            }
+            true
+        });
+        self.end.lost(stream);
+    }
+}

@@ -1,0 +1,221 @@
+//! The streams of a session, as measured by whoever carries them, and which of them a segment is to go on.
+
+use units::{BitRate, Bytes, Time};
+
+/// A stream's number in its session. Numbers are never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StreamId(pub u32);
+
+/// What a stream's carrier knows of it. A TCP socket's comes from `TCP_INFO` and `SIOCOUTQ`, a simulated connection's from its endpoint.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Measured {
+    /// Smoothed round-trip time.
+    pub rtt: Time,
+    /// The carrier's own retransmission timeout.
+    pub rto: Time,
+    /// What it delivers, or could: the larger of its delivery rate and window over round-trip time.
+    pub rate: BitRate,
+    /// Bytes handed to it in all.
+    pub handed: u64,
+    /// Of these, acknowledged by its far end. (Of TCP: proof that the stream lives, not that the peer has read them.)
+    pub acknowledged: u64,
+    /// A segment may be handed over while this is not zero. A stream with nothing on its way has to have room.
+    pub room: Bytes,
+}
+
+/// Whether a stream is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Health {
+    /// It takes segments.
+    Usable,
+    /// It has stood still for too long: it gets nothing new, and what is on it goes elsewhere as well.
+    Suspect,
+    /// It is being closed: it gets nothing new.
+    Draining,
+}
+
+/// One stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    id: StreamId,
+    path: u32,
+    measured: Measured,
+    health: Health,
+    /// When it last made progress, or was found idle.
+    alive_at: Time,
+}
+
+impl Stream {
+    /// Its number.
+    pub const fn id(&self) -> StreamId {
+        self.id
+    }
+    /// The path that it takes, in the owner's count.
+    pub const fn path(&self) -> u32 {
+        self.path
+    }
+    /// As last measured, and counted on since.
+    pub const fn measured(&self) -> &Measured {
+        &self.measured
+    }
+    /// Whether it is used.
+    pub const fn health(&self) -> Health {
+        self.health
+    }
+    /// Bytes handed over and not acknowledged.
+    pub const fn backlog(&self) -> Bytes {
+        Bytes::new(self.measured.handed.saturating_sub(self.measured.acknowledged))
+    }
+    /// Whether it takes a segment now.
+    pub fn has_room(&self) -> bool {
+        self.health == Health::Usable && self.measured.room > Bytes::ZERO
+    }
+    /// How long until `bytes` more would be at the far end: half a round trip, and all that is on the stream at its rate.
+    pub fn eta(&self, bytes: u64) -> Time {
+        let queued = self.measured.rate.transmission_time(self.backlog() + Bytes::new(bytes));
+        (self.measured.rtt / 2).saturating_add(queued)
+    }
+    /// How long it may stand still before it is suspect: three timeouts, at least a second.
+    fn patience(&self) -> Time {
+        Time::from_ps(self.measured.rto.as_ps().saturating_mul(3)).max(Time::from_secs(1))
+    }
+    fn stalls_at(&self) -> Time {
+        if self.health == Health::Suspect || self.backlog() == Bytes::ZERO {
+            Time::MAX
+        } else {
+            self.alive_at.saturating_add(self.patience())
+        }
+    }
+}
+
+/// The streams of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Streams {
+    /// By ascending number.
+    list: Vec<Stream>,
+}
+
+impl Streams {
+    /// A stream is ready. Its number has to be higher than all before.
+    pub fn add(&mut self, now: Time, id: StreamId, path: u32, measured: Measured) {
+        debug_assert!(self.list.last().is_none_or(|last| last.id < id));
+        self.list.push(Stream { id, path, measured, health: Health::Usable, alive_at: now });
+    }
+    /// A stream is gone. Each connection has to be told as well: [`Connection::on_stream_lost`](crate::Connection::on_stream_lost).
+    pub fn remove(&mut self, id: StreamId) -> bool {
+        self.place(id).map(|place| self.list.remove(place)).is_some()
+    }
+    /// A stream gets nothing new any more.
+    pub fn drain(&mut self, id: StreamId) {
+        if let Some(stream) = self.get_mut(id) {
+            stream.health = Health::Draining;
+        }
+    }
+    /// What the carrier of a stream knows now.
+    pub fn update(&mut self, now: Time, id: StreamId, measured: Measured) {
+        if let Some(stream) = self.get_mut(id) {
+            let progress = measured.acknowledged > stream.measured.acknowledged;
+            if progress || stream.backlog() == Bytes::ZERO {
+                stream.alive_at = now;
+                if stream.health == Health::Suspect {
+                    stream.health = Health::Usable;
+                }
+            }
+            stream.measured = measured;
+        }
+    }
+    /// A frame of so many bytes is handed to a stream.
+    pub(crate) fn hand(&mut self, now: Time, id: StreamId, bytes: u64) {
+        if let Some(stream) = self.get_mut(id) {
+            if stream.backlog() == Bytes::ZERO {
+                stream.alive_at = now;
+            }
+            stream.measured.handed += bytes;
+            stream.measured.room = stream.measured.room.saturating_sub(Bytes::new(bytes));
+        }
+    }
+
+    /// When a stream will have stood still for too long. Bring all streams up to date before calling [`check`](Self::check) then.
+    pub fn deadline(&self) -> Time {
+        self.list.iter().map(Stream::stalls_at).min().unwrap_or(Time::MAX)
+    }
+    /// Finds the streams that have stood still for too long and makes them suspect; each connection has to be told. The last usable one is never suspected:
+    /// there is nowhere else to go.
+    pub fn check(&mut self, now: Time, suspects: &mut Vec<StreamId>) {
+        let mut usable = self.usable();
+        for stream in self.list.iter_mut().filter(|stream| stream.stalls_at() <= now) {
+            stream.alive_at = now;
+            match stream.health {
+                Health::Usable if usable > 1 => {
+                    usable -= 1;
+                    stream.health = Health::Suspect;
+                    suspects.push(stream.id);
+                }
+                Health::Draining => suspects.push(stream.id),
+                _ => {}
+            }
+        }
+    }
+
+    /// All of them, by ascending number.
+    pub fn iter(&self) -> impl Iterator<Item = &Stream> {
+        self.list.iter()
+    }
+    /// How many take segments.
+    pub fn usable(&self) -> usize {
+        self.list.iter().filter(|stream| stream.health == Health::Usable).count()
+    }
+    /// One of them.
+    pub fn get(&self, id: StreamId) -> Option<&Stream> {
+        self.place(id).map(|place| &self.list[place])
+    }
+    fn get_mut(&mut self, id: StreamId) -> Option<&mut Stream> {
+        self.place(id).map(|place| &mut self.list[place])
+    }
+    fn place(&self, id: StreamId) -> Option<usize> {
+        self.list.binary_search_by_key(&id, |stream| stream.id).ok()
+    }
+
+    // === Choice ===
+
+    /// The stream on which a small frame arrives first; room is not asked for. Suspects and streams that drain only where there is no other.
+    pub(crate) fn soonest(&self, bytes: u64) -> Option<StreamId> {
+        let order = |stream: &&Stream| (stream.health != Health::Usable, stream.eta(bytes), stream.id);
+        self.list.iter().min_by_key(order).map(Stream::id)
+    }
+    /// The stream with room, other than `not`, on which a segment arrives first.
+    pub(crate) fn soonest_with_room(&self, bytes: u64, not: Option<StreamId>) -> Option<&Stream> {
+        self.list
+            .iter()
+            .filter(|stream| stream.has_room() && Some(stream.id) != not)
+            .min_by_key(|stream| (stream.eta(bytes), stream.id))
+    }
+    /// Where a segment of `bytes` goes so that it is delivered first; none to wait. `remaining` is what there is to send in all, and `credit` what the peer
+    /// still takes.
+    ///
+    /// The stream with the earliest delivery gets it. If that one has no room, another with room gets it unless
+    /// - the first would have delivered all that remains before the other this one segment (ECF: Lim et al., CoNEXT 2017, section 4), or
+    /// - what the others deliver meanwhile does not fit the peer's credit, so that it would hold them up (BLEST: Ferlin et al., IFIP Networking 2016).
+    pub(crate) fn earliest(&self, bytes: u64, remaining: u64, credit: u64) -> Option<StreamId> {
+        let other = self.soonest_with_room(bytes, None)?;
+        let best = self
+            .list
+            .iter()
+            .filter(|stream| stream.health == Health::Usable && (stream.has_room() || stream.backlog() > Bytes::ZERO))
+            .min_by_key(|stream| (stream.eta(bytes), !stream.has_room(), stream.id))?;
+        if best.has_room() {
+            return Some(best.id);
+        }
+        let (soon, late) = (best.eta(bytes), other.eta(bytes));
+        if best.eta(remaining) <= late {
+            return None;
+        }
+        let meanwhile: u64 = self
+            .list
+            .iter()
+            .filter(|stream| stream.health == Health::Usable && stream.id != other.id)
+            .map(|stream| stream.measured.rate.bytes_in(late.saturating_sub(soon)).get())
+            .sum();
+        (bytes.saturating_add(meanwhile) <= credit).then_some(other.id)
+    }
+}

@@ -1,0 +1,328 @@
+//! Sending: control first, then what was lost, what is new, and copies of what is late.
+
+use crate::config::Scheduler;
+use crate::connection::{Connection, Output};
+use crate::ranges::Span;
+use crate::sender::{Flight, Notified, Sender};
+use crate::streams::{Health, Stream, StreamId, Streams};
+use crate::wire::{Data, Frame};
+use std::collections::{BTreeMap, VecDeque};
+use units::{Bytes, Time};
+
+/// Copies that are always allowed, so that short transfers have some too.
+const FREE_COPIES: u64 = 256 << 10;
+/// With nothing back for this long something is sent again, and then after twice as long.
+const TIMEOUT: Time = Time::from_secs(1);
+const MAX_BACKOFF: u8 = 6;
+
+/// Segments that belong to a stream and have not been handed to it: round robin's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Assigned {
+    queues: BTreeMap<StreamId, VecDeque<Span>>,
+    total: u64,
+    /// Whose turn it was last.
+    last: Option<StreamId>,
+}
+
+impl Assigned {
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+    pub fn clear(&mut self) {
+        self.queues.clear();
+        self.total = 0;
+    }
+    /// What belongs to a stream belongs to nobody any more.
+    pub fn take(&mut self, stream: StreamId) -> VecDeque<Span> {
+        let spans = self.queues.remove(&stream).unwrap_or_default();
+        self.total -= spans.iter().map(Span::len).sum::<u64>();
+        spans
+    }
+    /// What belongs to streams that get nothing more.
+    fn take_strays(&mut self, streams: &Streams) -> Vec<Span> {
+        let used = |id: &StreamId| streams.get(*id).is_some_and(|stream| stream.health() == Health::Usable);
+        let strays: Vec<StreamId> = self.queues.keys().filter(|id| !used(id)).copied().collect();
+        strays.into_iter().flat_map(|id| self.take(id)).collect()
+    }
+    fn pop(&mut self, stream: StreamId) -> Option<Span> {
+        let span = self.queues.get_mut(&stream)?.pop_front()?;
+        self.total -= span.len();
+        Some(span)
+    }
+    fn push(&mut self, stream: StreamId, span: Span) {
+        self.total += span.len();
+        self.queues.entry(stream).or_default().push_back(span);
+    }
+    /// Whose turn it is: the next usable stream after the last one.
+    fn turn(&mut self, streams: &Streams) -> Option<StreamId> {
+        let usable = || streams.iter().filter(|stream| stream.health() == Health::Usable).map(Stream::id);
+        let next = usable().find(|id| Some(*id) > self.last).or_else(|| usable().next());
+        self.last = next;
+        next
+    }
+}
+
+/// When something is due.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timers {
+    /// Anything at all; [`Time::MAX`] while there is no stream.
+    deadline: Time,
+    /// The oldest segment becomes late.
+    late_at: Time,
+    /// When the peer last told something new, or when there was nothing to tell.
+    news_at: Time,
+    /// Nothing has come back for too long.
+    timeout_at: Time,
+    backoff: u8,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self { deadline: Time::MAX, late_at: Time::MAX, news_at: Time::ZERO, timeout_at: Time::MAX, backoff: 0 }
+    }
+}
+
+impl Timers {
+    pub fn on_news(&mut self, now: Time) {
+        (self.news_at, self.backoff) = (now, 0);
+    }
+}
+
+impl Connection {
+    /// When [`transmit`](Self::transmit) is to be called next if nothing happens before; [`Time::MAX`] for never.
+    pub fn deadline(&self) -> Time {
+        self.timers.deadline
+    }
+
+    /// Sends what can be sent and what is due. To be called after every other call, when a stream has got room, is new or gone, and at the [`deadline`](Self::deadline); calling it more often does no harm.
+    pub fn transmit(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        if self.timers.timeout_at == Time::MAX {
+            // Nothing was waited for until now.
+            self.timers.on_news(now);
+        }
+        if streams.iter().next().is_some() {
+            // The streams may be others by now, and with them how long is too long.
+            self.arm(streams);
+            if now >= self.timers.timeout_at {
+                self.on_timeout(now, streams, out);
+            }
+            self.send_control(now, streams, out);
+            for span in self.assigned.take_strays(streams) {
+                self.tx.lose(span);
+            }
+            self.send_lost(now, streams, out);
+            match self.config.scheduler {
+                Scheduler::RoundRobin => self.send_in_turn(now, streams, out),
+                Scheduler::EarliestDelivery => self.send_earliest(now, streams, out),
+            }
+            self.send_end(now, streams, out);
+            self.send_copies(now, streams, out);
+        }
+        self.arm(streams);
+    }
+
+    fn arm(&mut self, streams: &Streams) {
+        let open = [self.tx.end, self.reset.0, self.stop.0].into_iter().any(Notified::is_open);
+        let head = self.tx.flight.first_key_value().map(|(_, flight)| flight.due);
+        self.timers.timeout_at = Time::MAX;
+        if head.is_some() || open || self.tx.is_blocked() {
+            let rtt = streams.iter().map(|stream| stream.measured().rtt).max().unwrap_or(Time::ZERO);
+            let patience = TIMEOUT.max(rtt * 4) * (1 << self.timers.backoff);
+            // A segment that has long to go is not missed before its time.
+            let head = head.filter(|due| *due < Time::MAX).map_or(Time::ZERO, |due| due.saturating_add(TIMEOUT));
+            self.timers.timeout_at = self.timers.news_at.saturating_add(patience).max(head);
+        }
+        let due = self.rx.ack_at.min(self.timers.late_at).min(self.timers.timeout_at);
+        self.timers.deadline = if streams.iter().next().is_some() { due } else { Time::MAX };
+    }
+
+    // === Control ===
+
+    fn control(now: Time, streams: &mut Streams, frame: Frame, out: &mut Output) -> Option<StreamId> {
+        let stream = streams.soonest(frame.wire_bytes())?;
+        streams.hand(now, stream, frame.wire_bytes());
+        out.frames.push((stream, frame));
+        Some(stream)
+    }
+    fn send_control(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        if self.rx.ack_at <= now {
+            let ack = Frame::Ack(self.rx.ack());
+            self.counters.acks += 1;
+            Self::control(now, streams, ack, out);
+        }
+        if self.reset.0 == Notified::Due {
+            let frame = Frame::Reset { code: self.reset.1, end: self.highest };
+            self.reset.0 = Self::control(now, streams, frame, out).map_or(Notified::Due, Notified::Sent);
+        }
+        if self.stop.0 == Notified::Due {
+            let frame = Frame::Stop { code: self.stop.1 };
+            self.stop.0 = Self::control(now, streams, frame, out).map_or(Notified::Due, Notified::Sent);
+        }
+    }
+    /// The end by itself, where no segment carries it.
+    fn send_end(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        if self.tx.end == Notified::Due && self.tx.next == self.tx.written && self.assigned.total() == 0 {
+            let frame = Frame::Data(Data { offset: self.tx.written, len: 0, end: true });
+            self.tx.end = Self::control(now, streams, frame, out).map_or(Notified::Due, Notified::Sent);
+        }
+    }
+
+    // === Segments ===
+
+    /// Hands a segment to a stream.
+    fn hand(&mut self, now: Time, streams: &mut Streams, id: StreamId, span: Span, out: &mut Output) -> Time {
+        let eta = streams.get(id).map_or(Time::MAX, |stream| stream.eta(span.len()));
+        let end = self.tx.finishing && span.end == self.tx.written && self.tx.end != Notified::Done;
+        if end {
+            self.tx.end = Notified::Sent(id);
+        }
+        let frame = Frame::Data(Data { offset: span.start, len: span.len() as u32, end });
+        streams.hand(now, id, frame.wire_bytes());
+        out.frames.push((id, frame));
+        self.highest = self.highest.max(span.end);
+        self.counters.segments += 1;
+        self.counters.sent += span.len();
+        now.saturating_add(Time::from_ps(eta.as_ps().saturating_mul(2))).saturating_add(self.config.ack_delay)
+    }
+    fn longest(&self, streams: &Streams, id: StreamId) -> u64 {
+        streams.get(id).map_or(1, |stream| self.config.segmentation.longest(stream.measured().rate))
+    }
+
+    /// What was lost with a stream goes first, wherever it arrives first.
+    fn send_lost(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        let shortest = self.config.segmentation.shortest();
+        while let Some(first) = self.tx.lost.first() {
+            let Some(stream) = streams.soonest_with_room(first.len().min(shortest), None) else { return };
+            let id = stream.id();
+            let Some(span) = self.tx.lost.take_first(self.longest(streams, id)) else { return };
+            let due = self.hand(now, streams, id, span, out);
+            self.counters.repeated += span.len();
+            self.tx.sent(span, id, due);
+        }
+    }
+    fn send_earliest(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        let shortest = self.config.segmentation.shortest();
+        loop {
+            let sendable = self.tx.sendable();
+            if sendable == 0 {
+                return;
+            }
+            let outstanding = self.tx.next - self.tx.una;
+            let choice = if outstanding + sendable <= self.config.pin.get() {
+                self.pin(outstanding, streams, sendable)
+            } else {
+                let credit = self.tx.limit.saturating_sub(self.tx.next);
+                streams.earliest(sendable.min(shortest), self.tx.written - self.tx.next, credit)
+            };
+            let Some(id) = choice else { return };
+            let Some(span) = self.tx.take(self.longest(streams, id)) else { return };
+            let due = self.hand(now, streams, id, span, out);
+            self.tx.sent(span, id, due);
+        }
+    }
+    /// The one stream for little: that of what is under way, so that it stays in order, else the soonest.
+    fn pin(&mut self, outstanding: u64, streams: &Streams, bytes: u64) -> Option<StreamId> {
+        let usable = |id: &StreamId| streams.get(*id).is_some_and(|stream| stream.health() == Health::Usable);
+        let kept = self.pinned.filter(|id| outstanding > 0 && usable(id));
+        self.pinned = kept.or_else(|| streams.soonest(bytes));
+        self.pinned.filter(|id| streams.get(*id).is_some_and(Stream::has_room))
+    }
+    fn send_in_turn(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        loop {
+            let ready = streams.iter().find_map(|stream| {
+                let queued = self.assigned.queues.get(&stream.id()).is_some_and(|queue| !queue.is_empty());
+                (stream.has_room() && queued).then_some(stream.id())
+            });
+            let (id, span) = if let Some(id) = ready {
+                let Some(span) = self.assigned.pop(id) else { return };
+                (id, span)
+            } else {
+                if streams.soonest_with_room(1, None).is_none() || self.tx.sendable() == 0 {
+                    return;
+                }
+                let Some(id) = self.assigned.turn(streams) else { return };
+                let Some(span) = self.tx.take(self.longest(streams, id)) else { return };
+                if !streams.get(id).is_some_and(Stream::has_room) {
+                    self.assigned.push(id, span);
+                    continue;
+                }
+                (id, span)
+            };
+            let span = self.tx.unacknowledged(span);
+            if !span.is_empty() {
+                let due = self.hand(now, streams, id, span, out);
+                self.tx.sent(span, id, due);
+            }
+        }
+    }
+
+    // === What is late ===
+
+    /// Nothing new can be sent, all of it being sent or the peer's credit used up: what is late goes on a second stream too. (Opportunistic retransmission:
+    /// Raiciu et al., NSDI 2012, section 4.2; the copies at a transfer's tail as DEMS has them: Guo et al., MobiCom 2017.)
+    fn send_copies(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        self.timers.late_at = Time::MAX;
+        if self.tx.sendable() > 0 || !self.tx.lost.is_empty() || self.assigned.total() > 0 {
+            return;
+        }
+        let allowed = (self.counters.sent as f64 * self.config.copies) as u64;
+        let allowed = if self.config.copies > 0.0 { allowed + FREE_COPIES } else { 0 };
+        let next = |tx: &Sender| tx.flight.range(tx.copied..).next().map(|(start, flight)| (*start, *flight));
+        while let Some((start, flight)) = next(&self.tx) {
+            let span = Span::new(start, flight.end);
+            if flight.copy.is_some() {
+                self.tx.copied = start + 1;
+                continue;
+            }
+            if self.counters.copied + span.len() > allowed {
+                return;
+            }
+            if flight.due > now {
+                self.timers.late_at = flight.due;
+                return;
+            }
+            let Some(id) = streams.soonest_with_room(span.len(), Some(flight.stream)).map(Stream::id) else {
+                return;
+            };
+            let due = self.hand(now, streams, id, span, out);
+            self.counters.copied += span.len();
+            if let Some(flight) = self.tx.flight.get_mut(&start) {
+                (flight.copy, flight.due) = (Some(id), due);
+            }
+        }
+    }
+
+    /// Nothing has come back for long: the oldest segment, or whatever else the peer may not have, is sent again. Streams lose nothing while they live, but who
+    /// can tell; and a grant of credit may have died with its stream.
+    fn on_timeout(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
+        self.timers.backoff = (self.timers.backoff + 1).min(MAX_BACKOFF);
+        self.timers.news_at = now;
+        self.counters.timeouts += 1;
+        for notified in [&mut self.tx.end, &mut self.reset.0, &mut self.stop.0] {
+            notified.again();
+        }
+        if let Some((start, flight)) = self.tx.flight.first_key_value().map(|(start, flight)| (*start, *flight)) {
+            let span = Span::new(start, flight.end);
+            let stream = streams
+                .soonest_with_room(span.len(), Some(flight.stream))
+                .or_else(|| streams.soonest_with_room(span.len(), None));
+            if let Some(id) = stream.map(Stream::id) {
+                let due = self.hand(now, streams, id, span, out);
+                self.counters.repeated += span.len();
+                if let Some(flight) = self.tx.flight.get_mut(&start) {
+                    let other = if id == flight.stream { flight.copy } else { Some(flight.stream) };
+                    *flight = Flight { end: flight.end, stream: id, copy: other, due };
+                    self.tx.copied = self.tx.copied.min(start);
+                }
+            }
+        } else if self.tx.is_blocked() {
+            let frame = Frame::Data(Data { offset: self.tx.una, len: 0, end: false });
+            Self::control(now, streams, frame, out);
+        }
+    }
+
+    /// How many bytes of room a stream would need for the next segment, for an owner that sizes its buffers by it.
+    pub fn segment(&self, streams: &Streams, id: StreamId) -> Bytes {
+        Bytes::new(self.longest(streams, id))
+    }
+}
