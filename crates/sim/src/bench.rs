@@ -6,8 +6,8 @@ use net::{Limit, LinkSpec, Topology};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::process::Command;
-use tcp::Config;
 use tcp::control::ControlKind;
+use tcp::{Config, Recovery};
 use units::{BitRate, Bytes, Time};
 
 /// One work load's figures.
@@ -91,6 +91,7 @@ pub fn reference_tcp(window: u32) -> Config {
         nagle: false,
         idle_restart: false,
         control: ControlKind::Reno,
+        recovery: Recovery::FallFloyd,
         ..Config::default()
     }
 }

@@ -4,6 +4,7 @@
 mod reference;
 
 use reference::{Dumbbell, dumbbell_table, incast, incast_table, incast_with_requests, shuffle, shuffle_table, tcp};
+use tcp::Recovery;
 use tcp::control::ControlKind;
 use units::Time;
 
@@ -116,13 +117,13 @@ fn incast_without_loss_takes_the_time_of_its_bytes() {
     near("ns-3's block", asked.block_p50, &[incast_table().mean(&wanted, "blk_p50")], 0.01);
 }
 
-/// Both references take a backed-off timeout back with the first new acknowledgement. RFC 6298 waits for a measured round trip. Of a block of
-/// six segments only retransmissions are left after a timeout, and they give a round trip only with timestamps, which this case uses therefore.
+/// Both references take a backed-off timeout back with the first new acknowledgement. RFC 6298 waits for a measured round trip. When only
+/// retransmissions are left of a block after a timeout, they give a round trip only with timestamps, which are on here therefore.
 #[test]
 fn incast_collapses_to_a_block_per_timeout() {
     let table = incast_table();
-    for (bytes, timestamps) in [(8_192, true), (32_768, false)] {
-        let tcp = tcp::Config { timestamps, ..tcp() };
+    for bytes in [8_192, 32_768] {
+        let tcp = tcp::Config { timestamps: true, ..tcp() };
         let mean = (1..=4).map(|seed| incast(32, bytes, 300, tcp, seed).goodput).sum::<f64>() / 4.0;
         let sru = bytes.to_string();
         let reference = |sim| {
@@ -165,9 +166,7 @@ fn incast_with_a_fine_timeout() {
     }
 }
 
-/// Completion is the last of 56 flows and hangs on the backed-off timeouts of a few: the mean over seeds is compared. Drops lie a tenth above
-/// both references, whose recoveries send less when a window loses several segments at once: ns-2's *pipe* counts lost segments until a
-/// partial acknowledgement, ns-3 halves what is left after SACKed and lost ones, where RFC 5681 halves all that is outstanding.
+/// Completion is the last of 56 flows and hangs on the backed-off timeouts of a few: the mean over seeds is compared.
 #[test]
 fn shuffle_of_eight_nodes() {
     let table = shuffle_table();
@@ -183,7 +182,27 @@ fn shuffle_of_eight_nodes() {
     near("mean flow", mean(|run| run.mean), &both("fct_mean"), 0.02);
     near("hops", mean(|run| run.hops as f64), &both("hops"), 0.002);
     let drops = |sim| reference(sim, "drops_host") + reference(sim, "drops_switch");
-    near("drops", mean(|run| (run.drops_host + run.drops_switch) as f64), &[drops("ns2"), drops("ns3")], 0.15);
+    near("drops", mean(|run| (run.drops_host + run.drops_switch) as f64), &[drops("ns2"), drops("ns3")], 0.03);
+    // ns-2 forgets at a timeout what was SACKed and sends it again: 1,265 of its 26,802 retransmissions repair no loss (seed 1).
+    near("retransmissions", mean(|run| run.retransmissions as f64), &[reference("ns2", "rtx")], 0.1);
+}
+
+/// Drops lie a tenth above both references, whose recoveries send less when a window loses several segments at once: ns-2's *pipe* counts lost
+/// segments until a partial acknowledgement, ns-3 halves what is left after SACKed and lost ones, where RFC 5681 halves all that is
+/// outstanding. With either in place of RFC 6675 the difference goes: 33,300 and 34,600 drops, 33,354 in ns-2, 33,719 in ns-3.
+#[test]
+fn rfc_6675_drops_a_tenth_more_than_the_references_in_a_shuffle() {
+    let table = shuffle_table();
+    let drops = |sim| {
+        let rows = table.rows(&[("sim", sim), ("n", "8"), ("MB", "64")]);
+        let row = rows.iter().find(|row| !row.text("drops_host").is_empty()).unwrap();
+        row.number("drops_host") + row.number("drops_switch")
+    };
+    let runs: Vec<_> = (1..=2).map(|seed| shuffle(8, 64, seed, |tcp| tcp.recovery = Recovery::Rfc6675)).collect();
+    let mean = runs.iter().map(|run| (run.drops_host + run.drops_switch) as f64).sum::<f64>() / 2.0;
+    near("drops", mean, &[drops("ns2"), drops("ns3")], 0.15);
+    let completion = runs.iter().map(|run| run.completion).sum::<f64>() / 2.0;
+    near("completion", completion, &[table.mean(&[("sim", "ns2"), ("n", "8"), ("MB", "64")], "completion")], 0.05);
 }
 
 #[test]

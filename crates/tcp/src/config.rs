@@ -3,6 +3,19 @@
 use crate::control::ControlKind;
 use units::{Bytes, Time};
 
+/// How losses are repaired when both sides offer SACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Recovery {
+    /// RFC 6675: what is found lost counts as having left the network.
+    #[default]
+    Rfc6675,
+    /// Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno and SACK TCP", CCR 26(3), 1996, section 3.4, as ns-2's `Sack1` has it:
+    /// *pipe* begins with what is outstanding less three segments, goes down by one with every acknowledgement and by two with one that
+    /// moves the left edge, and up with everything sent. So every further segment that a window has lost keeps its place in
+    /// *pipe* until its retransmission is acknowledged, and the sender is the more careful the more it has lost. The window is halved at once.
+    FallFloyd,
+}
+
 /// How an endpoint behaves. [`Config::default`] is a present-day host's: SACK, timestamps, window scaling, delayed
 /// acknowledgements, CUBIC, ten segments of initial window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +32,10 @@ pub struct Config {
     pub auto_consume: bool,
     /// Offer window scaling (RFC 7323); without it no window exceeds 65,535 bytes.
     pub window_scaling: bool,
-    /// Offer selective acknowledgements (RFC 2018); if both sides do, recovery is RFC 6675's, else NewReno's (RFC 6582).
+    /// Offer selective acknowledgements (RFC 2018); if both sides do, `recovery` says how losses are repaired, else it is NewReno's (RFC 6582).
     pub sack: bool,
+    /// How losses are repaired with SACK.
+    pub recovery: Recovery,
     /// Reduce the window in step with what is delivered during a recovery with SACK (RFC 6937), as hosts do; off, it is cut at once
     /// (RFC 6675). A control that sets the window in recovery by itself, BBR, is not touched.
     pub proportional_reduction: bool,
@@ -66,6 +81,7 @@ impl Default for Config {
             auto_consume: true,
             window_scaling: true,
             sack: true,
+            recovery: Recovery::Rfc6675,
             proportional_reduction: true,
             ecn: false,
             timestamps: true,

@@ -26,7 +26,7 @@ mod send;
 
 pub mod control;
 
-pub use config::Config;
+pub use config::{Config, Recovery};
 pub use counters::Counters;
 pub use ecn::EcnCounters;
 pub use endpoint::{Endpoint, State};

@@ -3,7 +3,7 @@
 use crate::control::{Ack, Control};
 use crate::scoreboard::DUP_THRESH;
 use crate::send::Phase;
-use crate::{Endpoint, Flags, Output, Segment};
+use crate::{Endpoint, Flags, Output, Recovery, Segment};
 use units::Time;
 
 impl Endpoint {
@@ -148,12 +148,14 @@ impl Endpoint {
             if !self.sack {
                 // RFC 6582, section 3.2, full acknowledgement, option 1: no burst.
                 tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
-            } else if self.config.proportional_reduction && self.control.reduces_proportionally() {
-                tx.window.cwnd = tx.window.ssthresh;
+            } else if self.reduces_proportionally() {
+                self.tx.window.cwnd = self.tx.window.ssthresh;
             }
             self.enter_phase(now, Phase::Open);
             self.control.on_recovered(&mut self.tx.window, now);
         } else if self.sack {
+            // Two have left: the segment found lost, and its retransmission.
+            tx.count_down(2 * mss);
             self.continue_sack_recovery(delivered);
         } else {
             // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged.
@@ -169,7 +171,10 @@ impl Endpoint {
         let mss = tx.window.mss;
         tx.dup_acks = tx.dup_acks.saturating_add(1);
         match tx.phase {
-            Phase::Recovery if self.sack => self.continue_sack_recovery(news),
+            Phase::Recovery if self.sack => {
+                tx.count_down(u64::from(mss));
+                self.continue_sack_recovery(news);
+            }
             Phase::Recovery => tx.repair.inflation += u64::from(mss),
             Phase::Loss => {}
             Phase::Open => {
@@ -204,6 +209,10 @@ impl Endpoint {
             self.control.on_loss(&mut tx.window, now, flight);
         }
         if self.sack {
+            if self.config.recovery == Recovery::FallFloyd {
+                let pipe = (tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss));
+                tx.repair.counted_pipe = Some(pipe);
+            }
             tx.begin_reduction();
             self.continue_sack_recovery(news);
         } else {
@@ -218,9 +227,15 @@ impl Endpoint {
     fn continue_sack_recovery(&mut self, delivered: u64) {
         let tx = &mut self.tx;
         tx.repair.board.find_losses(tx.una, tx.window.mss);
-        if self.config.proportional_reduction && self.control.reduces_proportionally() {
-            tx.reduce_proportionally(delivered);
+        if self.reduces_proportionally() {
+            self.tx.reduce_proportionally(delivered);
         }
+    }
+    /// Whether RFC 6937 governs the window in a recovery.
+    fn reduces_proportionally(&self) -> bool {
+        self.config.proportional_reduction
+            && self.config.recovery == Recovery::Rfc6675
+            && self.control.reduces_proportionally()
     }
     /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
     pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {
@@ -238,6 +253,7 @@ impl Endpoint {
         tx.phase = phase;
         tx.repair.phase_since = now;
         tx.repair.inflation = 0;
+        tx.repair.counted_pipe = None;
         tx.repair.board.forget_losses();
     }
 

@@ -81,6 +81,8 @@ pub(crate) struct Repair {
     delivered: u64,
     sent: u64,
     recover_flight: u64,
+    /// *pipe* in a recovery by [`Recovery::FallFloyd`](crate::Recovery::FallFloyd).
+    pub counted_pipe: Option<u64>,
     pub phase_since: Time,
     /// Of `Scoreboard::lost_ever`, what the control has been told.
     pub lost_reported: u64,
@@ -97,6 +99,7 @@ impl Repair {
         delivered: 0,
         sent: 0,
         recover_flight: 0,
+        counted_pipe: None,
         phase_since: Time::ZERO,
         lost_reported: 0,
         partial: false,
@@ -143,7 +146,12 @@ impl Sender {
     }
     #[inline]
     pub fn pipe(&self) -> u64 {
-        self.repair.board.pipe(self.nxt - self.una)
+        let outstanding = self.nxt - self.una;
+        match self.repair.counted_pipe {
+            // Lost acknowledgements are not counted down; still, no more is under way than everything twice.
+            Some(pipe) => pipe.min(2 * outstanding),
+            None => self.repair.board.pipe(outstanding),
+        }
     }
     /// Nothing at or beyond this is sent: the peer's window, and the ceiling on this side.
     #[inline]
@@ -168,6 +176,10 @@ impl Sender {
             (threshold - pipe).min(limit)
         };
         self.window.cwnd = pipe + may_send;
+    }
+    /// An acknowledgement in recovery says that `bytes` have left the network, as Fall and Floyd count.
+    pub fn count_down(&mut self, bytes: u64) {
+        self.repair.counted_pipe = self.repair.counted_pipe.map(|pipe| pipe.saturating_sub(bytes));
     }
     /// Begins to count for [`reduce_proportionally`](Self::reduce_proportionally).
     pub fn begin_reduction(&mut self) {
@@ -420,6 +432,7 @@ impl Endpoint {
         }
         if let Some(repair) = tx.repair.written() {
             repair.sent += u64::from(len);
+            repair.counted_pipe = repair.counted_pipe.map(|pipe| pipe + u64::from(len));
         }
         if tx.window.pace_ps_per_byte > 0.0 {
             let gap = f64::from(len) * tx.window.pace_ps_per_byte;

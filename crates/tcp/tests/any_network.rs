@@ -5,11 +5,11 @@ mod support;
 use proptest::prelude::*;
 use support::{Fate, Side, Wire};
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
+use tcp::{Config, Endpoint, Flags, Notice, Output, Recovery, Segment, State};
 use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = (any::<[bool; 11]>(), 0_u64..3);
+    let switches = (any::<[bool; 12]>(), 0_u64..3);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
@@ -31,6 +31,7 @@ fn config() -> impl Strategy<Value = Config> {
             cork,
             proportional_reduction,
             ecn,
+            counts_pipe,
         ] = bits;
         Config {
             mss,
@@ -46,6 +47,7 @@ fn config() -> impl Strategy<Value = Config> {
             cork,
             proportional_reduction,
             ecn,
+            recovery: if counts_pipe { Recovery::FallFloyd } else { Recovery::Rfc6675 },
             delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
             quick_acks: delay as u8,
             limited_transmit,

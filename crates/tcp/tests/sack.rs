@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Fate, Side, Wire, plain};
-use tcp::{Config, Endpoint, Flags, Output, Segment};
+use tcp::{Config, Endpoint, Flags, Output, Recovery, Segment};
 use units::Time;
 
 const DELAY: Time = Time::from_ms(50);
@@ -288,6 +288,47 @@ fn after_heavy_losses_the_window_grows_back_without_a_burst() {
     out.clear();
     endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(30), at(40))]), &mut out);
     assert_eq!(out.segments.len(), 20);
+}
+
+/// Of twenty segments the first four are lost; what each duplicate acknowledgement from the third on sends, by segment number.
+fn sent_after_four_losses(recovery: Recovery) -> (Vec<Vec<u64>>, Endpoint, Output) {
+    let config =
+        Config { initial_window: 20, limited_transmit: false, proportional_reduction: false, recovery, ..plain() };
+    let (mut endpoint, mut out) = sender_with(&config, 200 * MSS);
+    let mut sent = Vec::new();
+    for n in 4..20 {
+        out.clear();
+        endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(4), at(n + 1))]), &mut out);
+        sent.push(out.segments.iter().map(|segment| (segment.seq - 1) / MSS).collect());
+    }
+    (sent, endpoint, out)
+}
+
+#[test]
+fn fall_and_floyds_pipe_keeps_what_is_lost_until_its_retransmission_is_acknowledged() {
+    // The window is 10. RFC 6675: pipe is 20 - 3 SACKed - 4 lost + 1 retransmitted = 14 at the third duplicate; the fifth after it finds room.
+    let (sent, ..) = sent_after_four_losses(Recovery::Rfc6675);
+    let expected: Vec<Vec<u64>> = [vec![], vec![], vec![0], vec![], vec![], vec![], vec![]]
+        .into_iter()
+        .chain([1, 2, 3].map(|n| vec![n]))
+        .collect();
+    assert_eq!(sent[..10], expected);
+    assert_eq!(sent[10..], (20..26).map(|n| vec![n]).collect::<Vec<_>>());
+
+    // Fall and Floyd: 20 - 3 + 1 = 18; the ninth after it finds room.
+    let (sent, mut endpoint, mut out) = sent_after_four_losses(Recovery::FallFloyd);
+    let expected: Vec<Vec<u64>> = [vec![], vec![], vec![0]]
+        .into_iter()
+        .chain(vec![vec![]; 8])
+        .chain([1, 2, 3, 20, 21].map(|n| vec![n]))
+        .collect();
+    assert_eq!(sent, expected);
+    assert_eq!(endpoint.pipe(), 10 * MSS);
+    // A partial acknowledgement takes two out: two new segments.
+    out.clear();
+    endpoint.on_segment(Time::from_ms(300), &ack(at(1), &[(at(4), at(20))]), &mut out);
+    let new: Vec<u64> = out.segments.iter().map(|segment| (segment.seq - 1) / MSS).collect();
+    assert_eq!(new, [22, 23]);
 }
 
 // === Receiver: RFC 2018 and RFC 2883 ===

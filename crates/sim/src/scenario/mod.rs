@@ -30,7 +30,7 @@ pub use plan::{Plan, PlannedAttempt, PlannedKind};
 pub use problem::{Problem, ScenarioError, Source, Span};
 pub use queue::{Queue, QueueKind, QueueLimit};
 pub use run::{Fault, GivenFlow, Run, Traffic, TrafficKind};
-pub use tcp::{Control, Tcp};
+pub use tcp::{Control, Recovery, Tcp};
 
 use key::{Key, Section, section};
 use problem::Problems;

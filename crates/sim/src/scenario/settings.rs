@@ -1,6 +1,6 @@
 //! The parts' own settings from a scenario's.
 
-use super::{Control, Framing, Scenario};
+use super::{Control, Framing, Recovery, Scenario};
 use units::Bytes;
 
 impl Scenario {
@@ -27,6 +27,10 @@ impl Scenario {
                 _ => tcp.sack,
             },
             ecn: tcp.ecn,
+            recovery: match tcp.recovery {
+                Recovery::Rfc6675 => tcp::Recovery::Rfc6675,
+                Recovery::FallFloyd => tcp::Recovery::FallFloyd,
+            },
             timestamps: tcp.timestamps,
             count_options: tcp.count_options,
             nagle: tcp.nagle,

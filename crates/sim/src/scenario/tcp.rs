@@ -21,6 +21,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How losses are repaired with SACK.
+    pub enum Recovery {
+        /// RFC 6675, the window reduced proportionally (RFC 6937).
+        Rfc6675 = "rfc6675",
+        /// Fall and Floyd 1996, as ns-2's Sack1: what is lost counts as under way until its retransmission is acknowledged.
+        FallFloyd = "fall-floyd",
+    }
+}
+
 const TIMEOUTS: std::ops::RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(3600);
 const BUFFERS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(16 << 10);
 
@@ -33,6 +43,8 @@ section! {
         sack: bool = true;
         /// Explicit congestion notification (RFC 3168): data can be marked by queues instead of dropped.
         ecn: bool = false;
+        /// How losses are repaired with SACK.
+        recovery: Recovery = Recovery::Rfc6675;
         /// Timestamps (RFC 7323).
         timestamps: bool = true;
         /// Whether options lengthen headers, as in real packets; else every header is 40 bytes.
