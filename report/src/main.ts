@@ -13,6 +13,8 @@ import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';
 import { TimeAxis } from './range';
 import { comparison, header, jobs, summary, told, traffic, whereTimeWent } from './summary';
+import { studyPage } from './study';
+import { STUDY_SCHEMA, type Study } from './study-data';
 import { mountTip } from './tip';
 
 /** What the overview draws: running attempts, or the first chart when there is no job. */
@@ -133,7 +135,13 @@ function page(data: ReportData): void {
 }
 
 try {
-  page(parse(document.getElementById('data')?.textContent ?? ''));
+  const text = document.getElementById('data')?.textContent ?? '';
+  if ((JSON.parse(text) as { schema?: string }).schema === STUDY_SCHEMA) {
+    document.body.append(studyPage(JSON.parse(text) as Study, themeButton()));
+    mountTip();
+  } else {
+    page(parse(text));
+  }
 } catch (error) {
   document.body.append(
     el(

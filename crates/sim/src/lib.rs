@@ -12,6 +12,7 @@ pub mod results;
 mod run;
 mod sample;
 pub mod scenario;
+pub mod study;
 pub mod traffic;
 pub mod transport;
 mod watch;

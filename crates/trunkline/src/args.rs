@@ -45,6 +45,15 @@ pub enum Command {
   trunkline import rumen trace.json --job job_201_0007 -o calibrated.toml
   trunkline run calibrated.toml --set network.shape.0.rate='10 Mbit/s'")]
     Import(Import),
+    /// Re-do a published experiment and say of each claim: reproduced, not reproduced, cannot tell
+    #[command(after_help = "Examples:
+  trunkline study list
+  trunkline study incast-barrier --quick
+  trunkline study all --out results/studies
+  trunkline study studies/mine
+
+An interrupted study goes on where it was when the same command is given again.")]
+    Study(Study),
     /// Measure packet-hops per CPU second and memory on fixed work loads
     #[command(after_help = "Examples:
   trunkline bench
@@ -99,6 +108,27 @@ pub struct Compare {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: u32,
     /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Study {
+    /// A study's name, a folder with a study.toml, `all`, or `list` for the names
+    #[arg(required = true, value_hint = ValueHint::DirPath)]
+    pub names: Vec<String>,
+    /// Fewer points, fewer seeds, shorter runs: a look, not a verdict to quote
+    #[arg(long)]
+    pub quick: bool,
+    /// Seeds of each point, in place of the study's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub seeds: Option<u32>,
+    /// The folder of results, one in it for each study [default: results/studies]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Print study.json (of several studies, a list) instead of the verdicts
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

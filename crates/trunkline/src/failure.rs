@@ -25,6 +25,8 @@ pub enum Failure {
     ReaderGone,
     /// The user stopped it.
     Interrupted,
+    /// The user stopped it, and the same command goes on from what is kept.
+    Kept(String),
 }
 
 impl Failure {
@@ -35,7 +37,7 @@ impl Failure {
             Self::Input(_) | Self::Scenario(_) => 2,
             Self::Job(_) => 3,
             Self::Output(_) => 5,
-            Self::Interrupted => 130,
+            Self::Interrupted | Self::Kept(_) => 130,
             Self::ReaderGone => 0,
         }
     }
@@ -58,6 +60,7 @@ impl Failure {
             Self::Job(reason) => eprintln!("the simulated job failed: {reason}"),
             Self::Scenario(error) => eprint!("{}", render(error, io::stderr().is_terminal())),
             Self::Interrupted => eprintln!("interrupted: nothing is left behind"),
+            Self::Kept(message) => eprintln!("interrupted: {message}"),
             Self::ReaderGone => {}
         }
     }

@@ -10,6 +10,9 @@ mod interrupt;
 mod progress;
 mod run;
 mod simulate;
+mod study;
+mod study_folder;
+mod study_text;
 mod summary;
 
 use args::{Arguments, Command};
@@ -46,6 +49,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(run) => run::run(&run),
         Command::Compare(compare) => compare::compare(&compare),
         Command::Import(import) => import::import(&import),
+        Command::Study(study) => study::study(&study),
         Command::Bench(bench) => bench::bench(&bench),
         Command::Schema(schema) if schema.reference => emit(&sim::scenario::reference()),
         Command::Schema(_) => emit(&format!("{:#}\n", sim::scenario::schema())),

@@ -15,6 +15,8 @@ pub use data::{
     Segment, Series, Traffic,
 };
 
+use serde::Serialize;
+
 /// The version that the page and its data must share; its number goes up when a field changes its meaning or goes away.
 pub const SCHEMA: &str = "trunkline-report-1";
 
@@ -23,6 +25,11 @@ const PLACE: &str = "__REPORT_DATA__";
 
 /// The page with the data in it: the same data, the same text.
 pub fn render(data: &ReportData) -> String {
+    embed(data)
+}
+
+/// The page with any data in it that it knows how to show.
+pub(crate) fn embed<T: Serialize>(data: &T) -> String {
     // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
     let json = serde_json::to_string(data).unwrap_or_default();
     // Inside a script element only `<` can end it or begin a comment; in JSON it stands in texts alone.

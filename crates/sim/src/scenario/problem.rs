@@ -44,7 +44,7 @@ pub struct Problem {
 
 /// Collects problems, so that one reading finds them all.
 #[derive(Debug, Default)]
-pub struct Problems(pub(super) Vec<Problem>);
+pub struct Problems(pub(crate) Vec<Problem>);
 
 impl Problems {
     /// Whether nothing is wrong so far.

@@ -1,0 +1,159 @@
+//! The values of a curve with their intervals over seeds, from the records of its runs.
+
+use super::file::{Figure, FigureKind, Reduce, Series};
+use super::plan::{PlannedCurve, PlannedPoint, measured_by};
+use super::record::{Measured, Record};
+use super::rule::Interval;
+use crate::results::Estimate;
+
+/// A point of a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    pub x: f64,
+    pub label: String,
+    /// None where no seed gave a value.
+    pub y: Option<Interval>,
+}
+
+/// A curve of one series under one assumption.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    pub series: usize,
+    pub assumption: Option<usize>,
+    pub points: Vec<Point>,
+}
+
+/// The curve, from the records in the order of the plan's runs.
+pub fn curve(figure: &Figure, planned: &PlannedCurve, records: &[Record]) -> Curve {
+    let series = &figure.series[planned.series];
+    let points = match figure.kind {
+        FigureKind::Sweep => planned.points.iter().map(|point| swept(figure, series, point, records)).collect(),
+        FigureKind::Time => {
+            planned.points.first().map(|point| timed(figure, series, point, records)).unwrap_or_default()
+        }
+        FigureKind::Scatter => {
+            planned.points.first().map(|point| dots(figure, series, point, records)).unwrap_or_default()
+        }
+    };
+    Curve { series: planned.series, assumption: planned.assumption, points }
+}
+
+fn swept(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Record]) -> Point {
+    let values: Vec<f64> = point
+        .runs
+        .iter()
+        .filter_map(|run| match measured(figure, series, &records[*run])? {
+            Measured::Number(value) => Some(value),
+            Measured::List(_) | Measured::Missing(()) => None,
+        })
+        .collect();
+    Point { x: point.x, label: point.label.clone(), y: interval(&values) }
+}
+
+/// A point for each step of the samples that every seed has; a step's x is its end.
+fn timed(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Record]) -> Vec<Point> {
+    let lists = lists(figure, series, point, records);
+    let steps = lists.iter().map(Vec::len).min().unwrap_or_default();
+    let step = point.runs.first().map_or(0.0, |run| records[*run].step_s);
+    let at = |step_number: usize| {
+        let values: Vec<f64> = lists.iter().map(|list| list[step_number]).collect();
+        Point { x: (step_number + 1) as f64 * step, label: String::new(), y: interval(&values) }
+    };
+    (0..steps).map(at).collect()
+}
+
+/// The dots of every seed, one after the other.
+fn dots(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Record]) -> Vec<Point> {
+    let mut dots = Vec::new();
+    for run in &point.runs {
+        let xs = figure.x_metric.as_ref().and_then(|metric| records[*run].values.get(metric));
+        if let (Some(Measured::List(xs)), Some(Measured::List(ys))) = (xs, measured(figure, series, &records[*run])) {
+            let pair = |(x, y): (&f64, f64)| Point { x: *x, label: String::new(), y: Some(Interval::exactly(y)) };
+            dots.extend(xs.iter().zip(ys).map(pair));
+        }
+    }
+    dots
+}
+
+fn lists(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Record]) -> Vec<Vec<f64>> {
+    let list = |run: &usize| match measured(figure, series, &records[*run])? {
+        Measured::List(list) => Some(list),
+        Measured::Number(_) | Measured::Missing(()) => None,
+    };
+    point.runs.iter().filter_map(list).collect()
+}
+
+/// A run's value of a series in the figure's unit; none where it is missing or divided by nothing.
+fn measured(figure: &Figure, series: &Series, record: &Record) -> Option<Measured> {
+    let (metric, per) = measured_by(figure, series);
+    let divisor = match per {
+        None => 1.0,
+        Some(per) => match reduced(Reduce::Mean, record.values.get(per)?) {
+            Measured::Number(value) if value != 0.0 => value,
+            _ => return None,
+        },
+    };
+    let factor = figure.scale / divisor;
+    Some(match reduced(figure.reduce, record.values.get(metric)?) {
+        Measured::Number(value) => Measured::Number(value * factor),
+        Measured::List(list) => Measured::List(list.into_iter().map(|value| value * factor).collect()),
+        Measured::Missing(()) => return None,
+    })
+}
+
+fn reduced(how: Reduce, value: &Measured) -> Measured {
+    let Measured::List(list) = value else { return value.clone() };
+    let count = list.len() as f64;
+    let mean = list.iter().sum::<f64>() / count;
+    match how {
+        _ if list.is_empty() => Measured::Missing(()),
+        Reduce::Value => value.clone(),
+        Reduce::Mean => Measured::Number(mean),
+        Reduce::Sum => Measured::Number(list.iter().sum()),
+        Reduce::Peak => Measured::Number(list.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+        Reduce::Variation if mean == 0.0 => Measured::Missing(()),
+        Reduce::Variation => {
+            let squares: f64 = list.iter().map(|value| (value - mean) * (value - mean)).sum();
+            Measured::Number(libm::sqrt(squares / count) / mean)
+        }
+        Reduce::Cumulative => {
+            let add = |sum: &mut f64, value: &f64| {
+                *sum += value;
+                Some(*sum)
+            };
+            Measured::List(list.iter().scan(0.0, add).collect())
+        }
+    }
+}
+
+/// The mean with its 95 % interval; the value itself where there is one.
+fn interval(values: &[f64]) -> Option<Interval> {
+    let estimate = Estimate::of(values)?;
+    let half_width = estimate.half_width.unwrap_or(0.0);
+    Some(Interval { low: estimate.mean - half_width, mean: estimate.mean, high: estimate.mean + half_width })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_reduced_as_by_hand() {
+        let list = Measured::List(vec![2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        let number = |how| match reduced(how, &list) {
+            Measured::Number(value) => value,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(number(Reduce::Mean), 5.0);
+        assert_eq!(number(Reduce::Peak), 9.0);
+        assert_eq!(number(Reduce::Sum), 40.0);
+        // The textbook example of a deviation of 2 about a mean of 5.
+        assert!((number(Reduce::Variation) - 0.4).abs() < 1e-12);
+        assert_eq!(
+            reduced(Reduce::Cumulative, &Measured::List(vec![1.0, 0.0, 2.5])),
+            Measured::List(vec![1.0, 1.0, 3.5])
+        );
+        assert_eq!(reduced(Reduce::Mean, &Measured::List(vec![])), Measured::Missing(()));
+        assert_eq!(reduced(Reduce::Peak, &Measured::Number(3.0)), Measured::Number(3.0), "a number stays");
+    }
+}

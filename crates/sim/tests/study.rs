@@ -1,0 +1,203 @@
+//! Studies: what the program holds can be laid out, and verdicts are what closed forms say they must be.
+
+use sim::study::{Outcome, Plan, Record, Study, Verdict, judge, names};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// One flow whose window, 44 segments of 1460 bytes, is far below what the path holds: its rate is window over round trip. The round trip is
+/// the propagation both ways and the transmission of a segment and its acknowledgement on two links each.
+const WINDOW: &str = r#"
+[cluster]
+workers = 1
+[network]
+rate = "1 Gbit/s"
+delay = "10 ms"
+framing = "none"
+mss = "1460 B"
+[tcp]
+control = "newreno"
+max-window = 44
+delayed-ack = false
+timestamps = false
+count-options = false
+[[traffic]]
+name = "flow"
+kind = "long"
+[run]
+until = "6 s"
+warm-up = "2 s"
+"#;
+
+fn closed_form(delay_s: f64) -> f64 {
+    let round_trip = 4.0 * delay_s + (1500.0 + 40.0) * 8e-9 * 2.0;
+    44.0 * 1460.0 * 8.0 / round_trip / 1e6
+}
+
+fn study(rest: &str) -> Study {
+    let text = format!("title = \"window\"\nsource = \"W / RTT\"\nseeds = 2\n{rest}",);
+    let texts = vec![("study.toml".to_owned(), text), ("scenario.toml".to_owned(), WINDOW.to_owned())];
+    Study::read("window", texts).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn figure(rest: &str) -> String {
+    format!(
+        "[[figure]]\nid = \"rate\"\ntitle = \"rate\"\nmetric = \"traffic.flow.goodput_warm_bps\"\nscale = 1e-6\n{rest}"
+    )
+}
+
+/// Runs a study's plan, each run as the command does.
+fn run(study: &Study, quick: bool) -> Outcome {
+    let plan = Plan::new(study, quick, None).unwrap_or_else(|error| panic!("{error}"));
+    let record = |planned: &sim::study::PlannedRun| {
+        let result = sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(())).expect("a run");
+        let (text, record) = Record::of(planned, &result, "test").unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(Record::read(&text, planned, "test").as_ref(), Some(&record), "what is kept is what was made");
+        assert_eq!(Record::read(&text, planned, "another build"), None);
+        record
+    };
+    let records: Vec<_> = plan.runs.iter().map(record).collect();
+    judge(study, &plan, &records)
+}
+
+fn verdicts(outcome: &Outcome) -> Vec<Option<Verdict>> {
+    outcome.figures.iter().flat_map(|figure| &figure.findings).map(|finding| finding.verdict).collect()
+}
+
+#[test]
+fn every_study_of_the_program_can_be_laid_out() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders: Vec<_> = fs::read_dir(root.join("studies"))
+        .expect("the studies are part of the tree")
+        .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
+        .collect();
+    folders.sort();
+    let mut known = names();
+    known.sort_unstable();
+    assert_eq!(known, folders, "every folder is in the program");
+    for name in names() {
+        let study = Study::embedded(name).expect("its own name").unwrap_or_else(|error| panic!("{error}"));
+        let full = Plan::new(&study, false, None).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let quick = Plan::new(&study, true, None).unwrap_or_else(|error| panic!("{name}, quick: {error}"));
+        assert!(quick.runs.len() < full.runs.len(), "{name}: quick {} of {}", quick.runs.len(), full.runs.len());
+        assert!(!study.file.model.is_empty(), "{name} names its models");
+        for model in &study.file.model {
+            for path in [&model.code, &model.test] {
+                assert!(root.join(path).exists(), "{name}: {} stands on {path}, which does not exist", model.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_value_is_judged_by_its_tolerance() {
+    let (right, wrong) = (closed_form(0.01), closed_form(0.01) * 1.2);
+    let outcome = run(
+        &study(&figure(&format!(
+            "[[figure.series]]\nname = \"ours\"\n\
+             [[figure.published]]\nseries = \"ours\"\nvalue = {right}\ntolerance = 0.01\n\
+             [[figure.published]]\nseries = \"ours\"\nvalue = {wrong}\n\
+             [[figure.published]]\nseries = \"ours\"\nvalue = 1\njudged = false\n"
+        ))),
+        false,
+    );
+    assert_eq!(verdicts(&outcome), [Some(Verdict::Reproduced), Some(Verdict::NotReproduced)]);
+    assert_eq!(outcome.verdict, Some(Verdict::NotReproduced), "the least of them");
+    assert_eq!(outcome.figures[0].published.len(), 3, "what is not judged is shown");
+}
+
+#[test]
+fn curves_are_judged_by_their_claims() {
+    // Twice the delay, half the rate.
+    let sweep = "[figure.x]\nlabel = \"delay\"\nunit = \"ms\"\nset = [\"network.delay='{x} ms'\"]\nvalues = [5, 10, 20, 40]\nquick = [5, 10]\n\
+                 [[figure.series]]\nname = \"44\"\n[[figure.series]]\nname = \"22\"\nset = [\"tcp.max-window=22\"]\n";
+    let claims = "[[figure.claim]]\ntext = \"falls\"\nrule = \"falls\"\n\
+                  [[figure.claim]]\ntext = \"rises\"\nrule = \"rises\"\n\
+                  [[figure.claim]]\ntext = \"double\"\nrule = \"ratio\"\nseries = [\"44\"]\nthan = \"22\"\nleast = 1.98\nmost = 2.02\n\
+                  [[figure.claim]]\ntext = \"thrice\"\nrule = \"above\"\nseries = [\"44\"]\nthan = \"22\"\nfactor = 3\n\
+                  [[figure.claim]]\ntext = \"first below 30 %\"\nrule = \"knee\"\npart = 0.3\nleast = 20\nmost = 20\n\
+                  [[figure.claim]]\ntext = \"greatest at 5\"\nrule = \"peak\"\nmost = 5\n\
+                  [[figure.claim]]\ntext = \"far out\"\nrule = \"between\"\nleast = 1\nfrom = 40\n";
+    let study = study(&figure(&format!("{sweep}{claims}")));
+    let (yes, no) = (Some(Verdict::Reproduced), Some(Verdict::NotReproduced));
+    assert_eq!(verdicts(&run(&study, false)), [yes, no, yes, no, yes, yes, yes]);
+    // In the short form nobody has been at 20 or 40 ms: the knee is not found, and what lies there is not judged.
+    assert_eq!(verdicts(&run(&study, true)), [yes, no, yes, no, Some(Verdict::CannotTell), yes, None]);
+    let curve = &run(&study, false).figures[0].curves[0];
+    for (x, mean) in curve.x.iter().zip(&curve.mean) {
+        let expected = closed_form(x * 1e-3);
+        assert!((mean.expect("a value") / expected - 1.0).abs() < 0.01, "{x} ms: {mean:?}, closed form {expected}");
+    }
+}
+
+#[test]
+fn an_unknown_that_decides_is_named() {
+    let unknown = "[[unknown]]\nname = \"way\"\ntext = \"the length of the way\"\n\
+                   [[unknown.assumption]]\nname = \"short\"\nset = [\"network.delay='10 ms'\"]\n\
+                   [[unknown.assumption]]\nname = \"long\"\nset = [\"network.delay='40 ms'\"]\n";
+    let figure = figure(&format!(
+        "unknown = \"way\"\n[[figure.series]]\nname = \"ours\"\n\
+         [[figure.published]]\nseries = \"ours\"\nvalue = {}\n\
+         [[figure.published]]\nseries = \"ours\"\nvalue = 9999\n",
+        closed_form(0.01)
+    ));
+    let outcome = run(&study(&format!("{unknown}{figure}")), false);
+    assert_eq!(verdicts(&outcome), [Some(Verdict::CannotTell), Some(Verdict::NotReproduced)]);
+    let finding = &outcome.figures[0].findings[0];
+    assert_eq!(finding.detail, "the length of the way decides: reproduced with short");
+    let under: Vec<_> = finding.under.iter().map(|under| (under.assumption.as_str(), under.verdict)).collect();
+    assert_eq!(under, [("short", Verdict::Reproduced), ("long", Verdict::NotReproduced)]);
+}
+
+#[test]
+fn series_over_time_and_lists_are_reduced() {
+    let text = "[[figure]]\nid = \"busy\"\ntitle = \"busy\"\nkind = \"time\"\nmetric = \"link.worker-1->switch.utilisation_series\"\n\
+                [[figure.series]]\nname = \"ours\"\n\
+                [[figure.claim]]\ntext = \"at the closed form\"\nrule = \"between\"\nleast = LEAST\nmost = MOST\nfrom = 2\n";
+    // 44 segments of 1500 bytes in a round trip, of a gigabit.
+    let share = closed_form(0.01) * 1500.0 / 1460.0 / 1000.0;
+    let text = text.replace("LEAST", &(share * 0.5).to_string()).replace("MOST", &(share * 1.5).to_string());
+    let mean = "[[figure]]\nid = \"mean\"\ntitle = \"mean\"\nreduce = \"mean\"\nmetric = \"link.worker-1->switch.utilisation_series\"\n\
+                [[figure.series]]\nname = \"ours\"\n";
+    let outcome = run(
+        &study(&format!("{text}{mean}[[figure.published]]\nseries = \"ours\"\nvalue = {share}\ntolerance = 0.05\n")),
+        false,
+    );
+    assert_eq!(verdicts(&outcome), [Some(Verdict::Reproduced); 2], "{:?}", outcome.figures);
+    assert_eq!(outcome.figures[0].curves[0].x.len(), 60, "a point each 100 ms");
+    assert_eq!(outcome.runs, 2, "both figures read from the same runs");
+}
+
+#[test]
+fn what_is_wrong_with_a_study_is_said_where_it_stands() {
+    let good = "title = \"t\"\nsource = \"s\"\n[[figure]]\nid = \"f\"\nmetric = \"network.drops\"\n[[figure.series]]\nname = \"a\"\n";
+    let claim = "[[figure.claim]]\ntext = \"c\"\n";
+    for (text, problem) in [
+        (good.replace("metric", "metrics"), "did you mean `metric`?"),
+        (good.replace("[[figure.series]]\nname = \"a\"\n", ""), "at least one [[figure.series]]"),
+        (format!("{good}{claim}rule = \"between\"\n"), "this rule needs `least`, `most` or both"),
+        (format!("{good}{claim}rule = \"rises\"\n"), "this rule needs an x axis"),
+        (format!("{good}{claim}rule = \"above\"\n"), "`than` belongs to the rules above and ratio"),
+        (format!("{good}{claim}rule = \"above\"\nthan = \"aa\"\n"), "`aa` is not a series of this figure"),
+        (
+            format!("{good}[[figure.published]]\nseries = \"a\"\nx = 3\nvalue = 1\n"),
+            "its `x` is one of the axis' values",
+        ),
+        (good.replace("id = \"f\"", "id = \"f\"\nunknown = \"u\""), "`u` is not an [[unknown]] of the study"),
+        (good.replace("id = \"f\"", "id = \"f\"\nscenario = \"scenaro.toml\""), "did you mean `scenario.toml`?"),
+        (
+            format!("{good}[figure.x]\nset = [\"cluster.workers={{x-1}}\"]\nvalues = [1]\n"),
+            "a brace holds what cannot be worked out",
+        ),
+        (format!("{good}[figure.x]\nvalues = [1, 2]\nquick = [3]\n"), "3 is not one of the `values`"),
+    ] {
+        let texts = vec![("study.toml".to_owned(), text.clone()), ("scenario.toml".to_owned(), String::new())];
+        let error = Study::read("bad", texts).expect_err(&text).to_string();
+        assert!(error.contains(problem) && error.contains("bad/study.toml:"), "{text}\n{error}");
+    }
+    let set = good.replace("name = \"a\"", "name = \"a\"\nset = [\"network.rat='1 Mbit/s'\"]");
+    let texts = vec![("study.toml".to_owned(), set), ("scenario.toml".to_owned(), WINDOW.to_owned())];
+    let study = Study::read("bad", texts).expect("it reads");
+    let error = Plan::new(&study, false, None).expect_err("a wrong key").to_string();
+    assert!(error.contains("did you mean `rate`?"), "{error}");
+}

@@ -1,0 +1,196 @@
+// A figure of a study as SVG: curves with their intervals, bars or dots, and the published values over them. Colours are the theme's
+// variables, so the picture follows the theme without being drawn again.
+
+import { label, logarithmic, straight, type Scale } from './scale';
+import type { Curve, Figure, Published } from './study-data';
+import { hideTip, showTip } from './tip';
+
+const SVG = 'http://www.w3.org/2000/svg';
+const HEIGHT = 300;
+const LEFT = 62;
+const RIGHT = 14;
+const TOP = 10;
+const BOTTOM = 44;
+const COLOURS = 6;
+const DASHES = ['', '7 3', '2 3'];
+
+type Attributes = Record<string, string | number>;
+
+function draw(parent: Element, tag: string, attributes: Attributes, text?: string): SVGElement {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  if (text !== undefined) node.textContent = text;
+  parent.append(node);
+  return node;
+}
+
+/** The colour and the dash of a series, by its position. */
+export function look(index: number): { colour: string; dash: string } {
+  return { colour: `var(--series-${index % COLOURS})`, dash: DASHES[Math.floor(index / COLOURS) % DASHES.length]! };
+}
+
+function extent(values: (number | null | undefined)[]): [number, number] {
+  const known = values.filter((v): v is number => typeof v === 'number' && Number.isFinite(v));
+  return known.length === 0 ? [0, 1] : [Math.min(...known.slice(0, 1), least(known)), most(known)];
+}
+function least(values: number[]): number {
+  return values.reduce((a, b) => Math.min(a, b), Infinity);
+}
+function most(values: number[]): number {
+  return values.reduce((a, b) => Math.max(a, b), -Infinity);
+}
+
+function withUnit(text: string, unit: string): string {
+  return unit === '' ? text : `${text}, ${unit}`;
+}
+
+function told(figure: Figure, mean: number, low: number, high: number): string {
+  const half = (high - low) / 2;
+  const unit = figure.unit === '' ? '' : `\u00a0${figure.unit}`;
+  return `${label(mean)}${half > 0 ? ` ± ${label(half)}` : ''}${unit}`;
+}
+
+/** The picture of a figure under one assumption; `names` gives every series its place in the legend. */
+export function picture(figure: Figure, curves: Curve[], names: string[], width: number, top: [number, number]): SVGElement {
+  const svg = document.createElementNS(SVG, 'svg');
+  const title = `${figure.title}: ${withUnit(figure.label, figure.unit)}${figure.x ? ` against ${withUnit(figure.x.label, figure.x.unit)}` : ''}`;
+  for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': title }))
+    svg.setAttribute(name, String(value));
+  const bars = figure.kind === 'sweep' && figure.x === null;
+  const bottom = HEIGHT - BOTTOM;
+  const y = straight(Math.min(0, top[0]), top[1] > 0 ? top[1] * 1.06 : 1, bottom, TOP, 6);
+  const x = bars ? bands(curves.length, width) : across(figure, curves, width);
+  frame(svg, figure, x, y, width, bars ? curves.map((c) => c.series) : null);
+  const plot = draw(svg, 'g', {});
+  for (const curve of curves) {
+    const index = names.indexOf(curve.series);
+    if (bars) bar(plot, figure, curve, index, x.at(curves.indexOf(curve)), y, (width - LEFT - RIGHT) / curves.length);
+    else if (figure.kind === 'scatter') dots(plot, figure, curve, index, x, y);
+    else line(plot, figure, curve, index, x, y);
+  }
+  for (const published of figure.published) {
+    const at = bars ? curves.findIndex((c) => c.series === published.series) : published.x;
+    if (at !== null && at >= 0) diamond(plot, figure, published, names.indexOf(published.series), x.at(at), y);
+  }
+  return svg;
+}
+
+/** From the least to the greatest value of the y axis, over all curves and published values of a figure. */
+export function height(figure: Figure): [number, number] {
+  const values = figure.curves.flatMap((c) => (figure.kind === 'time' ? c.mean : [...c.low, ...c.high]));
+  const published = figure.published.flatMap((p) => [p.value * (1 + (p.judged ? p.tolerance : 0)), p.value]);
+  // An interval over few seeds may be wider than all values; it must not press them flat.
+  const means = extent(figure.curves.flatMap((c) => c.mean));
+  const [low, high] = extent([...values, ...published]);
+  const limit = Math.max(means[1] * 1.5, most([...published, 0]));
+  return [Math.max(low, Math.min(0, means[0] * 1.5)), Math.min(high, limit > 0 ? limit : high)];
+}
+
+function bands(count: number, width: number): Scale {
+  const step = (width - LEFT - RIGHT) / Math.max(1, count);
+  return { at: (i) => LEFT + (i + 0.5) * step, ticks: [], log: false };
+}
+
+function across(figure: Figure, curves: Curve[], width: number): Scale {
+  const given = [...new Set(curves.flatMap((c) => c.x))].sort((a, b) => a - b);
+  const [from, to] = extent(given);
+  const [start, end] = [LEFT + (figure.kind === 'sweep' ? 10 : 0), width - RIGHT - (figure.kind === 'sweep' ? 10 : 0)];
+  if (figure.x?.log === true && from > 0) return logarithmic(from, to, start, end, given);
+  if (figure.x?.categories) {
+    return { at: (v) => start + ((v - from) / (to - from || 1)) * (end - start), ticks: given, log: false };
+  }
+  return straight(figure.kind === 'sweep' ? from : Math.min(0, from), to, start, end, Math.floor(width / 90));
+}
+
+function frame(svg: Element, figure: Figure, x: Scale, y: Scale, width: number, names: string[] | null): void {
+  const bottom = HEIGHT - BOTTOM;
+  const text = { 'font-size': 11, fill: 'var(--muted)' };
+  for (const tick of y.ticks) {
+    draw(svg, 'line', { x1: LEFT, x2: width - RIGHT, y1: y.at(tick), y2: y.at(tick), stroke: 'var(--grid)' });
+    draw(svg, 'text', { x: LEFT - 6, y: y.at(tick) + 4, 'text-anchor': 'end', ...text }, label(tick));
+  }
+  draw(svg, 'line', { x1: LEFT, x2: width - RIGHT, y1: bottom, y2: bottom, stroke: 'var(--line)' });
+  for (const tick of x.ticks) {
+    const name = figure.x?.categories?.[tick] ?? label(tick);
+    draw(svg, 'line', { x1: x.at(tick), x2: x.at(tick), y1: bottom, y2: bottom + 4, stroke: 'var(--line)' });
+    draw(svg, 'text', { x: x.at(tick), y: bottom + 16, 'text-anchor': 'middle', ...text }, name);
+  }
+  names?.forEach((name, i) => {
+    const room = Math.max(4, Math.floor((width - LEFT - RIGHT) / names.length / 6.2));
+    const short = name.length > room ? `${name.slice(0, room - 1)}…` : name;
+    draw(svg, 'text', { x: x.at(i), y: bottom + 16, 'text-anchor': 'middle', ...text }, short);
+  });
+  const middle = (LEFT + width - RIGHT) / 2;
+  if (figure.x) {
+    draw(svg, 'text', { x: middle, y: HEIGHT - 8, 'text-anchor': 'middle', ...text }, withUnit(figure.x.label, figure.x.unit));
+  }
+  const centre = (TOP + bottom) / 2;
+  draw(
+    svg,
+    'text',
+    { x: 12, y: centre, 'text-anchor': 'middle', transform: `rotate(-90 12 ${centre})`, ...text },
+    withUnit(figure.label, figure.unit),
+  );
+}
+
+function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Scale, y: Scale): void {
+  const { colour, dash } = look(index);
+  const known = curve.x.map((_, i) => i).filter((i) => curve.mean[i] !== null);
+  const at = (values: (number | null)[], i: number): string => `${x.at(curve.x[i]!).toFixed(1)} ${y.at(values[i]!).toFixed(1)}`;
+  if (known.length === 0) return;
+  if (figure.kind === 'time') {
+    const upper = known.map((i) => at(curve.high, i));
+    const lower = known.map((i) => at(curve.low, i)).reverse();
+    draw(plot, 'path', { d: `M${[...upper, ...lower].join('L')}Z`, fill: colour, opacity: 0.18 });
+  }
+  const stroke = { fill: 'none', stroke: colour, 'stroke-width': 1.8, 'stroke-dasharray': dash, 'stroke-linejoin': 'round' };
+  draw(plot, 'path', { d: `M${known.map((i) => at(curve.mean, i)).join('L')}`, ...stroke });
+  if (figure.kind === 'time') return;
+  for (const i of known) {
+    whisker(plot, x.at(curve.x[i]!), y, curve.low[i]!, curve.high[i]!, colour);
+    const spot = draw(plot, 'circle', { cx: x.at(curve.x[i]!), cy: y.at(curve.mean[i]!), r: 3.4, fill: colour, class: 'spot' });
+    const name = figure.x?.categories?.[curve.x[i]!] ?? withUnit(label(curve.x[i]!), '');
+    tell(spot, curve.series, [`${figure.x?.label ?? 'x'} ${name}${figure.x?.unit ? ` ${figure.x.unit}` : ''}`, told(figure, curve.mean[i]!, curve.low[i]!, curve.high[i]!)]);
+  }
+}
+
+function dots(plot: Element, figure: Figure, curve: Curve, index: number, x: Scale, y: Scale): void {
+  curve.x.forEach((at, i) => {
+    if (curve.mean[i] !== null)
+      draw(plot, 'circle', { cx: x.at(at), cy: y.at(curve.mean[i]!), r: 2.2, fill: look(index).colour, opacity: 0.55 });
+  });
+  void figure;
+}
+
+function bar(plot: Element, figure: Figure, curve: Curve, index: number, centre: number, y: Scale, room: number): void {
+  const [mean, low, high] = [curve.mean[0], curve.low[0], curve.high[0]];
+  if (typeof mean !== 'number' || typeof low !== 'number' || typeof high !== 'number') return;
+  const width = Math.min(46, room * 0.6);
+  const [a, b] = [y.at(0), y.at(mean)];
+  const box = { x: centre - width / 2, y: Math.min(a, b), width, height: Math.abs(a - b), fill: look(index).colour, class: 'spot' };
+  tell(draw(plot, 'rect', box), curve.series, [told(figure, mean, low, high)]);
+  whisker(plot, centre, y, low, high, 'var(--ink)');
+}
+
+function whisker(plot: Element, at: number, y: Scale, low: number, high: number, colour: string): void {
+  if (!(high > low)) return;
+  // What is above the frame ends at the frame.
+  const [from, to] = [Math.max(TOP, y.at(high)), Math.min(HEIGHT - BOTTOM, y.at(low))];
+  const d = `M${at - 3} ${from}h6M${at} ${from}V${to}M${at - 3} ${to}h6`;
+  draw(plot, 'path', { d, stroke: colour, 'stroke-width': 1.2, fill: 'none' });
+}
+
+/** A published value, with its tolerance where it decides. */
+function diamond(plot: Element, figure: Figure, published: Published, index: number, at: number, y: Scale): void {
+  const { value, tolerance, judged } = published;
+  if (judged) whisker(plot, at + 6, y, value * (1 - tolerance), value * (1 + tolerance), 'var(--ink)');
+  const d = `M${at + 6} ${y.at(value) - 5}l5 5l-5 5l-5 -5Z`;
+  const style = { fill: judged ? look(Math.max(0, index)).colour : 'var(--page)', stroke: 'var(--ink)', 'stroke-width': 1.3 };
+  const unit = figure.unit === '' ? '' : ` ${figure.unit}`;
+  tell(draw(plot, 'path', { d, class: 'spot', ...style }), `${published.series}: published`, [`${label(value)}${unit}`, published.place]);
+}
+
+function tell(node: SVGElement, title: string, lines: string[]): void {
+  node.addEventListener('pointermove', (event) => showTip(event.clientX, event.clientY, title, lines, []));
+  node.addEventListener('pointerleave', hideTip);
+}
