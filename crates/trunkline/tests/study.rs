@@ -161,7 +161,7 @@ fn bad_input_is_exit_2_and_a_foreign_folder_is_left_alone() {
         .expect("written");
     let output = scratch.study(&["mine", "--out", "out"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("mine/study.toml:19:8") && said(&output).contains("`rises`"), "{}", said(&output));
+    assert!(said(&output).contains("mine/study.toml:18:8") && said(&output).contains("`rises`"), "{}", said(&output));
     fs::create_dir_all(scratch.0.join("thesis/mine")).expect("made");
     fs::write(scratch.0.join("thesis/mine/thesis.tex"), "years of work").expect("written");
     fs::write(scratch.0.join("mine/study.toml"), STUDY).expect("written");

@@ -65,7 +65,7 @@ fn of_summary(summary: &Value, path: &str) -> Result<Measured, String> {
 
 fn of_link(result: &RunResult, path: &str) -> Result<Measured, String> {
     let Some((name, field)) = path.rsplit_once('.') else {
-        return Err("a link's metric is written link.FROM->TO.drops".to_owned());
+        return Err("a link's metric is written link.FROM -> TO.drops".to_owned());
     };
     let Some(link) = result.links.iter().find(|link| link.name == name) else {
         let near = units::nearest(name, result.links.iter().map(|link| link.name.as_str()));

@@ -6,7 +6,7 @@ use super::file::Scalar;
 pub fn fill(template: &str, x: &Scalar) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
-    while let Some(open) = rest.find("{") {
+    while let Some(open) = rest.find('{') {
         // Braces of an inline table are TOML's: only a brace that closes after one of ours is.
         let close = rest[open..].find('}').map(|close| open + close);
         let inner = close.map(|close| rest[open + 1..close].trim());
