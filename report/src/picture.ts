@@ -143,7 +143,7 @@ function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Sca
     const lower = known.map((i) => at(curve.low, i)).reverse();
     draw(plot, 'path', { d: `M${[...upper, ...lower].join('L')}Z`, fill: colour, opacity: 0.18 });
   }
-  const stroke = { fill: 'none', stroke: colour, 'stroke-width': 1.8, 'stroke-dasharray': dash, 'stroke-linejoin': 'round' };
+  const stroke = { fill: 'none', stroke: colour, 'stroke-width': 1.8, 'stroke-dasharray': dash, 'stroke-linejoin': 'round', 'pointer-events': 'none' };
   draw(plot, 'path', { d: `M${known.map((i) => at(curve.mean, i)).join('L')}`, ...stroke });
   if (figure.kind === 'time') return;
   for (const i of known) {
@@ -177,7 +177,7 @@ function whisker(plot: Element, at: number, y: Scale, low: number, high: number,
   // What is above the frame ends at the frame.
   const [from, to] = [Math.max(TOP, y.at(high)), Math.min(HEIGHT - BOTTOM, y.at(low))];
   const d = `M${at - 3} ${from}h6M${at} ${from}V${to}M${at - 3} ${to}h6`;
-  draw(plot, 'path', { d, stroke: colour, 'stroke-width': 1.2, fill: 'none' });
+  draw(plot, 'path', { d, stroke: colour, 'stroke-width': 1.2, fill: 'none', 'pointer-events': 'none' });
 }
 
 /** A published value, with its tolerance where it decides. */

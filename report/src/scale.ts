@@ -13,7 +13,7 @@ export function straight(from: number, to: number, start: number, end: number, m
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * (1 - 1e-9))!;
   const ticks: number[] = [];
-  for (let k = Math.ceil(from / step - 1e-9); k * step <= from + span * (1 + 1e-9); k += 1) ticks.push(k * step);
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= from + span * (1 + 1e-9); k += 1) ticks.push(k * step + 0);
   return { at: (v) => start + ((v - from) / span) * (end - start), ticks, log: false };
 }
 

@@ -50,12 +50,9 @@ pub fn study(args: &args::Study) -> Result<(), Failure> {
 }
 
 fn list() -> Result<(), Failure> {
-    let mut text = String::new();
-    for name in names() {
-        let study = find(name)?;
-        text.push_str(&format!("{name:<18} {}\n", study.file.title));
-    }
-    emit(&text)
+    let line = |name: &str| Ok(format!("{name:<18} {}", find(name)?.file.title));
+    let lines = names().into_iter().map(line).collect::<Result<Vec<_>, Failure>>()?;
+    emit(&format!("{}\n", lines.join("\n")))
 }
 
 /// A study of the program, or of a folder.

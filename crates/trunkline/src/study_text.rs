@@ -17,7 +17,8 @@ pub fn of(outcome: &Outcome) -> String {
 
 /// Several studies, one line each.
 pub fn of_all(outcomes: &[Outcome]) -> String {
-    outcomes.iter().map(|outcome| format!("{:<18} {}\n", outcome.name, tally(outcome))).collect()
+    let lines: Vec<_> = outcomes.iter().map(|outcome| format!("{:<18} {}", outcome.name, tally(outcome))).collect();
+    format!("{}\n", lines.join("\n"))
 }
 
 /// How many claims came to which verdict.
