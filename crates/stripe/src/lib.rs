@@ -12,6 +12,7 @@
 
 mod config;
 mod connection;
+pub mod optimizer;
 mod ranges;
 mod receiver;
 mod sender;

@@ -1,0 +1,12 @@
+//! How many streams: what the models say, what few probes say, and a controller that watches.
+
+mod controller;
+mod fits;
+mod models;
+
+pub use controller::{Controller, Limits, Policy, Reason, Totals};
+pub use fits::{FullSecondOrder, PartialSecondOrder};
+pub use models::{LossFit, Path, best_number, hacker, streams_to_fill};
+
+/// The most streams that are tried: beyond, the paper saw "instabilities and lower transfer rates" (Wang et al. 2014, section 3.3).
+pub const MOST_STREAMS: u32 = 128;

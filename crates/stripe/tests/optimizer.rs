@@ -1,0 +1,291 @@
+//! Models against values computed elsewhere (40 decimal digits, Python's `decimal`; least squares in fractions), and the controller on paths whose closed form is known.
+
+use stripe::optimizer::{
+    Controller, FullSecondOrder, Limits, LossFit, PartialSecondOrder, Path, Policy, Reason, Totals, best_number,
+    hacker, streams_to_fill,
+};
+use units::{BitRate, Bytes, Time};
+
+fn close(value: f64, expected: f64) {
+    assert!((value / expected - 1.0).abs() < 1e-8, "{value:e}, expected {expected:e}");
+}
+
+fn path(rtt_ms: u64, loss: f64, per_ack: f64) -> Path {
+    Path {
+        mss: Bytes::new(1448),
+        rtt: Time::from_ms(rtt_ms),
+        loss,
+        rto: Time::from_ms(300),
+        window: Bytes::new(1_000_000_000_000),
+        per_ack,
+    }
+}
+
+#[test]
+fn one_stream() {
+    // RTT in ms, loss, Mathis (b = 1), PFTK (b = 2, T0 = 300 ms), CUBIC; bits per second.
+    let table = [
+        (100, 1e-5, 4.486_463_908e7, 3.172_194_930e7, 1.220_755_434e8),
+        (100, 1e-4, 1.418_744_459e7, 1.002_527_122e7, 2.170_844_253e7),
+        (100, 1e-3, 4.486_463_908e6, 3.151_138_190e6, 4.486_463_908e6),
+        (100, 1e-2, 1.418_744_459e6, 9.395_792_774e5, 1.418_744_459e6),
+        (200, 1e-4, 7.093_722_295e6, 5.014_326_803e6, 1.825_455_151e7),
+        (200, 1e-3, 2.243_231_954e6, 1.580_868_923e6, 3.246_169_308e6),
+        (20, 1e-5, 2.243_231_954e8, 1.585_669_363e8, 2.243_231_954e8),
+        (20, 1e-2, 7.093_722_295e6, 3.747_268_851e6, 7.093_722_295e6),
+    ];
+    for (rtt, loss, mathis, pftk, cubic) in table {
+        close(path(rtt, loss, 1.0).mathis(), mathis);
+        close(path(rtt, loss, 2.0).pftk(), pftk);
+        close(path(rtt, loss, 1.0).cubic(), cubic);
+    }
+    // 64 KiB in 40 ms.
+    let limited = Path { window: Bytes::new(65_536), ..path(40, 1e-5, 2.0) };
+    for rate in [limited.mathis(), limited.pftk(), limited.cubic()] {
+        close(rate, 13_107_200.0);
+    }
+}
+
+#[test]
+fn many_streams() {
+    // MSS / RTT / sqrt(p): 1448 x 8 / 0.1 x (100 + 10) with losses of 1e-4 and 1e-2.
+    close(hacker(&[path(100, 1e-4, 1.0), path(100, 1e-2, 1.0)]), 1_448.0 * 80.0 * 110.0);
+    // 1 Gbit/s of 4.4865 Mbit/s each takes 223 streams, more than there may be; 4 MiB windows over 100 ms (336 Mbit/s) take 3.
+    let rate = path(100, 1e-3, 1.0).mathis();
+    assert_eq!(streams_to_fill(BitRate::from_gbps(1), rate), 128);
+    assert_eq!(streams_to_fill(BitRate::from_mbps(500), rate), 112);
+    let windows = Path { window: Bytes::from_mib(4), ..path(100, 1e-9, 1.0) };
+    assert_eq!(streams_to_fill(BitRate::from_gbps(1), windows.mathis()), 3);
+    assert_eq!(streams_to_fill(BitRate::from_mbps(1), windows.mathis()), 1);
+}
+
+#[test]
+fn the_papers_enumeration() {
+    let fit = |alpha, beta, gamma| LossFit { alpha, beta, gamma, r: 1.0 };
+    let path = |mss, rtt, rto, window| Path {
+        mss: Bytes::new(mss),
+        rtt: Time::from_ms(rtt),
+        loss: 0.0,
+        rto: Time::from_ms(rto),
+        window: Bytes::new(window),
+        per_ack: 2.0,
+    };
+    let table = [
+        (fit(1e-6, 1e-5, 5e-4), path(1460, 500, 1500, 65_536), 88, 1.755_378_601e7),
+        (fit(2e-7, 1e-6, 1e-4), path(1460, 120, 400, 65_536), 126, 1.775_837_461e8),
+        (fit(1e-5, 1e-4, 1e-3), path(1448, 40, 250, 65_536), 27, 5.591_880_836e7),
+        // A loss that does not depend on n has no knee: as many as there may be.
+        (fit(0.0, 0.0, 1e-3), path(1448, 100, 300, 1 << 40), 128, 4.033_456_883e8),
+    ];
+    for (fit, path, n, rate) in table {
+        let best = best_number(&path, &fit);
+        assert_eq!(best.0, n);
+        close(best.1, rate);
+    }
+}
+
+#[test]
+fn the_loss_polynomial() {
+    let points = [(1, 0.0011), (2, 0.0010), (4, 0.0013), (8, 0.0012), (16, 0.0021), (32, 0.0043), (64, 0.0125)];
+    let fit = LossFit::new(&points).expect("seven numbers of streams");
+    close(fit.alpha, 2.409_143_715_456e-6);
+    close(fit.beta, 2.523_831_316_913e-5);
+    close(fit.gamma, 1.019_771_485_345e-3);
+    close(fit.r, 0.999_699_378_601);
+    let exact: Vec<(u32, f64)> =
+        [1, 5, 9, 128].map(|n| (n, 1e-6 * f64::from(n * n) + 2e-5 * f64::from(n) + 3e-4)).into();
+    let fit = LossFit::new(&exact).expect("four numbers of streams");
+    close(fit.alpha, 1e-6);
+    close(fit.beta, 2e-5);
+    close(fit.gamma, 3e-4);
+    assert!(LossFit::new(&[(1, 0.1), (2, 0.2), (2, 0.3)]).is_none());
+    assert!(LossFit::new(&[]).is_none());
+}
+
+#[test]
+fn few_probes() {
+    // Th = 10 and 30 with 1 and 4 streams: y = 0.01 and 16/900; a = 7/900/15, b = 0.01 - a; Th(8) = 8 / sqrt(0.128/3).
+    let fit = PartialSecondOrder::new((1, 10.0), (4, 30.0)).expect("two probes");
+    close(fit.a, 7.0 / 13_500.0);
+    close(fit.b, 0.01 - 7.0 / 13_500.0);
+    close(fit.rate(8), 8.0 / (0.128_f64 / 3.0).sqrt());
+    // 90 % of 1/sqrt(a): n = sqrt(b/a x 0.81/0.19) = 8.83.
+    assert_eq!(fit.reaches(0.9), 9);
+    // Exactly proportional: no limit to reach.
+    assert_eq!(PartialSecondOrder::new((1, 10.0), (4, 40.0)).map(|fit| fit.reaches(0.9)), Some(128));
+    assert!(PartialSecondOrder::new((3, 10.0), (3, 12.0)).is_none());
+    // More than proportional is no such curve.
+    assert!(PartialSecondOrder::new((1, 10.0), (2, 30.0)).is_none());
+
+    // a = 1e-4, b = -1e-3, c = 1e-2 has its peak at 20.
+    let rate = |n: f64| n / (1e-4 * n * n - 1e-3 * n + 1e-2).sqrt();
+    let fit = FullSecondOrder::new([(1, rate(1.0)), (4, rate(4.0)), (16, rate(16.0))]).expect("three probes");
+    close(fit.a, 1e-4);
+    close(fit.b, -1e-3);
+    close(fit.c, 1e-2);
+    assert_eq!(fit.best(128), 20);
+    assert_eq!(fit.best(12), 12);
+    close(fit.rate(20), rate(20.0));
+    assert!(FullSecondOrder::new([(1, 5.0), (1, 6.0), (2, 7.0)]).is_none());
+}
+
+/// A path in its steady state: what n streams of ours get, and what they lose.
+#[derive(Clone, Copy)]
+struct Steady {
+    capacity: f64,
+    rtt: f64,
+    /// Losses that nobody causes.
+    random: f64,
+    /// Streams of others.
+    others: f64,
+    /// A stream's window in bytes.
+    window: f64,
+}
+
+impl Steady {
+    /// Rate of ours together, rate of the others together, loss.
+    fn at(&self, n: u32) -> (f64, f64, f64) {
+        let n = f64::from(n);
+        // Mathis: 1448 x 8 / rtt x sqrt(1.5 / p); the loss that makes all of them fit the capacity, if the random one does not.
+        let fits = 1.5 * (1448.0 * 8.0 * (n + self.others) / (self.rtt * self.capacity)).powi(2);
+        let stream = |p: f64| 1448.0 * 8.0 / self.rtt * (1.5 / p).sqrt();
+        let window = self.window * 8.0 / self.rtt;
+        if self.others == 0.0 && window * n <= self.capacity {
+            return (n * window.min(stream(self.random)), 0.0, self.random);
+        }
+        let p = self.random.max(fits);
+        let each = stream(p).min(self.capacity / (n + self.others));
+        (n * each.min(window), self.others * each, p)
+    }
+}
+
+/// Runs the controller so many epochs; returns the numbers at each, and the last reason.
+fn run(path: impl Fn(usize) -> Steady, policy: Policy, epochs: usize, seed: u64) -> (Vec<u32>, Controller) {
+    let mut controller = Controller::new(policy, Limits { first: 1, most: 128 }, 1);
+    let (mut totals, mut now) = (Totals::default(), Time::ZERO);
+    let mut state = seed;
+    // Uniform in -1..1, three of them about normal.
+    let mut noise = || {
+        (0..3)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as f64 / f64::from(1_u32 << 30) - 1.0
+            })
+            .sum::<f64>()
+    };
+    let mut numbers = Vec::new();
+    for epoch in 0..epochs {
+        let n = controller.target();
+        controller.on_epoch(now, &totals, n);
+        let path = path(epoch);
+        let n = controller.target();
+        numbers.push(n);
+        let time = (controller.deadline() - now).as_secs_f64();
+        now = controller.deadline();
+        let (rate, _, loss) = path.at(n);
+        let bytes = rate * (1.0 + 0.03 * noise()) * time / 8.0;
+        let segments = bytes / 1448.0;
+        let lost = segments * loss;
+        totals.delivered += bytes as u64;
+        totals.sent += segments as u64;
+        totals.lost += (lost + lost.sqrt() * noise()).round().max(0.0) as u64;
+        totals.rtt = Time::from_secs_f64(path.rtt);
+        totals.window_limited = path.window * 8.0 / path.rtt * f64::from(n) < rate * 1.1;
+    }
+    (numbers, controller)
+}
+
+/// Over the last 50 of 200 epochs and ten seeds: ours as part of what the best number gives, and what others keep of what they have beside one stream.
+fn judge(path: Steady, policy: Policy) -> (f64, f64, f64) {
+    let best = (1..=128).map(|n| path.at(n).0).fold(0.0, f64::max);
+    let (mut ours, mut theirs, mut number) = (0.0, 0.0, 0.0);
+    for seed in 1..=10 {
+        let (numbers, _) = run(|_| path, policy, 200, seed * 977);
+        for n in &numbers[150..] {
+            let (rate, others, _) = path.at(*n);
+            ours += rate / best / 500.0;
+            theirs += others / path.at(1).1 / 500.0;
+            number += f64::from(*n) / 500.0;
+        }
+    }
+    (ours, theirs, number)
+}
+
+const IDLE_LOSSY: Steady = Steady { capacity: 1e9, rtt: 0.1, random: 1e-3, others: 0.0, window: 1e12 };
+const WINDOWS: Steady = Steady { capacity: 1e9, rtt: 0.2, random: 1e-9, others: 0.0, window: 262_144.0 };
+const CLEAN: Steady = Steady { capacity: 1e9, rtt: 0.1, random: 1e-9, others: 0.0, window: 1e12 };
+const CONGESTED: Steady = Steady { capacity: 1e8, rtt: 0.1, random: 1e-9, others: 10.0, window: 1e12 };
+
+#[test]
+fn random_loss_is_made_up_for_unless_polite() {
+    // 128 streams of 4.49 Mbit/s are 57 % of the capacity: more would be better, and the most is taken.
+    for policy in [Policy::Fill, Policy::Greedy] {
+        let (ours, _, number) = judge(IDLE_LOSSY, policy);
+        assert!(ours > 0.95, "{policy:?}: {ours} of the best with {number} streams");
+    }
+    let (_, _, number) = judge(IDLE_LOSSY, Policy::Polite);
+    assert!(number < 1.05, "{number}");
+}
+
+#[test]
+fn windows_are_made_up_for_by_all() {
+    // 96 streams of 256 KiB in 200 ms.
+    for policy in [Policy::Polite, Policy::Fill, Policy::Greedy] {
+        let (ours, _, number) = judge(WINDOWS, policy);
+        assert!(ours > 0.85, "{policy:?}: {ours} of the best with {number} streams");
+    }
+}
+
+#[test]
+fn one_stream_that_fills_the_path_stays_alone() {
+    for policy in [Policy::Polite, Policy::Fill, Policy::Greedy] {
+        let (ours, _, number) = judge(CLEAN, policy);
+        assert!(ours > 0.95 && number < 1.6, "{policy:?}: {ours} with {number} streams");
+    }
+}
+
+#[test]
+fn on_a_shared_path_the_policy_decides_what_others_keep() {
+    let (_, polite, _) = judge(CONGESTED, Policy::Polite);
+    let (_, fill, number) = judge(CONGESTED, Policy::Fill);
+    let (_, greedy, _) = judge(CONGESTED, Policy::Greedy);
+    // Three streams beside ten: they keep 10/13 of the path, 11/13 = 85 % of what they have beside one.
+    assert!(polite > 0.95, "polite: {polite}");
+    assert!(fill > 0.75, "fill: {fill} with {number} streams");
+    assert!(greedy < 0.4, "greedy: {greedy}");
+}
+
+#[test]
+fn it_follows_a_path_that_changes() {
+    // Idle and lossy, then others come: what they keep of what they have beside one stream, 100 epochs later.
+    let capacity = 1e8;
+    let idle = Steady { capacity, random: 1e-3, ..IDLE_LOSSY };
+    let busy = Steady { others: 10.0, ..idle };
+    let mut kept = 0.0;
+    for seed in 1..=10 {
+        let (numbers, _) = run(|epoch| if epoch < 150 { idle } else { busy }, Policy::Fill, 300, seed * 31);
+        assert!(numbers[149] >= 14, "22 streams fill it: {}", numbers[149]);
+        kept += numbers[250..].iter().map(|n| busy.at(*n).1 / busy.at(1).1 / 500.0).sum::<f64>();
+    }
+    assert!(kept > 0.7, "{kept}");
+    // And they go again.
+    let (numbers, _) = run(|epoch| if epoch < 150 { busy } else { idle }, Policy::Fill, 400, 5);
+    assert!(numbers[399] >= 14, "{}", numbers[399]);
+}
+
+#[test]
+fn an_application_with_little_to_say_teaches_nothing() {
+    let mut controller = Controller::new(Policy::Greedy, Limits::default(), 4);
+    let mut totals = Totals { idle: true, rtt: Time::from_ms(50), ..Totals::default() };
+    for _ in 0..50 {
+        totals.delivered += 1000;
+        assert!(!controller.on_epoch(controller.deadline(), &totals, 4));
+    }
+    assert_eq!((controller.target(), controller.reason(), controller.rate()), (4, Reason::Idle, None));
+    // Nor do epochs in which the streams are not all there yet.
+    totals.idle = false;
+    for _ in 0..50 {
+        totals.delivered += 1_000_000;
+        assert!(!controller.on_epoch(controller.deadline(), &totals, 3));
+    }
+}
