@@ -16,7 +16,7 @@ pub struct Counters {
     pub bytes_retransmitted: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u32,
-    /// Times that fast recovery was entered.
+    /// Times that fast recovery was entered, or with a control that has none, that a loss was found without it.
     pub fast_recoveries: u32,
     /// Duplicate acknowledgements received.
     pub duplicate_acks: u64,

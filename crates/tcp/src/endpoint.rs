@@ -220,9 +220,9 @@ impl Endpoint {
     pub fn peer_window_end(&self) -> u64 {
         self.tx.window_edge.saturating_sub(1)
     }
-    /// In fast recovery.
+    /// In fast recovery, or what stands for it.
     pub fn in_recovery(&self) -> bool {
-        self.tx.phase == Phase::Recovery
+        matches!(self.tx.phase, Phase::Recovery | Phase::Restart)
     }
     /// A timeout's retransmissions are not all acknowledged yet.
     pub fn in_timeout(&self) -> bool {

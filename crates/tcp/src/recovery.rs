@@ -125,7 +125,7 @@ impl Endpoint {
             Phase::Open if echoed => {}
             Phase::Open => self.control.on_ack(&mut tx.window, &ack),
             Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
-            Phase::Loss => {
+            Phase::Restart | Phase::Loss => {
                 if !echoed {
                     self.control.on_ack(&mut tx.window, &ack);
                 }
@@ -176,7 +176,7 @@ impl Endpoint {
                 self.continue_sack_recovery(news);
             }
             Phase::Recovery => tx.repair.inflation += u64::from(mss),
-            Phase::Loss => {}
+            Phase::Restart | Phase::Loss => {}
             Phase::Open => {
                 let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
                 let enough = u64::from(tx.dup_acks) >= DUP_THRESH
@@ -187,7 +187,9 @@ impl Endpoint {
                 } else {
                     tx.una > tx.repair.recover && enough
                 };
-                if lost {
+                if lost && !self.control.recovers_fast() {
+                    self.restart(now, out);
+                } else if lost {
                     self.enter_recovery(now, news, out);
                 } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
                     // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
@@ -223,6 +225,23 @@ impl Endpoint {
         // Step 4.3: no premature rescue.
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
     }
+    /// A loss, and a control that knows no fast recovery: the segment is retransmitted at once, and what follows it in slow start.
+    fn restart(&mut self, now: Time, out: &mut Output) {
+        self.counters.fast_recoveries += 1;
+        let flight = self.tx.flight_size();
+        self.enter_phase(now, Phase::Restart);
+        let news_of_loss = self.loss_is_news();
+        let tx = &mut self.tx;
+        tx.repair.recover = tx.nxt;
+        tx.repair.board.mark_lost(tx.una, tx.nxt);
+        let threshold = tx.window.ssthresh;
+        self.control.on_loss(&mut tx.window, now, flight);
+        if !news_of_loss {
+            tx.window.ssthresh = threshold;
+        }
+        tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.transmit(now, out);
+    }
     /// Another acknowledgement in recovery, with `delivered` bytes of news.
     fn continue_sack_recovery(&mut self, delivered: u64) {
         let tx = &mut self.tx;
@@ -243,7 +262,7 @@ impl Endpoint {
         let spent = now.saturating_sub(tx.repair.phase_since);
         match tx.phase {
             Phase::Open => {}
-            Phase::Recovery => self.counters.recovery_time += spent,
+            Phase::Recovery | Phase::Restart => self.counters.recovery_time += spent,
             Phase::Loss => self.counters.timeout_time += spent,
         }
         tx.dup_acks = 0;
@@ -265,7 +284,7 @@ impl Endpoint {
         let wait = self.rtt.rto();
         match self.tx.phase {
             Phase::Open => self.counters.timeout_time += wait,
-            Phase::Recovery => {
+            Phase::Recovery | Phase::Restart => {
                 self.counters.timeout_time += wait;
                 self.tx.repair.phase_since = self.tx.repair.phase_since.saturating_add(wait).min(now);
             }

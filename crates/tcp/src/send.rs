@@ -13,6 +13,8 @@ pub(crate) enum Phase {
     Open,
     /// Fast recovery, until `recover` is acknowledged.
     Recovery,
+    /// Fast retransmit without fast recovery: slow start over all that was outstanding, until `recover` is acknowledged.
+    Restart,
     /// The timer expired; until `recover` is acknowledged.
     Loss,
 }
@@ -332,7 +334,7 @@ impl Endpoint {
                 self.retransmit(now, start, end, out);
                 continue;
             }
-            if !room || tx.phase == Phase::Loss || !self.sack {
+            if !room || tx.phase != Phase::Recovery || !self.sack {
                 return true;
             }
             // Rule 2 comes before rules 3 and 4: they are for when there is nothing new, or no window for it.

@@ -16,7 +16,11 @@ fn config() -> impl Strategy<Value = Config> {
         Just(ControlKind::Vegas),
         Just(ControlKind::Cubic),
         Just(ControlKind::Bbr),
-        Just(ControlKind::Dctcp)
+        Just(ControlKind::Dctcp),
+        Just(ControlKind::Tahoe),
+        Just(ControlKind::Westwood),
+        Just(ControlKind::Scalable),
+        (1_u32..100).prop_map(|alpha| ControlKind::Fast { alpha })
     ];
     (switches, sizes, control).prop_map(|((bits, delay), (mss, initial_window, max_window, buffer), control)| {
         let [

@@ -54,7 +54,16 @@ fn config(control: ControlKind) -> Config {
     Config { control, ..plain() }
 }
 
-const CONTROLS: [ControlKind; 4] = [ControlKind::Reno, ControlKind::Vegas, ControlKind::Cubic, ControlKind::Bbr];
+const CONTROLS: [ControlKind; 8] = [
+    ControlKind::Reno,
+    ControlKind::Vegas,
+    ControlKind::Cubic,
+    ControlKind::Bbr,
+    ControlKind::Dctcp,
+    ControlKind::Westwood,
+    ControlKind::Scalable,
+    ControlKind::Fast { alpha: 8 },
+];
 
 #[test]
 fn with_a_buffer_of_one_product_every_control_fills_the_link() {

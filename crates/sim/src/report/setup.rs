@@ -114,6 +114,10 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
         Control::Cubic => "CUBIC",
         Control::Bbr => "BBR",
         Control::Dctcp => "DCTCP",
+        Control::Tahoe => "Tahoe",
+        Control::Westwood => "Westwood+",
+        Control::Scalable => "Scalable",
+        Control::Fast => "FAST",
     };
     let sack = if tcp.sack { "SACK" } else { "no SACK" };
     facts.push(fact(

@@ -14,6 +14,10 @@ impl Scenario {
             Control::Cubic => tcp::control::ControlKind::Cubic,
             Control::Bbr => tcp::control::ControlKind::Bbr,
             Control::Dctcp => tcp::control::ControlKind::Dctcp,
+            Control::Tahoe => tcp::control::ControlKind::Tahoe,
+            Control::Westwood => tcp::control::ControlKind::Westwood,
+            Control::Scalable => tcp::control::ControlKind::Scalable,
+            Control::Fast => tcp::control::ControlKind::Fast { alpha: tcp.fast_alpha },
         };
         tcp::Config {
             mss: u16::try_from(mss.get()).unwrap_or(u16::MAX),
@@ -22,7 +26,7 @@ impl Scenario {
             receive_buffer: tcp.receive_buffer,
             window_scaling: tcp.window_scaling,
             sack: match tcp.control {
-                Control::NewReno => false,
+                Control::NewReno | Control::Tahoe => false,
                 Control::SackReno => true,
                 _ => tcp.sack,
             },

@@ -18,6 +18,14 @@ choice! {
         Bbr = "bbr",
         /// DCTCP (RFC 8257); it turns ECN on. It needs queues that mark.
         Dctcp = "dctcp",
+        /// Tahoe: slow start after every loss; it turns SACK off.
+        Tahoe = "tahoe",
+        /// Westwood+.
+        Westwood = "westwood",
+        /// Scalable TCP.
+        Scalable = "scalable",
+        /// FAST.
+        Fast = "fast",
     }
 }
 
@@ -39,6 +47,8 @@ section! {
     pub struct Tcp {
         /// Congestion control.
         control: Control = Control::Cubic;
+        /// With `fast`: segments that a connection keeps waiting in the network.
+        fast_alpha: u32 = 20, 1..=100_000;
         /// Selective acknowledgement (RFC 2018).
         sack: bool = true;
         /// Explicit congestion notification (RFC 3168): data can be marked by queues instead of dropped.

@@ -7,14 +7,22 @@
 mod bbr;
 mod cubic;
 mod dctcp;
+mod fast;
 mod reno;
+mod scalable;
+mod tahoe;
 mod vegas;
+mod westwood;
 
 pub use bbr::Bbr;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
+pub use fast::Fast;
 pub use reno::Reno;
+pub use scalable::Scalable;
+pub use tahoe::Tahoe;
 pub use vegas::Vegas;
+pub use westwood::Westwood;
 
 use units::Time;
 
@@ -126,6 +134,10 @@ pub trait Control {
     fn reduces_proportionally(&self) -> bool {
         true
     }
+    /// Whether a loss leads to fast recovery; else everything outstanding is sent again in slow start, as after a timeout.
+    fn recovers_fast(&self) -> bool {
+        true
+    }
     /// Whether a duplicate acknowledgement is enough to retransmit a segment older than the round trip plus its spread.
     fn retransmits_early(&self) -> bool {
         false
@@ -145,6 +157,17 @@ pub enum ControlKind {
     Bbr,
     /// DCTCP (RFC 8257); it turns ECN on.
     Dctcp,
+    /// Tahoe (Jacobson 1988).
+    Tahoe,
+    /// Westwood+ (Grieco and Mascolo 2004).
+    Westwood,
+    /// Scalable TCP (Kelly 2003).
+    Scalable,
+    /// FAST (Wei, Jin, Low and Hegde 2006).
+    Fast {
+        /// Segments that a flow keeps waiting in the network.
+        alpha: u32,
+    },
 }
 
 /// A control chosen at run time.
@@ -155,6 +178,10 @@ pub(crate) enum AnyControl {
     Cubic(Box<Cubic>),
     Bbr(Box<Bbr>),
     Dctcp(Dctcp),
+    Tahoe(Tahoe),
+    Westwood(Box<Westwood>),
+    Scalable(Scalable),
+    Fast(Fast),
 }
 
 impl AnyControl {
@@ -165,6 +192,10 @@ impl AnyControl {
             ControlKind::Cubic => Self::Cubic(Box::default()),
             ControlKind::Bbr => Self::Bbr(Box::default()),
             ControlKind::Dctcp => Self::Dctcp(Dctcp::default()),
+            ControlKind::Tahoe => Self::Tahoe(Tahoe::default()),
+            ControlKind::Westwood => Self::Westwood(Box::default()),
+            ControlKind::Scalable => Self::Scalable(Scalable::default()),
+            ControlKind::Fast { alpha } => Self::Fast(Fast::new(alpha)),
         }
     }
 }
@@ -177,6 +208,10 @@ macro_rules! each {
             AnyControl::Cubic($control) => $call,
             AnyControl::Bbr($control) => $call,
             AnyControl::Dctcp($control) => $call,
+            AnyControl::Tahoe($control) => $call,
+            AnyControl::Westwood($control) => $call,
+            AnyControl::Scalable($control) => $call,
+            AnyControl::Fast($control) => $call,
         }
     };
 }
@@ -221,6 +256,9 @@ impl Control for AnyControl {
     }
     fn reduces_proportionally(&self) -> bool {
         each!(self, control => control.reduces_proportionally())
+    }
+    fn recovers_fast(&self) -> bool {
+        each!(self, control => control.recovers_fast())
     }
     fn retransmits_early(&self) -> bool {
         each!(self, control => control.retransmits_early())
