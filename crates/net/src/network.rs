@@ -26,6 +26,8 @@ pub struct Network<P> {
     /// Reused for what disciplines drop and what links lose.
     gone: Vec<PacketId>,
     captured: Vec<(Time, P)>,
+    /// Owners of packets that queues have dropped.
+    dropped: Vec<(u32, u32)>,
 }
 
 /// Where every packet has gone: what was sent is delivered, dropped, lost or in flight.
@@ -82,6 +84,7 @@ impl<P: Packet> Network<P> {
             no_route: 0,
             gone: Vec::new(),
             captured: Vec::new(),
+            dropped: Vec::new(),
         })
     }
 
@@ -183,7 +186,11 @@ impl<P: Packet> Network<P> {
         match link.offer(now, item) {
             Fate::Queued => {}
             Fate::Head(arrival) => events.push(arrival, ARRIVAL, index, link.generation()),
-            Fate::Dropped | Fate::Down => self.packets.free(item.packet),
+            Fate::Dropped => {
+                self.dropped.push(self.packets.get(item.packet).owner());
+                self.packets.free(item.packet);
+            }
+            Fate::Down => self.packets.free(item.packet),
         }
     }
 
@@ -213,6 +220,7 @@ impl<P: Packet> Network<P> {
 
     fn free_dropped(&mut self) {
         for packet in self.gone.drain(..) {
+            self.dropped.push(self.packets.get(packet).owner());
             self.packets.free(packet);
         }
     }
@@ -232,7 +240,10 @@ impl<P: Packet> Network<P> {
             }
             self.routing.set_down(direction, !up);
         }
-        self.free_dropped();
+        // Lost with the link, not dropped by a queue.
+        for packet in self.gone.drain(..) {
+            self.packets.free(packet);
+        }
     }
 
     /// Changes the rate of one direction of a link; a rate of zero is refused (take the link down instead).
@@ -264,6 +275,16 @@ impl<P: Packet> Network<P> {
     /// What has been kept since the last call; a packet is kept when it has reached the link's end.
     pub fn take_captured(&mut self) -> Vec<(Time, P)> {
         std::mem::take(&mut self.captured)
+    }
+
+    /// How many drops nobody has asked about yet.
+    #[inline]
+    pub fn has_dropped(&self) -> usize {
+        self.dropped.len()
+    }
+    /// Whose packets queues have dropped since the last call, in order.
+    pub fn take_dropped(&mut self) -> std::vec::Drain<'_, (u32, u32)> {
+        self.dropped.drain(..)
     }
 
     /// Packet-hops so far: packets accepted by transmitters.

@@ -111,6 +111,7 @@ pub fn shuffle(nodes: u32, bytes: Bytes) -> WorldSpec {
             stop: None,
             jitter: Time::from_ms(1),
             tcp: reference_tcp(180),
+            after: None,
         }],
         seed: 1,
         ..WorldSpec::default()
@@ -131,6 +132,7 @@ fn permutation() -> WorldSpec {
             stop: None,
             jitter: Time::ZERO,
             tcp: reference_tcp(180),
+            after: None,
         }],
         seed: 1,
         ..WorldSpec::default()

@@ -2,26 +2,23 @@
 
 use crate::cluster::Driver;
 use crate::hosts::Hosts;
-use crate::scenario::{Fault, Scenario, Traffic, TrafficKind, node_name, node_number};
-use crate::traffic::{Exchange, FlowSpec, TrafficKind as Kind, TrafficSpec, netpipe_sizes};
+use crate::scenario::{Fault, Scenario, node_name, node_number};
+use crate::traffic::traffic_specs;
 use crate::world::{Change, World, WorldSpec};
 use crate::{RunError, jobs};
 use hadoop::Cluster;
 use net::{Limit, LinkSpec};
-use units::{BitRate, Bytes, Time};
-
-/// What a flow, session or answer carries where the scenario does not say.
-const DEFAULT_BYTES: Bytes = Bytes::from_mb(1);
-/// What a ping-pong's request carries where the scenario does not say.
-const DEFAULT_REQUEST: Bytes = Bytes::new(100);
+use units::{BitRate, Time};
 
 /// The world of a scenario at time zero.
 pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     let seed = scenario.run.seed;
+    let topology = scenario.topology();
+    let traffic = traffic_specs(scenario, &topology).map_err(|error| RunError::Scenario(error.to_string()))?;
     let mut spec = WorldSpec {
-        topology: scenario.topology(),
+        topology,
         framing: scenario.framing(),
-        traffic: scenario.traffic.iter().map(|traffic| traffic_spec(scenario, traffic)).collect(),
+        traffic,
         warm_up: scenario.run.warm_up,
         changes: Vec::new(),
         seed,
@@ -45,53 +42,6 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
 /// What a node's processes reach each other through: memory copies at 40 Gbit/s, 10 us from one to the other, nothing dropped.
 fn loopback() -> LinkSpec {
     LinkSpec::new(BitRate::from_gbps(40), Time::from_us(10)).with_limit(Limit::Unlimited)
-}
-
-fn traffic_spec(scenario: &Scenario, traffic: &Traffic) -> TrafficSpec {
-    let bytes = traffic.bytes.unwrap_or(DEFAULT_BYTES);
-    let workers = scenario.cluster.workers;
-    let number = |name: &str| node_number(name).unwrap_or(0);
-    let kind = match traffic.kind {
-        TrafficKind::Long => Kind::Long { flows: traffic.flows, bytes: traffic.bytes },
-        TrafficKind::AllToAll => Kind::AllToAll { bytes },
-        TrafficKind::Barrier => {
-            Kind::Barrier { request: traffic.request.unwrap_or_default(), bytes, rounds: traffic.rounds }
-        }
-        TrafficKind::Poisson => Kind::Poisson { bytes, interval: traffic.interval, persistent: traffic.persistent },
-        TrafficKind::PingPong => {
-            let exchanges = match traffic.largest {
-                Some(largest) => netpipe_sizes(traffic.smallest, largest, traffic.perturbation)
-                    .into_iter()
-                    .map(Exchange::equal)
-                    .collect(),
-                None => vec![Exchange { request: traffic.request.unwrap_or(DEFAULT_REQUEST), answer: bytes }],
-            };
-            Kind::PingPong { exchanges, rounds: traffic.rounds }
-        }
-        TrafficKind::Csv => Kind::Flows(
-            traffic
-                .flow
-                .iter()
-                .map(|flow| FlowSpec {
-                    start: flow.start,
-                    from: number(&flow.from),
-                    to: number(&flow.to),
-                    bytes: flow.bytes,
-                })
-                .collect(),
-        ),
-    };
-    let position = scenario.traffic.iter().position(|other| std::ptr::eq(other, traffic)).unwrap_or(0);
-    TrafficSpec {
-        name: if traffic.name.is_empty() { format!("{}-{}", kind.name(), position + 1) } else { traffic.name.clone() },
-        kind,
-        from: traffic.from.numbers(workers),
-        to: traffic.to_or_default().numbers(workers),
-        start: traffic.start,
-        stop: traffic.stop,
-        jitter: traffic.jitter,
-        tcp: scenario.tcp_config(),
-    }
 }
 
 /// What a fault changes, and when it is over.

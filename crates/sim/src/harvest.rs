@@ -132,6 +132,7 @@ fn flow(record: &FlowRecord, traffic: &[String]) -> Flow {
         retransmissions: record.totals.retransmissions,
         timeouts: record.totals.timeouts,
         zero_windows: record.totals.zero_windows,
+        drops: record.drops.into(),
         rtt: record.rtt,
     }
 }

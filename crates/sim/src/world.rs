@@ -116,6 +116,12 @@ impl World {
 
     /// Runs until `until`, or until all jobs and all traffic that has an end are done; returns whether they are.
     pub fn run(&mut self, until: Time) -> bool {
+        let finished = self.run_events(until);
+        self.transport.resolve_dropped();
+        finished
+    }
+
+    fn run_events(&mut self, until: Time) -> bool {
         self.pauses += 1;
         self.events.push(until, PAUSE, self.pauses, 0);
         while let Some(event) = self.events.pop() {

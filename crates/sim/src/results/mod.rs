@@ -10,17 +10,20 @@ mod pcapng;
 mod statistics;
 mod summary;
 mod tables;
+mod traffic;
+mod traffic_view;
 
 pub use folder::{Folder, FolderError};
 pub use job::{
     Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
     Waiting,
 };
-pub use network::{Disk, Flow, Link, MessageOutcome, NetworkTotals, Node, TrafficOutcome};
+pub use network::{Disk, Flow, Link, NetworkTotals, Node};
 pub use pcapng::{Capture, Frame};
 pub use statistics::{Estimate, t_quantile};
 pub use summary::{SCHEMA, to_json};
 pub use tables::{Table, tables};
+pub use traffic::{Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TrafficOutcome, jain};
 
 use units::Time;
 

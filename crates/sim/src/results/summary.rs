@@ -1,6 +1,7 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
-use super::{Balance, Job, JobState, MessageOutcome, RunResult, TrafficOutcome, Waiting};
+use super::traffic_view::{TrafficView, traffic_view};
+use super::{Balance, Job, JobState, RunResult, Waiting};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use units::Time;
@@ -64,37 +65,6 @@ struct BytesView {
     written: u64,
     spilled: u64,
     wasted: u64,
-}
-
-#[derive(Serialize)]
-struct TrafficView<'a> {
-    name: &'a str,
-    kind: &'a str,
-    begun: u64,
-    completed: u64,
-    rounds: u64,
-    start_s: f64,
-    finish_s: Option<f64>,
-    delivered: u64,
-    goodput_bps: u64,
-    goodput_warm_bps: u64,
-    completion_mean_s: f64,
-    completion_p50_s: f64,
-    completion_p95_s: f64,
-    completion_p99_s: f64,
-    completion_max_s: f64,
-    jain: f64,
-    messages: Vec<MessageView>,
-}
-
-#[derive(Serialize)]
-struct MessageView {
-    bytes: u64,
-    rounds: u64,
-    latency_s: f64,
-    latency_least_s: f64,
-    latency_most_s: f64,
-    throughput_bps: u64,
 }
 
 #[derive(Serialize)]
@@ -261,39 +231,6 @@ fn job_view(job: &Job) -> JobView<'_> {
             .iter()
             .map(|waiting| (waiting.name(), job.breakdown.of(*waiting).as_secs_f64()))
             .collect(),
-    }
-}
-
-fn traffic_view(traffic: &TrafficOutcome) -> TrafficView<'_> {
-    TrafficView {
-        name: &traffic.name,
-        kind: &traffic.kind,
-        begun: traffic.begun,
-        completed: traffic.completed,
-        rounds: traffic.rounds,
-        start_s: traffic.start.as_secs_f64(),
-        finish_s: seconds(traffic.finish),
-        delivered: traffic.delivered.get(),
-        goodput_bps: traffic.goodput.as_bps(),
-        goodput_warm_bps: traffic.goodput_warm.as_bps(),
-        completion_mean_s: traffic.completion_mean.as_secs_f64(),
-        completion_p50_s: traffic.completion_p50.as_secs_f64(),
-        completion_p95_s: traffic.completion_p95.as_secs_f64(),
-        completion_p99_s: traffic.completion_p99.as_secs_f64(),
-        completion_max_s: traffic.completion_max.as_secs_f64(),
-        jain: traffic.jain,
-        messages: traffic.messages.iter().map(message_view).collect(),
-    }
-}
-
-fn message_view(message: &MessageOutcome) -> MessageView {
-    MessageView {
-        bytes: message.bytes.get(),
-        rounds: message.rounds,
-        latency_s: message.latency.as_secs_f64(),
-        latency_least_s: message.latency_least.as_secs_f64(),
-        latency_most_s: message.latency_most.as_secs_f64(),
-        throughput_bps: message.throughput.as_bps(),
     }
 }
 

@@ -18,6 +18,8 @@ mod queue;
 mod run;
 mod settings;
 mod tcp;
+mod traffic;
+mod traffic_check;
 pub(crate) mod tree;
 mod wiring;
 
@@ -29,8 +31,9 @@ pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedKind};
 pub use problem::{Problem, ScenarioError, Source, Span};
 pub use queue::{Queue, QueueKind, QueueLimit};
-pub use run::{Fault, GivenFlow, Run, Traffic, TrafficKind};
+pub use run::{Fault, Run};
 pub use tcp::{Control, Recovery, Tcp};
+pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 
 use key::{Key, Section, section};
 use problem::Problems;
