@@ -24,20 +24,18 @@ impl Scenario {
         for (number, (at, content)) in lines(text).enumerate() {
             let fields = fields(content, at, |c| c == ',');
             if number == 0 && is_header(&fields) {
-                match columns(&fields) {
-                    Some(columns) => order = columns,
-                    None => {
-                        let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
-                        let message = format!("these columns, {}, are not those of a list of flows", names.join(", "));
-                        let help = format!("{}, in any order", COLUMNS.join(", "));
-                        problems.add_with_help(&whole(content, at), message, help);
-                        // Every line would be wrong after such a first one.
-                        break;
-                    }
-                }
+                let Some(columns) = columns(&fields) else {
+                    let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
+                    let message = format!("these columns, {}, are not those of a list of flows", names.join(", "));
+                    let help = format!("{}, in any order", COLUMNS.join(", "));
+                    problems.add_with_help(&whole(content, at), message, help);
+                    // Every line would be wrong after such a first one.
+                    break;
+                };
+                order = columns;
                 continue;
             }
-            flows.extend(read_flow(&fields, order, whole(content, at), self.cluster.workers, &mut problems));
+            flows.extend(read_flow(&fields, order, &whole(content, at), self.cluster.workers, &mut problems));
         }
         failed(problems, file, text)?;
         let traffic = &mut self.traffic[traffic];
@@ -154,13 +152,13 @@ fn columns(fields: &[(&str, Span)]) -> Option<[usize; 4]> {
 fn read_flow(
     fields: &[(&str, Span)],
     order: [usize; 4],
-    line: Span,
+    line: &Span,
     workers: u32,
     problems: &mut Problems,
 ) -> Option<GivenFlow> {
     if fields.len() != COLUMNS.len() {
         let message = format!("a flow has 4 fields, and this line {}", fields.len());
-        problems.add_with_help(&line, message, "start in seconds, from, to, bytes");
+        problems.add_with_help(line, message, "start in seconds, from, to, bytes");
         return None;
     }
     let [(begin, begin_span), (from, from_span), (to, to_span), (bytes, bytes_span)] = order.map(|at| &fields[at]);

@@ -116,13 +116,12 @@ fn interval_of_load(scenario: &Scenario, topology: &Topology, traffic: &Traffic,
         let spec = topology.spec(link);
         spec.shaper.map_or(spec.rate, |shaper| shaper.rate.min(spec.rate)).as_bps() as f64
     };
-    let all = match traffic.load_link.as_ref().and_then(|name| Scenario::link(topology, name)) {
-        Some(link) => rate(link),
-        None => {
-            let hosts = to.iter().filter_map(|node| topology.hosts().get(*node as usize));
-            hosts.filter_map(|host| topology.uplink(*host)).map(|link| rate(link.reverse())).sum()
-        }
+    let receivers = || {
+        let hosts = to.iter().filter_map(|node| topology.hosts().get(*node as usize));
+        hosts.filter_map(|host| topology.uplink(*host)).map(|link| rate(link.reverse())).sum()
     };
+    let link = traffic.load_link.as_ref().and_then(|name| Scenario::link(topology, name));
+    let all: f64 = link.map_or_else(receivers, rate);
     let seconds = mean * 8.0 * sources as f64 / (load * all);
     Time::from_secs_f64(seconds.clamp(1e-9, 86_400.0 * 30.0))
 }
