@@ -16,7 +16,6 @@ mod endpoint;
 mod flight;
 mod handshake;
 mod output;
-mod rack;
 mod ranges;
 mod receive;
 mod recovery;
@@ -24,7 +23,6 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod send;
-mod tail;
 
 pub mod control;
 
