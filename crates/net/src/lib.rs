@@ -2,7 +2,6 @@
 //!
 //! The network does not look into what it carries, but for the ECN field: see [`Packet`].
 
-pub mod bond;
 mod link;
 mod network;
 mod packet;
@@ -12,7 +11,7 @@ mod shaper;
 mod topology;
 
 pub use link::{Counters, Link, LinkSpec, SpecError};
-pub use network::{ARRIVAL, BOND, Ledger, LedgerError, Network, TRANSMISSION_DONE};
+pub use network::{ARRIVAL, Ledger, LedgerError, Network, TRANSMISSION_DONE};
 pub use packet::{Packet, PacketId};
 pub use queue::{Discipline, DropTail, Ecn, Item, Limit, Queue, Threshold};
 pub use routing::{FlowKey, RouteId};

@@ -1,13 +1,10 @@
 //! The network at run time: packets go from link to link along their routes.
 
-mod bonding;
-
 use crate::link::Fate;
 use crate::packet::{Packet, Packets, Transit};
 use crate::queue::{Ecn, Item, Queue};
 use crate::routing::{END, Routing};
 use crate::{FlowKey, Link, LinkId, PacketId, RouteId, SpecError, Topology};
-use bonding::Bonds;
 use des::{Event, EventQueue};
 use thiserror::Error;
 use units::{BitRate, Time};
@@ -16,8 +13,6 @@ use units::{BitRate, Time};
 pub const ARRIVAL: u8 = 0;
 /// Event kind: a managed link's transmitter is done with a packet.
 pub const TRANSMISSION_DONE: u8 = 1;
-/// Event kind: something happens at an end of a bond.
-pub const BOND: u8 = 8;
 
 /// Links, routes, and the packets between them.
 #[derive(Debug)]
@@ -31,7 +26,8 @@ pub struct Network<P> {
     /// Reused for what disciplines drop and what links lose.
     gone: Vec<PacketId>,
     captured: Vec<(Time, P)>,
-    bonds: Box<Bonds>,
+    /// Owners of packets that queues have dropped.
+    dropped: Vec<(u32, u32)>,
 }
 
 /// Where every packet has gone: what was sent is delivered, dropped, lost or in flight.
@@ -41,11 +37,11 @@ pub struct Ledger {
     pub sent: u64,
     /// Handed back at the end of their route.
     pub delivered: u64,
-    /// Dropped at a full queue, or before the processor of a bond's end.
+    /// Dropped at a full queue.
     pub dropped: u64,
     /// Lost on a link by chance.
     pub lost: u64,
-    /// Lost on a link that was or went down or silent, or at a bond without a usable member.
+    /// Lost on a link that was or went down.
     pub lost_down: u64,
     /// Sent when no path led to the receiver.
     pub no_route: u64,
@@ -88,7 +84,7 @@ impl<P: Packet> Network<P> {
             no_route: 0,
             gone: Vec::new(),
             captured: Vec::new(),
-            bonds: Box::new(Bonds::new(topology, seed)?),
+            dropped: Vec::new(),
         })
     }
 
@@ -181,15 +177,7 @@ impl<P: Packet> Network<P> {
     #[inline]
     fn forward(&mut self, now: Time, mut item: Transit, events: &mut EventQueue) {
         let index = self.routing.at(item.next);
-        if index as usize >= self.links.len() {
-            return self.forward_bonded(now, item, events);
-        }
         item.next += 1;
-        self.offer(now, index, item, events);
-    }
-
-    #[inline]
-    fn offer(&mut self, now: Time, index: u32, item: Transit, events: &mut EventQueue) {
         let link = &mut self.links[index as usize];
         if link.is_special() && link.is_managed() && link.is_up() {
             self.forward_managed(now, index, item, events);
@@ -198,7 +186,11 @@ impl<P: Packet> Network<P> {
         match link.offer(now, item) {
             Fate::Queued => {}
             Fate::Head(arrival) => events.push(arrival, ARRIVAL, index, link.generation()),
-            Fate::Dropped | Fate::Down => self.packets.free(item.packet),
+            Fate::Dropped => {
+                self.dropped.push(self.packets.get(item.packet).owner());
+                self.packets.free(item.packet);
+            }
+            Fate::Down => self.packets.free(item.packet),
         }
     }
 
@@ -228,6 +220,7 @@ impl<P: Packet> Network<P> {
 
     fn free_dropped(&mut self) {
         for packet in self.gone.drain(..) {
+            self.dropped.push(self.packets.get(packet).owner());
             self.packets.free(packet);
         }
     }
@@ -247,8 +240,10 @@ impl<P: Packet> Network<P> {
             }
             self.routing.set_down(direction, !up);
         }
-        self.free_dropped();
-        self.carrier_of_member(now, link, up, events);
+        // Lost with the link, not dropped by a queue.
+        for packet in self.gone.drain(..) {
+            self.packets.free(packet);
+        }
     }
 
     /// Changes the rate of one direction of a link; a rate of zero is refused (take the link down instead).
@@ -282,6 +277,16 @@ impl<P: Packet> Network<P> {
         std::mem::take(&mut self.captured)
     }
 
+    /// How many drops nobody has asked about yet.
+    #[inline]
+    pub fn has_dropped(&self) -> usize {
+        self.dropped.len()
+    }
+    /// Whose packets queues have dropped since the last call, in order.
+    pub fn take_dropped(&mut self) -> std::vec::Drain<'_, (u32, u32)> {
+        self.dropped.drain(..)
+    }
+
     /// Packet-hops so far: packets accepted by transmitters.
     pub fn hops(&self) -> u64 {
         self.links.iter().map(|link| link.counters().packets).sum()
@@ -293,11 +298,11 @@ impl<P: Packet> Network<P> {
         Ledger {
             sent: self.sent,
             delivered: self.delivered,
-            dropped: sum(|link| link.counters().drops) + self.bonds.drops(),
+            dropped: sum(|link| link.counters().drops),
             lost: sum(|link| link.counters().lost),
-            lost_down: sum(|link| link.counters().lost_down) + self.bonds.lost(),
+            lost_down: sum(|link| link.counters().lost_down),
             no_route: self.no_route,
-            in_flight: sum(Link::holds) + self.bonds.waiting(),
+            in_flight: sum(Link::holds),
             slab: self.packets.live(),
         }
     }

@@ -16,6 +16,10 @@ pub trait Packet: Copy {
     }
     /// Sets its ECN field to [`Ecn::Ce`]; only called if it is [`Ecn::Ect`].
     fn mark(&mut self) {}
+    /// Whose it is, for the count of drops: a number, and a generation where the number may have been somebody else's before.
+    fn owner(&self) -> (u32, u32) {
+        (0, 0)
+    }
 }
 
 /// A bare number, without an ECN field.

@@ -3,11 +3,10 @@
 //! A route is a run of link indices that ends in [`END`]; a packet carries its place on it, so that no hop looks anything up
 //! (csg-htsim's source routes). Equal routes are stored once and kept, so that packets in flight stay valid when routes change.
 
-use crate::bond::{Address, CLASSES, Distribution, HashPolicy, Headers};
 use crate::topology::VertexKind;
 use crate::{LinkId, Topology, VertexId};
 use des::define_index;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 define_index! {
     /// The start of a route in the arena.
@@ -54,17 +53,8 @@ const fn mix(value: u64) -> u64 {
 const UNREACHABLE: u16 = u16::MAX;
 
 /// Distances and routes over the links that are up.
-///
-/// A bond is one link here: that of its end e has the number of links plus e, and stands on a route as the number of links plus e times 840
-/// plus the remainder of the flow's hash by 840.
 #[derive(Debug)]
 pub(crate) struct Routing {
-    /// How many links there are.
-    links: u32,
-    /// The hash policy of each end of a bond; none goes by turns.
-    policies: Vec<Option<HashPolicy>>,
-    /// Number of each host.
-    hosts: Vec<u32>,
     /// Neighbours of each vertex with the link to them.
     neighbours: Vec<Vec<(VertexId, LinkId)>>,
     forwards: Vec<bool>,
@@ -72,42 +62,22 @@ pub(crate) struct Routing {
     /// Hops to a destination from every vertex, computed when first asked for.
     distances: Vec<Option<Box<[u16]>>>,
     arena: Vec<u32>,
-    known: BTreeMap<Box<[u32]>, RouteId>,
+    known: BTreeMap<Box<[LinkId]>, RouteId>,
 }
 
 impl Routing {
     pub(crate) fn new(topology: &Topology) -> Self {
         let vertices = topology.vertex_count();
         let mut neighbours = vec![Vec::new(); vertices];
-        let mut connect = |(a, b): (VertexId, VertexId), forth: LinkId| {
-            neighbours[a.0 as usize].push((b, forth));
-            neighbours[b.0 as usize].push((a, forth.reverse()));
-        };
-        let members: BTreeSet<u32> = topology.bonds().iter().flat_map(|bond| &bond.members).map(|m| m.0 / 2).collect();
-        for (k, cable) in topology.cables().iter().enumerate().filter(|(k, _)| !members.contains(&(*k as u32))) {
-            connect((cable.a, cable.b), LinkId(2 * k as u32));
-        }
-        let links = 2 * topology.cables().len() as u32;
-        let mut policies = Vec::new();
-        for (k, bond) in topology.bonds().iter().enumerate() {
-            let Some(first) = bond.members.first() else { continue };
-            connect(topology.ends(*first), LinkId(links + 2 * k as u32));
-            policies.extend(bond.ends.map(|end| match end.distribution {
-                Distribution::Hash(policy) => Some(policy),
-                Distribution::RoundRobin => None,
-            }));
-        }
-        let mut hosts = vec![0; vertices];
-        for (number, host) in topology.hosts().iter().enumerate() {
-            hosts[host.0 as usize] = number as u32;
+        for (k, cable) in topology.cables().iter().enumerate() {
+            let forth = LinkId(2 * k as u32);
+            neighbours[cable.a.0 as usize].push((cable.b, forth));
+            neighbours[cable.b.0 as usize].push((cable.a, forth.reverse()));
         }
         Self {
-            links,
-            hosts,
             neighbours,
             forwards: topology.vertices.iter().map(|vertex| vertex.kind == VertexKind::Switch).collect(),
-            down: vec![false; links as usize + policies.len()],
-            policies,
+            down: vec![false; 2 * topology.cables().len()],
             distances: vec![None; vertices],
             arena: Vec::new(),
             known: BTreeMap::new(),
@@ -130,8 +100,7 @@ impl Routing {
     pub(crate) fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         if key.from == key.to {
             let (_, loopback) = self.neighbours[key.from.0 as usize].iter().find(|(vertex, _)| *vertex == key.from)?;
-            let loopback = loopback.0;
-            return Some(self.intern(vec![loopback]));
+            return Some(self.intern(vec![*loopback]));
         }
         let distances = distances_to(key.to, &mut self.distances, &self.neighbours, &self.forwards, &self.down);
         let mut at = key.from;
@@ -150,57 +119,25 @@ impl Routing {
             let count = choices.clone().count() as u64;
             let choice = (u128::from(key.hash(at.0 as usize)) * u128::from(count)) >> 64;
             let (vertex, link) = *choices.clone().nth(choice as usize)?;
-            links.push(link.0);
+            links.push(link);
             at = vertex;
-        }
-        for place in &mut links {
-            *place = self.place_of(LinkId(*place), key);
         }
         Some(self.intern(links))
     }
 
-    /// What stands on a flow's route for a link.
-    fn place_of(&self, link: LinkId, key: FlowKey) -> u32 {
-        let Some(end) = link.0.checked_sub(self.links) else { return link.0 };
-        let address = |vertex: VertexId| Address::of_host(self.hosts[vertex.0 as usize]);
-        let hash = self.policies[end as usize].map_or(0, |policy| {
-            policy.hash(&Headers {
-                source: address(key.from),
-                destination: address(key.to),
-                source_port: key.from_port,
-                destination_port: key.to_port,
-            })
-        });
-        self.links + end * CLASSES + hash % CLASSES
-    }
-
-    /// The end of a bond and the remainder of the hash that stand at a place of a route where no plain link does.
-    pub(crate) fn bond_at(&self, place: u32) -> (usize, u32) {
-        let at = self.at(place) - self.links;
-        ((at / CLASSES) as usize, at % CLASSES)
-    }
-    /// The link that a bond is from one of its ends.
-    pub(crate) fn bond_link(&self, end: usize) -> LinkId {
-        LinkId(self.links + end as u32)
-    }
-
-    fn intern(&mut self, links: Vec<u32>) -> RouteId {
+    fn intern(&mut self, links: Vec<LinkId>) -> RouteId {
         let arena = &mut self.arena;
         *self.known.entry(links.into_boxed_slice()).or_insert_with_key(|links| {
             let start = arena.len() as u32;
-            arena.extend(links);
+            arena.extend(links.iter().map(|link| link.0));
             arena.push(END);
             RouteId(start)
         })
     }
 
-    /// The links of a route; for a bond, [`Routing::bond_link`] of the end that sends.
+    /// The links of a route.
     pub(crate) fn links(&self, route: RouteId) -> impl Iterator<Item = LinkId> {
-        let link = |place: u32| match place.checked_sub(self.links) {
-            Some(at) => LinkId(self.links + at / CLASSES),
-            None => LinkId(place),
-        };
-        self.arena[route.0 as usize..].iter().take_while(|place| **place != END).map(move |place| link(*place))
+        self.arena[route.0 as usize..].iter().take_while(|link| **link != END).map(|link| LinkId(*link))
     }
 }
 

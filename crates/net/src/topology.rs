@@ -1,7 +1,6 @@
 //! Graphs of hosts and switches, and the usual ones ready made.
 
 use crate::LinkSpec;
-use crate::bond::BondSpec;
 use des::define_index;
 
 define_index! {
@@ -52,7 +51,6 @@ pub struct Topology {
     pub(crate) vertices: Vec<Vertex>,
     pub(crate) cables: Vec<Cable>,
     hosts: Vec<VertexId>,
-    bonds: Vec<BondSpec>,
 }
 
 impl Topology {
@@ -105,21 +103,6 @@ impl Topology {
         (0..nodes).map(attach).collect()
     }
 
-    /// Lets cables act as one; [`BondSpec::check`] says whether they can.
-    pub fn add_bond(&mut self, bond: BondSpec) {
-        self.bonds.push(bond);
-    }
-    /// The bonds in order of their adding.
-    pub fn bonds(&self) -> &[BondSpec] {
-        &self.bonds
-    }
-    /// The bond that a link belongs to, and which of its members it is.
-    pub fn bond_of(&self, link: LinkId) -> Option<(&BondSpec, usize)> {
-        let place =
-            |bond: &BondSpec| bond.members.iter().position(|member| *member == link || *member == link.reverse());
-        self.bonds.iter().find_map(|bond| Some((bond, place(bond)?)))
-    }
-
     /// Gives every host a loopback: a cable to itself, over which it talks to itself.
     pub fn add_loopbacks(&mut self, spec: &LinkSpec) {
         for host in self.hosts.clone() {
@@ -166,14 +149,12 @@ impl Topology {
         let cable = &mut self.cables[link.0 as usize / 2];
         if link.0.is_multiple_of(2) { &mut cable.forth } else { &mut cable.back }
     }
-    /// What a link is called: `from->to`, and `from->to #2` the second member of a bond.
+    /// What a link is called: `from->to`.
     pub fn link_name(&self, link: LinkId) -> String {
         let (from, to) = self.ends(link);
-        let member = self.bond_of(link).map_or_else(String::new, |(_, member)| format!(" #{}", member + 1));
-        format!("{}->{}{member}", self.name(from), self.name(to))
+        format!("{}->{}", self.name(from), self.name(to))
     }
-    /// The link on which a host sends, the first of them if there are several; its reverse is one on which it receives. None for a vertex
-    /// without a cable.
+    /// The link on which a host sends; its reverse is the one on which it receives. None for a vertex without a cable.
     pub fn uplink(&self, host: VertexId) -> Option<LinkId> {
         let mut wires = self.cables.iter().enumerate().filter(|(_, cable)| cable.a != cable.b);
         wires.find_map(|(k, cable)| match host {

@@ -1,6 +1,6 @@
 //! Packet-hops per CPU second on fixed work loads, each of which says enough about its outcome to be compared with a reference.
 
-use crate::traffic::{TrafficKind, TrafficSpec};
+use crate::traffic::{Sizes, TrafficKind, TrafficSpec};
 use crate::world::{World, WorldSpec};
 use net::{Limit, LinkSpec, Topology};
 use rustix::time::{ClockId, clock_gettime};
@@ -111,6 +111,7 @@ pub fn shuffle(nodes: u32, bytes: Bytes) -> WorldSpec {
             stop: None,
             jitter: Time::from_ms(1),
             tcp: reference_tcp(180),
+            after: None,
         }],
         seed: 1,
         ..WorldSpec::default()
@@ -131,6 +132,7 @@ fn permutation() -> WorldSpec {
             stop: None,
             jitter: Time::ZERO,
             tcp: reference_tcp(180),
+            after: None,
         }],
         seed: 1,
         ..WorldSpec::default()
@@ -152,13 +154,18 @@ pub fn incast_short(clients: u32) -> WorldSpec {
         topology,
         traffic: vec![TrafficSpec {
             name: "sessions".to_owned(),
-            kind: TrafficKind::Poisson { bytes: Bytes::new(10_000), interval: Time::from_ms(40), persistent: false },
+            kind: TrafficKind::Poisson {
+                sizes: Sizes::Fixed(Bytes::new(10_000)),
+                interval: Time::from_ms(40),
+                persistent: false,
+            },
             from: (0..clients).collect(),
             to: vec![clients],
             start: Time::ZERO,
             stop: None,
             jitter: Time::ZERO,
             tcp: Config { mss: 1_000, initial_window: 2, max_window: None, ..reference_tcp(0) },
+            after: None,
         }],
         seed: 1,
         ..WorldSpec::default()

@@ -51,6 +51,7 @@ fn flow(from: u32, to: u32, service: &str, start: f64, finish: Option<f64>, byte
         retransmissions: 3,
         timeouts: 1,
         zero_windows: 0,
+        drops: 0,
         rtt: Some(Time::from_us(120)),
     }
 }

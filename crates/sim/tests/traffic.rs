@@ -4,23 +4,14 @@ use net::{Limit, LinkId, LinkSpec, TokenBucketSpec, Topology};
 use proptest::prelude::*;
 use sim::bench::{digest, reference_tcp};
 use sim::results::TrafficOutcome;
-use sim::traffic::{Exchange, FlowSpec, TrafficKind, TrafficSpec, netpipe_sizes};
+use sim::traffic::{Exchange, FlowSpec, Pareto, Sizes, TrafficKind, TrafficSpec, netpipe_sizes};
 use sim::world::{Change, World, WorldSpec};
 use tcp::Config;
 use tcp::control::ControlKind;
 use units::{BitRate, Bytes, Time};
 
 fn spec(kind: TrafficKind, from: &[u32], to: &[u32]) -> TrafficSpec {
-    TrafficSpec {
-        name: "test".to_owned(),
-        kind,
-        from: from.to_vec(),
-        to: to.to_vec(),
-        start: Time::ZERO,
-        stop: None,
-        jitter: Time::ZERO,
-        tcp: Config::default(),
-    }
+    TrafficSpec { name: "test".to_owned(), kind, from: from.to_vec(), to: to.to_vec(), ..TrafficSpec::default() }
 }
 
 fn on_star(nodes: usize, traffic: TrafficSpec) -> WorldSpec {
@@ -171,7 +162,8 @@ fn a_barrier_with_requests_begins_at_the_reader() {
 #[test]
 fn poisson_sessions_come_at_their_rate() {
     for persistent in [false, true] {
-        let kind = TrafficKind::Poisson { bytes: Bytes::new(10_000), interval: Time::from_ms(20), persistent };
+        let kind =
+            TrafficKind::Poisson { sizes: Sizes::Fixed(Bytes::new(10_000)), interval: Time::from_ms(20), persistent };
         let mut traffic = spec(kind, &[0, 1, 2, 3], &[4]);
         traffic.stop = Some(Time::from_secs(20));
         let (_, outcome, world) = run(&on_star(5, traffic), Time::from_secs(30));
@@ -222,6 +214,15 @@ fn traffic_to_a_node_that_never_answers_ends() {
     assert_eq!(outcome.completed, 2);
 }
 
+fn sizes() -> impl Strategy<Value = Sizes> {
+    let pareto = |mean| Sizes::Pareto(Pareto::new(1.1, Bytes::new(mean), Some(Bytes::new(1_000_000))).unwrap());
+    prop_oneof![
+        (1_u64..200_000).prop_map(|bytes| Sizes::Fixed(Bytes::new(bytes))),
+        (1_u64..50_000).prop_map(|mean| Sizes::Exponential { mean: Bytes::new(mean) }),
+        (100_u64..50_000).prop_map(pareto),
+    ]
+}
+
 fn kinds() -> impl Strategy<Value = TrafficKind> {
     let bytes = || (1_u64..200_000).prop_map(Bytes::new);
     prop_oneof![
@@ -232,10 +233,14 @@ fn kinds() -> impl Strategy<Value = TrafficKind> {
             bytes,
             rounds
         }),
-        (bytes(), any::<bool>()).prop_map(|(bytes, persistent)| TrafficKind::Poisson {
-            bytes,
+        (sizes(), any::<bool>()).prop_map(|(sizes, persistent)| TrafficKind::Poisson {
+            sizes,
             interval: Time::from_ms(50),
             persistent
+        }),
+        (bytes(), sizes(), prop::option::of(1_u32..6), 1_u32..20).prop_map(|(request, sizes, fan_out, queries)| {
+            let deadline = Some(Time::from_ms(20));
+            TrafficKind::PartitionAggregate { request, sizes, fan_out, interval: Time::from_ms(100), queries, deadline }
         }),
         (prop::collection::vec((bytes(), bytes()), 1..3), 1_u32..5).prop_map(|(both, rounds)| {
             let exchanges = both.into_iter().map(|(request, answer)| Exchange { request, answer }).collect();

@@ -14,6 +14,9 @@ pub enum Recovery {
     /// moves the left edge, and up with everything sent. So every further segment that a window has lost keeps its place in
     /// *pipe* until its retransmission is acknowledged, and the sender is the more careful the more it has lost. The window is halved at once.
     FallFloyd,
+    /// RACK-TLP (RFC 8985): what is lost is found by the time since it was sent, and a lost tail by a probe after two round trips. The window is
+    /// reduced as with RFC 6675.
+    Rack,
 }
 
 /// How an endpoint behaves. [`Config::default`] is a present-day host's: SACK, timestamps, window scaling, delayed

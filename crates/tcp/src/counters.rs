@@ -28,6 +28,8 @@ pub struct Counters {
     pub zero_windows_announced: u32,
     /// Probes of a closed window.
     pub window_probes: u32,
+    /// Tail loss probes (RFC 8985).
+    pub tail_probes: u32,
     /// Time spent in fast recovery.
     pub recovery_time: Time,
     /// Time lost to timeouts: waiting for the timer to expire, and then until what was outstanding is acknowledged.
@@ -47,6 +49,7 @@ impl Counters {
         zero_windows_seen: 0,
         zero_windows_announced: 0,
         window_probes: 0,
+        tail_probes: 0,
         recovery_time: Time::ZERO,
         timeout_time: Time::ZERO,
     };

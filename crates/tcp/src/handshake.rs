@@ -3,7 +3,8 @@
 use crate::control::{Control, Window};
 use crate::endpoint::State;
 use crate::flight::Flight;
-use crate::{Endpoint, Flags, Notice, Output, Segment};
+use crate::rack::Rack;
+use crate::{Endpoint, Flags, Notice, Output, Recovery, Segment};
 use units::Time;
 
 impl Endpoint {
@@ -83,6 +84,9 @@ impl Endpoint {
         tx.retries = 0;
         if self.control.watches_deliveries() {
             tx.flight = Some(Box::<Flight>::default());
+        }
+        if self.config.recovery == Recovery::Rack && self.sack {
+            tx.repair.rack = Some(Box::new(Rack::new()));
         }
         self.control.on_connected(&mut tx.window, now, self.rtt.smoothed());
         self.state = if tx.finishing { State::FinWait1 } else { State::Established };

@@ -16,6 +16,7 @@ mod endpoint;
 mod flight;
 mod handshake;
 mod output;
+mod rack;
 mod ranges;
 mod receive;
 mod recovery;
@@ -23,6 +24,7 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod send;
+mod tail;
 
 pub mod control;
 

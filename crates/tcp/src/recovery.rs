@@ -33,27 +33,42 @@ impl Endpoint {
         }
         let tx = &mut self.tx;
         let pipe_before = if tx.flight.is_some() { tx.pipe() } else { 0 };
+        self.begin_rack(now, segment);
         let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
         let echoed = self.take_echo(now, segment);
         let tx = &mut self.tx;
         if segment.ack > tx.una {
             self.take_new_ack(now, segment, news, pipe_before, echoed, out);
-        } else if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
+            self.recover_by_rack(now, news, out);
+            return;
+        }
+        self.judge_by_rack(now, segment, false);
+        let tx = &mut self.tx;
+        if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
             self.report_delivery(now, pipe_before);
             self.take_duplicate_ack(now, news, out);
         }
+        self.recover_by_rack(now, news, out);
     }
     /// Notes what the SACK blocks say has arrived; returns how many bytes of it are news.
     #[cold]
     fn take_sack(&mut self, now: Time, segment: &Segment) -> u64 {
         let tx = &mut self.tx;
         let mut news = 0;
+        if let Some(rack) = tx.rack()
+            && let Some((_, end)) = segment.dsack()
+        {
+            rack.on_dsack(end);
+        }
         for (start, end) in segment.sack_blocks() {
             // A block at or below the acknowledgement reports a duplicate (RFC 2883).
             if start > segment.ack && start < end && end <= tx.nxt {
                 let added = tx.repair.board.sack(start, end);
                 if let Some(flight) = tx.flight.as_mut().filter(|_| added > 0) {
                     flight.on_sack(now, start, end);
+                }
+                if let Some(rack) = tx.rack().filter(|_| added > 0) {
+                    rack.on_sack(start, end);
                 }
                 news += added;
             }
@@ -110,6 +125,10 @@ impl Endpoint {
         if !impatient {
             tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
         }
+        if let Some(rack) = tx.rack() {
+            rack.on_ack(segment.ack);
+        }
+        let found = self.judge_by_rack(now, segment, true);
         self.report_delivery(now, pipe_before);
         let tx = &mut self.tx;
         let ack = Ack {
@@ -122,7 +141,7 @@ impl Endpoint {
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
         };
         match tx.phase {
-            Phase::Open if echoed => {}
+            Phase::Open if echoed || found => {}
             Phase::Open => self.control.on_ack(&mut tx.window, &ack),
             Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
             Phase::Restart | Phase::Loss => {
@@ -177,6 +196,8 @@ impl Endpoint {
             }
             Phase::Recovery => tx.repair.inflation += u64::from(mss),
             Phase::Restart | Phase::Loss => {}
+            // RACK does not count.
+            Phase::Open if tx.repair.rack.is_some() => {}
             Phase::Open => {
                 let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
                 let enough = u64::from(tx.dup_acks) >= DUP_THRESH
@@ -198,7 +219,7 @@ impl Endpoint {
             }
         }
     }
-    fn enter_recovery(&mut self, now: Time, news: u64, out: &mut Output) {
+    pub(crate) fn enter_recovery(&mut self, now: Time, news: u64, out: &mut Output) {
         self.counters.fast_recoveries += 1;
         self.enter_phase(now, Phase::Recovery);
         let news_of_loss = self.loss_is_news();
@@ -226,14 +247,18 @@ impl Endpoint {
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
     }
     /// A loss, and a control that knows no fast recovery: the segment is retransmitted at once, and what follows it in slow start.
-    fn restart(&mut self, now: Time, out: &mut Output) {
+    pub(crate) fn restart(&mut self, now: Time, out: &mut Output) {
         self.counters.fast_recoveries += 1;
         let flight = self.tx.flight_size();
         self.enter_phase(now, Phase::Restart);
         let news_of_loss = self.loss_is_news();
         let tx = &mut self.tx;
         tx.repair.recover = tx.nxt;
-        tx.repair.board.mark_lost(tx.una, tx.nxt);
+        if tx.rack().is_none() {
+            tx.repair.board.mark_lost(tx.una, tx.nxt);
+        }
+        self.mark_overdue(now, true);
+        let tx = &mut self.tx;
         let threshold = tx.window.ssthresh;
         self.control.on_loss(&mut tx.window, now, flight);
         if !news_of_loss {
@@ -245,7 +270,9 @@ impl Endpoint {
     /// Another acknowledgement in recovery, with `delivered` bytes of news.
     fn continue_sack_recovery(&mut self, delivered: u64) {
         let tx = &mut self.tx;
-        tx.repair.board.find_losses(tx.una, tx.window.mss);
+        if tx.rack().is_none() {
+            tx.repair.board.find_losses(tx.una, tx.window.mss);
+        }
         if self.reduces_proportionally() {
             self.tx.reduce_proportionally(delivered);
         }
@@ -253,7 +280,7 @@ impl Endpoint {
     /// Whether RFC 6937 governs the window in a recovery.
     fn reduces_proportionally(&self) -> bool {
         self.config.proportional_reduction
-            && self.config.recovery == Recovery::Rfc6675
+            && self.config.recovery != Recovery::FallFloyd
             && self.control.reduces_proportionally()
     }
     /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
@@ -269,6 +296,13 @@ impl Endpoint {
         if phase == Phase::Open && tx.repair.is_blank() {
             return;
         }
+        if let Some(rack) = tx.rack() {
+            rack.reset_probe();
+            if phase == Phase::Open {
+                rack.on_recovered();
+            }
+        }
+        let tx = &mut self.tx;
         tx.phase = phase;
         tx.repair.phase_since = now;
         tx.repair.inflation = 0;
@@ -302,12 +336,23 @@ impl Endpoint {
         if tx.repair.board.is_sacked(tx.una) {
             // The receiver reneged: what it SACKed it has not kept (RFC 2018, section 8).
             tx.repair.board.forget_sacked();
+            if let Some(rack) = tx.rack() {
+                rack.forget_arrived();
+            }
         }
         tx.repair.recover = tx.nxt;
-        tx.repair.board.mark_lost(tx.una, tx.nxt);
+        if tx.rack().is_none() {
+            tx.repair.board.mark_lost(tx.una, tx.nxt);
+        }
+        self.mark_overdue(now, false);
+        let tx = &mut self.tx;
         self.control.on_timeout(&mut tx.window, now, flight, repeated);
         self.rtt.back_off();
         tx.timer_at = now.saturating_add(self.rtt.rto());
+        if tx.rack().is_some() {
+            // Whatever is still believed to fly: the first goes.
+            self.retransmit_first(now, out);
+        }
         self.transmit(now, out);
     }
     /// The peer's window is closed (RFC 9293, section 3.8.6.1), or too small to be worth filling (RFC 1122, section 4.2.3.4): send

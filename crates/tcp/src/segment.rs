@@ -136,6 +136,13 @@ impl Segment {
             .iter()
             .map(move |[start, end]| (position(*start), position(*end)))
     }
+    /// The first block if it reports a duplicate (RFC 2883, section 4): it lies below the acknowledgement or within the second.
+    pub(crate) fn dsack(&self) -> Option<(u64, u64)> {
+        let mut blocks = self.sack_blocks();
+        let (start, end) = blocks.next()?;
+        let within = blocks.next().is_some_and(|second| second.0 <= start && end <= second.1);
+        (start < end && (end <= self.ack || within)).then_some((start, end))
+    }
     /// How many SACK blocks it carries.
     pub const fn sack_count(&self) -> usize {
         self.sack_blocks as usize

@@ -3,6 +3,7 @@
 use crate::cold::{Blank, Cold};
 use crate::control::{Control, Window};
 use crate::flight::Flight;
+use crate::rack::Rack;
 use crate::scoreboard::Scoreboard;
 use crate::{Config, Endpoint, Flags, Output};
 use units::Time;
@@ -85,6 +86,8 @@ pub(crate) struct Repair {
     recover_flight: u64,
     /// *pipe* in a recovery by [`Recovery::FallFloyd`](crate::Recovery::FallFloyd).
     pub counted_pipe: Option<u64>,
+    /// A record per segment in flight, in a recovery by [`Recovery::Rack`](crate::Recovery::Rack).
+    pub rack: Option<Box<Rack>>,
     pub phase_since: Time,
     /// Of `Scoreboard::lost_ever`, what the control has been told.
     pub lost_reported: u64,
@@ -102,6 +105,7 @@ impl Repair {
         sent: 0,
         recover_flight: 0,
         counted_pipe: None,
+        rack: None,
         phase_since: Time::ZERO,
         lost_reported: 0,
         partial: false,
@@ -149,6 +153,9 @@ impl Sender {
     #[inline]
     pub fn pipe(&self) -> u64 {
         let outstanding = self.nxt - self.una;
+        if let Some(rack) = &self.repair.rack {
+            return rack.flying();
+        }
         match self.repair.counted_pipe {
             // Lost acknowledgements are not counted down; still, no more is under way than everything twice.
             Some(pipe) => pipe.min(2 * outstanding),
@@ -157,7 +164,7 @@ impl Sender {
     }
     /// Nothing at or beyond this is sent: the peer's window, and the ceiling on this side.
     #[inline]
-    fn send_edge(&self) -> u64 {
+    pub fn send_edge(&self) -> u64 {
         self.window_edge.min(self.una.saturating_add(self.ceiling))
     }
     /// The position after the last byte written, and after the FIN if the application has closed.
@@ -214,7 +221,7 @@ impl Endpoint {
     pub(crate) fn transmit(&mut self, now: Time, out: &mut Output) {
         let tx = &mut self.tx;
         tx.pace_wake = Time::MAX;
-        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && tx.flight.is_none() {
+        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && tx.flight.is_none() && tx.rack().is_none() {
             // A side that only receives ends here.
             tx.cwnd_limited = false;
         } else {
@@ -222,6 +229,10 @@ impl Endpoint {
         }
     }
     fn transmit_waiting(&mut self, now: Time, out: &mut Output) {
+        self.transmit_what_may(now, out);
+        self.arm_rack(now);
+    }
+    fn transmit_what_may(&mut self, now: Time, out: &mut Output) {
         if self.tx.phase != Phase::Open && !self.retransmit_lost(now, out) {
             return;
         }
@@ -242,7 +253,7 @@ impl Endpoint {
     }
     /// How much may be in the network.
     #[inline]
-    fn allowance(&self) -> u64 {
+    pub(crate) fn allowance(&self) -> u64 {
         self.tx.window.cwnd + self.tx.repair.inflation
     }
     /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
@@ -307,7 +318,7 @@ impl Endpoint {
         }
     }
     #[inline]
-    fn is_paced(&mut self, now: Time) -> bool {
+    pub(crate) fn is_paced(&mut self, now: Time) -> bool {
         if self.tx.window.pace_ps_per_byte > 0.0 && now < self.tx.pace_at {
             self.tx.pace_wake = self.tx.pace_at;
             return true;
@@ -317,6 +328,9 @@ impl Endpoint {
     /// Retransmits what is lost as far as the window lets it; true when new data may follow.
     #[cold]
     fn retransmit_lost(&mut self, now: Time, out: &mut Output) -> bool {
+        if self.tx.rack().is_some() {
+            return self.retransmit_found(now, out);
+        }
         loop {
             let tx = &self.tx;
             let mss = self.full_segment() as u32;
@@ -367,6 +381,12 @@ impl Endpoint {
     pub(crate) fn retransmit_first(&mut self, now: Time, out: &mut Output) {
         let full = self.full_segment();
         let tx = &mut self.tx;
+        if let Some(rack) = tx.rack() {
+            if let Some((start, end)) = rack.next_lost(full) {
+                self.send_again(now, start, end, out);
+            }
+            return;
+        }
         let una = tx.una;
         let mut end = (una + full).min(tx.nxt);
         if let Some(range) = tx.repair.board.first_sacked() {
@@ -379,9 +399,12 @@ impl Endpoint {
         self.tx.repair.board.on_retransmit(start, end);
         self.send_again(now, start, end, out);
     }
-    fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
+    pub(crate) fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
         if let Some(flight) = &mut self.tx.flight {
             flight.on_retransmit(now, start, end);
+        }
+        if let Some(rack) = self.tx.rack() {
+            rack.on_retransmit(now, start, end);
         }
         let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
         self.counters.retransmissions += 1;
@@ -407,6 +430,9 @@ impl Endpoint {
         let idle = tx.una == start;
         if let Some(flight) = &mut tx.flight {
             flight.on_send(now, start, end, idle);
+        }
+        if let Some(rack) = tx.rack() {
+            rack.on_send(now, start, end);
         }
         tx.nxt = end;
         if tx.timed_end == 0 {

@@ -9,7 +9,8 @@ use tcp::{Config, Endpoint, Flags, Notice, Output, Recovery, Segment, State};
 use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
-    let switches = (any::<[bool; 12]>(), 0_u64..3);
+    let recovery = prop_oneof![Just(Recovery::Rfc6675), Just(Recovery::FallFloyd), Just(Recovery::Rack)];
+    let switches = (any::<[bool; 11]>(), 0_u64..3, recovery);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
@@ -22,44 +23,45 @@ fn config() -> impl Strategy<Value = Config> {
         Just(ControlKind::Scalable),
         (1_u32..100).prop_map(|alpha| ControlKind::Fast { alpha })
     ];
-    (switches, sizes, control).prop_map(|((bits, delay), (mss, initial_window, max_window, buffer), control)| {
-        let [
-            auto_consume,
-            window_scaling,
-            sack,
-            timestamps,
-            count_options,
-            nagle,
-            limited_transmit,
-            idle_restart,
-            cork,
-            proportional_reduction,
-            ecn,
-            counts_pipe,
-        ] = bits;
-        Config {
-            mss,
-            initial_window,
-            max_window,
-            receive_buffer: Bytes::new(buffer),
-            auto_consume,
-            window_scaling,
-            sack,
-            timestamps,
-            count_options,
-            nagle,
-            cork,
-            proportional_reduction,
-            ecn,
-            recovery: if counts_pipe { Recovery::FallFloyd } else { Recovery::Rfc6675 },
-            delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
-            quick_acks: delay as u8,
-            limited_transmit,
-            idle_restart,
-            control,
-            ..Config::default()
-        }
-    })
+    (switches, sizes, control).prop_map(
+        |((bits, delay, recovery), (mss, initial_window, max_window, buffer), control)| {
+            let [
+                auto_consume,
+                window_scaling,
+                sack,
+                timestamps,
+                count_options,
+                nagle,
+                limited_transmit,
+                idle_restart,
+                cork,
+                proportional_reduction,
+                ecn,
+            ] = bits;
+            Config {
+                mss,
+                initial_window,
+                max_window,
+                receive_buffer: Bytes::new(buffer),
+                auto_consume,
+                window_scaling,
+                sack,
+                timestamps,
+                count_options,
+                nagle,
+                cork,
+                proportional_reduction,
+                ecn,
+                recovery,
+                delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
+                quick_acks: delay as u8,
+                limited_transmit,
+                idle_restart,
+                control,
+                ..Config::default()
+            }
+        },
+    )
 }
 
 fn fate() -> impl Strategy<Value = Fate> {

@@ -4,7 +4,7 @@ mod support;
 
 use support::{Fate, Side, Wire, plain};
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint};
+use tcp::{Config, Endpoint, Recovery};
 use units::{BitRate, Time};
 
 const RATE: BitRate = BitRate::from_mbps(20);
@@ -99,15 +99,15 @@ fn a_small_buffer_costs_reno_what_its_sawtooth_says() {
 #[test]
 fn random_loss_limits_reno_as_mathis_says() {
     // Mathis, Semke, Mahdavi and Ott 1997: MSS / RTT x sqrt(3/2) / sqrt(p).
-    for sack in [true, false] {
+    for (sack, recovery) in [(true, Recovery::Rfc6675), (true, Recovery::Rack), (false, Recovery::Rfc6675)] {
         for (rtt, loss) in [(50, 0.001), (50, 0.004), (100, 0.001), (100, 0.004), (20, 0.01)] {
-            let config = Config { sack, ..config(ControlKind::Reno) };
+            let config = Config { sack, recovery, ..config(ControlKind::Reno) };
             let rtt = Time::from_ms(rtt);
             let out = flow(&config, rtt, product(rtt) * 4, loss, 1000);
             let segment = RATE.transmission_time(units::Bytes::new(1080)).as_secs_f64();
             let mathis = PAYLOAD / (rtt.as_secs_f64() + segment) * (1.5 / out.loss).sqrt();
             let ratio = out.goodput / mathis;
-            assert!((0.8..1.1).contains(&ratio), "sack {sack} {rtt} {loss}: {ratio} of the formula");
+            assert!((0.8..1.1).contains(&ratio), "sack {sack} {recovery:?} {rtt} {loss}: {ratio} of the formula");
         }
     }
 }

@@ -29,6 +29,11 @@ pub fn load(path: &Path, change: &Change) -> Result<Scenario, Failure> {
         let text = fs::read_to_string(&file).map_err(|error| Failure::reading(&file, &error))?;
         scenario.take_flows(traffic, &file.display().to_string(), &text).map_err(Failure::Scenario)?;
     }
+    for (traffic, file) in scenario.size_files() {
+        let file = path.parent().unwrap_or(Path::new(".")).join(file);
+        let text = fs::read_to_string(&file).map_err(|error| Failure::reading(&file, &error))?;
+        scenario.take_sizes(traffic, &file.display().to_string(), &text).map_err(Failure::Scenario)?;
+    }
     Ok(scenario)
 }
 

@@ -103,21 +103,69 @@ fn of_breakdown(text: &mut String, job: &Job) {
 fn of_traffic(text: &mut String, traffic: &[TrafficOutcome]) {
     let _ = writeln!(
         text,
-        "\n{:<20} {:>10} {:>14} {:>12} {:>12} {:>12} {:>12}",
-        "traffic", "complete", "goodput", "mean", "median", "99 %", "finished"
+        "\n{:<18} {:>13} {:>14} {:>10} {:>10} {:>10} {:>10} {:>8}",
+        "traffic", "complete", "goodput", "mean", "median", "95 %", "99 %", "slowdown"
     );
     for one in traffic {
         let complete = format!("{}/{}", one.completed, one.begun);
-        let finish = one.finish.map_or_else(|| "-".to_owned(), |finish| format!("{finish:.2}"));
-        let times = [one.completion_mean, one.completion_p50, one.completion_p99];
+        let times = [one.completion_mean, one.completion_p50, one.completion_p95, one.completion_p99];
         let times = times.map(|time| if one.completed == 0 { "-".to_owned() } else { format!("{time:.2}") });
-        let [mean, median, tail] = times;
-        let goodput = format!("{:.2}", one.goodput);
-        let _ = writeln!(
-            text,
-            "{:<20} {complete:>10} {goodput:>14} {mean:>12} {median:>12} {tail:>12} {finish:>12}",
-            fit(&one.name, 20)
-        );
+        let slowdown = one.slowdown.map_or_else(|| "-".to_owned(), |slowdown| format!("{:.2}", slowdown.mean));
+        row_of_traffic(text, &one.name, &complete, &format!("{:.2}", one.goodput), &times, &slowdown);
+        for class in &one.classes {
+            let name = class.most.map_or_else(|| "  larger".to_owned(), |most| format!("  up to {most:.0}"));
+            let times = &class.completions;
+            let times = [times.mean, times.p50, times.p95, times.p99].map(|time| format!("{time:.2}"));
+            let slowdown = class.slowdown.map_or_else(|| "-".to_owned(), |slowdown| format!("{:.2}", slowdown.mean));
+            row_of_traffic(text, &name, &class.completions.count.to_string(), "", &times, &slowdown);
+        }
+    }
+    for one in traffic {
+        let mut notes = Vec::new();
+        if let Some(finish) = one.finish {
+            notes.push(format!("finished at {finish:.2}"));
+        }
+        if one.failed > 0 {
+            notes.push(format!("{} failed", grouped(one.failed)));
+        }
+        if let Some(deadlines) = &one.deadlines {
+            notes.push(format!(
+                "{} of {} queries later than {:.1} ({:.1} %)",
+                grouped(deadlines.missed),
+                grouped(deadlines.queries),
+                deadlines.deadline,
+                deadlines.missed_share() * 100.0
+            ));
+        }
+        if one.drops > 0 {
+            notes.push(format!("{} drops, {} timeouts", grouped(one.drops), grouped(one.timeouts)));
+        }
+        notes.push(format!("Jain {:.3}", one.jain));
+        let _ = writeln!(text, "  {}", fit(&format!("{}: {}", one.name, notes.join(", ")), 97));
+    }
+    for one in traffic.iter().filter(|one| one.messages.len() > 1) {
+        of_messages(text, one);
+    }
+}
+
+fn row_of_traffic(text: &mut String, name: &str, count: &str, goodput: &str, times: &[String; 4], slowdown: &str) {
+    let [mean, median, most, tail] = times;
+    let name = fit(name, 18);
+    let _ = writeln!(
+        text,
+        "{name:<18} {count:>13} {goodput:>14} {mean:>10} {median:>10} {most:>10} {tail:>10} {slowdown:>8}"
+    );
+}
+
+/// A ping-pong over message sizes: those that are powers of two; the table `messages` has all.
+fn of_messages(text: &mut String, traffic: &TrafficOutcome) {
+    let title = format!("{}: message", fit(&traffic.name, 28));
+    let _ = writeln!(text, "\n{title:<40} {:>14} {:>14} {:>16}", "latency", "longest", "throughput");
+    for message in traffic.messages.iter().filter(|message| message.bytes.get().is_power_of_two()) {
+        let [latency, longest] = [message.latency, message.latency_most].map(|time| format!("{time:.2}"));
+        let throughput = format!("{:.2}", message.throughput);
+        let _ =
+            writeln!(text, "{:<40} {latency:>14} {longest:>14} {throughput:>16}", format!("  {:.0}", message.bytes));
     }
 }
 

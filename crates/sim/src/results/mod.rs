@@ -10,17 +10,20 @@ mod pcapng;
 mod statistics;
 mod summary;
 mod tables;
+mod traffic;
+mod traffic_view;
 
 pub use folder::{Folder, FolderError};
 pub use job::{
     Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
     Waiting,
 };
-pub use network::{Bond, Disk, Flow, Link, MessageOutcome, NetworkTotals, Node, TrafficOutcome};
+pub use network::{Disk, Flow, Link, NetworkTotals, Node};
 pub use pcapng::{Capture, Frame};
 pub use statistics::{Estimate, t_quantile};
 pub use summary::{SCHEMA, to_json};
 pub use tables::{Table, tables};
+pub use traffic::{Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TrafficOutcome, jain};
 
 use units::Time;
 
@@ -45,8 +48,6 @@ pub struct RunResult {
     pub flows: Vec<Flow>,
     /// Links, one direction each.
     pub links: Vec<Link>,
-    /// Ends of bonds, two for each.
-    pub bonds: Vec<Bond>,
     /// The master, then the workers.
     pub nodes: Vec<Node>,
     /// Disks of the nodes, or of the hosts they share.

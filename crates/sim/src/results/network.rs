@@ -1,4 +1,4 @@
-//! Flows, links, nodes, disks, and what became of plain traffic.
+//! Flows, links, nodes and disks.
 
 use units::{BitRate, Bytes, Time};
 
@@ -48,6 +48,8 @@ pub struct Flow {
     pub timeouts: u64,
     /// Times that either end closed its window.
     pub zero_windows: u64,
+    /// Its packets that queues dropped, both ways.
+    pub drops: u64,
     /// The smoothed round-trip time at the end, as the busier sender saw it.
     pub rtt: Option<Time>,
 }
@@ -55,10 +57,8 @@ pub struct Flow {
 /// One direction of a link and the queue at its head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
-    /// "worker-1 -> switch"; "worker-1 -> switch #2" is the second member of a bond.
+    /// "worker-1->switch".
     pub name: String,
-    /// The bond that it is a member of, else nothing.
-    pub bond: String,
     /// Its rate.
     pub rate: BitRate,
     /// Its propagation delay.
@@ -87,31 +87,6 @@ pub struct Link {
     pub drop_series: Vec<u32>,
     /// Packets marked in each step.
     pub mark_series: Vec<u32>,
-}
-
-/// One end of a bond; what its members carried stands with the links.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bond {
-    /// Its name.
-    pub name: String,
-    /// The node or switch at this end.
-    pub at: String,
-    /// The links on which this end sends: rows of `links`.
-    pub members: Vec<u32>,
-    /// Packets handed to members.
-    pub packets: u64,
-    /// Packets dropped because too many waited for the end's processor.
-    pub drops: u64,
-    /// Packets lost because no member was usable.
-    pub lost: u64,
-    /// LACPDUs sent.
-    pub lacpdus_sent: u64,
-    /// LACPDUs received.
-    pub lacpdus_received: u64,
-    /// LACPDUs sent from here that were lost on the way.
-    pub lacpdus_lost: u64,
-    /// Times that a port here was out of synchronization for 60 s.
-    pub churns: u64,
 }
 
 /// The master or a worker.
@@ -152,62 +127,4 @@ pub struct Disk {
     pub busy: Time,
     /// Share of each step spent serving, 0 to 1.
     pub utilisation: Vec<f32>,
-}
-
-/// What became of one `[[traffic]]`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TrafficOutcome {
-    /// Its name, else its kind and number.
-    pub name: String,
-    /// Its kind.
-    pub kind: String,
-    /// Flows, sessions or requests begun.
-    pub begun: u64,
-    /// Of these, complete.
-    pub completed: u64,
-    /// Blocks completed (barrier reads), rounds (ping-pong).
-    pub rounds: u64,
-    /// Payload delivered in order.
-    pub delivered: Bytes,
-    /// Payload delivered in order after the warm-up.
-    pub delivered_warm: Bytes,
-    /// Payload rate over the time in which it ran.
-    pub goodput: BitRate,
-    /// Payload rate after the warm-up.
-    pub goodput_warm: BitRate,
-    /// When its first flow began.
-    pub start: Time,
-    /// When its last flow was complete.
-    pub finish: Option<Time>,
-    /// Completion time of a flow, session, block or round: mean.
-    pub completion_mean: Time,
-    /// Its median.
-    pub completion_p50: Time,
-    /// Its 95th percentile.
-    pub completion_p95: Time,
-    /// Its 99th percentile.
-    pub completion_p99: Time,
-    /// Its maximum.
-    pub completion_max: Time,
-    /// Jain's fairness index over the payload rates of its flows.
-    pub jain: f64,
-    /// Ping-pong with as much back as forth: each message size, in the order in which they were sent.
-    pub messages: Vec<MessageOutcome>,
-}
-
-/// One message size of a ping-pong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MessageOutcome {
-    /// The message's length.
-    pub bytes: Bytes,
-    /// Round trips.
-    pub rounds: u64,
-    /// Half the mean round trip.
-    pub latency: Time,
-    /// Half the shortest.
-    pub latency_least: Time,
-    /// Half the longest.
-    pub latency_most: Time,
-    /// The message's length over `latency`.
-    pub throughput: BitRate,
 }

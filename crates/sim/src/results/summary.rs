@@ -1,6 +1,7 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
-use super::{Balance, Bond, Job, JobState, MessageOutcome, RunResult, TrafficOutcome, Waiting};
+use super::traffic_view::{TrafficView, traffic_view};
+use super::{Balance, Job, JobState, RunResult, Waiting};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use units::Time;
@@ -24,8 +25,6 @@ struct Summary<'a> {
     network: NetworkView,
     nodes: Vec<NodeView<'a>>,
     disks: Vec<DiskView<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    bonds: Vec<BondView<'a>>,
     /// Null: no power is modelled.
     energy: Option<()>,
     events: Vec<EventView<'a>>,
@@ -69,37 +68,6 @@ struct BytesView {
 }
 
 #[derive(Serialize)]
-struct TrafficView<'a> {
-    name: &'a str,
-    kind: &'a str,
-    begun: u64,
-    completed: u64,
-    rounds: u64,
-    start_s: f64,
-    finish_s: Option<f64>,
-    delivered: u64,
-    goodput_bps: u64,
-    goodput_warm_bps: u64,
-    completion_mean_s: f64,
-    completion_p50_s: f64,
-    completion_p95_s: f64,
-    completion_p99_s: f64,
-    completion_max_s: f64,
-    jain: f64,
-    messages: Vec<MessageView>,
-}
-
-#[derive(Serialize)]
-struct MessageView {
-    bytes: u64,
-    rounds: u64,
-    latency_s: f64,
-    latency_least_s: f64,
-    latency_most_s: f64,
-    throughput_bps: u64,
-}
-
-#[derive(Serialize)]
 struct NetworkView {
     packets: u64,
     hops: u64,
@@ -128,30 +96,6 @@ struct DiskView<'a> {
     requests: u64,
     seeks: u64,
     busy_s: f64,
-}
-
-/// One end of a bond with the members that it sends on.
-#[derive(Serialize)]
-struct BondView<'a> {
-    name: &'a str,
-    at: &'a str,
-    members: Vec<MemberView<'a>>,
-    packets: u64,
-    drops: u64,
-    lost: u64,
-    lacpdus_sent: u64,
-    lacpdus_received: u64,
-    lacpdus_lost: u64,
-    churns: u64,
-}
-
-#[derive(Serialize)]
-struct MemberView<'a> {
-    link: &'a str,
-    packets: u64,
-    bytes: u64,
-    drops: u64,
-    lost: u64,
 }
 
 #[derive(Serialize)]
@@ -205,7 +149,6 @@ pub fn to_json(result: &RunResult) -> String {
             timeouts: totals.timeouts,
             zero_windows: totals.zero_windows,
         },
-        bonds: result.bonds.iter().map(|bond| bond_view(bond, result)).collect(),
         nodes: result
             .nodes
             .iter()
@@ -291,68 +234,11 @@ fn job_view(job: &Job) -> JobView<'_> {
     }
 }
 
-fn traffic_view(traffic: &TrafficOutcome) -> TrafficView<'_> {
-    TrafficView {
-        name: &traffic.name,
-        kind: &traffic.kind,
-        begun: traffic.begun,
-        completed: traffic.completed,
-        rounds: traffic.rounds,
-        start_s: traffic.start.as_secs_f64(),
-        finish_s: seconds(traffic.finish),
-        delivered: traffic.delivered.get(),
-        goodput_bps: traffic.goodput.as_bps(),
-        goodput_warm_bps: traffic.goodput_warm.as_bps(),
-        completion_mean_s: traffic.completion_mean.as_secs_f64(),
-        completion_p50_s: traffic.completion_p50.as_secs_f64(),
-        completion_p95_s: traffic.completion_p95.as_secs_f64(),
-        completion_p99_s: traffic.completion_p99.as_secs_f64(),
-        completion_max_s: traffic.completion_max.as_secs_f64(),
-        jain: traffic.jain,
-        messages: traffic.messages.iter().map(message_view).collect(),
-    }
-}
-
-fn message_view(message: &MessageOutcome) -> MessageView {
-    MessageView {
-        bytes: message.bytes.get(),
-        rounds: message.rounds,
-        latency_s: message.latency.as_secs_f64(),
-        latency_least_s: message.latency_least.as_secs_f64(),
-        latency_most_s: message.latency_most.as_secs_f64(),
-        throughput_bps: message.throughput.as_bps(),
-    }
-}
-
 fn balance_view(balance: &Balance) -> BalanceView<'_> {
     BalanceView {
         what: &balance.what,
         offered: balance.offered,
         accounted: balance.accounted.iter().map(|(name, count)| (name.as_str(), *count)).collect(),
         holds: balance.holds(),
-    }
-}
-
-fn bond_view<'a>(bond: &'a Bond, result: &'a RunResult) -> BondView<'a> {
-    let links = bond.members.iter().filter_map(|link| result.links.get(*link as usize));
-    BondView {
-        name: &bond.name,
-        at: &bond.at,
-        members: links
-            .map(|link| MemberView {
-                link: &link.name,
-                packets: link.packets,
-                bytes: link.bytes.get(),
-                drops: link.drops,
-                lost: link.lost,
-            })
-            .collect(),
-        packets: bond.packets,
-        drops: bond.drops,
-        lost: bond.lost,
-        lacpdus_sent: bond.lacpdus_sent,
-        lacpdus_received: bond.lacpdus_received,
-        lacpdus_lost: bond.lacpdus_lost,
-        churns: bond.churns,
     }
 }

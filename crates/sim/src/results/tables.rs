@@ -99,7 +99,7 @@ macro_rules! table {
 /// All tables of a run.
 pub fn tables(result: &RunResult) -> Vec<Table> {
     let mut tables = vec![tasks(result), phases(result), flows(result), links(result), queues(result)];
-    tables.extend([nodes(result), disks(result), samples(result), events(result), messages(result)]);
+    tables.extend([nodes(result), disks(result), samples(result), events(result), messages(result), clients(result)]);
     tables
 }
 
@@ -170,6 +170,22 @@ fn flows(result: &RunResult) -> Table {
         timeouts: Integer = integer(flow.timeouts),
         zero_windows: Integer = integer(flow.zero_windows),
         rtt_s: OptionalFloat = flow.rtt.map(seconds),
+        drops: Integer = integer(flow.drops),
+    })
+}
+
+fn clients(result: &RunResult) -> Table {
+    let rows = result.traffic.iter().flat_map(|traffic| traffic.clients.iter().map(move |row| (traffic, row)));
+    table!("clients", rows, |(of, row)| {
+        traffic: Text = of.name.clone(),
+        node: Text = node_name(result, row.node),
+        connections: Integer = integer(row.connections),
+        bytes: Integer = integer(row.bytes.get()),
+        drops: Integer = integer(row.drops),
+        retransmissions: Integer = integer(row.retransmissions),
+        timeouts: Integer = integer(row.timeouts),
+        throughput_share: Float = row.throughput_share,
+        drop_share: Float = row.drop_share,
     })
 }
 
@@ -189,7 +205,6 @@ fn messages(result: &RunResult) -> Table {
 fn links(result: &RunResult) -> Table {
     table!("links", &result.links, |row| {
         link: Text = row.name.clone(),
-        bond: Text = row.bond.clone(),
         rate_bps: Integer = integer(row.rate.as_bps()),
         delay_s: Float = seconds(row.delay),
         packets: Integer = integer(row.packets),

@@ -3,9 +3,7 @@
 use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
-use super::{
-    Fault, Generation, Job, Nodes, Plan, Queue, QueueLimit, Scenario, TopologyKind, Traffic, TrafficKind, WorkloadKind,
-};
+use super::{Fault, Generation, Job, Nodes, Plan, Queue, QueueLimit, Scenario, TopologyKind, WorkloadKind};
 use units::{BitRate, Bytes, Quantity};
 
 /// Says everything that is wrong with a scenario whose keys are each right by themselves.
@@ -22,7 +20,7 @@ pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
         check.job(&format!("job.{i}"), job);
     }
     for (i, traffic) in scenario.traffic.iter().enumerate() {
-        check.traffic(&format!("traffic.{i}"), traffic);
+        check.traffic(i, traffic);
     }
     for (i, fault) in scenario.faults.iter().enumerate() {
         check.fault(&format!("faults.{i}"), fault);
@@ -33,16 +31,16 @@ pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
 }
 
 /// No more blocks of a job, and no more flows of a traffic, than memory holds.
-const MOST: u64 = 10_000_000;
+pub(super) const MOST: u64 = 10_000_000;
 
-struct Check<'a> {
-    scenario: &'a Scenario,
-    tree: &'a Tree,
-    problems: &'a mut Problems,
+pub(super) struct Check<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) tree: &'a Tree,
+    pub(super) problems: &'a mut Problems,
 }
 
 impl Check<'_> {
-    fn says(&mut self, path: &str, message: impl Into<String>, help: impl Into<String>) {
+    pub(super) fn says(&mut self, path: &str, message: impl Into<String>, help: impl Into<String>) {
         let mut span = self.tree.span_of(path).clone();
         // Not the whole file for a key that is absent, only its first place.
         if span == self.tree.span {
@@ -108,47 +106,6 @@ impl Check<'_> {
                 self.says("network.link", message, "set `topology = \"graph\"`");
             }
             _ => {}
-        }
-        if !network.bond.is_empty() && self.problems.is_empty() {
-            self.bonds();
-        }
-    }
-
-    fn bonds(&mut self) {
-        let scenario = self.scenario;
-        let mut plain = scenario.clone();
-        plain.network.bond.clear();
-        let topology = plain.topology();
-        let mut taken: Vec<(net::LinkId, String)> = Vec::new();
-        for (i, bond) in scenario.network.bond.iter().enumerate() {
-            let path = format!("network.bond.{i}");
-            for misfit in bond.contradictions() {
-                self.says(&format!("{path}.{}", misfit.key), misfit.message, misfit.help);
-            }
-            let places = match bond.places(i, scenario, &topology) {
-                Ok(places) => places,
-                Err(misfit) => {
-                    self.says(&format!("{path}.{}", misfit.key), misfit.message, misfit.help);
-                    continue;
-                }
-            };
-            for (name, link) in places {
-                let (spec, link_name) = (topology.spec(link), topology.link_name(link));
-                if let Some(rate) = bond.to_rate.filter(|rate| bond.rate.is_none() && spec.rate != *rate) {
-                    let message = format!("members at {} at one end and {rate} at the other", spec.rate);
-                    self.says(&format!("{path}.to-rate"), message, "the same rate at both ends");
-                }
-                if spec.shaper.is_some() || topology.spec(link.reverse()).shaper.is_some() {
-                    let message = format!("there is a token bucket on {link_name}");
-                    self.says(&path, message, "a bond or `network.shape`, not both on one link");
-                }
-                let cable = link.0 / 2;
-                if let Some((_, other)) = taken.iter().find(|(link, _)| link.0 / 2 == cable) {
-                    let message = format!("{link_name} is in {other} already");
-                    self.says(&path, message, "one bond for each link; more `members` of it");
-                }
-                taken.push((link, name));
-            }
         }
     }
 
@@ -314,62 +271,7 @@ impl Check<'_> {
         }
     }
 
-    fn traffic(&mut self, path: &str, traffic: &Traffic) {
-        self.nodes(&format!("{path}.from"), &traffic.from);
-        if let Some(to) = &traffic.to {
-            self.nodes(&format!("{path}.to"), to);
-        }
-        let workers = self.scenario.cluster.workers;
-        let from = traffic.from.numbers(workers);
-        let to = traffic.to_or_default().numbers(workers);
-        let pairs = from.len() as u64 * to.len() as u64;
-        let flows = match traffic.kind {
-            TrafficKind::Long if from.len() == to.len() => from.len() as u64 * u64::from(traffic.flows),
-            TrafficKind::Long => pairs * u64::from(traffic.flows),
-            TrafficKind::AllToAll => pairs,
-            _ => 0,
-        };
-        if flows > MOST {
-            self.says(path, format!("these are {flows} flows"), format!("at most {MOST}"));
-        }
-        match traffic.kind {
-            TrafficKind::Barrier if to.len() != 1 => {
-                let message = format!("{} nodes receive", to.len());
-                self.says(&format!("{path}.to"), message, "barrier traffic has one receiver");
-            }
-            TrafficKind::PingPong if traffic.largest.is_some_and(|largest| largest < traffic.smallest) => {
-                let message = format!("no size lies from {} on", traffic.smallest.exact());
-                self.says(&format!("{path}.largest"), message, "at least `smallest`");
-            }
-            TrafficKind::PingPong if traffic.largest.is_none() && traffic.request == Some(Bytes::ZERO) => {
-                self.says(&format!("{path}.request"), "a request of nothing is never sent", "at least 1 B");
-            }
-            TrafficKind::Csv if traffic.file.is_empty() && traffic.flow.is_empty() => {
-                self.says(path, "csv traffic has no `file`", "the name of a file of flows, or [[traffic.flow]]");
-            }
-            TrafficKind::Csv => {
-                for (i, flow) in traffic.flow.iter().enumerate() {
-                    for (key, name) in [("from", &flow.from), ("to", &flow.to)] {
-                        if node_number(name).is_none_or(|number| number > workers) {
-                            let path = format!("{path}.flow.{i}.{key}");
-                            let help = format!("master, or worker-1 to worker-{workers}");
-                            self.says(&path, format!("there is no node `{name}`"), help);
-                        }
-                    }
-                }
-            }
-            _ if !from.is_empty() && from == to && from.len() == 1 => {
-                self.says(path, format!("{} would send to itself", node_name(from[0])), "another `to`");
-            }
-            _ => {}
-        }
-        if let Some(stop) = traffic.stop.filter(|stop| *stop <= traffic.start) {
-            let message = format!("it stops at {}, before it starts at {}", stop.exact(), traffic.start.exact());
-            self.says(&format!("{path}.stop"), message, "a later `stop`");
-        }
-    }
-
-    fn nodes(&mut self, path: &str, nodes: &Nodes) {
+    pub(super) fn nodes(&mut self, path: &str, nodes: &Nodes) {
         let workers = self.scenario.cluster.workers;
         let Nodes::List(list) = nodes else { return };
         if list.is_empty() {
@@ -397,14 +299,11 @@ impl Check<'_> {
             }
             (None, Some(name)) if self.problems.is_empty() => {
                 let topology = self.scenario.topology();
-                if Scenario::links(&topology, name).is_empty() {
+                if Scenario::link(&topology, name).is_none() {
                     let links = (0..topology.cables().len() as u32).map(|cable| topology.ends(net::LinkId(2 * cable)));
                     let links: Vec<_> = links
                         .map(|(a, b)| format!("{} -- {}", topology.name(a), topology.name(b)))
                         .chain((0..=workers).map(node_name))
-                        .chain(topology.bonds().iter().flat_map(|bond| {
-                            bond.members.iter().map(|link| topology.link_name(*link).replace("->", " -- "))
-                        }))
                         .collect();
                     let near = units::nearest(name, links.iter().map(String::as_str)).unwrap_or("worker-1");
                     self.says(
@@ -418,9 +317,6 @@ impl Check<'_> {
         }
         if fault.slow.is_some() && (fault.link.is_some() || fault.down_for.is_some()) {
             self.says(&format!("{path}.slow"), "only a node that is up can be slow", "`node` and `slow-for`");
-        }
-        if fault.silent && fault.link.is_none() {
-            self.says(&format!("{path}.silent"), "only a link falls silent", "`link`");
         }
         if fault.slow.is_none() && fault.slow_for.is_some() {
             self.says(&format!("{path}.slow-for"), "it does not say how slow", "`slow = 0.5`, say");

@@ -3,7 +3,6 @@
 //! [`Scenario::parse`] reads and checks it, and fills in every default; what it returns can run. All that is wrong is
 //! said at once, each with its place in the file or in the `--set` that brought it.
 
-mod bond;
 mod check;
 mod cluster;
 mod document;
@@ -19,10 +18,11 @@ mod queue;
 mod run;
 mod settings;
 mod tcp;
+mod traffic;
+mod traffic_check;
 pub(crate) mod tree;
 mod wiring;
 
-pub use bond::{Bond, BondHash, BondMode, Lacp};
 pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage};
 pub use document::{reference, schema};
 pub use hadoop::{Hdfs, Job, MapReduce, Scheduler, WorkloadKind};
@@ -31,8 +31,9 @@ pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedKind};
 pub use problem::{Problem, ScenarioError, Source, Span};
 pub use queue::{Queue, QueueKind, QueueLimit};
-pub use run::{Fault, GivenFlow, Run, Traffic, TrafficKind};
+pub use run::{Fault, Run};
 pub use tcp::{Control, Recovery, Tcp};
+pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 
 use key::{Key, Section, section};
 use problem::Problems;

@@ -34,7 +34,9 @@ impl Scenario {
             recovery: match tcp.recovery {
                 Recovery::Rfc6675 => tcp::Recovery::Rfc6675,
                 Recovery::FallFloyd => tcp::Recovery::FallFloyd,
+                Recovery::Rack => tcp::Recovery::Rack,
             },
+            proportional_reduction: tcp.proportional_reduction,
             timestamps: tcp.timestamps,
             count_options: tcp.count_options,
             nagle: tcp.nagle,

@@ -32,10 +32,12 @@ choice! {
 choice! {
     /// How losses are repaired with SACK.
     pub enum Recovery {
-        /// RFC 6675, the window reduced proportionally (RFC 6937).
+        /// RFC 6675: losses are found by counting what is SACKed.
         Rfc6675 = "rfc6675",
         /// Fall and Floyd 1996, as ns-2's Sack1: what is lost counts as under way until its retransmission is acknowledged.
         FallFloyd = "fall-floyd",
+        /// RACK-TLP (RFC 8985): losses are found by time, a lost tail by a probe.
+        Rack = "rack",
     }
 }
 
@@ -55,6 +57,9 @@ section! {
         ecn: bool = false;
         /// How losses are repaired with SACK.
         recovery: Recovery = Recovery::Rfc6675;
+        /// Whether the window goes down in the course of a recovery, in step with what is delivered (RFC 6937); else at once. Not with `fall-floyd`,
+        /// nor with BBR.
+        proportional_reduction: bool = true;
         /// Timestamps (RFC 7323).
         timestamps: bool = true;
         /// Whether options lengthen headers, as in real packets; else every header is 40 bytes.

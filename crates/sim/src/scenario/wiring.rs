@@ -2,7 +2,7 @@
 
 use super::network::{node_name, node_number};
 use super::{Core, Direction, NodeSpec, Queue, Scenario, TopologyKind};
-use net::{LinkId, LinkSpec, TokenBucketSpec, Topology, VertexId};
+use net::{LinkId, LinkSpec, TokenBucketSpec, Topology, VertexId, VertexKind};
 use std::collections::BTreeMap;
 use units::BitRate;
 
@@ -16,8 +16,18 @@ impl Scenario {
             _ => wiring.racks(),
         }
         wiring.shape();
-        wiring.bonds();
         wiring.topology
+    }
+
+    /// The link that a name means: a node's own, from it to its switch ("worker-3"), or the one between two vertices ("a -- b").
+    pub fn link(topology: &Topology, name: &str) -> Option<LinkId> {
+        let Some((from, to)) = name.split_once("--").or_else(|| name.split_once("->")) else {
+            let node = topology.find(name.trim())?;
+            return (topology.kind(node) == VertexKind::Host).then(|| topology.uplink(node)).flatten();
+        };
+        let ends = (topology.find(from.trim())?, topology.find(to.trim())?);
+        let links = (0..2 * topology.cables().len() as u32).map(LinkId);
+        links.into_iter().find(|link| topology.ends(*link) == ends)
     }
 
     /// Rate of each core link of a rack with so many nodes.
@@ -146,18 +156,6 @@ impl Wiring<'_> {
             };
             let (forth, back) = (spec(&link.from), spec(&link.to));
             self.topology.connect_both(ends[0], ends[1], forth, back);
-        }
-    }
-
-    /// Puts the bonds in the place of links; what cannot be is said when the scenario is checked.
-    fn bonds(&mut self) {
-        let bonds = &self.scenario.network.bond;
-        let places = |(number, bond): (usize, &super::Bond)| bond.places(number, self.scenario, &self.topology);
-        let places: Vec<_> = bonds.iter().enumerate().map(|bond| places(bond).unwrap_or_default()).collect();
-        for (bond, places) in bonds.iter().zip(places) {
-            for (name, link) in places {
-                bond.install(name, link, &mut self.topology);
-            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! What plain traffic there is.
 
+use super::Sizes;
 use tcp::Config;
 use units::{Bytes, Time};
 
@@ -22,6 +23,24 @@ pub struct TrafficSpec {
     pub jitter: Time,
     /// TCP at both ends.
     pub tcp: Config,
+    /// The traffic, by its number, after whose end this one begins; `start` and `stop` count from then.
+    pub after: Option<u32>,
+}
+
+impl Default for TrafficSpec {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            kind: TrafficKind::Flows(Vec::new()),
+            from: Vec::new(),
+            to: Vec::new(),
+            start: Time::ZERO,
+            stop: None,
+            jitter: Time::ZERO,
+            tcp: Config::default(),
+            after: None,
+        }
+    }
 }
 
 /// Kinds of traffic without Hadoop.
@@ -49,14 +68,30 @@ pub enum TrafficKind {
         /// Rounds.
         rounds: u32,
     },
-    /// From each node of `from` sessions of `bytes` to the first of `to` that begin by a Poisson process.
+    /// From each node of `from` sessions that begin by a Poisson process, each to one of `to` other than itself, all equally likely.
     Poisson {
         /// Payload of a session.
-        bytes: Bytes,
+        sizes: Sizes,
         /// Mean time between the beginnings of two sessions of a node.
         interval: Time,
-        /// All sessions of a node use one connection; else each opens its own.
+        /// All sessions from a node to another use one connection; else each opens its own.
         persistent: bool,
+    },
+    /// Partition and aggregate (Alizadeh et al., DCTCP, SIGCOMM 2010, section 2.1): each node of `to` is an aggregator that by a Poisson process asks some
+    /// nodes of `from` over persistent connections and waits for all their answers.
+    PartitionAggregate {
+        /// Payload of a request to one worker.
+        request: Bytes,
+        /// Payload of an answer.
+        sizes: Sizes,
+        /// How many workers a query asks, chosen at random; none for all.
+        fan_out: Option<u32>,
+        /// Mean time between the beginnings of two queries of an aggregator.
+        interval: Time,
+        /// Queries of each aggregator.
+        queries: u32,
+        /// A query whose last answer takes longer has missed it.
+        deadline: Option<Time>,
     },
     /// From each node of `from` to the first of `to`: requests and answers, one after the other, all rounds of the first exchange, then of the next.
     PingPong {
@@ -129,6 +164,7 @@ impl TrafficKind {
             Self::AllToAll { .. } => "all-to-all",
             Self::Barrier { .. } => "barrier",
             Self::Poisson { .. } => "poisson",
+            Self::PartitionAggregate { .. } => "partition-aggregate",
             Self::PingPong { .. } => "ping-pong",
             Self::Flows(_) => "csv",
         }
@@ -149,10 +185,10 @@ impl TrafficSpec {
                 };
                 pairs.into_iter().flat_map(|pair| std::iter::repeat_n(pair, *flows as usize)).collect()
             }
-            TrafficKind::AllToAll { .. } => product().collect(),
-            TrafficKind::Barrier { .. } | TrafficKind::Poisson { .. } | TrafficKind::PingPong { .. } => {
-                to_first().unwrap_or_default()
-            }
+            TrafficKind::AllToAll { .. } | TrafficKind::PartitionAggregate { .. } => product().collect(),
+            TrafficKind::Barrier { .. } | TrafficKind::PingPong { .. } => to_first().unwrap_or_default(),
+            // Its connections come and go, or belong to its sources.
+            TrafficKind::Poisson { .. } => Vec::new(),
             TrafficKind::Flows(flows) => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
         };
         pairs.into_iter().filter(|(from, to)| from != to || matches!(self.kind, TrafficKind::Flows(_))).collect()

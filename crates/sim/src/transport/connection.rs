@@ -18,6 +18,8 @@ pub(super) struct Connection {
     pub opened: Time,
     pub connected: Option<Time>,
     pub reset: bool,
+    /// Its packets that queues have dropped, both ways.
+    pub drops: u32,
     /// Counters of ends that went down with their nodes.
     pub forgotten: Totals,
     /// What those had received, at the client and at the server.
@@ -36,6 +38,7 @@ impl Connection {
             opened: now,
             connected: None,
             reset: false,
+            drops: 0,
             forgotten: Totals::default(),
             forgotten_bytes: [0; 2],
         }

@@ -7,11 +7,12 @@ mod connection;
 mod record;
 
 use connection::{Boundary, Connection, Port};
-pub use record::{FlowRecord, Totals};
+pub use record::{FlowRecord, Tally, Totals};
 
 use des::{Event, EventQueue, Index, Slab, define_index};
 use hadoop::{End, Tag};
 use net::{Ecn, FlowKey, LedgerError, LinkId, Network, PacketId, SpecError, Topology, VertexId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
 use units::{BitRate, Bytes, Time};
@@ -126,6 +127,9 @@ struct Packet {
 
 const _: () = assert!(size_of::<Packet>() <= 80);
 
+/// So many drops wait at most to be counted at their connections; a connection that ends counts all.
+const MANY_DROPS: usize = 4_096;
+
 impl net::Packet for Packet {
     fn ecn(&self) -> Ecn {
         match self.segment.flags {
@@ -136,6 +140,9 @@ impl net::Packet for Packet {
     }
     fn mark(&mut self) {
         self.segment.flags |= Flags::CE;
+    }
+    fn owner(&self) -> (u32, u32) {
+        (self.to, self.generation)
     }
 }
 
@@ -181,6 +188,8 @@ pub struct Transport {
     upcalls: Vec<Upcall>,
     records: Vec<FlowRecord>,
     ended: Totals,
+    /// Sums over the connections of plain traffic that have ended, by port and opening node.
+    tallies: BTreeMap<(u16, u32), Tally>,
     captured: Vec<Captured>,
 }
 
@@ -201,6 +210,7 @@ impl Transport {
             upcalls: Vec::new(),
             records: Vec::new(),
             ended: Totals::default(),
+            tallies: BTreeMap::new(),
             captured: Vec::new(),
         })
     }
@@ -310,17 +320,10 @@ impl Transport {
     /// Takes both directions of a cable down or up, and finds new routes for all connections.
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
         self.network.set_up(now, link, up, events);
-        self.find_all_routes();
-    }
-    fn find_all_routes(&mut self) {
         let open: Vec<_> = self.connections.iter().map(|(index, _)| index).collect();
         for index in open {
             self.find_routes(index);
         }
-    }
-    /// Lets one direction of a link carry nothing, without a sign of it at its ends; or everything again.
-    pub fn set_link_silent(&mut self, link: LinkId, silent: bool) {
-        self.network.set_silent(link, silent);
     }
     /// Changes the rate of one direction of a link.
     pub fn set_link_rate(
@@ -342,16 +345,6 @@ impl Transport {
             self.deliver(event.time(), packet, at as usize, events);
         }
     }
-    /// Begins what the network does by itself; to be called once, at time zero.
-    pub fn start(&mut self, events: &mut EventQueue) {
-        self.network.start(events);
-    }
-    /// Something happens at an end of a bond.
-    pub fn on_bond(&mut self, event: &Event, events: &mut EventQueue) {
-        if self.network.on_bond(event, events) {
-            self.find_all_routes();
-        }
-    }
     /// A managed link's transmitter is done.
     pub fn on_transmission_done(&mut self, event: &Event, events: &mut EventQueue) {
         self.network.on_transmission_done(event, events);
@@ -363,6 +356,9 @@ impl Transport {
             return;
         }
         self.ports[at].armed = Time::MAX;
+        if self.network.has_dropped() > MANY_DROPS {
+            self.resolve_dropped();
+        }
         if self.endpoints[at].deadline() <= event.time() {
             self.endpoints[at].on_timer(event.time(), &mut self.out);
         }
@@ -478,12 +474,16 @@ impl Transport {
             return;
         }
         self.resolve_captured();
+        self.resolve_dropped();
         let Some(connection) = self.connections.remove(index) else { return };
         let handle = Handle { index: index.0, generation: self.ports[client].generation };
         let record = FlowRecord::new(&connection, Some(now), &self.endpoints[client], &self.endpoints[server]);
         let what = Happened::Gone { bytes: record.bytes, bytes_back: record.bytes_back };
         self.upcalls.push(Upcall { owner: connection.owner, user: connection.user, handle, what });
         self.ended.add(&record.totals);
+        if record.owner == Owner::Traffic {
+            self.tallies.entry((record.port, record.from)).or_default().add(&record);
+        }
         self.records.push(record);
         for at in [client, server] {
             self.ports[at].retire();
@@ -501,6 +501,17 @@ impl Transport {
             self.configs.push(Arc::clone(&config));
         }
         config
+    }
+
+    /// Counts drops at their connections while these are known. A packet of a connection that is gone counts for none.
+    pub(crate) fn resolve_dropped(&mut self) {
+        for (at, generation) in self.network.take_dropped() {
+            if self.ports[at as usize].generation == generation
+                && let Some(connection) = self.connections.get_mut(ConnectionIndex(at / 2))
+            {
+                connection.drops += 1;
+            }
+        }
     }
 
     fn find_routes(&mut self, index: ConnectionIndex) {
@@ -552,17 +563,31 @@ impl Transport {
         let connection = self.connections.get(ConnectionIndex(handle.index))?;
         Some(self.endpoints[at].received() + connection.forgotten_bytes[at % 2])
     }
+    /// The links from an end of an open connection to the other; none where no path leads there.
+    pub fn path(&self, handle: Handle, end: End) -> Option<impl Iterator<Item = &net::Link>> {
+        let route = self.ports[self.end(handle, end)?].route?;
+        Some(self.network.route_links(route).map(|link| self.network.link(link)))
+    }
+    /// Bytes on the wire of each packet beyond its IP length.
+    pub fn framing(&self) -> u32 {
+        self.framing
+    }
+    /// Sums over the connections of plain traffic at a port, ended and open, by the node that opens them.
+    pub fn tallies(&self, port: u16) -> Vec<(u32, Tally)> {
+        let ended = self.tallies.range((port, 0)..=(port, u32::MAX));
+        let mut tallies: BTreeMap<u32, Tally> = ended.map(|((_, from), tally)| (*from, *tally)).collect();
+        for (index, connection) in self.connections.iter() {
+            if connection.owner == Owner::Traffic && connection.to_port == port {
+                let client = 2 * index.as_usize();
+                let record = FlowRecord::new(connection, None, &self.endpoints[client], &self.endpoints[client + 1]);
+                tallies.entry(connection.from).or_default().add(&record);
+            }
+        }
+        tallies.into_iter().collect()
+    }
     /// An end of an open connection, for whoever wants to look at it.
     pub fn endpoint(&self, handle: Handle, end: End) -> Option<&Endpoint> {
         Some(&self.endpoints[self.end(handle, end)?])
-    }
-    /// What happened to the members of bonds so far.
-    pub fn member_changes(&self) -> &[net::bond::MemberChange] {
-        self.network.member_changes()
-    }
-    /// Counters of one end of a bond, 0 or 1.
-    pub fn bond_counters(&self, bond: usize, end: usize) -> net::bond::EndCounters {
-        self.network.bond_counters(bond, end)
     }
     /// Where every packet went, checked or not.
     pub fn packets(&self) -> net::Ledger {

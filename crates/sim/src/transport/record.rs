@@ -75,12 +75,37 @@ pub struct FlowRecord {
     pub bytes: u64,
     /// Payload delivered in order at the opening end.
     pub bytes_back: u64,
+    /// Its packets that queues have dropped, both ways, data and acknowledgements; of an open connection, up to the last pause of the run.
+    pub drops: u32,
     /// The smoothed round-trip time at the end, as the busier sender saw it.
     pub rtt: Option<Time>,
     /// The least round-trip time it saw: what is above it was queueing.
     pub least_rtt: Option<Time>,
     /// Retransmissions and the like of both ends together.
     pub totals: Totals,
+}
+
+/// Sums over the connections that a node has opened for a traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Connections.
+    pub connections: u64,
+    /// Payload delivered in order, both ways.
+    pub bytes: u64,
+    /// Packets that queues have dropped, both ways.
+    pub drops: u64,
+    /// Retransmissions and the like.
+    pub totals: Totals,
+}
+
+impl Tally {
+    /// Adds a connection.
+    pub(super) fn add(&mut self, record: &FlowRecord) {
+        self.connections += 1;
+        self.bytes += record.bytes + record.bytes_back;
+        self.drops += u64::from(record.drops);
+        self.totals.add(&record.totals);
+    }
 }
 
 impl FlowRecord {
@@ -101,6 +126,7 @@ impl FlowRecord {
             ended,
             bytes: server.received() + connection.forgotten_bytes[1],
             bytes_back: client.received() + connection.forgotten_bytes[0],
+            drops: connection.drops,
             rtt: busier.rtt().smoothed(),
             least_rtt: busier.rtt().min(),
             totals,

@@ -143,10 +143,9 @@ impl Dumbbell {
                 kind: TrafficKind::Long { flows: 1, bytes: None },
                 from: (0..pairs).collect(),
                 to: (pairs..2 * pairs).collect(),
-                start: Time::ZERO,
-                stop: None,
                 jitter: Time::from_ms(100),
                 tcp: self.tcp,
+                ..TrafficSpec::default()
             }],
             warm_up: Time::from_secs(self.warm),
             seed: self.seed,
@@ -212,10 +211,9 @@ pub fn incast_with_requests(
             kind: TrafficKind::Barrier { request: Bytes::new(request), bytes: Bytes::new(bytes), rounds: blocks },
             from: (0..servers).collect(),
             to: vec![servers],
-            start: Time::ZERO,
-            stop: None,
             jitter: Time::from_ms(1),
             tcp,
+            ..TrafficSpec::default()
         }],
         seed,
         ..WorldSpec::default()

@@ -1,0 +1,359 @@
+//! RACK: losses found by time (RFC 8985, section 6).
+//!
+//! A segment is lost when one sent after it has arrived and a reordering window has passed since it should have arrived itself. That takes
+//! a record per segment in flight, and finds lost retransmissions and lost tails that counting duplicates cannot.
+
+use crate::scoreboard::DUP_THRESH;
+use std::collections::VecDeque;
+use units::Time;
+
+/// Recoveries without a DSACK after which the reordering window is the smallest again.
+const PERSIST: u8 = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Believed to be in the network.
+    Flying,
+    /// Found lost and not sent again since.
+    Lost,
+    /// SACKed.
+    Arrived,
+}
+
+/// A segment in flight, its last transmission.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end: u64,
+    at: Time,
+    fate: Fate,
+    /// It has been sent more than once.
+    again: bool,
+}
+
+/// The acknowledgement under way.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    now: Time,
+    /// Its timestamp echo.
+    echo: Option<u32>,
+    /// RACK.fack before it: the order within one acknowledgement says nothing of reordering.
+    fack: u64,
+    /// A DSACK block: the end of what arrived twice.
+    duplicate: Option<u64>,
+}
+
+/// State of section 6.1 and what is scheduled.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    segments: VecDeque<Sent>,
+    /// Where the first of them starts.
+    start: u64,
+    flying: u64,
+    lost: usize,
+    arrived: usize,
+    /// RACK.xmit_ts and RACK.end_seq: of the segment sent last of all that have arrived.
+    newest: (Time, u64),
+    rtt: Time,
+    least_rtt: Option<Time>,
+    fack: u64,
+    reordering_seen: bool,
+    /// RACK.reo_wnd_mult, reo_wnd_persist, dsack_round.
+    multiple: u32,
+    persist: u8,
+    dsack_round: Option<u64>,
+    arrival: Arrival,
+    /// When segments that are only late so far count as lost.
+    pub reorder_at: Time,
+    pub probe: Probe,
+}
+
+/// Tail loss probe (section 7).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    /// When it is due.
+    pub at: Time,
+    /// TLP.end_seq: what was sent when the probe that is out was; `None` without one.
+    pub end: Option<u64>,
+    /// TLP.is_retrans: the probe is a retransmission.
+    pub again: bool,
+    /// New data was sent or acknowledged: the time begins afresh.
+    pub restart: bool,
+    /// A round trip was measured since the last probe.
+    pub sampled: bool,
+}
+
+/// What an acknowledgement says of the probe that is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing, or nothing bad.
+    Fine,
+    /// It has repaired a loss, of which nothing else will tell.
+    Repaired,
+}
+
+impl Rack {
+    pub fn new() -> Self {
+        Self {
+            segments: VecDeque::new(),
+            start: 0,
+            flying: 0,
+            lost: 0,
+            arrived: 0,
+            newest: (Time::ZERO, 0),
+            rtt: Time::ZERO,
+            least_rtt: None,
+            fack: 0,
+            reordering_seen: false,
+            multiple: 1,
+            persist: PERSIST,
+            dsack_round: None,
+            arrival: Arrival { now: Time::ZERO, echo: None, fack: 0, duplicate: None },
+            reorder_at: Time::MAX,
+            probe: Probe { at: Time::MAX, end: None, again: false, restart: false, sampled: true },
+        }
+    }
+    /// Bytes believed to be in the network.
+    pub fn flying(&self) -> u64 {
+        self.flying
+    }
+    /// Something lost waits for its retransmission.
+    pub fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+    /// Segments SACKed above the left edge.
+    pub fn arrived(&self) -> usize {
+        self.arrived
+    }
+
+    // === Sending (section 6.2, "upon transmitting") ===
+
+    /// New data up to `end`.
+    pub fn on_send(&mut self, now: Time, start: u64, end: u64) {
+        if self.segments.is_empty() {
+            self.start = start;
+        }
+        self.segments.push_back(Sent { end, at: now, fate: Fate::Flying, again: false });
+        self.flying += end - start;
+        self.probe.restart = true;
+    }
+    /// `start..end`, within one segment, goes out again.
+    pub fn on_retransmit(&mut self, now: Time, start: u64, end: u64) {
+        self.split(start);
+        self.split(end);
+        let mut from = self.start;
+        for index in 0..self.segments.len() {
+            let segment = self.segments[index];
+            if from >= start && segment.end <= end && segment.fate != Fate::Arrived {
+                self.turn(index, from, Fate::Flying);
+                self.segments[index].at = now;
+                self.segments[index].again = true;
+            }
+            from = segment.end;
+            if from >= end {
+                break;
+            }
+        }
+    }
+    /// Makes `position` the border between two segments.
+    fn split(&mut self, position: u64) {
+        let index = self.segments.partition_point(|segment| segment.end <= position);
+        let from = if index == 0 { self.start } else { self.segments[index - 1].end };
+        if let Some(segment) = self.segments.get(index).copied().filter(|_| from < position) {
+            self.segments.insert(index, Sent { end: position, ..segment });
+            self.lost += usize::from(segment.fate == Fate::Lost);
+            self.arrived += usize::from(segment.fate == Fate::Arrived);
+        }
+    }
+    /// Changes what became of a segment that starts at `from`.
+    fn turn(&mut self, index: usize, from: u64, fate: Fate) {
+        let segment = &mut self.segments[index];
+        let length = segment.end - from;
+        match std::mem::replace(&mut segment.fate, fate) {
+            Fate::Flying => self.flying -= length,
+            Fate::Lost => self.lost -= 1,
+            Fate::Arrived => self.arrived -= 1,
+        }
+        match fate {
+            Fate::Flying => self.flying += length,
+            Fate::Lost => self.lost += 1,
+            Fate::Arrived => self.arrived += 1,
+        }
+    }
+
+    // === Acknowledgements (section 6.2, steps 1 to 3) ===
+
+    /// An acknowledgement begins; `echo` is its timestamp echo.
+    pub fn begin(&mut self, now: Time, echo: Option<u32>) {
+        self.arrival = Arrival { now, echo, fack: self.fack, duplicate: None };
+    }
+    /// It reports a duplicate that ends at `end` (RFC 2883).
+    pub fn on_dsack(&mut self, end: u64) {
+        self.arrival.duplicate = Some(end);
+    }
+    /// It SACKs `start..end`.
+    pub fn on_sack(&mut self, start: u64, end: u64) {
+        let first = self.segments.partition_point(|segment| segment.end <= start);
+        let mut from = if first == 0 { self.start } else { self.segments[first - 1].end };
+        for index in first..self.segments.len() {
+            let segment = self.segments[index];
+            if segment.end > end {
+                break;
+            }
+            if from >= start && segment.fate != Fate::Arrived {
+                self.turn(index, from, Fate::Arrived);
+                self.deliver(&segment);
+            }
+            from = segment.end;
+        }
+    }
+    /// It acknowledges everything below `una`.
+    pub fn on_ack(&mut self, una: u64) {
+        while let Some(segment) = self.segments.front().copied().filter(|segment| segment.end <= una) {
+            if segment.fate == Fate::Arrived {
+                self.arrived -= 1;
+            } else {
+                self.turn(0, self.start, Fate::Flying);
+                self.flying -= segment.end - self.start;
+                self.deliver(&segment);
+            }
+            self.start = segment.end;
+            self.segments.pop_front();
+        }
+        // The receiver had room for a part of the next.
+        if let Some(segment) = self.segments.front().filter(|_| self.start < una) {
+            self.flying -= if segment.fate == Fate::Flying { una - self.start } else { 0 };
+            self.start = una;
+        }
+        self.probe.restart = true;
+    }
+    fn deliver(&mut self, segment: &Sent) {
+        let Arrival { now, echo, fack, .. } = self.arrival;
+        // Step 3.
+        self.fack = self.fack.max(segment.end);
+        self.reordering_seen |= segment.end < fack && !segment.again;
+        // Step 2: not if it may be the first transmission that has arrived after all.
+        let rtt = now.saturating_sub(segment.at);
+        let older_echo = |echo: u32| (segment.at.as_us() as u32).wrapping_sub(echo).cast_signed() > 0;
+        if segment.again && (echo.is_some_and(older_echo) || self.least_rtt.is_some_and(|least| rtt < least)) {
+            return;
+        }
+        self.rtt = rtt;
+        self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
+        self.newest = self.newest.max((segment.at, segment.end));
+        self.probe.sampled = true;
+    }
+
+    // === The verdict (section 6.2, steps 4 and 5) ===
+
+    /// Adapts the reordering window to duplicates that the receiver has reported, once per round trip.
+    pub fn adapt(&mut self, una: u64, nxt: u64) {
+        self.dsack_round = self.dsack_round.filter(|round| una < *round);
+        if self.dsack_round.is_none() && self.arrival.duplicate.is_some() {
+            self.dsack_round = Some(nxt);
+            self.multiple = self.multiple.saturating_add(1);
+            self.persist = PERSIST;
+        }
+    }
+    /// A recovery is over.
+    pub fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.multiple = 1;
+        }
+    }
+    fn reordering_window(&self, recovering: bool, smoothed: Time) -> Time {
+        if !self.reordering_seen && (recovering || self.arrived as u64 >= DUP_THRESH) {
+            return Time::ZERO;
+        }
+        let least = self.least_rtt.unwrap_or(Time::ZERO).as_ps();
+        Time::from_ps(least.saturating_mul(u64::from(self.multiple)) / 4).min(smoothed)
+    }
+    /// Marks what is lost by now, and schedules the next look; returns how many bytes it found.
+    pub fn find_losses(&mut self, now: Time, recovering: bool, smoothed: Time) -> u64 {
+        let allowed = self.rtt.saturating_add(self.reordering_window(recovering, smoothed));
+        let (mut found, mut latest, mut from) = (0, Time::ZERO, self.start);
+        for index in 0..self.segments.len() {
+            let segment = self.segments[index];
+            let start = std::mem::replace(&mut from, segment.end);
+            if (segment.at, segment.end) >= self.newest {
+                if !segment.again {
+                    // All that follow were sent later still.
+                    break;
+                }
+                continue;
+            }
+            if segment.fate == Fate::Flying {
+                let due = segment.at.saturating_add(allowed);
+                if due <= now {
+                    self.turn(index, start, Fate::Lost);
+                    found += segment.end - start;
+                } else {
+                    latest = latest.max(due);
+                }
+            }
+        }
+        self.reorder_at = if latest > now { latest } else { Time::MAX };
+        found
+    }
+    /// The retransmission timer has expired (section 6.3): the first segment is lost, and those overdue; or all, for a sender that begins again.
+    pub fn mark_overdue(&mut self, now: Time, all: bool, smoothed: Time) -> u64 {
+        let allowed = self.rtt.saturating_add(self.reordering_window(true, smoothed));
+        let (mut found, mut from) = (0, self.start);
+        for index in 0..self.segments.len() {
+            let segment = self.segments[index];
+            let start = std::mem::replace(&mut from, segment.end);
+            let lost = all || index == 0 || segment.at.saturating_add(allowed) <= now;
+            if lost && segment.fate == Fate::Flying {
+                self.turn(index, start, Fate::Lost);
+                found += segment.end - start;
+            }
+        }
+        self.reorder_at = Time::MAX;
+        found
+    }
+    /// The receiver has not kept what it SACKed.
+    pub fn forget_arrived(&mut self) {
+        let mut from = self.start;
+        for index in 0..self.segments.len() {
+            let end = self.segments[index].end;
+            if self.segments[index].fate == Fate::Arrived {
+                self.turn(index, from, Fate::Lost);
+            }
+            from = end;
+        }
+    }
+    /// The first that is lost, cut to `most` bytes.
+    pub fn next_lost(&self, most: u64) -> Option<(u64, u64)> {
+        if self.lost == 0 {
+            return None;
+        }
+        let index = self.segments.iter().position(|segment| segment.fate == Fate::Lost)?;
+        let start = if index == 0 { self.start } else { self.segments[index - 1].end };
+        Some((start, self.segments[index].end.min(start + most)))
+    }
+
+    // === Tail loss probe ===
+
+    /// The last segment sent, its last `most` bytes.
+    pub fn last(&self, most: u64) -> Option<(u64, u64)> {
+        let end = self.segments.back()?.end;
+        let start = self.segments.iter().rev().nth(1).map_or(self.start, |segment| segment.end);
+        Some((start.max(end.saturating_sub(most)), end))
+    }
+    /// What the acknowledgement up to `una` says of the probe (TLP_process_ack); `bare` is a duplicate without any SACK block.
+    pub fn judge_probe(&mut self, una: u64, bare: bool) -> Verdict {
+        let Some(end) = self.probe.end.filter(|end| una >= *end) else { return Verdict::Fine };
+        let both_arrived = self.arrival.duplicate == Some(end) || bare;
+        if self.probe.again && !both_arrived && una == end {
+            // Whether the original has arrived as well, the next acknowledgement will tell.
+            return Verdict::Fine;
+        }
+        self.probe.end = None;
+        if self.probe.again && !both_arrived { Verdict::Repaired } else { Verdict::Fine }
+    }
+    /// Probing begins afresh (section 7.1).
+    pub fn reset_probe(&mut self) {
+        self.probe.end = None;
+        self.probe.at = Time::MAX;
+    }
+}

@@ -1,0 +1,162 @@
+//! How an endpoint uses RACK-TLP (RFC 8985): what acknowledgements and timers lead to, and tail loss probes.
+
+use crate::control::Control;
+use crate::rack::{Rack, Verdict};
+use crate::send::{Phase, Sender};
+use crate::{Endpoint, Flags, Output, Segment};
+use units::Time;
+
+/// The wait for a probe before any round trip is known (section 7.2).
+const FIRST_PROBE: Time = Time::from_secs(1);
+
+impl Sender {
+    /// RACK's records, where recovery is by RACK.
+    #[inline]
+    pub fn rack(&mut self) -> Option<&mut Rack> {
+        self.repair.written()?.rack.as_deref_mut()
+    }
+}
+
+impl Endpoint {
+    /// An acknowledgement begins.
+    #[inline]
+    pub(crate) fn begin_rack(&mut self, now: Time, segment: &Segment) {
+        if let Some(rack) = self.tx.rack() {
+            let echo = (self.timestamps && segment.flags.contains(Flags::TIMESTAMPS)).then_some(segment.ts_ecr);
+            rack.begin(now, echo);
+        }
+    }
+    /// All that the acknowledgement says is noted, the left edge has moved: judges. True when more is lost.
+    #[inline]
+    pub(crate) fn judge_by_rack(&mut self, now: Time, segment: &Segment, moved: bool) -> bool {
+        self.tx.rack().is_some() && self.judge(now, segment, moved)
+    }
+    fn judge(&mut self, now: Time, segment: &Segment, moved: bool) -> bool {
+        let (una, nxt) = (self.tx.una, self.tx.nxt);
+        let Some(rack) = self.tx.rack() else { return false };
+        rack.adapt(una, nxt);
+        let bare = !moved && segment.len == 0 && segment.sack_count() == 0;
+        let verdict = rack.judge_probe(una, bare);
+        let lost = self.find_losses(now);
+        if verdict == Verdict::Repaired && self.tx.phase == Phase::Open && !lost {
+            // Section 7.4.1: the loss that the probe has repaired counts as any other.
+            let flight = self.tx.flight_size();
+            if self.loss_is_news() {
+                self.control.on_loss(&mut self.tx.window, now, flight);
+                self.control.on_recovered(&mut self.tx.window, now);
+            }
+        }
+        lost
+    }
+    fn find_losses(&mut self, now: Time) -> bool {
+        let (recovering, smoothed) = (self.tx.phase != Phase::Open, self.rtt.smoothed().unwrap_or_default());
+        let Some(repair) = self.tx.repair.written() else { return false };
+        let Some(rack) = &mut repair.rack else { return false };
+        let found = rack.find_losses(now, recovering, smoothed);
+        repair.board.lost_ever += found;
+        found > 0
+    }
+    /// Something is lost while no recovery is under way: it begins.
+    #[inline]
+    pub(crate) fn recover_by_rack(&mut self, now: Time, news: u64, out: &mut Output) {
+        if self.tx.phase == Phase::Open && self.tx.rack().is_some_and(|rack| rack.has_lost()) {
+            if self.control.recovers_fast() {
+                self.enter_recovery(now, news, out);
+            } else {
+                self.restart(now, out);
+            }
+        }
+    }
+    /// Retransmits what RACK has found lost as far as the window lets it; true when new data may follow.
+    pub(crate) fn retransmit_found(&mut self, now: Time, out: &mut Output) -> bool {
+        loop {
+            let full = self.full_segment();
+            let Some((start, end)) = self.tx.rack().and_then(|rack| rack.next_lost(full)) else { return true };
+            if self.tx.pipe() + full > self.allowance() {
+                self.tx.cwnd_limited = true;
+                return false;
+            }
+            if self.is_paced(now) {
+                return false;
+            }
+            self.send_again(now, start, end, out);
+        }
+    }
+    /// Everything outstanding, or what is overdue when the timer expires, is lost.
+    pub(crate) fn mark_overdue(&mut self, now: Time, all: bool) {
+        let smoothed = self.rtt.smoothed().unwrap_or_default();
+        if let Some(repair) = self.tx.repair.written()
+            && let Some(rack) = &mut repair.rack
+        {
+            repair.board.lost_ever += rack.mark_overdue(now, all, smoothed);
+        }
+    }
+
+    // === Timers (sections 7.2, 7.3 and 8) ===
+
+    /// Schedules what RACK wants to look at next; comes after everything that was sent.
+    #[inline]
+    pub(crate) fn arm_rack(&mut self, now: Time) {
+        if self.tx.rack().is_some() {
+            self.arm(now);
+        }
+    }
+    fn arm(&mut self, now: Time) {
+        let tx = &mut self.tx;
+        let (outstanding, open, expiry) = (tx.nxt - tx.una, tx.phase == Phase::Open, tx.timer_at);
+        let one = outstanding <= u64::from(tx.window.mss);
+        let Some(rack) = tx.rack() else { return };
+        let restart = std::mem::take(&mut rack.probe.restart);
+        if outstanding == 0 || !open || rack.arrived() > 0 || rack.probe.end.is_some() {
+            rack.probe.at = Time::MAX;
+        } else if restart {
+            // TLP_calc_PTO; the peer is taken to delay acknowledgements as this side does.
+            let delay = if one { self.config.delayed_ack.unwrap_or(Time::ZERO) } else { Time::ZERO };
+            let wait = self.rtt.smoothed().map_or(FIRST_PROBE, |smoothed| (smoothed * 2).saturating_add(delay));
+            rack.probe.at = now.saturating_add(wait).min(expiry);
+        }
+        let next = rack.probe.at.min(rack.reorder_at);
+        tx.pace_wake = tx.pace_wake.min(next);
+    }
+    /// One of RACK's moments may have come.
+    pub(crate) fn on_rack_timer(&mut self, now: Time, out: &mut Output) {
+        let Some(rack) = self.tx.rack() else { return };
+        let (late, tail) = (now >= rack.reorder_at, now >= rack.probe.at);
+        if late {
+            self.find_losses(now);
+            self.recover_by_rack(now, 0, out);
+        }
+        if tail {
+            self.send_probe(now, out);
+        }
+    }
+    /// TLP_send_probe.
+    fn send_probe(&mut self, now: Time, out: &mut Output) {
+        let full = self.full_segment();
+        let tx = &mut self.tx;
+        let (una, nxt, open) = (tx.una, tx.nxt, tx.phase == Phase::Open);
+        let Some(rack) = tx.rack() else { return };
+        rack.probe.at = Time::MAX;
+        if una >= nxt || !open || rack.probe.end.is_some() || !rack.probe.sampled {
+            // The retransmission timer takes over.
+            return;
+        }
+        let last = rack.last(full);
+        let len = tx.write_end.saturating_sub(nxt).min(full);
+        let held = self.cork && tx.push_end < nxt + len && !tx.finishing;
+        let fits = nxt < tx.stream_end() && nxt + len <= tx.send_edge() && !held;
+        if fits {
+            self.send_new(now, len as u32, out);
+        } else if let Some((start, end)) = last {
+            self.send_again(now, start, end, out);
+        }
+        let nxt = self.tx.nxt;
+        if let Some(rack) = self.tx.rack() {
+            rack.probe.end = Some(nxt);
+            rack.probe.again = !fits;
+            rack.probe.sampled = false;
+        }
+        self.counters.tail_probes += 1;
+        self.tx.timer_at = now.saturating_add(self.rtt.rto());
+    }
+}
