@@ -70,6 +70,11 @@ pub struct Config {
     pub syn_retries: u8,
     /// Start from the initial window again after an idle period of one timeout (RFC 5681, section 4.1).
     pub idle_restart: bool,
+    /// End the first slow start when round trips grow (HyStart++, RFC 9406), with a control whose slow start is that of RFC 5681.
+    pub hystart: bool,
+    /// Space segments: at twice the rate of a window per smoothed round trip in slow start, at 1.2 times it else, which are the ratios that Linux
+    /// documents (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). A control that paces by itself, BBR, is not touched.
+    pub pacing: bool,
     /// The congestion control.
     pub control: ControlKind,
 }
@@ -100,6 +105,8 @@ impl Default for Config {
             max_retries: 15,
             syn_retries: 6,
             idle_restart: true,
+            hystart: false,
+            pacing: false,
             control: ControlKind::Cubic,
         }
     }

@@ -1,7 +1,7 @@
 //! A record of every segment in flight, for the controls that need to know when each was sent: round trips of single segments
 //! and delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation-00).
 
-use crate::control::Delivery;
+use crate::control::{Ack, Delivery, HyStart, Window};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -30,6 +30,10 @@ pub(crate) struct Flight {
     /// C.app_limited: deliveries up to here were held back by the application; 0 for none.
     app_limited_until: u64,
     sample: Sample,
+    /// Round trip of the last acknowledgement's newest segment that was sent once.
+    rtt: Option<Time>,
+    /// In the first slow start, with HyStart++.
+    hystart: Option<HyStart>,
 }
 
 /// What the acknowledgement under way has delivered so far (the draft's `rs`).
@@ -129,6 +133,7 @@ impl Flight {
             self.app_limited_until = 0;
         }
         let sample = std::mem::take(&mut self.sample);
+        self.rtt = sample.rtt;
         let mut delivery = Delivery {
             delivered: self.delivered,
             newly_delivered: sample.bytes,
@@ -146,6 +151,20 @@ impl Flight {
             }
         }
         delivery
+    }
+    /// The first slow start is to be HyStart++'s.
+    pub fn with_hystart(mut self) -> Self {
+        self.hystart = Some(HyStart::default());
+        self
+    }
+    /// HyStart++ has the say: lets it grow the window. False once its slow start is over, for then it is gone.
+    pub fn grow_by_hystart(&mut self, window: &mut Window, ack: &Ack) -> bool {
+        // Whatever sets the threshold, a loss or HyStart++ itself, ends the first slow start.
+        if window.ssthresh < u64::MAX {
+            self.hystart = None;
+        }
+        let rtt = self.rtt;
+        self.hystart.as_mut().map(|hystart| hystart.on_ack(window, ack, rtt)).is_some()
     }
     /// The application has nothing to send although the window would allow it, with `pipe` bytes in the network.
     pub fn set_app_limited(&mut self, pipe: u64) {

@@ -82,7 +82,9 @@ impl Endpoint {
         }
         tx.timed_end = 0;
         tx.retries = 0;
-        if self.control.watches_deliveries() {
+        if self.config.hystart && self.control.starts_as_reno() {
+            tx.flight = Some(Box::new(Flight::default().with_hystart()));
+        } else if self.control.watches_deliveries() {
             tx.flight = Some(Box::<Flight>::default());
         }
         if self.config.recovery == Recovery::Rack && self.sack {

@@ -142,6 +142,7 @@ impl Endpoint {
         };
         match tx.phase {
             Phase::Open if echoed || found => {}
+            Phase::Open if tx.flight.is_some() => self.grow_watched(&ack),
             Phase::Open => self.control.on_ack(&mut tx.window, &ack),
             Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
             Phase::Restart | Phase::Loss => {
@@ -157,6 +158,17 @@ impl Endpoint {
         if self.tx.finishing && self.tx.una > self.tx.write_end {
             self.on_fin_acknowledged(now, out);
         }
+    }
+    /// The window may grow, by HyStart++ if it is there. Records that only it needs go with it.
+    fn grow_watched(&mut self, ack: &Ack) {
+        let tx = &mut self.tx;
+        if tx.flight.as_mut().is_some_and(|flight| flight.grow_by_hystart(&mut tx.window, ack)) {
+            return;
+        }
+        if !self.control.watches_deliveries() {
+            tx.flight = None;
+        }
+        self.control.on_ack(&mut tx.window, ack);
     }
     /// New data acknowledged in fast recovery: all of it, or a part.
     #[cold]

@@ -233,6 +233,9 @@ impl Endpoint {
         self.arm_rack(now);
     }
     fn transmit_what_may(&mut self, now: Time, out: &mut Output) {
+        if self.config.pacing {
+            self.set_pace();
+        }
         if self.tx.phase != Phase::Open && !self.retransmit_lost(now, out) {
             return;
         }
@@ -250,6 +253,13 @@ impl Endpoint {
                 flight.set_app_limited(pipe);
             }
         }
+    }
+    /// The pace of a control that knows only a window.
+    fn set_pace(&mut self) {
+        let Some(smoothed) = self.rtt.smoothed().filter(|_| !self.control.paces()) else { return };
+        let window = &mut self.tx.window;
+        let ratio = if window.slow_start() { 2.0 } else { 1.2 };
+        window.pace_ps_per_byte = smoothed.as_ps() as f64 / (ratio * window.cwnd as f64);
     }
     /// How much may be in the network.
     #[inline]

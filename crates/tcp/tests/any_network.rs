@@ -10,7 +10,7 @@ use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
     let recovery = prop_oneof![Just(Recovery::Rfc6675), Just(Recovery::FallFloyd), Just(Recovery::Rack)];
-    let switches = (any::<[bool; 11]>(), 0_u64..3, recovery);
+    let switches = (any::<[bool; 13]>(), 0_u64..3, recovery);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
@@ -37,6 +37,8 @@ fn config() -> impl Strategy<Value = Config> {
                 cork,
                 proportional_reduction,
                 ecn,
+                hystart,
+                pacing,
             ] = bits;
             Config {
                 mss,
@@ -53,6 +55,8 @@ fn config() -> impl Strategy<Value = Config> {
                 proportional_reduction,
                 ecn,
                 recovery,
+                hystart,
+                pacing,
                 delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
                 quick_acks: delay as u8,
                 limited_transmit,

@@ -49,6 +49,8 @@ impl Scenario {
             max_retries: tcp.retries as u8,
             syn_retries: tcp.syn_retries as u8,
             idle_restart: tcp.idle_restart,
+            hystart: tcp.hystart,
+            pacing: tcp.pacing,
             control,
             ..tcp::Config::default()
         }

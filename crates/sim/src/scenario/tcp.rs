@@ -76,6 +76,10 @@ section! {
         limited_transmit: bool = true;
         /// Whether an idle connection starts again from the initial window (RFC 5681, 4.1).
         idle_restart: bool = true;
+        /// Whether the first slow start ends when round trips grow (HyStart++, RFC 9406). Not with Vegas, BBR and FAST, whose slow start is their own.
+        hystart: bool = false;
+        /// Whether segments are spaced: at twice a window per round trip in slow start, at 1.2 times it else. BBR does so in any case.
+        pacing: bool = false;
         /// Smallest retransmission timeout.
         min_rto: Time = Time::from_ms(200), TIMEOUTS;
         /// Retransmission timeout before a round trip is measured.

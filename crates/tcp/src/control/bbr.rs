@@ -281,6 +281,12 @@ impl Control for Bbr {
     fn watches_deliveries(&self) -> bool {
         true
     }
+    fn starts_as_reno(&self) -> bool {
+        false
+    }
+    fn paces(&self) -> bool {
+        true
+    }
     fn on_connected(&mut self, window: &mut Window, now: Time, smoothed_rtt: Option<Time>) {
         self.initial_cwnd = window.cwnd;
         self.rtprop = smoothed_rtt;

@@ -46,6 +46,9 @@ impl Control for Fast {
     fn watches_deliveries(&self) -> bool {
         true
     }
+    fn starts_as_reno(&self) -> bool {
+        false
+    }
     fn on_delivery(&mut self, window: &mut Window, delivery: &Delivery) {
         let Some(rtt) = delivery.rtt else { return };
         self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));

@@ -8,6 +8,7 @@ mod bbr;
 mod cubic;
 mod dctcp;
 mod fast;
+mod hystart;
 mod reno;
 mod scalable;
 mod tahoe;
@@ -18,6 +19,7 @@ pub use bbr::Bbr;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use fast::Fast;
+pub use hystart::HyStart;
 pub use reno::Reno;
 pub use scalable::Scalable;
 pub use tahoe::Tahoe;
@@ -133,6 +135,14 @@ pub trait Control {
     /// Whether the window may be brought down to `ssthresh` in the course of a recovery (RFC 6937) instead of at once.
     fn reduces_proportionally(&self) -> bool {
         true
+    }
+    /// Whether its slow start is that of RFC 5681, so that HyStart++ may stand in for it.
+    fn starts_as_reno(&self) -> bool {
+        true
+    }
+    /// Whether it sets the pacing rate itself.
+    fn paces(&self) -> bool {
+        false
     }
     /// Whether a loss leads to fast recovery; else everything outstanding is sent again in slow start, as after a timeout.
     fn recovers_fast(&self) -> bool {
@@ -256,6 +266,12 @@ impl Control for AnyControl {
     }
     fn reduces_proportionally(&self) -> bool {
         each!(self, control => control.reduces_proportionally())
+    }
+    fn starts_as_reno(&self) -> bool {
+        each!(self, control => control.starts_as_reno())
+    }
+    fn paces(&self) -> bool {
+        each!(self, control => control.paces())
     }
     fn recovers_fast(&self) -> bool {
         each!(self, control => control.recovers_fast())

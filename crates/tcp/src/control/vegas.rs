@@ -54,6 +54,9 @@ impl Control for Vegas {
     fn watches_deliveries(&self) -> bool {
         true
     }
+    fn starts_as_reno(&self) -> bool {
+        false
+    }
     fn on_delivery(&mut self, _: &mut Window, delivery: &Delivery) {
         if let Some(rtt) = delivery.rtt {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
