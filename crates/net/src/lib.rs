@@ -4,6 +4,7 @@
 
 mod link;
 mod network;
+mod occupancy;
 mod packet;
 mod queue;
 mod routing;

@@ -4,6 +4,7 @@
 //! are out (and the token bucket allows). So queue, transmitter and wire are one ring of packets in order, and only the ring's head has
 //! a pending event. (Csg-htsim's pipes keep such a ring for the wire; here it includes the queue.)
 
+use crate::occupancy::Occupancy;
 use crate::packet::{PacketId, Transit};
 use crate::queue::{Discipline, Ecn, Item, Limit, Queue};
 use crate::shaper::{TokenBucket, TokenBucketSpec};
@@ -219,6 +220,8 @@ pub struct Link {
     loss: Option<Loss>,
     shaper: Option<TokenBucket>,
     managed: Option<Box<Managed>>,
+    /// How long its queue had each length, where that is watched.
+    occupancy: Option<Box<Occupancy>>,
 }
 
 impl Link {
@@ -248,6 +251,7 @@ impl Link {
             loss,
             shaper: spec.shaper.map(TokenBucket::new),
             managed: spec.discipline.build(spec.limit, spec.drain_rate()).map(|queue| Box::new(Managed::new(queue))),
+            occupancy: None,
         };
         link.choose_path();
         link
@@ -256,8 +260,12 @@ impl Link {
     /// Whether packets can go the short way; called whenever something changes on which it depends.
     fn choose_path(&mut self) {
         const PS: u64 = 8_000_000_000_000;
-        let special =
-            !self.up || self.captured || self.loss.is_some() || self.shaper.is_some() || self.managed.is_some();
+        let special = !self.up
+            || self.captured
+            || self.occupancy.is_some()
+            || self.loss.is_some()
+            || self.shaper.is_some()
+            || self.managed.is_some();
         let ps_per_byte =
             if self.rate.as_bps() > 0 && PS.is_multiple_of(self.rate.as_bps()) { PS / self.rate.as_bps() } else { 0 };
         self.plain_ps_per_byte = if special { 0 } else { u32::try_from(ps_per_byte).unwrap_or(0) };
@@ -350,6 +358,40 @@ impl Link {
         self.choose_path();
     }
 
+    /// From `now` on keeps for how long the queue has each length, which costs a plain link its short way.
+    pub(crate) fn watch(&mut self, now: Time) {
+        self.see_begun(now);
+        self.occupancy = Some(Box::new(Occupancy::new(now, self.waiting(now))));
+        self.choose_path();
+    }
+    /// Picoseconds for which 0, 1, 2 packets and so on waited, from when it was watched to `now`, which must not lie before the last packet's
+    /// acceptance; above 65,535 they count as so many.
+    pub fn occupancy(&self, now: Time) -> Option<Vec<u64>> {
+        let mut occupancy = self.occupancy.as_deref()?.clone();
+        if self.managed.is_none() {
+            for packet in self.ring.iter().skip(self.begun as usize).take_while(|packet| packet.start <= now) {
+                occupancy.leave(packet.start);
+            }
+        }
+        occupancy.set(now, 0);
+        Some(occupancy.into_times())
+    }
+    /// Brings a watched plain queue up to date: packets have begun transmission since.
+    fn see_begun_watched(&mut self, now: Time) {
+        if let Some(occupancy) = self.occupancy.as_deref_mut().filter(|_| self.managed.is_none()) {
+            for packet in self.ring.iter().skip(self.begun as usize).take_while(|packet| packet.start <= now) {
+                occupancy.leave(packet.start);
+            }
+            self.see_begun(now);
+        }
+    }
+    /// A managed queue's length may have changed.
+    fn note_changed(&mut self, now: Time) {
+        if let (Some(managed), Some(occupancy)) = (&self.managed, &mut self.occupancy) {
+            occupancy.set(now, managed.queue.len());
+        }
+    }
+
     /// Offers a packet to a link that no discipline manages.
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, item: Transit) -> Fate {
@@ -371,6 +413,7 @@ impl Link {
             self.lost_down += 1;
             return Fate::Down;
         }
+        self.see_begun_watched(now);
         let mut start = self.free_at.max(now);
         if let Some(shaper) = &self.shaper {
             start = shaper.earliest(start, item.bytes);
@@ -380,6 +423,10 @@ impl Link {
         }
         if let Some(shaper) = &mut self.shaper {
             shaper.take(start, item.bytes);
+        }
+        if let Some(occupancy) = &mut self.occupancy {
+            // For no time at all, where its transmission begins at once.
+            occupancy.enter(now);
         }
         self.transmit(start, self.rate.transmission_time(Bytes::new(item.bytes.into())), item)
     }
@@ -454,6 +501,11 @@ impl Link {
 
     /// Of the packet that arrives next: whether the wire has lost it, and when its transmission began if packets are captured.
     pub(crate) fn inspect(&mut self) -> (bool, Option<Time>) {
+        if self.occupancy.is_some()
+            && let Some(head) = self.ring.front()
+        {
+            self.see_begun_watched(head.arrival);
+        }
         let lost = self.loss.as_mut().is_some_and(|loss| loss.random.chance(loss.probability));
         self.lost += u64::from(lost);
         (lost, self.ring.front().filter(|_| self.captured).map(|head| head.start))
@@ -473,6 +525,7 @@ impl Link {
         managed.changed = now;
         managed.queue.enqueue(now, item, &mut managed.dropped);
         self.drops += managed.take_dropped(gone);
+        self.note_changed(now);
     }
 
     /// Begins the next transmission if the transmitter is free and something waits; what the discipline drops is appended to `gone`.
@@ -485,6 +538,7 @@ impl Link {
         managed.changed = now;
         let item = managed.queue.dequeue(now, &mut managed.dropped);
         self.drops += managed.take_dropped(gone);
+        self.note_changed(now);
         let item = item?;
         let mut start = now;
         if let Some(shaper) = &mut self.shaper {
@@ -521,6 +575,7 @@ impl Link {
     /// The rate changes: of a packet in transmission the remaining bits are sent at the new rate, and what waits is timed anew. Returns when the
     /// ring's head now arrives; older events are stale. (A shaped packet does not start before the time for which it took its tokens.)
     pub(crate) fn change_rate(&mut self, now: Time, rate: BitRate) -> Option<Time> {
+        self.see_begun_watched(now);
         self.see_begun(now);
         let old = u128::from(self.rate.as_bps());
         self.rate = rate;
@@ -554,6 +609,10 @@ impl Link {
     /// The link goes down: everything on it is lost and appended to `lost`; older events are stale.
     pub(crate) fn go_down(&mut self, now: Time, lost: &mut Vec<PacketId>) {
         let before = lost.len();
+        self.see_begun_watched(now);
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.set(now, 0);
+        }
         self.waits = self.queue_integral(now);
         self.busy = self.busy(now).as_ps();
         for packet in self.ring.drain(..) {

@@ -268,6 +268,11 @@ impl<P: Packet> Network<P> {
         Ok(())
     }
 
+    /// From `now` on keeps for how long a link's queue has each length ([`Link::occupancy`]).
+    pub fn watch(&mut self, now: Time, link: LinkId) {
+        self.links[link.0 as usize].watch(now);
+    }
+
     /// From now on keeps every packet that a link transmits, with the start of its transmission.
     pub fn capture(&mut self, link: LinkId) {
         self.links[link.0 as usize].capture();

@@ -32,6 +32,9 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
         }
     }
     let mut world = World::new(&spec).map_err(|error| RunError::Scenario(error.to_string()))?;
+    if scenario.run.occupancy {
+        world.transport_mut().0.watch_queues(Time::ZERO);
+    }
     if !scenario.job.is_empty() {
         let cluster = Cluster::new(jobs::config(scenario), jobs::node_infos(scenario), seed);
         world.add_cluster(Driver::new(cluster, Hosts::new(scenario), scenario.tcp_config()));

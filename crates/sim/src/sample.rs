@@ -56,11 +56,7 @@ impl Sampler {
         let links = transport.links().iter().map(|link| {
             let waiting = link.waiting_bytes(now);
             LinkReading {
-                // Behind a token bucket the bucket's rate is the link's, however fast the wire.
-                busy: link.shaper().map_or_else(
-                    || link.busy(now),
-                    |shaper| shaper.rate.transmission_time(Bytes::new(link.counters().bytes - waiting)),
-                ),
+                busy: busy(link, now),
                 drops: link.counters().drops,
                 marks: link.counters().marks,
                 packets: link.waiting(now) as u32,
@@ -128,6 +124,21 @@ impl Sampler {
     }
 }
 
+/// Time for which a link has transmitted. Behind a token bucket the bucket's rate is the link's, however fast the wire.
+fn busy(link: &net::Link, now: Time) -> Time {
+    link.shaper().map_or_else(
+        || link.busy(now),
+        |shaper| shaper.rate.transmission_time(Bytes::new(link.counters().bytes - link.waiting_bytes(now))),
+    )
+}
+
+/// The part of the time that each length had, of those that had any.
+fn shares(times: &[u64]) -> Vec<(u64, f64)> {
+    let all = times.iter().sum::<u64>().max(1) as f64;
+    let share = |(length, time): (usize, &u64)| (length as u64, *time as f64 / all);
+    times.iter().enumerate().filter(|(_, time)| **time > 0).map(share).collect()
+}
+
 /// The links of a world, without their series.
 pub(crate) fn links(world: &World) -> Vec<Link> {
     let (now, transport) = (world.now(), world.transport());
@@ -144,6 +155,8 @@ pub(crate) fn links(world: &World) -> Vec<Link> {
             lost: counters.lost + counters.lost_down,
             queue_mean: link.queue_integral(now) as f64 / now.as_ps().max(1) as f64,
             queue_max: counters.longest_queue,
+            queue_shares: link.occupancy(now).map_or_else(Vec::new, |times| shares(&times)),
+            used: busy(link, now).as_secs_f64() / now.as_secs_f64().max(1e-12),
             ..Link::default()
         }
     };

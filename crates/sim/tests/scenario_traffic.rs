@@ -123,7 +123,17 @@ fn shipped_scenarios_of_traffic_run() {
     assert_eq!(deadlines.queries, 1_000);
     assert!(deadlines.missed > 0 && deadlines.missed < 1_000, "{deadlines:?}");
     assert!(background.classes.len() > 1 && background.completed > 100);
+    // For how long each queue had each length: all of the run, and the mean that the sum of the waits gives.
+    for link in &result.links {
+        let all: f64 = link.queue_shares.iter().map(|(_, share)| share).sum();
+        let mean: f64 = link.queue_shares.iter().map(|(packets, share)| *packets as f64 * share).sum();
+        assert!((all - 1.0).abs() < 1e-9 && (mean - link.queue_mean).abs() < 1e-9, "{}: {all}, {mean}", link.name);
+        assert!(link.queue_quantile(1.0).is_some_and(|most| most <= link.queue_max), "{}", link.name);
+    }
+    let to_master = result.links.iter().find(|link| link.name.ends_with("-> master")).expect("its link");
+    assert!(to_master.queue_quantile(0.5) < to_master.queue_quantile(0.999) && to_master.used > 0.01);
     let result = run(&shipped("netpipe.toml"));
+    assert!(result.links[0].queue_shares.is_empty() && result.links[0].queue_quantile(0.5).is_none());
     let messages = &result.traffic[0].messages;
     assert_eq!(messages.last().map(|message| message.bytes), Some(Bytes::new((8 << 20) + 3)));
     assert!(messages[0].latency < Time::from_us(200), "{:?}", messages[0]);

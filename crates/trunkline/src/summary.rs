@@ -2,7 +2,7 @@
 
 use crate::compare::fit;
 use sim::report::Comparison;
-use sim::results::{AttemptState, Job, Link, RunResult, TaskKind, TrafficOutcome, Waiting};
+use sim::results::{AttemptState, Job, RunResult, TaskKind, TrafficOutcome, Waiting};
 use std::fmt::Write;
 use units::{Bytes, Time};
 
@@ -187,25 +187,26 @@ fn of_network(text: &mut String, result: &RunResult) {
         grouped(totals.timeouts),
         grouped(totals.zero_windows),
     );
-    let load = |link: &Link| link.rate.transmission_time(link.bytes).as_secs_f64() / result.ended_at.as_secs_f64();
-    let mut busiest: Vec<_> =
-        result.links.iter().filter(|link| link.packets > 0).map(|link| (load(link), link)).collect();
-    busiest.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let mut busiest: Vec<_> = result.links.iter().filter(|link| link.packets > 0).collect();
+    busiest.sort_by(|a, b| b.used.total_cmp(&a.used));
     if !busiest.is_empty() {
         let _ = writeln!(
             text,
-            "\n{:<40} {:>14} {:>8} {:>12} {:>10} {:>10}",
-            "busiest links", "rate", "used", "dropped", "queue", "most"
+            "\n{:<34} {:>14} {:>8} {:>11} {:>8} {:>6} {:>6} {:>6}",
+            "busiest links", "rate", "used", "dropped", "queue", "median", "99 %", "most"
         );
     }
-    for (load, link) in busiest.into_iter().take(5) {
+    for link in busiest.into_iter().take(5) {
         let (rate, drops) = (format!("{:.1}", link.rate), grouped(link.drops));
-        let used = format!("{:.1} %", load * 100.0);
+        let used = format!("{:.1} %", link.used * 100.0);
+        let quantile = |part| link.queue_quantile(part).map_or_else(|| "-".to_owned(), |packets| packets.to_string());
         let _ = writeln!(
             text,
-            "{:<40} {rate:>14} {used:>8} {drops:>12} {:>10.1} {:>10}",
-            fit(&link.name, 40),
+            "{:<34} {rate:>14} {used:>8} {drops:>11} {:>8.1} {:>6} {:>6} {:>6}",
+            fit(&link.name, 34),
             link.queue_mean,
+            quantile(0.5),
+            quantile(0.99),
             link.queue_max
         );
     }

@@ -172,7 +172,7 @@ mod tests {
             assert!(text.contains(&format!("\"seed\": {seed},")), "{text}");
         }
         assert_eq!(names(&scratch.join("deep")), ["out"], "nothing else is left");
-        assert_eq!(names(&target).len(), 12, "a summary and eleven tables");
+        assert_eq!(names(&target).len(), 13, "a summary and twelve tables");
         fs::remove_dir_all(scratch).expect("cleaned up");
     }
 

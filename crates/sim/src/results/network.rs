@@ -77,6 +77,10 @@ pub struct Link {
     pub queue_mean: f64,
     /// Most packets in the queue.
     pub queue_max: u64,
+    /// For which part of the run so many packets waited, of each number that did; empty where that was not kept.
+    pub queue_shares: Vec<(u64, f64)>,
+    /// The part of the run in which it transmitted, 0 to 1.
+    pub used: f64,
     /// Share of each step in which it transmitted, 0 to 1.
     pub utilisation: Vec<f32>,
     /// Bytes in the queue at the end of each step.
@@ -127,4 +131,17 @@ pub struct Disk {
     pub busy: Time,
     /// Share of each step spent serving, 0 to 1.
     pub utilisation: Vec<f32>,
+}
+
+impl Link {
+    /// The least length that the queue did not exceed for this part of the time (0 to 1): a quantile over time, not over packets.
+    pub fn queue_quantile(&self, part: f64) -> Option<u64> {
+        let mut sum = 0.0;
+        let within = |share: f64| share >= part - 1e-12;
+        let reached = self.queue_shares.iter().find(|(_, share)| {
+            sum += share;
+            within(sum)
+        });
+        reached.or(self.queue_shares.last()).map(|(packets, _)| *packets)
+    }
 }

@@ -23,6 +23,8 @@ struct Summary<'a> {
     jobs: Vec<JobView<'a>>,
     traffic: Vec<TrafficView<'a>>,
     network: NetworkView,
+    /// The links that were used most.
+    links: Vec<LinkView<'a>>,
     nodes: Vec<NodeView<'a>>,
     disks: Vec<DiskView<'a>>,
     /// Null: no power is modelled.
@@ -78,6 +80,24 @@ struct NetworkView {
     timeouts: u64,
     zero_windows: u64,
 }
+
+#[derive(Serialize)]
+struct LinkView<'a> {
+    name: &'a str,
+    rate_bps: u64,
+    utilisation: f64,
+    packets: u64,
+    drops: u64,
+    marks: u64,
+    queue_mean_packets: f64,
+    queue_p50_packets: Option<u64>,
+    queue_p95_packets: Option<u64>,
+    queue_p99_packets: Option<u64>,
+    queue_max_packets: u64,
+}
+
+/// So many links stand in `result.json`; the table `links` has all.
+const MOST_LINKS: usize = 32;
 
 #[derive(Serialize)]
 struct NodeView<'a> {
@@ -149,6 +169,7 @@ pub fn to_json(result: &RunResult) -> String {
             timeouts: totals.timeouts,
             zero_windows: totals.zero_windows,
         },
+        links: links(result),
         nodes: result
             .nodes
             .iter()
@@ -184,6 +205,29 @@ pub fn to_json(result: &RunResult) -> String {
     let mut text = serde_json::to_string_pretty(&summary).unwrap_or_default();
     text.push('\n');
     text
+}
+
+/// The links in the order of their use, the first of equally used ones first.
+fn links(result: &RunResult) -> Vec<LinkView<'_>> {
+    let mut links: Vec<_> = result.links.iter().filter(|link| link.packets > 0).collect();
+    links.sort_by(|a, b| b.used.total_cmp(&a.used));
+    links.into_iter().take(MOST_LINKS).map(link_view).collect()
+}
+
+fn link_view(link: &super::Link) -> LinkView<'_> {
+    LinkView {
+        name: &link.name,
+        rate_bps: link.rate.as_bps(),
+        utilisation: link.used,
+        packets: link.packets,
+        drops: link.drops,
+        marks: link.marks,
+        queue_mean_packets: link.queue_mean,
+        queue_p50_packets: link.queue_quantile(0.5),
+        queue_p95_packets: link.queue_quantile(0.95),
+        queue_p99_packets: link.queue_quantile(0.99),
+        queue_max_packets: link.queue_max,
+    }
 }
 
 fn seconds(time: Option<Time>) -> Option<f64> {

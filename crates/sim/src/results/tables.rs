@@ -100,6 +100,7 @@ macro_rules! table {
 pub fn tables(result: &RunResult) -> Vec<Table> {
     let mut tables = vec![tasks(result), phases(result), flows(result), links(result), queues(result)];
     tables.extend([nodes(result), disks(result), samples(result), events(result), messages(result), clients(result)]);
+    tables.push(occupancy(result));
     tables
 }
 
@@ -214,6 +215,21 @@ fn links(result: &RunResult) -> Table {
         lost: Integer = integer(row.lost),
         queue_mean_packets: Float = row.queue_mean,
         queue_max_packets: Integer = integer(row.queue_max),
+        utilisation: Float = row.used,
+        queue_p50_packets: OptionalFloat = row.queue_quantile(0.5).map(|packets| packets as f64),
+        queue_p95_packets: OptionalFloat = row.queue_quantile(0.95).map(|packets| packets as f64),
+        queue_p99_packets: OptionalFloat = row.queue_quantile(0.99).map(|packets| packets as f64),
+    })
+}
+
+/// For how long each queue had each length; an empty queue that was never anything else has no row.
+fn occupancy(result: &RunResult) -> Table {
+    let rows = result.links.iter().filter(|link| link.queue_max > 0);
+    let rows = rows.flat_map(|link| link.queue_shares.iter().map(move |row| (link, row)));
+    table!("occupancy", rows, |(of, row)| {
+        link: Text = of.name.clone(),
+        packets: Integer = integer(row.0),
+        share: Float = row.1,
     })
 }
 

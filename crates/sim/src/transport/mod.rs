@@ -617,6 +617,12 @@ impl Transport {
         totals
     }
 
+    /// From `now` on keeps for how long each queue has each length ([`net::Link::occupancy`]).
+    pub fn watch_queues(&mut self, now: Time) {
+        for link in 0..self.network.links().len() as u32 {
+            self.network.watch(now, LinkId(link));
+        }
+    }
     /// From now on keeps every packet that begins to be sent on a link.
     pub fn capture(&mut self, link: LinkId) {
         self.network.capture(link);
