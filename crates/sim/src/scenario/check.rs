@@ -3,7 +3,7 @@
 use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
-use super::{Fault, Generation, Job, Nodes, Plan, Queue, QueueLimit, Scenario, TopologyKind, WorkloadKind};
+use super::{Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueLimit, Scenario, TopologyKind, WorkloadKind};
 use units::{BitRate, Bytes, Quantity};
 
 /// Says everything that is wrong with a scenario whose keys are each right by themselves.
@@ -137,9 +137,18 @@ impl Check<'_> {
                 let path = format!("network.link.{i}.{key}");
                 if name.is_empty() {
                     self.says(&path, format!("this link has no `{key}`"), "a node, or a switch of any other name");
-                } else if node_number(name).is_some_and(|number| number > workers) {
+                } else if GraphLink::several(name, workers)
+                    .map_or_else(|| node_number(name), |numbers| numbers.last().copied())
+                    .is_some_and(|number| number > workers)
+                {
                     self.says(&path, format!("there is no `{name}`"), format!("the last worker is worker-{workers}"));
+                } else if name.contains("..") && GraphLink::several(name, workers).is_none() {
+                    self.says(&path, format!("`{name}` is not a range of nodes"), "`worker-1..worker-8`");
                 }
+            }
+            if GraphLink::several(&link.from, workers).is_some() && GraphLink::several(&link.to, workers).is_some() {
+                let message = "a link between several nodes and several others says not which with which";
+                self.says(&format!("network.link.{i}"), message, "one node or switch at one end");
             }
             if link.from == link.to {
                 self.says(

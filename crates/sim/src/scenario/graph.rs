@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Two nodes without a path between them.
 pub fn apart(scenario: &Scenario) -> Option<(String, String)> {
-    let links = &scenario.network.link;
-    let islands = islands(links);
+    let links = scenario.network.links(scenario.cluster.workers);
+    let islands = islands(&links);
     let mut reach: BTreeMap<u32, BTreeSet<usize>> =
         (0..=scenario.cluster.workers).map(|node| (node, BTreeSet::new())).collect();
     let mut neighbours = BTreeSet::new();
-    for link in links {
+    for link in &links {
         match (node_number(&link.from), node_number(&link.to)) {
             (Some(a), Some(b)) => neighbours.extend([(a, b), (b, a)]),
             (Some(node), None) => reach.entry(node).or_default().extend(islands.get(link.to.as_str())),

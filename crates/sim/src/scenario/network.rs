@@ -92,9 +92,9 @@ section! {
 section! {
     /// A full-duplex link of topology graph.
     pub struct GraphLink {
-        /// One end: a node ("master", "worker-1") or a switch of any other name.
+        /// One end: a node ("master", "worker-1"), a switch of any other name, or several nodes with a link each ("workers", "worker-1..worker-8").
         from: String = String::new();
-        /// The other end.
+        /// The other end, one node or switch if `from` is several.
         to: String = String::new();
         /// Rate; that of the network where left out.
         rate: Option<BitRate> = None, RATES;
@@ -104,6 +104,34 @@ section! {
         loss: Option<f64> = None, 0.0..=1.0;
         /// The queue at both ends; that of the network where left out.
         queue: Option<Queue> = None;
+    }
+}
+
+impl GraphLink {
+    /// The nodes that `from` or `to` names, where it names several.
+    pub(super) fn several(end: &str, workers: u32) -> Option<Vec<u32>> {
+        match end {
+            "workers" => Some((1..=workers).collect()),
+            range if range.contains("..") => node_range(range),
+            _ => None,
+        }
+    }
+}
+
+impl Network {
+    /// The links of topology graph one by one.
+    pub fn links(&self, workers: u32) -> Vec<GraphLink> {
+        let names = |end: &str| match GraphLink::several(end, workers) {
+            Some(numbers) => numbers.into_iter().map(node_name).collect(),
+            None => vec![end.to_owned()],
+        };
+        let one = |link: &GraphLink| {
+            let (from, to) = (names(&link.from), names(&link.to));
+            let pairs: Vec<_> =
+                from.iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone()))).collect();
+            pairs.into_iter().map(|(from, to)| GraphLink { from, to, ..link.clone() }).collect::<Vec<_>>()
+        };
+        self.link.iter().flat_map(one).collect()
     }
 }
 

@@ -143,7 +143,7 @@ impl Wiring<'_> {
         for node in self.nodes {
             self.topology.add_host(node.name.as_str());
         }
-        for link in &network.link {
+        for link in &network.links(self.scenario.cluster.workers) {
             let ends = [&link.from, &link.to]
                 .map(|name| self.topology.find(name).unwrap_or_else(|| self.topology.add_switch(name.as_str())));
             let spec = |end: &str| {

@@ -23,6 +23,7 @@ macro_rules! folders {
 }
 
 const FOLDERS: &[Folder] = folders! {
+    "alsultani2018": "study.toml", "scenario.toml";
     "dctcp": "study.toml", "scenario.toml";
     "incast-barrier": "study.toml", "scenario.toml";
 };
