@@ -11,7 +11,7 @@ demo: ## import a real Hadoop job, predict it at 10 Mbit/s, show both, write the
 	@scripts/need cargo
 	@scripts/demo
 
-test: lint test-rust test-report ## every test in every language
+test: lint test-rust test-studies test-report ## every test in every language
 
 lint: ## formatting and lints, warnings are errors
 	@scripts/need cargo
@@ -21,6 +21,10 @@ lint: ## formatting and lints, warnings are errors
 test-rust:
 	@scripts/need cargo
 	cargo test --workspace --locked
+
+test-studies: ## every study in its short form
+	@scripts/need cargo
+	cargo run --locked -p trunkline -- study all --quick --quiet --out target/studies
 
 test-report:
 	@scripts/need node npm chromium
@@ -37,7 +41,8 @@ bench: build ## packet-hops per CPU second and peak memory; ns-2 beside it where
 	$(TRUNKLINE) bench
 	cargo bench --workspace --locked
 
-study: ## the long comparisons: every recorded job over twenty seeds
+study: build ## the long comparisons: every study in full, every recorded job over twenty seeds
+	$(TRUNKLINE) study all
 	scripts/study
 
 report: ## build the page that the program embeds

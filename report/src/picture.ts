@@ -1,5 +1,5 @@
-// A figure of a study as SVG: curves with their intervals, bars or dots, and the published values over them. Colours are the theme's
-// variables, so the picture follows the theme without being drawn again.
+// A figure of a study as SVG: curves with their intervals, bars or dots, and the published values over them. Colours are the
+// theme's variables, so the picture follows the theme without being drawn again.
 
 import { label, logarithmic, straight, type Scale } from './scale';
 import type { Curve, Figure, Published } from './study-data';
@@ -51,10 +51,22 @@ function told(figure: Figure, mean: number, low: number, high: number): string {
 }
 
 /** The picture of a figure under one assumption; `names` gives every series its place in the legend. */
-export function picture(figure: Figure, curves: Curve[], names: string[], width: number, top: [number, number]): SVGElement {
+export function picture(
+  figure: Figure,
+  curves: Curve[],
+  names: string[],
+  width: number,
+  top: [number, number],
+): SVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   const title = `${figure.title}: ${withUnit(figure.label, figure.unit)}${figure.x ? ` against ${withUnit(figure.x.label, figure.x.unit)}` : ''}`;
-  for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': title }))
+  for (const [name, value] of Object.entries({
+    viewBox: `0 0 ${width} ${HEIGHT}`,
+    width,
+    height: HEIGHT,
+    role: 'img',
+    'aria-label': title,
+  }))
     svg.setAttribute(name, String(value));
   const bars = figure.kind === 'sweep' && figure.x === null;
   const bottom = HEIGHT - BOTTOM;
@@ -65,10 +77,14 @@ export function picture(figure: Figure, curves: Curve[], names: string[], width:
   for (const curve of curves) {
     const index = names.indexOf(curve.series);
     if (bars) bar(plot, figure, curve, index, x.at(curves.indexOf(curve)), y, (width - LEFT - RIGHT) / curves.length);
-    else if (figure.kind === 'scatter') dots(plot, figure, curve, index, x, y);
+    else if (figure.kind === 'scatter') dots(plot, curve, index, x, y);
     else line(plot, figure, curve, index, x, y);
   }
   for (const published of figure.published) {
+    if (!bars && published.x === null) {
+      reference(plot, figure, published, names.indexOf(published.series), width, y);
+      continue;
+    }
     const at = bars ? curves.findIndex((c) => c.series === published.series) : published.x;
     if (at !== null && at >= 0) diamond(plot, figure, published, names.indexOf(published.series), x.at(at), y);
   }
@@ -122,7 +138,12 @@ function frame(svg: Element, figure: Figure, x: Scale, y: Scale, width: number, 
   });
   const middle = (LEFT + width - RIGHT) / 2;
   if (figure.x) {
-    draw(svg, 'text', { x: middle, y: HEIGHT - 8, 'text-anchor': 'middle', ...text }, withUnit(figure.x.label, figure.x.unit));
+    draw(
+      svg,
+      'text',
+      { x: middle, y: HEIGHT - 8, 'text-anchor': 'middle', ...text },
+      withUnit(figure.x.label, figure.x.unit),
+    );
   }
   const centre = (TOP + bottom) / 2;
   draw(
@@ -136,30 +157,50 @@ function frame(svg: Element, figure: Figure, x: Scale, y: Scale, width: number, 
 function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Scale, y: Scale): void {
   const { colour, dash } = look(index);
   const known = curve.x.map((_, i) => i).filter((i) => curve.mean[i] !== null);
-  const at = (values: (number | null)[], i: number): string => `${x.at(curve.x[i]!).toFixed(1)} ${y.at(values[i]!).toFixed(1)}`;
+  const at = (values: (number | null)[], i: number): string =>
+    `${x.at(curve.x[i]!).toFixed(1)} ${y.at(values[i]!).toFixed(1)}`;
   if (known.length === 0) return;
   if (figure.kind === 'time') {
-    const upper = known.map((i) => at(curve.high, i));
-    const lower = known.map((i) => at(curve.low, i)).reverse();
+    // What is beyond the frame ends at the frame.
+    const kept = (value: number): number => Math.min(HEIGHT - BOTTOM, Math.max(TOP, y.at(value)));
+    const edge = (values: (number | null)[]): string[] =>
+      known.map((i) => `${x.at(curve.x[i]!).toFixed(1)} ${kept(values[i]!).toFixed(1)}`);
+    const upper = edge(curve.high);
+    const lower = edge(curve.low).reverse();
     draw(plot, 'path', { d: `M${[...upper, ...lower].join('L')}Z`, fill: colour, opacity: 0.18 });
   }
-  const stroke = { fill: 'none', stroke: colour, 'stroke-width': 1.8, 'stroke-dasharray': dash, 'stroke-linejoin': 'round', 'pointer-events': 'none' };
+  const stroke = {
+    fill: 'none',
+    stroke: colour,
+    'stroke-width': 1.8,
+    'stroke-dasharray': dash,
+    'stroke-linejoin': 'round',
+    'pointer-events': 'none',
+  };
   draw(plot, 'path', { d: `M${known.map((i) => at(curve.mean, i)).join('L')}`, ...stroke });
   if (figure.kind === 'time') return;
   for (const i of known) {
     whisker(plot, x.at(curve.x[i]!), y, curve.low[i]!, curve.high[i]!, colour);
-    const spot = draw(plot, 'circle', { cx: x.at(curve.x[i]!), cy: y.at(curve.mean[i]!), r: 3.4, fill: colour, class: 'spot' });
+    const spot = draw(plot, 'circle', {
+      cx: x.at(curve.x[i]!),
+      cy: y.at(curve.mean[i]!),
+      r: 3.4,
+      fill: colour,
+      class: 'spot',
+    });
     const name = figure.x?.categories?.[curve.x[i]!] ?? withUnit(label(curve.x[i]!), '');
-    tell(spot, curve.series, [`${figure.x?.label ?? 'x'} ${name}${figure.x?.unit ? ` ${figure.x.unit}` : ''}`, told(figure, curve.mean[i]!, curve.low[i]!, curve.high[i]!)]);
+    tell(spot, curve.series, [
+      `${figure.x?.label ?? 'x'} ${name}${figure.x?.unit ? ` ${figure.x.unit}` : ''}`,
+      told(figure, curve.mean[i]!, curve.low[i]!, curve.high[i]!),
+    ]);
   }
 }
 
-function dots(plot: Element, figure: Figure, curve: Curve, index: number, x: Scale, y: Scale): void {
+function dots(plot: Element, curve: Curve, index: number, x: Scale, y: Scale): void {
   curve.x.forEach((at, i) => {
     if (curve.mean[i] !== null)
       draw(plot, 'circle', { cx: x.at(at), cy: y.at(curve.mean[i]!), r: 2.2, fill: look(index).colour, opacity: 0.55 });
   });
-  void figure;
 }
 
 function bar(plot: Element, figure: Figure, curve: Curve, index: number, centre: number, y: Scale, room: number): void {
@@ -167,7 +208,14 @@ function bar(plot: Element, figure: Figure, curve: Curve, index: number, centre:
   if (typeof mean !== 'number' || typeof low !== 'number' || typeof high !== 'number') return;
   const width = Math.min(46, room * 0.6);
   const [a, b] = [y.at(0), y.at(mean)];
-  const box = { x: centre - width / 2, y: Math.min(a, b), width, height: Math.abs(a - b), fill: look(index).colour, class: 'spot' };
+  const box = {
+    x: centre - width / 2,
+    y: Math.min(a, b),
+    width,
+    height: Math.abs(a - b),
+    fill: look(index).colour,
+    class: 'spot',
+  };
   tell(draw(plot, 'rect', box), curve.series, [told(figure, mean, low, high)]);
   whisker(plot, centre, y, low, high, 'var(--ink)');
 }
@@ -185,9 +233,36 @@ function diamond(plot: Element, figure: Figure, published: Published, index: num
   const { value, tolerance, judged } = published;
   if (judged) whisker(plot, at + 6, y, value * (1 - tolerance), value * (1 + tolerance), 'var(--ink)');
   const d = `M${at + 6} ${y.at(value) - 5}l5 5l-5 5l-5 -5Z`;
-  const style = { fill: judged ? look(Math.max(0, index)).colour : 'var(--page)', stroke: 'var(--ink)', 'stroke-width': 1.3 };
+  const style = {
+    fill: judged ? look(Math.max(0, index)).colour : 'var(--page)',
+    stroke: 'var(--ink)',
+    'stroke-width': 1.3,
+  };
   const unit = figure.unit === '' ? '' : ` ${figure.unit}`;
-  tell(draw(plot, 'path', { d, class: 'spot', ...style }), `${published.series}: published`, [`${label(value)}${unit}`, published.place]);
+  tell(draw(plot, 'path', { d, class: 'spot', ...style }), `${published.series}: published`, [
+    `${label(value)}${unit}`,
+    published.place,
+  ]);
+}
+
+/** A published value that has no x: a line across. */
+function reference(plot: Element, figure: Figure, published: Published, index: number, width: number, y: Scale): void {
+  const line = {
+    x1: LEFT,
+    x2: width - RIGHT,
+    y1: y.at(published.value),
+    y2: y.at(published.value),
+    'stroke-dasharray': '1 4',
+  };
+  const style = {
+    stroke: look(Math.max(0, index)).colour,
+    'stroke-width': 2.4,
+    'stroke-linecap': 'round',
+    class: 'spot',
+  };
+  const unit = figure.unit === '' ? '' : ` ${figure.unit}`;
+  const lines = [`${label(published.value)}${unit}`, published.place];
+  tell(draw(plot, 'line', { ...line, ...style }), `${published.series}: published`, lines);
 }
 
 function tell(node: SVGElement, title: string, lines: string[]): void {

@@ -29,10 +29,20 @@ export function studyPage(data: Study, theme: HTMLElement): HTMLElement {
     {},
     el('div', { class: 'title' }, el('h1', {}, data.title), theme),
     el('p', { class: 'headline' }, badge(data.verdict), el('span', {}, tally(findings))),
-    data.quick ? el('p', { class: 'reason' }, 'Quick form: fewer points and seeds, shorter runs. A look, not a verdict to quote.') : null,
+    data.quick
+      ? el(
+          'p',
+          { class: 'reason' },
+          'Quick form: fewer points and seeds, shorter runs. A look, not a verdict to quote.',
+        )
+      : null,
     el('p', { class: 'story' }, data.about),
     el('p', { class: 'note' }, `Re-does: ${data.source}.`),
-    el('p', { class: 'note' }, `${count(data.runs)} runs, ${seeds} seeds for a point. Whiskers and bands are 95 % intervals over seeds (Student's t); diamonds are published values, with their tolerance where they decide.`),
+    el(
+      'p',
+      { class: 'note' },
+      `${count(data.runs)} runs, ${seeds} seeds for a point. Whiskers and bands are 95 % intervals over seeds (Student's t); diamonds are published values, with their tolerance where they decide.`,
+    ),
   );
   const rows = data.figures.map((f) =>
     el(
@@ -46,7 +56,16 @@ export function studyPage(data: Study, theme: HTMLElement): HTMLElement {
   const contents = el(
     'div',
     { class: 'table' },
-    el('table', {}, el('thead', {}, el('tr', {}, ...['Figure', 'In the document', 'Claims'].map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, ...rows)),
+    el(
+      'table',
+      {},
+      el(
+        'thead',
+        {},
+        el('tr', {}, ...['Figure', 'In the document', 'Claims'].map((t) => el('th', { scope: 'col' }, t))),
+      ),
+      el('tbody', {}, ...rows),
+    ),
   );
   return el(
     'main',
@@ -54,7 +73,11 @@ export function studyPage(data: Study, theme: HTMLElement): HTMLElement {
     head,
     section('contents', 'Figures', contents),
     ...data.figures.map((f) => figure(f, data)),
-    section('files', 'The study as it was read', ...data.files.map(([name, text]) => el('details', {}, el('summary', {}, name), el('pre', {}, text)))),
+    section(
+      'files',
+      'The study as it was read',
+      ...data.files.map(([name, text]) => el('details', {}, el('summary', {}, name), el('pre', {}, text))),
+    ),
     el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'),
   );
 }
@@ -66,8 +89,16 @@ function figure(data: Figure, study: Study): HTMLElement {
     { class: 'legend' },
     ...names.map((name, i) => {
       const { colour, dash } = look(i);
-      const style = dash === '' ? `background:${colour}` : `background:repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 6px)`;
-      return el('li', {}, el('span', { class: data.kind === 'scatter' || !data.x ? 'swatch' : 'swatch line', style }), name);
+      const style =
+        dash === ''
+          ? `background:${colour}`
+          : `background:repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 6px)`;
+      return el(
+        'li',
+        {},
+        el('span', { class: data.kind === 'scatter' || !data.x ? 'swatch' : 'swatch line', style }),
+        name,
+      );
     }),
     data.published.length > 0 ? el('li', {}, el('span', { class: 'diamond' }), 'published') : null,
   );
@@ -107,7 +138,9 @@ function finding(data: Finding): HTMLElement {
     el('div', {}, badge(data.verdict), ' ', data.text, el('span', { class: 'muted' }, ` (${data.place})`)),
     el('div', { class: 'detail' }, data.detail),
     el('div', { class: 'detail muted' }, `Rule: ${data.rule}`),
-    under.length > 0 ? el('details', {}, el('summary', {}, 'Under each assumption'), el('ul', { class: 'findings' }, ...under)) : null,
+    under.length > 0
+      ? el('details', {}, el('summary', {}, 'Under each assumption'), el('ul', { class: 'findings' }, ...under))
+      : null,
   );
 }
 
@@ -128,7 +161,16 @@ function values(data: Figure): HTMLElement {
       'table',
       {},
       el('caption', {}, caption),
-      el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'series'), ...head.map((h) => el('th', { scope: 'col', class: 'number' }, h)))),
+      el(
+        'thead',
+        {},
+        el(
+          'tr',
+          {},
+          el('th', { scope: 'col' }, 'series'),
+          ...head.map((h) => el('th', { scope: 'col', class: 'number' }, h)),
+        ),
+      ),
       el(
         'tbody',
         {},
@@ -167,7 +209,11 @@ function behind(data: Figure, study: Study): HTMLElement {
     { class: 'behind' },
     el('summary', {}, 'What stands behind these numbers'),
     el('div', { class: 'table' }, el('table', {}, el('thead', {}, el('tr', {}, ...head)), el('tbody', {}, ...rows))),
-    el('p', { class: 'note' }, `Measured: ${data.metric === '' ? 'by series, see the study' : data.metric}. The scenario stands below; each curve sets, with {x} the value of the x axis:`),
+    el(
+      'p',
+      { class: 'note' },
+      `Measured: ${data.metric === '' ? 'by series, see the study' : data.metric}. The scenario stands below; each curve sets, with {x} the value of the x axis:`,
+    ),
     el('pre', {}, sets.join('\n')),
   );
 }

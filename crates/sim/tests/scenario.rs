@@ -394,3 +394,34 @@ fn the_reference_page_is_current() {
         "docs/scenario.md is out of date: `trunkline schema --reference` prints it"
     );
 }
+
+#[test]
+fn a_link_may_stand_for_one_of_each_of_several_nodes() {
+    let text = |links: &str| {
+        format!(
+            "[cluster]\nworkers = 3\n[network]\ntopology = \"graph\"\n[[network.link]]\nfrom = \"master\"\nto = \"a\"\n{links}[[traffic]]"
+        )
+    };
+    let one = |node: u32, rate: &str| {
+        format!("[[network.link]]\nfrom = \"worker-{node}\"\nto = \"a\"\nrate = \"{rate} Mbit/s\"\n")
+    };
+    let wires = |links: &str| {
+        let topology = parse(&text(links), &[]).unwrap_or_else(|error| panic!("{error}")).topology();
+        let ways = (0..2 * topology.cables().len() as u32).map(net::LinkId);
+        ways.map(|way| format!("{:?} {:?}", topology.ends(way), topology.spec(way))).collect::<Vec<_>>()
+    };
+    let each = [one(1, "10"), one(2, "10"), one(3, "10")].concat();
+    assert_eq!(wires(&one(1, "10").replace("worker-1", "workers")), wires(&each));
+    let two = one(1, "10").replace("worker-1", "worker-1..worker-2") + &one(3, "20");
+    assert_eq!(wires(&two), wires(&[one(1, "10"), one(2, "10"), one(3, "20")].concat()));
+    for (end, problem) in [
+        ("worker-1..worker-4", "there is no `worker-1..worker-4`"),
+        ("worker-3..worker-1", "`worker-3..worker-1` is not a range of nodes"),
+    ] {
+        let error = parse(&text(&one(1, "10").replace("worker-1", end)), &[]).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+    let both = one(1, "10").replace("worker-1", "workers").replace("\"a\"", "\"worker-1..worker-2\"");
+    let error = parse(&text(&both), &[]).unwrap_err();
+    assert!(error.contains("says not which with which"), "{error}");
+}

@@ -131,6 +131,10 @@ impl Judged<'_> {
         }
     }
 
+    fn is_bars(&self) -> bool {
+        self.figure.kind == FigureKind::Sweep && self.figure.x.is_none()
+    }
+
     fn assumption(&self, assumption: usize) -> String {
         let unknown = self.planned.unknown.map(|unknown| &self.study.file.unknown[unknown]);
         unknown.map(|unknown| unknown.assumption[assumption].name.clone()).unwrap_or_default()
@@ -196,6 +200,8 @@ impl Judged<'_> {
                     continue;
                 }
                 let (truth, detail) = decide(claim, &points, than.as_ref());
+                // A bar has no x to name.
+                let detail = if self.is_bars() { detail.replace("at 0: ", "") } else { detail };
                 if worst.as_ref().is_none_or(|(least, _)| truth < *least) {
                     worst = Some((truth, format!("{name} {detail}")));
                 }
@@ -217,7 +223,11 @@ impl Judged<'_> {
             };
             text.trim_end().to_owned()
         };
-        let axis = self.figure.x.as_ref().map_or("x", |axis| &axis.label);
+        let axis = match &self.figure.x {
+            Some(axis) => axis.label.as_str(),
+            None if self.figure.kind == FigureKind::Time => "time",
+            None => "x",
+        };
         let slack = if claim.slack > 0.0 { format!(", within {:.0} %", claim.slack * 100.0) } else { String::new() };
         let part = format!("{:.0} % of its greatest value before", claim.part * 100.0);
         let rule = match claim.rule {

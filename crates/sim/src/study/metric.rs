@@ -1,7 +1,7 @@
-//! What is measured of a run: a path into its `result.json`, or a figure of one of its links.
+//! What is measured of a run: a path into its `result.json`, or a figure of one of its links or of its clients.
 
 use super::record::Measured;
-use crate::results::{Link, RunResult, to_json};
+use crate::results::{Client, Link, RunResult, to_json};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -23,9 +23,10 @@ pub fn measure(result: &RunResult, paths: &BTreeSet<String>) -> Result<BTreeMap<
     // `result.json` is what the paths are documented by, so it is what they are read from.
     let summary: Value = serde_json::from_str(&to_json(result)).unwrap_or_default();
     let read = |path: &String| {
-        let value = match path.strip_prefix("link.") {
-            Some(rest) => of_link(result, rest),
-            None => of_summary(&summary, path),
+        let value = match path.split_once('.') {
+            Some(("link", rest)) => of_link(result, rest),
+            Some(("client", rest)) => of_clients(result, rest),
+            _ => of_summary(&summary, path),
         };
         let scenario = result.name.clone();
         let value = value.map_err(|reason| MetricError { path: path.clone(), scenario, reason })?;
@@ -104,6 +105,29 @@ const LINK_FIELDS: [&str; 11] = [
     "drop_series",
     "utilisation_series",
 ];
+
+/// A figure of each node that opened connections of a traffic.
+fn of_clients(result: &RunResult, path: &str) -> Result<Measured, String> {
+    let Some((name, field)) = path.rsplit_once('.') else {
+        return Err("a client's metric is written client.TRAFFIC.drops".to_owned());
+    };
+    let Some(traffic) = result.traffic.iter().find(|traffic| traffic.name == name) else {
+        return Err(format!("no traffic is called `{name}`"));
+    };
+    let value: fn(&Client) -> f64 = match field {
+        "bytes" => |client| client.bytes.get() as f64,
+        "drops" => |client| client.drops as f64,
+        "retransmissions" => |client| client.retransmissions as f64,
+        "timeouts" => |client| client.timeouts as f64,
+        "throughput_share" => |client| client.throughput_share,
+        "drop_share" => |client| client.drop_share,
+        other => {
+            let known = "bytes, drops, retransmissions, timeouts, throughput_share, drop_share";
+            return Err(format!("a client has no `{other}`: {known}"));
+        }
+    };
+    Ok(Measured::List(traffic.clients.iter().map(value).collect()))
+}
 
 /// The part of the run in which a link transmitted.
 fn busy(link: &Link, result: &RunResult) -> f64 {
