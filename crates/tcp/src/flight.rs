@@ -32,6 +32,8 @@ pub(crate) struct Flight {
     sample: Sample,
     /// Round trip of the last acknowledgement's newest segment that was sent once.
     rtt: Option<Time>,
+    /// There are no records: the connection is watched by RACK alone.
+    records_nothing: bool,
     /// In the first slow start, with HyStart++.
     hystart: Option<HyStart>,
 }
@@ -45,8 +47,15 @@ struct Sample {
 }
 
 impl Flight {
+    /// With `records`, and with HyStart++ in the first slow start. Without records it only says that the connection is watched, by RACK.
+    pub fn new(records: bool, hystart: bool) -> Self {
+        Self { records_nothing: !records, hystart: hystart.then(HyStart::default), ..Self::default() }
+    }
     /// A new segment up to `end` goes out; `idle` when nothing else is in flight.
     pub fn on_send(&mut self, now: Time, start: u64, end: u64, idle: bool) {
+        if self.records_nothing {
+            return;
+        }
         if idle {
             self.first_sent_at = now;
             self.delivered_at = now;
@@ -152,11 +161,6 @@ impl Flight {
         }
         delivery
     }
-    /// The first slow start is to be HyStart++'s.
-    pub fn with_hystart(mut self) -> Self {
-        self.hystart = Some(HyStart::default());
-        self
-    }
     /// HyStart++ has the say: lets it grow the window. False once its slow start is over, for then it is gone.
     pub fn grow_by_hystart(&mut self, window: &mut Window, ack: &Ack) -> bool {
         // Whatever sets the threshold, a loss or HyStart++ itself, ends the first slow start.
@@ -165,6 +169,11 @@ impl Flight {
         }
         let rtt = self.rtt;
         self.hystart.as_mut().map(|hystart| hystart.on_ack(window, ack, rtt)).is_some()
+    }
+    /// Nobody needs the records any more.
+    pub fn stop_recording(&mut self) {
+        self.records_nothing = true;
+        self.records.clear();
     }
     /// The application has nothing to send although the window would allow it, with `pipe` bytes in the network.
     pub fn set_app_limited(&mut self, pipe: u64) {

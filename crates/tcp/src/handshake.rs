@@ -82,12 +82,13 @@ impl Endpoint {
         }
         tx.timed_end = 0;
         tx.retries = 0;
-        if self.config.hystart && self.control.starts_as_reno() {
-            tx.flight = Some(Box::new(Flight::default().with_hystart()));
-        } else if self.control.watches_deliveries() {
-            tx.flight = Some(Box::<Flight>::default());
+        let hystart = self.config.hystart && self.control.starts_as_reno();
+        let records = hystart || self.control.watches_deliveries();
+        let by_rack = self.config.recovery == Recovery::Rack && self.sack;
+        if records || by_rack {
+            tx.flight = Some(Box::new(Flight::new(records, hystart)));
         }
-        if self.config.recovery == Recovery::Rack && self.sack {
+        if by_rack {
             tx.repair.rack = Some(Box::new(Rack::new()));
         }
         self.control.on_connected(&mut tx.window, now, self.rtt.smoothed());

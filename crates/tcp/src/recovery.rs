@@ -31,24 +31,40 @@ impl Endpoint {
         if tx.probing {
             self.take_probe_answer(segment);
         }
-        let tx = &mut self.tx;
-        let pipe_before = if tx.flight.is_some() { tx.pipe() } else { 0 };
-        self.begin_rack(now, segment);
+        let watched = self.tx.flight.is_some();
+        let pipe_before = if watched { self.begin_watched(now, segment) } else { 0 };
         let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
         let echoed = self.take_echo(now, segment);
         let tx = &mut self.tx;
         if segment.ack > tx.una {
             self.take_new_ack(now, segment, news, pipe_before, echoed, out);
+        } else {
+            if watched {
+                self.judge_by_rack(now, segment, false);
+            }
+            let tx = &mut self.tx;
+            if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
+                self.report_delivery(now, pipe_before);
+                self.take_duplicate_ack(now, news, out);
+            }
+        }
+        if watched {
             self.recover_by_rack(now, news, out);
-            return;
         }
-        self.judge_by_rack(now, segment, false);
-        let tx = &mut self.tx;
-        if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
-            self.report_delivery(now, pipe_before);
-            self.take_duplicate_ack(now, news, out);
+    }
+    /// An acknowledgement of a connection that is watched begins; returns what is in the network before it.
+    fn begin_watched(&mut self, now: Time, segment: &Segment) -> u64 {
+        self.begin_rack(now, segment);
+        self.tx.pipe()
+    }
+    /// ... and the left edge has moved. True when RACK finds that something is lost.
+    fn take_watched(&mut self, now: Time, segment: &Segment, pipe_before: u64) -> bool {
+        if let Some(rack) = self.tx.rack() {
+            rack.on_ack(segment.ack);
         }
-        self.recover_by_rack(now, news, out);
+        let found = self.judge_by_rack(now, segment, true);
+        self.report_delivery(now, pipe_before);
+        found
     }
     /// Notes what the SACK blocks say has arrived; returns how many bytes of it are news.
     #[cold]
@@ -78,6 +94,9 @@ impl Endpoint {
     /// Tells a control that watches what this acknowledgement has delivered.
     #[inline]
     fn report_delivery(&mut self, now: Time, pipe_before: u64) {
+        if self.tx.flight.is_none() {
+            return;
+        }
         let tx = &mut self.tx;
         let pipe = tx.pipe();
         let Some(flight) = &mut tx.flight else { return };
@@ -125,11 +144,7 @@ impl Endpoint {
         if !impatient {
             tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
         }
-        if let Some(rack) = tx.rack() {
-            rack.on_ack(segment.ack);
-        }
-        let found = self.judge_by_rack(now, segment, true);
-        self.report_delivery(now, pipe_before);
+        let found = tx.flight.is_some() && self.take_watched(now, segment, pipe_before);
         let tx = &mut self.tx;
         let ack = Ack {
             now,
@@ -166,7 +181,10 @@ impl Endpoint {
             return;
         }
         if !self.control.watches_deliveries() {
-            tx.flight = None;
+            match &mut tx.flight {
+                Some(flight) if tx.repair.rack.is_some() => flight.stop_recording(),
+                flight => *flight = None,
+            }
         }
         self.control.on_ack(&mut tx.window, ack);
     }

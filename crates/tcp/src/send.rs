@@ -65,7 +65,7 @@ pub(crate) struct Sender {
     pub dup_acks: u8,
     /// What losses have left behind.
     pub repair: Cold<Repair>,
-    /// For a control that watches deliveries.
+    /// For whatever watches single segments: a control, HyStart++, RACK.
     pub flight: Option<Box<Flight>>,
 }
 
@@ -221,7 +221,7 @@ impl Endpoint {
     pub(crate) fn transmit(&mut self, now: Time, out: &mut Output) {
         let tx = &mut self.tx;
         tx.pace_wake = Time::MAX;
-        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && tx.flight.is_none() && tx.rack().is_none() {
+        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && tx.flight.is_none() {
             // A side that only receives ends here.
             tx.cwnd_limited = false;
         } else {
@@ -229,15 +229,28 @@ impl Endpoint {
         }
     }
     fn transmit_waiting(&mut self, now: Time, out: &mut Output) {
-        self.transmit_what_may(now, out);
+        let through = self.transmit_what_may(now, out);
+        if self.tx.flight.is_some() {
+            self.note_sent(now, through);
+        }
+    }
+    /// Of a connection that is watched, everything was sent that may be; `through` when nothing lost is held back.
+    fn note_sent(&mut self, now: Time, through: bool) {
+        let tx = &mut self.tx;
+        if through && tx.nxt >= tx.stream_end() && tx.pipe() < tx.window.cwnd {
+            let pipe = tx.pipe();
+            if let Some(flight) = &mut tx.flight {
+                flight.set_app_limited(pipe);
+            }
+        }
         self.arm_rack(now);
     }
-    fn transmit_what_may(&mut self, now: Time, out: &mut Output) {
+    fn transmit_what_may(&mut self, now: Time, out: &mut Output) -> bool {
         if self.config.pacing {
             self.set_pace();
         }
         if self.tx.phase != Phase::Open && !self.retransmit_lost(now, out) {
-            return;
+            return false;
         }
         let tx = &self.tx;
         let end = tx.stream_end();
@@ -246,13 +259,7 @@ impl Endpoint {
         } else {
             self.tx.cwnd_limited = false;
         }
-        let tx = &mut self.tx;
-        if tx.flight.is_some() && tx.nxt >= tx.stream_end() && tx.pipe() < tx.window.cwnd {
-            let pipe = tx.pipe();
-            if let Some(flight) = &mut tx.flight {
-                flight.set_app_limited(pipe);
-            }
-        }
+        true
     }
     /// The pace of a control that knows only a window.
     fn set_pace(&mut self) {
@@ -412,9 +419,9 @@ impl Endpoint {
     pub(crate) fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
         if let Some(flight) = &mut self.tx.flight {
             flight.on_retransmit(now, start, end);
-        }
-        if let Some(rack) = self.tx.rack() {
-            rack.on_retransmit(now, start, end);
+            if let Some(rack) = self.tx.rack() {
+                rack.on_retransmit(now, start, end);
+            }
         }
         let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
         self.counters.retransmissions += 1;
@@ -440,9 +447,9 @@ impl Endpoint {
         let idle = tx.una == start;
         if let Some(flight) = &mut tx.flight {
             flight.on_send(now, start, end, idle);
-        }
-        if let Some(rack) = tx.rack() {
-            rack.on_send(now, start, end);
+            if let Some(rack) = tx.rack() {
+                rack.on_send(now, start, end);
+            }
         }
         tx.nxt = end;
         if tx.timed_end == 0 {
