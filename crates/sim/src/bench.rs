@@ -90,6 +90,7 @@ pub fn reference_tcp(window: u32) -> Config {
         delayed_ack: None,
         nagle: false,
         idle_restart: false,
+        window_validation: false,
         control: ControlKind::Reno,
         recovery: Recovery::FallFloyd,
         ..Config::default()

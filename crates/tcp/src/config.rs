@@ -12,7 +12,8 @@ pub enum Recovery {
     /// Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno and SACK TCP", CCR 26(3), 1996, section 3.4, as ns-2's `Sack1` has it:
     /// *pipe* begins with what is outstanding less three segments, goes down by one with every acknowledgement and by two with one that
     /// moves the left edge, and up with everything sent. So every further segment that a window has lost keeps its place in
-    /// *pipe* until its retransmission is acknowledged, and the sender is the more careful the more it has lost. The window is halved at once.
+    /// *pipe* until its retransmission is acknowledged, and the sender is the more careful the more it has lost. What is halved, at once, is the
+    /// window and not FlightSize.
     FallFloyd,
     /// RACK-TLP (RFC 8985): what is lost is found by the time since it was sent, and a lost tail by a probe after two round trips. The window is
     /// reduced as with RFC 6675.
@@ -75,6 +76,9 @@ pub struct Config {
     /// Space segments: at twice the rate of a window per smoothed round trip in slow start, at 1.2 times it else, which are the ratios that Linux
     /// documents (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). A control that paces by itself, BBR, is not touched.
     pub pacing: bool,
+    /// The congestion window grows only while it, and not the application, holds data back (RFC 7661, section 4.3, as hosts do). Off, every
+    /// acknowledgement opens it, as RFC 5681 has it and as ns-2 does: after short answers it is wider than anything the network has carried.
+    pub window_validation: bool,
     /// The congestion control.
     pub control: ControlKind,
 }
@@ -107,6 +111,7 @@ impl Default for Config {
             idle_restart: true,
             hystart: false,
             pacing: false,
+            window_validation: true,
             control: ControlKind::Cubic,
         }
     }

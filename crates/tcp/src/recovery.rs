@@ -152,7 +152,7 @@ impl Endpoint {
             flight,
             una: tx.una,
             nxt: tx.nxt,
-            cwnd_limited: tx.cwnd_limited,
+            cwnd_limited: tx.cwnd_limited || !self.config.window_validation,
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
         };
         match tx.phase {
@@ -257,15 +257,12 @@ impl Endpoint {
         let mss = tx.window.mss;
         tx.repair.recover = tx.nxt;
         tx.repair.partial = false;
-        let flight = tx.flight_size();
+        let flight = self.halved();
+        let tx = &mut self.tx;
         if news_of_loss {
             self.control.on_loss(&mut tx.window, now, flight);
         }
         if self.sack {
-            if self.config.recovery == Recovery::FallFloyd {
-                let pipe = (tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss));
-                tx.repair.counted_pipe = Some(pipe);
-            }
             tx.begin_reduction();
             self.continue_sack_recovery(news);
         } else {
@@ -273,6 +270,11 @@ impl Endpoint {
         }
         self.tx.timer_at = now.saturating_add(self.rtt.rto());
         self.retransmit_first(now, out);
+        if self.sack && self.config.recovery == Recovery::FallFloyd {
+            // The retransmission takes the place of what was lost.
+            let tx = &mut self.tx;
+            tx.repair.counted_pipe = Some((tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss)));
+        }
         // Step 4.3: no premature rescue.
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
     }
@@ -306,6 +308,10 @@ impl Endpoint {
         if self.reduces_proportionally() {
             self.tx.reduce_proportionally(delivered);
         }
+    }
+    /// What a loss has the control cut: FlightSize, or for Fall and Floyd the window.
+    fn halved(&self) -> u64 {
+        if self.sack && self.config.recovery == Recovery::FallFloyd { self.tx.usable() } else { self.tx.flight_size() }
     }
     /// Whether RFC 6937 governs the window in a recovery.
     fn reduces_proportionally(&self) -> bool {
@@ -359,7 +365,7 @@ impl Endpoint {
         }
         let repeated = self.tx.retries > 0;
         self.tx.retries += 1;
-        let flight = self.tx.flight_size();
+        let flight = self.halved();
         self.enter_phase(now, Phase::Loss);
         self.note_reduction();
         let tx = &mut self.tx;

@@ -196,6 +196,10 @@ impl Sender {
         let repair = &mut *self.repair;
         (repair.delivered, repair.sent, repair.recover_flight) = (0, 0, flight);
     }
+    /// The congestion window, or the peer's or the ceiling where that is smaller.
+    pub fn usable(&self) -> u64 {
+        self.window.cwnd.min(self.send_edge() - self.una)
+    }
     /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place of SACKed or lost
     /// data, while a hole kept the left edge from moving, shows what the network can take.
     pub fn flight_size(&self) -> u64 {

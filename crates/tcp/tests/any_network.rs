@@ -10,7 +10,7 @@ use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
     let recovery = prop_oneof![Just(Recovery::Rfc6675), Just(Recovery::FallFloyd), Just(Recovery::Rack)];
-    let switches = (any::<[bool; 13]>(), 0_u64..3, recovery);
+    let switches = (any::<[bool; 14]>(), 0_u64..3, recovery);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
@@ -39,6 +39,7 @@ fn config() -> impl Strategy<Value = Config> {
                 ecn,
                 hystart,
                 pacing,
+                window_validation,
             ] = bits;
             Config {
                 mss,
@@ -61,6 +62,7 @@ fn config() -> impl Strategy<Value = Config> {
                 quick_acks: delay as u8,
                 limited_transmit,
                 idle_restart,
+                window_validation,
                 control,
                 ..Config::default()
             }

@@ -67,3 +67,17 @@ fn a_ceiling_below_the_window_stops_its_growth() {
     assert_eq!(most, 20_000);
     assert!(wire.client.window().cwnd <= 40_000);
 }
+
+#[test]
+fn a_window_that_does_not_hold_back_does_not_grow() {
+    // Twenty answers of one segment each, a window of ten: RFC 7661 leaves it, RFC 5681 alone adds a segment with each in slow start.
+    for (window_validation, segments) in [(true, 10), (false, 30)] {
+        let config = Config { initial_window: 10, window_validation, ..plain() };
+        let mut wire = Wire::new(&config, &config, Time::from_ms(50)).established();
+        for _ in 0..20 {
+            wire.write(Side::Client, u64::from(config.mss));
+            wire.run();
+        }
+        assert_eq!(wire.client.window().cwnd, segments * u64::from(config.mss));
+    }
+}

@@ -315,12 +315,12 @@ fn fall_and_floyds_pipe_keeps_what_is_lost_until_its_retransmission_is_acknowled
     assert_eq!(sent[..10], expected);
     assert_eq!(sent[10..], (20..26).map(|n| vec![n]).collect::<Vec<_>>());
 
-    // Fall and Floyd: 20 - 3 + 1 = 18; the ninth after it finds room.
+    // Fall and Floyd: 20 - 3 = 17, the first retransmission not counted; the eighth after it finds room.
     let (sent, mut endpoint, mut out) = sent_after_four_losses(Recovery::FallFloyd);
     let expected: Vec<Vec<u64>> = [vec![], vec![], vec![0]]
         .into_iter()
-        .chain(vec![vec![]; 8])
-        .chain([1, 2, 3, 20, 21].map(|n| vec![n]))
+        .chain(vec![vec![]; 7])
+        .chain([1, 2, 3, 20, 21, 22].map(|n| vec![n]))
         .collect();
     assert_eq!(sent, expected);
     assert_eq!(endpoint.pipe(), 10 * MSS);
@@ -328,7 +328,7 @@ fn fall_and_floyds_pipe_keeps_what_is_lost_until_its_retransmission_is_acknowled
     out.clear();
     endpoint.on_segment(Time::from_ms(300), &ack(at(1), &[(at(4), at(20))]), &mut out);
     let new: Vec<u64> = out.segments.iter().map(|segment| (segment.seq - 1) / MSS).collect();
-    assert_eq!(new, [22, 23]);
+    assert_eq!(new, [23, 24]);
 }
 
 // === Receiver: RFC 2018 and RFC 2883 ===

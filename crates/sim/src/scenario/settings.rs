@@ -51,6 +51,7 @@ impl Scenario {
             idle_restart: tcp.idle_restart,
             hystart: tcp.hystart,
             pacing: tcp.pacing,
+            window_validation: tcp.window_validation,
             control,
             ..tcp::Config::default()
         }

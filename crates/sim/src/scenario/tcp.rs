@@ -80,6 +80,8 @@ section! {
         hystart: bool = false;
         /// Whether segments are spaced: at twice a window per round trip in slow start, at 1.2 times it else. BBR does so in any case.
         pacing: bool = false;
+        /// Whether the congestion window grows only while it holds data back (RFC 7661); else with every acknowledgement, as in ns-2.
+        window_validation: bool = true;
         /// Smallest retransmission timeout.
         min_rto: Time = Time::from_ms(200), TIMEOUTS;
         /// Retransmission timeout before a round trip is measured.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "no test file uses all of it")]
 
-use net::{Limit, LinkId, LinkSpec, Topology};
+use net::{Discipline, Limit, LinkId, LinkSpec, Topology};
 use sim::bench::reference_tcp;
 use sim::traffic::{TrafficKind, TrafficSpec};
 use sim::world::{World, WorldSpec};
@@ -39,6 +39,9 @@ impl Table {
     pub fn read(text: &str) -> Self {
         let mut lines = text.lines().map(split);
         Self { header: lines.next().unwrap(), rows: lines.collect() }
+    }
+    pub fn header(&self) -> &[String] {
+        &self.header
     }
     /// The rows in which each of these columns has this value.
     pub fn rows(&self, wanted: &[(&str, &str)]) -> Vec<Row<'_>> {
@@ -83,10 +86,14 @@ pub fn tcp() -> Config {
 pub struct Dumbbell {
     pub flows: u32,
     pub mbps: u64,
-    pub rtt_ms: u64,
+    pub round_trip: Time,
+    /// One-way delay of each access link.
+    pub access: Time,
     pub loss: f64,
     /// Packets.
     pub queue: u32,
+    /// Packets above which the bottleneck's queue marks.
+    pub mark_above: Option<u32>,
     /// Seconds.
     pub length: u64,
     pub warm: u64,
@@ -101,6 +108,7 @@ pub struct DumbbellResult {
     pub goodput: f64,
     /// Drops at the bottleneck in all.
     pub drops: u64,
+    pub marks: u64,
     /// Mean packets in its queue after the warm-up.
     pub queue: f64,
     pub hops: u64,
@@ -114,7 +122,26 @@ impl Dumbbell {
     pub fn new(flows: u32, mbps: u64, rtt_ms: u64, length: u64) -> Self {
         // One bandwidth-delay product in packets of 1500 bytes.
         let queue = (mbps as f64 * 1e6 * rtt_ms as f64 * 1e-3 / 12_000.0) as u32;
-        Self { flows, mbps, rtt_ms, loss: 0.0, queue, length, warm: 10, tcp: tcp(), seed: 1 }
+        let (round_trip, access) = (Time::from_ms(rtt_ms), Time::from_ms(1));
+        Self {
+            flows,
+            mbps,
+            round_trip,
+            access,
+            loss: 0.0,
+            queue,
+            mark_above: None,
+            length,
+            warm: 10,
+            tcp: tcp(),
+            seed: 1,
+        }
+    }
+    /// Another round trip, with its bandwidth-delay product as the queue. Of less than 4 ms the access links take an eighth each way.
+    pub fn set_round_trip(&mut self, round_trip: Time) {
+        self.round_trip = round_trip;
+        self.access = Time::from_ms(1).min(round_trip / 8);
+        self.queue = (self.mbps as f64 * 1e6 * round_trip.as_secs_f64() / 12_000.0) as u32;
     }
     pub fn control(mut self, control: ControlKind) -> Self {
         self.tcp.control = control;
@@ -131,10 +158,14 @@ impl Dumbbell {
 
     pub fn run(&self) -> DumbbellResult {
         let access = BitRate::from_mbps((10 * self.mbps).max(1_000));
-        let access = LinkSpec::new(access, Time::from_ms(1)).with_limit(Limit::Packets(100_000));
-        let delay = Time::from_us(self.rtt_ms * 500 - 2_000);
+        let access = LinkSpec::new(access, self.access).with_limit(Limit::Packets(100_000));
+        let delay = self.round_trip / 2 - self.access * 2;
         let bottleneck = LinkSpec::new(BitRate::from_mbps(self.mbps), delay).with_limit(Limit::Packets(self.queue));
         let back = bottleneck.clone().with_limit(Limit::Packets(100_000));
+        let bottleneck = match self.mark_above {
+            Some(k) => bottleneck.with_discipline(Discipline::Threshold { mark_above: Limit::Packets(k) }),
+            None => bottleneck,
+        };
         let pairs = self.flows;
         let spec = WorldSpec {
             topology: Topology::dumbbell(pairs as usize, &access, &bottleneck.with_loss(self.loss), &back),
@@ -164,6 +195,7 @@ impl Dumbbell {
         DumbbellResult {
             goodput: world.traffic_outcomes()[0].goodput_warm.as_bps() as f64 / 1e6,
             drops: link.counters().drops,
+            marks: link.counters().marks,
             queue: (link.queue_integral(end) - before) as f64 / (end - warm).as_ps() as f64,
             hops: transport.hops(),
             retransmissions: totals.retransmissions,
