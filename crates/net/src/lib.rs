@@ -14,7 +14,10 @@ mod topology;
 pub use link::{Counters, Link, LinkSpec, SpecError};
 pub use network::{ARRIVAL, Ledger, LedgerError, Network, TRANSMISSION_DONE};
 pub use packet::{Packet, PacketId};
-pub use queue::{Discipline, DropTail, Ecn, Item, Limit, Queue, Threshold};
+pub use queue::{
+    Codel, CodelSpec, DelayEstimate, Discipline, DropTail, Ecn, FqCodel, FqCodelSpec, Item, Limit, Pie, PieSpec,
+    Priority, Queue, Red, RedSpec, SharedBuffer, SharedBufferSpec, SharedPort, Threshold,
+};
 pub use routing::{FlowKey, RouteId};
 pub use shaper::TokenBucketSpec;
 pub use topology::{Cable, LinkId, Topology, VertexId, VertexKind};

@@ -79,6 +79,11 @@ impl LinkSpec {
         self.discipline.check(self.limit, self.drain_rate())
     }
 
+    /// Its queue as an object.
+    pub(crate) fn queue(&self, seed: u64, index: u64) -> Box<dyn Queue> {
+        self.discipline.build(self.limit, self.drain_rate(), RandomStream::new(seed, "net/queue", index))
+    }
+
     /// The rate at which its queue empties: the token bucket's where that is slower.
     fn drain_rate(&self) -> BitRate {
         self.shaper.map_or(self.rate, |shaper| shaper.rate.min(self.rate))
@@ -250,9 +255,12 @@ impl Link {
             lost_down: 0,
             loss,
             shaper: spec.shaper.map(TokenBucket::new),
-            managed: spec.discipline.build(spec.limit, spec.drain_rate()).map(|queue| Box::new(Managed::new(queue))),
+            managed: None,
             occupancy: None,
         };
+        if spec.discipline != Discipline::DropTail {
+            link.managed = Some(Box::new(Managed::new(spec.queue(seed, index))));
+        }
         link.choose_path();
         link
     }

@@ -2,7 +2,7 @@
 
 use crate::link::Fate;
 use crate::packet::{Packet, Packets, Transit};
-use crate::queue::{Ecn, Item, Queue};
+use crate::queue::{Ecn, Item, Queue, SharedBuffer};
 use crate::routing::{END, Routing};
 use crate::{FlowKey, Link, LinkId, PacketId, RouteId, SpecError, Topology};
 use des::{Event, EventQueue};
@@ -28,6 +28,8 @@ pub struct Network<P> {
     captured: Vec<(Time, P)>,
     /// Owners of packets that queues have dropped.
     dropped: Vec<(u32, u32)>,
+    /// Classes of flows, up to the last that is not 0.
+    classes: Vec<u8>,
 }
 
 /// Where every packet has gone: what was sent is delivered, dropped, lost or in flight.
@@ -75,7 +77,7 @@ impl<P: Packet> Network<P> {
         for spec in specs() {
             spec.check()?;
         }
-        Ok(Self {
+        let mut network = Self {
             links: specs().enumerate().map(|(index, spec)| Link::new(spec, seed, index as u64)).collect(),
             routing: Routing::new(topology),
             packets: Packets::new(),
@@ -85,12 +87,41 @@ impl<P: Packet> Network<P> {
             gone: Vec::new(),
             captured: Vec::new(),
             dropped: Vec::new(),
-        })
+            classes: Vec::new(),
+        };
+        network.share_buffers(topology, seed)?;
+        Ok(network)
     }
 
     /// Puts a discipline in place of a link's drop-tail queue; for an idle link, before the run.
     pub fn manage(&mut self, link: LinkId, queue: Box<dyn Queue>) {
         self.links[link.0 as usize].manage(queue);
+    }
+
+    /// Puts the ports of each switch that has a shared buffer into it.
+    fn share_buffers(&mut self, topology: &Topology, seed: u64) -> Result<(), SpecError> {
+        for (switch, spec) in topology.shared_buffers() {
+            spec.check()?;
+            let buffer = SharedBuffer::new(*spec);
+            let ports = (0..self.links.len() as u32).map(LinkId).filter(|link| topology.ends(*link).0 == *switch);
+            for port in ports {
+                let queue = topology.spec(port).queue(seed, port.0.into());
+                self.manage(port, Box::new(buffer.port(queue)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the class of a flow, for the queues that have classes; 0, the first, where none is set.
+    pub fn set_class(&mut self, flow: u32, class: u8) {
+        let flow = flow as usize;
+        if flow >= self.classes.len() {
+            if class == 0 {
+                return;
+            }
+            self.classes.resize(flow + 1, 0);
+        }
+        self.classes[flow] = class;
     }
 
     /// The route of a flow over the links that are up.
@@ -195,7 +226,8 @@ impl<P: Packet> Network<P> {
     }
 
     fn forward_managed(&mut self, now: Time, index: u32, item: Transit, events: &mut EventQueue) {
-        let item = Item::of(item, self.packets.get(item.packet).ecn());
+        let class = self.classes.get(item.flow as usize).copied().unwrap_or(0);
+        let item = Item::of(item, self.packets.get(item.packet).ecn(), class);
         self.begin_next(now, index, events);
         self.links[index as usize].enqueue(now, item, &mut self.gone);
         self.begin_next(now, index, events);

@@ -1,6 +1,6 @@
 //! Graphs of hosts and switches, and the usual ones ready made.
 
-use crate::LinkSpec;
+use crate::{LinkSpec, SharedBufferSpec};
 use des::define_index;
 
 define_index! {
@@ -51,6 +51,7 @@ pub struct Topology {
     pub(crate) vertices: Vec<Vertex>,
     pub(crate) cables: Vec<Cable>,
     hosts: Vec<VertexId>,
+    shared: Vec<(VertexId, SharedBufferSpec)>,
 }
 
 impl Topology {
@@ -101,6 +102,16 @@ impl Topology {
             node
         };
         (0..nodes).map(attach).collect()
+    }
+
+    /// Gives a switch one buffer for the queues of all its ports, in which each port's limit and discipline hold too.
+    pub fn share_buffer(&mut self, switch: VertexId, buffer: SharedBufferSpec) {
+        self.shared.retain(|(at, _)| *at != switch);
+        self.shared.push((switch, buffer));
+    }
+    /// The switches whose ports share a buffer.
+    pub fn shared_buffers(&self) -> &[(VertexId, SharedBufferSpec)] {
+        &self.shared
     }
 
     /// Gives every host a loopback: a cable to itself, over which it talks to itself.

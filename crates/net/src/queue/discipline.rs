@@ -1,7 +1,10 @@
 //! Which discipline a queue has, as data: checked, then built.
 
-use super::{Limit, Queue, Threshold};
+use super::{
+    Codel, CodelSpec, DropTail, FqCodel, FqCodelSpec, Limit, Pie, PieSpec, Priority, Queue, Red, RedSpec, Threshold,
+};
 use crate::SpecError;
+use des::RandomStream;
 use units::{BitRate, Bytes};
 
 /// A full Ethernet frame with preamble and gap: what a packet counts where packets and bytes are compared.
@@ -18,34 +21,57 @@ pub enum Discipline {
         /// Marks a packet when the queue, counted with it, exceeds this.
         mark_above: Limit,
     },
+    /// Random early detection ([`Red`]).
+    Red(RedSpec),
+    /// Controlled delay ([`Codel`]).
+    Codel(CodelSpec),
+    /// Controlled delay for each flow ([`FqCodel`]).
+    FqCodel(FqCodelSpec),
+    /// A proportional integral controller of the delay ([`Pie`]).
+    Pie(PieSpec),
+    /// Classes in strict order ([`Priority`]).
+    Priority {
+        /// How many.
+        classes: u32,
+    },
 }
 
 impl Discipline {
     /// Whether such a queue of at most `limit` can be, in front of a transmitter of this rate.
     pub fn check(&self, limit: Limit, rate: BitRate) -> Result<(), SpecError> {
         match self {
-            Self::DropTail => Ok(()),
-            Self::Threshold { mark_above } => {
-                if *mark_above == Limit::Unlimited {
-                    return Err(SpecError::Discipline("a marking threshold is needed".to_owned()));
-                }
-                below("the marking threshold", *mark_above, limit, rate)
+            Self::Threshold { mark_above: Limit::Unlimited } => {
+                Err(SpecError::Discipline("a marking threshold is needed".to_owned()))
             }
+            Self::Threshold { mark_above } => below("the marking threshold", *mark_above, limit, rate),
+            Self::Red(spec) => spec.check(limit, rate),
+            Self::Codel(spec) => spec.check(),
+            Self::FqCodel(spec) => spec.check(),
+            Self::Pie(spec) => spec.check(),
+            Self::Priority { classes: 0 } => {
+                Err(SpecError::Discipline("a priority queue needs at least one class".to_owned()))
+            }
+            Self::DropTail | Self::Priority { .. } => Ok(()),
         }
     }
 
-    /// The queue, if it takes an object: drop-tail does not.
-    pub(crate) fn build(&self, limit: Limit, rate: BitRate) -> Option<Box<dyn Queue>> {
+    /// The queue as an object; its random draws, if it makes any, come from `random`.
+    pub fn build(&self, limit: Limit, rate: BitRate, mut random: RandomStream) -> Box<dyn Queue> {
         let limit = limit.at_rate(rate);
         match self {
-            Self::DropTail => None,
-            Self::Threshold { mark_above } => Some(Box::new(Threshold::new(limit, mark_above.at_rate(rate)))),
+            Self::DropTail => Box::new(DropTail::new(limit)),
+            Self::Threshold { mark_above } => Box::new(Threshold::new(limit, mark_above.at_rate(rate))),
+            Self::Red(spec) => Box::new(Red::new(spec, limit, rate, random)),
+            Self::Codel(spec) => Box::new(Codel::new(spec, limit)),
+            Self::FqCodel(spec) => Box::new(FqCodel::new(spec, limit, random.next_u64())),
+            Self::Pie(spec) => Box::new(Pie::new(spec, limit, random)),
+            Self::Priority { classes } => Box::new(Priority::new(*classes, limit)),
         }
     }
 }
 
 /// Refuses a threshold that the queue can never reach.
-fn below(what: &str, threshold: Limit, limit: Limit, rate: BitRate) -> Result<(), SpecError> {
+pub(super) fn below(what: &str, threshold: Limit, limit: Limit, rate: BitRate) -> Result<(), SpecError> {
     let in_bytes = |limit: Limit| limit.in_bytes(rate, PACKET);
     match (in_bytes(threshold), in_bytes(limit)) {
         (Some(threshold), Some(limit)) if threshold >= limit => Err(SpecError::Discipline(format!(

@@ -3,13 +3,28 @@
 //! A discipline knows neither links nor packets: it is handed items and the time, so the same one can serve a simulated link and real
 //! frames. Plain FIFO drop-tail needs no discipline object: a link computes departures when packets arrive (see [`crate::Link`]).
 
+mod codel;
 mod discipline;
 mod drop_tail;
+mod fifo;
+mod fq_codel;
+mod pie;
+mod priority;
+mod red;
+mod shared;
 mod threshold;
 
+pub use codel::{Codel, CodelSpec};
 pub use discipline::Discipline;
 pub use drop_tail::DropTail;
+pub use fq_codel::{FqCodel, FqCodelSpec};
+pub use pie::{DelayEstimate, Pie, PieSpec};
+pub use priority::Priority;
+pub use red::{Red, RedSpec};
+pub use shared::{SharedBuffer, SharedBufferSpec, SharedPort};
 pub use threshold::Threshold;
+
+use discipline::below;
 
 use crate::PacketId;
 use crate::packet::Transit;
@@ -40,15 +55,17 @@ pub struct Item {
     pub flow: u32,
     /// Whether it can be marked, or is marked.
     pub ecn: Ecn,
+    /// Its flow's class, for disciplines that have classes: 0 goes first.
+    pub class: u8,
 }
 
 impl Item {
     /// A packet of a flow, `bytes` on the wire.
     pub const fn new(packet: PacketId, flow: u32, bytes: u32, ecn: Ecn) -> Self {
-        Self { packet, next: 0, bytes, flow, ecn }
+        Self { packet, next: 0, bytes, flow, ecn, class: 0 }
     }
-    pub(crate) const fn of(transit: Transit, ecn: Ecn) -> Self {
-        Self { packet: transit.packet, next: transit.next, bytes: transit.bytes, flow: transit.flow, ecn }
+    pub(crate) const fn of(transit: Transit, ecn: Ecn, class: u8) -> Self {
+        Self { packet: transit.packet, next: transit.next, bytes: transit.bytes, flow: transit.flow, ecn, class }
     }
     pub(crate) const fn transit(self) -> Transit {
         Transit { packet: self.packet, next: self.next, bytes: self.bytes, flow: self.flow }
