@@ -20,4 +20,4 @@ pub use queue::{
 };
 pub use routing::{FlowKey, RouteId};
 pub use shaper::TokenBucketSpec;
-pub use topology::{Cable, LinkId, Topology, VertexId, VertexKind};
+pub use topology::{Cable, Dcell, LinkId, Topology, TopologyError, VertexId, VertexKind, parking_lot_pair};

@@ -3,7 +3,6 @@
 //! A route is a run of link indices that ends in [`END`]; a packet carries its place on it, so that no hop looks anything up
 //! (csg-htsim's source routes). Equal routes are stored once and kept, so that packets in flight stay valid when routes change.
 
-use crate::topology::VertexKind;
 use crate::{LinkId, Topology, VertexId};
 use des::define_index;
 use std::collections::{BTreeMap, VecDeque};
@@ -76,7 +75,7 @@ impl Routing {
         }
         Self {
             neighbours,
-            forwards: topology.vertices.iter().map(|vertex| vertex.kind == VertexKind::Switch).collect(),
+            forwards: topology.vertices.iter().map(|vertex| vertex.forwards).collect(),
             down: vec![false; 2 * topology.cables().len()],
             distances: vec![None; vertices],
             arena: Vec::new(),
@@ -141,7 +140,7 @@ impl Routing {
     }
 }
 
-/// Breadth-first from the destination backwards. Hosts are ends of paths, never in their middle.
+/// Breadth-first from the destination backwards. What does not forward is the end of a path, never in its middle.
 fn distances_to<'a>(
     to: VertexId,
     cache: &'a mut [Option<Box<[u16]>>],

@@ -4,6 +4,7 @@ use crate::cluster::Driver;
 use crate::hosts::Hosts;
 use crate::scenario::{Fault, Scenario, node_name, node_number};
 use crate::traffic::traffic_specs;
+use crate::transport::Classes;
 use crate::world::{Change, World, WorldSpec};
 use crate::{RunError, jobs};
 use hadoop::Cluster;
@@ -34,6 +35,10 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     let mut world = World::new(&spec).map_err(|error| RunError::Scenario(error.to_string()))?;
     if scenario.run.occupancy {
         world.transport_mut().0.watch_queues(Time::ZERO);
+    }
+    if !scenario.network.priority.is_empty() {
+        let traffic = spec.traffic.iter().map(|traffic| traffic.name.clone()).collect();
+        world.transport_mut().0.set_classes(Classes::new(scenario.network.priority.clone(), traffic));
     }
     if !scenario.job.is_empty() {
         let cluster = Cluster::new(jobs::config(scenario), jobs::node_infos(scenario), seed);

@@ -72,11 +72,11 @@ impl Discipline {
 
 /// Refuses a threshold that the queue can never reach.
 pub(super) fn below(what: &str, threshold: Limit, limit: Limit, rate: BitRate) -> Result<(), SpecError> {
-    let in_bytes = |limit: Limit| limit.in_bytes(rate, PACKET);
-    match (in_bytes(threshold), in_bytes(limit)) {
-        (Some(threshold), Some(limit)) if threshold >= limit => Err(SpecError::Discipline(format!(
-            "{what} ({threshold} B) is not below the queue's limit ({limit} B): it would never be reached"
-        ))),
+    let (threshold, limit) = (threshold.at_rate(rate), limit.at_rate(rate));
+    match (threshold.in_bytes(PACKET), limit.in_bytes(PACKET)) {
+        (Some(threshold_bytes), Some(limit_bytes)) if threshold_bytes >= limit_bytes => Err(SpecError::Discipline(
+            format!("{what}, {threshold}, is not below the queue's limit, {limit}: it would never be reached"),
+        )),
         _ => Ok(()),
     }
 }

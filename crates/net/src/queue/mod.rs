@@ -28,6 +28,7 @@ use discipline::below;
 
 use crate::PacketId;
 use crate::packet::Transit;
+use std::fmt;
 use units::{BitRate, Bytes, Time};
 
 /// The ECN field of an IP header (RFC 3168, section 5). ECT(0) and ECT(1) mean the same here.
@@ -81,7 +82,7 @@ impl Item {
 }
 
 /// A queueing discipline in front of a transmitter.
-pub trait Queue: std::fmt::Debug {
+pub trait Queue: fmt::Debug {
     /// Takes an item in. What is dropped for it, which may be the item itself or others, is appended to `dropped`.
     fn enqueue(&mut self, now: Time, item: Item, dropped: &mut Vec<Item>);
     /// The item to transmit next. Items that the discipline drops on the way are appended to `dropped`.
@@ -126,11 +127,22 @@ impl Limit {
         }
     }
     /// About how many bytes it is, when full packets are `packet` long; none without a limit.
-    pub(crate) fn in_bytes(self, rate: BitRate, packet: Bytes) -> Option<u64> {
-        match self.at_rate(rate) {
+    pub(crate) fn in_bytes(self, packet: Bytes) -> Option<u64> {
+        match self {
             Self::Packets(packets) => Some(u64::from(packets) * packet.get()),
             Self::Bytes(bytes) => Some(bytes.get()),
             Self::Delay(_) | Self::Unlimited => None,
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(packets) => write!(f, "{packets} packets"),
+            Self::Bytes(bytes) => write!(f, "{} B", bytes.get()),
+            Self::Delay(delay) => write!(f, "{delay}"),
+            Self::Unlimited => f.write_str("no limit"),
         }
     }
 }

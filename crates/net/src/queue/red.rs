@@ -90,7 +90,8 @@ impl RedSpec {
             if by_bytes { Limit::Bytes(Bytes::new(value as u64)) } else { Limit::Packets(value as u32) }
         };
         if min >= max || min.is_infinite() {
-            return refuse(format!("RED's lower threshold ({min}) is not below its upper one ({max})"));
+            let (min, max) = (threshold(min), threshold(max));
+            return refuse(format!("RED's lower threshold, {min}, is not below its upper one, {max}"));
         }
         below("RED's upper threshold", threshold(max), limit, rate)
     }

@@ -3,7 +3,9 @@
 use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
-use super::{Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueLimit, Scenario, TopologyKind, WorkloadKind};
+use super::{
+    Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, TopologyKind, WorkloadKind,
+};
 use units::{BitRate, Bytes, Quantity};
 
 /// Says everything that is wrong with a scenario whose keys are each right by themselves.
@@ -29,6 +31,9 @@ pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
         check.says("job", "there is nothing to run", "add a [job], or [[traffic]]");
     }
 }
+
+/// What Hadoop's connections are for, as the results call it.
+const SERVICES: [&str; 4] = ["rpc", "umbilical", "data", "shuffle"];
 
 /// No more blocks of a job, and no more flows of a traffic, than memory holds.
 pub(super) const MOST: u64 = 10_000_000;
@@ -61,7 +66,14 @@ impl Check<'_> {
             self.says("cluster.workers", message, "leave `workers` out where there are groups");
         }
         let racks = self.scenario.racks();
+        let kind = self.scenario.network.topology;
+        let places = matches!(kind, TopologyKind::FatTree | TopologyKind::Dcell | TopologyKind::ParkingLot);
         for (i, group) in cluster.group.iter().enumerate() {
+            if places && group.rack.is_some() {
+                let message = format!("topology {} has its nodes in order of their numbers", kind.word());
+                self.says(&format!("cluster.group.{i}.rack"), message, "leave `rack` out");
+                continue;
+            }
             if let Some(rack) = group.rack.filter(|rack| *rack > racks) {
                 let topology = self.scenario.network.topology.word();
                 let message = format!("rack {rack} does not exist: topology {topology} has {racks}");
@@ -76,14 +88,11 @@ impl Check<'_> {
             let message = format!("{} racks and {} spines make too many links", network.racks, network.spines);
             self.says("network.spines", message, "at most 1000000 core links");
         }
-        let core_rate = network.core.rate.unwrap_or(network.rate);
-        self.queue("network.queue", Some(&network.queue), network.rate);
-        self.queue("network.host-queue", Some(&network.host_queue), network.rate);
-        self.queue("network.core.queue", network.core.queue.as_ref(), core_rate);
-        for (i, link) in network.link.iter().enumerate() {
-            let rate = link.rate.unwrap_or(network.rate);
-            self.queue(&format!("network.link.{i}.queue"), link.queue.as_ref(), rate);
+        for (path, queue, rate) in network.queues() {
+            self.queue(&path, queue, rate);
         }
+        self.priority();
+        self.ports();
         if let Some(mss) = network.mss.filter(|mss| *mss + Bytes::new(40) > network.mtu) {
             let (mss, mtu) = (mss.exact(), network.mtu.exact());
             let message = format!("segments of {mss} do not fit into packets of {mtu}");
@@ -101,6 +110,7 @@ impl Check<'_> {
         }
         match network.topology {
             TopologyKind::Graph => self.graph(),
+            TopologyKind::FatTree | TopologyKind::Dcell => self.places(),
             topology if !network.link.is_empty() => {
                 let message = format!("topology {} has its own links", topology.word());
                 self.says("network.link", message, "set `topology = \"graph\"`");
@@ -114,11 +124,63 @@ impl Check<'_> {
         (self.scenario.network.mtu + Bytes::new(38)).max(Bytes::new(1538))
     }
 
-    fn queue(&mut self, path: &str, queue: Option<&Queue>, rate: BitRate) {
-        let Some(queue) = queue else { return };
+    fn queue(&mut self, path: &str, queue: &Queue, rate: BitRate) {
         self.limit(&format!("{path}.limit"), queue.limit);
         if let Some((key, message, help)) = queue.contradiction(rate) {
             self.says(&format!("{path}.{key}"), message, help);
+        }
+    }
+
+    /// Links that are named must exist.
+    fn ports(&mut self) {
+        if self.scenario.network.port.is_empty() || !self.problems.is_empty() {
+            return;
+        }
+        let topology = self.scenario.topology();
+        for (i, port) in self.scenario.network.port.iter().enumerate() {
+            if Scenario::link(&topology, &port.link).is_none() {
+                let near = self.nearest_link(&topology, &port.link);
+                let path = format!("network.port.{i}.link");
+                self.says(&path, format!("there is no link `{}`", port.link), format!("did you mean `{near}`?"));
+            }
+        }
+    }
+
+    fn nearest_link(&self, topology: &net::Topology, name: &str) -> String {
+        let links = (0..topology.cables().len() as u32).map(|cable| topology.ends(net::LinkId(2 * cable)));
+        let links: Vec<_> = links
+            .map(|(a, b)| format!("{} -- {}", topology.name(a), topology.name(b)))
+            .chain((0..=self.scenario.cluster.workers).map(node_name))
+            .collect();
+        units::nearest(name, links.iter().map(String::as_str)).unwrap_or("worker-1").to_owned()
+    }
+
+    /// Services that go first must exist, and some queue must look at them.
+    fn priority(&mut self) {
+        let network = &self.scenario.network;
+        let traffic = self.scenario.traffic.iter().map(|traffic| traffic.name.as_str()).filter(|name| !name.is_empty());
+        let known: Vec<_> = SERVICES.into_iter().chain(traffic).collect();
+        for (i, service) in network.priority.iter().enumerate() {
+            if !known.contains(&service.as_str()) {
+                let span = self.tree.span_of(&format!("network.priority.{i}")).clone();
+                self.problems.unknown(&span, "a service or the name of a [[traffic]]", service, known.iter().copied());
+            }
+        }
+        if network.priority.len() > 254 {
+            self.says("network.priority", "these are more than 254 services", "the first few matter");
+        }
+        let queues = network.queues();
+        let first = queues.iter().find(|(_, queue, _)| queue.kind == QueueKind::Priority);
+        match first {
+            Some((path, ..)) if network.priority.is_empty() => {
+                let help = "`network.priority = [\"rpc\"]`, say: what goes first";
+                self.says(&format!("{path}.kind"), "all packets would be of one class", help);
+            }
+            None if !network.priority.is_empty() => {
+                let help = "`network.queue = { kind = \"priority\" }`";
+                self.says("network.priority", "no queue is of kind priority", help);
+            }
+            _ => {}
         }
     }
 
@@ -127,6 +189,38 @@ impl Check<'_> {
         if matches!(limit, QueueLimit::Bytes(bytes) if bytes < frame) {
             let message = format!("a full packet of {} would never fit into this queue", frame.exact());
             self.says(path, message, "room for at least one packet");
+        }
+    }
+
+    /// Whether a fat-tree or DCell has room for the nodes.
+    fn places(&mut self) {
+        let network = &self.scenario.network;
+        let nodes = u64::from(self.scenario.cluster.workers) + 1;
+        if network.topology == TopologyKind::FatTree {
+            let (ports, room) = (network.ports, u64::from(network.ports).pow(3) / 4);
+            if !ports.is_multiple_of(2) {
+                let message = net::TopologyError::FatTree(ports).to_string();
+                self.says("network.ports", message, format!("{} or {}", ports - 1, ports + 1));
+            } else if room < nodes {
+                let enough = (2_u64..).step_by(2).find(|k| k.pow(3) / 4 >= nodes).unwrap_or(2);
+                let message =
+                    format!("a fat-tree of {ports}-port switches has room for {room} nodes, and there are {nodes}");
+                self.says("network.ports", message, format!("{enough} ports, or fewer workers"));
+            }
+            return;
+        }
+        match net::Dcell::new(network.cell, network.level) {
+            Err(error) => self.says("network.level", error.to_string(), "a lower `level` or a smaller `cell`"),
+            Ok(plan) if (plan.servers as u64) < nodes => {
+                let (cell, level, room) = (network.cell, network.level, plan.servers);
+                let message = format!("DCell({cell}, {level}) has room for {room} nodes, and there are {nodes}");
+                self.says("network.cell", message, "a larger `cell` or a higher `level`");
+            }
+            Ok(_) => {}
+        }
+        if self.scenario.cluster.host.as_ref().is_some_and(|host| host.rate.is_some()) {
+            let message = "nodes of a dcell have cards of their own: they forward";
+            self.says("cluster.host.rate", message, "leave it out, or take another topology");
         }
     }
 
@@ -309,12 +403,7 @@ impl Check<'_> {
             (None, Some(name)) if self.problems.is_empty() => {
                 let topology = self.scenario.topology();
                 if Scenario::link(&topology, name).is_none() {
-                    let links = (0..topology.cables().len() as u32).map(|cable| topology.ends(net::LinkId(2 * cable)));
-                    let links: Vec<_> = links
-                        .map(|(a, b)| format!("{} -- {}", topology.name(a), topology.name(b)))
-                        .chain((0..=workers).map(node_name))
-                        .collect();
-                    let near = units::nearest(name, links.iter().map(String::as_str)).unwrap_or("worker-1");
+                    let near = self.nearest_link(&topology, name);
                     self.says(
                         &format!("{path}.link"),
                         format!("there is no link `{name}`"),

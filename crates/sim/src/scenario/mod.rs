@@ -30,7 +30,7 @@ pub use network::{Core, Direction, Framing, GraphLink, Network, Nodes, Shape, To
 pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedKind};
 pub use problem::{Problem, ScenarioError, Source, Span};
-pub use queue::{Queue, QueueKind, QueueLimit};
+pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Run};
 pub use tcp::{Control, Recovery, Tcp};
 pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
@@ -127,6 +127,7 @@ impl Scenario {
         if !self.cluster.group.is_empty() {
             self.cluster.workers = self.cluster.group.iter().map(|group| group.count).fold(0, u32::saturating_add);
         }
+        self.network.settle();
     }
 }
 

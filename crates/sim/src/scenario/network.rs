@@ -2,7 +2,7 @@
 
 use super::key::{Key, choice, section, wrong_kind};
 use super::problem::Problems;
-use super::queue::{Queue, QueueLimit};
+use super::queue::{Port, Queue, QueueLimit, SharedBuffer};
 use super::tree::{Tree, Value};
 use serde_json::{Value as Json, json};
 use units::{BitRate, Bytes, Time};
@@ -24,6 +24,12 @@ choice! {
         LeafSpine = "leaf-spine",
         /// The master and the first half of the workers on one router, `left`, the others on a second, `right`, one core link between them.
         Dumbbell = "dumbbell",
+        /// Three layers of equal switches of `ports` ports (Al-Fares et al. 2008); nodes fill its edge switches in order.
+        FatTree = "fat-tree",
+        /// Mini-switches of `cell` nodes, and links between nodes, which forward, over `level` levels (Guo et al. 2008); shortest paths.
+        Dcell = "dcell",
+        /// A chain of `hops` core links. Worker 1 is at its beginning (with the master), worker 2 at its end; each further pair of workers is at the ends of one hop, in turn.
+        ParkingLot = "parking-lot",
         /// As `[[network.link]]` says.
         Graph = "graph",
     }
@@ -48,6 +54,14 @@ section! {
         racks: u32 = 2, 1..=10_000;
         /// Spine switches (leaf-spine).
         spines: u32 = 2, 1..=1_000;
+        /// Ports of each switch (fat-tree), even: k ports make room for k^3 / 4 nodes.
+        ports: u32 = 4, 2..=128;
+        /// Nodes on a mini-switch (dcell). Servers of the structure beyond the nodes only forward.
+        cell: u32 = 4, 1..=1_000;
+        /// Levels above the mini-switches (dcell).
+        level: u32 = 1, 0..=4;
+        /// Core links in a row (parking-lot).
+        hops: u32 = 3, 1..=1_000;
         /// Rate of each link between a node and its switch.
         rate: BitRate = BitRate::from_gbps(1), RATES;
         /// Propagation delay of each such link, one way.
@@ -58,6 +72,12 @@ section! {
         queue: Queue = Queue::default();
         /// The queue of each node's interface.
         host_queue: Queue = Queue { limit: QueueLimit::Packets(1000), ..Queue::default() };
+        /// Queues of single links, in place of those above; a later one replaces an earlier.
+        port: Vec<Port> = Vec::new();
+        /// One buffer for all ports of each switch; left out, each port has its own.
+        shared_buffer: Option<SharedBuffer> = None;
+        /// What goes first in queues of kind `priority`: services in order (`rpc`, `umbilical`, `data`, `shuffle`, or names of traffic); all others come last.
+        priority: Vec<String> = Vec::new();
         /// Links between switches.
         core: Core = Core::default();
         /// What a packet costs on the wire beyond its IP length.
@@ -76,7 +96,7 @@ section! {
 section! {
     /// Links between switches.
     pub struct Core {
-        /// Rate; left out, that of a rack's nodes together divided by `oversubscription` and the number of spines (dumbbell: that of the node links).
+        /// Rate; left out, that of a rack's nodes together divided by `oversubscription` and the number of spines (dumbbell, fat-tree, dcell, parking-lot: that of the node links).
         rate: Option<BitRate> = None, RATES;
         /// How many times the rate of a rack's nodes exceeds that of its core links, where `rate` is left out.
         oversubscription: f64 = 1.0, 0.01..=10_000.0;
@@ -267,3 +287,30 @@ impl Key for Nodes {
 }
 
 const NODE_WORDS: [&str; 5] = ["workers", "master", "all", "worker-1", "worker-1..worker-4"];
+
+impl Network {
+    /// All queues with their paths, and the rate of a link that they are in front of.
+    pub fn queues(&self) -> Vec<(String, &Queue, BitRate)> {
+        let core_rate = self.core.rate.unwrap_or(self.rate);
+        let fixed = [
+            ("network.queue", Some(&self.queue), self.rate),
+            ("network.host-queue", Some(&self.host_queue), self.rate),
+            ("network.core.queue", self.core.queue.as_ref(), core_rate),
+        ];
+        let fixed = fixed.into_iter().filter_map(|(path, queue, rate)| Some((path.to_owned(), queue?, rate)));
+        let links = self.link.iter().enumerate().filter_map(|(i, link)| {
+            Some((format!("network.link.{i}.queue"), link.queue.as_ref()?, link.rate.unwrap_or(self.rate)))
+        });
+        let ports = self.port.iter().enumerate();
+        let ports = ports.map(|(i, port)| (format!("network.port.{i}.queue"), &port.queue, self.rate));
+        fixed.chain(links).chain(ports).collect()
+    }
+
+    /// Fills in what follows from other keys.
+    pub fn settle(&mut self) {
+        let links = self.link.iter_mut().filter_map(|link| link.queue.as_mut());
+        let ports = self.port.iter_mut().map(|port| &mut port.queue);
+        let others = [Some(&mut self.queue), Some(&mut self.host_queue), self.core.queue.as_mut()];
+        others.into_iter().flatten().chain(links).chain(ports).for_each(Queue::settle);
+    }
+}

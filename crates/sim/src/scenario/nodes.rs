@@ -24,6 +24,9 @@ impl Scenario {
             TopologyKind::Star => 1,
             TopologyKind::TwoRacks | TopologyKind::Dumbbell => 2,
             TopologyKind::Tree | TopologyKind::LeafSpine => self.network.racks,
+            TopologyKind::FatTree => self.network.ports * self.network.ports / 2,
+            TopologyKind::Dcell => (self.cluster.workers + 1).div_ceil(self.network.cell),
+            TopologyKind::ParkingLot => self.network.hops + 1,
             TopologyKind::Graph => self.cluster.group.iter().filter_map(|group| group.rack).max().unwrap_or(1),
         }
     }
@@ -41,7 +44,9 @@ impl Scenario {
         let mut groups = groups.map(Some).chain(std::iter::repeat(None));
         for number in 1..=workers {
             let group = groups.next().flatten();
-            let spread = 1 + (u64::from(number - 1) * u64::from(racks) / u64::from(workers)) as u32;
+            let spread = self
+                .place(number)
+                .unwrap_or(1 + (u64::from(number - 1) * u64::from(racks) / u64::from(workers)) as u32);
             specs.push(NodeSpec {
                 name: node_name(number),
                 rack: group.and_then(|group| group.rack).unwrap_or(spread),
@@ -50,6 +55,21 @@ impl Scenario {
             });
         }
         specs
+    }
+
+    /// The rack of a node in topologies that say themselves where each stands.
+    fn place(&self, number: u32) -> Option<u32> {
+        let network = &self.network;
+        match network.topology {
+            TopologyKind::FatTree => Some(1 + number / (network.ports / 2).max(1)),
+            TopologyKind::Dcell => Some(1 + number / network.cell),
+            TopologyKind::ParkingLot => {
+                let (pair, receives) = (number.checked_sub(1)? / 2, number.is_multiple_of(2));
+                let (from, to) = net::parking_lot_pair(pair as usize, network.hops as usize);
+                Some(1 + if receives { to } else { from } as u32)
+            }
+            _ => None,
+        }
     }
 
     /// Memory that a node offers to containers.

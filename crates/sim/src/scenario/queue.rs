@@ -3,7 +3,7 @@
 use super::key::{Key, choice, quantity_pattern, section, wrong_kind};
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use net::{Discipline, Limit};
+use net::{CodelSpec, DelayEstimate, Discipline, FqCodelSpec, Limit, PieSpec, RedSpec};
 use serde_json::{Value as Json, json};
 use units::{BitRate, Bytes, Time};
 
@@ -14,6 +14,16 @@ choice! {
         DropTail = "drop-tail",
         /// The same, and marks ECN-capable packets above a threshold, as DCTCP asks of switches.
         Threshold = "threshold",
+        /// Random early detection, Floyd and Jacobson 1993.
+        Red = "red",
+        /// Controlled delay, RFC 8289.
+        Codel = "codel",
+        /// Controlled delay of each flow and turns between them, RFC 8290.
+        FqCodel = "fq-codel",
+        /// A proportional integral controller of the delay, RFC 8033.
+        Pie = "pie",
+        /// A drop-tail queue for each class of `network.priority`, earlier classes first.
+        Priority = "priority",
     }
 }
 
@@ -92,33 +102,204 @@ section! {
         limit: QueueLimit = QueueLimit::Packets(128);
         /// Threshold: marks a packet when the queue, counted with it, exceeds this (DCTCP's K).
         mark_above: Option<QueueLimit> = None;
+        /// RED's parameters.
+        red: Option<Red> = None;
+        /// CoDel's parameters.
+        codel: Option<Codel> = None;
+        /// FQ-CoDel's parameters.
+        fq_codel: Option<FqCodel> = None;
+        /// PIE's parameters.
+        pie: Option<Pie> = None;
+    }
+}
+
+section! {
+    /// Random early detection.
+    pub struct Red {
+        /// Average queue below which nothing is dropped; left out, 5 packets, or adaptive what waits for 2.5 ms if that is more.
+        min: Option<QueueLimit> = None;
+        /// Average queue at which the probability is `max-p`; left out, three times `min`.
+        max: Option<QueueLimit> = None;
+        /// Probability of a drop at `max`; adaptive, the one to begin with.
+        max_p: f64 = 0.1, 0.000_001..=1.0;
+        /// Weight of a new sample in the average; left out, 0.002, or adaptive 1 - exp(-1 / C) at C packets per second.
+        weight: Option<f64> = None, 0.000_000_001..=1.0;
+        /// Whether the probability rises from `max-p` at `max` to 1 at twice that; else it is 1 from `max` on.
+        gentle: bool = true;
+        /// Whether `max-p` follows the average queue, every half second, within 0.01 to 0.5.
+        adaptive: bool = false;
+        /// Whether ECN-capable packets are marked where others are dropped early.
+        ecn: bool = true;
+        /// A typical packet: the unit of idle time, and with thresholds in bytes of the probability.
+        packet: Bytes = Bytes::new(1_000), Bytes::new(1)..=Bytes::new(65_573);
+    }
+}
+
+section! {
+    /// Controlled delay.
+    pub struct Codel {
+        /// The standing waiting time that is acceptable.
+        target: Time = Time::from_ms(5), TIMES;
+        /// For how long waiting times may be above the target: about the longest round trip of the connections.
+        interval: Time = Time::from_ms(100), TIMES;
+        /// Whether ECN-capable packets are marked where others are dropped.
+        ecn: bool = true;
+    }
+}
+
+section! {
+    /// Controlled delay of each flow.
+    pub struct FqCodel {
+        /// Queues into which flows are hashed.
+        flows: u32 = 1_024, 1..=65_536;
+        /// Bytes that a queue may send in its turn; left out, a full packet on the wire.
+        quantum: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mb(1);
+        /// The most packets dropped at once from the fattest queue when all together exceed the limit.
+        batch: u32 = 64, 1..=1_000_000;
+        /// The standing waiting time that is acceptable.
+        target: Time = Time::from_ms(5), TIMES;
+        /// For how long waiting times may be above the target.
+        interval: Time = Time::from_ms(100), TIMES;
+        /// Whether ECN-capable packets are marked where others are dropped.
+        ecn: bool = true;
+    }
+}
+
+choice! {
+    /// How PIE knows how long packets wait.
+    pub enum PieDelay {
+        /// As long as the packet that has left last.
+        Timestamp = "timestamp",
+        /// As long as the measured departure rate needs for what waits.
+        DepartureRate = "departure-rate",
+    }
+}
+
+section! {
+    /// Proportional integral controller enhanced.
+    pub struct Pie {
+        /// The waiting time to hold.
+        target: Time = Time::from_ms(15), TIMES;
+        /// Time between changes of the probability.
+        update: Time = Time::from_ms(15), TIMES;
+        /// For how long a burst passes after quiet.
+        burst: Time = Time::from_ms(150), Time::ZERO..=Time::from_secs(100);
+        /// Weight of the waiting time's distance from the target, per second.
+        alpha: f64 = 0.125, 0.0..=1_000_000.0;
+        /// Weight of the waiting time's change, per second.
+        beta: f64 = 1.25, 0.0..=1_000_000.0;
+        /// How the waiting time is known.
+        delay: PieDelay = PieDelay::Timestamp;
+        /// Up to which probability ECN-capable packets are marked where others are dropped; 0 marks none.
+        mark_up_to: f64 = 0.1, 0.0..=1.0;
+        /// Whether drops are kept from clumping and from staying away.
+        derandomize: bool = true;
+    }
+}
+
+/// The shortest and longest waiting times and intervals of disciplines.
+const TIMES: std::ops::RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(100);
+
+section! {
+    /// One buffer for the queues of all ports of a switch, with dynamic thresholds (Choudhury and Hahne 1998).
+    pub struct SharedBuffer {
+        /// What all ports of a switch together hold at most. Each port's own `limit` holds too.
+        size: Bytes = Bytes::from_mb(4), Bytes::new(1_538)..=Bytes::from_mb(1_000_000);
+        /// How many times what is free a port may hold.
+        alpha: f64 = 1.0, 0.001..=1_000_000.0;
+    }
+}
+
+section! {
+    /// A link with a queue of its own.
+    pub struct Port {
+        /// The link: "left -> right" for one direction, "left -- right" or a node's name for both.
+        link: String = String::new();
+        /// Its queue.
+        queue: Queue = Queue::default();
     }
 }
 
 impl Queue {
-    /// Its discipline.
-    pub fn discipline(&self) -> Discipline {
+    /// Fills in the defaults of its kind's own table.
+    pub fn settle(&mut self) {
+        match self.kind {
+            QueueKind::Red => drop(self.red.get_or_insert_default()),
+            QueueKind::Codel => drop(self.codel.get_or_insert_default()),
+            QueueKind::FqCodel => drop(self.fq_codel.get_or_insert_default()),
+            QueueKind::Pie => drop(self.pie.get_or_insert_default()),
+            QueueKind::DropTail | QueueKind::Threshold | QueueKind::Priority => {}
+        }
+    }
+
+    /// Its discipline, where a full packet is `packet` on the wire and there are so many classes.
+    pub fn discipline(&self, packet: Bytes, classes: u32) -> Discipline {
         match self.kind {
             QueueKind::DropTail => Discipline::DropTail,
             QueueKind::Threshold => {
                 Discipline::Threshold { mark_above: self.mark_above.map_or(Limit::Unlimited, Limit::from) }
             }
+            QueueKind::Red => Discipline::Red(self.red.as_ref().map_or_else(RedSpec::default, |red| RedSpec {
+                min: red.min.map(Limit::from),
+                max: red.max.map(Limit::from),
+                max_p: red.max_p,
+                weight: red.weight,
+                gentle: red.gentle,
+                adaptive: red.adaptive,
+                ecn: red.ecn,
+                packet: red.packet,
+            })),
+            QueueKind::Codel => {
+                let Codel { target, interval, ecn } = self.codel.clone().unwrap_or_default();
+                Discipline::Codel(CodelSpec { target, interval, ecn, packet })
+            }
+            QueueKind::FqCodel => {
+                let FqCodel { flows, quantum, batch, target, interval, ecn } =
+                    self.fq_codel.clone().unwrap_or_default();
+                let codel = CodelSpec { target, interval, ecn, packet };
+                Discipline::FqCodel(FqCodelSpec { codel, flows, quantum: quantum.unwrap_or(packet), batch })
+            }
+            QueueKind::Pie => {
+                let pie = self.pie.clone().unwrap_or_default();
+                Discipline::Pie(PieSpec {
+                    target: pie.target,
+                    update: pie.update,
+                    burst: pie.burst,
+                    alpha: pie.alpha,
+                    beta: pie.beta,
+                    estimate: match pie.delay {
+                        PieDelay::Timestamp => DelayEstimate::Timestamp,
+                        PieDelay::DepartureRate => DelayEstimate::DepartureRate,
+                    },
+                    mark_up_to: pie.mark_up_to,
+                    derandomize: pie.derandomize,
+                    packet,
+                })
+            }
+            QueueKind::Priority => Discipline::Priority { classes },
         }
     }
 
     /// What is wrong with its keys together in front of a transmitter of this rate: under which key, what, and what would help.
     pub fn contradiction(&self, rate: BitRate) -> Option<(&'static str, String, String)> {
-        let threshold = self.kind == QueueKind::Threshold;
-        if threshold && self.mark_above.is_none() {
+        if self.kind == QueueKind::Threshold && self.mark_above.is_none() {
             let help = "`mark-above = \"20 packets\"` at 1 Gbit/s, \"65 packets\" at 10 Gbit/s (Alizadeh et al. 2010)";
             return Some(("kind", "a threshold queue needs `mark-above`".to_owned(), help.to_owned()));
         }
-        if !threshold && self.mark_above.is_some() {
-            let message = format!("a queue of kind {} has no `mark-above`", self.kind.word());
-            return Some(("mark-above", message, "`kind = \"threshold\"`".to_owned()));
+        let own = [
+            ("mark-above", QueueKind::Threshold, self.mark_above.is_some()),
+            ("red", QueueKind::Red, self.red.is_some()),
+            ("codel", QueueKind::Codel, self.codel.is_some()),
+            ("fq-codel", QueueKind::FqCodel, self.fq_codel.is_some()),
+            ("pie", QueueKind::Pie, self.pie.is_some()),
+        ];
+        if let Some((key, kind, _)) = own.iter().find(|(_, kind, given)| *given && *kind != self.kind) {
+            let message = format!("a queue of kind {} has no `{key}`", self.kind.word());
+            return Some((key, message, format!("`kind = \"{}\"`", kind.word())));
         }
-        let error = self.discipline().check(self.limit.into(), rate).err()?;
-        Some(("mark-above", error.to_string(), "thresholds below `limit`".to_owned()))
+        let error = self.discipline(Bytes::new(1_538), 1).check(self.limit.into(), rate).err()?;
+        let key = own.iter().find(|(_, kind, _)| *kind == self.kind).map_or("kind", |(key, _, _)| key);
+        Some((key, error.to_string(), "thresholds in order, and below `limit`".to_owned()))
     }
 }
 

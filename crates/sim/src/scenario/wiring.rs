@@ -1,8 +1,8 @@
 //! The graph of hosts, switches and links that a scenario's network resolves to.
 
 use super::network::{node_name, node_number};
-use super::{Core, Direction, NodeSpec, Queue, Scenario, TopologyKind};
-use net::{LinkId, LinkSpec, TokenBucketSpec, Topology, VertexId, VertexKind};
+use super::{Core, Direction, NodeSpec, Queue, Scenario, SharedBuffer, TopologyKind};
+use net::{Dcell, Discipline, LinkId, LinkSpec, SharedBufferSpec, TokenBucketSpec, Topology, VertexId, VertexKind};
 use std::collections::BTreeMap;
 use units::BitRate;
 
@@ -13,9 +13,11 @@ impl Scenario {
         let mut wiring = Wiring { scenario: self, nodes: &nodes, topology: Topology::new(), bridges: BTreeMap::new() };
         match self.network.topology {
             TopologyKind::Graph => wiring.graph(),
+            TopologyKind::Dcell => wiring.dcell(),
             _ => wiring.racks(),
         }
         wiring.shape();
+        wiring.ports();
         wiring.topology
     }
 
@@ -35,7 +37,7 @@ impl Scenario {
         let network = &self.network;
         let spines = if network.topology == TopologyKind::LeafSpine { network.spines } else { 1 };
         network.core.rate.unwrap_or_else(|| {
-            if network.topology == TopologyKind::Dumbbell {
+            if !matches!(network.topology, TopologyKind::TwoRacks | TopologyKind::Tree | TopologyKind::LeafSpine) {
                 return network.rate;
             }
             let share = nodes.max(1) as f64 / network.core.oversubscription / f64::from(spines);
@@ -59,7 +61,12 @@ impl Wiring<'_> {
         LinkSpec::new(network.rate, network.delay)
             .with_loss(network.loss)
             .with_limit(queue.limit.into())
-            .with_discipline(queue.discipline())
+            .with_discipline(self.discipline(queue))
+    }
+
+    fn discipline(&self, queue: &Queue) -> Discipline {
+        let packet = self.scenario.network.mtu + self.scenario.framing();
+        queue.discipline(packet, self.scenario.network.priority.len() as u32 + 1)
     }
 
     fn core_spec(&self, rack: u32) -> LinkSpec {
@@ -74,7 +81,7 @@ impl Wiring<'_> {
         LinkSpec::new(self.scenario.core_rate(nodes), delay.unwrap_or(network.delay))
             .with_loss(*loss)
             .with_limit(queue.limit.into())
-            .with_discipline(queue.discipline())
+            .with_discipline(self.discipline(queue))
     }
 
     fn in_rack(&self, rack: u32) -> usize {
@@ -89,9 +96,16 @@ impl Wiring<'_> {
             (TopologyKind::Star, _) => "switch".to_owned(),
             (TopologyKind::Dumbbell, 1) => "left".to_owned(),
             (TopologyKind::Dumbbell, _) => "right".to_owned(),
+            (TopologyKind::ParkingLot, _) => format!("router-{rack}"),
             _ => format!("rack-{rack}"),
         };
-        let switches: Vec<VertexId> = (1..=racks).map(|rack| self.topology.add_switch(name(rack))).collect();
+        let switches: Vec<VertexId> = if kind == TopologyKind::FatTree {
+            let spec = self.core_spec(1);
+            // An odd number of ports is refused before it comes to this.
+            self.topology.add_fat_tree(self.scenario.network.ports, &spec).unwrap_or_default()
+        } else {
+            (1..=racks).map(|rack| self.topology.add_switch(name(rack))).collect()
+        };
         match kind {
             TopologyKind::TwoRacks | TopologyKind::Dumbbell => {
                 let spec = self.core_spec(1);
@@ -102,13 +116,55 @@ impl Wiring<'_> {
                 let spines: Vec<_> = (1..=self.scenario.network.spines).map(|spine| format!("spine-{spine}")).collect();
                 self.spines(&switches, &spines);
             }
-            TopologyKind::Star | TopologyKind::Graph => {}
+            TopologyKind::ParkingLot => {
+                let spec = self.core_spec(1);
+                for ends in switches.windows(2) {
+                    self.topology.connect(ends[0], ends[1], &spec);
+                }
+            }
+            TopologyKind::Star | TopologyKind::FatTree | TopologyKind::Dcell | TopologyKind::Graph => {}
         }
         for node in self.nodes {
-            let switch = self.switch_of(node, switches[node.rack as usize - 1]);
+            let Some(switch) = switches.get(node.rack as usize - 1) else { continue };
+            let switch = self.switch_of(node, *switch);
             let host = self.topology.add_host(node.name.as_str());
             let (forth, back) = (self.spec(&self.scenario.network.host_queue), self.spec(&self.scenario.network.queue));
             self.topology.connect_both(host, switch, forth, back);
+        }
+    }
+
+    /// A mini-switch per cell, and links between its servers: nodes first, then those that only forward.
+    fn dcell(&mut self) {
+        let network = &self.scenario.network;
+        // One that is too large is refused before it comes to this.
+        let Ok(plan) = Dcell::new(network.cell, network.level) else { return };
+        let (forth, back) = (self.spec(&network.host_queue), self.spec(&network.queue));
+        let mut servers = Vec::new();
+        let mut switch = None;
+        for server in 0..plan.servers {
+            if server % plan.per_switch == 0 {
+                switch = Some(self.topology.add_switch(format!("cell-{}", server / plan.per_switch + 1)));
+            }
+            let vertex = if let Some(node) = self.nodes.get(server) {
+                let host = self.topology.add_host(node.name.as_str());
+                self.topology.let_forward(host);
+                host
+            } else {
+                self.topology.add_switch(format!("spare-{}", server - self.nodes.len() + 1))
+            };
+            if let Some(switch) = switch {
+                self.topology.connect_both(vertex, switch, forth.clone(), back.clone());
+            }
+            servers.push(vertex);
+        }
+        let mut between = self.core_spec(1);
+        if network.core.queue.is_none() {
+            // Both ends are servers.
+            between.limit = network.host_queue.limit.into();
+            between.discipline = self.discipline(&network.host_queue);
+        }
+        for (a, b) in plan.links {
+            self.topology.connect(servers[a], servers[b], &between);
         }
     }
 
@@ -156,6 +212,31 @@ impl Wiring<'_> {
             };
             let (forth, back) = (spec(&link.from), spec(&link.to));
             self.topology.connect_both(ends[0], ends[1], forth, back);
+        }
+    }
+
+    /// Puts the queues that are given for single links in their places, and the shared buffers into the switches.
+    fn ports(&mut self) {
+        for port in &self.scenario.network.port {
+            let Some(link) = Scenario::link(&self.topology, &port.link) else { continue };
+            let discipline = self.discipline(&port.queue);
+            let one_way = port.link.contains("->");
+            for link in [Some(link), (!one_way).then(|| link.reverse())].into_iter().flatten() {
+                let spec = self.topology.spec_mut(link);
+                (spec.limit, spec.discipline) = (port.queue.limit.into(), discipline);
+            }
+        }
+        let Some(SharedBuffer { size, alpha }) = self.scenario.network.shared_buffer else { return };
+        let vertices = (0..self.topology.vertex_count() as u32).map(VertexId);
+        // What only forwards inside a machine, or in place of a node, is no switch with a buffer.
+        let is_switch = |at: &VertexId| {
+            self.topology.kind(*at) == VertexKind::Switch
+                && !self.bridges.values().any(|bridge| bridge == at)
+                && !self.topology.name(*at).starts_with("spare-")
+        };
+        let switches: Vec<_> = vertices.filter(is_switch).collect();
+        for switch in switches {
+            self.topology.share_buffer(switch, SharedBufferSpec { size, alpha });
         }
     }
 

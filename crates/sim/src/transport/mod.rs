@@ -3,9 +3,11 @@
 //! A message is a length and a tag at an offset of a connection's byte stream. It is delivered when its last byte is in order at the
 //! receiver, and acknowledged when that byte is acknowledged at the sender. What happens is told to the connection's owner as [`Upcall`]s.
 
+mod classes;
 mod connection;
 mod record;
 
+pub(crate) use classes::Classes;
 use connection::{Boundary, Connection, Port};
 pub use record::{FlowRecord, Tally, Totals};
 
@@ -191,6 +193,8 @@ pub struct Transport {
     /// Sums over the connections of plain traffic that have ended, by port and opening node.
     tallies: BTreeMap<(u16, u32), Tally>,
     captured: Vec<Captured>,
+    /// Where queues have classes: which each connection is of.
+    classes: Option<Classes>,
 }
 
 impl Transport {
@@ -212,7 +216,13 @@ impl Transport {
             ended: Totals::default(),
             tallies: BTreeMap::new(),
             captured: Vec::new(),
+            classes: None,
         })
+    }
+
+    /// Gives connections opened from now on their classes.
+    pub(crate) fn set_classes(&mut self, classes: Classes) {
+        self.classes = Some(classes);
     }
 
     // === What owners do ===
@@ -237,6 +247,12 @@ impl Transport {
         self.ports[client + 1].renew(open.to, !server_up);
         self.ports[client + 1].done = !server_up;
         self.find_routes(index);
+        if let Some(classes) = &self.classes {
+            let class = classes.of(open.owner, open.port);
+            // A flow is named by the endpoint that it goes to.
+            self.network.set_class(client as u32, class);
+            self.network.set_class(client as u32 + 1, class);
+        }
         let handle = Handle { index: index.0, generation: self.ports[client].generation };
         if client_up {
             self.endpoints[client].open(now, &mut self.out);

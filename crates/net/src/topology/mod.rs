@@ -1,7 +1,15 @@
 //! Graphs of hosts and switches, and the usual ones ready made.
 
+mod dcell;
+mod fat_tree;
+mod parking_lot;
+
+pub use dcell::Dcell;
+pub use parking_lot::parking_lot_pair;
+
 use crate::{LinkSpec, SharedBufferSpec};
 use des::define_index;
+use thiserror::Error;
 
 define_index! {
     /// A host or switch of a topology.
@@ -17,7 +25,7 @@ impl LinkId {
     }
 }
 
-/// What a vertex is. Only switches forward.
+/// What a vertex is. Switches forward; hosts where told to ([`Topology::let_forward`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VertexKind {
     /// Sends and receives.
@@ -30,6 +38,25 @@ pub enum VertexKind {
 pub(crate) struct Vertex {
     pub(crate) name: String,
     pub(crate) kind: VertexKind,
+    pub(crate) forwards: bool,
+}
+
+/// Why a topology cannot be.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum TopologyError {
+    /// Ports that cannot be halved.
+    #[error("a fat-tree's switches have an even number of ports, at least 2, not {0}")]
+    FatTree(u32),
+    /// Too few or too many servers.
+    #[error(
+        "DCell({per_switch}, {level}) has none or more than 200000 servers: their number is squared with each level"
+    )]
+    Dcell {
+        /// Servers on a mini-switch.
+        per_switch: u32,
+        /// Level of recursion.
+        level: u32,
+    },
 }
 
 /// A full-duplex link between two vertices.
@@ -71,8 +98,12 @@ impl Topology {
         self.add(name.into(), VertexKind::Switch)
     }
     fn add(&mut self, name: String, kind: VertexKind) -> VertexId {
-        self.vertices.push(Vertex { name, kind });
+        self.vertices.push(Vertex { name, kind, forwards: kind == VertexKind::Switch });
         VertexId(self.vertices.len() as u32 - 1)
+    }
+    /// Lets a host forward as a switch does, in no time of its own: server-centric networks.
+    pub fn let_forward(&mut self, host: VertexId) {
+        self.vertices[host.0 as usize].forwards = true;
     }
     /// Connects two vertices by a full-duplex link that is the same both ways; returns the direction a to b.
     pub fn connect(&mut self, a: VertexId, b: VertexId, spec: &LinkSpec) -> LinkId {
