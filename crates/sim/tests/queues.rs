@@ -36,8 +36,8 @@ fn each_discipline_holds_the_queue_where_it_is_meant_to() {
         ("red", ", red = { min = \"5 packets\", max = \"15 packets\" }", 3.0, 20.0),
         // Adaptive RED keeps the average in the middle fifth between its thresholds, 18 to 22 here; slow start's peak counts too.
         ("red", ", red = { min = \"10 packets\", max = \"30 packets\", adaptive = true }", 14.0, 26.0),
-        // A waiting time of at most about 5 ms in the mean; it may be less, where windows are small.
-        ("codel", "", 1.0, 10e-3 / packet),
+        // The target of 5 ms is for the least wait of an interval; on top come the sawteeth of four windows that share 34 packets and more.
+        ("codel", "", 1.0, 20e-3 / packet),
         // A waiting time of 15 ms.
         ("pie", "", 0.5 * 15e-3 / packet, 1.5 * 15e-3 / packet),
         ("pie", ", pie = { delay = \"departure-rate\" }", 0.5 * 15e-3 / packet, 1.5 * 15e-3 / packet),
@@ -111,7 +111,7 @@ fn what_goes_first_gets_the_link() {
 #[test]
 fn a_shared_buffer_gives_busy_ports_their_shares() {
     let longest = |receivers: u32| {
-        let traffic: String = (0..receivers)
+        let traffic: Vec<_> = (0..receivers)
             .map(|i| {
                 format!(
                     "[[traffic]]\nfrom = \"worker-{}..worker-{}\"\nto = \"worker-{}\"\n",
@@ -121,6 +121,7 @@ fn a_shared_buffer_gives_busy_ports_their_shares() {
                 )
             })
             .collect();
+        let traffic = traffic.concat();
         let result = result(&format!(
             "[cluster]\nworkers = 18\n[network]\nqueue = {{ limit = \"1 MB\" }}\nhost-queue = {{ limit = \"10 MB\" }}\n\
              shared-buffer = {{ size = \"200 KB\", alpha = 1 }}\n{traffic}[run]\nuntil = \"1 s\""
