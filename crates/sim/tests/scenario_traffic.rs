@@ -120,8 +120,8 @@ fn shipped_scenarios_of_traffic_run() {
     let result = run(&shipped("incast-partition.toml"));
     let [search, background] = result.traffic.as_slice() else { panic!("two kinds of traffic") };
     let deadlines = search.deadlines.expect("queries have one");
-    assert_eq!(deadlines.queries, 1_000);
-    assert!(deadlines.missed > 0 && deadlines.missed < 1_000, "{deadlines:?}");
+    assert_eq!(deadlines.queries, 500);
+    assert!(deadlines.missed > 0 && deadlines.missed < 500, "{deadlines:?}");
     assert!(background.classes.len() > 1 && background.completed > 100);
     // For how long each queue had each length: all of the run, and the mean that the sum of the waits gives.
     for link in &result.links {
@@ -137,6 +137,11 @@ fn shipped_scenarios_of_traffic_run() {
     let messages = &result.traffic[0].messages;
     assert_eq!(messages.last().map(|message| message.bytes), Some(Bytes::new((8 << 20) + 3)));
     assert!(messages[0].latency < Time::from_us(200), "{:?}", messages[0]);
+    // Without Nagle's algorithm nothing waits for a delayed acknowledgement, and nothing is dropped.
+    for message in messages {
+        let wire = Time::from_ns(message.bytes.get().div_ceil(1_448) * 1_538 * 8);
+        assert!(message.latency < wire + Time::from_us(150), "{message:?}");
+    }
     let peak = messages.iter().map(|message| message.throughput.as_bps()).max().unwrap();
     // 1448 of 1538 bytes of a gigabit.
     assert!(peak > 900_000_000 && peak < 941_500_000, "{peak}");

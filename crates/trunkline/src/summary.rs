@@ -141,11 +141,25 @@ fn of_traffic(text: &mut String, traffic: &[TrafficOutcome]) {
             notes.push(format!("{} drops, {} timeouts", grouped(one.drops), grouped(one.timeouts)));
         }
         notes.push(format!("Jain {:.3}", one.jain));
-        let _ = writeln!(text, "  {}", fit(&format!("{}: {}", one.name, notes.join(", ")), 97));
+        of_notes(text, &one.name, &notes);
     }
     for one in traffic.iter().filter(|one| one.messages.len() > 1) {
         of_messages(text, one);
     }
+}
+
+/// What else there is to say of a traffic, in as many lines as that takes.
+fn of_notes(text: &mut String, name: &str, notes: &[String]) {
+    let mut line = format!("  {}:", fit(name, 40));
+    for (i, note) in notes.iter().enumerate() {
+        if line.len() + note.len() > 97 {
+            let _ = writeln!(text, "{line}");
+            "   ".clone_into(&mut line);
+        }
+        let comma = if i + 1 < notes.len() { "," } else { "" };
+        let _ = write!(line, " {note}{comma}");
+    }
+    let _ = writeln!(text, "{line}");
 }
 
 fn row_of_traffic(text: &mut String, name: &str, count: &str, goodput: &str, times: &[String; 4], slowdown: &str) {
@@ -164,8 +178,11 @@ fn of_messages(text: &mut String, traffic: &TrafficOutcome) {
     for message in traffic.messages.iter().filter(|message| message.bytes.get().is_power_of_two()) {
         let [latency, longest] = [message.latency, message.latency_most].map(|time| format!("{time:.2}"));
         let throughput = format!("{:.2}", message.throughput);
-        let _ =
-            writeln!(text, "{:<40} {latency:>14} {longest:>14} {throughput:>16}", format!("  {:.0}", message.bytes));
+        let _ = writeln!(
+            text,
+            "{:<40} {latency:>14} {longest:>14} {throughput:>16}",
+            format!("  {} B", grouped(message.bytes.get()))
+        );
     }
 }
 
