@@ -2,6 +2,7 @@
 //!
 //! The network does not look into what it carries, but for the ECN field: see [`Packet`].
 
+pub mod bond;
 mod link;
 mod network;
 mod occupancy;
@@ -12,7 +13,7 @@ mod shaper;
 mod topology;
 
 pub use link::{Counters, Link, LinkSpec, SpecError};
-pub use network::{ARRIVAL, Ledger, LedgerError, Network, TRANSMISSION_DONE};
+pub use network::{ARRIVAL, BOND, Ledger, LedgerError, Network, TRANSMISSION_DONE};
 pub use packet::{Packet, PacketId};
 pub use queue::{
     Codel, CodelSpec, DelayEstimate, Discipline, DropTail, Ecn, FqCodel, FqCodelSpec, Item, Limit, Pie, PieSpec,

@@ -4,6 +4,7 @@
 //! are out (and the token bucket allows). So queue, transmitter and wire are one ring of packets in order, and only the ring's head has
 //! a pending event. (Csg-htsim's pipes keep such a ring for the wire; here it includes the queue.)
 
+use crate::bond::BondError;
 use crate::occupancy::Occupancy;
 use crate::packet::{PacketId, Transit};
 use crate::queue::{Discipline, Ecn, Item, Limit, Queue};
@@ -108,6 +109,9 @@ pub enum SpecError {
     /// A discipline whose parameters contradict each other or the queue's limit.
     #[error("{0}")]
     Discipline(String),
+    /// A bond that cannot be.
+    #[error(transparent)]
+    Bond(#[from] BondError),
 }
 
 /// What a link has done so far.
@@ -123,7 +127,7 @@ pub struct Counters {
     pub marks: u64,
     /// Packets lost on the wire by chance.
     pub lost: u64,
-    /// Packets lost because the link was or went down.
+    /// Packets lost because the link was or went down, carried nothing without a sign of it, or was not listened to by the end of a bond.
     pub lost_down: u64,
     /// The most packets that ever waited.
     pub longest_queue: u64,
@@ -219,6 +223,10 @@ pub struct Link {
     rate: BitRate,
     up: bool,
     captured: bool,
+    /// Nothing arrives, and no carrier is missing.
+    silent: bool,
+    /// The end of a bond does not take in what arrives.
+    ignored: bool,
     drops: u64,
     lost: u64,
     lost_down: u64,
@@ -250,6 +258,8 @@ impl Link {
             rate: spec.rate,
             up: true,
             captured: false,
+            silent: false,
+            ignored: false,
             drops: 0,
             lost: 0,
             lost_down: 0,
@@ -268,12 +278,8 @@ impl Link {
     /// Whether packets can go the short way; called whenever something changes on which it depends.
     fn choose_path(&mut self) {
         const PS: u64 = 8_000_000_000_000;
-        let special = !self.up
-            || self.captured
-            || self.occupancy.is_some()
-            || self.loss.is_some()
-            || self.shaper.is_some()
-            || self.managed.is_some();
+        let odd = self.captured || self.silent || self.ignored || self.occupancy.is_some();
+        let special = !self.up || odd || self.loss.is_some() || self.shaper.is_some() || self.managed.is_some();
         let ps_per_byte =
             if self.rate.as_bps() > 0 && PS.is_multiple_of(self.rate.as_bps()) { PS / self.rate.as_bps() } else { 0 };
         self.plain_ps_per_byte = if special { 0 } else { u32::try_from(ps_per_byte).unwrap_or(0) };
@@ -501,6 +507,25 @@ impl Link {
         Some((head.item, next))
     }
 
+    /// From now on nothing that is sent arrives, or it does again.
+    pub(crate) fn set_silent(&mut self, silent: bool) {
+        self.silent = silent;
+        self.choose_path();
+    }
+    /// From now on what arrives is not taken in, or it is again.
+    pub(crate) fn set_ignored(&mut self, ignored: bool) {
+        self.ignored = ignored;
+        self.choose_path();
+    }
+    /// Whether nothing arrives although the link is up.
+    pub fn is_silent(&self) -> bool {
+        self.silent
+    }
+    /// Probability that a packet is lost on the wire.
+    pub(crate) fn loss(&self) -> f64 {
+        self.loss.as_ref().map_or(0.0, |loss| loss.probability)
+    }
+
     /// Whether packets may be lost on the wire or are watched: [`Link::inspect`] says.
     #[inline]
     pub(crate) fn is_special(&self) -> bool {
@@ -516,6 +541,9 @@ impl Link {
         }
         let lost = self.loss.as_mut().is_some_and(|loss| loss.random.chance(loss.probability));
         self.lost += u64::from(lost);
+        let unheard = !lost && (self.silent || self.ignored);
+        self.lost_down += u64::from(unheard);
+        let lost = lost || unheard;
         (lost, self.ring.front().filter(|_| self.captured).map(|head| head.start))
     }
 

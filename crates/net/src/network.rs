@@ -1,10 +1,13 @@
 //! The network at run time: packets go from link to link along their routes.
 
+mod bonding;
+
 use crate::link::Fate;
 use crate::packet::{Packet, Packets, Transit};
 use crate::queue::{Ecn, Item, Queue, SharedBuffer};
 use crate::routing::{END, Routing};
 use crate::{FlowKey, Link, LinkId, PacketId, RouteId, SpecError, Topology};
+use bonding::Bonds;
 use des::{Event, EventQueue};
 use thiserror::Error;
 use units::{BitRate, Time};
@@ -13,6 +16,8 @@ use units::{BitRate, Time};
 pub const ARRIVAL: u8 = 0;
 /// Event kind: a managed link's transmitter is done with a packet.
 pub const TRANSMISSION_DONE: u8 = 1;
+/// Event kind: something happens at an end of a bond.
+pub const BOND: u8 = 8;
 
 /// Links, routes, and the packets between them.
 #[derive(Debug)]
@@ -30,6 +35,7 @@ pub struct Network<P> {
     dropped: Vec<(u32, u32)>,
     /// Classes of flows, up to the last that is not 0.
     classes: Vec<u8>,
+    bonds: Box<Bonds>,
 }
 
 /// Where every packet has gone: what was sent is delivered, dropped, lost or in flight.
@@ -39,11 +45,11 @@ pub struct Ledger {
     pub sent: u64,
     /// Handed back at the end of their route.
     pub delivered: u64,
-    /// Dropped at a full queue.
+    /// Dropped at a full queue, or before the processor of a bond's end.
     pub dropped: u64,
     /// Lost on a link by chance.
     pub lost: u64,
-    /// Lost on a link that was or went down.
+    /// Lost on a link that was or went down or silent, or at a bond without a usable member.
     pub lost_down: u64,
     /// Sent when no path led to the receiver.
     pub no_route: u64,
@@ -88,6 +94,7 @@ impl<P: Packet> Network<P> {
             captured: Vec::new(),
             dropped: Vec::new(),
             classes: Vec::new(),
+            bonds: Box::new(Bonds::new(topology, seed)?),
         };
         network.share_buffers(topology, seed)?;
         Ok(network)
@@ -128,9 +135,12 @@ impl<P: Packet> Network<P> {
     pub fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         self.routing.route(key)
     }
-    /// The links of a route.
+    /// The links of a route; of a bond the member that a packet takes now, by turns the first.
     pub fn route_links(&self, route: RouteId) -> impl Iterator<Item = LinkId> {
-        self.routing.links(route)
+        self.routing.places(route).map(|at| match self.routing.bond_for(at) {
+            Some((end, class)) => self.bonds.member_for(end, class),
+            None => LinkId(at),
+        })
     }
     /// A link.
     pub fn link(&self, link: LinkId) -> &Link {
@@ -208,7 +218,15 @@ impl<P: Packet> Network<P> {
     #[inline]
     fn forward(&mut self, now: Time, mut item: Transit, events: &mut EventQueue) {
         let index = self.routing.at(item.next);
+        if index as usize >= self.links.len() {
+            return self.forward_bonded(now, index, item, events);
+        }
         item.next += 1;
+        self.offer(now, index, item, events);
+    }
+
+    #[inline]
+    fn offer(&mut self, now: Time, index: u32, item: Transit, events: &mut EventQueue) {
         let link = &mut self.links[index as usize];
         if link.is_special() && link.is_managed() && link.is_up() {
             self.forward_managed(now, index, item, events);
@@ -276,6 +294,7 @@ impl<P: Packet> Network<P> {
         for packet in self.gone.drain(..) {
             self.packets.free(packet);
         }
+        self.carrier_of_member(now, link, up, events);
     }
 
     /// Changes the rate of one direction of a link; a rate of zero is refused (take the link down instead).
@@ -335,11 +354,11 @@ impl<P: Packet> Network<P> {
         Ledger {
             sent: self.sent,
             delivered: self.delivered,
-            dropped: sum(|link| link.counters().drops),
+            dropped: sum(|link| link.counters().drops) + self.bonds.drops(),
             lost: sum(|link| link.counters().lost),
-            lost_down: sum(|link| link.counters().lost_down),
+            lost_down: sum(|link| link.counters().lost_down) + self.bonds.lost(),
             no_route: self.no_route,
-            in_flight: sum(Link::holds),
+            in_flight: sum(Link::holds) + self.bonds.waiting(),
             slab: self.packets.live(),
         }
     }

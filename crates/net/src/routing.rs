@@ -3,9 +3,10 @@
 //! A route is a run of link indices that ends in [`END`]; a packet carries its place on it, so that no hop looks anything up
 //! (csg-htsim's source routes). Equal routes are stored once and kept, so that packets in flight stay valid when routes change.
 
+use crate::bond::{Address, CLASSES, Distribution, HashPolicy, Headers};
 use crate::{LinkId, Topology, VertexId};
 use des::define_index;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 define_index! {
     /// The start of a route in the arena.
@@ -52,8 +53,17 @@ pub(crate) const fn mix(value: u64) -> u64 {
 const UNREACHABLE: u16 = u16::MAX;
 
 /// Distances and routes over the links that are up.
+///
+/// A bond is one link here: that of its end e has the number of links plus e, and stands on a route as the number of links plus e times 840
+/// plus the remainder of the flow's hash by 840.
 #[derive(Debug)]
 pub(crate) struct Routing {
+    /// How many links there are.
+    links: u32,
+    /// The hash policy of each end of a bond; none goes by turns.
+    policies: Vec<Option<HashPolicy>>,
+    /// Number of each host.
+    hosts: Vec<u32>,
     /// Neighbours of each vertex with the link to them.
     neighbours: Vec<Vec<(VertexId, LinkId)>>,
     forwards: Vec<bool>,
@@ -61,22 +71,42 @@ pub(crate) struct Routing {
     /// Hops to a destination from every vertex, computed when first asked for.
     distances: Vec<Option<Box<[u16]>>>,
     arena: Vec<u32>,
-    known: BTreeMap<Box<[LinkId]>, RouteId>,
+    known: BTreeMap<Box<[u32]>, RouteId>,
 }
 
 impl Routing {
     pub(crate) fn new(topology: &Topology) -> Self {
         let vertices = topology.vertex_count();
         let mut neighbours = vec![Vec::new(); vertices];
-        for (k, cable) in topology.cables().iter().enumerate() {
-            let forth = LinkId(2 * k as u32);
-            neighbours[cable.a.0 as usize].push((cable.b, forth));
-            neighbours[cable.b.0 as usize].push((cable.a, forth.reverse()));
+        let mut connect = |(a, b): (VertexId, VertexId), forth: LinkId| {
+            neighbours[a.0 as usize].push((b, forth));
+            neighbours[b.0 as usize].push((a, forth.reverse()));
+        };
+        let members: BTreeSet<u32> = topology.bonds().iter().flat_map(|bond| &bond.members).map(|m| m.0 / 2).collect();
+        for (k, cable) in topology.cables().iter().enumerate().filter(|(k, _)| !members.contains(&(*k as u32))) {
+            connect((cable.a, cable.b), LinkId(2 * k as u32));
+        }
+        let links = 2 * topology.cables().len() as u32;
+        let mut policies = Vec::new();
+        for (k, bond) in topology.bonds().iter().enumerate() {
+            let Some(first) = bond.members.first() else { continue };
+            connect(topology.ends(*first), LinkId(links + 2 * k as u32));
+            policies.extend(bond.ends.map(|end| match end.distribution {
+                Distribution::Hash(policy) => Some(policy),
+                Distribution::RoundRobin => None,
+            }));
+        }
+        let mut hosts = vec![0; vertices];
+        for (number, host) in topology.hosts().iter().enumerate() {
+            hosts[host.0 as usize] = number as u32;
         }
         Self {
+            links,
+            hosts,
             neighbours,
             forwards: topology.vertices.iter().map(|vertex| vertex.forwards).collect(),
-            down: vec![false; 2 * topology.cables().len()],
+            down: vec![false; links as usize + policies.len()],
+            policies,
             distances: vec![None; vertices],
             arena: Vec::new(),
             known: BTreeMap::new(),
@@ -99,7 +129,8 @@ impl Routing {
     pub(crate) fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         if key.from == key.to {
             let (_, loopback) = self.neighbours[key.from.0 as usize].iter().find(|(vertex, _)| *vertex == key.from)?;
-            return Some(self.intern(vec![*loopback]));
+            let loopback = loopback.0;
+            return Some(self.intern(vec![loopback]));
         }
         let distances = distances_to(key.to, &mut self.distances, &self.neighbours, &self.forwards, &self.down);
         let mut at = key.from;
@@ -118,25 +149,53 @@ impl Routing {
             let count = choices.clone().count() as u64;
             let choice = (u128::from(key.hash(at.0 as usize)) * u128::from(count)) >> 64;
             let (vertex, link) = *choices.clone().nth(choice as usize)?;
-            links.push(link);
+            links.push(link.0);
             at = vertex;
+        }
+        for place in &mut links {
+            *place = self.place_of(LinkId(*place), key);
         }
         Some(self.intern(links))
     }
 
-    fn intern(&mut self, links: Vec<LinkId>) -> RouteId {
+    /// What stands on a flow's route for a link.
+    fn place_of(&self, link: LinkId, key: FlowKey) -> u32 {
+        let Some(end) = link.0.checked_sub(self.links) else { return link.0 };
+        let address = |vertex: VertexId| Address::of_host(self.hosts[vertex.0 as usize]);
+        let hash = self.policies[end as usize].map_or(0, |policy| {
+            policy.hash(&Headers {
+                source: address(key.from),
+                destination: address(key.to),
+                source_port: key.from_port,
+                destination_port: key.to_port,
+            })
+        });
+        self.links + end * CLASSES + hash % CLASSES
+    }
+
+    /// The end of a bond and the remainder of the hash for which `at` stands on a route; none for a plain link.
+    pub(crate) fn bond_for(&self, at: u32) -> Option<(usize, u32)> {
+        let at = at.checked_sub(self.links)?;
+        Some(((at / CLASSES) as usize, at % CLASSES))
+    }
+    /// The link that a bond is from one of its ends.
+    pub(crate) fn bond_link(&self, end: usize) -> LinkId {
+        LinkId(self.links + end as u32)
+    }
+
+    fn intern(&mut self, links: Vec<u32>) -> RouteId {
         let arena = &mut self.arena;
         *self.known.entry(links.into_boxed_slice()).or_insert_with_key(|links| {
             let start = arena.len() as u32;
-            arena.extend(links.iter().map(|link| link.0));
+            arena.extend(links);
             arena.push(END);
             RouteId(start)
         })
     }
 
-    /// The links of a route.
-    pub(crate) fn links(&self, route: RouteId) -> impl Iterator<Item = LinkId> {
-        self.arena[route.0 as usize..].iter().take_while(|link| **link != END).map(|link| LinkId(*link))
+    /// What stands on a route: links, and for a bond what [`Routing::bond_for`] understands.
+    pub(crate) fn places(&self, route: RouteId) -> impl Iterator<Item = u32> {
+        self.arena[route.0 as usize..].iter().copied().take_while(|at| *at != END)
     }
 }
 

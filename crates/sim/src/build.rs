@@ -56,10 +56,22 @@ fn loopback() -> LinkSpec {
 fn changes(topology: &net::Topology, fault: &Fault, out: &mut Vec<(Time, Change)>) -> Result<(), RunError> {
     let over = |length: Option<Time>| length.map(|length| fault.at.saturating_add(length));
     if let Some(name) = &fault.link {
-        let link = Scenario::link(topology, name)
-            .ok_or_else(|| RunError::Scenario(format!("there is no link \"{name}\" in this topology")))?;
-        out.push((fault.at, Change::Link { link, up: false }));
-        out.extend(over(fault.down_for).map(|at| (at, Change::Link { link, up: true })));
+        let links = Scenario::links(topology, name);
+        if links.is_empty() {
+            return Err(RunError::Scenario(format!("there is no link \"{name}\" in this topology")));
+        }
+        let one_way = name.contains("->");
+        for link in links {
+            if !fault.silent {
+                out.push((fault.at, Change::Link { link, up: false }));
+                out.extend(over(fault.down_for).map(|at| (at, Change::Link { link, up: true })));
+                continue;
+            }
+            for link in [Some(link), (!one_way).then(|| link.reverse())].into_iter().flatten() {
+                out.push((fault.at, Change::Silent { link, silent: true }));
+                out.extend(over(fault.down_for).map(|at| (at, Change::Silent { link, silent: false })));
+            }
+        }
     }
     if let Some(node) = fault.node.as_deref().and_then(node_number) {
         if let Some(factor) = fault.slow {
@@ -84,6 +96,12 @@ pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static s
         Change::Speed { node, .. } => ("normal", format!("{} goes at its own speed again", node_name(node))),
         Change::Link { link, up: false } => ("link-down", format!("{} goes down, both ways", topology.link_name(link))),
         Change::Link { link, up: true } => ("link-up", format!("{} is up again", topology.link_name(link))),
+        Change::Silent { link, silent: true } => {
+            ("link-silent", format!("{} carries nothing, and nobody sees it", topology.link_name(link)))
+        }
+        Change::Silent { link, silent: false } => {
+            ("link-heard", format!("{} carries packets again", topology.link_name(link)))
+        }
         Change::Rate { link, rate } => ("rate", format!("{} goes on at {rate}", topology.link_name(link))),
     }
 }

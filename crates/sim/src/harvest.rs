@@ -3,8 +3,8 @@
 use crate::build::describe;
 use crate::cluster::{Driver, service_name};
 use crate::results::{
-    Attempt, AttemptState, Balance, Breakdown, CriticalSegment, Disk, Event, Flow, Interval, Job, JobBytes, JobState,
-    NetworkTotals, Node, RunResult, TaskKind, Waiting,
+    Attempt, AttemptState, Balance, Bond, Breakdown, CriticalSegment, Disk, Event, Flow, Interval, Job, JobBytes,
+    JobState, NetworkTotals, Node, RunResult, TaskKind, Waiting,
 };
 use crate::sample::{self, Sampler};
 use crate::scenario::{Scenario, node_name};
@@ -37,6 +37,8 @@ pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler) -> 
         let (kind, detail) = describe(change, transport.topology());
         result.events.push(Event { at: *at, kind: kind.to_owned(), node: None, link: None, detail });
     }
+    result.events.extend(member_events(world));
+    result.bonds = bonds(world);
     result.ledger.push(packets(world));
     if let Some(driver) = world.driver() {
         jobs(driver, &records, world, &mut result);
@@ -75,6 +77,43 @@ fn packets(world: &World) -> Balance {
             part("in flight", ledger.slab),
         ],
     }
+}
+
+/// Members of bonds that became usable or ceased to be, as seen at each end.
+fn member_events(world: &World) -> impl Iterator<Item = Event> {
+    let transport = world.transport();
+    let topology = transport.topology();
+    transport.member_changes().iter().map(move |change| {
+        let bond = &topology.bonds()[change.bond];
+        let link = bond.members[change.member];
+        let link = if change.end == 0 { link } else { link.reverse() };
+        let (kind, verb) = if change.usable { ("member-joined", "joins") } else { ("member-left", "leaves") };
+        let (name, left) = (topology.link_name(link), change.usable_now);
+        let detail = format!("{name} {verb} {}: {left} of {} usable", bond.name, bond.members.len());
+        Event { at: change.at, kind: kind.to_owned(), node: None, link: Some(link.0), detail }
+    })
+}
+
+fn bonds(world: &World) -> Vec<Bond> {
+    let transport = world.transport();
+    let topology = transport.topology();
+    let end = |(number, bond): (usize, &net::bond::BondSpec), end: usize| {
+        let counters = transport.bond_counters(number, end);
+        let link = if end == 0 { bond.members[0] } else { bond.members[0].reverse() };
+        Bond {
+            name: bond.name.clone(),
+            at: topology.name(topology.ends(link).0).to_owned(),
+            members: bond.members.iter().map(|member| if end == 0 { member.0 } else { member.reverse().0 }).collect(),
+            packets: counters.packets,
+            drops: counters.drops,
+            lost: counters.lost,
+            lacpdus_sent: counters.lacpdus_sent,
+            lacpdus_received: counters.lacpdus_received,
+            lacpdus_lost: counters.lacpdus_lost,
+            churns: counters.churns,
+        }
+    };
+    topology.bonds().iter().enumerate().flat_map(|bond| [end(bond, 0), end(bond, 1)]).collect()
 }
 
 fn nodes(scenario: &Scenario, world: &World) -> Vec<Node> {
@@ -325,7 +364,9 @@ impl<'a> Waits<'a> {
         let rate = |vertex: &net::VertexId| {
             topology.uplink(*vertex).map_or(BitRate::default(), |up| {
                 let down = transport.link(up.reverse());
-                down.shaper().map_or(down.rate(), |shaper| shaper.rate.min(down.rate()))
+                let rate = down.shaper().map_or(down.rate(), |shaper| shaper.rate.min(down.rate()));
+                let members = topology.bond_of(up).map_or(1, |(bond, _)| bond.members.len() as u64);
+                BitRate::from_bps(rate.as_bps() * members)
             })
         };
         Self { rates: topology.hosts().iter().map(rate).collect(), into, now: world.now() }

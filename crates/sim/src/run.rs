@@ -33,11 +33,12 @@ struct Tapped<'a> {
 impl<'a> Tapped<'a> {
     fn new(tap: Tap<'a>, world: &mut World) -> Result<Self, RunError> {
         let transport = world.transport_mut().0;
-        let Some(link) = Scenario::link(transport.topology(), tap.link) else {
+        let links = Scenario::links(transport.topology(), tap.link);
+        if links.is_empty() {
             return Err(RunError::Scenario(format!("there is no link `{}` to capture", tap.link)));
-        };
+        }
         let mut longest = Time::ZERO;
-        for way in [link, link.reverse()] {
+        for way in links.into_iter().flat_map(|link| [link, link.reverse()]) {
             transport.capture(way);
             let way = transport.link(way);
             longest = longest.max(way.delay() + way.rate().transmission_time(Bytes::new(1 << 16)));

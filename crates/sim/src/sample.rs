@@ -146,6 +146,10 @@ pub(crate) fn links(world: &World) -> Vec<Link> {
         let counters = link.counters();
         Link {
             name: transport.topology().link_name(LinkId(index as u32)).replace("->", " -> "),
+            bond: transport
+                .topology()
+                .bond_of(LinkId(index as u32))
+                .map_or_else(String::new, |(bond, _)| bond.name.clone()),
             rate: link.shaper().map_or(link.rate(), |shaper| shaper.rate.min(link.rate())),
             delay: link.delay(),
             packets: counters.packets,

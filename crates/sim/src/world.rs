@@ -7,7 +7,7 @@ use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficSpec};
 use crate::transport::{Owner, TIMER, Transport, Upcall};
 use des::{Event, EventQueue};
 use hadoop::{Input, NodeId};
-use net::{ARRIVAL, LinkId, SpecError, TRANSMISSION_DONE, Topology};
+use net::{ARRIVAL, BOND, LinkId, SpecError, TRANSMISSION_DONE, Topology};
 use units::{BitRate, Bytes, Time};
 
 /// Event kind: the end of the warm-up.
@@ -40,6 +40,13 @@ pub enum Change {
         link: LinkId,
         /// Whether it is up from now on.
         up: bool,
+    },
+    /// One direction of a link carries nothing, without a sign of it at its ends, or it does again.
+    Silent {
+        /// Which.
+        link: LinkId,
+        /// Whether it is silent from now on.
+        silent: bool,
     },
     /// One direction of a link gets another rate.
     Rate {
@@ -93,12 +100,14 @@ impl World {
         if spec.warm_up > Time::ZERO {
             events.push(spec.warm_up, WARM, 0, 0);
         }
+        let mut transport = Transport::new(spec.topology.clone(), spec.framing, spec.seed)?;
+        transport.start(&mut events);
         let traffic = Traffic::new(&spec.traffic, spec.warm_up, spec.seed, &mut events);
         Ok(Self {
             now: Time::ZERO,
             handled: 0,
             pauses: 0,
-            transport: Transport::new(spec.topology.clone(), spec.framing, spec.seed)?,
+            transport,
             traffic,
             driver: None,
             changes: spec.changes.clone(),
@@ -133,6 +142,7 @@ impl World {
                 TRANSMISSION_DONE => self.transport.on_transmission_done(&event, &mut self.events),
                 FLOW_START => self.traffic.on_flow_start(&event, &mut self.transport, &mut self.events),
                 SESSION => self.traffic.on_session(&event, &mut self.transport, &mut self.events),
+                BOND => self.transport.on_bond(&event, &mut self.events),
                 WARM => self.traffic.on_warm(&self.transport),
                 FAULT => self.apply(&event),
                 PAUSE if event.index == self.pauses => return self.is_finished(),
@@ -203,6 +213,7 @@ impl World {
                 }
             }
             Change::Link { link, up } => self.transport.set_link_up(self.now, link, up, &mut self.events),
+            Change::Silent { link, silent } => self.transport.set_link_silent(link, silent),
             Change::Rate { link, rate } => {
                 // Rates are checked with the scenario; the network refuses only zero, which leaves the old rate.
                 let _ = self.transport.set_link_rate(self.now, link, rate, &mut self.events);

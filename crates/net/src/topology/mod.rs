@@ -7,6 +7,7 @@ mod parking_lot;
 pub use dcell::Dcell;
 pub use parking_lot::parking_lot_pair;
 
+use crate::bond::BondSpec;
 use crate::{LinkSpec, SharedBufferSpec};
 use des::define_index;
 use thiserror::Error;
@@ -79,6 +80,7 @@ pub struct Topology {
     pub(crate) cables: Vec<Cable>,
     hosts: Vec<VertexId>,
     shared: Vec<(VertexId, SharedBufferSpec)>,
+    bonds: Vec<BondSpec>,
 }
 
 impl Topology {
@@ -144,6 +146,20 @@ impl Topology {
     pub fn shared_buffers(&self) -> &[(VertexId, SharedBufferSpec)] {
         &self.shared
     }
+    /// Lets cables act as one; [`BondSpec::check`] says whether they can.
+    pub fn add_bond(&mut self, bond: BondSpec) {
+        self.bonds.push(bond);
+    }
+    /// The bonds in order of their adding.
+    pub fn bonds(&self) -> &[BondSpec] {
+        &self.bonds
+    }
+    /// The bond that a link belongs to, and which of its members it is.
+    pub fn bond_of(&self, link: LinkId) -> Option<(&BondSpec, usize)> {
+        let place =
+            |bond: &BondSpec| bond.members.iter().position(|member| *member == link || *member == link.reverse());
+        self.bonds.iter().find_map(|bond| Some((bond, place(bond)?)))
+    }
 
     /// Gives every host a loopback: a cable to itself, over which it talks to itself.
     pub fn add_loopbacks(&mut self, spec: &LinkSpec) {
@@ -191,12 +207,14 @@ impl Topology {
         let cable = &mut self.cables[link.0 as usize / 2];
         if link.0.is_multiple_of(2) { &mut cable.forth } else { &mut cable.back }
     }
-    /// What a link is called: `from->to`.
+    /// What a link is called: `from->to`, and `from->to #2` the second member of a bond.
     pub fn link_name(&self, link: LinkId) -> String {
         let (from, to) = self.ends(link);
-        format!("{}->{}", self.name(from), self.name(to))
+        let member = self.bond_of(link).map_or_else(String::new, |(_, member)| format!(" #{}", member + 1));
+        format!("{}->{}{member}", self.name(from), self.name(to))
     }
-    /// The link on which a host sends; its reverse is the one on which it receives. None for a vertex without a cable.
+    /// The link on which a host sends, the first of them if there are several; its reverse is one on which it receives. None for a vertex
+    /// without a cable.
     pub fn uplink(&self, host: VertexId) -> Option<LinkId> {
         let mut wires = self.cables.iter().enumerate().filter(|(_, cable)| cable.a != cable.b);
         wires.find_map(|(k, cable)| match host {

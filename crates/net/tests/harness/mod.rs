@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "no test file uses all of it")]
 
 use des::EventQueue;
-use net::{ARRIVAL, FlowKey, Ledger, LinkId, Network, TRANSMISSION_DONE, Topology, VertexId};
+use net::{ARRIVAL, BOND, FlowKey, Ledger, LinkId, Network, TRANSMISSION_DONE, Topology, VertexId};
 use units::{BitRate, Time};
 
 const SEND: u8 = 10;
@@ -12,6 +12,7 @@ const CHANGE: u8 = 11;
 pub enum Change {
     Up(LinkId, bool),
     Rate(LinkId, BitRate),
+    Silent(LinkId, bool),
 }
 
 #[derive(Clone, Debug)]
@@ -36,8 +37,9 @@ pub struct Driver {
 
 impl Driver {
     pub fn new(topology: &Topology, seed: u64) -> Self {
-        let network = Network::new(topology, seed).unwrap();
-        let events = EventQueue::new();
+        let mut network = Network::new(topology, seed).unwrap();
+        let mut events = EventQueue::new();
+        network.start(&mut events);
         Self { network, events, arrivals: Vec::new(), flows: Vec::new(), changes: Vec::new(), now: Time::ZERO }
     }
 
@@ -64,6 +66,9 @@ impl Driver {
                         self.network.finish(packet);
                     }
                 }
+                BOND => {
+                    self.network.on_bond(&event, &mut self.events);
+                }
                 TRANSMISSION_DONE => self.network.on_transmission_done(&event, &mut self.events),
                 SEND => {
                     let flow = &self.flows[event.index as usize];
@@ -80,6 +85,7 @@ impl Driver {
                 _ => match self.changes[event.index as usize] {
                     Change::Up(link, up) => self.network.set_up(self.now, link, up, &mut self.events),
                     Change::Rate(link, rate) => self.network.set_rate(self.now, link, rate, &mut self.events).unwrap(),
+                    Change::Silent(link, silent) => self.network.set_silent(link, silent),
                 },
             }
         }

@@ -18,7 +18,7 @@ pub use job::{
     Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
     Waiting,
 };
-pub use network::{Disk, Flow, Link, NetworkTotals, Node};
+pub use network::{Bond, Disk, Flow, Link, NetworkTotals, Node};
 pub use pcapng::{Capture, Frame};
 pub use statistics::{Estimate, t_quantile};
 pub use summary::{SCHEMA, to_json};
@@ -48,6 +48,8 @@ pub struct RunResult {
     pub flows: Vec<Flow>,
     /// Links, one direction each.
     pub links: Vec<Link>,
+    /// Ends of bonds, two for each.
+    pub bonds: Vec<Bond>,
     /// The master, then the workers.
     pub nodes: Vec<Node>,
     /// Disks of the nodes, or of the hosts they share.

@@ -57,8 +57,10 @@ pub struct Flow {
 /// One direction of a link and the queue at its head.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
-    /// "worker-1->switch".
+    /// "worker-1 -> switch"; "worker-1 -> switch #2" is the second member of a bond.
     pub name: String,
+    /// The bond that it is a member of, else nothing.
+    pub bond: String,
     /// Its rate.
     pub rate: BitRate,
     /// Its propagation delay.
@@ -91,6 +93,31 @@ pub struct Link {
     pub drop_series: Vec<u32>,
     /// Packets marked in each step.
     pub mark_series: Vec<u32>,
+}
+
+/// One end of a bond; what its members carried stands with the links.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bond {
+    /// Its name.
+    pub name: String,
+    /// The node or switch at this end.
+    pub at: String,
+    /// The links on which this end sends: rows of `links`.
+    pub members: Vec<u32>,
+    /// Packets handed to members.
+    pub packets: u64,
+    /// Packets dropped because too many waited for the end's processor.
+    pub drops: u64,
+    /// Packets lost because no member was usable.
+    pub lost: u64,
+    /// LACPDUs sent.
+    pub lacpdus_sent: u64,
+    /// LACPDUs received.
+    pub lacpdus_received: u64,
+    /// LACPDUs sent from here that were lost on the way.
+    pub lacpdus_lost: u64,
+    /// Times that a port here was out of synchronization for 60 s.
+    pub churns: u64,
 }
 
 /// The master or a worker.

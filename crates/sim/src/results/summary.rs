@@ -1,7 +1,7 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
 use super::traffic_view::{TrafficView, traffic_view};
-use super::{Balance, Job, JobState, RunResult, Waiting};
+use super::{Balance, Bond, Job, JobState, RunResult, Waiting};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use units::Time;
@@ -27,6 +27,8 @@ struct Summary<'a> {
     links: Vec<LinkView<'a>>,
     nodes: Vec<NodeView<'a>>,
     disks: Vec<DiskView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bonds: Vec<BondView<'a>>,
     /// Null: no power is modelled.
     energy: Option<()>,
     events: Vec<EventView<'a>>,
@@ -118,6 +120,30 @@ struct DiskView<'a> {
     busy_s: f64,
 }
 
+/// One end of a bond with the members that it sends on.
+#[derive(Serialize)]
+struct BondView<'a> {
+    name: &'a str,
+    at: &'a str,
+    members: Vec<MemberView<'a>>,
+    packets: u64,
+    drops: u64,
+    lost: u64,
+    lacpdus_sent: u64,
+    lacpdus_received: u64,
+    lacpdus_lost: u64,
+    churns: u64,
+}
+
+#[derive(Serialize)]
+struct MemberView<'a> {
+    link: &'a str,
+    packets: u64,
+    bytes: u64,
+    drops: u64,
+    lost: u64,
+}
+
 #[derive(Serialize)]
 struct EventView<'a> {
     at_s: f64,
@@ -170,6 +196,7 @@ pub fn to_json(result: &RunResult) -> String {
             zero_windows: totals.zero_windows,
         },
         links: links(result),
+        bonds: result.bonds.iter().map(|bond| bond_view(bond, result)).collect(),
         nodes: result
             .nodes
             .iter()
@@ -284,5 +311,29 @@ fn balance_view(balance: &Balance) -> BalanceView<'_> {
         offered: balance.offered,
         accounted: balance.accounted.iter().map(|(name, count)| (name.as_str(), *count)).collect(),
         holds: balance.holds(),
+    }
+}
+
+fn bond_view<'a>(bond: &'a Bond, result: &'a RunResult) -> BondView<'a> {
+    let links = bond.members.iter().filter_map(|link| result.links.get(*link as usize));
+    BondView {
+        name: &bond.name,
+        at: &bond.at,
+        members: links
+            .map(|link| MemberView {
+                link: &link.name,
+                packets: link.packets,
+                bytes: link.bytes.get(),
+                drops: link.drops,
+                lost: link.lost,
+            })
+            .collect(),
+        packets: bond.packets,
+        drops: bond.drops,
+        lost: bond.lost,
+        lacpdus_sent: bond.lacpdus_sent,
+        lacpdus_received: bond.lacpdus_received,
+        lacpdus_lost: bond.lacpdus_lost,
+        churns: bond.churns,
     }
 }

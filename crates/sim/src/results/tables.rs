@@ -206,6 +206,7 @@ fn messages(result: &RunResult) -> Table {
 fn links(result: &RunResult) -> Table {
     table!("links", &result.links, |row| {
         link: Text = row.name.clone(),
+        bond: Text = row.bond.clone(),
         rate_bps: Integer = integer(row.rate.as_bps()),
         delay_s: Float = seconds(row.delay),
         packets: Integer = integer(row.packets),

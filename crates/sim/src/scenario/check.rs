@@ -117,6 +117,47 @@ impl Check<'_> {
             }
             _ => {}
         }
+        if !network.bond.is_empty() && self.problems.is_empty() {
+            self.bonds();
+        }
+    }
+
+    fn bonds(&mut self) {
+        let scenario = self.scenario;
+        let mut plain = scenario.clone();
+        plain.network.bond.clear();
+        let topology = plain.topology();
+        let mut taken: Vec<(net::LinkId, String)> = Vec::new();
+        for (i, bond) in scenario.network.bond.iter().enumerate() {
+            let path = format!("network.bond.{i}");
+            for misfit in bond.contradictions() {
+                self.says(&format!("{path}.{}", misfit.key), misfit.message, misfit.help);
+            }
+            let places = match bond.places(i, scenario, &topology) {
+                Ok(places) => places,
+                Err(misfit) => {
+                    self.says(&format!("{path}.{}", misfit.key), misfit.message, misfit.help);
+                    continue;
+                }
+            };
+            for (name, link) in places {
+                let (spec, link_name) = (topology.spec(link), topology.link_name(link));
+                if let Some(rate) = bond.to_rate.filter(|rate| bond.rate.is_none() && spec.rate != *rate) {
+                    let message = format!("members at {} at one end and {rate} at the other", spec.rate);
+                    self.says(&format!("{path}.to-rate"), message, "the same rate at both ends");
+                }
+                if spec.shaper.is_some() || topology.spec(link.reverse()).shaper.is_some() {
+                    let message = format!("there is a token bucket on {link_name}");
+                    self.says(&path, message, "a bond or `network.shape`, not both on one link");
+                }
+                let cable = link.0 / 2;
+                if let Some((_, other)) = taken.iter().find(|(link, _)| link.0 / 2 == cable) {
+                    let message = format!("{link_name} is in {other} already");
+                    self.says(&path, message, "one bond for each link; more `members` of it");
+                }
+                taken.push((link, name));
+            }
+        }
     }
 
     /// A full packet on the wire, framing included.
@@ -138,7 +179,7 @@ impl Check<'_> {
         }
         let topology = self.scenario.topology();
         for (i, port) in self.scenario.network.port.iter().enumerate() {
-            if Scenario::link(&topology, &port.link).is_none() {
+            if Scenario::links(&topology, &port.link).is_empty() {
                 let near = self.nearest_link(&topology, &port.link);
                 let path = format!("network.port.{i}.link");
                 self.says(&path, format!("there is no link `{}`", port.link), format!("did you mean `{near}`?"));
@@ -151,6 +192,12 @@ impl Check<'_> {
         let links: Vec<_> = links
             .map(|(a, b)| format!("{} -- {}", topology.name(a), topology.name(b)))
             .chain((0..=self.scenario.cluster.workers).map(node_name))
+            .chain(
+                topology
+                    .bonds()
+                    .iter()
+                    .flat_map(|bond| bond.members.iter().map(|link| topology.link_name(*link).replace("->", " -- "))),
+            )
             .collect();
         units::nearest(name, links.iter().map(String::as_str)).unwrap_or("worker-1").to_owned()
     }
@@ -402,7 +449,7 @@ impl Check<'_> {
             }
             (None, Some(name)) if self.problems.is_empty() => {
                 let topology = self.scenario.topology();
-                if Scenario::link(&topology, name).is_none() {
+                if Scenario::links(&topology, name).is_empty() {
                     let near = self.nearest_link(&topology, name);
                     self.says(
                         &format!("{path}.link"),
@@ -415,6 +462,9 @@ impl Check<'_> {
         }
         if fault.slow.is_some() && (fault.link.is_some() || fault.down_for.is_some()) {
             self.says(&format!("{path}.slow"), "only a node that is up can be slow", "`node` and `slow-for`");
+        }
+        if fault.silent && fault.link.is_none() {
+            self.says(&format!("{path}.silent"), "only a link falls silent", "`link`");
         }
         if fault.slow.is_none() && fault.slow_for.is_some() {
             self.says(&format!("{path}.slow-for"), "it does not say how slow", "`slow = 0.5`, say");

@@ -3,6 +3,7 @@
 //! [`Scenario::parse`] reads and checks it, and fills in every default; what it returns can run. All that is wrong is
 //! said at once, each with its place in the file or in the `--set` that brought it.
 
+mod bond;
 mod check;
 mod cluster;
 mod document;
@@ -23,6 +24,7 @@ mod traffic_check;
 pub(crate) mod tree;
 mod wiring;
 
+pub use bond::{Bond, BondHash, BondMode, Lacp};
 pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage};
 pub use document::{reference, schema};
 pub use hadoop::{Hdfs, Job, MapReduce, Scheduler, WorkloadKind};

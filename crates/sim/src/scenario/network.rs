@@ -1,5 +1,6 @@
 //! The network: topology, links, queues, shaping.
 
+use super::bond::Bond;
 use super::key::{Key, choice, section, wrong_kind};
 use super::problem::Problems;
 use super::queue::{Port, Queue, QueueLimit, SharedBuffer};
@@ -90,6 +91,8 @@ section! {
         shape: Vec<Shape> = Vec::new();
         /// The links of topology graph. Names that are not of nodes are switches.
         link: Vec<GraphLink> = Vec::new();
+        /// Several links in the place of one, used as one.
+        bond: Vec<Bond> = Vec::new();
     }
 }
 

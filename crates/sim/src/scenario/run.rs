@@ -13,9 +13,11 @@ section! {
         at: Time = Time::ZERO, MOMENTS;
         /// The node that crashes, or becomes slow.
         node: Option<String> = None;
-        /// The link that goes down, both ways: "worker-3" for that node's, "rack-1 -- core" for one between switches.
+        /// The link that goes down, both ways: "worker-3" for that node's, "rack-1 -- core" for one between switches; of a bond all members, or one: "worker-3 #2".
         link: Option<String> = None;
-        /// How long it is down; left out, for good.
+        /// The link does not go down: it carries nothing, and both ends see nothing of it but that; with `->` in its name only that way.
+        silent: bool = false;
+        /// How long it is down or silent; left out, for good.
         down_for: Option<Time> = None, INTERVALS;
         /// The node does not crash, its cores go on at this part of their speed.
         slow: Option<f64> = None, 0.0001..=1.0;

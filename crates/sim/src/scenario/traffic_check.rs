@@ -115,7 +115,7 @@ impl Check<'_> {
         if traffic.load.is_none() {
             self.says(&format!("{path}.load-link"), "it does not say which load", "`load = 0.6`, say");
         }
-        if self.problems.is_empty() && Scenario::link(&self.scenario.topology(), name).is_none() {
+        if self.problems.is_empty() && Scenario::links(&self.scenario.topology(), name).is_empty() {
             let help = "a node (\"worker-3\"), or two neighbours (\"left -- right\")";
             self.says(&format!("{path}.load-link"), format!("there is no link `{name}`"), help);
         }

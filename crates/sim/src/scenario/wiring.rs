@@ -17,19 +17,9 @@ impl Scenario {
             _ => wiring.racks(),
         }
         wiring.shape();
+        wiring.bonds();
         wiring.ports();
         wiring.topology
-    }
-
-    /// The link that a name means: a node's own, from it to its switch ("worker-3"), or the one between two vertices ("a -- b").
-    pub fn link(topology: &Topology, name: &str) -> Option<LinkId> {
-        let Some((from, to)) = name.split_once("--").or_else(|| name.split_once("->")) else {
-            let node = topology.find(name.trim())?;
-            return (topology.kind(node) == VertexKind::Host).then(|| topology.uplink(node)).flatten();
-        };
-        let ends = (topology.find(from.trim())?, topology.find(to.trim())?);
-        let links = (0..2 * topology.cables().len() as u32).map(LinkId);
-        links.into_iter().find(|link| topology.ends(*link) == ends)
     }
 
     /// Rate of each core link of a rack with so many nodes.
@@ -218,10 +208,10 @@ impl Wiring<'_> {
     /// Puts the queues that are given for single links in their places, and the shared buffers into the switches.
     fn ports(&mut self) {
         for port in &self.scenario.network.port {
-            let Some(link) = Scenario::link(&self.topology, &port.link) else { continue };
             let discipline = self.discipline(&port.queue);
             let one_way = port.link.contains("->");
-            for link in [Some(link), (!one_way).then(|| link.reverse())].into_iter().flatten() {
+            let links = Scenario::links(&self.topology, &port.link).into_iter();
+            for link in links.flat_map(|link| [Some(link), (!one_way).then(|| link.reverse())]).flatten() {
                 let spec = self.topology.spec_mut(link);
                 (spec.limit, spec.discipline) = (port.queue.limit.into(), discipline);
             }
@@ -237,6 +227,18 @@ impl Wiring<'_> {
         let switches: Vec<_> = vertices.filter(is_switch).collect();
         for switch in switches {
             self.topology.share_buffer(switch, SharedBufferSpec { size, alpha });
+        }
+    }
+
+    /// Puts the bonds in the place of links; what cannot be is said when the scenario is checked.
+    fn bonds(&mut self) {
+        let bonds = &self.scenario.network.bond;
+        let places = |(number, bond): (usize, &super::Bond)| bond.places(number, self.scenario, &self.topology);
+        let places: Vec<_> = bonds.iter().enumerate().map(|bond| places(bond).unwrap_or_default()).collect();
+        for (bond, places) in bonds.iter().zip(places) {
+            for (name, link) in places {
+                bond.install(name, link, &mut self.topology);
+            }
         }
     }
 

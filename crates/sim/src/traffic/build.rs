@@ -118,10 +118,12 @@ fn interval_of_load(scenario: &Scenario, topology: &Topology, traffic: &Traffic,
     };
     let receivers = || {
         let hosts = to.iter().filter_map(|node| topology.hosts().get(*node as usize));
-        hosts.filter_map(|host| topology.uplink(*host)).map(|link| rate(link.reverse())).sum()
+        // A bond is as fast as its members together.
+        let members = |link: LinkId| topology.bond_of(link).map_or(1, |(bond, _)| bond.members.len()) as f64;
+        hosts.filter_map(|host| topology.uplink(*host)).map(|link| rate(link.reverse()) * members(link)).sum()
     };
-    let link = traffic.load_link.as_ref().and_then(|name| Scenario::link(topology, name));
-    let all: f64 = link.map_or_else(receivers, rate);
+    let links = traffic.load_link.as_ref().map(|name| Scenario::links(topology, name));
+    let all: f64 = links.map_or_else(receivers, |links| links.into_iter().map(rate).sum());
     let seconds = mean * 8.0 * sources as f64 / (load * all);
     Time::from_secs_f64(seconds.clamp(1e-9, 86_400.0 * 30.0))
 }

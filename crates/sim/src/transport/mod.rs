@@ -336,10 +336,17 @@ impl Transport {
     /// Takes both directions of a cable down or up, and finds new routes for all connections.
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
         self.network.set_up(now, link, up, events);
+        self.find_all_routes();
+    }
+    fn find_all_routes(&mut self) {
         let open: Vec<_> = self.connections.iter().map(|(index, _)| index).collect();
         for index in open {
             self.find_routes(index);
         }
+    }
+    /// Lets one direction of a link carry nothing, without a sign of it at its ends; or everything again.
+    pub fn set_link_silent(&mut self, link: LinkId, silent: bool) {
+        self.network.set_silent(link, silent);
     }
     /// Changes the rate of one direction of a link.
     pub fn set_link_rate(
@@ -359,6 +366,16 @@ impl Transport {
     pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) {
         if let Some((packet, at)) = self.network.on_arrival(event, events) {
             self.deliver(event.time(), packet, at as usize, events);
+        }
+    }
+    /// Begins what the network does by itself; to be called once, at time zero.
+    pub fn start(&mut self, events: &mut EventQueue) {
+        self.network.start(events);
+    }
+    /// Something happens at an end of a bond.
+    pub fn on_bond(&mut self, event: &Event, events: &mut EventQueue) {
+        if self.network.on_bond(event, events) {
+            self.find_all_routes();
         }
     }
     /// A managed link's transmitter is done.
@@ -604,6 +621,14 @@ impl Transport {
     /// An end of an open connection, for whoever wants to look at it.
     pub fn endpoint(&self, handle: Handle, end: End) -> Option<&Endpoint> {
         Some(&self.endpoints[self.end(handle, end)?])
+    }
+    /// What happened to the members of bonds so far.
+    pub fn member_changes(&self) -> &[net::bond::MemberChange] {
+        self.network.member_changes()
+    }
+    /// Counters of one end of a bond, 0 or 1.
+    pub fn bond_counters(&self, bond: usize, end: usize) -> net::bond::EndCounters {
+        self.network.bond_counters(bond, end)
     }
     /// Where every packet went, checked or not.
     pub fn packets(&self) -> net::Ledger {

@@ -1,0 +1,146 @@
+//! One end of a bond at run time: what it sends, and over which member.
+
+use super::{Distribution, EndCounters, EndSpec, Group, Info, LacpRate, State};
+use crate::packet::Transit;
+use std::collections::VecDeque;
+use units::Time;
+
+/// So many packets wait for an end's processor before more are dropped: Linux's `netdev_max_backlog`.
+const BACKLOG: usize = 1_000;
+
+/// What an end does with a packet at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sent {
+    /// It goes to this link.
+    Over(u32),
+    /// It waits for the processor, which is done with it at this time; it is the first that waits.
+    First(Time),
+    /// It waits behind others.
+    Waits,
+    /// Too many wait for the processor.
+    Dropped,
+    /// No member is usable.
+    Lost,
+}
+
+/// One end of a bond.
+#[derive(Debug)]
+pub(crate) struct End {
+    spec: EndSpec,
+    /// The members, in the direction from this end.
+    pub(crate) members: Vec<u32>,
+    pub(crate) carrier: Vec<bool>,
+    /// Those that packets may be sent over now, in order.
+    usable: Vec<u32>,
+    turn: u32,
+    backlog: VecDeque<(Time, u32, Transit)>,
+    free_at: Time,
+    pub(crate) lacp: Option<Group>,
+    /// When its LACP timer fires next.
+    pub(crate) armed: Time,
+    pub(crate) counters: EndCounters,
+}
+
+impl End {
+    /// An end all of whose members have carrier; with LACP it uses none before it has agreed with its partner.
+    pub(crate) fn new(spec: EndSpec, members: Vec<u32>, system: [u8; 6]) -> Self {
+        let port = |number: usize| {
+            let timeout = if spec.lacp == Some(LacpRate::Fast) { State::SHORT_TIMEOUT } else { State::default() };
+            Info {
+                system_priority: 65_535,
+                system,
+                key: 1,
+                port_priority: 255,
+                port: number as u16 + 1,
+                state: State::ACTIVITY.with(State::AGGREGATION).with(timeout),
+            }
+        };
+        Self {
+            spec,
+            carrier: vec![true; members.len()],
+            usable: if spec.lacp.is_some() { Vec::new() } else { members.clone() },
+            turn: 0,
+            backlog: VecDeque::new(),
+            free_at: Time::ZERO,
+            lacp: spec.lacp.map(|_| Group::new((0..members.len()).map(port))),
+            armed: Time::MAX,
+            counters: EndCounters::default(),
+            members,
+        }
+    }
+
+    pub(crate) fn usable(&self) -> &[u32] {
+        &self.usable
+    }
+    /// Packets that wait for the processor.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.backlog.len() as u64
+    }
+
+    /// Takes a packet whose hash leaves `class`.
+    pub(crate) fn send(&mut self, now: Time, class: u32, item: Transit) -> Sent {
+        if self.spec.overhead == Time::ZERO {
+            return self.distribute(class);
+        }
+        if self.backlog.len() >= BACKLOG {
+            self.counters.drops += 1;
+            return Sent::Dropped;
+        }
+        self.free_at = self.free_at.max(now) + self.spec.overhead;
+        self.backlog.push_back((self.free_at, class, item));
+        if self.backlog.len() == 1 { Sent::First(self.free_at) } else { Sent::Waits }
+    }
+
+    /// The processor is done with the first packet: what becomes of it, and when it is done with the next.
+    pub(crate) fn processed(&mut self) -> Option<(Transit, Sent, Option<Time>)> {
+        let (_, class, item) = self.backlog.pop_front()?;
+        let next = self.backlog.front().map(|(done, ..)| *done);
+        Some((item, self.distribute(class), next))
+    }
+
+    fn distribute(&mut self, class: u32) -> Sent {
+        let count = self.usable.len() as u32;
+        if count == 0 {
+            self.counters.lost += 1;
+            return Sent::Lost;
+        }
+        let choice = match self.spec.distribution {
+            Distribution::Hash(_) => class % count,
+            Distribution::RoundRobin => {
+                self.turn = self.turn.wrapping_add(1);
+                self.turn.wrapping_sub(1) % count
+            }
+        };
+        self.counters.packets += 1;
+        Sent::Over(self.usable[choice as usize])
+    }
+
+    /// Looks which members are usable now; returns those for which that has changed.
+    pub(crate) fn refresh(&mut self) -> Vec<(usize, bool)> {
+        let usable =
+            |member: &usize| self.carrier[*member] && self.lacp.as_ref().is_none_or(|group| group.distributes(*member));
+        let now: Vec<u32> = (0..self.members.len()).filter(usable).map(|member| self.members[member]).collect();
+        let before = std::mem::replace(&mut self.usable, now);
+        let changed = |(member, link): (usize, &u32)| {
+            let (was, is) = (before.contains(link), self.usable.contains(link));
+            (was != is).then_some((member, is))
+        };
+        self.members.iter().enumerate().filter_map(changed).collect()
+    }
+
+    /// Whether what arrives at this end on a member is taken in.
+    pub(crate) fn collects(&self, member: usize) -> bool {
+        self.lacp.as_ref().is_none_or(|group| group.collects(member))
+    }
+
+    /// The counters, with those of LACP.
+    pub(crate) fn counters(&self) -> EndCounters {
+        let mut counters = self.counters;
+        for port in self.lacp.iter().flat_map(Group::ports) {
+            counters.lacpdus_sent += port.counters().sent;
+            counters.lacpdus_received += port.counters().received;
+            counters.churns += port.counters().actor_churns;
+        }
+        counters
+    }
+}
