@@ -1,6 +1,7 @@
 //! Packet-hops per CPU second on fixed work loads, each of which says enough about its outcome to be compared with a reference.
 
 use crate::traffic::{Sizes, TrafficKind, TrafficSpec};
+use crate::transport::FlowRecord;
 use crate::world::{World, WorldSpec};
 use net::{Limit, LinkSpec, Topology};
 use rustix::time::{ClockId, clock_gettime};
@@ -27,6 +28,8 @@ pub struct Row {
     pub drops: u64,
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Connections that were still open at its end.
+    pub open: u64,
     /// When the last flow's last byte arrived, in simulated seconds; for traffic without end, the simulated time.
     pub completion_s: f64,
     /// FNV-1a over what became of every flow and link: the same on every machine.
@@ -47,18 +50,29 @@ pub const QUICK: [&str; 4] = [NAMES[0], NAMES[1], NAMES[2], NAMES[3]];
 /// Runs a work load by its name.
 pub fn run(name: &str) -> Option<Row> {
     let end = Time::from_secs(3_600);
-    let (spec, until) = match name {
-        "shuffle-8x64MB" => (shuffle(8, Bytes::from_mb(64)), end),
-        "shuffle-16x16MB" => (shuffle(16, Bytes::from_mb(16)), end),
-        "permutation-1024" => (permutation(), end),
-        "incast-short-2000" => (incast_short(2_000), Time::from_secs(5)),
-        "incast-short-2000-100s" => (incast_short(2_000), Time::from_secs(100)),
+    let (spec, until, streams) = match name {
+        "shuffle-8x64MB" => (shuffle(8, Bytes::from_mb(64)), end, false),
+        "shuffle-16x16MB" => (shuffle(16, Bytes::from_mb(16)), end, false),
+        "permutation-1024" => (permutation(), end, false),
+        "incast-short-2000" => (incast_short(2_000), Time::from_secs(5), true),
+        "incast-short-2000-100s" => (incast_short(2_000), Time::from_secs(100), true),
         _ => return None,
     };
     forget_peak_memory();
     let before = cpu_seconds();
     let Ok(mut world) = World::new(&spec) else { return None };
-    world.run(until);
+    let mut digest = Digest::default();
+    // Records of connections that have ended are taken out every second, as a run that writes its tables does.
+    for second in 1.. {
+        let pause = Time::from_secs(second).min(until);
+        let over = world.run(pause) || pause == until;
+        if over {
+            break;
+        }
+        if streams {
+            world.transport_mut().0.take_ended().for_each(|flow| digest.flow(&flow));
+        }
+    }
     let cpu_s = cpu_seconds() - before;
     let peak_bytes = peak_memory();
     let transport = world.transport();
@@ -73,8 +87,9 @@ pub fn run(name: &str) -> Option<Row> {
         peak_bytes,
         drops: transport.ledger().map_or(0, |ledger| ledger.dropped),
         retransmissions: transport.totals().retransmissions,
+        open: transport.open_connections() as u64,
         completion_s: completion.unwrap_or(world.now()).as_secs_f64(),
-        digest: digest(&world),
+        digest: digest.of(&world),
         ns2_cpu_s,
         times_ns2: ns2_cpu_s.map(|ns2| ns2 / cpu_s),
     })
@@ -175,22 +190,39 @@ pub fn incast_short(clients: u32) -> WorldSpec {
 
 /// Names what became of every flow and link.
 pub fn digest(world: &World) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |values: &[u64]| {
+    Digest::default().of(world)
+}
+
+/// FNV-1a.
+struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    fn add(&mut self, values: &[u64]) {
         for byte in values.iter().flat_map(|value| value.to_le_bytes()) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
-    };
-    add(&[world.now().as_ps()]);
-    for flow in world.transport().flows() {
+    }
+    fn flow(&mut self, flow: &FlowRecord) {
         let (ended, totals) = (flow.ended.unwrap_or(Time::MAX), flow.totals);
-        add(&[flow.from.into(), flow.to.into(), ended.as_ps(), flow.bytes, totals.retransmissions, totals.timeouts]);
+        let ends = [flow.from.into(), flow.to.into()];
+        self.add(&[ends[0], ends[1], ended.as_ps(), flow.bytes, totals.retransmissions, totals.timeouts]);
     }
-    for link in world.transport().links() {
-        let counters = link.counters();
-        add(&[counters.packets, counters.bytes, counters.drops, counters.longest_queue]);
+    /// Adds the rest: the flows still there, and the links.
+    fn of(mut self, world: &World) -> String {
+        self.add(&[world.now().as_ps()]);
+        world.transport().flows().for_each(|flow| self.flow(&flow));
+        for link in world.transport().links() {
+            let counters = link.counters();
+            self.add(&[counters.packets, counters.bytes, counters.drops, counters.longest_queue]);
+        }
+        format!("{:016x}", self.0)
     }
-    format!("{hash:016x}")
 }
 
 fn cpu_seconds() -> f64 {

@@ -118,6 +118,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// `max_window` in bytes.
+    #[inline]
+    pub(crate) fn ceiling(&self) -> u64 {
+        self.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(self.mss.max(1)))
+    }
     /// The window scale to offer: the smallest that lets the whole receive buffer be announced (at most 14).
     pub(crate) fn window_shift(&self) -> u8 {
         (0..14).find(|shift| self.receive_buffer.get() >> shift <= 65_535).unwrap_or(14)

@@ -36,26 +36,57 @@ pub struct Counters {
     pub timeout_time: Time,
 }
 
-impl Counters {
+/// What most connections never count; 4 G of each is enough for any one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Rare {
+    pub bytes_retransmitted: u64,
+    pub recovery_time: Time,
+    pub timeout_time: Time,
+    pub retransmissions: u32,
+    pub timeouts: u32,
+    pub fast_recoveries: u32,
+    pub duplicate_acks: u32,
+    pub zero_windows_seen: u32,
+    pub zero_windows_announced: u32,
+    pub window_probes: u32,
+    pub tail_probes: u32,
+}
+
+impl Rare {
     const NONE: Self = Self {
-        segments_sent: 0,
-        segments_received: 0,
-        retransmissions: 0,
         bytes_retransmitted: 0,
+        recovery_time: Time::ZERO,
+        timeout_time: Time::ZERO,
+        retransmissions: 0,
         timeouts: 0,
         fast_recoveries: 0,
         duplicate_acks: 0,
-        duplicate_segments: 0,
         zero_windows_seen: 0,
         zero_windows_announced: 0,
         window_probes: 0,
         tail_probes: 0,
-        recovery_time: Time::ZERO,
-        timeout_time: Time::ZERO,
     };
+
+    /// Among all the others, which are zero here.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            retransmissions: u64::from(self.retransmissions),
+            bytes_retransmitted: self.bytes_retransmitted,
+            timeouts: self.timeouts,
+            fast_recoveries: self.fast_recoveries,
+            duplicate_acks: u64::from(self.duplicate_acks),
+            zero_windows_seen: self.zero_windows_seen,
+            zero_windows_announced: self.zero_windows_announced,
+            window_probes: self.window_probes,
+            tail_probes: self.tail_probes,
+            recovery_time: self.recovery_time,
+            timeout_time: self.timeout_time,
+            ..Counters::default()
+        }
+    }
 }
 
-impl Blank for Counters {
+impl Blank for Rare {
     const BLANK: &'static Self = &Self::NONE;
     fn blank() -> Self {
         Self::NONE

@@ -76,9 +76,9 @@ impl Endpoint {
         tx.una = 1;
         tx.timer_at = Time::MAX;
         if tx.timed_end == 1 {
-            self.rtt.sample(now.saturating_sub(tx.timed_at));
+            self.rtt.sample(now.saturating_sub(tx.timed_at), &self.config);
         } else {
-            self.rtt.after_lost_syn();
+            self.rtt.after_lost_syn(&self.config);
         }
         tx.timed_end = 0;
         tx.retries = 0;
@@ -131,7 +131,7 @@ impl Endpoint {
         }
         self.tx.retries += 1;
         self.counters.retransmissions += 1;
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config);
         self.send_syn(now, out);
     }
 }

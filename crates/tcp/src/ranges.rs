@@ -55,7 +55,11 @@ impl RangeSet {
                 return added(start, end);
             }
             Some(last) if last.end > start => {}
-            _ => {
+            last => {
+                if last.is_none() {
+                    // Most losses leave one hole or two.
+                    self.0.reserve_exact(2);
+                }
                 self.0.push(Range { start, end });
                 return added(start, end);
             }
@@ -85,6 +89,11 @@ impl RangeSet {
     /// Forgets everything below `position`.
     pub fn remove_below(&mut self, position: u64) {
         let gone = self.0.partition_point(|range| range.end <= position);
+        if gone == self.0.len() {
+            // Gives its memory back: most connections are done with losses by then.
+            self.0 = Vec::new();
+            return;
+        }
         self.0.drain(..gone);
         if let Some(first) = self.0.first_mut() {
             first.start = first.start.max(position);

@@ -30,8 +30,8 @@ pub(crate) struct Receiver {
     /// Segments that wait for a delayed acknowledgement.
     unacknowledged: u8,
     quick_acks: u8,
-    /// Position of the peer's FIN, or `u64::MAX`.
-    fin: u64,
+    /// The peer's FIN is in order.
+    finished: bool,
     disorder: Cold<Disorder>,
 }
 
@@ -44,10 +44,15 @@ struct Disorder {
     duplicate: Option<(u64, u64)>,
     /// A position in each range reported lately, most recent first (RFC 2018, section 4).
     reported: [u64; MAX_SACK_BLOCKS],
+    /// Position of the peer's FIN where that came before its turn, or `u64::MAX`.
+    fin: u64,
+    /// Segments whose data was already there.
+    duplicates: u32,
 }
 
 impl Disorder {
-    const NONE: Self = Self { ranges: RangeSet::new(), duplicate: None, reported: [0; MAX_SACK_BLOCKS] };
+    const NONE: Self =
+        Self { ranges: RangeSet::new(), duplicate: None, reported: [0; MAX_SACK_BLOCKS], fin: u64::MAX, duplicates: 0 };
 }
 
 impl Blank for Disorder {
@@ -74,7 +79,7 @@ impl Receiver {
             auto_consume: config.auto_consume,
             unacknowledged: 0,
             quick_acks: config.quick_acks,
-            fin: u64::MAX,
+            finished: false,
             disorder: Cold::new(),
         }
     }
@@ -83,10 +88,19 @@ impl Receiver {
         self.announced = 1 + self.buffer.min(65_535);
     }
     pub fn received(&self) -> u64 {
-        self.nxt.min(self.fin).saturating_sub(1)
+        self.stream_end().saturating_sub(1)
     }
     pub fn unread(&self) -> u64 {
-        self.nxt.min(self.fin).saturating_sub(self.consumed)
+        self.stream_end().saturating_sub(self.consumed)
+    }
+    /// The position after the last byte in order.
+    #[inline]
+    fn stream_end(&self) -> u64 {
+        self.nxt - u64::from(self.finished)
+    }
+    /// Segments whose data was already there.
+    pub fn duplicates(&self) -> u32 {
+        self.disorder.duplicates
     }
     pub fn consume(&mut self, bytes: u64) {
         self.consumed += bytes.min(self.unread());
@@ -157,14 +171,15 @@ impl Endpoint {
         let rx = &mut self.rx;
         rx.ack_now = true;
         let before = rx.nxt;
-        if before > rx.fin {
-            self.counters.duplicate_segments += 1;
+        if rx.finished {
+            rx.disorder.duplicates += 1;
             return false;
         }
         // The window may close on data that was already under way, or that probes it.
-        let end = (segment.seq + u64::from(segment.len)).min(rx.limit()).min(rx.fin);
+        let mut stream_end = rx.disorder.fin;
+        let end = (segment.seq + u64::from(segment.len)).min(rx.limit()).min(stream_end);
         if fin && segment.seq + u64::from(segment.len) == end {
-            rx.fin = end;
+            stream_end = end;
         }
         let start = segment.seq.max(rx.nxt);
         if start < end {
@@ -181,23 +196,25 @@ impl Endpoint {
                 let mut fresh = false;
                 rx.disorder.ranges.insert(start, end, |_, _| fresh = true);
                 if !fresh {
-                    self.counters.duplicate_segments += 1;
+                    rx.disorder.duplicates += 1;
                     rx.disorder.duplicate = Some((start, end));
                 }
                 rx.report(start);
             }
         } else if segment.len > 0 && segment.seq < before {
-            self.counters.duplicate_segments += 1;
+            rx.disorder.duplicates += 1;
             rx.disorder.duplicate = Some((segment.seq, end));
         }
         if rx.auto_consume {
             rx.consumed = rx.nxt;
         }
-        let finished = rx.nxt == rx.fin && before <= rx.fin;
-        if finished {
+        if rx.nxt == stream_end {
             rx.nxt += 1;
+            rx.finished = true;
+        } else if stream_end != rx.disorder.fin {
+            rx.disorder.fin = stream_end;
         }
-        finished
+        rx.finished
     }
     /// Sends an acknowledgement.
     #[inline]

@@ -103,12 +103,9 @@ impl Endpoint {
         flight.on_ack(now, tx.una);
         let mut delivery = flight.take_delivery(self.rtt.min());
         delivery.now = now;
-        delivery.newly_lost = tx.repair.board.lost_ever - tx.repair.lost_reported;
+        delivery.newly_lost = tx.repair.written().map_or(0, |repair| repair.board.take_lost());
         delivery.prior_pipe = pipe_before;
         delivery.pipe = pipe;
-        if let Some(repair) = tx.repair.written() {
-            repair.lost_reported = repair.board.lost_ever;
-        }
         self.control.on_delivery(&mut tx.window, &delivery);
     }
     #[inline]
@@ -137,10 +134,10 @@ impl Endpoint {
                 now.saturating_sub(tx.timed_at)
             };
             tx.timed_end = 0;
-            self.rtt.sample(rtt);
+            self.rtt.sample(rtt, &self.config);
         }
         // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the timer.
-        let impatient = tx.repair.partial && tx.phase == Phase::Recovery && tx.una < tx.repair.recover;
+        let impatient = tx.partial && tx.phase == Phase::Recovery && tx.una < tx.repair.recover;
         if !impatient {
             tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
         }
@@ -208,8 +205,9 @@ impl Endpoint {
             self.continue_sack_recovery(delivered);
         } else {
             // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged.
-            tx.repair.inflation = (tx.repair.inflation + if acked >= mss { mss } else { 0 }).saturating_sub(acked);
-            tx.repair.partial = true;
+            let refill = if acked >= mss { mss as u32 } else { 0 };
+            tx.repair.inflation = (tx.repair.inflation + refill).saturating_sub(acked as u32);
+            tx.partial = true;
             self.retransmit_first(now, out);
         }
     }
@@ -224,7 +222,7 @@ impl Endpoint {
                 tx.count_down(u64::from(mss));
                 self.continue_sack_recovery(news);
             }
-            Phase::Recovery => tx.repair.inflation += u64::from(mss),
+            Phase::Recovery => tx.repair.inflation += mss,
             Phase::Restart | Phase::Loss => {}
             // RACK does not count.
             Phase::Open if tx.repair.rack.is_some() => {}
@@ -244,7 +242,7 @@ impl Endpoint {
                     self.enter_recovery(now, news, out);
                 } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
                     // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
-                    tx.repair.inflation = u64::from(tx.dup_acks) * u64::from(mss);
+                    tx.repair.inflation = u32::from(tx.dup_acks) * mss;
                 }
             }
         }
@@ -256,7 +254,7 @@ impl Endpoint {
         let tx = &mut self.tx;
         let mss = tx.window.mss;
         tx.repair.recover = tx.nxt;
-        tx.repair.partial = false;
+        tx.partial = false;
         let flight = self.halved();
         let tx = &mut self.tx;
         if news_of_loss {
@@ -266,7 +264,7 @@ impl Endpoint {
             tx.begin_reduction();
             self.continue_sack_recovery(news);
         } else {
-            tx.repair.inflation = DUP_THRESH * u64::from(mss);
+            tx.repair.inflation = DUP_THRESH as u32 * mss;
         }
         self.tx.timer_at = now.saturating_add(self.rtt.rto());
         self.retransmit_first(now, out);
@@ -383,7 +381,7 @@ impl Endpoint {
         self.mark_overdue(now, false);
         let tx = &mut self.tx;
         self.control.on_timeout(&mut tx.window, now, flight, repeated);
-        self.rtt.back_off();
+        self.rtt.back_off(&self.config);
         tx.timer_at = now.saturating_add(self.rtt.rto());
         if tx.rack().is_some() {
             // Whatever is still believed to fly: the first goes.

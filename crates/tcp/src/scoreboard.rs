@@ -9,20 +9,21 @@ use crate::ranges::RangeSet;
 /// Duplicate acknowledgements, or SACKed segments above a hole, that mean a loss (RFC 5681, RFC 6675).
 pub(crate) const DUP_THRESH: u64 = 3;
 
+/// Sums are of what lies within one window, below 2^30 bytes (RFC 7323).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
-    sacked_bytes: u64,
+    sacked_bytes: u32,
     /// Bytes below the lost edge that are not SACKed.
-    lost_bytes: u64,
+    lost_bytes: u32,
     /// Bytes below the retransmission edge that are not SACKed.
-    retransmitted_bytes: u64,
+    retransmitted_bytes: u32,
+    /// Bytes found lost that the control has not been told of, those found lost again counted again.
+    lost_news: u32,
     lost_edge: u64,
     /// HighRxt: everything below that is not SACKed has been retransmitted.
     retransmitted_edge: u64,
     sacked: RangeSet,
-    /// All bytes ever found lost, those found lost again counted again.
-    pub lost_ever: u64,
 }
 
 impl Scoreboard {
@@ -32,10 +33,10 @@ impl Scoreboard {
             sacked_bytes: 0,
             lost_bytes: 0,
             retransmitted_bytes: 0,
+            lost_news: 0,
             lost_edge: 0,
             retransmitted_edge: 0,
             sacked: RangeSet::new(),
-            lost_ever: 0,
         }
     }
     /// Nothing SACKed, lost or retransmitted.
@@ -46,7 +47,15 @@ impl Scoreboard {
     /// Bytes in the network of `flight` outstanding (SetPipe).
     #[inline]
     pub fn pipe(&self, flight: u64) -> u64 {
-        flight + self.retransmitted_bytes - self.sacked_bytes - self.lost_bytes
+        flight + u64::from(self.retransmitted_bytes) - u64::from(self.sacked_bytes) - u64::from(self.lost_bytes)
+    }
+    /// So many bytes were found lost.
+    pub fn add_lost(&mut self, bytes: u64) {
+        self.lost_news = self.lost_news.saturating_add(bytes as u32);
+    }
+    /// How many were since this was asked last.
+    pub fn take_lost(&mut self) -> u64 {
+        u64::from(std::mem::take(&mut self.lost_news))
     }
     /// Positions `start..end` have arrived; returns how many of them are news.
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
@@ -57,17 +66,17 @@ impl Scoreboard {
             lost += to.min(lost_edge).saturating_sub(from);
             retransmitted += to.min(retransmitted_edge).saturating_sub(from);
         });
-        self.sacked_bytes += news;
-        self.lost_bytes -= lost;
-        self.retransmitted_bytes -= retransmitted;
+        self.sacked_bytes += news as u32;
+        self.lost_bytes -= lost as u32;
+        self.retransmitted_bytes -= retransmitted as u32;
         news
     }
     /// Everything from `from` (the old left edge) to `to` is acknowledged; returns how much of it was not SACKed before.
     pub fn advance(&mut self, from: u64, to: u64) -> u64 {
         let sacked = self.sacked.covered(from, to);
-        self.lost_bytes -= self.unsacked(from, to.min(self.lost_edge));
-        self.retransmitted_bytes -= self.unsacked(from, to.min(self.retransmitted_edge));
-        self.sacked_bytes -= sacked;
+        self.lost_bytes -= self.unsacked(from, to.min(self.lost_edge)) as u32;
+        self.retransmitted_bytes -= self.unsacked(from, to.min(self.retransmitted_edge)) as u32;
+        self.sacked_bytes -= sacked as u32;
         self.sacked.remove_below(to);
         to - from - sacked
     }
@@ -99,8 +108,8 @@ impl Scoreboard {
     pub fn mark_lost(&mut self, una: u64, edge: u64) {
         if edge > self.lost_edge {
             let lost = self.unsacked(self.lost_edge.max(una), edge);
-            self.lost_bytes += lost;
-            self.lost_ever += lost;
+            self.lost_bytes += lost as u32;
+            self.add_lost(lost);
             self.lost_edge = edge;
         }
     }
@@ -154,7 +163,7 @@ impl Scoreboard {
     /// `start..end` is being retransmitted.
     pub fn on_retransmit(&mut self, start: u64, end: u64) {
         if end > self.retransmitted_edge {
-            self.retransmitted_bytes += end - start.max(self.retransmitted_edge);
+            self.retransmitted_bytes += (end - start.max(self.retransmitted_edge)) as u32;
             self.retransmitted_edge = end;
         }
     }

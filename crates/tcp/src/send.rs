@@ -34,8 +34,6 @@ pub(crate) struct Sender {
     /// Position of the segment that last moved the window (SND.WL1).
     pub window_seq: u64,
     pub window: Window,
-    /// `Config::max_window` in bytes.
-    ceiling: u64,
     /// When the retransmission timer, or with nothing outstanding the persist timer, expires.
     pub timer_at: Time,
     /// When pacing lets the next segment go, while one waits for that.
@@ -63,37 +61,37 @@ pub(crate) struct Sender {
     pub probes: u8,
     pub retries: u8,
     pub dup_acks: u8,
+    /// RFC 6582's first partial acknowledgement of this recovery has come.
+    pub partial: bool,
     /// What losses have left behind.
     pub repair: Cold<Repair>,
     /// For whatever watches single segments: a control, HyStart++, RACK.
     pub flight: Option<Box<Flight>>,
 }
 
-/// What a sender knows of losses and how far their repair is.
+/// What a sender knows of losses and how far their repair is. What lies within one window, below 2^30 bytes (RFC 7323), is counted in 32 bits.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Repair {
     pub board: Scoreboard,
-    /// NewReno's inflation of the window during recovery: segments that have left the network.
-    pub inflation: u64,
     /// Highest position sent when recovery or the timeout began.
     pub recover: u64,
     /// RescueRxt of RFC 6675: a rescue retransmission may follow once this is acknowledged and more.
     pub rescue: u64,
-    /// Of this recovery (RFC 6937): bytes delivered, bytes sent, and what was outstanding when it began.
-    delivered: u64,
-    sent: u64,
-    recover_flight: u64,
-    /// *pipe* in a recovery by [`Recovery::FallFloyd`](crate::Recovery::FallFloyd).
-    pub counted_pipe: Option<u64>,
     /// A record per segment in flight, in a recovery by [`Recovery::Rack`](crate::Recovery::Rack).
     pub rack: Option<Box<Rack>>,
     pub phase_since: Time,
-    /// Of `Scoreboard::lost_ever`, what the control has been told.
-    pub lost_reported: u64,
-    /// RFC 6582's first partial acknowledgement of this recovery has come.
-    pub partial: bool,
+    /// NewReno's inflation of the window during recovery: segments that have left the network.
+    pub inflation: u32,
+    /// Of this recovery (RFC 6937): bytes delivered, bytes sent, and what was outstanding when it began.
+    delivered: u32,
+    sent: u32,
+    recover_flight: u32,
+    /// *pipe* in a recovery by [`Recovery::FallFloyd`](crate::Recovery::FallFloyd).
+    pub counted_pipe: Option<u32>,
 }
+
+const _: () = assert!(size_of::<Repair>() <= 120);
 
 impl Repair {
     const NONE: Self = Self {
@@ -107,8 +105,6 @@ impl Repair {
         counted_pipe: None,
         rack: None,
         phase_since: Time::ZERO,
-        lost_reported: 0,
-        partial: false,
     };
 }
 
@@ -129,7 +125,6 @@ impl Sender {
             window_edge: 0,
             window_seq: 0,
             window: Window::new(mss, config.initial_window.max(1)),
-            ceiling: config.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(mss)),
             timer_at: Time::MAX,
             pace_wake: Time::MAX,
             pace_at: Time::ZERO,
@@ -146,6 +141,7 @@ impl Sender {
             probes: 0,
             retries: 0,
             dup_acks: 0,
+            partial: false,
             repair: Cold::new(),
             flight: None,
         }
@@ -158,14 +154,14 @@ impl Sender {
         }
         match self.repair.counted_pipe {
             // Lost acknowledgements are not counted down; still, no more is under way than everything twice.
-            Some(pipe) => pipe.min(2 * outstanding),
+            Some(pipe) => u64::from(pipe).min(2 * outstanding),
             None => self.repair.board.pipe(outstanding),
         }
     }
     /// Nothing at or beyond this is sent: the peer's window, and the ceiling on this side.
     #[inline]
-    pub fn send_edge(&self) -> u64 {
-        self.window_edge.min(self.una.saturating_add(self.ceiling))
+    pub fn send_edge(&self, config: &Config) -> u64 {
+        self.window_edge.min(self.una.saturating_add(config.ceiling()))
     }
     /// The position after the last byte written, and after the FIN if the application has closed.
     #[inline]
@@ -177,24 +173,25 @@ impl Sender {
     pub fn reduce_proportionally(&mut self, delivered: u64) {
         let (pipe, threshold) = (self.pipe(), self.window.ssthresh);
         let repair = &mut *self.repair;
-        repair.delivered += delivered;
+        repair.delivered = repair.delivered.saturating_add(delivered as u32);
+        let (all, sent) = (u64::from(repair.delivered), u64::from(repair.sent));
         let may_send = if pipe > threshold {
-            (repair.delivered * threshold).div_ceil(repair.recover_flight.max(1)).saturating_sub(repair.sent)
+            (all * threshold).div_ceil(u64::from(repair.recover_flight).max(1)).saturating_sub(sent)
         } else {
-            let limit = repair.delivered.saturating_sub(repair.sent).max(delivered) + u64::from(self.window.mss);
+            let limit = all.saturating_sub(sent).max(delivered) + u64::from(self.window.mss);
             (threshold - pipe).min(limit)
         };
         self.window.cwnd = pipe + may_send;
     }
     /// An acknowledgement in recovery says that `bytes` have left the network, as Fall and Floyd count.
     pub fn count_down(&mut self, bytes: u64) {
-        self.repair.counted_pipe = self.repair.counted_pipe.map(|pipe| pipe.saturating_sub(bytes));
+        self.repair.counted_pipe = self.repair.counted_pipe.map(|pipe| pipe.saturating_sub(bytes as u32));
     }
     /// Begins to count for [`reduce_proportionally`](Self::reduce_proportionally).
     pub fn begin_reduction(&mut self) {
         let flight = self.nxt - self.una;
         let repair = &mut *self.repair;
-        (repair.delivered, repair.sent, repair.recover_flight) = (0, 0, flight);
+        (repair.delivered, repair.sent, repair.recover_flight) = (0, 0, flight as u32);
     }
     /// The congestion window, or the peer's or the ceiling where that is smaller.
     pub fn usable(&self) -> u64 {
@@ -275,7 +272,7 @@ impl Endpoint {
     /// How much may be in the network.
     #[inline]
     pub(crate) fn allowance(&self) -> u64 {
-        self.tx.window.cwnd + self.tx.repair.inflation
+        self.tx.window.cwnd + u64::from(self.tx.repair.inflation)
     }
     /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
     #[inline]
@@ -301,7 +298,7 @@ impl Endpoint {
                 self.tx.cwnd_limited = true;
                 return;
             }
-            let room = tx.send_edge().saturating_sub(tx.nxt);
+            let room = tx.send_edge(&self.config).saturating_sub(tx.nxt);
             if len > room {
                 // Sender's silly window avoidance (RFC 1122, section 4.2.3.4): with nothing outstanding, half the largest window is
                 // worth filling; else wait for more, or for the persist timer.
@@ -373,7 +370,7 @@ impl Endpoint {
                 return true;
             }
             // Rule 2 comes before rules 3 and 4: they are for when there is nothing new, or no window for it.
-            let new = tx.nxt < tx.stream_end() && (tx.send_edge() > tx.nxt || tx.nxt == tx.write_end);
+            let new = tx.nxt < tx.stream_end() && (tx.send_edge(&self.config) > tx.nxt || tx.nxt == tx.write_end);
             if new {
                 return true;
             }
@@ -480,8 +477,8 @@ impl Endpoint {
             flags |= Flags::FIN;
         }
         if let Some(repair) = tx.repair.written() {
-            repair.sent += u64::from(len);
-            repair.counted_pipe = repair.counted_pipe.map(|pipe| pipe + u64::from(len));
+            repair.sent = repair.sent.saturating_add(len);
+            repair.counted_pipe = repair.counted_pipe.map(|pipe| pipe.saturating_add(len));
         }
         if tx.window.pace_ps_per_byte > 0.0 {
             let gap = f64::from(len) * tx.window.pace_ps_per_byte;

@@ -53,7 +53,7 @@ impl Endpoint {
         let Some(repair) = self.tx.repair.written() else { return false };
         let Some(rack) = &mut repair.rack else { return false };
         let found = rack.find_losses(now, recovering, smoothed);
-        repair.board.lost_ever += found;
+        repair.board.add_lost(found);
         found > 0
     }
     /// Something is lost while no recovery is under way: it begins.
@@ -88,7 +88,7 @@ impl Endpoint {
         if let Some(repair) = self.tx.repair.written()
             && let Some(rack) = &mut repair.rack
         {
-            repair.board.lost_ever += rack.mark_overdue(now, all, smoothed);
+            repair.board.add_lost(rack.mark_overdue(now, all, smoothed));
         }
     }
 
@@ -144,7 +144,7 @@ impl Endpoint {
         let last = rack.last(full);
         let len = tx.write_end.saturating_sub(nxt).min(full);
         let held = self.cork && tx.push_end < nxt + len && !tx.finishing;
-        let fits = nxt < tx.stream_end() && nxt + len <= tx.send_edge() && !held;
+        let fits = nxt < tx.stream_end() && nxt + len <= tx.send_edge(&self.config) && !held;
         if fits {
             self.send_new(now, len as u32, out);
         } else if let Some((start, end)) = last {

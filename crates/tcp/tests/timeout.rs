@@ -29,12 +29,13 @@ impl Rfc6298 {
 
 #[test]
 fn smoothing_follows_the_formulas() {
-    let mut estimator = RttEstimator::new(Time::from_secs(1), MS, Time::from_secs(60));
+    let config = Config { min_rto: MS, max_rto: Time::from_secs(60), ..Config::default() };
+    let mut estimator = RttEstimator::new(&config);
     assert_eq!(estimator.rto(), Time::from_secs(1));
     let samples = [0.1, 0.12, 0.09, 0.3, 0.05, 0.05, 0.05, 0.11, 0.8, 0.1];
     let mut expected = Rfc6298::first(samples[0]);
     for (i, r) in samples.into_iter().enumerate() {
-        estimator.sample(Time::from_secs_f64(r));
+        estimator.sample(Time::from_secs_f64(r), &config);
         if i > 0 {
             expected.next(r);
         }
@@ -47,18 +48,19 @@ fn smoothing_follows_the_formulas() {
 
 #[test]
 fn limits_hold_and_backing_off_doubles() {
-    let mut estimator = RttEstimator::new(Time::from_secs(1), Time::from_ms(200), Time::from_secs(60));
-    estimator.sample(Time::from_ms(10));
+    let config = Config { max_rto: Time::from_secs(60), ..Config::default() };
+    let mut estimator = RttEstimator::new(&config);
+    estimator.sample(Time::from_ms(10), &config);
     assert_eq!(estimator.rto(), Time::from_ms(200));
     let doubled: Vec<u64> = (0..10)
         .map(|_| {
-            estimator.back_off();
+            estimator.back_off(&config);
             estimator.rto().as_ms()
         })
         .collect();
     assert_eq!(doubled, [400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 60_000, 60_000]);
     // A new sample ends it.
-    estimator.sample(Time::from_ms(10));
+    estimator.sample(Time::from_ms(10), &config);
     assert_eq!(estimator.rto(), Time::from_ms(200));
 }
 

@@ -243,8 +243,8 @@ impl Transport {
             self.endpoints[client] = own;
             self.endpoints[client + 1] = peer;
         }
-        self.ports[client].renew(open.from, !client_up);
-        self.ports[client + 1].renew(open.to, !server_up);
+        self.ports[client].renew(!client_up);
+        self.ports[client + 1].renew(!server_up);
         self.ports[client + 1].done = !server_up;
         self.find_routes(index);
         if let Some(classes) = &self.classes {
@@ -271,7 +271,6 @@ impl Transport {
         let boundary = Boundary { end: self.endpoints[at].written() + bytes.get(), tag };
         self.ports[at].messages.push(boundary);
         self.ports[at ^ 1].next_delivery = self.ports[at ^ 1].next_delivery.min(boundary.end);
-        self.ports[at].next_acknowledgement = self.ports[at].next_acknowledgement.min(boundary.end);
         self.endpoints[at].write(now, bytes.get(), push, &mut self.out);
         self.settle(now, at, events);
     }
@@ -316,8 +315,11 @@ impl Transport {
     /// A node crashes: its ends of connections are gone without a word, and what arrives there is discarded.
     pub fn node_down(&mut self, now: Time, node: u32) {
         self.set_deaf(node, true);
-        let ends: Vec<usize> =
-            (0..self.ports.len()).filter(|at| self.ports[*at].node == node && self.is_open(*at)).collect();
+        let ends: Vec<usize> = self
+            .connections
+            .iter()
+            .flat_map(|(index, connection)| connection.ends_at(node).map(move |end| 2 * index.as_usize() + end))
+            .collect();
         for at in ends {
             self.forget(at);
             self.retire_if_done(now, at / 2);
@@ -329,8 +331,10 @@ impl Transport {
     }
     fn set_deaf(&mut self, node: u32, deaf: bool) {
         self.nodes[node as usize].up = !deaf;
-        for port in self.ports.iter_mut().filter(|port| port.node == node) {
-            port.deaf = deaf;
+        for (index, connection) in self.connections.iter() {
+            for end in connection.ends_at(node) {
+                self.ports[2 * index.as_usize() + end].deaf = deaf;
+            }
         }
     }
     /// Takes both directions of a cable down or up, and finds new routes for all connections.
@@ -417,7 +421,7 @@ impl Transport {
         let port = &mut self.ports[at];
         for segment in &self.out.segments {
             let packet = Packet { segment: *segment, to: at as u32 ^ 1, generation: port.generation };
-            self.network.send(now, &packet, (packet.to, segment.wire_bytes() + self.framing), port.route, events);
+            self.network.send(now, &packet, (packet.to, segment.wire_bytes() + self.framing), port.route(), events);
         }
         self.out.segments.clear();
         let endpoint = &self.endpoints[at];
@@ -427,7 +431,7 @@ impl Transport {
             port.armed = deadline;
             events.push(deadline, TIMER, at as u32, port.timer);
         }
-        let acknowledged = endpoint.acknowledged() >= port.next_acknowledgement;
+        let acknowledged = endpoint.acknowledged() >= port.messages.next_acknowledgement();
         if endpoint.received() >= port.next_delivery || acknowledged || !self.out.notices.is_empty() {
             self.report(now, at);
         }
@@ -446,7 +450,7 @@ impl Transport {
         let (received, acknowledged) = (self.endpoints[at].received(), self.endpoints[at].acknowledged());
         let connected = self.out.notices.contains(&Notice::Connected);
         if connected && end == End::Client {
-            connection.connected = Some(now);
+            connection.connected = now;
             tell(Happened::Connected);
         }
         while let Some(tag) = self.ports[at ^ 1].messages.deliver(received) {
@@ -456,7 +460,6 @@ impl Transport {
         while let Some(tag) = self.ports[at].messages.acknowledge(acknowledged) {
             tell(Happened::Acknowledged(end, tag));
         }
-        self.ports[at].next_acknowledgement = self.ports[at].messages.next_acknowledgement();
         for notice in self.out.notices.drain(..) {
             match notice {
                 Notice::Connected => {}
@@ -488,8 +491,9 @@ impl Transport {
     fn forget(&mut self, at: usize) {
         let Some(connection) = self.connections.get_mut(ConnectionIndex(at as u32 / 2)) else { return };
         connection.reset = true;
-        connection.forgotten.add_end(&self.endpoints[at]);
-        connection.forgotten_bytes[at % 2] += self.endpoints[at].received();
+        let forgotten = connection.forgotten.get_or_insert_default();
+        forgotten.totals.add_end(&self.endpoints[at]);
+        forgotten.bytes[at % 2] += self.endpoints[at].received();
         self.endpoints[at] = Endpoint::connect_as(self.endpoints[at].config());
         let port = &mut self.ports[at];
         port.done = true;
@@ -520,6 +524,8 @@ impl Transport {
         self.records.push(record);
         for at in [client, server] {
             self.ports[at].retire();
+            // What it held beside its place is given back.
+            self.endpoints[at] = Endpoint::connect_as(self.endpoints[at].config());
         }
     }
 
@@ -556,8 +562,8 @@ impl Transport {
             from_port: connection.from_port,
             to_port: connection.to_port,
         };
-        self.ports[client].route = self.network.route(key);
-        self.ports[server].route = self.network.route(key.reverse());
+        self.ports[client].set_route(self.network.route(key));
+        self.ports[server].set_route(self.network.route(key.reverse()));
     }
 
     fn ephemeral_port(&mut self, node: u32) -> u16 {
@@ -594,7 +600,7 @@ impl Transport {
     pub fn received(&self, handle: Handle, end: End) -> Option<u64> {
         let at = self.end(handle, end)?;
         let connection = self.connections.get(ConnectionIndex(handle.index))?;
-        Some(self.endpoints[at].received() + connection.forgotten_bytes[at % 2])
+        Some(self.endpoints[at].received() + connection.forgotten().bytes[at % 2])
     }
     /// The links from an end of an open connection to the other; none where no path leads there.
     pub fn path(&self, handle: Handle, end: End) -> Option<impl Iterator<Item = &net::Link>> {
@@ -640,7 +646,15 @@ impl Transport {
         ledger.check()?;
         Ok(ledger)
     }
-    /// Connections that have ended, in the order of their ends, then those still open.
+    /// How many connections are open.
+    pub fn open_connections(&self) -> usize {
+        self.connections.len()
+    }
+    /// Takes out the records of connections that have ended since the last call, so that they need not all be held.
+    pub fn take_ended(&mut self) -> impl Iterator<Item = FlowRecord> {
+        self.records.drain(..)
+    }
+    /// Connections that have ended and were not taken, in the order of their ends, then those still open.
     pub fn flows(&self) -> impl Iterator<Item = FlowRecord> {
         let open = self.connections.iter().map(|(index, connection)| {
             let client = 2 * index.as_usize();

@@ -111,7 +111,8 @@ impl Tally {
 impl FlowRecord {
     pub(super) fn new(connection: &Connection, ended: Option<Time>, client: &Endpoint, server: &Endpoint) -> Self {
         let busier = if client.sent() >= server.sent() { client } else { server };
-        let mut totals = connection.forgotten;
+        let forgotten = connection.forgotten();
+        let mut totals = forgotten.totals;
         totals.add_end(client);
         totals.add_end(server);
         Self {
@@ -122,10 +123,10 @@ impl FlowRecord {
             port: connection.to_port,
             reset: connection.reset,
             opened: connection.opened,
-            connected: connection.connected,
+            connected: (connection.connected < Time::MAX).then_some(connection.connected),
             ended,
-            bytes: server.received() + connection.forgotten_bytes[1],
-            bytes_back: client.received() + connection.forgotten_bytes[0],
+            bytes: server.received() + forgotten.bytes[1],
+            bytes_back: client.received() + forgotten.bytes[0],
             drops: connection.drops,
             rtt: busier.rtt().smoothed(),
             least_rtt: busier.rtt().min(),

@@ -180,18 +180,18 @@ pub enum ControlKind {
     },
 }
 
-/// A control chosen at run time.
+/// A control chosen at run time. What is larger than a word is boxed: every endpoint has one of these, and most of millions send little.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyControl {
     Reno(Reno),
     Vegas(Box<Vegas>),
     Cubic(Box<Cubic>),
     Bbr(Box<Bbr>),
-    Dctcp(Dctcp),
+    Dctcp(Box<Dctcp>),
     Tahoe(Tahoe),
     Westwood(Box<Westwood>),
-    Scalable(Scalable),
-    Fast(Fast),
+    Scalable(Box<Scalable>),
+    Fast(Box<Fast>),
 }
 
 impl AnyControl {
@@ -201,11 +201,11 @@ impl AnyControl {
             ControlKind::Vegas => Self::Vegas(Box::default()),
             ControlKind::Cubic => Self::Cubic(Box::default()),
             ControlKind::Bbr => Self::Bbr(Box::default()),
-            ControlKind::Dctcp => Self::Dctcp(Dctcp::default()),
+            ControlKind::Dctcp => Self::Dctcp(Box::default()),
             ControlKind::Tahoe => Self::Tahoe(Tahoe::default()),
             ControlKind::Westwood => Self::Westwood(Box::default()),
-            ControlKind::Scalable => Self::Scalable(Scalable::default()),
-            ControlKind::Fast { alpha } => Self::Fast(Fast::new(alpha)),
+            ControlKind::Scalable => Self::Scalable(Box::default()),
+            ControlKind::Fast { alpha } => Self::Fast(Box::new(Fast::new(alpha))),
         }
     }
 }
