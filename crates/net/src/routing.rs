@@ -72,6 +72,8 @@ pub(crate) struct Routing {
     distances: Vec<Option<Box<[u16]>>>,
     arena: Vec<u32>,
     known: BTreeMap<Box<[u32]>, RouteId>,
+    /// Routes between two vertices that have only one shortest path, without a bond on it: every flow takes it.
+    only: BTreeMap<(u32, u32), RouteId>,
 }
 
 impl Routing {
@@ -110,6 +112,7 @@ impl Routing {
             distances: vec![None; vertices],
             arena: Vec::new(),
             known: BTreeMap::new(),
+            only: BTreeMap::new(),
         }
     }
 
@@ -123,6 +126,7 @@ impl Routing {
     pub(crate) fn set_down(&mut self, link: LinkId, down: bool) {
         self.down[link.0 as usize] = down;
         self.distances.fill(None);
+        self.only.clear();
     }
 
     /// The route of a flow, if its end can be reached. A flow to its own vertex takes its loopback, if it has one.
@@ -132,11 +136,15 @@ impl Routing {
             let loopback = loopback.0;
             return Some(self.intern(vec![loopback]));
         }
+        if let Some(route) = self.only.get(&(key.from.0, key.to.0)) {
+            return Some(*route);
+        }
         let distances = distances_to(key.to, &mut self.distances, &self.neighbours, &self.forwards, &self.down);
         let mut at = key.from;
         if distances[at.0 as usize] == UNREACHABLE {
             return None;
         }
+        let mut alone = true;
         let mut links = Vec::with_capacity(usize::from(distances[at.0 as usize]));
         while at != key.to {
             let remaining = distances[at.0 as usize] - 1;
@@ -147,15 +155,21 @@ impl Routing {
             };
             let choices = self.neighbours[at.0 as usize].iter().filter(nearer);
             let count = choices.clone().count() as u64;
+            alone &= count == 1;
             let choice = (u128::from(key.hash(at.0 as usize)) * u128::from(count)) >> 64;
             let (vertex, link) = *choices.clone().nth(choice as usize)?;
             links.push(link.0);
             at = vertex;
         }
         for place in &mut links {
+            alone &= *place < self.links;
             *place = self.place_of(LinkId(*place), key);
         }
-        Some(self.intern(links))
+        let route = self.intern(links);
+        if alone {
+            self.only.insert((key.from.0, key.to.0), route);
+        }
+        Some(route)
     }
 
     /// What stands on a flow's route for a link.

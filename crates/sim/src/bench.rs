@@ -54,8 +54,8 @@ pub fn run(name: &str) -> Option<Row> {
         "shuffle-8x64MB" => (shuffle(8, Bytes::from_mb(64)), end, false),
         "shuffle-16x16MB" => (shuffle(16, Bytes::from_mb(16)), end, false),
         "permutation-1024" => (permutation(), end, false),
-        "incast-short-2000" => (incast_short(2_000), Time::from_secs(5), true),
-        "incast-short-2000-100s" => (incast_short(2_000), Time::from_secs(100), true),
+        "incast-short-2000" => (incast_short(2_000, BitRate::from_mbps(100)), Time::from_secs(5), true),
+        "incast-short-2000-100s" => (incast_short(2_000, BitRate::from_mbps(100)), Time::from_secs(100), true),
         _ => return None,
     };
     forget_peak_memory();
@@ -155,10 +155,10 @@ fn permutation() -> WorldSpec {
     }
 }
 
-/// `clients` on links of 100 Mbit/s and 1 ms, a router, and from there 2 Gbit/s and 25 us behind 128 packets to a server. By a Poisson process of 40 ms
+/// `clients` on links of rate `access` and 1 ms, a router, and from there 2 Gbit/s and 25 us behind 128 packets to a server. By a Poisson process of 40 ms
 /// mean each client opens another connection and sends ten segments of 1000 B on it (`incast_short.csv`): 2,000 clients offer 208 % of the bottleneck.
-pub fn incast_short(clients: u32) -> WorldSpec {
-    let access = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1)).with_limit(Limit::Packets(10_000));
+pub fn incast_short(clients: u32, access: BitRate) -> WorldSpec {
+    let access = LinkSpec::new(access, Time::from_ms(1)).with_limit(Limit::Packets(10_000));
     let bottleneck = LinkSpec::new(BitRate::from_gbps(2), Time::from_us(25)).with_limit(Limit::Packets(128));
     let mut topology = Topology::new();
     let router = topology.add_switch("router");

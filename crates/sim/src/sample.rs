@@ -52,7 +52,7 @@ impl Sampler {
     /// Ends a step at the world's time.
     pub fn take(&mut self, world: &World) {
         let (now, transport) = (world.now(), world.transport());
-        let totals = transport.totals();
+        let (retransmissions, timeouts) = transport.repairs();
         let links = transport.links().iter().map(|link| {
             let waiting = link.waiting_bytes(now);
             LinkReading {
@@ -71,8 +71,8 @@ impl Sampler {
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
             disks: driver
                 .map_or_else(Vec::new, |driver| driver.hosts.disks(now).map(|(_, _, disk)| disk.busy).collect()),
-            retransmissions: totals.retransmissions,
-            timeouts: totals.timeouts,
+            retransmissions,
+            timeouts,
         });
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;

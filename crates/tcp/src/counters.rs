@@ -1,5 +1,6 @@
 //! What an endpoint counts.
 
+use crate::Config;
 use crate::cold::Blank;
 use units::Time;
 
@@ -34,6 +35,20 @@ pub struct Counters {
     pub recovery_time: Time,
     /// Time lost to timeouts: waiting for the timer to expire, and then until what was outstanding is acknowledged.
     pub timeout_time: Time,
+}
+
+impl Counters {
+    /// With what handshakes have cost: the timeout doubles from the initial one, and the last one is not followed by another SYN if that gives up.
+    pub(crate) fn with_syns(mut self, timeouts: u8, config: &Config) -> Self {
+        self.timeouts += u32::from(timeouts);
+        self.retransmissions += u64::from(timeouts.min(config.syn_retries));
+        let mut wait = config.initial_rto.min(config.max_rto);
+        for _ in 0..timeouts {
+            self.timeout_time = self.timeout_time.saturating_add(wait);
+            wait = Time::from_ps(wait.as_ps().saturating_mul(2)).min(config.max_rto);
+        }
+        self
+    }
 }
 
 /// What most connections never count; 4 G of each is enough for any one connection.

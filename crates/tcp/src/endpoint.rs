@@ -53,6 +53,8 @@ pub struct Endpoint {
     pub(crate) header: u8,
     /// The application holds partial segments back.
     pub(crate) cork: bool,
+    /// Expiries of the timer of a SYN or SYN-ACK.
+    pub(crate) syn_timeouts: u8,
     pub(crate) tx: Sender,
     pub(crate) rx: Receiver,
     pub(crate) rtt: RttEstimator,
@@ -95,6 +97,7 @@ impl Endpoint {
             control: AnyControl::new(config.control),
             ecn: None,
             cork: config.cork,
+            syn_timeouts: 0,
             segments_sent: 0,
             segments_received: 0,
             counters: Cold::new(),
@@ -136,7 +139,9 @@ impl Endpoint {
     /// The application takes `bytes` of what was received out of the buffer; the peer is told when its window has opened enough.
     pub fn consume(&mut self, now: Time, bytes: u64, out: &mut Output) {
         self.rx.consume(bytes);
-        if self.state.is_synchronized() && self.rx.window_update_due(self.tx.window.mss) {
+        if self.state.is_synchronized()
+            && self.rx.window_update_due(self.tx.window.mss, self.config.receive_buffer.get())
+        {
             self.send_ack(now, out);
         }
     }
@@ -177,7 +182,7 @@ impl Endpoint {
     /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.tx.timer_at.min(self.rx.ack_at).min(self.tx.pace_wake)
+        self.tx.timer_at.min(self.rx.ack_at).min(self.tx.pacing.wake)
     }
     /// In-order bytes received so far.
     #[inline]
@@ -241,6 +246,7 @@ impl Endpoint {
             duplicate_segments: u64::from(self.rx.duplicates()),
             ..self.counters.counters()
         }
+        .with_syns(self.syn_timeouts, &self.config)
     }
     /// Its settings, to share with another.
     pub fn config(&self) -> &Arc<Config> {
@@ -265,7 +271,7 @@ impl Endpoint {
         if now >= self.rx.ack_at {
             self.send_ack(now, out);
         }
-        if now >= self.tx.pace_wake {
+        if now >= self.tx.pacing.wake {
             self.transmit(now, out);
         }
     }
@@ -298,7 +304,7 @@ impl Endpoint {
             State::SynSent => self.on_segment_in_syn_sent(now, segment, out),
             _ if flags.contains(Flags::RST) => {
                 // Only a reset in the window counts (RFC 5961, section 3.2, without its challenge for the rest of the window).
-                if segment.seq <= self.rx.limit() && segment.end() >= self.rx.nxt {
+                if segment.seq <= self.rx.limit(self.config.receive_buffer.get()) && segment.end() >= self.rx.nxt {
                     self.reset(now, out);
                 }
             }
@@ -329,7 +335,9 @@ impl Endpoint {
     /// Acknowledgement, data and FIN of a synchronized connection.
     #[inline]
     fn on_synchronized(&mut self, now: Time, segment: &Segment, out: &mut Output) {
-        if segment.seq > self.rx.limit() || segment.ack > self.tx.nxt + u64::from(self.tx.probing) {
+        if segment.seq > self.rx.limit(self.config.receive_buffer.get())
+            || segment.ack > self.tx.nxt + u64::from(self.tx.probing)
+        {
             // Not acceptable (RFC 9293, section 3.10.7.4): tell the peer where we are.
             return self.send_ack(now, out);
         }
@@ -381,7 +389,7 @@ impl Endpoint {
         self.enter_phase(now, Phase::Open);
         self.state = State::Closed;
         self.tx.timer_at = Time::MAX;
-        self.tx.pace_wake = Time::MAX;
+        self.tx.stop_waiting_for_pace();
         self.rx.ack_at = Time::MAX;
         self.rx.ack_now = false;
     }
@@ -443,4 +451,4 @@ impl Endpoint {
 }
 
 /// Of millions of connections, most only wait: both ends of one with their timers and all else take less than 1 KB (`sim/tests/scale.rs`).
-const _: () = assert!(size_of::<Endpoint>() <= 312);
+const _: () = assert!(size_of::<Endpoint>() <= 296);

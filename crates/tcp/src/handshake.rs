@@ -63,7 +63,7 @@ impl Endpoint {
         }
         self.tx.window.mss = mss.max(1);
         self.rx.mss = self.tx.window.mss;
-        self.rx.open_window();
+        self.rx.open_window(self.config.receive_buffer.get());
         self.tx.window_edge = 1 + u64::from(segment.window);
         self.tx.window_seq = 0;
         self.tx.max_window = segment.window;
@@ -124,13 +124,13 @@ impl Endpoint {
         }
     }
     pub(crate) fn on_syn_timeout(&mut self, now: Time, out: &mut Output) {
-        self.counters.timeouts += 1;
-        self.counters.timeout_time += self.rtt.rto();
+        self.syn_timeouts = self.syn_timeouts.saturating_add(1);
+        out.timeouts += 1;
         if self.tx.retries >= self.config.syn_retries {
             return self.give_up(now, out);
         }
         self.tx.retries += 1;
-        self.counters.retransmissions += 1;
+        out.retransmissions += 1;
         self.rtt.back_off(&self.config);
         self.send_syn(now, out);
     }

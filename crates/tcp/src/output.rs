@@ -9,10 +9,14 @@ pub struct Output {
     pub segments: Vec<Segment>,
     /// What the application should know.
     pub notices: Vec<Notice>,
+    /// Segments sent again so far, by all endpoints that have used this buffer.
+    pub retransmissions: u64,
+    /// Retransmission timeouts so far, of all of them.
+    pub timeouts: u64,
 }
 
 impl Output {
-    /// Forgets the effects, keeps the memory.
+    /// Forgets the effects, keeps the memory and the sums.
     pub fn clear(&mut self) {
         self.segments.clear();
         self.notices.clear();

@@ -14,7 +14,6 @@ pub(crate) struct Receiver {
     pub consumed: u64,
     /// Right edge of the window as announced last.
     announced: u64,
-    buffer: u64,
     /// When a delayed acknowledgement is due.
     pub ack_at: Time,
     pub mss: u32,
@@ -40,10 +39,10 @@ pub(crate) struct Receiver {
 struct Disorder {
     /// Received beyond `nxt`.
     ranges: RangeSet,
-    /// A duplicate to report first in the next acknowledgement (RFC 2883).
-    duplicate: Option<(u64, u64)>,
-    /// A position in each range reported lately, most recent first (RFC 2018, section 4).
-    reported: [u64; MAX_SACK_BLOCKS],
+    /// A duplicate to report first in the next acknowledgement (RFC 2883), where its end is not 0.
+    duplicate: (u64, u64),
+    /// A position in each range reported lately, most recent first (RFC 2018, section 4): its low bits, for it lies within a window of `nxt`.
+    reported: [u32; MAX_SACK_BLOCKS],
     /// Position of the peer's FIN where that came before its turn, or `u64::MAX`.
     fin: u64,
     /// Segments whose data was already there.
@@ -51,9 +50,29 @@ struct Disorder {
 }
 
 impl Disorder {
-    const NONE: Self =
-        Self { ranges: RangeSet::new(), duplicate: None, reported: [0; MAX_SACK_BLOCKS], fin: u64::MAX, duplicates: 0 };
+    const NONE: Self = Self {
+        ranges: RangeSet::new(),
+        duplicate: (0, 0),
+        reported: [0; MAX_SACK_BLOCKS],
+        fin: u64::MAX,
+        duplicates: 0,
+    };
 }
+
+impl Disorder {
+    /// The next acknowledgement has blocks to report.
+    #[inline]
+    fn is_news(&self) -> bool {
+        !self.ranges.is_empty() || self.duplicate.1 > 0
+    }
+}
+
+/// A position not below `nxt` by its low bits; what lay below comes out far above all windows.
+fn whole(low: u32, nxt: u64) -> u64 {
+    nxt + u64::from(low.wrapping_sub(nxt as u32))
+}
+
+const _: () = assert!(size_of::<Disorder>() <= 72);
 
 impl Blank for Disorder {
     const BLANK: &'static Self = &Self::NONE;
@@ -68,7 +87,6 @@ impl Receiver {
             nxt: 0,
             consumed: 0,
             announced: 0,
-            buffer: config.receive_buffer.get(),
             ack_at: Time::MAX,
             mss: u32::from(config.mss),
             ts_recent: 0,
@@ -84,8 +102,8 @@ impl Receiver {
         }
     }
     /// The SYN announced as much of the buffer as fits without scaling.
-    pub fn open_window(&mut self) {
-        self.announced = 1 + self.buffer.min(65_535);
+    pub fn open_window(&mut self, buffer: u64) {
+        self.announced = 1 + buffer.min(65_535);
     }
     pub fn received(&self) -> u64 {
         self.stream_end().saturating_sub(1)
@@ -107,15 +125,15 @@ impl Receiver {
     }
     /// The end of the buffer: nothing beyond it is accepted.
     #[inline]
-    pub fn limit(&self) -> u64 {
-        self.consumed + self.buffer
+    pub fn limit(&self, buffer: u64) -> u64 {
+        self.consumed + buffer
     }
     /// The window to announce: what is free, rounded down to the scale, but not inched forward
     /// (RFC 1122, section 4.2.3.3).
     #[inline]
-    fn window(&mut self) -> u32 {
-        let mut edge = self.limit();
-        if !self.auto_consume && edge < self.announced + self.worthwhile() {
+    fn window(&mut self, buffer: u64) -> u32 {
+        let mut edge = self.limit(buffer);
+        if !self.auto_consume && edge < self.announced + self.worthwhile(buffer) {
             edge = edge.min(self.announced);
         }
         let window = edge.saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
@@ -123,18 +141,18 @@ impl Receiver {
         window as u32
     }
     /// The least by which it pays to move the window.
-    fn worthwhile(&self) -> u64 {
-        u64::from(self.mss).min(self.buffer / 2).max(1)
+    fn worthwhile(&self, buffer: u64) -> u64 {
+        u64::from(self.mss).min(buffer / 2).max(1)
     }
     /// Data in order waits for a delayed acknowledgement.
     pub fn awaits_ack(&self) -> bool {
         self.unacknowledged > 0
     }
     /// The application has taken so much that the peer should hear of it at once: two segments or half the buffer.
-    pub fn window_update_due(&self, mss: u32) -> bool {
-        let room = self.limit().saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
+    pub fn window_update_due(&self, mss: u32, buffer: u64) -> bool {
+        let room = self.limit(buffer).saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
         let news = (self.nxt + room).saturating_sub(self.announced);
-        news >= (2 * u64::from(mss)).min(self.buffer / 2).max(1)
+        news >= (2 * u64::from(mss)).min(buffer / 2).max(1)
     }
 }
 
@@ -156,7 +174,11 @@ impl Endpoint {
             return false;
         }
         let end = segment.seq + u64::from(segment.len);
-        if segment.seq == rx.nxt && rx.disorder.ranges.is_empty() && !fin && end <= rx.limit() {
+        if segment.seq == rx.nxt
+            && rx.disorder.ranges.is_empty()
+            && !fin
+            && end <= rx.limit(self.config.receive_buffer.get())
+        {
             rx.nxt = end;
             if rx.auto_consume {
                 rx.consumed = end;
@@ -177,7 +199,8 @@ impl Endpoint {
         }
         // The window may close on data that was already under way, or that probes it.
         let mut stream_end = rx.disorder.fin;
-        let end = (segment.seq + u64::from(segment.len)).min(rx.limit()).min(stream_end);
+        let end =
+            (segment.seq + u64::from(segment.len)).min(rx.limit(self.config.receive_buffer.get())).min(stream_end);
         if fin && segment.seq + u64::from(segment.len) == end {
             stream_end = end;
         }
@@ -197,13 +220,13 @@ impl Endpoint {
                 rx.disorder.ranges.insert(start, end, |_, _| fresh = true);
                 if !fresh {
                     rx.disorder.duplicates += 1;
-                    rx.disorder.duplicate = Some((start, end));
+                    rx.disorder.duplicate = (start, end);
                 }
                 rx.report(start);
             }
         } else if segment.len > 0 && segment.seq < before {
             rx.disorder.duplicates += 1;
-            rx.disorder.duplicate = Some((segment.seq, end));
+            rx.disorder.duplicate = (segment.seq, end);
         }
         if rx.auto_consume {
             rx.consumed = rx.nxt;
@@ -224,7 +247,7 @@ impl Endpoint {
     /// Sends a segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is done.
     #[inline]
     pub(crate) fn send_segment(&mut self, now: Time, seq: u64, len: u32, flags: Flags, out: &mut Output) {
-        let window = self.rx.window();
+        let window = self.rx.window(self.config.receive_buffer.get());
         if (window == 0) != self.rx.shut {
             self.rx.shut = !self.rx.shut;
             self.counters.zero_windows_announced += u32::from(self.rx.shut);
@@ -235,7 +258,7 @@ impl Endpoint {
         let mut segment = Segment::new(flags | self.echo_flags() | Flags::ACK, seq, self.rx.nxt);
         (segment.len, segment.window) = (len, window);
         self.stamp(now, &mut segment);
-        if !self.rx.disorder.ranges.is_empty() || self.rx.disorder.duplicate.is_some() {
+        if self.rx.disorder.is_news() {
             self.add_sack_blocks(&mut segment);
         }
         self.emit(segment, out);
@@ -243,10 +266,10 @@ impl Endpoint {
     /// What the SACK blocks of the next segment take.
     #[inline]
     pub(crate) fn sack_option_bytes(&self) -> u32 {
-        if !self.sack || (self.rx.disorder.ranges.is_empty() && self.rx.disorder.duplicate.is_none()) {
+        if !self.sack || !self.rx.disorder.is_news() {
             return 0;
         }
-        let blocks = self.rx.disorder.ranges.as_slice().len() + usize::from(self.rx.disorder.duplicate.is_some());
+        let blocks = self.rx.disorder.ranges.as_slice().len() + usize::from(self.rx.disorder.duplicate.1 > 0);
         4 + 8 * blocks.min(self.most_sack_blocks()) as u32
     }
     fn most_sack_blocks(&self) -> usize {
@@ -255,18 +278,23 @@ impl Endpoint {
     #[cold]
     fn add_sack_blocks(&mut self, segment: &mut Segment) {
         if !self.sack {
-            self.rx.disorder.duplicate = None;
+            self.rx.disorder.duplicate = (0, 0);
             return;
         }
         let most = self.most_sack_blocks();
-        if let Some((start, end)) = self.rx.disorder.duplicate.take() {
+        let (start, end) = std::mem::take(&mut self.rx.disorder.duplicate);
+        if end > 0 {
             segment.push_sack(start, end);
         }
         // Ranges reported before, most recent first; then whatever is left, lowest first.
         let mut listed = [0; MAX_SACK_BLOCKS];
         let mut count = 0;
-        let recent =
-            self.rx.disorder.reported.iter().filter_map(|position| self.rx.disorder.ranges.containing(*position));
+        let recent = self
+            .rx
+            .disorder
+            .reported
+            .iter()
+            .filter_map(|low| self.rx.disorder.ranges.containing(whole(*low, self.rx.nxt)));
         for range in recent.chain(self.rx.disorder.ranges.as_slice().iter().copied()) {
             if segment.sack_count() == most {
                 break;
@@ -297,11 +325,14 @@ impl Receiver {
     }
     /// The range around `position` moves to the front of those reported.
     fn report(&mut self, position: u64) {
+        let nxt = self.nxt;
         let disorder = &mut *self.disorder;
         let range = disorder.ranges.containing(position);
-        let same = |other: &u64| range.is_some_and(|range| range.start <= *other && *other < range.end);
+        let same = |other: &u32| {
+            range.is_some_and(|range| range.start <= whole(*other, nxt) && whole(*other, nxt) < range.end)
+        };
         let at = disorder.reported.iter().position(same).unwrap_or(MAX_SACK_BLOCKS - 1);
         disorder.reported[..=at].rotate_right(1);
-        disorder.reported[0] = position;
+        disorder.reported[0] = position as u32;
     }
 }

@@ -348,6 +348,7 @@ impl Endpoint {
 
     pub(crate) fn on_retransmission_timeout(&mut self, now: Time, out: &mut Output) {
         self.counters.timeouts += 1;
+        out.timeouts += 1;
         // The wait for this timer began in the phase that ends now; it counts as lost to the timeout.
         let wait = self.rtt.rto();
         match self.tx.phase {

@@ -36,10 +36,6 @@ pub(crate) struct Sender {
     pub window: Window,
     /// When the retransmission timer, or with nothing outstanding the persist timer, expires.
     pub timer_at: Time,
-    /// When pacing lets the next segment go, while one waits for that.
-    pub pace_wake: Time,
-    /// When pacing lets the next segment go.
-    pace_at: Time,
     /// The round trip being timed ends when this is acknowledged; 0 for none.
     pub timed_end: u64,
     pub timed_at: Time,
@@ -65,8 +61,29 @@ pub(crate) struct Sender {
     pub partial: bool,
     /// What losses have left behind.
     pub repair: Cold<Repair>,
+    /// For a control that paces.
+    pub pacing: Cold<Pacing>,
     /// For whatever watches single segments: a control, HyStart++, RACK.
     pub flight: Option<Box<Flight>>,
+}
+
+/// When pacing lets the next segment go.
+#[derive(Clone, Debug)]
+pub(crate) struct Pacing {
+    next: Time,
+    /// The same, while a segment waits for that.
+    pub wake: Time,
+}
+
+impl Pacing {
+    const NONE: Self = Self { next: Time::ZERO, wake: Time::MAX };
+}
+
+impl Blank for Pacing {
+    const BLANK: &'static Self = &Self::NONE;
+    fn blank() -> Self {
+        Self::NONE
+    }
 }
 
 /// What a sender knows of losses and how far their repair is. What lies within one window, below 2^30 bytes (RFC 7323), is counted in 32 bits.
@@ -126,8 +143,6 @@ impl Sender {
             window_seq: 0,
             window: Window::new(mss, config.initial_window.max(1)),
             timer_at: Time::MAX,
-            pace_wake: Time::MAX,
-            pace_at: Time::ZERO,
             timed_end: 0,
             timed_at: Time::ZERO,
             last_sent: Time::ZERO,
@@ -143,7 +158,15 @@ impl Sender {
             dup_acks: 0,
             partial: false,
             repair: Cold::new(),
+            pacing: Cold::new(),
             flight: None,
+        }
+    }
+    /// Nothing waits for pacing any more.
+    #[inline]
+    pub fn stop_waiting_for_pace(&mut self) {
+        if let Some(pacing) = self.pacing.written() {
+            pacing.wake = Time::MAX;
         }
     }
     #[inline]
@@ -221,7 +244,7 @@ impl Endpoint {
     #[inline]
     pub(crate) fn transmit(&mut self, now: Time, out: &mut Output) {
         let tx = &mut self.tx;
-        tx.pace_wake = Time::MAX;
+        tx.stop_waiting_for_pace();
         if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && tx.flight.is_none() {
             // A side that only receives ends here.
             tx.cwnd_limited = false;
@@ -337,8 +360,8 @@ impl Endpoint {
     }
     #[inline]
     pub(crate) fn is_paced(&mut self, now: Time) -> bool {
-        if self.tx.window.pace_ps_per_byte > 0.0 && now < self.tx.pace_at {
-            self.tx.pace_wake = self.tx.pace_at;
+        if self.tx.window.pace_ps_per_byte > 0.0 && now < self.tx.pacing.next {
+            self.tx.pacing.wake = self.tx.pacing.next;
             return true;
         }
         false
@@ -426,6 +449,7 @@ impl Endpoint {
         }
         let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
         self.counters.retransmissions += 1;
+        out.retransmissions += 1;
         self.counters.bytes_retransmitted += len;
         if self.timestamps {
             // The echo will tell the transmissions apart.
@@ -482,7 +506,7 @@ impl Endpoint {
         }
         if tx.window.pace_ps_per_byte > 0.0 {
             let gap = f64::from(len) * tx.window.pace_ps_per_byte;
-            tx.pace_at = now.max(tx.pace_at).saturating_add(Time::from_ps(gap as u64));
+            tx.pacing.next = now.max(tx.pacing.next).saturating_add(Time::from_ps(gap as u64));
         }
         self.send_segment(now, start, len, flags, out);
     }

@@ -604,7 +604,7 @@ impl Transport {
     }
     /// The links from an end of an open connection to the other; none where no path leads there.
     pub fn path(&self, handle: Handle, end: End) -> Option<impl Iterator<Item = &net::Link>> {
-        let route = self.ports[self.end(handle, end)?].route?;
+        let route = self.ports[self.end(handle, end)?].route()?;
         Some(self.network.route_links(route).map(|link| self.network.link(link)))
     }
     /// Bytes on the wire of each packet beyond its IP length.
@@ -650,6 +650,10 @@ impl Transport {
     pub fn open_connections(&self) -> usize {
         self.connections.len()
     }
+    /// How many connections have ended whose records were not taken.
+    pub fn ended_connections(&self) -> usize {
+        self.records.len()
+    }
     /// Takes out the records of connections that have ended since the last call, so that they need not all be held.
     pub fn take_ended(&mut self) -> impl Iterator<Item = FlowRecord> {
         self.records.drain(..)
@@ -661,6 +665,10 @@ impl Transport {
             FlowRecord::new(connection, None, &self.endpoints[client], &self.endpoints[client + 1])
         });
         self.records.iter().copied().chain(open)
+    }
+    /// Segments sent again so far, and retransmission timeouts: of all connections, without looking at any.
+    pub fn repairs(&self) -> (u64, u64) {
+        (self.out.retransmissions, self.out.timeouts)
     }
     /// Sums over all connections so far.
     pub fn totals(&self) -> Totals {
