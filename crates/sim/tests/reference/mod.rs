@@ -72,6 +72,9 @@ pub fn dumbbell_table() -> Table {
 pub fn incast_table() -> Table {
     Table::read(include_str!("incast_barrier.csv"))
 }
+pub fn incast_short_table() -> Table {
+    Table::read(include_str!("incast_short.csv"))
+}
 pub fn shuffle_table() -> Table {
     Table::read(include_str!("shuffle_wired.csv"))
 }

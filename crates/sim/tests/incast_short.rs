@@ -1,0 +1,105 @@
+//! Short sessions that meet at one port, against ns-2 2.35 and ns-3.37 (`reference/incast_short.csv`): 200 clients that the link carries, 900 that
+//! nearly fill it, 2,000 that offer twice what it carries.
+
+mod reference;
+
+use net::LinkId;
+use reference::incast_short_table;
+use sim::bench::incast_short;
+use sim::results::TrafficOutcome;
+use sim::world::World;
+use units::{BitRate, Time};
+
+struct Outcome {
+    traffic: TrafficOutcome,
+    drops: u64,
+    /// Share of the bottleneck's time in which it sent.
+    busy: f64,
+    /// Mean packets in its queue.
+    queue: f64,
+}
+
+fn run(clients: u32, access_mbps: u64, length: Time) -> Outcome {
+    let spec = incast_short(clients, BitRate::from_mbps(access_mbps));
+    let mut world = World::new(&spec).unwrap();
+    world.run(length);
+    world.transport().ledger().unwrap();
+    // Cables are those of the clients, then the server's.
+    let bottleneck = world.transport().link(LinkId(2 * clients));
+    let span = length.as_ps() as f64;
+    Outcome {
+        drops: bottleneck.counters().drops,
+        busy: bottleneck.busy(length).as_ps() as f64 / span,
+        queue: bottleneck.queue_integral(length) as f64 / span,
+        traffic: world.traffic_outcomes().remove(0),
+    }
+}
+
+/// A column of the rows of both simulators for a set-up.
+fn references(clients: u32, access_mbps: u64, length: &str, column: &str) -> [f64; 2] {
+    let (n, access) = (clients.to_string(), access_mbps.to_string());
+    let of = |sim, proto| {
+        let wanted =
+            [("sim", sim), ("proto", proto), ("N", &*n), ("access_mbps", &*access), ("T", length), ("mode", "new")];
+        incast_short_table().mean(&wanted, column)
+    };
+    [of("ns2", "Sack1"), of("ns3", "Sack")]
+}
+
+fn near(what: &str, value: f64, references: &[f64], tolerance: f64) {
+    let off = references.iter().map(|reference| (value / reference - 1.0).abs()).fold(f64::INFINITY, f64::min);
+    assert!(off <= tolerance, "{what}: {value}, references {references:?}, tolerance {tolerance}");
+}
+
+/// No more than 1.5 times one of them, or less than one by more than that: how far the two are apart.
+fn same_order(what: &str, value: f64, references: [f64; 2]) {
+    let (low, high) = (references[0].min(references[1]) / 1.5, references[0].max(references[1]) * 1.5);
+    assert!((low..=high).contains(&value), "{what}: {value}, references {references:?}");
+}
+
+/// ns-2's completion is the sender's last acknowledgement; ours and ns-3's are the receiver's last byte, one way earlier.
+const ONE_WAY: f64 = 1.03e-3;
+
+#[test]
+fn sessions_that_the_link_carries_take_the_time_of_their_round_trips() {
+    for (access, length, seconds, tolerance) in [(100, "5", 5.0, 0.01), (10, "2", 2.0, 0.05)] {
+        let got = run(200, access, Time::from_secs_f64(seconds));
+        assert_eq!(got.drops, 0);
+        let [ns2, ns3] = references(200, access, length, "fct_p50");
+        let median = got.traffic.completion_p50.as_secs_f64();
+        near(&format!("median at {access} Mbit/s"), median, &[ns2 - ONE_WAY, ns3], tolerance);
+        let [ns2, ns3] = references(200, access, length, "fct_mean");
+        let mean = got.traffic.completion_mean.as_secs_f64();
+        near(&format!("mean at {access} Mbit/s"), mean, &[ns2 - ONE_WAY, ns3], tolerance);
+        near("utilisation", got.busy, &references(200, access, length, "util"), 0.02);
+        // The Poisson process has its own draws: four standard deviations.
+        let offered = 200.0 * seconds / 0.04;
+        assert!((got.traffic.begun as f64 - offered).abs() < 4.0 * offered.sqrt(), "{} begun", got.traffic.begun);
+    }
+}
+
+#[test]
+fn a_link_that_is_nearly_full_drops_little() {
+    let got = run(900, 100, Time::from_secs(1));
+    same_order("drops", got.drops as f64, references(900, 100, "1", "drops"));
+    let [ns2, ns3] = references(900, 100, "1", "fct_p50");
+    near("median", got.traffic.completion_p50.as_secs_f64(), &[ns2 - ONE_WAY, ns3], 0.02);
+    near("utilisation", got.busy, &references(900, 100, "1", "util"), 0.02);
+}
+
+#[test]
+fn twice_what_the_link_carries_drops_as_much_as_in_the_references() {
+    let got = run(2_000, 100, Time::from_ms(400));
+    same_order("drops", got.drops as f64, references(2_000, 100, "0.4", "drops"));
+    same_order("sessions done", got.traffic.completed as f64, references(2_000, 100, "0.4", "done"));
+    near("utilisation", got.busy, &references(2_000, 100, "0.4", "util"), 0.01);
+    near("mean queue", got.queue, &references(2_000, 100, "0.4", "qmean"), 0.02);
+    // Half of those that complete had no loss; the others wait for a timer.
+    same_order("median", got.traffic.completion_p50.as_secs_f64(), references(2_000, 100, "0.4", "fct_p50"));
+    // A whole second, of which only ns-2 has a row.
+    let got = run(2_000, 100, Time::from_secs(1));
+    let wanted = [("sim", "ns2"), ("proto", "Sack1"), ("N", "2000"), ("T", "1"), ("mode", "new")];
+    let ns2 = |column| [incast_short_table().mean(&wanted, column); 2];
+    same_order("drops in a second", got.drops as f64, ns2("drops"));
+    same_order("sessions done in a second", got.traffic.completed as f64, ns2("done"));
+}
