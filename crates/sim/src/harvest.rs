@@ -2,6 +2,7 @@
 
 use crate::build::describe;
 use crate::cluster::{Driver, service_name};
+use crate::flows::FlowKeeper;
 use crate::results::{
     Attempt, AttemptState, Balance, Bond, Breakdown, CriticalSegment, Disk, Event, Flow, Interval, Job, JobBytes,
     JobState, NetworkTotals, Node, RunResult, TaskKind, Waiting,
@@ -16,7 +17,7 @@ use hadoop::record::{self, AttemptRecord, JobRecord, Records};
 use units::{BitRate, Bytes, Time};
 
 /// The result of a run that has ended.
-pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler) -> RunResult {
+pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler, flows: FlowKeeper) -> RunResult {
     let transport = world.transport();
     let mut result = RunResult {
         name: scenario.name.clone(),
@@ -29,10 +30,9 @@ pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler) -> 
         network: totals(world),
         ..RunResult::default()
     };
-    let names: Vec<_> = result.traffic.iter().map(|traffic| traffic.name.clone()).collect();
-    let records: Vec<FlowRecord> = transport.flows().collect();
-    result.flows = records.iter().map(|record| flow(record, &names)).collect();
-    result.flows.sort_by_key(|flow| (flow.start, flow.from, flow.to));
+    // Where a job's time went is asked of all its connections; there are not too many of them.
+    let records: Vec<FlowRecord> = world.driver().map_or_else(Vec::new, |_| transport.flows().collect());
+    flows.finish(world, &mut result);
     for (at, change) in world.changes().iter().filter(|(at, _)| *at <= world.now()) {
         let (kind, detail) = describe(change, transport.topology());
         result.events.push(Event { at: *at, kind: kind.to_owned(), node: None, link: None, detail });
@@ -151,7 +151,7 @@ fn nodes(scenario: &Scenario, world: &World) -> Vec<Node> {
     scenario.nodes().into_iter().enumerate().map(node).collect()
 }
 
-fn flow(record: &FlowRecord, traffic: &[String]) -> Flow {
+pub(crate) fn flow(record: &FlowRecord, traffic: &[String]) -> Flow {
     let service = match record.owner {
         Owner::Cluster => service_name(record.port).to_owned(),
         Owner::Traffic => {

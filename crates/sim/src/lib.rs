@@ -3,6 +3,7 @@
 pub mod bench;
 mod build;
 mod cluster;
+mod flows;
 mod harvest;
 mod hosts;
 pub mod import;
@@ -18,5 +19,6 @@ pub mod transport;
 mod watch;
 pub mod world;
 
-pub use run::{Tap, run, run_tapped};
+pub use flows::{MOST_FLOWS, SAMPLE, TakeFlows};
+pub use run::{Tap, run, run_tapped, run_with};
 pub use watch::{Progress, RunError, Watch};

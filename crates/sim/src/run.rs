@@ -1,6 +1,7 @@
 //! A run from a scenario to its result.
 
 use crate::build::build;
+use crate::flows::{FlowKeeper, TakeFlows};
 use crate::harvest::harvest;
 use crate::results::RunResult;
 use crate::sample::Sampler;
@@ -63,10 +64,22 @@ pub fn run(scenario: &Scenario, watch: &mut Watch) -> Result<RunResult, RunError
 
 /// The same, with the packets of a link handed out.
 pub fn run_tapped(scenario: &Scenario, tap: Option<Tap<'_>>, watch: &mut Watch) -> Result<RunResult, RunError> {
+    run_with(scenario, tap, None, watch)
+}
+
+/// The same, with the connections handed out during the run where there are too many to hold them
+/// ([`MOST_FLOWS`](crate::MOST_FLOWS)): the result then has a sample.
+pub fn run_with(
+    scenario: &Scenario,
+    tap: Option<Tap<'_>>,
+    flows: Option<TakeFlows<'_>>,
+    watch: &mut Watch,
+) -> Result<RunResult, RunError> {
     let mut world = build(scenario)?;
     let mut tapped = tap.map(|tap| Tapped::new(tap, &mut world)).transpose()?;
     let mut sampler = Sampler::new(scenario.run.sample, &world);
     let until = scenario.run.until;
+    let mut flows = FlowKeeper::new(scenario, &world, flows);
     // The watcher is asked at least once in so much simulated time, whatever the step of the samples.
     let mut step = sampler.next();
     loop {
@@ -78,6 +91,7 @@ pub fn run_tapped(scenario: &Scenario, tap: Option<Tap<'_>>, watch: &mut Watch) 
         if let Some(tapped) = &mut tapped {
             tapped.hand_out(&mut world, over);
         }
+        flows.collect(world.transport_mut().0);
         if over {
             break;
         }
@@ -94,7 +108,7 @@ pub fn run_tapped(scenario: &Scenario, tap: Option<Tap<'_>>, watch: &mut Watch) 
         }
     }
     sampler.take(&world);
-    let result = harvest(scenario, &world, &sampler);
+    let result = harvest(scenario, &world, &sampler, flows);
     let violations: Vec<_> = result.violations().cloned().collect();
     if violations.is_empty() { Ok(result) } else { Err(RunError::Ledger(violations)) }
 }

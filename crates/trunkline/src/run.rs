@@ -52,7 +52,7 @@ fn once(
     let clock = Clock::start();
     let meter = Meter::new(1, args.effort.quiet);
     let result = match &args.pcap {
-        None => simulate::run_one(scenario, 0, None, &meter),
+        None => simulate::run_into((&folder, ""), scenario, 0, None, &meter),
         Some(link) => captured(scenario, link, &folder, &meter),
     };
     meter.finish();
@@ -93,7 +93,7 @@ fn captured(scenario: &Scenario, link: &str, folder: &Folder, meter: &Meter) -> 
             });
         }
     };
-    let result = simulate::run_one(scenario, 0, Some(Tap { link, take: &mut take }), meter)?;
+    let result = simulate::run_into((folder, ""), scenario, 0, Some(Tap { link, take: &mut take }), meter)?;
     written.and_then(|()| capture.finish()).map_err(refused)?;
     Ok(result)
 }
@@ -107,10 +107,10 @@ fn many(
 ) -> Result<(), Failure> {
     let clock = Clock::start();
     let scenarios = simulate::seeds(scenario, args.runs);
-    let runs = simulate::run_all(&scenarios, &args.effort, |index, result| {
+    let runs = simulate::run_all_into(Some(&folder), &scenarios, &args.effort, |index, result| {
         let seeded = &scenarios[index];
         let comparison = recorded.map(|job| beside(&result, job));
-        write(&folder, &format!("seed-{}/", seeded.run.seed), seeded, &result, comparison)?;
+        write(&folder, &simulate::prefix(seeded), seeded, &result, comparison)?;
         Ok(compare::Figures::of(&result))
     })?;
     let digest = scenario.digest();

@@ -4,9 +4,9 @@ use crate::args::{Change, Effort};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::Meter;
-use sim::results::RunResult;
+use sim::results::{Folder, RunResult};
 use sim::scenario::Scenario;
-use sim::{RunError, Tap};
+use sim::{RunError, TakeFlows, Tap};
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
@@ -54,6 +54,21 @@ pub fn run_all<T: Send>(
     effort: &Effort,
     take: impl Fn(usize, RunResult) -> Result<T, Failure> + Sync,
 ) -> Result<Vec<T>, Failure> {
+    run_all_into(None, scenarios, effort, take)
+}
+
+/// The prefix in a folder of several runs of one of them.
+pub fn prefix(scenario: &Scenario) -> String {
+    format!("seed-{}/", scenario.run.seed)
+}
+
+/// The same; tables of connections that a run cannot hold go into `folder` during it.
+pub fn run_all_into<T: Send>(
+    folder: Option<&Folder>,
+    scenarios: &[Scenario],
+    effort: &Effort,
+    take: impl Fn(usize, RunResult) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
     let meter = Meter::new(scenarios.len(), effort.quiet);
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     let threads = effort.threads.map_or_else(cores, |threads| threads as usize).min(scenarios.len());
@@ -64,7 +79,11 @@ pub fn run_all<T: Send>(
         while failure.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(scenario) = scenarios.get(index) else { return };
-            match run_one(scenario, index, None, &meter).and_then(|result| take(index, result)) {
+            let result = match folder {
+                Some(folder) => run_into((folder, &prefix(scenario)), scenario, index, None, &meter),
+                None => run_one(scenario, index, None, None, &meter),
+            };
+            match result.and_then(|result| take(index, result)) {
                 Ok(outcome) => outcomes.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(outcome),
                 Err(error) => {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -89,9 +108,29 @@ pub fn run_all<T: Send>(
     }
 }
 
+/// Runs one scenario whose table of connections, if it cannot be held, goes into a folder under a prefix.
+pub fn run_into(
+    (folder, prefix): (&Folder, &str),
+    scenario: &Scenario,
+    index: usize,
+    tap: Option<Tap<'_>>,
+    meter: &Meter,
+) -> Result<RunResult, Failure> {
+    let mut flows = folder.flows(prefix, scenario.nodes().into_iter().map(|node| node.name).collect());
+    let result = run_one(scenario, index, tap, Some(&mut |rows| flows.take(rows)), meter)?;
+    flows.finish()?;
+    Ok(result)
+}
+
 /// Runs one scenario; an imbalance of its ledger is a failure.
-pub fn run_one(scenario: &Scenario, index: usize, tap: Option<Tap<'_>>, meter: &Meter) -> Result<RunResult, Failure> {
-    let result = sim::run_tapped(scenario, tap, &mut |progress| {
+pub fn run_one(
+    scenario: &Scenario,
+    index: usize,
+    tap: Option<Tap<'_>>,
+    flows: Option<TakeFlows<'_>>,
+    meter: &Meter,
+) -> Result<RunResult, Failure> {
+    let result = sim::run_with(scenario, tap, flows, &mut |progress| {
         meter.update(index, progress);
         interrupt::check()
     })?;

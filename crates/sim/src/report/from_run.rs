@@ -260,7 +260,7 @@ fn flows(result: &RunResult) -> Flows {
     largest.sort_by_key(|(i, flow)| (std::cmp::Reverse(payload(flow)), *i));
     largest.truncate(LARGEST_FLOWS);
     let name = |node: u32| result.nodes.get(node as usize).map(|node| node.name.clone()).unwrap_or_default();
-    let mut out = Flows { total: result.flows.len() as u64, ..Flows::default() };
+    let mut out = Flows { total: result.flow_count, ..Flows::default() };
     for (_, flow) in largest {
         // What counts is which way the payload went: a fetch is opened by its receiver.
         let (from, to) = if flow.bytes_back > flow.bytes { (flow.to, flow.from) } else { (flow.from, flow.to) };

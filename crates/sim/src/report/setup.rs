@@ -31,6 +31,13 @@ pub fn setup(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Fact> {
         let name = if traffic.name == traffic.kind { String::new() } else { format!("{}: ", traffic.name) };
         facts.push(fact("Traffic", format!("{name}{}", traffic.kind)));
     }
+    if result.is_sampled() {
+        let (drawn, all) = (result.flows.len(), result.flow_count);
+        facts.push(fact(
+            "Flows",
+            format!("{drawn} drawn at random of {all}, the same for the same seed; all stand in flows.parquet"),
+        ));
+    }
     match scenario {
         Some(scenario) => described(result, scenario, &mut facts),
         None => facts.push(fact("Cluster", many(result.nodes.len().saturating_sub(1) as u64, "worker"))),

@@ -1,6 +1,7 @@
 //! The folder that a run leaves: whole or not at all.
 
-use super::{RunResult, tables, to_json};
+use super::tables::{TableFile, flow_table};
+use super::{Flow, RunResult, tables, to_json};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -89,6 +90,11 @@ impl Folder {
         FolderError::Io { path: self.target.join(name), source }
     }
 
+    /// A table of connections under `prefix`, of nodes of these names, to be written while they end.
+    pub fn flows(&self, prefix: &str, nodes: Vec<String>) -> FlowFile<'_> {
+        FlowFile { folder: self, name: format!("{prefix}flows.parquet"), nodes, state: FlowState::Unopened }
+    }
+
     /// Writes the summary and the tables of a run under `prefix` ("" or "seed-3/").
     pub fn run(&self, prefix: &str, result: &RunResult) -> Result<(), FolderError> {
         self.file(&format!("{prefix}result.json"), to_json(result).as_bytes())?;
@@ -119,6 +125,55 @@ impl Folder {
         }
         let _ = fs::remove_dir_all(&earlier);
         Ok(())
+    }
+}
+
+/// The table of connections of a run that has too many to hold them.
+pub struct FlowFile<'a> {
+    folder: &'a Folder,
+    name: String,
+    nodes: Vec<String>,
+    state: FlowState,
+}
+
+enum FlowState {
+    Unopened,
+    Open(TableFile<File>),
+    Failed(FolderError),
+}
+
+impl FlowFile<'_> {
+    /// Writes rows. An error shows at the end.
+    pub fn take(&mut self, flows: &[Flow]) {
+        if let Err(error) = self.append(flows) {
+            self.state = FlowState::Failed(error);
+        }
+    }
+    fn append(&mut self, flows: &[Flow]) -> Result<(), FolderError> {
+        let path = || self.folder.target.join(&self.name);
+        let refused = |source| FolderError::Table { path: path(), source };
+        let rows = flow_table(flows, &self.nodes);
+        if matches!(self.state, FlowState::Unopened) {
+            let file = self.folder.open(&self.name).map_err(|source| self.folder.failed(&self.name, source))?;
+            self.state = FlowState::Open(rows.begin(file).map_err(refused)?);
+        }
+        match &mut self.state {
+            FlowState::Open(file) => file
+                .append(rows)
+                .map_err(|source| FolderError::Table { path: self.folder.target.join(&self.name), source }),
+            _ => Ok(()),
+        }
+    }
+    /// Ends the table, if there is one.
+    pub fn finish(self) -> Result<(), FolderError> {
+        match self.state {
+            FlowState::Unopened => Ok(()),
+            FlowState::Failed(error) => Err(error),
+            FlowState::Open(file) => {
+                let path = self.folder.target.join(&self.name);
+                file.finish().map_err(|source| FolderError::Table { path, source })
+            }
+        }
     }
 }
 

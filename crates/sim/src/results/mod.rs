@@ -13,7 +13,7 @@ mod tables;
 mod traffic;
 mod traffic_view;
 
-pub use folder::{Folder, FolderError};
+pub use folder::{FlowFile, Folder, FolderError};
 pub use job::{
     Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
     Waiting,
@@ -22,7 +22,7 @@ pub use network::{Bond, Disk, Flow, Link, NetworkTotals, Node};
 pub use pcapng::{Capture, Frame};
 pub use statistics::{Estimate, t_quantile};
 pub use summary::{SCHEMA, to_json};
-pub use tables::{Table, tables};
+pub use tables::{Table, TableFile, flow_table, tables};
 pub use traffic::{Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TrafficOutcome, jain};
 
 use units::Time;
@@ -44,8 +44,10 @@ pub struct RunResult {
     pub attempts: Vec<Attempt>,
     /// What became of each `[[traffic]]` of the scenario.
     pub traffic: Vec<TrafficOutcome>,
-    /// Connections in the order of their opening.
+    /// Connections in the order of their opening; of more than [`MOST_FLOWS`](crate::MOST_FLOWS) a sample.
     pub flows: Vec<Flow>,
+    /// How many there were.
+    pub flow_count: u64,
     /// Links, one direction each.
     pub links: Vec<Link>,
     /// Ends of bonds, two for each.
@@ -69,6 +71,10 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// Whether `flows` are a sample, and the whole table was handed out during the run.
+    pub fn is_sampled(&self) -> bool {
+        self.flow_count > self.flows.len() as u64
+    }
     /// The laws that do not hold: any is an internal error.
     pub fn violations(&self) -> impl Iterator<Item = &Balance> {
         self.ledger.iter().filter(|balance| !balance.holds())

@@ -2,7 +2,7 @@
 //!
 //! Written with `parquet`'s own column writer: its Arrow side would multiply the time to compile.
 
-use super::{AttemptState, Locality, RunResult, TaskKind};
+use super::{AttemptState, Flow, Locality, RunResult, TaskKind};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -67,20 +67,39 @@ impl Column {
 impl Table {
     /// Writes the table.
     pub fn write<W: Write + Send>(self, out: W) -> Result<()> {
+        let mut file = self.begin(out)?;
+        file.append(self)?;
+        file.finish()
+    }
+    /// Begins a file of tables like this one.
+    pub fn begin<W: Write + Send>(&self, out: W) -> Result<TableFile<W>> {
         let fields = self.columns.iter().map(|(name, column)| column.field(name).map(Arc::new));
         let schema = Type::group_type_builder(self.name).with_fields(fields.collect::<Result<_>>()?).build()?;
         // A fixed name: the writer's own would carry its version into files that should only change with their data.
         let properties = WriterProperties::builder().set_created_by("trunkline".to_owned()).build();
-        let mut file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?;
-        let mut group = file.next_row_group()?;
-        for (_, column) in self.columns {
+        Ok(TableFile(SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?))
+    }
+}
+
+/// A file to which a table is written in pieces, each a row group.
+pub struct TableFile<W: Write + Send>(SerializedFileWriter<W>);
+
+impl<W: Write + Send> TableFile<W> {
+    /// Adds rows.
+    pub fn append(&mut self, rows: Table) -> Result<()> {
+        let mut group = self.0.next_row_group()?;
+        for (_, column) in rows.columns {
             if let Some(mut writer) = group.next_column()? {
                 column.write(writer.untyped())?;
                 writer.close()?;
             }
         }
         group.close()?;
-        file.close()?;
+        Ok(())
+    }
+    /// Ends the file.
+    pub fn finish(self) -> Result<()> {
+        self.0.close()?;
         Ok(())
     }
 }
@@ -96,9 +115,13 @@ macro_rules! table {
     }};
 }
 
-/// All tables of a run.
+/// All tables of a run; where there are too many connections, that of these is not among them.
 pub fn tables(result: &RunResult) -> Vec<Table> {
-    let mut tables = vec![tasks(result), phases(result), flows(result), links(result), queues(result)];
+    let mut tables = vec![tasks(result), phases(result), links(result), queues(result)];
+    if !result.is_sampled() {
+        let names: Vec<String> = result.nodes.iter().map(|node| node.name.clone()).collect();
+        tables.push(flow_table(&result.flows, &names));
+    }
     tables.extend([nodes(result), disks(result), samples(result), events(result), messages(result), clients(result)]);
     tables.push(occupancy(result));
     tables
@@ -157,10 +180,12 @@ fn phases(result: &RunResult) -> Table {
     })
 }
 
-fn flows(result: &RunResult) -> Table {
-    table!("flows", &result.flows, |flow| {
-        from: Text = node_name(result, flow.from),
-        to: Text = node_name(result, flow.to),
+/// The table of some connections of nodes of these names.
+pub fn flow_table(flows: &[Flow], nodes: &[String]) -> Table {
+    let name = |node: u32| nodes.get(node as usize).cloned().unwrap_or_default();
+    table!("flows", flows, |flow| {
+        from: Text = name(flow.from),
+        to: Text = name(flow.to),
         service: Text = flow.service.clone(),
         start_s: Float = seconds(flow.start),
         finish_s: OptionalFloat = flow.finish.map(seconds),
