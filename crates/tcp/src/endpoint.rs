@@ -257,7 +257,7 @@ impl Endpoint {
 
     /// Time has come to [`deadline`](Self::deadline), or a later or earlier moment: what is due happens.
     pub fn on_timer(&mut self, now: Time, out: &mut Output) {
-        if now >= self.tx.pace_wake {
+        if now >= self.tx.pacing.wake {
             self.on_rack_timer(now, out);
         }
         if now >= self.tx.timer_at {

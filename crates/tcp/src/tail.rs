@@ -116,7 +116,7 @@ impl Endpoint {
             rack.probe.at = now.saturating_add(wait).min(expiry);
         }
         let next = rack.probe.at.min(rack.reorder_at);
-        tx.pace_wake = tx.pace_wake.min(next);
+        tx.pacing.wake = tx.pacing.wake.min(next);
     }
     /// One of RACK's moments may have come.
     pub(crate) fn on_rack_timer(&mut self, now: Time, out: &mut Output) {
