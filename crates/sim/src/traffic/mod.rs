@@ -23,6 +23,7 @@ use crate::transport::{Handle, Happened, Message, Transport, Upcall};
 use des::{Event, EventQueue, Slab, define_index};
 use hadoop::{End, Tag};
 use state::{Kind, State};
+use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
 /// Event kind: a flow begins.
@@ -43,6 +44,26 @@ define_index! {
 
 type Flows = Slab<FlowIndex, Flow>;
 
+define_index! {
+    /// A session on a connection of its own.
+    PassingIndex
+}
+
+type PassingSessions = Slab<PassingIndex, Passing>;
+
+/// A session of a Poisson source on a connection of its own, forgotten when that is gone. Millions may pile up: it is small.
+#[derive(Debug)]
+struct Passing {
+    traffic: u32,
+    handle: Option<Handle>,
+    bytes: Bytes,
+    began: Time,
+    finished: bool,
+}
+
+/// The bit by which a connection's user number says that it is of a passing session.
+const PASSING: u32 = 1 << 31;
+
 #[derive(Debug)]
 struct Flow {
     traffic: u32,
@@ -59,8 +80,6 @@ struct Flow {
     /// Of these, before the warm-up was over.
     received_cold: u64,
     rounds: u32,
-    /// It is one session of a Poisson source, forgotten when it is gone.
-    passing: bool,
 }
 
 /// What a traffic acts on, and when.
@@ -98,6 +117,9 @@ impl Net<'_> {
 pub struct Traffic {
     states: Vec<State>,
     flows: Flows,
+    passing: PassingSessions,
+    /// What the passing sessions open at the end of the warm-up had received by then.
+    passing_cold: BTreeMap<u32, u64>,
     warm_up: Time,
     warmed: bool,
 }
@@ -177,7 +199,7 @@ impl Traffic {
         let Some(state) = self.states.get_mut(number) else { return };
         let mut net = Net { now, transport, events };
         match state.kind {
-            Kind::Sessions(_) => sessions::begin(state, &mut self.flows, event.arg, &mut net),
+            Kind::Sessions(_) => sessions::begin(state, &self.flows, &mut self.passing, event.arg, &mut net),
             Kind::Aggregate(_) => aggregate::ask(state, &self.flows, event.arg, &mut net),
             _ => {}
         }
@@ -186,6 +208,9 @@ impl Traffic {
 
     /// Something happened to a connection of this traffic.
     pub fn on_upcall(&mut self, now: Time, upcall: &Upcall, transport: &mut Transport, events: &mut EventQueue) {
+        if upcall.user & PASSING != 0 {
+            return self.on_passing(now, upcall, transport, events);
+        }
         let index = FlowIndex(upcall.user);
         let Some(flow) = self.flows.get(index) else { return };
         let number = flow.traffic as usize;
@@ -206,7 +231,7 @@ impl Traffic {
                         state.complete(now, flow.began, Some((flow.bytes, ideal)));
                     }
                 }
-                Kind::Sessions(_) => sessions::on_delivered(state, &mut self.flows, index, upcall.handle, &net),
+                Kind::Sessions(_) => sessions::on_delivered(state, index, upcall.handle, &net),
                 Kind::Barrier(_) => barrier::on_delivered(state, &mut self.flows, index, end, &mut net),
                 Kind::PingPong(_) => ping_pong::on_delivered(state, &mut self.flows, index, end, &mut net),
                 Kind::Aggregate(_) => aggregate::on_delivered(state, &mut self.flows, index, (end, tag.0), &mut net),
@@ -223,17 +248,36 @@ impl Traffic {
         let state = &mut self.states[flow.traffic as usize];
         flow.handle = None;
         flow.received = if state.counts_answers() { bytes_back } else { bytes };
-        let (finished, passing) = (flow.finished.is_some(), flow.passing);
+        let finished = flow.finished.is_some();
         match &mut state.kind {
-            Kind::Sessions(sessions) => state.failed += sessions.lose(index, passing, finished),
+            Kind::Sessions(sessions) => state.failed += sessions.lose(index),
             Kind::Aggregate(_) => aggregate::on_gone(state, index, net),
             _ => state.failed += u64::from(!finished),
         }
-        if passing {
-            state.received += flow.received;
-            state.received_cold += if self.warmed { flow.received_cold } else { flow.received };
-            self.flows.remove(index);
+    }
+
+    /// Something happened to the connection of a passing session.
+    fn on_passing(&mut self, now: Time, upcall: &Upcall, transport: &mut Transport, events: &mut EventQueue) {
+        let index = PassingIndex(upcall.user & !PASSING);
+        let Some(session) = self.passing.get_mut(index) else { return };
+        let number = session.traffic as usize;
+        let state = &mut self.states[number];
+        let mut net = Net { now, transport, events };
+        match upcall.what {
+            Happened::Delivered(..) => sessions::complete(state, session, upcall.handle, &net),
+            Happened::PeerClosed(End::Server) => net.close(upcall.handle, End::Server),
+            Happened::Gone { bytes, .. } => {
+                if let Kind::Sessions(sessions) = &mut state.kind {
+                    state.failed += sessions.lose_passing(session.finished);
+                }
+                let cold = self.passing_cold.remove(&index.0);
+                state.received += bytes;
+                state.received_cold += if self.warmed { cold.unwrap_or(0) } else { bytes };
+                self.passing.remove(index);
+            }
+            _ => {}
         }
+        self.note_end(number, now, events);
     }
 
     /// The warm-up is over: what is received from now on counts as warm.
@@ -244,6 +288,9 @@ impl Traffic {
             if let Some(flow) = self.flows.get_mut(index) {
                 flow.received_cold = received(flow, &self.states[flow.traffic as usize], transport);
             }
+        }
+        for (index, session) in self.passing.iter() {
+            self.passing_cold.insert(index.0, session.received(transport));
         }
     }
 
@@ -257,6 +304,13 @@ impl Net<'_> {
     /// How long a flow of so many bytes would take alone, if it has a path.
     fn ideal(&self, handle: Handle, spec: &TrafficSpec, bytes: Bytes, handshake: bool) -> Option<Time> {
         ideal::completion(self.transport, handle, &spec.tcp, bytes, handshake)
+    }
+}
+
+impl Passing {
+    /// Payload that has arrived so far.
+    fn received(&self, transport: &Transport) -> u64 {
+        self.handle.and_then(|handle| transport.received(handle, End::Server)).unwrap_or(0)
     }
 }
 

@@ -26,9 +26,11 @@ impl Traffic {
             }
         }
         if let Kind::Sessions(_) = state.kind {
-            self.flows.iter().filter(|(_, flow)| flow.passing && flow.traffic == state.number).for_each(|(_, flow)| {
-                add(flow);
-            });
+            for (index, session) in self.passing.iter().filter(|(_, session)| session.traffic == state.number) {
+                let bytes = session.received(transport);
+                delivered += bytes;
+                cold += if self.warmed { self.passing_cold.get(&index.0).copied().unwrap_or(0) } else { bytes };
+            }
             // The sessions are what shares, not the connections that carry them.
             rates = state.rates;
         }

@@ -1,7 +1,7 @@
 //! Sessions that begin by a Poisson process at each of some nodes.
 
 use super::state::{Kind, State, exponential};
-use super::{FLOW_START, Flow, FlowIndex, Flows, Net, SESSION, TrafficKind, TrafficSpec};
+use super::{FLOW_START, FlowIndex, Flows, Net, Passing, PassingSessions, SESSION, TrafficKind, TrafficSpec};
 use crate::transport::Handle;
 use des::{EventQueue, RandomStream};
 use std::collections::VecDeque;
@@ -100,14 +100,16 @@ impl Sessions {
         }
     }
 
-    /// A connection is gone: how many sessions were lost with it.
-    pub fn lose(&mut self, flow: FlowIndex, passing: bool, finished: bool) -> u64 {
-        let lost = if passing {
-            u64::from(!finished)
-        } else {
-            let queue = self.queued.get_mut((flow.0 - self.first) as usize);
-            queue.map_or(0, |queue| std::mem::take(queue).len() as u64)
-        };
+    /// A persistent connection is gone: how many sessions were lost with it.
+    pub fn lose(&mut self, flow: FlowIndex) -> u64 {
+        let queue = self.queued.get_mut((flow.0 - self.first) as usize);
+        let lost = queue.map_or(0, |queue| std::mem::take(queue).len() as u64);
+        self.open -= lost;
+        lost
+    }
+    /// The connection of one session is gone, which may be lost with it.
+    pub fn lose_passing(&mut self, finished: bool) -> u64 {
+        let lost = u64::from(!finished);
         self.open -= lost;
         lost
     }
@@ -118,7 +120,7 @@ impl Sessions {
 }
 
 /// A source begins a session, and the next one is set.
-pub(super) fn begin(state: &mut State, flows: &mut Flows, number: u32, net: &mut Net) {
+pub(super) fn begin(state: &mut State, flows: &Flows, passing: &mut PassingSessions, number: u32, net: &mut Net) {
     let TrafficKind::Poisson { interval, .. } = state.spec.kind else { return };
     let more = state.schedule(interval, number, net.now, net.events);
     state.begin(net.now);
@@ -144,27 +146,30 @@ pub(super) fn begin(state: &mut State, flows: &mut Flows, number: u32, net: &mut
     }
     sessions.open += 1;
     let (from, to) = (source.node, source.target(&sessions.targets, target));
-    let mut session = Flow::new(state.number, from, to, bytes);
-    session.passing = true;
-    let index = flows.insert(session);
-    if let Some(session) = flows.get_mut(index) {
-        let handle = net.open(index, session, state);
-        net.send_all(handle, bytes);
+    let began = net.now;
+    let index = passing.insert(Passing { traffic: state.number, handle: None, bytes, began, finished: false });
+    let handle = net.transport.open(began, &state.open_passing(index, from, to), net.events);
+    if let Some(session) = passing.get_mut(index) {
+        session.handle = Some(handle);
     }
+    net.send_all(handle, bytes);
 }
 
-/// A session's bytes are all there.
-pub(super) fn on_delivered(state: &mut State, flows: &mut Flows, index: FlowIndex, handle: Handle, net: &Net) {
-    let Some(flow) = flows.get_mut(index) else { return };
+/// The bytes of a session on a persistent connection are all there.
+pub(super) fn on_delivered(state: &mut State, index: FlowIndex, handle: Handle, net: &Net) {
     let Kind::Sessions(sessions) = &mut state.kind else { return };
-    let (began, bytes) = if flow.passing {
-        (flow.began, flow.bytes)
-    } else {
-        let queue = sessions.queued.get_mut((index.0 - sessions.first) as usize);
-        queue.and_then(VecDeque::pop_front).unwrap_or((net.now, Bytes::ZERO))
-    };
+    let queue = sessions.queued.get_mut((index.0 - sessions.first) as usize);
+    let (began, bytes) = queue.and_then(VecDeque::pop_front).unwrap_or((net.now, Bytes::ZERO));
     sessions.open -= 1;
-    flow.finished = Some(net.now);
-    let ideal = net.ideal(handle, &state.spec, bytes, flow.passing);
+    let ideal = net.ideal(handle, &state.spec, bytes, false);
     state.complete(net.now, began, Some((bytes, ideal)));
+}
+
+/// The bytes of a passing session are all there.
+pub(super) fn complete(state: &mut State, session: &mut Passing, handle: Handle, net: &Net) {
+    let Kind::Sessions(sessions) = &mut state.kind else { return };
+    sessions.open -= 1;
+    session.finished = true;
+    let ideal = net.ideal(handle, &state.spec, session.bytes, true);
+    state.complete(net.now, session.began, Some((session.bytes, ideal)));
 }

@@ -4,7 +4,9 @@ use super::aggregate::Aggregate;
 use super::barrier::Barrier;
 use super::ping_pong::RoundTrips;
 use super::sessions::Sessions;
-use super::{ENDLESS, FIRST_PORT, FLOW_START, Flow, FlowIndex, Flows, SESSION, TrafficKind, TrafficSpec};
+use super::{
+    ENDLESS, FIRST_PORT, FLOW_START, Flow, FlowIndex, Flows, PASSING, PassingIndex, SESSION, TrafficKind, TrafficSpec,
+};
 use crate::transport::{Open, Owner};
 use des::{EventQueue, Histogram, RandomStream};
 use units::{Bytes, Time};
@@ -189,6 +191,11 @@ impl State {
             server: self.spec.tcp,
         }
     }
+    /// How to open a connection for a passing session.
+    pub fn open_passing(&self, index: PassingIndex, from: u32, to: u32) -> Open {
+        let (port, tcp) = (self.port(), self.spec.tcp);
+        Open { owner: Owner::Traffic, user: index.0 | PASSING, from, to, port, client: tcp, server: tcp }
+    }
     /// Where its receivers accept.
     pub fn port(&self) -> u16 {
         FIRST_PORT.wrapping_add(self.number as u16)
@@ -258,7 +265,6 @@ impl Flow {
             received: 0,
             received_cold: 0,
             rounds: 0,
-            passing: false,
         }
     }
 }
