@@ -271,7 +271,8 @@ impl Endpoint {
         if self.sack && self.config.recovery == Recovery::FallFloyd {
             // The retransmission takes the place of what was lost.
             let tx = &mut self.tx;
-            tx.repair.counted_pipe = Some((tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss)));
+            let pipe = (tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss));
+            tx.repair.counted_pipe = Some(pipe as u32);
         }
         // Step 4.3: no premature rescue.
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
@@ -309,7 +310,11 @@ impl Endpoint {
     }
     /// What a loss has the control cut: FlightSize, or for Fall and Floyd the window.
     fn halved(&self) -> u64 {
-        if self.sack && self.config.recovery == Recovery::FallFloyd { self.tx.usable() } else { self.tx.flight_size() }
+        if self.sack && self.config.recovery == Recovery::FallFloyd {
+            self.tx.usable(&self.config)
+        } else {
+            self.tx.flight_size()
+        }
     }
     /// Whether RFC 6937 governs the window in a recovery.
     fn reduces_proportionally(&self) -> bool {

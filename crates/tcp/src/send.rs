@@ -217,8 +217,8 @@ impl Sender {
         (repair.delivered, repair.sent, repair.recover_flight) = (0, 0, flight as u32);
     }
     /// The congestion window, or the peer's or the ceiling where that is smaller.
-    pub fn usable(&self) -> u64 {
-        self.window.cwnd.min(self.send_edge() - self.una)
+    pub fn usable(&self, config: &Config) -> u64 {
+        self.window.cwnd.min(self.send_edge(config) - self.una)
     }
     /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place of SACKed or lost
     /// data, while a hole kept the left edge from moving, shows what the network can take.
