@@ -57,6 +57,7 @@ fn totals(world: &World) -> NetworkTotals {
         drops: ledger.dropped,
         lost: ledger.lost + ledger.lost_down,
         marks: transport.links().iter().map(|link| link.counters().marks).sum(),
+        ecn_reductions: totals.ecn_reductions,
         retransmissions: totals.retransmissions,
         timeouts: totals.timeouts,
         zero_windows: totals.zero_windows,

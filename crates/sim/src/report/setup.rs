@@ -2,7 +2,7 @@
 
 use super::data::Fact;
 use crate::results::RunResult;
-use crate::scenario::{Control, Direction, Generation, Nodes, QueueLimit, Scenario};
+use crate::scenario::{Control, Direction, Generation, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 
 fn fact(label: &str, value: String) -> Fact {
@@ -126,10 +126,15 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
         Control::Scalable => "Scalable",
         Control::Fast => "FAST",
     };
-    let sack = if tcp.sack { "SACK" } else { "no SACK" };
+    let mut options = vec![if scenario.tcp_config().sack { "SACK" } else { "no SACK" }];
+    options.extend((tcp.recovery == Recovery::Rack).then_some("RACK-TLP"));
+    options.extend((tcp.ecn || tcp.control == Control::Dctcp).then_some("ECN"));
+    options.extend(tcp.hystart.then_some("HyStart++"));
+    options.extend(tcp.pacing.then_some("paced"));
+    let options = options.join(", ");
     facts.push(fact(
         "TCP",
-        format!("{}, {sack}, minimum RTO {}, receive buffer {}", control, tcp.min_rto, size(tcp.receive_buffer)),
+        format!("{}, {options}, minimum RTO {}, receive buffer {}", control, tcp.min_rto, size(tcp.receive_buffer)),
     ));
     if !result.jobs.is_empty() {
         facts.push(fact(

@@ -15,6 +15,8 @@ pub struct NetworkTotals {
     pub lost: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
+    /// Times that an echo of such marks made a sender reduce its window.
+    pub ecn_reductions: u64,
     /// Segments sent again.
     pub retransmissions: u64,
     /// Retransmission timeouts.

@@ -4,7 +4,8 @@ use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, TopologyKind, WorkloadKind,
+    Control, Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, TopologyKind,
+    WorkloadKind,
 };
 use units::{BitRate, Bytes, Quantity};
 
@@ -14,6 +15,7 @@ pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
     check.cluster();
     check.network();
     check.tcp();
+    check.marks();
     if !scenario.job.is_empty() {
         check.hdfs();
         check.mapreduce();
@@ -314,6 +316,15 @@ impl Check<'_> {
         if tcp.initial_rto > tcp.max_rto {
             let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
             self.says("tcp.initial-rto", message, "an initial timeout below the maximum");
+        }
+    }
+
+    /// A control that lives on marks, where no queue marks.
+    fn marks(&mut self) {
+        let marked = self.scenario.network.queues().iter().any(|(_, queue, _)| queue.marks());
+        if self.scenario.tcp.control == Control::Dctcp && !marked {
+            let help = "`network.queue = { kind = \"threshold\", mark-above = \"20 packets\" }`; without marks it would be `sack-reno`";
+            self.says("tcp.control", "no queue marks packets, and dctcp lives on marks", help);
         }
     }
 

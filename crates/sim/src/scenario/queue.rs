@@ -280,6 +280,18 @@ impl Queue {
         }
     }
 
+    /// Whether it marks ECN-capable packets.
+    pub fn marks(&self) -> bool {
+        match self.discipline(Bytes::new(1500), 1) {
+            Discipline::DropTail | Discipline::Priority { .. } => false,
+            Discipline::Threshold { .. } => true,
+            Discipline::Red(red) => red.ecn,
+            Discipline::Codel(codel) => codel.ecn,
+            Discipline::FqCodel(spec) => spec.codel.ecn,
+            Discipline::Pie(pie) => pie.mark_up_to > 0.0,
+        }
+    }
+
     /// What is wrong with its keys together in front of a transmitter of this rate: under which key, what, and what would help.
     pub fn contradiction(&self, rate: BitRate) -> Option<(&'static str, String, String)> {
         if self.kind == QueueKind::Threshold && self.mark_above.is_none() {

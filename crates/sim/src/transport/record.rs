@@ -16,6 +16,8 @@ pub struct Totals {
     pub timeouts: u64,
     /// Times that fast recovery was entered.
     pub fast_recoveries: u64,
+    /// Times that an echo of congestion marks made a sender reduce its window.
+    pub ecn_reductions: u64,
     /// Times that a receiver closed its window.
     pub zero_windows: u64,
     /// Time in fast recovery.
@@ -33,6 +35,7 @@ impl Totals {
             duplicates: counters.duplicate_segments,
             timeouts: u64::from(counters.timeouts),
             fast_recoveries: u64::from(counters.fast_recoveries),
+            ecn_reductions: endpoint.ecn().map_or(0, |ecn| ecn.reductions),
             zero_windows: u64::from(counters.zero_windows_announced),
             recovery_time: counters.recovery_time,
             timeout_time: counters.timeout_time,
@@ -44,6 +47,7 @@ impl Totals {
         self.duplicates += other.duplicates;
         self.timeouts += other.timeouts;
         self.fast_recoveries += other.fast_recoveries;
+        self.ecn_reductions += other.ecn_reductions;
         self.zero_windows += other.zero_windows;
         self.recovery_time += other.recovery_time;
         self.timeout_time += other.timeout_time;
