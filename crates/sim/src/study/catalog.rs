@@ -26,6 +26,7 @@ const FOLDERS: &[Folder] = folders! {
     "alsultani2018": "study.toml", "scenario.toml";
     "dctcp": "study.toml", "scenario.toml";
     "incast-barrier": "study.toml", "scenario.toml";
+    "wang2014": "study.toml", "scenario.toml", "wan.toml";
 };
 
 /// The names of the studies in the program.
