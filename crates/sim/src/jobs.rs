@@ -5,11 +5,13 @@ use crate::scenario::{
     node_number,
 };
 use hadoop::hdfs::HdfsConfig;
-use hadoop::mapreduce::{Hadoop1Config, JobInput, JobSpec, MapReduceConfig, Policy, Replay, ReplayAttempt, YarnConfig};
+use hadoop::mapreduce::{
+    Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Policy, Replay, ReplayAttempt, YarnConfig,
+};
 use hadoop::record::TaskKind;
 use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::{NodeId, NodeInfo};
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// Where every node stands and what it has.
 pub(crate) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
@@ -87,9 +89,13 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
         task_timeout: settings.task_timeout,
         max_attempts: settings.max_attempts,
         node_failures: settings.node_failures,
+        job_jar: settings.job_jar,
+        job_conf: settings.job_conf,
+        submit_replication: settings.submit_replication,
         jvm_start_cpu: settings.jvm_start,
         launch_latency: settings.launch_latency,
         task_overhead_cpu: settings.task_overhead,
+        task_variation: settings.task_variation,
         hadoop1: Hadoop1Config {
             map_slots: settings.map_slots,
             reduce_slots: settings.reduce_slots,
@@ -109,12 +115,20 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
             am_heartbeat: settings.am_heartbeat,
             node_expiry: settings.node_expiry,
             locality_delay: settings.locality_delay,
+            first_start_delays: ascending(&settings.first_start_delays),
+            start_delays: ascending(&settings.start_delays),
             am_init_cpu: settings.am_start,
             ..defaults.yarn.clone()
         },
         replay: scenario.job.first().and_then(|job| job.plan.as_ref()).map(replay),
         ..defaults
     }
+}
+
+fn ascending(times: &[Time]) -> Vec<Time> {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    times
 }
 
 fn replay(plan: &Plan) -> Replay {
@@ -145,13 +159,20 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
     if let Source::Generated { maps } = &mut workload.source {
         *maps = files.len() as u32;
     }
+    let hosts = |nodes: &Nodes| nodes.numbers(scenario.cluster.workers).into_iter().map(NodeId).collect();
     JobSpec {
         name: if job.name.is_empty() { job.workload.word().to_owned() } else { job.name.clone() },
         workload,
-        input: if job.split_hosts.is_empty() {
+        input: if job.workload == WorkloadKind::DfsioRead {
+            let named = |(i, length): (usize, Bytes)| NamedFile {
+                length,
+                writer: job.file_writers.get(i).map(|&worker| NodeId(worker)),
+                named_on: job.split_hosts.get(i).map(hosts).unwrap_or_default(),
+            };
+            JobInput::Named(files.into_iter().enumerate().map(named).collect())
+        } else if job.split_hosts.is_empty() {
             JobInput::Files(files)
         } else {
-            let hosts = |nodes: &Nodes| nodes.numbers(scenario.cluster.workers).into_iter().map(NodeId).collect();
             JobInput::Splits(files.into_iter().zip(job.split_hosts.iter().map(hosts)).collect())
         },
         whole_files: whole_files || !job.splits.is_empty(),

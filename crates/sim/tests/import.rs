@@ -30,7 +30,7 @@ fn run(name: &str) -> (JobHistory, Imported) {
 
 fn with_cluster(job: &JobHistory, settings: Option<Settings>) -> Result<Imported, ImportError> {
     let cluster = fs::read_to_string(traces().join("cluster.toml")).unwrap();
-    import(job, &Sources { cluster: Some(("cluster.toml", &cluster)), settings })
+    import(job, &Sources { cluster: Some(("cluster.toml", &cluster)), settings, ..Sources::default() })
 }
 
 const RUNS: [&str; 12] = [
@@ -240,7 +240,7 @@ fn what_cannot_be_imported_says_why() {
     let mut many = job.clone();
     many.maps[0].preferred_hosts = (1..=9).map(|i| format!("x{i}")).collect();
     assert!(error(&many).contains("the cluster has 4 workers"), "{}", error(&many));
-    let broken = Sources { cluster: Some(("c.toml", "[cluster]\nworkers = 0\n")), settings: None };
+    let broken = Sources { cluster: Some(("c.toml", "[cluster]\nworkers = 0\n")), ..Sources::default() };
     assert!(matches!(import(&job, &broken), Err(ImportError::Scenario(_))));
     let faster = Settings { shaped: Some("ten".into()), ..Settings::default() };
     assert!(with_cluster(&job, Some(faster)).unwrap_err().to_string().starts_with("network_rate_per_worker"));

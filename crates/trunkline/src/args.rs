@@ -181,6 +181,9 @@ pub struct Import {
     /// A scenario whose machines, network and settings are the cluster's
     #[arg(long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub cluster: Option<PathBuf>,
+    /// The history of the job that wrote the files that this one reads, if its own does not say where they are (TestDFSIO)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub written_by: Option<PathBuf>,
     /// The run's description: a TOML file with Hadoop's properties in [configuration]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub run: Option<PathBuf>,

@@ -33,11 +33,16 @@ pub fn import(args: &Import) -> Result<(), Failure> {
             Some(settings.map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?)
         }
     };
+    let writer = match &args.written_by {
+        None => None,
+        Some(path) => Some(pick(path, read(path)?.1, None)?),
+    };
     let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let imported = import::import(&job, &Sources { cluster, settings }).map_err(|error| match error {
-        ImportError::Scenario(error) => Failure::Scenario(error),
-        other => Failure::Input(format!("{}: {other}", args.file.display())),
-    })?;
+    let imported =
+        import::import(&job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(|error| match error {
+            ImportError::Scenario(error) => Failure::Scenario(error),
+            other => Failure::Input(format!("{}: {other}", args.file.display())),
+        })?;
     match &args.output {
         None => emit(&imported.to_toml()),
         Some(path) => write_whole(path, &imported.to_toml()),

@@ -9,7 +9,7 @@
 
 use super::datanode::call_namenode;
 use super::wire::{self, Kind};
-use super::{BlockId, Hdfs, ReadId};
+use super::{BlockId, Hdfs, HdfsConfig, ReadId};
 use crate::context::{Context, DiskTransfer, Part};
 use crate::effect::{ConnId, DiskOp, End, NodeId, Service, Tag};
 use crate::event::Event;
@@ -58,6 +58,14 @@ struct Source {
     acknowledged: Bytes,
 }
 
+impl Read {
+    /// How far it runs ahead of the application.
+    fn window(&self, config: &HdfsConfig) -> Bytes {
+        let remote = self.source.as_ref().is_some_and(|source| source.conn.is_some());
+        if remote { config.remote_window } else { config.read_window }
+    }
+}
+
 impl Hdfs {
     /// Reads a range of a block from the nearest replica. Progress is reported as it comes, up to the read window ahead of what has
     /// been taken with [`Hdfs::take`].
@@ -98,7 +106,7 @@ impl Hdfs {
     /// The application has taken bytes out of its receive buffer; more may come.
     pub fn take(&mut self, ctx: &mut Context, id: ReadId, bytes: Bytes) {
         let Some(read) = self.reads.get_mut(&id) else { return };
-        if read.taken + self.config.read_window <= read.at {
+        if read.taken + read.window(&self.config) <= read.at {
             read.progress = ctx.now; // the time of a full window is the application's, not the source's
         }
         read.taken = (read.taken + bytes).min(read.reported);
@@ -221,7 +229,7 @@ impl Hdfs {
             }
         }
         if let Some(conn) = source.conn {
-            let window = config.read_window.max(config.packet_size);
+            let window = config.remote_window.max(config.packet_size);
             while source.sent < source.loaded && source.sent - source.acknowledged < config.send_buffer {
                 let bytes = packet_at(config.packet_size, source.sent, read.end);
                 if source.sent + bytes > source.loaded.min(read.taken + window) {
@@ -234,7 +242,7 @@ impl Hdfs {
         }
         // Packets are reported together, but none is held back when no more are on the way.
         let local_or_last = source.conn.is_none() || read.at == source.sent;
-        if local_or_last || read.at - read.reported >= config.disk_chunk {
+        if local_or_last || read.at - read.reported >= config.disk_chunk.min(config.remote_window / 2) {
             let (bytes, source, tag) = (read.at - read.reported, source.node, read.tag);
             read.reported = read.at;
             if bytes > Bytes::ZERO {
@@ -355,13 +363,13 @@ impl Hdfs {
         if wire::more(tag) == u16::MAX {
             return self.locate(ctx, id);
         }
-        let (now, timeout, window) = (ctx.now, self.config.socket_timeout, self.config.read_window);
+        let (now, timeout) = (ctx.now, self.config.socket_timeout);
         let Some(read) = self.reads.get_mut(&id) else { return };
         read.watched = false;
         if read.source.is_none() {
             return; // watched again from the next source on
         }
-        if read.reported - read.taken >= window.min(read.end - read.taken) {
+        if read.reported - read.taken >= read.window(&self.config).min(read.end - read.taken) {
             read.progress = now; // the application is in no hurry
         }
         if read.progress.saturating_add(timeout) <= now {

@@ -241,10 +241,10 @@ impl MapReduce {
         }
     }
 
-    /// The AppMaster gives a container to a task; none if it has no use for it.
-    pub(crate) fn assign(&mut self, ctx: &Context, job: JobId, number: u32) -> Option<AttemptId> {
+    /// The AppMaster gives a container to a task no farther from its input than `farthest`; none if there is none.
+    pub(crate) fn assign(&mut self, ctx: &Context, job: JobId, number: u32, farthest: Locality) -> Option<AttemptId> {
         let Container { node, role, granted, .. } = self.yarn.containers[number as usize];
-        let (kind, task, locality) = self.take_task(ctx, job, node, role == Role::Reduce, Locality::Remote)?;
+        let (kind, task, locality) = self.take_task(ctx, job, node, role == Role::Reduce, farthest)?;
         let id = self.place(Placement { job, kind, task, node, locality, allocated: granted });
         self.attempts[id.0 as usize].container = Some(number);
         self.yarn.containers[number as usize].attempt = Some(id);

@@ -1,5 +1,6 @@
 //! An attempt on its node: from its container's launch, through its task, to its exit.
 
+use super::files::Waiter;
 use super::map::{MapTask, Outcome};
 use super::reduce::ReduceTask;
 use super::shuffle::{News, Shuffle};
@@ -11,6 +12,7 @@ use crate::effect::{NodeId, Tag};
 use crate::hdfs::Hdfs;
 use crate::record::{AttemptBytes, AttemptId, AttemptRecord, AttemptState, JobId, Locality, Phase, TaskKind, Waiting};
 use crate::rpc::{self, Call, Process};
+use des::RandomStream;
 use units::{Bytes, Time};
 
 /// What runs for an attempt on its node.
@@ -92,25 +94,36 @@ impl MapReduce {
             record,
             body: Body::Placed,
             known_progress: 0.0,
+            estimate: None,
             heard: Time::ZERO,
             container: None,
             holds_slot: true,
             failure: None,
             replayed: false,
+            pace: self.pace(id),
         });
         let (map, available) = (task, false);
         self.outputs.push(MapOutput { map, node, bytes: Bytes::ZERO, disk: 0, file: 0, available });
         id
     }
 
+    /// Attempts at equal tasks differ: in how the JVM compiles and collects, in what else the machine does.
+    fn pace(&self, id: AttemptId) -> f64 {
+        let variation = self.config.task_variation;
+        if variation == 0.0 {
+            return 1.0;
+        }
+        (1.0 + variation * RandomStream::new(self.seed, "task/pace", u64::from(id.0)).normal()).max(0.1)
+    }
+
     /// The node starts the attempt's container.
-    pub(crate) fn launch(&mut self, ctx: &mut Context, id: AttemptId) {
-        let latency = self.config.launch_latency;
+    pub(crate) fn launch(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.body = Body::Starting;
         attempt.record.wait(ctx.now, Waiting::StartUp);
         attempt.record.begin(ctx.now, Phase::Start);
-        ctx.timer_in(latency, task_tag(id, op::LAUNCH, 0));
+        let (job, node) = (attempt.record.job, attempt.record.node);
+        self.localise(ctx, hdfs, job, node, Waiter::Task(id));
     }
 
     pub(crate) fn on_task_tag(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
@@ -119,7 +132,10 @@ impl MapReduce {
         let node = attempt.record.node;
         let starting = matches!(attempt.body, Body::Starting);
         match op {
-            op::LAUNCH if starting => ctx.compute(node, self.config.jvm_start_cpu, task_tag(id, op::JVM, 0)),
+            op::LAUNCH if starting => {
+                let work = self.config.jvm_start_cpu.mul_f64(attempt.pace);
+                ctx.compute(node, work, task_tag(id, op::JVM, 0));
+            }
             op::JVM if starting => {
                 let asked = self.tell_master(ctx, id, op::DESCRIPTION, SMALL, DESCRIPTION);
                 if !asked {
@@ -148,13 +164,13 @@ impl MapReduce {
     }
 
     fn set_up(&mut self, ctx: &mut Context, id: AttemptId) {
-        let node = self.attempts[id.0 as usize].record.node;
-        ctx.compute(node, self.config.task_overhead_cpu, task_tag(id, op::SET_UP, 0));
+        let Attempt { record, pace, .. } = &self.attempts[id.0 as usize];
+        ctx.compute(record.node, self.config.task_overhead_cpu.mul_f64(*pace), task_tag(id, op::SET_UP, 0));
     }
 
     /// The task itself begins.
     fn begin(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
-        ctx.timer_in(self.config.progress_interval, task_tag(id, op::STATUS_DUE, 0));
+        ctx.timer_in(self.config.progress_interval(), task_tag(id, op::STATUS_DUE, 0));
         let seed = self.seed;
         let kind = self.attempts[id.0 as usize].record.kind;
         self.with_env(ctx, hdfs, id, |body, env, shuffle, _| match kind {
@@ -185,7 +201,8 @@ impl MapReduce {
     ) {
         let Self { config, jobs, attempts, outputs, shuffle, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
-        let Attempt { record, body, .. } = attempt;
+        let Attempt { record, body, pace, .. } = attempt;
+        let before = (record.first_phase_end, record.sort_end);
         let job = &jobs[record.job.0 as usize];
         let nowhere = super::job::Split::default();
         let split = if record.kind == TaskKind::Map { &job.splits[record.task as usize] } else { &nowhere };
@@ -202,9 +219,18 @@ impl MapReduce {
             node,
             process: process(id, node),
             record,
+            pace: *pace,
             next_disk: &mut next_disk[node.0 as usize],
         };
         let outcome = step(body, &mut env, shuffle, outputs);
+        let turned = match record.kind {
+            TaskKind::Map => before.0.is_none() && record.first_phase_end.is_some(),
+            TaskKind::Reduce => before.1.is_none() && record.sort_end.is_some(),
+        };
+        if turned {
+            // A map that begins to merge and a reduce that begins to reduce say so at once.
+            self.tell_master(ctx, id, op::PHASE, STATUS, SMALL);
+        }
         match outcome {
             Outcome::Running => {}
             Outcome::Done => self.end_on_node(ctx, hdfs, id),
@@ -332,7 +358,7 @@ impl MapReduce {
             return;
         }
         self.tell_master(ctx, id, op::STATUS, STATUS, SMALL);
-        ctx.timer_in(self.config.progress_interval, task_tag(id, op::STATUS_DUE, 0));
+        ctx.timer_in(self.config.progress_interval(), task_tag(id, op::STATUS_DUE, 0));
     }
 
     /// A call to the AppMaster; false in Hadoop 1, where the TaskTracker on the same node is told without the network.
@@ -363,6 +389,7 @@ impl MapReduce {
         }
         match op {
             op::STATUS => self.master_hears(ctx, hdfs, id),
+            op::PHASE => self.estimate(ctx, id),
             op::POLL => {
                 let known = self.jobs[job.0 as usize].events.len();
                 if let Body::Reduce(reduce) = &mut self.attempts[id.0 as usize].body {

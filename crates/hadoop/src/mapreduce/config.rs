@@ -83,10 +83,15 @@ pub struct MapReduceConfig {
     pub node_failures: u32,
     /// `yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent` (33): above this part of the nodes no node is blacklisted.
     pub blacklist_ignore_percent: u32,
-    /// How often a task reports its progress (3 s).
-    pub progress_interval: Time,
     /// Size of a unit of reading, computing and writing inside a task: the grain at which processor and disk are shared.
     pub chunk: Bytes,
+
+    /// Size of the job's program (`mapreduce.job.jar`), which the client puts into HDFS and each node fetches once; zero, the default here, for none.
+    pub job_jar: Bytes,
+    /// Size of the job's configuration (`job.xml`), fetched with it, and written twice by the AppMaster beside the history; zero for neither.
+    pub job_conf: Bytes,
+    /// `mapreduce.client.submit.file.replication` (10): replicas of both, as many as there are workers at most.
+    pub submit_replication: u32,
 
     /// CPU time to start a task's JVM and load its classes, seconds of one core at speed 1.
     pub jvm_start_cpu: Time,
@@ -94,6 +99,8 @@ pub struct MapReduceConfig {
     pub launch_latency: Time,
     /// CPU time of a task's own set-up, commit and clean-up.
     pub task_overhead_cpu: Time,
+    /// How much attempts at equal tasks differ in the CPU time that they take: the standard deviation, relative.
+    pub task_variation: f64,
 
     /// Settings of Hadoop 1.
     pub hadoop1: Hadoop1Config,
@@ -160,6 +167,10 @@ pub struct YarnConfig {
     pub off_switch_per_heartbeat: u32,
     /// `yarn.app.mapreduce.am.job.reduce.rampup.limit` (0.5): the part of the job's resources for reducers while maps wait.
     pub reduce_rampup_limit: f64,
+    /// How long it takes from the heartbeat that brings the AppMaster a container to that container's launch, as the quantiles in equal steps of a
+    /// distribution, ascending: for the containers that come first, for which it has all to prepare, and for later ones. None is no time at all.
+    pub first_start_delays: Vec<Time>,
+    pub start_delays: Vec<Time>,
     /// CPU time from the AppMaster's JVM to its registration and the job's launch, beyond a task's JVM.
     pub am_init_cpu: Time,
 }
@@ -219,11 +230,14 @@ impl Default for MapReduceConfig {
             max_attempts: 4,
             node_failures: 3,
             blacklist_ignore_percent: 33,
-            progress_interval: Time::from_secs(3),
             chunk: Bytes::from_mib(4),
+            job_jar: Bytes::ZERO,
+            job_conf: Bytes::ZERO,
+            submit_replication: 10,
             jvm_start_cpu: Time::from_ms(1_200),
             launch_latency: Time::from_ms(200),
             task_overhead_cpu: Time::from_ms(240),
+            task_variation: 0.0,
             hadoop1: Hadoop1Config::default(),
             yarn: YarnConfig::default(),
             replay: None,
@@ -265,7 +279,20 @@ impl Default for YarnConfig {
             containers_per_heartbeat: 1,
             off_switch_per_heartbeat: 1,
             reduce_rampup_limit: 0.5,
+            first_start_delays: Vec::new(),
+            start_delays: Vec::new(),
             am_init_cpu: Time::from_ms(1_000),
+        }
+    }
+}
+
+impl MapReduceConfig {
+    /// How often a task reports its progress: every 3 s in Hadoop 1 (`Task.PROGRESS_INTERVAL`), at a hundredth of its timeout in YARN
+    /// (`mapreduce.task.progress-report.interval`, MAPREDUCE-6242), 6 s by default.
+    pub fn progress_interval(&self) -> Time {
+        match self.generation {
+            Generation::Yarn if self.task_timeout > Time::ZERO => self.task_timeout / 100,
+            _ => Time::from_secs(3),
         }
     }
 }

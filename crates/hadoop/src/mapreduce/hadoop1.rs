@@ -200,7 +200,7 @@ impl MapReduce {
                 for id in launches {
                     if self.attempts[id.0 as usize].record.state == AttemptState::Running {
                         self.confirm_start(ctx, id);
-                        self.launch(ctx, id);
+                        self.launch(ctx, hdfs, id);
                     } else {
                         self.exit(ctx, hdfs, id);
                     }

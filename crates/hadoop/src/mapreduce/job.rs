@@ -8,6 +8,9 @@ use crate::workload::{Partitions, Source, Workload};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
+/// A control file of TestDFSIO: a sequence file with a name and a length.
+const CONTROL_FILE: Bytes = Bytes::new(112);
+
 /// What a job reads.
 #[derive(Clone, PartialEq, Debug)]
 pub enum JobInput {
@@ -15,6 +18,19 @@ pub enum JobInput {
     Files(Vec<Bytes>),
     /// Splits of these lengths with the nodes that hold their replicas (a recorded layout).
     Splits(Vec<(Bytes, Vec<NodeId>)>),
+    /// Whole files that small control files name (TestDFSIO): a map runs near its control file, wherever its data is.
+    Named(Vec<NamedFile>),
+}
+
+/// A file that a control file names.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NamedFile {
+    /// Its length.
+    pub length: Bytes,
+    /// The node on which it was written, which holds a replica of each of its blocks; none if it came from outside.
+    pub writer: Option<NodeId>,
+    /// The nodes that hold the control file; none if HDFS places it.
+    pub named_on: Vec<NodeId>,
 }
 
 impl JobInput {
@@ -23,6 +39,7 @@ impl JobInput {
         match self {
             Self::Files(files) => files.iter().copied().sum(),
             Self::Splits(splits) => splits.iter().map(|(bytes, _)| *bytes).sum(),
+            Self::Named(files) => files.iter().map(|file| file.length).sum(),
         }
     }
 }
@@ -358,6 +375,9 @@ fn splits(spec: &JobSpec, ctx: &Context, hdfs: &mut Hdfs) -> Vec<Split> {
         JobInput::Files(files) => {
             files.iter().map(|&length| hdfs.add_file(ctx, length, block_size, replication, None)).collect()
         }
+        JobInput::Named(files) => {
+            files.iter().map(|file| hdfs.add_file(ctx, file.length, block_size, replication, file.writer)).collect()
+        }
         JobInput::Splits(splits) => splits
             .iter()
             .map(|(bytes, hosts)| hdfs.place_file(ctx, hosts.len() as u32, &[(*bytes, hosts.clone())]))
@@ -378,6 +398,16 @@ fn splits(spec: &JobSpec, ctx: &Context, hdfs: &mut Hdfs) -> Vec<Split> {
             let bytes = blocks.iter().map(|&(_, bytes)| bytes).sum();
             let hosts = hdfs.namespace().block(blocks[0].0).replicas.clone();
             splits.push(Split { blocks, bytes, hosts });
+        }
+    }
+    if let JobInput::Named(files) = &spec.input {
+        for (split, file) in splits.iter_mut().zip(files) {
+            split.hosts = if file.named_on.is_empty() {
+                let control = hdfs.add_file(ctx, CONTROL_FILE, block_size, replication, None);
+                hdfs.namespace().block(hdfs.namespace().file(control).blocks[0]).replicas.clone()
+            } else {
+                file.named_on.clone()
+            };
         }
     }
     // Hadoop numbers the splits largest first; a recorded layout has its numbers.

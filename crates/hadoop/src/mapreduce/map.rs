@@ -284,7 +284,11 @@ impl MapTask {
         let at_hand = self.arrived - self.taken;
         let room = self.buffer.room();
         if rest > Bytes::ZERO {
-            let least = PIECE.min(env.config.chunk).min(env.hdfs.config().read_window).min(rest).min(room);
+            let hdfs = env.hdfs.config();
+            let remote = self.source.is_some_and(|source| source != env.node);
+            // Half a remote reader's window, or what follows would wait for this piece.
+            let window = if remote { hdfs.remote_window / 2 } else { hdfs.read_window };
+            let least = PIECE.min(env.config.chunk).min(window).min(rest).min(room);
             if least == Bytes::ZERO || at_hand < least {
                 return;
             }
@@ -298,7 +302,7 @@ impl MapTask {
                 env.hdfs.take(env.ctx, read, piece);
             }
             let work = Time::from_secs_f64(env.spec.workload.costs.map * piece.get() as f64);
-            env.ctx.compute(env.node, work, env.tag(op::MAP, 0));
+            env.compute(work, env.tag(op::MAP, 0));
         } else if self.spill.is_none() {
             if self.buffer.is_empty() || env.spec.reducers == 0 {
                 self.end_map(env);
@@ -334,7 +338,7 @@ impl MapTask {
         env.record.spills += 1;
         env.record.spilled_records += data.records;
         self.spill = Some(Spill { since: env.ctx.now, data, file, sorting: true, stream });
-        env.ctx.compute(env.node, sort, env.tag(op::SORT, 0));
+        env.compute(sort, env.tag(op::SORT, 0));
     }
 
     fn finish_spill(&mut self, env: &mut Env) {

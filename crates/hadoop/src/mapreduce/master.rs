@@ -36,10 +36,10 @@ impl MapReduce {
         let value = tag.value();
         let job = JobId(value as u32);
         match tag.kind() {
-            kind::SUBMIT_DUE => self.submit(ctx, job),
+            kind::SUBMIT_DUE => self.bring(ctx, hdfs, job),
             kind::TIMEOUT_DUE => self.check_timeouts(ctx, hdfs, job),
             kind::SPECULATE_DUE => self.speculate(ctx, job),
-            kind::REPLAY_DUE => self.replay(ctx, value as usize),
+            kind::REPLAY_DUE => self.replay(ctx, hdfs, value as usize),
             _ => match self.config.generation {
                 Generation::Yarn => self.on_yarn_timer(ctx, hdfs, tag),
                 Generation::Hadoop1 => self.on_hadoop1_timer(ctx, tag),
@@ -95,7 +95,7 @@ impl MapReduce {
         self.arm_timeout(ctx, id);
     }
     /// A recorded attempt starts where and when it did.
-    fn replay(&mut self, ctx: &mut Context, number: usize) {
+    fn replay(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, number: usize) {
         let job = JobId(0);
         let Some(plan) = self.config.replay.as_ref().and_then(|replay| replay.attempts.get(number)).copied() else {
             return;
@@ -120,7 +120,7 @@ impl MapReduce {
             self.occupy_slot(id);
         }
         self.confirm_start(ctx, id);
-        self.launch(ctx, id);
+        self.launch(ctx, hdfs, id);
     }
 
     /// Asks for one attempt more at a task, or in a replay starts it again where it was.
@@ -211,12 +211,21 @@ impl MapReduce {
             attempt.heard = ctx.now;
         }
         attempt.known_progress = progress;
+        self.estimate(ctx, id);
+        let attempt = &self.attempts[id.0 as usize];
         if attempt.record.state != AttemptState::Running {
             return;
         }
         for map in reports {
             self.fetch_failed(ctx, hdfs, job, map);
         }
+    }
+    /// A report is there: it says how long the attempt will run in all (`LegacyTaskRuntimeEstimator`). One that only says that a phase has begun carries the
+    /// progress of the one before it, which is none before the first.
+    pub(crate) fn estimate(&mut self, ctx: &Context, id: AttemptId) {
+        let attempt = &mut self.attempts[id.0 as usize];
+        let elapsed = ctx.now.saturating_sub(attempt.record.start);
+        attempt.estimate = Some(elapsed.mul_f64(1.0 / attempt.known_progress.max(1e-4)));
     }
     fn fetch_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, map: AttemptId) {
         let running =
@@ -384,7 +393,7 @@ impl MapReduce {
             self.kill(ctx, hdfs, attempt, "the job is over");
         }
         match self.config.generation {
-            Generation::Yarn => self.unregister(ctx, id),
+            Generation::Yarn => self.close_history(ctx, hdfs, id),
             Generation::Hadoop1 => self.job_left(ctx),
         }
     }
@@ -448,12 +457,16 @@ impl MapReduce {
         for output in self.outputs.iter_mut().filter(|output| output.node == node) {
             output.available = false;
         }
+        self.files_node_down(node);
         match self.config.generation {
             Generation::Yarn => self.yarn_node_down(node),
             Generation::Hadoop1 => self.tracker_down(node),
         }
     }
     pub(crate) fn node_up(&mut self, ctx: &mut Context, node: NodeId) {
+        if node == ctx.nodes.master() {
+            self.bring_again(ctx);
+        }
         match self.config.generation {
             Generation::Yarn => self.yarn_node_up(ctx, node),
             Generation::Hadoop1 => self.tracker_up(ctx, node),

@@ -5,6 +5,7 @@ mod attempt;
 mod buffer;
 mod config;
 pub mod critical;
+mod files;
 mod hadoop1;
 mod job;
 mod map;
@@ -19,7 +20,7 @@ mod task;
 mod yarn;
 
 pub use config::{Generation, Hadoop1Config, MapReduceConfig, Policy, Replay, ReplayAttempt, YarnConfig};
-pub use job::{JobInput, JobSpec};
+pub use job::{JobInput, JobSpec, NamedFile};
 
 use crate::context::{Context, Part};
 use crate::effect::{Input, NodeId, Tag};
@@ -28,6 +29,7 @@ use crate::hdfs::Hdfs;
 use crate::record::{AttemptId, AttemptRecord, AttemptState, JobId, Records};
 use crate::rpc::Server;
 use attempt::Body;
+use files::JobFiles;
 use hadoop1::JobTracker;
 use job::Job;
 use shuffle::Shuffle;
@@ -68,6 +70,16 @@ mod kind {
     pub const UNREGISTER: u8 = 32;
     /// A TaskTracker asks for map completion events on behalf of its reducers; value: job (24 bits), node (24 bits).
     pub const EVENTS: u8 = 33;
+    /// The client writes a file of a job; value: job.
+    pub const STAGE: u8 = 34;
+    /// A node fetches the files of a job; value: job (24 bits), node (24 bits).
+    pub const LOCALISE: u8 = 35;
+    /// Time to try that again for an AppMaster; value: container.
+    pub const LOCALISE_DUE: u8 = 36;
+    /// The AppMaster writes a file of the job's history; value: job.
+    pub const HISTORY: u8 = 37;
+    /// The AppMaster has a container's launch ready; value: attempt.
+    pub const START_DUE: u8 = 38;
 }
 
 /// Masters, workers and tasks.
@@ -76,6 +88,8 @@ pub struct MapReduce {
     config: MapReduceConfig,
     seed: u64,
     jobs: Vec<Job>,
+    /// By job.
+    files: Vec<JobFiles>,
     attempts: Vec<Attempt>,
     /// By attempt: the output of a map that is done.
     outputs: Vec<MapOutput>,
@@ -93,6 +107,8 @@ pub(crate) struct Attempt {
     body: Body,
     /// Master: the last progress heard of, and when it last moved.
     pub known_progress: f64,
+    /// Master: how long it would run by its last report (YARN).
+    pub estimate: Option<Time>,
     heard: Time,
     /// Its container (YARN).
     container: Option<u32>,
@@ -102,6 +118,8 @@ pub(crate) struct Attempt {
     failure: Option<&'static str>,
     /// Recorded, not scheduled.
     replayed: bool,
+    /// The processor time that its work takes, by what it takes on average.
+    pace: f64,
 }
 
 impl Attempt {
@@ -130,6 +148,7 @@ impl MapReduce {
             shuffle: Shuffle::new(&config, nodes, jobs.len()),
             yarn: Yarn::new(&config, nodes, jobs.len(), seed),
             tracker: JobTracker::new(nodes, jobs.len(), seed),
+            files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
             config,
             seed,
             jobs,
@@ -223,7 +242,7 @@ impl MapReduce {
                 Event::Served { call, to, .. } => self.on_served(ctx, hdfs, call, to, tag),
                 Event::Replied { .. } => self.on_replied(ctx, hdfs, tag),
                 Event::CallFailed { .. } => self.on_call_failed(ctx, hdfs, tag),
-                _ => {}
+                _ => self.on_files(ctx, hdfs, event),
             };
         }
         let (id, op, argument) = read_task_tag(tag);

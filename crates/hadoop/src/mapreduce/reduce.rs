@@ -201,7 +201,7 @@ impl ReduceTask {
         let file = (bytes > self.single_limit).then(|| self.new_file(env, bytes));
         self.copying.insert(slot, Copying { map, bytes, file, checked: false });
         let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64);
-        env.ctx.compute(env.node, work, env.tag(op::COPY, slot));
+        env.compute(work, env.tag(op::COPY, slot));
     }
     pub fn on_copied(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], slot: u16) -> Outcome {
         let Some(copying) = self.copying.get_mut(&slot) else { return Outcome::Running };

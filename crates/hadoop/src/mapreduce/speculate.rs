@@ -16,8 +16,8 @@ const HADOOP1_LAG: Time = Time::from_secs(60);
 
 /// The task of `kind` that would gain most from a copy, if one may start.
 ///
-/// YARN (`DefaultSpeculator`): the estimated end is start + elapsed / progress, a copy is taken to last as long as the mean of the done tasks, and the task
-/// whose copy would end earliest before it is chosen. Hadoop 1 as LATE has it (Zaharia and others, OSDI 2008; in Hadoop since 0.21): among tasks whose
+/// YARN (`DefaultSpeculator`): the estimated end is start + elapsed / progress at its last report, a copy is taken to last as long as the mean of the done tasks,
+/// and the task whose copy would end earliest before it is chosen. Hadoop 1 as LATE has it (Zaharia and others, OSDI 2008; in Hadoop since 0.21): among tasks whose
 /// progress rate is a standard deviation below the mean, the one with the longest estimated time left.
 pub(crate) fn candidate(
     job: &Job,
@@ -56,17 +56,13 @@ pub(crate) fn candidate(
             {
                 return None;
             }
-            let replacement = durations.mean();
+            let replacement = now.saturating_add(Time::from_secs_f64(durations.mean()));
             best(
                 running
                     .into_iter()
                     .filter_map(|(task, attempt)| {
-                        let (elapsed, progress) = estimate(attempt);
-                        if progress <= 0.0 {
-                            return None;
-                        }
-                        let left = elapsed / progress - elapsed;
-                        (left > replacement).then_some((task, left - replacement))
+                        let end = attempt.record.start.saturating_add(attempt.estimate?);
+                        (end > replacement).then(|| (task, (end - replacement).as_secs_f64()))
                     })
                     .collect(),
             )

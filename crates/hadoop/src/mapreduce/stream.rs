@@ -127,7 +127,7 @@ impl Stream {
         if self.processing == Bytes::ZERO && self.processed < self.read && backlog < chunk * AHEAD {
             self.processing = chunk.min(self.read - self.processed);
             let work = Time::from_secs_f64(self.cpu * self.processing.get() as f64 / self.total.get() as f64);
-            env.ctx.compute(env.node, work, env.stream_tag(self.slot, Step::Compute));
+            env.compute(work, env.stream_tag(self.slot, Step::Compute));
         }
         if self.writing == Bytes::ZERO && backlog > Bytes::ZERO {
             let whole = self.processed == self.total;

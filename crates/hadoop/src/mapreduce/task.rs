@@ -9,7 +9,7 @@ use crate::hdfs::Hdfs;
 use crate::record::{AttemptId, AttemptRecord, Interval, Phase};
 use crate::rpc::Process;
 use crate::workload::Partitions;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// Kind of the tags of a task's own requests; the value is the attempt (24 bits), the operation (8 bits) and its argument (16 bits).
 pub(crate) const TASK: u8 = 0;
@@ -33,6 +33,8 @@ pub(crate) mod op {
     pub const STATUS_DUE: u8 = 7;
     /// A report of progress (a call to the master).
     pub const STATUS: u8 = 8;
+    /// The report that a phase has begun (a call to the master).
+    pub const PHASE: u8 = 10;
     /// The report that the task is done (a call to the master).
     pub const DONE: u8 = 9;
     /// A piece of the map function.
@@ -95,6 +97,8 @@ pub(crate) struct Env<'a> {
     pub node: NodeId,
     pub process: Process,
     pub record: &'a mut AttemptRecord,
+    /// The processor time that its work takes, by what it takes on average.
+    pub pace: f64,
     /// The next of the node's disks for a new local file.
     pub next_disk: &'a mut u32,
 }
@@ -111,6 +115,10 @@ impl Env<'_> {
         };
         self.tag(op, slot)
     }
+    /// Runs `work` of the task, as long as this attempt takes for it.
+    pub fn compute(&mut self, work: Time, tag: Tag) {
+        self.ctx.compute(self.node, work.mul_f64(self.pace), tag);
+    }
     /// A new local file; the node's disks take turns (`mapreduce.cluster.local.dir`).
     pub fn new_file(&mut self, number: u32, bytes: Bytes) -> LocalFile {
         let disks = self.ctx.nodes.info(self.node).disks.max(1);
@@ -124,7 +132,7 @@ impl Env<'_> {
         self.record.begin(now, phase);
     }
     /// A phase that ran beside the others since `start` ends now.
-    pub fn beside(&mut self, phase: Phase, start: units::Time) {
+    pub fn beside(&mut self, phase: Phase, start: Time) {
         let finish = self.ctx.now;
         self.record.intervals.push(Interval { phase, start, finish });
     }

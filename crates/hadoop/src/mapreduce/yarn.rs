@@ -3,12 +3,13 @@
 
 use super::allocate::{App, Container, RmNode, Role};
 use super::config::MapReduceConfig;
+use super::files::Waiter;
 use super::job::MapRequests;
 use super::{MapReduce, control, kind};
 use crate::context::Context;
 use crate::effect::{NodeId, Service, Tag};
 use crate::hdfs::Hdfs;
-use crate::record::{AttemptId, AttemptState, JobId, JobState, TaskKind};
+use crate::record::{AttemptId, AttemptState, JobId, JobState, Locality, TaskKind};
 use crate::rpc::{self, Call, CallId, Process, Server, ServerConfig};
 use des::RandomStream;
 use units::{Bytes, Time};
@@ -21,8 +22,8 @@ const NODE_MANAGER: u32 = 8_041;
 /// The first of the AppMasters' umbilical ports.
 pub(crate) const UMBILICAL: u32 = 30_000;
 /// Process numbers on their nodes.
-const NODE_PROCESS: u32 = 1;
-const CLIENT_PROCESS: u32 = 2;
+pub(crate) const NODE_PROCESS: u32 = 1;
+pub(crate) const CLIENT_PROCESS: u32 = 2;
 const RM_PROCESS: u32 = 3;
 const MASTER_PROCESS: u32 = 500;
 
@@ -49,6 +50,8 @@ pub(crate) struct Yarn {
     managers: Vec<NodeManager>,
     masters: Vec<Master>,
     random: RandomStream,
+    /// How long each container takes to be launched.
+    delays: RandomStream,
 }
 
 /// A NodeManager: what it has to tell at its next heartbeat.
@@ -73,6 +76,10 @@ struct Master {
     pub headroom: Bytes,
     /// Containers that it could not use.
     releases: Vec<u32>,
+    /// It has had containers before.
+    served: bool,
+    /// Reducers that its next heartbeat asks for.
+    reduces: u32,
 }
 
 #[derive(Debug, Default)]
@@ -100,6 +107,7 @@ impl Yarn {
             managers: (0..nodes).map(|_| NodeManager::default()).collect(),
             masters: (0..jobs).map(|_| Master::default()).collect(),
             random: RandomStream::new(seed, "yarn/heartbeat-phase", 0),
+            delays: RandomStream::new(seed, "yarn/start-delay", 0),
         }
     }
     /// Where a job's AppMaster is registered.
@@ -112,7 +120,7 @@ impl MapReduce {
     fn scheduler(ctx: &Context) -> Server {
         Server { node: ctx.nodes.master(), port: SCHEDULER }
     }
-    fn master_process(&self, job: JobId) -> Option<Process> {
+    pub(crate) fn master_process(&self, job: JobId) -> Option<Process> {
         Some(Process { node: self.yarn.masters[job.0 as usize].node?, id: MASTER_PROCESS + job.0 })
     }
 
@@ -133,11 +141,8 @@ impl MapReduce {
         ctx.timer_in(delay, control(kind::WORKER_DUE, life << 32 | u64::from(node.0)));
     }
 
-    /// The client submits a job.
+    /// The client submits a job whose files are in HDFS.
     pub(crate) fn submit(&mut self, ctx: &mut Context, job: JobId) {
-        if !ctx.nodes.is_up(ctx.nodes.master()) {
-            return ctx.timer_in(Time::from_secs(1), control(kind::SUBMIT_DUE, u64::from(job.0)));
-        }
         self.jobs[job.0 as usize].record.submit = ctx.now;
         let from = Process { node: ctx.nodes.master(), id: CLIENT_PROCESS };
         let port =
@@ -170,7 +175,7 @@ impl MapReduce {
                 for node in ctx.nodes.workers() {
                     let heard = self.yarn.nodes[node.0 as usize].heard;
                     if heard.is_some_and(|heard| heard.saturating_add(expiry) <= ctx.now) {
-                        self.rm_loses(ctx, node);
+                        self.rm_loses(ctx, hdfs, node);
                     }
                 }
                 if !self.finished {
@@ -186,6 +191,18 @@ impl MapReduce {
             }
             kind::MASTER_READY => self.register(ctx, value as u32),
             kind::MASTER_DUE => self.master_beat(ctx, hdfs, value as u32),
+            kind::START_DUE => {
+                let id = AttemptId(value as u32);
+                if self.is_placed(id) && !self.container_ended(id) {
+                    self.start_task(ctx, id);
+                }
+            }
+            kind::LOCALISE_DUE => {
+                let Container { job, node, ended, .. } = self.yarn.containers[value as usize];
+                if !ended && ctx.nodes.is_up(node) {
+                    self.localise(ctx, hdfs, job, node, Waiter::Master(value as u32));
+                }
+            }
             _ => {}
         }
     }
@@ -194,20 +211,20 @@ impl MapReduce {
         let value = tag.value();
         match tag.kind() {
             kind::SUBMIT => self.yarn.apps[value as usize].wants_master = true,
-            kind::WORKER_BEAT => self.rm_hears(ctx, NodeId(value as u32), call),
+            kind::WORKER_BEAT => self.rm_hears(ctx, hdfs, NodeId(value as u32), call),
             kind::START_MASTER => {
                 let container = &mut self.yarn.containers[value as usize];
                 if !container.ended && !std::mem::replace(&mut container.started, true) {
-                    let job = container.job;
+                    let (job, node) = (container.job, container.node);
                     self.jobs[job.0 as usize].record.master_start = Some(ctx.now);
-                    ctx.timer_in(self.config.launch_latency, control(kind::MASTER_LAUNCHED, value));
+                    self.localise(ctx, hdfs, job, node, Waiter::Master(value as u32));
                 }
             }
             kind::MASTER_BEAT => self.rm_answers(ctx, value as u32, call),
             kind::START_TASK => {
                 let id = AttemptId(value as u32);
                 if ctx.nodes.is_up(to.node) && !self.container_ended(id) && self.is_placed(id) {
-                    self.launch(ctx, id);
+                    self.launch(ctx, hdfs, id);
                 }
             }
             kind::STOP_TASK => {
@@ -295,11 +312,11 @@ impl MapReduce {
     }
 
     /// A NodeManager's heartbeat is at the ResourceManager: containers that ended are freed, and the node is offered to the jobs.
-    fn rm_hears(&mut self, ctx: &mut Context, node: NodeId, call: CallId) {
+    fn rm_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, node: NodeId, call: CallId) {
         let life = self.yarn.managers[node.0 as usize].life;
         if std::mem::replace(&mut self.yarn.nodes[node.0 as usize].life, life) != life {
             // It has restarted and registers anew: what ran there is gone.
-            self.rm_loses(ctx, node);
+            self.rm_loses(ctx, hdfs, node);
         }
         self.yarn.nodes[node.0 as usize].heard = Some(ctx.now);
         for container in self.yarn.managers[node.0 as usize].telling.clone() {
@@ -346,6 +363,7 @@ impl MapReduce {
         }
         let master = &mut self.yarn.masters[job.0 as usize];
         *master = Master { container: Some(container), node: Some(node), ..Master::default() };
+        self.open_history(ctx, hdfs, job);
         let launch = self.config.replay.as_ref().and_then(|replay| replay.launch);
         let due = launch
             .map_or(ctx.now, |launch| self.jobs[job.0 as usize].record.submit.saturating_add(launch))
@@ -369,7 +387,7 @@ impl MapReduce {
             self.launch_job(ctx, hdfs, job);
         }
         let requests = self.jobs[job.0 as usize].map_requests(&ctx.nodes);
-        let reduces = self.reduces_to_ask(ctx, hdfs, job, &requests);
+        let reduces = self.yarn.masters[job.0 as usize].reduces.min(self.jobs[job.0 as usize].wanted(TaskKind::Reduce));
         let again = self.jobs[job.0 as usize].wants_again();
         let useless = [TaskKind::Map, TaskKind::Reduce].map(|kind| self.useless_nodes(job, kind));
         let app = &mut self.yarn.apps[job.0 as usize];
@@ -425,16 +443,39 @@ impl MapReduce {
         for node in answer.lost_nodes {
             self.node_lost(ctx, job, node);
         }
-        for granted in answer.granted {
-            if self.yarn.containers[granted as usize].ended {
-                continue;
-            }
-            match self.assign(ctx, job, granted) {
-                Some(id) => self.start_task(ctx, id),
-                None => self.yarn.masters[job.0 as usize].releases.push(granted),
-            }
+        let mut granted = answer.granted;
+        granted.retain(|&granted| !self.yarn.containers[granted as usize].ended);
+        let first = !granted.is_empty() && !std::mem::replace(&mut self.yarn.masters[job.0 as usize].served, true);
+        // All of them look for a local task before any takes one that is farther (`RMContainerAllocator.assignMapsWithLocality`).
+        for farthest in [Locality::Node, Locality::Rack, Locality::Remote] {
+            granted.retain(|&granted| {
+                let id = self.assign(ctx, job, granted, farthest);
+                if let Some(id) = id {
+                    let delay = self.start_delay(first);
+                    if delay > Time::ZERO {
+                        ctx.timer_in(delay, control(kind::START_DUE, u64::from(id.0)));
+                    } else {
+                        self.start_task(ctx, id);
+                    }
+                }
+                id.is_none()
+            });
         }
+        self.yarn.masters[job.0 as usize].releases.extend(granted);
+        // Reducers are scheduled when a heartbeat is over, and asked for in the next (`RMContainerAllocator.heartbeat`).
+        let requests = self.jobs[job.0 as usize].map_requests(&ctx.nodes);
+        self.yarn.masters[job.0 as usize].reduces = self.reduces_to_ask(ctx, hdfs, job, &requests);
         self.after(ctx, hdfs, job);
+    }
+    /// How long the AppMaster and the NodeManager take to launch a container: drawn among those that are given, those between two of them as likely.
+    fn start_delay(&mut self, first: bool) -> Time {
+        let yarn = &self.config.yarn;
+        let delays =
+            if first && !yarn.first_start_delays.is_empty() { &yarn.first_start_delays } else { &yarn.start_delays };
+        let Some(last) = delays.len().checked_sub(1) else { return Time::ZERO };
+        let place = self.yarn.delays.uniform() * last as f64;
+        let (below, above) = (delays[place as usize], delays[(place as usize + 1).min(last)]);
+        below + above.saturating_sub(below).mul_f64(place - libm::floor(place))
     }
     fn start_task(&mut self, ctx: &mut Context, id: AttemptId) {
         let record = &self.attempts[id.0 as usize].record;
@@ -485,7 +526,7 @@ impl MapReduce {
     }
 
     /// The ResourceManager gives a node up, or finds that it has restarted.
-    fn rm_loses(&mut self, ctx: &mut Context, node: NodeId) {
+    fn rm_loses(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, node: NodeId) {
         let state = &mut self.yarn.nodes[node.0 as usize];
         state.heard = None;
         for container in std::mem::take(&mut state.containers) {
@@ -494,7 +535,7 @@ impl MapReduce {
             // If the node was only out of reach, it stops them when it is heard again.
             self.yarn.nodes[node.0 as usize].clean_up.extend(attempt);
             if role == Role::Master && !self.yarn.apps[job.0 as usize].left {
-                self.master_lost(ctx, job);
+                self.master_lost(ctx, hdfs, job);
             }
         }
         for app in &mut self.yarn.apps {
@@ -502,7 +543,8 @@ impl MapReduce {
         }
     }
     /// The AppMaster is lost: its containers are stopped, and another attempt at it is asked for, which recovers the maps that were done.
-    fn master_lost(&mut self, ctx: &mut Context, job: JobId) {
+    fn master_lost(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        self.drop_history(ctx, hdfs, job);
         self.yarn.masters[job.0 as usize] = Master::default();
         let running: Vec<AttemptId> = self.running(job).collect();
         for id in running {

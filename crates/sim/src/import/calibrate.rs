@@ -36,6 +36,10 @@ pub struct Calibration {
     pub costs: Costs,
     /// CPU time to start a task, which its counters leave out.
     pub start_up: Option<f64>,
+    /// How much maps of one size differ in their work: the standard deviation, relative; zero if there are no two.
+    pub variation: f64,
+    /// Seconds from the heartbeat that brought its container to an attempt's start, ascending: of the first attempts, and of later ones.
+    pub start_delays: [Vec<f64>; 2],
     /// Seconds from the start of the AppMaster to the launch of the job.
     pub master_start: Option<f64>,
     /// Whether an attempt was started beside another.
@@ -88,6 +92,8 @@ pub struct Costs {
 pub struct Given {
     /// The machines.
     pub machines: Machines,
+    /// Seconds between two heartbeats of an AppMaster.
+    pub heartbeat: f64,
     /// A map's sort buffer.
     pub sort_buffer: Bytes,
     /// How full it is when a spill begins.
@@ -108,6 +114,12 @@ pub struct Given {
 
 /// No map reads more than this; a counter that says so is wrong.
 const LARGEST: u64 = 1 << 44;
+/// Maps are of one size if one has no more than this times the bytes of the next smaller one.
+const ONE_SIZE: f64 = 1.03;
+/// More than that is no noise.
+const MOST_VARIATION: f64 = 0.5;
+/// Heartbeats after which it is not known any more when they were.
+const HEARTBEATS_KNOWN: f64 = 30.0;
 /// The smallest volume from which a cost per byte is read: below it, fixed costs hide it.
 const ENOUGH: f64 = 1e6;
 /// The same for a reducer, whose commit alone takes as much CPU as the reduction of some megabytes.
@@ -156,8 +168,9 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         (map_ratio, reduce_ratio) = (1.0, 1.0);
     }
     let combiner = combiner(job, &maps, &reduces);
-    let (costs, start_up) =
-        Fit { job, hosts, given, maps: &maps, reduces: &reduces, input, combiner }.costs(&mut assumed);
+    let fit = Fit { job, hosts, given, maps: &maps, reduces: &reduces, input, combiner };
+    let (costs, start_up) = fit.costs(&mut assumed);
+    let variation = fit.variation(start_up.unwrap_or(0.0));
     Calibration {
         shape,
         splits,
@@ -176,6 +189,8 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         side_ratio,
         costs,
         start_up,
+        variation,
+        start_delays: start_delays(job, given.heartbeat),
         master_start: job.masters.last().map(|master| (job.launch_ms - master.start_ms).max(0) as f64 / 1e3),
         speculative: each_attempt(job).any(|(_, a)| a.speculative),
         assumed,
@@ -209,6 +224,30 @@ fn volume(shape: Shape, map: &Attempt) -> Bytes {
 
 fn split_hosts(job: &JobHistory, hosts: &Hosts) -> Vec<Vec<u32>> {
     job.maps.iter().map(|t| t.preferred_hosts.iter().filter_map(|h| hosts.number(h)).collect()).collect()
+}
+
+/// The AppMaster gets containers at its heartbeats, the first of which leaves at the job's launch and the second of which brings the first
+/// containers' tasks. What is beyond a whole number of intervals is the delay. Each heartbeat comes some milliseconds later than that,
+/// so that only those of the first half minute are known.
+fn start_delays(job: &JobHistory, heartbeat: f64) -> [Vec<f64>; 2] {
+    let mut delays = [Vec::new(), Vec::new()];
+    if job.masters.is_empty() || heartbeat <= 0.0 {
+        return delays;
+    }
+    let starts = each_attempt(job).filter_map(|(_, a)| a.start_ms).map(|ms| (ms - job.launch_ms) as f64 / 1e3);
+    let starts: Vec<f64> = starts.filter(|s| *s > 0.0 && *s < HEARTBEATS_KNOWN * heartbeat).collect();
+    let first = starts.iter().copied().fold(f64::INFINITY, f64::min);
+    let beat = libm::floor(first / heartbeat) * heartbeat;
+    for start in starts {
+        // What begins within an interval of the first came with it.
+        let together = start - first < heartbeat;
+        let delay = if together { start - beat } else { start - libm::floor(start / heartbeat) * heartbeat };
+        delays[usize::from(!together)].push(delay);
+    }
+    for list in &mut delays {
+        list.sort_by(f64::total_cmp);
+    }
+    delays
 }
 
 /// A combiner's keys: as many as the reducers saw in all, with the Zipf exponent that leaves as many records as they got.
@@ -292,6 +331,27 @@ impl Fit<'_> {
         let merging = costs.merge.unwrap_or(0.0) * 1e-9 * sorting.merged;
         costs.map = Some(1e9 * (worked - sorting.spilling - merging).max(0.0) / self.input);
         (costs, Some(start_up))
+    }
+
+    /// How much the work of maps of one size differs: the deviations from the mean of their size, pooled.
+    fn variation(&self, start_up: f64) -> f64 {
+        let all = work(self.job, self.hosts, &self.given.machines, start_up);
+        let mut maps: Vec<(Bytes, f64)> = each_attempt(self.job)
+            .zip(all)
+            .filter(|((map, attempt), _)| *map && attempt.state == AttemptState::Succeeded)
+            .map(|((_, attempt), work)| (volume(shape(self.maps), attempt), work.first + work.second))
+            .collect();
+        maps.sort_by_key(|(bytes, _)| *bytes);
+        let same = |a: &(Bytes, f64), b: &(Bytes, f64)| b.0 <= a.0.mul_f64(ONE_SIZE);
+        let (mut squares, mut freedom) = (0.0, 0.0);
+        for group in maps.chunk_by(same) {
+            let mean = group.iter().map(|(_, work)| work).sum::<f64>() / group.len() as f64;
+            if mean > 0.0 {
+                squares += group.iter().map(|(_, work)| (work / mean - 1.0) * (work / mean - 1.0)).sum::<f64>();
+                freedom += group.len() as f64 - 1.0;
+            }
+        }
+        if freedom > 0.0 { libm::sqrt(squares / freedom).min(MOST_VARIATION) } else { 0.0 }
     }
 
     /// The CPU time of a start and the work of successful attempts. How long reducers that start take their share of the

@@ -15,10 +15,15 @@ impl Hosts {
     /// Hosts named `<prefix><number>` keep their numbers where these are those of the cluster's workers; else they are
     /// numbered in the order of their names, numbers in names counting as such.
     pub fn of(job: &JobHistory, workers: Option<u32>) -> Self {
-        let tasks = || job.maps.iter().chain(&job.reduces);
+        Self::of_all(&[job], workers)
+    }
+    /// The same of several jobs on one cluster.
+    pub fn of_all(jobs: &[&JobHistory], workers: Option<u32>) -> Self {
+        let tasks = || jobs.iter().flat_map(|job| job.maps.iter().chain(&job.reduces));
         let attempts = tasks().flat_map(|t| &t.attempts).map(|a| &a.host);
         let preferred = tasks().flat_map(|t| &t.preferred_hosts);
-        let names: BTreeSet<_> = attempts.chain(preferred).chain(job.masters.iter().map(|m| &m.host)).collect();
+        let masters = jobs.iter().flat_map(|job| &job.masters).map(|master| &master.host);
+        let names: BTreeSet<_> = attempts.chain(preferred).chain(masters).collect();
         let mut names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).cloned().collect();
         names.sort_by_key(|name| (split(name).0.to_owned(), split(name).1, name.clone()));
 

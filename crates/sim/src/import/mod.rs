@@ -18,7 +18,7 @@ pub use work::{Machines, Work};
 
 use crate::scenario::{Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
 use hadoop::hdfs::HdfsConfig;
-use hadoop::history::{JobHistory, JobState};
+use hadoop::history::{JobHistory, JobState, Task};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::{Bytes, Time};
@@ -30,6 +30,8 @@ pub struct Sources<'a> {
     pub cluster: Option<(&'a str, &'a str)>,
     /// The run's configuration and shaping.
     pub settings: Option<Settings>,
+    /// The job that wrote the files that this one reads, where a history does not say where they are (TestDFSIO).
+    pub writer: Option<&'a JobHistory>,
 }
 
 /// An imported job.
@@ -59,6 +61,8 @@ pub enum ImportError {
     Empty(String),
     /// The rate to which links are shaped is none.
     Rate(String),
+    /// The job that should have written the files did not write as many: its name, and how many there are.
+    Writer(String, usize),
 }
 
 impl std::fmt::Display for ImportError {
@@ -77,6 +81,9 @@ impl std::fmt::Display for ImportError {
                 write!(f, "the history names {needs} hosts, and the cluster has {has} workers: set `cluster.workers`")
             }
             Self::Empty(id) => write!(f, "{id} has no map task"),
+            Self::Writer(id, files) => {
+                write!(f, "{id} has not written the {files} files on hosts of the cluster, one with each map")
+            }
             Self::Rate(error) => write!(f, "network_rate_per_worker: {error}"),
         }
     }
@@ -108,7 +115,8 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     }
     let (file, text) = sources.cluster.unwrap_or((&job.id, ""));
     let mut scenario = Scenario::parse(file, text, &assignments).map_err(ImportError::Scenario)?;
-    let hosts = Hosts::of(job, Some(scenario.cluster.workers));
+    let jobs: Vec<&JobHistory> = std::iter::once(job).chain(sources.writer).collect();
+    let hosts = Hosts::of_all(&jobs, Some(scenario.cluster.workers));
     if hosts.workers() > scenario.cluster.workers {
         return Err(ImportError::Workers(scenario.cluster.workers, hosts.workers()));
     }
@@ -120,6 +128,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     let generic = hadoop::workload::Workload::preset("generic").map(|w| w.costs);
     let given = Given {
         machines: machines(&scenario),
+        heartbeat: scenario.mapreduce.am_heartbeat.as_secs_f64(),
         sort_buffer: scenario.mapreduce.io_sort,
         spill_percent: scenario.mapreduce.spill_percent,
         overhead: scenario.mapreduce.task_overhead,
@@ -145,11 +154,37 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
             );
         }
     }
+    let delays = |list: &[f64]| list.iter().map(|delay| rounded(Time::from_secs_f64(*delay))).collect();
+    (scenario.mapreduce.first_start_delays, scenario.mapreduce.start_delays) =
+        (delays(&calibration.start_delays[0]), delays(&calibration.start_delays[1]));
+    notes.insert(
+        "mapreduce.first-start-delays".into(),
+        "starts of the first attempts after the AppMaster's heartbeat".into(),
+    );
+    notes.insert("mapreduce.start-delays".into(), "starts of later ones after their heartbeat".into());
+    if calibration.variation > 0.0 {
+        scenario.mapreduce.task_variation = significant(calibration.variation);
+        notes.insert("mapreduce.task-variation".into(), "of the work of maps of one size".into());
+    }
+    if scenario.node.variation > 0.0 {
+        // The run that is calibrated on was as much faster or slower than the average as the next one will be.
+        scenario.node.variation *= std::f64::consts::SQRT_2;
+        scenario.node.variation = significant(scenario.node.variation);
+        notes.insert("node.variation".into(), "of one run against another: that of each by the root of two".into());
+    }
     if sources.settings.is_none() {
         scenario.mapreduce.speculative = calibration.speculative;
         notes.insert("mapreduce.speculative".into(), "whether the history has second attempts".into());
     }
     scenario.job = vec![job_section(&job.name, &calibration, &mut notes)];
+    if let (Shape::WholeFiles, Some(writer)) = (calibration.shape, sources.writer) {
+        let worker = |task: &Task| hosts.number(&task.successful()?.host);
+        let writers: Option<Vec<u32>> = writer.maps.iter().map(worker).collect();
+        scenario.job[0].file_writers = writers
+            .filter(|writers| writers.len() == calibration.splits.len())
+            .ok_or_else(|| ImportError::Writer(writer.id.clone(), calibration.splits.len()))?;
+        notes.insert("job.file-writers".into(), format!("hosts of the maps of {}", printable(&writer.id)));
+    }
     let heading = heading(job, &hosts, &calibration, sources.cluster.map(|(file, _)| file));
     let mut imported = Imported { scenario, calibration, hosts, notes, heading };
     // What is written must be what runs: a counter that is out of every range is said here and not when it is run.
@@ -174,7 +209,7 @@ fn machines(scenario: &Scenario) -> Machines {
         }
         of_worker.push(machine);
     }
-    Machines { cores, of_worker }
+    Machines { cores, of_worker, latency: scenario.mapreduce.launch_latency.as_secs_f64() }
 }
 
 fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<String, String>) -> Job {
@@ -182,10 +217,6 @@ fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<Strin
         notes.insert(format!("job.{key}"), text.to_owned());
     };
     let c = calibration;
-    let significant = |value: f64| {
-        let text = format!("{value:.4e}");
-        text.parse().unwrap_or(value)
-    };
     let mut job = Job { name: printable(name), reducers: Some(c.reducers), ..Job::default() };
     let total: Bytes = c.splits.iter().copied().sum();
     match c.shape {
@@ -206,6 +237,10 @@ fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<Strin
             let counter = if c.shape == Shape::WholeFiles { "HDFS_BYTES_READ" } else { "HDFS_BYTES_WRITTEN" };
             note("input", &format!("{counter} of the maps"));
             note("files", "a file for each map");
+            if c.shape == Shape::WholeFiles && c.split_hosts.iter().all(|hosts| !hosts.is_empty()) {
+                job.split_hosts = c.split_hosts.iter().cloned().map(Nodes::List).collect();
+                note("split-hosts", "hosts that each task prefers: of its control file");
+            }
         }
     }
     job.input_record = c.input_record.map(|r| significant(r.max(1.0)));
@@ -273,6 +308,11 @@ fn heading(job: &JobHistory, hosts: &Hosts, calibration: &Calibration, cluster: 
 /// A name that stays on its line.
 fn printable(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn significant(value: f64) -> f64 {
+    let text = format!("{value:.4e}");
+    text.parse().unwrap_or(value)
 }
 
 fn rounded(time: Time) -> Time {

@@ -4,7 +4,7 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A run's description: `[configuration]` with Hadoop's properties, and `network_rate_per_worker`.
+/// A run's description: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, and `job_jar_bytes`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Scenario keys with their values as TOML, and the property that each is from.
@@ -43,7 +43,7 @@ enum Unit {
 }
 
 /// Hadoop's properties and the keys that stand for them.
-const PROPERTIES: [(&str, &str, Unit); 28] = [
+const PROPERTIES: [(&str, &str, Unit); 29] = [
     ("dfs.blocksize", "hdfs.block", Unit::Bytes),
     ("dfs.replication", "hdfs.replication", Unit::Number),
     ("dfs.heartbeat.interval", "hdfs.heartbeat", Unit::Seconds),
@@ -71,6 +71,7 @@ const PROPERTIES: [(&str, &str, Unit); 28] = [
     ("yarn.nodemanager.resource.cpu-vcores", "mapreduce.node-vcores", Unit::Number),
     ("yarn.scheduler.minimum-allocation-mb", "mapreduce.minimum-allocation", Unit::Mebibytes),
     ("yarn.scheduler.capacity.node-locality-delay", "mapreduce.locality-delay", Unit::Number),
+    ("mapreduce.client.submit.file.replication", "mapreduce.submit-replication", Unit::Number),
     ("dfs.namenode.handler.count", "hdfs.handlers", Unit::Number),
 ];
 
@@ -88,6 +89,13 @@ impl Settings {
             && rate != "unshaped"
         {
             settings.shaped = Some(rate.to_string());
+        }
+        if let Some(jar) = table.get("job_jar_bytes") {
+            let DeValue::Integer(bytes) = jar.get_ref() else {
+                let message = "`job_jar_bytes` is not a whole number".to_owned();
+                return Err(SettingsError { line: line(jar.span().start), message });
+            };
+            settings.keys.push(("mapreduce.job-jar", format!("\"{} B\"", bytes.as_str()), "job_jar_bytes".to_owned()));
         }
         let Some(DeValue::Table(configuration)) = table.get("configuration").map(Spanned::get_ref) else {
             let message = "no table [configuration] with Hadoop's properties".to_owned();

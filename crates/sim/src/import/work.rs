@@ -15,6 +15,8 @@ pub struct Machines {
     pub cores: Vec<f64>,
     /// The machine of worker i + 1.
     pub of_worker: Vec<usize>,
+    /// Seconds from an attempt's start until it takes part: what no processor shortens.
+    pub latency: f64,
 }
 
 /// Core-seconds of one attempt.
@@ -58,12 +60,14 @@ pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64)
             continue;
         };
         let Some(end) = attempt.finish_ms.map(seconds).or(job_end) else { continue };
+        let after_maps = start >= maps_end;
+        let start = (start + machines.latency).min(end);
         let first = if map { attempt.map_finish_ms } else { attempt.shuffle_finish_ms };
         let first_end = first.map_or(end, seconds);
         attempts.push(Running {
             machine: machines.of_worker[worker as usize - 1],
             attempt: index,
-            busy: map || start >= maps_end,
+            busy: map || after_maps,
             start,
             first_end,
             second_end: attempt.sort_finish_ms.map_or(end, seconds),
@@ -132,13 +136,13 @@ mod tests {
         let maps = vec![task(attempt("a", 0, 6_000, 8_000)), task(attempt("b", 4_000, 8_000, 10_000))];
         let job = JobHistory { maps, ..JobHistory::default() };
         let hosts = Hosts::of(&job, None);
-        let shared = Machines { cores: vec![1.0], of_worker: vec![0, 0] };
+        let shared = Machines { cores: vec![1.0], of_worker: vec![0, 0], latency: 0.0 };
         let done = work(&job, &hosts, &shared, 0.0);
         let near = |a: f64, b: f64| (a - b).abs() < 0.01;
         assert!(near(done[0].first, 5.0) && near(done[0].second, 1.0), "{done:?}");
         assert!(near(done[1].first, 2.0) && near(done[1].second, 2.0), "{done:?}");
         // On a machine each, work is wall time.
-        let own = Machines { cores: vec![1.0, 2.0], of_worker: vec![0, 1] };
+        let own = Machines { cores: vec![1.0, 2.0], of_worker: vec![0, 1], latency: 0.0 };
         let done = work(&job, &hosts, &own, 0.0);
         assert!(near(done[0].first, 6.0) && near(done[1].first, 4.0), "{done:?}");
     }

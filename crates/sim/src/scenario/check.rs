@@ -404,9 +404,19 @@ impl Check<'_> {
             let message = format!("workload {} has no combiner of its own", job.workload.word());
             self.says(&format!("{path}.combiner"), message, "give `combine-keys` and `combine-record`");
         }
-        if !job.split_hosts.is_empty() && job.split_hosts.len() != job.splits.len() {
-            let message = format!("hosts of {} splits, and there are {}", job.split_hosts.len(), job.splits.len());
+        let named = job.workload == WorkloadKind::DfsioRead;
+        let splits = if named && job.splits.is_empty() { job.files as usize } else { job.splits.len() };
+        if !job.split_hosts.is_empty() && job.split_hosts.len() != splits {
+            let message = format!("hosts of {} splits, and there are {splits}", job.split_hosts.len());
             self.says(&format!("{path}.split-hosts"), message, "the workers of each split of `splits`");
+        }
+        if !job.file_writers.is_empty() && (!named || job.file_writers.len() != splits) {
+            let message = format!("writers of {} files", job.file_writers.len());
+            self.says(&format!("{path}.file-writers"), message, "the worker that wrote each file of dfsio-read");
+        }
+        for (i, writer) in job.file_writers.iter().enumerate().filter(|(_, writer)| **writer > workers) {
+            let path = format!("{path}.file-writers.{i}");
+            self.says(&path, format!("there is no worker {writer}"), format!("1 to {workers}"));
         }
         for (i, hosts) in job.split_hosts.iter().enumerate() {
             self.nodes(&format!("{path}.split-hosts.{i}"), hosts);

@@ -7,6 +7,7 @@ use units::{Bytes, Time};
 
 const SIZES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(1 << 40);
 const MEMORY: std::ops::RangeInclusive<Bytes> = Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
+const FILES: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 20);
 const INTERVALS: std::ops::RangeInclusive<Time> = Time::from_ms(1)..=Time::from_secs(86_400 * 7);
 const WORK: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(3600);
 
@@ -105,12 +106,24 @@ section! {
         am_heartbeat: Time = Time::from_secs(1), INTERVALS;
         /// Silence after which a node is lost (`yarn.nm.liveness-monitor.expiry-interval-ms`, `mapred.tasktracker.expiry.interval`).
         node_expiry: Time = Time::from_secs(600), INTERVALS;
+        /// Size of the job's program (`mapreduce.job.jar`), which the client puts into HDFS and every node of the job fetches once; 0 for none. The default is that of Hadoop's examples.
+        job_jar: Bytes = Bytes::new(281_000), FILES;
+        /// Size of the job's configuration (`job.xml`), which is fetched with it and which the AppMaster writes beside the job's history; 0 for neither. The default is that of Hadoop 3.5.
+        job_conf: Bytes = Bytes::new(304_000), FILES;
+        /// Replicas of both, as many as there are workers at most (`mapreduce.client.submit.file.replication`).
+        submit_replication: u32 = 10, 1..=512;
+        /// How long an AppMaster's first containers take from its heartbeat to their launch (yarn): quantiles in equal steps, ascending, between which it is drawn; left out, as `start-delays`.
+        first_start_delays: Vec<Time> = Vec::new(), WORK;
+        /// The same for later containers (yarn); left out, no time.
+        start_delays: Vec<Time> = Vec::new(), WORK;
         /// CPU time to start a task's JVM, of one core at speed 1.
         jvm_start: Time = Time::from_ms(1200), WORK;
         /// Part of a container's start that no faster processor shortens.
         launch_latency: Time = Time::from_ms(200), WORK;
         /// CPU time of a task's own set-up, commit and clean-up, of one core at speed 1.
         task_overhead: Time = Time::from_ms(240), WORK;
+        /// How much attempts at equal tasks differ in the CPU time that they take: the standard deviation, relative.
+        task_variation: f64 = 0.0, 0.0..=0.5;
         /// CPU time from the AppMaster's JVM to the job's launch, beyond a task's JVM (yarn).
         am_start: Time = Time::from_ms(1500), WORK;
     }
@@ -156,8 +169,10 @@ section! {
         files: u32 = 1, 1..=1_000_000;
         /// The size of each map's split, one by one, in place of `input` cut into blocks.
         splits: Vec<Bytes> = Vec::new(), SIZES;
-        /// The workers that hold the replicas of each of these splits, one list for each; left out, HDFS places them.
+        /// The workers that hold the replicas of each of these splits (dfsio-read: of the control file of each file), one list for each; left out, HDFS places them.
         split_hosts: Vec<Nodes> = Vec::new();
+        /// dfsio-read: the worker on which each file was written, which holds a replica of all its blocks; left out, the files came from outside.
+        file_writers: Vec<u32> = Vec::new(), 1..=1_000_000;
         /// Reducers; left out, `mapreduce.reducers`.
         reducers: Option<u32> = None, 0..=100_000;
         /// When it is submitted.

@@ -8,20 +8,40 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+/// Runs, each after the run that it is calibrated on: itself, or the first unshaped one of its job.
+pub const RUNS: [(&str, &str); 12] = [
+    ("wordcount-nocombine-unshaped", "wordcount-nocombine-10mbit"),
+    ("wordcount-nocombine-unshaped", "wordcount-nocombine-10mbit-2"),
+    ("wordcount-combine-unshaped", "wordcount-combine-10mbit"),
+    ("wordcount-nocombine-unshaped", "wordcount-nocombine-unshaped"),
+    ("wordcount-nocombine-unshaped", "wordcount-nocombine-unshaped-2"),
+    ("wordcount-combine-unshaped", "wordcount-combine-unshaped"),
+    ("terasort-unshaped", "terasort-unshaped"),
+    ("terasort-unshaped", "terasort-unshaped-2"),
+    ("grep-unshaped", "grep-unshaped"),
+    ("teragen-unshaped", "teragen-unshaped"),
+    ("dfsio-write-unshaped", "dfsio-write-unshaped"),
+    ("dfsio-read-unshaped", "dfsio-read-unshaped"),
+];
+
 /// A recorded job and a scenario that shall predict it.
 pub struct Recorded {
     pub job: JobHistory,
     pub scenario: Scenario,
 }
 
-/// Moments of a job, in seconds after its launch, and bytes through the workers' interfaces, in MB.
+/// Moments of a job, in seconds after its launch, bytes through the workers' interfaces, in MB, and blocks that maps read from other nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moments {
     pub maps: f64,
     pub shuffle: f64,
     pub job: f64,
     pub received: f64,
+    pub remote: f64,
 }
+
+/// HDFS's block in all runs.
+const BLOCK: f64 = 33_554_432.0;
 
 fn folder(run: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(run)
@@ -45,9 +65,12 @@ pub fn recorded(calibrated_on: &str, run: &str, placed: bool) -> Vec<Recorded> {
     let cluster = text(&folder("").join("cluster.toml"));
     let settings =
         |run: &str| Settings::parse(&text(&folder(run).join("run.toml"))).unwrap_or_else(|e| panic!("{run}: {e}"));
+    // TestDFSIO reads what the run before it wrote.
+    let writer = (run == "dfsio-read-unshaped").then(|| histories("dfsio-write-unshaped").remove(0));
     let pair = |(basis, job): (JobHistory, JobHistory)| {
         let settings = Settings { shaped: settings(run).shaped, ..settings(calibrated_on) };
-        let sources = Sources { cluster: Some(("cluster.toml", &cluster)), settings: Some(settings) };
+        let sources =
+            Sources { cluster: Some(("cluster.toml", &cluster)), settings: Some(settings), writer: writer.as_ref() };
         let Imported { mut scenario, hosts, .. } = import(&basis, &sources).unwrap_or_else(|e| panic!("{run}: {e}"));
         if placed {
             // The machine as it was on average: the placement alone is given, and no draw of its speed.
@@ -69,23 +92,40 @@ pub fn actual(run: &str, job: &JobHistory) -> Moments {
             let rest = line.split(direction).nth(1).unwrap_or_default().trim_start_matches([' ', '=']);
             rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default().parse().expect(line)
         };
-        workers.map(number).sum::<f64>() / 1e6
+        workers.map(number).collect::<Vec<f64>>()
     };
     let reduces = || job.reduces.iter().filter_map(|t| t.successful());
     Moments {
         maps: job.maps.iter().map(|t| seconds(t.finish_ms)).fold(0.0, f64::max),
         shuffle: reduces().map(|a| seconds(a.shuffle_finish_ms)).fold(0.0, f64::max),
         job: seconds(job.finish_ms),
-        received: bytes("received"),
+        received: bytes("received").iter().sum::<f64>() / 1e6,
+        // Of a job that reads and hardly moves anything else; each block comes with its checksums.
+        remote: bytes("received").iter().map(|bytes| (bytes / BLOCK).floor()).sum(),
     }
 }
 
-/// Runs a scenario with a seed.
-pub fn predicted(scenario: &Scenario, seed: u64) -> Moments {
-    let mut scenario = scenario.clone();
-    scenario.run.seed = seed;
-    let result = sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|e| panic!("{e}"));
-    moments(&result)
+/// What a scenario makes of a job, with each of so many seeds.
+pub fn predicted(scenario: &Scenario, seeds: u64) -> Vec<Moments> {
+    let run = |seed| {
+        let mut scenario = scenario.clone();
+        scenario.run.seed = seed;
+        let result = sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|e| panic!("{e}"));
+        moments(&result)
+    };
+    (1..=seeds).map(run).collect()
+}
+
+/// The medians of all moments.
+pub fn median(runs: &[Moments]) -> Moments {
+    let of = |value: fn(&Moments) -> f64| interval(runs.iter().map(value).collect()).1;
+    Moments {
+        maps: of(|m| m.maps),
+        shuffle: of(|m| m.shuffle),
+        job: of(|m| m.job),
+        received: of(|m| m.received),
+        remote: of(|m| m.remote),
+    }
 }
 
 fn moments(result: &RunResult) -> Moments {
@@ -99,6 +139,7 @@ fn moments(result: &RunResult) -> Moments {
         maps: of(TaskKind::Map).map(|a| seconds(a.finish)).fold(0.0, f64::max),
         shuffle: fetches.map(|i| seconds(i.finish)).fold(0.0, f64::max),
         job: job.finish.map_or(0.0, seconds),
+        remote: of(TaskKind::Map).map(|a| a.remote.get() as f64).sum::<f64>() / BLOCK,
         received: result.nodes.iter().skip(1).map(|n| n.interface_received.get() as f64).sum::<f64>() / 1e6,
     }
 }

@@ -1,0 +1,261 @@
+//! What a job brings with it and leaves behind: its program and configuration, which the client puts into HDFS and every node that runs a part
+//! of the job fetches once; and its history, which the AppMaster writes there.
+//!
+//! The order is Hadoop's (`JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and
+//! `TaskTracker.localizeJob`, with the history on the JobTracker's own disk).
+
+use super::yarn::{CLIENT_PROCESS, NODE_PROCESS};
+use super::{MapReduce, control, kind};
+use crate::context::Context;
+use crate::effect::{NodeId, Tag};
+use crate::event::Event;
+use crate::hdfs::{BlockId, FileId, Hdfs, WriteId};
+use crate::record::{AttemptId, JobId};
+use crate::rpc::Process;
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// A map's part of `job.split` and `job.splitmetainfo`: the name of its file, where it begins, how long it is, and its hosts.
+const SPLIT: u64 = 170;
+/// A history: its schema and the events of the job, and the events of an attempt and its task (recorded histories of Hadoop 3.5: 20,009 bytes with
+/// two attempts, 33,713 with five, 64,520 with twelve).
+const HISTORY: u64 = 11_100;
+const HISTORY_ATTEMPT: u64 = 4_450;
+/// Before something that failed is tried again.
+const AGAIN: Time = Time::from_secs(1);
+
+/// A job's files.
+#[derive(Debug)]
+pub(crate) struct JobFiles {
+    /// Files that are in HDFS, and the one that is on its way there.
+    stored: usize,
+    upload: Option<FileId>,
+    /// What a node fetches.
+    blocks: Vec<BlockId>,
+    nodes: Vec<Localised>,
+    /// Files that the AppMaster has yet to write, and the one that it writes.
+    due: VecDeque<Bytes>,
+    writing: Option<WriteId>,
+    /// It leaves when they are written.
+    leaving: bool,
+}
+
+/// Whether a node has the files.
+#[derive(Debug, Default)]
+enum Localised {
+    #[default]
+    No,
+    /// It fetches the block before this one.
+    Fetching(usize, Vec<Waiter>),
+    Yes,
+}
+
+/// What waits for a job's files on its node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Waiter {
+    Task(AttemptId),
+    /// The container of an AppMaster.
+    Master(u32),
+}
+
+impl JobFiles {
+    pub fn new(nodes: usize) -> Self {
+        Self {
+            stored: 0,
+            upload: None,
+            blocks: Vec::new(),
+            nodes: (0..nodes).map(|_| Localised::No).collect(),
+            due: VecDeque::new(),
+            writing: None,
+            leaving: false,
+        }
+    }
+}
+
+fn at(job: JobId, node: NodeId) -> Tag {
+    control(kind::LOCALISE, u64::from(job.0) << 24 | u64::from(node.0))
+}
+
+impl MapReduce {
+    /// What the client uploads, in order, each with whether the nodes fetch it: the program, the splits, the configuration (which the splits go with).
+    fn uploads(&self, job: JobId) -> [(Bytes, bool); 3] {
+        let splits = match self.config.job_conf {
+            Bytes::ZERO => Bytes::ZERO,
+            _ => Bytes::new(SPLIT * self.jobs[job.0 as usize].maps.len() as u64),
+        };
+        [(self.config.job_jar, true), (splits, false), (self.config.job_conf, true)]
+    }
+
+    /// The client begins, or begins again: files that are not in HDFS yet go there, one after the other, and the job is submitted.
+    pub(crate) fn bring(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        let master = ctx.nodes.master();
+        if !ctx.nodes.is_up(master) {
+            return ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(job.0)));
+        }
+        let uploads = self.uploads(job);
+        let replication = self.config.submit_replication.min(ctx.nodes.worker_count() as u32);
+        let files = &mut self.files[job.0 as usize];
+        while uploads.get(files.stored).is_some_and(|(bytes, _)| *bytes == Bytes::ZERO) {
+            files.stored += 1;
+        }
+        let Some(&(bytes, _)) = uploads.get(files.stored) else { return self.submit(ctx, job) };
+        if files.upload.is_none() {
+            let client = Process { node: master, id: CLIENT_PROCESS };
+            let tag = control(kind::STAGE, u64::from(job.0));
+            let write = hdfs.create(ctx, client, hdfs.config().block_size, replication, tag);
+            files.upload = hdfs.file_of(write);
+            hdfs.append(ctx, write, bytes);
+        }
+    }
+    /// The client's node is back: uploads that were under way begin again.
+    pub(crate) fn bring_again(&mut self, ctx: &mut Context) {
+        for (job, files) in self.files.iter_mut().enumerate() {
+            if files.upload.take().is_some() {
+                ctx.timer(ctx.now, control(kind::SUBMIT_DUE, job as u64));
+            }
+        }
+    }
+
+    /// A container of the job is to start on a node: it does when the job's files are there.
+    pub(crate) fn localise(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, node: NodeId, waiter: Waiter) {
+        match &mut self.files[job.0 as usize].nodes[node.0 as usize] {
+            Localised::Yes => self.is_local(ctx, waiter),
+            Localised::Fetching(_, waiting) => waiting.push(waiter),
+            state @ Localised::No => {
+                *state = Localised::Fetching(0, vec![waiter]);
+                self.fetch_next(ctx, hdfs, job, node);
+            }
+        }
+    }
+    fn fetch_next(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, node: NodeId) {
+        let files = &mut self.files[job.0 as usize];
+        let state = &mut files.nodes[node.0 as usize];
+        let Localised::Fetching(next, waiting) = state else { return };
+        if let Some(&block) = files.blocks.get(*next) {
+            *next += 1;
+            let length = hdfs.namespace().block(block).length;
+            hdfs.read(ctx, Process { node, id: NODE_PROCESS }, block, Bytes::ZERO, length, at(job, node));
+            return;
+        }
+        let waiting = std::mem::take(waiting);
+        *state = Localised::Yes;
+        for waiter in waiting {
+            self.is_local(ctx, waiter);
+        }
+    }
+    fn is_local(&mut self, ctx: &mut Context, waiter: Waiter) {
+        let tag = match waiter {
+            Waiter::Task(id) => super::task::task_tag(id, super::task::op::LAUNCH, 0),
+            Waiter::Master(container) => control(kind::MASTER_LAUNCHED, u64::from(container)),
+        };
+        ctx.timer_in(self.config.launch_latency, tag);
+    }
+    /// No replica of a job's file could be read: the tasks that waited for it fail, an AppMaster tries again.
+    fn not_localised(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, node: NodeId) {
+        let state = std::mem::take(&mut self.files[job.0 as usize].nodes[node.0 as usize]);
+        let Localised::Fetching(_, waiting) = state else { return };
+        for waiter in waiting {
+            match waiter {
+                Waiter::Task(id) => self.fail_on_node(ctx, hdfs, id, "the job's files could not be fetched"),
+                Waiter::Master(container) => {
+                    ctx.timer_in(AGAIN, control(kind::LOCALISE_DUE, u64::from(container)));
+                }
+            }
+        }
+    }
+    /// What a node had is gone with it.
+    pub(crate) fn files_node_down(&mut self, node: NodeId) {
+        for files in &mut self.files {
+            files.nodes[node.0 as usize] = Localised::No;
+        }
+    }
+
+    /// The AppMaster is up: it writes the job's configuration beside the history to come.
+    pub(crate) fn open_history(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        let files = &mut self.files[job.0 as usize];
+        files.due = VecDeque::from([self.config.job_conf]);
+        files.writing = None;
+        self.write_next(ctx, hdfs, job);
+    }
+    /// The AppMaster is gone, and its streams with it.
+    pub(crate) fn drop_history(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        let files = &mut self.files[job.0 as usize];
+        files.due.clear();
+        if let Some(write) = files.writing.take() {
+            hdfs.abort_write(ctx, write);
+        }
+    }
+    /// The job is over: the AppMaster writes its history, copies it and the configuration to the history server's folder, and leaves.
+    pub(crate) fn close_history(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        let launched = |attempt: &&super::Attempt| attempt.record.job == job && attempt.record.start > Time::ZERO;
+        let attempts = self.attempts.iter().filter(launched).count() as u64;
+        let history = Bytes::new(HISTORY + HISTORY_ATTEMPT * attempts);
+        let files = &mut self.files[job.0 as usize];
+        if self.config.job_conf > Bytes::ZERO {
+            files.due.extend([history, self.config.job_conf, history]);
+        }
+        files.leaving = true;
+        self.write_next(ctx, hdfs, job);
+    }
+    fn write_next(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        let Some(writer) = self.master_process(job) else {
+            let files = &mut self.files[job.0 as usize];
+            files.due.clear();
+            if std::mem::take(&mut files.leaving) {
+                self.unregister(ctx, job);
+            }
+            return;
+        };
+        let files = &mut self.files[job.0 as usize];
+        if files.writing.is_some() {
+            return;
+        }
+        match files.due.pop_front() {
+            Some(bytes) => {
+                let (block, replication) = (hdfs.config().block_size, hdfs.config().replication);
+                let write = hdfs.create(ctx, writer, block, replication, control(kind::HISTORY, u64::from(job.0)));
+                files.writing = Some(write);
+                hdfs.append(ctx, write, bytes);
+            }
+            None if std::mem::take(&mut files.leaving) => self.unregister(ctx, job),
+            None => {}
+        }
+    }
+
+    /// News of a read or write of a job's files.
+    pub(crate) fn on_files(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, event: Event) {
+        let value = event.tag().value();
+        let (job, node) = (JobId((value >> 24) as u32), NodeId(value as u32 & 0xff_ffff));
+        match event {
+            Event::ReadProgress { read, bytes, .. } => hdfs.take(ctx, read, bytes),
+            Event::ReadDone { .. } => self.fetch_next(ctx, hdfs, job, node),
+            Event::ReadFailed { .. } => self.not_localised(ctx, hdfs, job, node),
+            Event::WriteRoom { write, .. } => hdfs.close(ctx, write),
+            Event::WriteClosed { write, .. } | Event::WriteFailed { write, .. } => {
+                let job = JobId(value as u32);
+                let closed = matches!(event, Event::WriteClosed { .. });
+                if event.tag().kind() == kind::HISTORY {
+                    // A history that cannot be written is lost; the job is not.
+                    self.files[job.0 as usize].writing.take_if(|writing| *writing == write);
+                    self.write_next(ctx, hdfs, job);
+                } else {
+                    self.uploaded(ctx, hdfs, job, closed);
+                }
+            }
+            Event::Served { .. } | Event::Replied { .. } | Event::CallFailed { .. } => {}
+        }
+    }
+    fn uploaded(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, closed: bool) {
+        let fetched = self.uploads(job)[self.files[job.0 as usize].stored].1;
+        let files = &mut self.files[job.0 as usize];
+        let Some(file) = files.upload.take() else { return };
+        if !closed {
+            return ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(job.0)));
+        }
+        if fetched {
+            files.blocks.extend(&hdfs.namespace().file(file).blocks);
+        }
+        files.stored += 1;
+        self.bring(ctx, hdfs, job);
+    }
+}
