@@ -49,7 +49,8 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     }
 }
 
-/// Gives the scenario's job the plan that a history records, and returns the recorded job.
+/// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when it started are given, and the machines are as fast as
+/// they are on average.
 pub fn replay(scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Failure> {
     let (_, mut jobs) = read(file)?;
     let named = |job: &JobHistory| scenario.name.contains(&job.id);
@@ -69,6 +70,7 @@ pub fn replay(scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Failur
         return Err(Failure::Input("--replay is for a scenario of one job".to_owned()));
     };
     planned.plan = Some(import::replay(&job, &hosts));
+    scenario.node.variation = 0.0;
     Ok(job)
 }
 
