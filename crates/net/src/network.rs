@@ -6,7 +6,7 @@ use crate::link::Fate;
 use crate::packet::{Packet, Packets, Transit};
 use crate::queue::{Ecn, Item, Queue, SharedBuffer};
 use crate::routing::{END, Routing};
-use crate::{FlowKey, Link, LinkId, PacketId, RouteId, SpecError, Topology};
+use crate::{FlowKey, Link, LinkId, PacketId, RouteId, SpecError, Topology, VertexId};
 use bonding::Bonds;
 use des::{Event, EventQueue};
 use thiserror::Error;
@@ -134,6 +134,10 @@ impl<P: Packet> Network<P> {
     /// The route of a flow over the links that are up.
     pub fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         self.routing.route(key)
+    }
+    /// The same by way of a switch.
+    pub fn route_via(&mut self, key: FlowKey, via: VertexId) -> Option<RouteId> {
+        self.routing.route_via(key, via)
     }
     /// The links of a route; of a bond the member that a packet takes now, by turns the first.
     pub fn route_links(&self, route: RouteId) -> impl Iterator<Item = LinkId> {

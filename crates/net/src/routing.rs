@@ -139,28 +139,8 @@ impl Routing {
         if let Some(route) = self.only.get(&(key.from.0, key.to.0)) {
             return Some(*route);
         }
-        let distances = distances_to(key.to, &mut self.distances, &self.neighbours, &self.forwards, &self.down);
-        let mut at = key.from;
-        if distances[at.0 as usize] == UNREACHABLE {
-            return None;
-        }
-        let mut alone = true;
-        let mut links = Vec::with_capacity(usize::from(distances[at.0 as usize]));
-        while at != key.to {
-            let remaining = distances[at.0 as usize] - 1;
-            let nearer = |(vertex, link): &&(VertexId, LinkId)| {
-                distances[vertex.0 as usize] == remaining
-                    && !self.down[link.0 as usize]
-                    && (*vertex == key.to || self.forwards[vertex.0 as usize])
-            };
-            let choices = self.neighbours[at.0 as usize].iter().filter(nearer);
-            let count = choices.clone().count() as u64;
-            alone &= count == 1;
-            let choice = (u128::from(key.hash(at.0 as usize)) * u128::from(count)) >> 64;
-            let (vertex, link) = *choices.clone().nth(choice as usize)?;
-            links.push(link.0);
-            at = vertex;
-        }
+        let mut links = Vec::new();
+        let mut alone = self.lead(key, key.from, key.to, &mut links)?;
         for place in &mut links {
             alone &= *place < self.links;
             *place = self.place_of(LinkId(*place), key);
@@ -170,6 +150,44 @@ impl Routing {
             self.only.insert((key.from.0, key.to.0), route);
         }
         Some(route)
+    }
+
+    /// The route of a flow by way of a switch: the shortest to it, and from there to the end.
+    pub(crate) fn route_via(&mut self, key: FlowKey, via: VertexId) -> Option<RouteId> {
+        let mut links = Vec::new();
+        self.lead(key, key.from, via, &mut links)?;
+        self.lead(key, via, key.to, &mut links)?;
+        for place in &mut links {
+            *place = self.place_of(LinkId(*place), key);
+        }
+        Some(self.intern(links))
+    }
+
+    /// Appends the links that lead a flow from a vertex to another, if that can be reached; whether there was no choice.
+    fn lead(&mut self, key: FlowKey, from: VertexId, to: VertexId, links: &mut Vec<u32>) -> Option<bool> {
+        let distances = distances_to(to, &mut self.distances, &self.neighbours, &self.forwards, &self.down);
+        let mut at = from;
+        if distances[at.0 as usize] == UNREACHABLE {
+            return None;
+        }
+        let mut alone = true;
+        links.reserve(usize::from(distances[at.0 as usize]));
+        while at != to {
+            let remaining = distances[at.0 as usize] - 1;
+            let nearer = |(vertex, link): &&(VertexId, LinkId)| {
+                distances[vertex.0 as usize] == remaining
+                    && !self.down[link.0 as usize]
+                    && (*vertex == to || self.forwards[vertex.0 as usize])
+            };
+            let choices = self.neighbours[at.0 as usize].iter().filter(nearer);
+            let count = choices.clone().count() as u64;
+            alone &= count == 1;
+            let choice = (u128::from(key.hash(at.0 as usize)) * u128::from(count)) >> 64;
+            let (vertex, link) = *choices.clone().nth(choice as usize)?;
+            links.push(link.0);
+            at = vertex;
+        }
+        Some(alone)
     }
 
     /// What stands on a flow's route for a link.

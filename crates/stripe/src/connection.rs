@@ -289,6 +289,11 @@ impl Connection {
     pub fn waiting(&self) -> Bytes {
         Bytes::new(self.tx.written - self.tx.next + self.tx.lost.total() + self.assigned.total())
     }
+    /// Whether a stream carries something that is not acknowledged: before one is closed, it should not.
+    pub fn uses(&self, stream: StreamId) -> bool {
+        let open = [self.tx.end, self.reset.0, self.stop.0].contains(&Notified::Sent(stream));
+        open || self.tx.uses(stream)
+    }
     /// The peer's bytes that are in order and not taken.
     pub fn readable(&self) -> Span {
         Span::new(self.rx.consumed(), self.rx.next())

@@ -111,6 +111,11 @@ impl Sender {
         self.finishing && self.una == self.written && self.end == Notified::Done
     }
 
+    /// Whether a stream carries something that is not acknowledged.
+    pub fn uses(&self, stream: StreamId) -> bool {
+        self.flight.values().any(|flight| flight.stream == stream || flight.copy == Some(stream))
+    }
+
     /// Takes in what the peer has; returns whether anything of it is news. Acknowledged data is not told here: it is what is below `una`.
     pub fn on_ack(&mut self, ack: &Ack) -> bool {
         let mut news = ack.limit > self.limit;

@@ -11,7 +11,7 @@ pub struct StreamId(pub u32);
 pub struct Measured {
     /// Smoothed round-trip time.
     pub rtt: Time,
-    /// The carrier's own retransmission timeout.
+    /// The carrier's own retransmission timeout, as round-trip times give it: without backing off, or a stream that stands still would be given longer and longer.
     pub rto: Time,
     /// What it delivers, or could: the larger of its delivery rate and window over round-trip time.
     pub rate: BitRate,
@@ -96,10 +96,10 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// A stream is ready. Its number has to be higher than all before.
+    /// A stream is ready. Its number is one that no other has had; they need not come in order.
     pub fn add(&mut self, now: Time, id: StreamId, path: u32, measured: Measured) {
-        debug_assert!(self.list.last().is_none_or(|last| last.id < id));
-        self.list.push(Stream { id, path, measured, health: Health::Usable, alive_at: now });
+        let place = self.list.partition_point(|stream| stream.id < id);
+        self.list.insert(place, Stream { id, path, measured, health: Health::Usable, alive_at: now });
     }
     /// A stream is gone. Each connection has to be told as well: [`Connection::on_stream_lost`](crate::Connection::on_stream_lost).
     pub fn remove(&mut self, id: StreamId) -> bool {

@@ -8,6 +8,7 @@ mod job;
 mod network;
 mod pcapng;
 mod statistics;
+mod stripe;
 mod summary;
 mod tables;
 mod traffic;
@@ -21,6 +22,7 @@ pub use job::{
 pub use network::{Bond, Disk, Flow, Link, NetworkTotals, Node};
 pub use pcapng::{Capture, Frame};
 pub use statistics::{Estimate, t_quantile};
+pub use stripe::{StreamCountAt, StreamOutcome, StripeOutcome};
 pub use summary::{SCHEMA, to_json};
 pub use tables::{Table, TableFile, flow_table, tables};
 pub use traffic::{Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TrafficOutcome, jain};

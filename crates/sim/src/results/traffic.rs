@@ -1,5 +1,6 @@
 //! What became of plain traffic.
 
+use super::StripeOutcome;
 use units::{BitRate, Bytes, Time};
 
 /// What became of one `[[traffic]]`.
@@ -57,6 +58,8 @@ pub struct TrafficOutcome {
     pub clients: Vec<Client>,
     /// Ping-pong with as much back as forth: each message size, in the order in which they were sent.
     pub messages: Vec<MessageOutcome>,
+    /// One byte stream over many connections.
+    pub stripe: Option<StripeOutcome>,
 }
 
 /// One message size of a ping-pong.

@@ -1,5 +1,6 @@
 //! Plain traffic in `result.json`.
 
+use super::stripe::{StripeView, stripe_view};
 use super::{Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TrafficOutcome};
 use serde::Serialize;
 
@@ -31,6 +32,8 @@ pub struct TrafficView<'a> {
     /// How far the clients' parts of the drops follow their parts of the throughput.
     fairness: FairnessView,
     messages: Vec<MessageView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stripe: Option<StripeView<'a>>,
 }
 
 #[derive(Serialize)]
@@ -109,6 +112,7 @@ pub fn traffic_view(traffic: &TrafficOutcome) -> TrafficView<'_> {
         jain: traffic.jain,
         fairness: fairness_view(traffic),
         messages: traffic.messages.iter().map(message_view).collect(),
+        stripe: traffic.stripe.as_ref().map(stripe_view),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Traffic without Hadoop.
 
-use super::Scenario;
 use super::key::{choice, section};
 use super::network::Nodes;
 use super::run::{INTERVALS, MOMENTS};
+use super::{Scenario, Stripe};
 use units::{Bytes, Time};
 
 const MESSAGES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(1 << 40);
@@ -23,6 +23,8 @@ choice! {
         PartitionAggregate = "partition-aggregate",
         /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times; or the same over message sizes up to `largest`.
         PingPong = "ping-pong",
+        /// From each node of `from` to each of `to`, in pairs if there are as many: `bytes`, or without end, as one byte stream over many connections.
+        Stripe = "stripe",
         /// The flows of `file` and of `flow`.
         Csv = "csv",
     }
@@ -41,7 +43,7 @@ section! {
         to: Option<Nodes> = None;
         /// Connections of each pair (long).
         flows: u32 = 1, 1..=100_000;
-        /// Payload of a flow, session, answer, or of one sender's share of a round; left out, long flows never end and others send 1 MB.
+        /// Payload of a flow, session, answer, or of one sender's share of a round; left out, long flows and stripes never end and others send 1 MB.
         bytes: Option<Bytes> = None, MESSAGES;
         /// Payload of a request; left out, ping-pong's has 100 B, a query's to each worker 1600 B, and a barrier's senders send without being asked, as with "0 B".
         request: Option<Bytes> = None, Bytes::ZERO..=Bytes::from_mib(1 << 40);
@@ -67,6 +69,8 @@ section! {
         deadline: Option<Time> = None, INTERVALS;
         /// Whether all sessions of a node to another use one connection (poisson); else each opens its own.
         persistent: bool = false;
+        /// One byte stream over many connections (stripe).
+        stripe: Stripe = Stripe::default();
         /// The name of another traffic: this one begins when that has ended, and its `start` and `stop` count from then.
         after: Option<String> = None;
         /// When it begins.
@@ -162,7 +166,7 @@ impl Traffic {
     /// Whether it has an end: all its flows, rounds or queries are done, or it stops.
     pub fn has_end(&self) -> bool {
         match self.kind {
-            TrafficKind::Long => self.bytes.is_some(),
+            TrafficKind::Long | TrafficKind::Stripe => self.bytes.is_some(),
             TrafficKind::Poisson => self.stop.is_some(),
             _ => true,
         }

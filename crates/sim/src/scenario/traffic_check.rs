@@ -2,7 +2,7 @@
 
 use super::check::{Check, MOST};
 use super::network::{node_name, node_number};
-use super::{Scenario, SizeKind, Traffic, TrafficKind};
+use super::{Scenario, SizeKind, StreamCount, Stripe, Traffic, TrafficKind};
 use units::{Bytes, Quantity};
 
 impl Check<'_> {
@@ -18,6 +18,14 @@ impl Check<'_> {
         let to = traffic.to_or_default().numbers(workers);
         let pairs = from.len() as u64 * to.len() as u64;
         let flows = match traffic.kind {
+            TrafficKind::Stripe => {
+                let pairs = if from.len() == to.len() { from.len() as u64 } else { pairs };
+                let streams = match traffic.stripe.streams {
+                    StreamCount::Fixed(count) => count,
+                    StreamCount::Auto | StreamCount::Paper => traffic.stripe.most,
+                };
+                pairs * u64::from(streams)
+            }
             TrafficKind::Long if from.len() == to.len() => from.len() as u64 * u64::from(traffic.flows),
             TrafficKind::Long => pairs * u64::from(traffic.flows),
             TrafficKind::AllToAll | TrafficKind::PartitionAggregate => pairs,
@@ -66,8 +74,36 @@ impl Check<'_> {
             self.says(&format!("{path}.stop"), message, "a later `stop`");
         }
         self.sizes(path, traffic);
+        self.stripe(path, traffic);
         self.load(path, traffic);
         self.after(path, position, traffic);
+    }
+
+    fn stripe(&mut self, path: &str, traffic: &Traffic) {
+        let stripe = &traffic.stripe;
+        let path = format!("{path}.stripe");
+        if traffic.kind != TrafficKind::Stripe {
+            if *stripe != Stripe::default() {
+                let message = format!("{} traffic has no `stripe`", traffic.kind.word());
+                self.says(&path, message, "kind stripe has");
+            }
+            return;
+        }
+        if stripe.max_credit < stripe.credit {
+            let message = format!("it is less than `credit`, {}", stripe.credit.exact());
+            self.says(&format!("{path}.max-credit"), message, "at least `credit`");
+        }
+        if stripe.paths.is_empty() || !self.problems.is_empty() {
+            return;
+        }
+        let topology = self.scenario.topology();
+        let is_switch = |vertex| topology.kind(vertex) == net::VertexKind::Switch;
+        for (number, name) in stripe.paths.iter().enumerate() {
+            if !topology.find(name).is_some_and(is_switch) {
+                let help = "names of switches, like `spine-1`, or as [[network.link]] has them";
+                self.says(&format!("{path}.paths.{number}"), format!("there is no switch `{name}`"), help);
+            }
+        }
     }
 
     fn sizes(&mut self, path: &str, traffic: &Traffic) {

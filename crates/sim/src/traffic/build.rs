@@ -1,7 +1,14 @@
 //! The traffic that a scenario describes.
 
-use super::{Cdf, Exchange, FlowSpec, Pareto, Sizes, SizesError, TrafficKind as Kind, TrafficSpec, netpipe_sizes};
-use crate::scenario::{Scenario, SizeKind, Traffic, TrafficKind, node_number};
+use super::{
+    Cdf, Exchange, FlowSpec, Pareto, Sizes, SizesError, StreamNumber, StripeSpec, TrafficKind as Kind, TrafficSpec,
+    netpipe_sizes,
+};
+use crate::scenario::{
+    Scenario, SizeKind, StreamCount, StreamPolicy, StreamScheduler, Traffic, TrafficKind, node_number,
+};
+use ::stripe::optimizer::{MOST_STREAMS, Policy};
+use ::stripe::{Scheduler, Segmentation};
 use net::{LinkId, Topology};
 use units::{Bytes, Time};
 
@@ -58,6 +65,7 @@ fn traffic_spec(
             };
             Kind::PingPong { exchanges, rounds: traffic.rounds }
         }
+        TrafficKind::Stripe => Kind::Stripe(stripe(scenario, topology, traffic)),
         TrafficKind::Csv => Kind::Flows(flows(traffic)),
     };
     Ok(TrafficSpec {
@@ -71,6 +79,42 @@ fn traffic_spec(
         tcp: scenario.tcp_config(),
         after: traffic.after.as_ref().and_then(|after| scenario.traffic_number(after)).map(|number| number as u32),
     })
+}
+
+/// A byte stream over many connections. What the receiver holds is the same at both ends.
+fn stripe(scenario: &Scenario, topology: &Topology, traffic: &Traffic) -> StripeSpec {
+    let given = &traffic.stripe;
+    let policy = match given.policy {
+        StreamPolicy::Polite => Policy::Polite,
+        StreamPolicy::Fill => Policy::Fill,
+        StreamPolicy::Greedy => Policy::Greedy,
+    };
+    StripeSpec {
+        bytes: traffic.bytes,
+        number: match given.streams {
+            StreamCount::Fixed(count) => StreamNumber::Fixed(count),
+            StreamCount::Auto => StreamNumber::Tuned(policy, given.most),
+            StreamCount::Paper => StreamNumber::Paper(given.most.min(MOST_STREAMS)),
+        },
+        config: ::stripe::Config {
+            scheduler: match given.scheduler {
+                StreamScheduler::Earliest => Scheduler::EarliestDelivery,
+                StreamScheduler::RoundRobin => Scheduler::RoundRobin,
+            },
+            segmentation: match given.segment {
+                Some(bytes) => Segmentation::Fixed(bytes.get() as u32),
+                None => Segmentation::ByRate,
+            },
+            credit: given.credit,
+            max_credit: given.max_credit,
+            peer_credit: given.credit,
+            ack_delay: given.ack_delay,
+            pin: given.pin,
+            copies: given.copies,
+        },
+        send_buffer: scenario.tcp.send_buffer,
+        paths: given.paths.iter().filter_map(|name| topology.find(name)).collect(),
+    }
 }
 
 fn flows(traffic: &Traffic) -> Vec<FlowSpec> {

@@ -13,10 +13,12 @@ mod sessions;
 mod sizes;
 mod spec;
 mod state;
+mod stripe;
 
 pub(crate) use build::{sizes as sizes_of, traffic_specs};
 pub use sizes::{Cdf, Pareto, Sizes, SizesError};
 pub use spec::{Exchange, FlowSpec, TrafficKind, TrafficSpec, netpipe_sizes};
+pub use stripe::{StreamNumber, StripeSpec};
 
 use crate::results::TrafficOutcome;
 use crate::transport::{Handle, Happened, Message, Transport, Upcall};
@@ -185,6 +187,10 @@ impl Traffic {
         }
         state.begin(now);
         let mut net = Net { now, transport, events };
+        if let Kind::Striped(_) = state.kind {
+            stripe::begin(state, &mut self.flows, index, &mut net);
+            return;
+        }
         let handle = net.open(index, flow, state);
         if flow.bytes > Bytes::ZERO {
             state.begun += 1;
@@ -201,6 +207,7 @@ impl Traffic {
         match state.kind {
             Kind::Sessions(_) => sessions::begin(state, &self.flows, &mut self.passing, event.arg, &mut net),
             Kind::Aggregate(_) => aggregate::ask(state, &self.flows, event.arg, &mut net),
+            Kind::Striped(_) => stripe::on_timer(state, &mut self.flows, event.arg, &mut net),
             _ => {}
         }
         self.note_end(number, now, events);
@@ -221,6 +228,7 @@ impl Traffic {
                 Kind::Barrier(_) => barrier::on_connected(state, &self.flows, &mut net),
                 Kind::PingPong(_) => ping_pong::on_connected(state, &mut self.flows, index, &mut net),
                 Kind::Aggregate(_) => aggregate::on_connected(state, index, &mut net),
+                Kind::Striped(_) => stripe::on_connected(state, &mut self.flows, index, &mut net),
                 Kind::Flows | Kind::Sessions(_) => {}
             },
             Happened::Delivered(end, tag) => match state.kind {
@@ -235,10 +243,16 @@ impl Traffic {
                 Kind::Barrier(_) => barrier::on_delivered(state, &mut self.flows, index, end, &mut net),
                 Kind::PingPong(_) => ping_pong::on_delivered(state, &mut self.flows, index, end, &mut net),
                 Kind::Aggregate(_) => aggregate::on_delivered(state, &mut self.flows, index, (end, tag.0), &mut net),
+                Kind::Striped(_) => stripe::on_delivered(state, &mut self.flows, index, end, &mut net),
             },
-            Happened::PeerClosed(End::Server) => net.close(upcall.handle, End::Server),
+            Happened::PeerClosed(End::Server) => {
+                stripe::on_closed(state, &mut self.flows, index, &mut net);
+                net.close(upcall.handle, End::Server);
+            }
+            Happened::Acknowledged(end, _) => stripe::on_acknowledged(state, &mut self.flows, index, end, &mut net),
+            Happened::Reset(_) => stripe::on_lost(state, &mut self.flows, index, false, &mut net),
             Happened::Gone { bytes, bytes_back } => self.on_gone(index, (bytes, bytes_back), &mut net),
-            Happened::PeerClosed(End::Client) | Happened::Acknowledged(..) | Happened::Reset(_) => {}
+            Happened::PeerClosed(End::Client) => {}
         }
         self.note_end(number, now, events);
     }
@@ -246,6 +260,9 @@ impl Traffic {
     fn on_gone(&mut self, index: FlowIndex, (bytes, bytes_back): (u64, u64), net: &mut Net) {
         let Some(flow) = self.flows.get_mut(index) else { return };
         let state = &mut self.states[flow.traffic as usize];
+        if let Kind::Striped(_) = state.kind {
+            return stripe::on_lost(state, &mut self.flows, index, true, net);
+        }
         flow.handle = None;
         flow.received = if state.counts_answers() { bytes_back } else { bytes };
         let finished = flow.finished.is_some();

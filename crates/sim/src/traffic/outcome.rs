@@ -66,6 +66,7 @@ impl Traffic {
             timeouts: sum(|tally| tally.totals.timeouts),
             drops: sum(|tally| tally.drops),
             messages: messages(state),
+            stripe: if let Kind::Striped(striped) = &state.kind { Some(striped.outcome(now)) } else { None },
             jain: rates.jain(),
             clients: clients(&tallies),
         }

@@ -1,6 +1,6 @@
 //! What plain traffic there is.
 
-use super::Sizes;
+use super::{Sizes, StripeSpec};
 use tcp::Config;
 use units::{Bytes, Time};
 
@@ -100,6 +100,8 @@ pub enum TrafficKind {
         /// Rounds of each exchange.
         rounds: u32,
     },
+    /// From each node of `from` to each of `to`, in pairs if there are as many: one byte stream over many connections.
+    Stripe(StripeSpec),
     /// The flows of a list; `from` and `to` are not used.
     Flows(Vec<FlowSpec>),
 }
@@ -166,6 +168,7 @@ impl TrafficKind {
             Self::Poisson { .. } => "poisson",
             Self::PartitionAggregate { .. } => "partition-aggregate",
             Self::PingPong { .. } => "ping-pong",
+            Self::Stripe(_) => "stripe",
             Self::Flows(_) => "csv",
         }
     }
@@ -175,16 +178,19 @@ impl TrafficSpec {
     /// Sender and receiver of each connection that exists from the beginning, flows to oneself left out.
     pub(super) fn pairs(&self) -> Vec<(u32, u32)> {
         let product = || self.from.iter().flat_map(|from| self.to.iter().map(|to| (*from, *to)));
+        let paired = || -> Vec<(u32, u32)> {
+            if self.from.len() == self.to.len() {
+                self.from.iter().copied().zip(self.to.iter().copied()).collect()
+            } else {
+                product().collect()
+            }
+        };
         let to_first = || self.to.first().map(|to| self.from.iter().map(|from| (*from, *to)).collect::<Vec<_>>());
         let pairs: Vec<(u32, u32)> = match &self.kind {
             TrafficKind::Long { flows, .. } => {
-                let pairs: Vec<_> = if self.from.len() == self.to.len() {
-                    self.from.iter().copied().zip(self.to.iter().copied()).collect()
-                } else {
-                    product().collect()
-                };
-                pairs.into_iter().flat_map(|pair| std::iter::repeat_n(pair, *flows as usize)).collect()
+                paired().into_iter().flat_map(|pair| std::iter::repeat_n(pair, *flows as usize)).collect()
             }
+            TrafficKind::Stripe(_) => paired(),
             TrafficKind::AllToAll { .. } | TrafficKind::PartitionAggregate { .. } => product().collect(),
             TrafficKind::Barrier { .. } | TrafficKind::PingPong { .. } => to_first().unwrap_or_default(),
             // Its connections come and go, or belong to its sources.

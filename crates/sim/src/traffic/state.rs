@@ -4,6 +4,7 @@ use super::aggregate::Aggregate;
 use super::barrier::Barrier;
 use super::ping_pong::RoundTrips;
 use super::sessions::Sessions;
+use super::stripe::Striped;
 use super::{
     ENDLESS, FIRST_PORT, FLOW_START, Flow, FlowIndex, Flows, PASSING, PassingIndex, SESSION, TrafficKind, TrafficSpec,
 };
@@ -20,6 +21,7 @@ pub(super) enum Kind {
     Sessions(Sessions),
     PingPong(Vec<RoundTrips>),
     Aggregate(Box<Aggregate>),
+    Striped(Box<Striped>),
 }
 
 impl Kind {
@@ -47,6 +49,7 @@ impl Kind {
         match &spec.kind {
             TrafficKind::Barrier { .. } => Self::Barrier(Barrier::new(pairs.len() as u32)),
             TrafficKind::PingPong { exchanges, .. } => Self::PingPong(vec![RoundTrips::default(); exchanges.len()]),
+            TrafficKind::Stripe(spec) => Self::Striped(Box::new(Striped::new(spec, &pairs, first))),
             TrafficKind::PartitionAggregate { .. } => Self::Aggregate(Box::new(Aggregate::new(&pairs, first))),
             _ => Self::Flows,
         }
@@ -237,7 +240,8 @@ impl State {
         }
         match (&self.kind, &self.spec.kind) {
             (_, TrafficKind::Long { bytes: None, .. }) => self.count == 0,
-            (Kind::Flows, _) => self.completed + self.failed >= u64::from(self.count),
+            (Kind::Striped(_), TrafficKind::Stripe(spec)) if spec.bytes.is_none() => self.count == 0,
+            (Kind::Flows | Kind::Striped(_), _) => self.completed + self.failed >= u64::from(self.count),
             (Kind::Barrier(_), TrafficKind::Barrier { rounds, .. }) => {
                 self.rounds >= u64::from(*rounds) || self.failed > 0 || self.count == 0
             }

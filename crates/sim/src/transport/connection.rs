@@ -3,7 +3,7 @@
 use super::record::Totals;
 use super::{Open, Owner};
 use hadoop::Tag;
-use net::RouteId;
+use net::{RouteId, VertexId};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -15,6 +15,8 @@ pub(super) struct Connection {
     pub to: u32,
     pub from_port: u16,
     pub to_port: u16,
+    /// The switch by way of which its packets go, if not just any.
+    pub via: Option<VertexId>,
     pub opened: Time,
     /// Or [`Time::MAX`].
     pub connected: Time,
@@ -51,6 +53,7 @@ impl Connection {
             to: open.to,
             from_port,
             to_port: open.port,
+            via: None,
             opened: now,
             connected: Time::MAX,
             reset: false,

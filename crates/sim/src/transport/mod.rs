@@ -229,8 +229,12 @@ impl Transport {
 
     /// Opens a connection: the client sends its SYN now.
     pub fn open(&mut self, now: Time, open: &Open, events: &mut EventQueue) -> Handle {
+        self.open_via(now, open, None, events)
+    }
+    /// The same by way of a switch.
+    pub fn open_via(&mut self, now: Time, open: &Open, via: Option<VertexId>, events: &mut EventQueue) -> Handle {
         let from_port = self.ephemeral_port(open.from);
-        let connection = Connection::new(now, open, from_port);
+        let connection = Connection { via, ..Connection::new(now, open, from_port) };
         let index = self.connections.insert(connection);
         let client = 2 * index.as_usize();
         let (client_up, server_up) = (self.nodes[open.from as usize].up, self.nodes[open.to as usize].up);
@@ -562,8 +566,13 @@ impl Transport {
             from_port: connection.from_port,
             to_port: connection.to_port,
         };
-        self.ports[client].set_route(self.network.route(key));
-        self.ports[server].set_route(self.network.route(key.reverse()));
+        for (at, key) in [(client, key), (server, key.reverse())] {
+            let route = match connection.via {
+                Some(via) => self.network.route_via(key, via),
+                None => self.network.route(key),
+            };
+            self.ports[at].set_route(route);
+        }
     }
 
     fn ephemeral_port(&mut self, node: u32) -> u16 {

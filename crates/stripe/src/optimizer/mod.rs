@@ -1,10 +1,12 @@
 //! How many streams: what the models say, what few probes say, and a controller that watches.
 
 mod controller;
+mod enumerator;
 mod fits;
 mod models;
 
 pub use controller::{Controller, Limits, Policy, Reason, Totals};
+pub use enumerator::Enumerator;
 pub use fits::{FullSecondOrder, PartialSecondOrder};
 pub use models::{LossFit, Path, best_number, hacker, streams_to_fill};
 
