@@ -230,3 +230,75 @@ fn what_is_wrong_is_said() {
     let error = Scenario::parse("test.toml", text, &[]).expect_err(text).to_string();
     assert!(error.contains("long traffic has no `stripe`"), "{error}");
 }
+
+/// TCP flows and one connection of two subflows on the same way: what the connection gets in terms of a TCP flow's mean.
+fn share_of_one_tcp(coupling: &str, others: u32, core: &str) -> f64 {
+    let text = format!(
+        r#"
+        [cluster]
+        workers = 2
+        [network]
+        topology = "dumbbell"
+        delay = "1 ms"
+        rate = "1 Gbit/s"
+        core = {{ delay = "18 ms", {core} }}
+        queue = {{ limit = "67 packets" }}
+        [tcp]
+        control = "sack-reno"
+        [[traffic]]
+        name = "others"
+        kind = "long"
+        from = "worker-2"
+        flows = {others}
+        jitter = "1 s"
+        [[traffic]]
+        name = "ours"
+        kind = "mptcp"
+        from = "worker-2"
+        stripe = {{ streams = 2, coupling = "{coupling}" }}
+        [run]
+        until = "300 s"
+        warm-up = "20 s"
+        "#
+    );
+    let result = run(&text);
+    let of = |name| traffic(&result, name).goodput_warm.as_bps() as f64;
+    assert_eq!(traffic(&result, "ours").kind, "mptcp");
+    f64::from(others) * of("ours") / of("others")
+}
+
+#[test]
+fn coupled_subflows_are_one_tcp_where_losses_come_by_themselves() {
+    // Losses of 1 in 500 that nobody causes: LIA's w = sqrt(2 a / p) with a = 1/4 is half of Reno's, so that two are one; as RFC 6356 has it.
+    let lossy = |coupling| share_of_one_tcp(coupling, 1, "rate = \"1 Gbit/s\", loss = 0.002");
+    let (none, lia) = (lossy("none"), lossy("lia"));
+    assert!((1.8..=2.2).contains(&none), "two flows are two flows: {none}");
+    assert!((0.9..=1.1).contains(&lia), "{lia}");
+}
+
+#[test]
+fn coupled_subflows_take_about_as_much_as_one_tcp_of_a_full_queue() {
+    let full = |coupling| share_of_one_tcp(coupling, 4, "rate = \"20 Mbit/s\"");
+    let uncoupled = full("none");
+    assert!(uncoupled > 1.6, "two flows are two flows: {uncoupled}");
+    // Drop-tail does not drop in proportion: two small windows lose somewhat less often than one large one.
+    for coupling in ["lia", "olia", "balia"] {
+        let share = full(coupling);
+        assert!(share < 0.75 * uncoupled && share > 0.5, "{coupling}: {share}, uncoupled {uncoupled}");
+    }
+}
+
+#[test]
+fn coupled_subflows_use_both_paths_at_least_as_well_as_the_better_one() {
+    let until = "[run]\nuntil = \"60 s\"\nwarm-up = \"20 s\"";
+    let goodput = |stripe: &str| {
+        let text = two_paths(stripe, until).replace("kind = \"stripe\"", "kind = \"mptcp\"");
+        traffic(&run(&text), "many").goodput_warm.as_bps() as f64 / 1e6
+    };
+    let alone = goodput("paths = [\"near\"]");
+    assert!(alone > 36.0, "{alone}");
+    for coupling in ["lia", "olia", "balia"] {
+        let both = goodput(&format!("paths = [\"near\", \"far\"], coupling = \"{coupling}\""));
+        assert!(both > alone, "{coupling}: {both} over both, {alone} over the better one");
+    }
+}

@@ -1,7 +1,7 @@
 //! One side of a connection: its states (RFC 9293, section 3.3.2), what the application asks of it, its timers.
 
 use crate::cold::Cold;
-use crate::control::{AnyControl, Window};
+use crate::control::{AnyControl, Weights, Window};
 use crate::counters::Rare;
 use crate::ecn::Ecn;
 use crate::receive::Receiver;
@@ -209,6 +209,12 @@ impl Endpoint {
     /// Where the connection is.
     pub fn state(&self) -> State {
         self.state
+    }
+    /// From now on a coupled control goes by these weights; any other takes no notice.
+    pub fn set_weights(&mut self, weights: Weights) {
+        if let AnyControl::Coupled(control) = &mut self.control {
+            control.set_weights(weights);
+        }
     }
     /// The congestion window, its threshold and the segment size in force.
     pub fn window(&self) -> &Window {

@@ -28,6 +28,20 @@ choice! {
     }
 }
 
+choice! {
+    /// How the congestion controls of streams are coupled.
+    pub enum StreamCoupling {
+        /// Not at all: each by `tcp.control`.
+        None = "none",
+        /// Linked increases (RFC 6356), over Reno.
+        Lia = "lia",
+        /// Opportunistic linked increases (Khalili et al. 2012), over Reno.
+        Olia = "olia",
+        /// Balanced linked adaptation (Peng et al. 2016), over Reno.
+        Balia = "balia",
+    }
+}
+
 /// How many streams there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamCount {
@@ -82,7 +96,7 @@ const BUFFERS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib
 section! {
     /// One byte stream over many connections.
     pub struct Stripe {
-        /// How many streams.
+        /// How many streams; of MPTCP `auto` is one for each of `paths`, two without.
         streams: StreamCount = StreamCount::Auto;
         /// At most so many where they are tuned.
         most: u32 = 128, 1..=MOST;
@@ -102,6 +116,8 @@ section! {
         pin: Bytes = Bytes::new(64 << 10), Bytes::ZERO..=Bytes::from_mib(16 << 10);
         /// A segment that is late goes on a second stream too, up to this part of all bytes.
         copies: f64 = 0.02, 0.0..=1.0;
+        /// How the congestion controls of streams are coupled; left out, not at all, and MPTCP's by LIA.
+        coupling: Option<StreamCoupling> = None;
         /// Switches through which the streams lead, one after the other in turn; left out, as the network routes them.
         paths: Vec<String> = Vec::new();
     }

@@ -25,6 +25,8 @@ choice! {
         PingPong = "ping-pong",
         /// From each node of `from` to each of `to`, in pairs if there are as many: `bytes`, or without end, as one byte stream over many connections.
         Stripe = "stripe",
+        /// The same as MPTCP has it: a subflow for each path, their congestion controls coupled.
+        Mptcp = "mptcp",
         /// The flows of `file` and of `flow`.
         Csv = "csv",
     }
@@ -69,7 +71,7 @@ section! {
         deadline: Option<Time> = None, INTERVALS;
         /// Whether all sessions of a node to another use one connection (poisson); else each opens its own.
         persistent: bool = false;
-        /// One byte stream over many connections (stripe).
+        /// One byte stream over many connections (stripe, mptcp).
         stripe: Stripe = Stripe::default();
         /// The name of another traffic: this one begins when that has ended, and its `start` and `stop` count from then.
         after: Option<String> = None;
@@ -166,7 +168,7 @@ impl Traffic {
     /// Whether it has an end: all its flows, rounds or queries are done, or it stops.
     pub fn has_end(&self) -> bool {
         match self.kind {
-            TrafficKind::Long | TrafficKind::Stripe => self.bytes.is_some(),
+            TrafficKind::Long | TrafficKind::Stripe | TrafficKind::Mptcp => self.bytes.is_some(),
             TrafficKind::Poisson => self.stop.is_some(),
             _ => true,
         }

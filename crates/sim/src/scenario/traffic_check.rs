@@ -18,7 +18,7 @@ impl Check<'_> {
         let to = traffic.to_or_default().numbers(workers);
         let pairs = from.len() as u64 * to.len() as u64;
         let flows = match traffic.kind {
-            TrafficKind::Stripe => {
+            TrafficKind::Stripe | TrafficKind::Mptcp => {
                 let pairs = if from.len() == to.len() { from.len() as u64 } else { pairs };
                 let streams = match traffic.stripe.streams {
                     StreamCount::Fixed(count) => count,
@@ -82,12 +82,15 @@ impl Check<'_> {
     fn stripe(&mut self, path: &str, traffic: &Traffic) {
         let stripe = &traffic.stripe;
         let path = format!("{path}.stripe");
-        if traffic.kind != TrafficKind::Stripe {
+        if !matches!(traffic.kind, TrafficKind::Stripe | TrafficKind::Mptcp) {
             if *stripe != Stripe::default() {
                 let message = format!("{} traffic has no `stripe`", traffic.kind.word());
-                self.says(&path, message, "kind stripe has");
+                self.says(&path, message, "kinds stripe and mptcp have");
             }
             return;
+        }
+        if traffic.kind == TrafficKind::Mptcp && stripe.streams == StreamCount::Paper {
+            self.says(&format!("{path}.streams"), "the paper's optimizer is not MPTCP's", "a number, or `auto`");
         }
         if stripe.max_credit < stripe.credit {
             let message = format!("it is less than `credit`, {}", stripe.credit.exact());

@@ -5,11 +5,12 @@ use super::{
     netpipe_sizes,
 };
 use crate::scenario::{
-    Scenario, SizeKind, StreamCount, StreamPolicy, StreamScheduler, Traffic, TrafficKind, node_number,
+    Scenario, SizeKind, StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Traffic, TrafficKind, node_number,
 };
 use ::stripe::optimizer::{MOST_STREAMS, Policy};
 use ::stripe::{Scheduler, Segmentation};
 use net::{LinkId, Topology};
+use tcp::control::{ControlKind, Coupling};
 use units::{Bytes, Time};
 
 /// What a flow, session or answer carries where the scenario does not say.
@@ -65,9 +66,13 @@ fn traffic_spec(
             };
             Kind::PingPong { exchanges, rounds: traffic.rounds }
         }
-        TrafficKind::Stripe => Kind::Stripe(stripe(scenario, topology, traffic)),
+        TrafficKind::Stripe | TrafficKind::Mptcp => Kind::Stripe(stripe(scenario, topology, traffic)),
         TrafficKind::Csv => Kind::Flows(flows(traffic)),
     };
+    let mut tcp = scenario.tcp_config();
+    if let Kind::Stripe(StripeSpec { coupling: Some(_), .. }) = &kind {
+        tcp.control = ControlKind::Coupled;
+    }
     Ok(TrafficSpec {
         name: traffic.name_or_default(number),
         kind,
@@ -76,7 +81,7 @@ fn traffic_spec(
         start: traffic.start,
         stop: traffic.stop,
         jitter: traffic.jitter,
-        tcp: scenario.tcp_config(),
+        tcp,
         after: traffic.after.as_ref().and_then(|after| scenario.traffic_number(after)).map(|number| number as u32),
     })
 }
@@ -89,10 +94,21 @@ fn stripe(scenario: &Scenario, topology: &Topology, traffic: &Traffic) -> Stripe
         StreamPolicy::Fill => Policy::Fill,
         StreamPolicy::Greedy => Policy::Greedy,
     };
+    let mptcp = traffic.kind == TrafficKind::Mptcp;
+    let coupling = match given.coupling {
+        Some(StreamCoupling::None) => None,
+        None => mptcp.then_some(Coupling::Lia),
+        Some(StreamCoupling::Lia) => Some(Coupling::Lia),
+        Some(StreamCoupling::Olia) => Some(Coupling::Olia),
+        Some(StreamCoupling::Balia) => Some(Coupling::Balia),
+    };
     StripeSpec {
         bytes: traffic.bytes,
+        mptcp,
+        coupling,
         number: match given.streams {
             StreamCount::Fixed(count) => StreamNumber::Fixed(count),
+            _ if mptcp => StreamNumber::Fixed(given.paths.len().max(if given.paths.is_empty() { 2 } else { 1 }) as u32),
             StreamCount::Auto => StreamNumber::Tuned(policy, given.most),
             StreamCount::Paper => StreamNumber::Paper(given.most.min(MOST_STREAMS)),
         },

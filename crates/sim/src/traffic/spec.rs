@@ -168,6 +168,7 @@ impl TrafficKind {
             Self::Poisson { .. } => "poisson",
             Self::PartitionAggregate { .. } => "partition-aggregate",
             Self::PingPong { .. } => "ping-pong",
+            Self::Stripe(spec) if spec.mptcp => "mptcp",
             Self::Stripe(_) => "stripe",
             Self::Flows(_) => "csv",
         }

@@ -16,6 +16,7 @@ use hadoop::{End, Tag};
 use net::{Ecn, FlowKey, LedgerError, LinkId, Network, PacketId, SpecError, Topology, VertexId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tcp::control::Weights;
 use tcp::{Config, Endpoint, Flags, Notice, Output, Segment, State};
 use units::{BitRate, Bytes, Time};
 
@@ -644,6 +645,12 @@ impl Transport {
     /// Counters of one end of a bond, 0 or 1.
     pub fn bond_counters(&self, bond: usize, end: usize) -> net::bond::EndCounters {
         self.network.bond_counters(bond, end)
+    }
+    /// Hands an end's congestion control the weights that couple it to others.
+    pub fn set_weights(&mut self, handle: Handle, end: End, weights: Weights) {
+        if let Some(at) = self.end(handle, end) {
+            self.endpoints[at].set_weights(weights);
+        }
     }
     /// Where every packet went, checked or not.
     pub fn packets(&self) -> net::Ledger {

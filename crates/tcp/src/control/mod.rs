@@ -5,6 +5,7 @@
 //! [`Reno`], with `Config::sack` off or on.
 
 mod bbr;
+mod coupled;
 mod cubic;
 mod dctcp;
 mod fast;
@@ -16,6 +17,7 @@ mod vegas;
 mod westwood;
 
 pub use bbr::Bbr;
+pub use coupled::{Coupled, Coupling, Subflow, Weights};
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use fast::Fast;
@@ -178,6 +180,8 @@ pub enum ControlKind {
         /// Segments that a flow keeps waiting in the network.
         alpha: u32,
     },
+    /// Reno with weights that are handed in ([`Endpoint::set_weights`](crate::Endpoint::set_weights)): subflows coupled by LIA, OLIA or BALIA.
+    Coupled,
 }
 
 /// A control chosen at run time. What is larger than a word is boxed: every endpoint has one of these, and most of millions send little.
@@ -192,6 +196,7 @@ pub(crate) enum AnyControl {
     Westwood(Box<Westwood>),
     Scalable(Box<Scalable>),
     Fast(Box<Fast>),
+    Coupled(Box<Coupled>),
 }
 
 impl AnyControl {
@@ -206,6 +211,7 @@ impl AnyControl {
             ControlKind::Westwood => Self::Westwood(Box::default()),
             ControlKind::Scalable => Self::Scalable(Box::default()),
             ControlKind::Fast { alpha } => Self::Fast(Box::new(Fast::new(alpha))),
+            ControlKind::Coupled => Self::Coupled(Box::default()),
         }
     }
 }
@@ -222,6 +228,7 @@ macro_rules! each {
             AnyControl::Westwood($control) => $call,
             AnyControl::Scalable($control) => $call,
             AnyControl::Fast($control) => $call,
+            AnyControl::Coupled($control) => $call,
         }
     };
 }

@@ -5,6 +5,7 @@ use crate::results::{StreamOutcome, StripeOutcome};
 use ::stripe::optimizer::{Path, Totals};
 use ::stripe::{Health, Measured, Scheduler, StreamId};
 use hadoop::End;
+use tcp::control::Subflow;
 use units::{BitRate, Bytes, Time};
 
 /// The round-trip time of a stream on which none was measured.
@@ -39,6 +40,12 @@ impl Session {
         {
             let counters = endpoint.counters();
             carrier.counted = (counters.segments_sent, counters.retransmissions);
+            let losses = u64::from(counters.fast_recoveries) + u64::from(counters.timeouts);
+            if losses > carrier.losses {
+                carrier.losses = losses;
+                carrier.between_losses = endpoint.acknowledged() - carrier.acknowledged_at_loss;
+                carrier.acknowledged_at_loss = endpoint.acknowledged();
+            }
         }
     }
     pub(super) fn refresh_all(&mut self, world: &World) {
@@ -48,6 +55,25 @@ impl Session {
         }
     }
 
+    /// Hands each stream's congestion control its weights, as the windows of all have it.
+    pub(super) fn couple(&self, world: &mut World) {
+        let Some(coupling) = self.spec.coupling else { return };
+        let subflow = |carrier: &Carrier| {
+            let endpoint = world.net.transport.endpoint(carrier.handle, End::Client)?;
+            let since = endpoint.acknowledged() - carrier.acknowledged_at_loss;
+            Some(Subflow {
+                cwnd: endpoint.window().cwnd.max(1),
+                rtt: endpoint.rtt().smoothed()?,
+                between_losses: carrier.between_losses.max(since),
+            })
+        };
+        let connected = self.carriers.values().filter(|carrier| carrier.connected);
+        let (handles, subflows): (Vec<_>, Vec<_>) =
+            connected.filter_map(|carrier| Some((carrier.handle, subflow(carrier)?))).unzip();
+        for (which, handle) in handles.into_iter().enumerate() {
+            world.net.transport.set_weights(handle, End::Client, coupling.weights(&subflows, which));
+        }
+    }
     /// An epoch is over; returns whether the number of streams changes.
     pub(super) fn tune(&mut self, world: &World) -> bool {
         let now = world.net.now;

@@ -17,6 +17,7 @@ use ::stripe::{Config, Connection, Output, StreamId, Streams};
 use hadoop::End;
 use net::VertexId;
 use std::collections::{BTreeMap, VecDeque};
+use tcp::control::Coupling;
 use tuner::Tuner;
 use units::{Bytes, Time};
 
@@ -27,6 +28,10 @@ const ENDS: [End; 2] = [End::Client, End::Server];
 pub struct StripeSpec {
     /// Payload of each pair; none for no end.
     pub bytes: Option<Bytes>,
+    /// It is called MPTCP.
+    pub mptcp: bool,
+    /// How the congestion controls of its streams are coupled; then they are [`ControlKind::Coupled`](tcp::control::ControlKind).
+    pub coupling: Option<Coupling>,
     /// How many streams.
     pub number: StreamNumber,
     /// How both ends behave.
@@ -73,6 +78,10 @@ struct Carrier {
     delivered: u64,
     /// Segments sent, and of these retransmitted, at the last look.
     counted: (u64, u64),
+    /// Losses that its sender has seen, what was acknowledged at the last, and between that and the one before.
+    losses: u64,
+    acknowledged_at_loss: u64,
+    between_losses: u64,
     connected: bool,
     closing: bool,
     closed: bool,
@@ -187,6 +196,9 @@ pub(super) fn on_acknowledged(state: &mut State, flows: &mut Flows, index: FlowI
     let Some((session, stream)) = place(state, index) else { return };
     with(state, flows, net, session, |session, world| {
         session.refresh(stream, side(end), world);
+        if end == End::Client {
+            session.couple(world);
+        }
         session.pump(side(end), world);
     });
 }
