@@ -21,7 +21,7 @@ pub struct HdfsConfig {
     pub replication_work_multiplier: u32,
     /// `dfs.namenode.replication.max-streams`: replications that a DataNode may send at the same time.
     pub replication_max_streams: u32,
-    /// `dfs.namenode.redundancy.considerLoad`: whether a DataNode with more than twice the average of open transfers is passed over.
+    /// `dfs.namenode.redundancy.considerLoad`: whether a DataNode with more than twice the average load is passed over.
     pub consider_load: bool,
     /// `dfs.namenode.handler.count`: calls that the NameNode has in work at the same time.
     pub handlers: u32,

@@ -14,6 +14,9 @@ use crate::rpc::{self, CallId};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
+/// Threads of a DataNode that serves nobody, as far as its load counts them.
+const ACCEPTOR: u32 = 1;
+
 /// A copy that has not been reported for this long is scheduled again (`dfs.namenode.reconstruction.pending.timeout-sec`).
 const PENDING_TIMEOUT: Time = Time::from_secs(300);
 
@@ -65,18 +68,18 @@ impl NameNode {
     fn known(&mut self, node: NodeId) -> &mut Known {
         &mut self.known[node.0 as usize]
     }
-    /// The most transfers that a DataNode may have under way and still be given more: twice the average
-    /// (`dfs.namenode.redundancy.considerLoad.factor`).
+    /// The highest load at which a DataNode is still given more: twice the average (`dfs.namenode.redundancy.considerLoad.factor`).
     fn load_limit(&self) -> f64 {
         let (mut count, mut sum) = (0_u32, 0_u32);
         for known in self.known.iter().skip(1).filter(|known| known.alive) {
             count += 1;
-            sum += known.transfers;
+            sum += ACCEPTOR + known.transfers;
         }
         2.0 * f64::from(sum) / f64::from(count.max(1))
     }
-    fn transfers(&self, node: NodeId) -> f64 {
-        f64::from(self.known[node.0 as usize].transfers)
+    /// What a DataNode says of its load: its threads (`DataNode.getXceiverCount`), of which one accepts connections and the others serve one each.
+    fn load(&self, node: NodeId) -> f64 {
+        f64::from(ACCEPTOR + self.known[node.0 as usize].transfers)
     }
     fn copying_from(&self, node: NodeId) -> usize {
         self.pending.values().filter(|pending| pending.source == node).count()
@@ -200,9 +203,7 @@ impl Hdfs {
             let (writer, replication, file) = (write.writer.node, write.replication, write.file);
             let limit = if self.config.consider_load { self.namenode.load_limit() } else { f64::INFINITY };
             let usable = |node: NodeId| {
-                self.namenode.is_alive(node)
-                    && !write.excluded.contains(&node)
-                    && self.namenode.transfers(node) <= limit
+                self.namenode.is_alive(node) && !write.excluded.contains(&node) && self.namenode.load(node) <= limit
             };
             let local = (writer != ctx.nodes.master()).then_some(writer);
             let mut targets = placement::choose(&ctx.nodes, local, replication, &[], usable, &mut self.random);
