@@ -20,7 +20,12 @@ struct Outcome {
 }
 
 fn run(clients: u32, access_mbps: u64, length: Time) -> Outcome {
-    let spec = incast_short(clients, BitRate::from_mbps(access_mbps));
+    run_seed(clients, access_mbps, length, 1)
+}
+
+fn run_seed(clients: u32, access_mbps: u64, length: Time, seed: u64) -> Outcome {
+    let mut spec = incast_short(clients, BitRate::from_mbps(access_mbps));
+    spec.seed = seed;
     let mut world = World::new(&spec).unwrap();
     world.run(length);
     world.transport().ledger().unwrap();
@@ -80,8 +85,11 @@ fn sessions_that_the_link_carries_take_the_time_of_their_round_trips() {
 
 #[test]
 fn a_link_that_is_nearly_full_drops_little() {
+    // Where 2 % are left over, a few moments in which many begin at once decide what is dropped: the mean over seeds is compared.
+    let drops: Vec<u64> = (1..=8).map(|seed| run_seed(900, 100, Time::from_secs(1), seed).drops).collect();
+    let mean = drops.iter().sum::<u64>() as f64 / 8.0;
+    same_order(&format!("drops {drops:?}"), mean, references(900, 100, "1", "drops"));
     let got = run(900, 100, Time::from_secs(1));
-    same_order("drops", got.drops as f64, references(900, 100, "1", "drops"));
     let [ns2, ns3] = references(900, 100, "1", "fct_p50");
     near("median", got.traffic.completion_p50.as_secs_f64(), &[ns2 - ONE_WAY, ns3], 0.02);
     near("utilisation", got.busy, &references(900, 100, "1", "util"), 0.02);
