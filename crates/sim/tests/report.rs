@@ -147,6 +147,7 @@ fn result() -> RunResult {
             flow(1, 2, "data", 11.0, Some(12.0), 1_000_000, 90),
             flow(2, 1, "data", 11.5, None, 500_000, 90),
         ],
+        flow_count: 4,
         links: vec![
             link("worker-1 -> switch", 0.01),
             link("switch -> worker-1", 0.0),
