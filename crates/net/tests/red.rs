@@ -174,6 +174,22 @@ fn above_its_upper_threshold_it_drops_what_it_could_mark() {
     assert!(dropped.len() > 50);
 }
 
+/// As in ns-2 and ns-3: while no more than one packet waits none is dropped, however high the average still is.
+#[test]
+fn a_queue_that_is_nearly_empty_is_left_alone() {
+    for (ahead, spared) in [(0, true), (1, true), (2, false)] {
+        let mut red = filled(&RedSpec { weight: Some(0.01), ..instant(5, 500) }, 900, 1_000);
+        let mut dropped = Vec::new();
+        while red.len() > ahead {
+            red.dequeue(Time::ZERO, &mut dropped);
+        }
+        // The average is far above the threshold: the probability is above a half.
+        let struck = strikes(&mut red, 20, 1_000, NotEct);
+        assert!(red.average() > 500.0);
+        assert_eq!(struck.contains(&true), !spared, "{ahead} ahead: {struck:?}");
+    }
+}
+
 #[test]
 fn in_byte_mode_a_packet_counts_by_its_length() {
     let bytes = |bytes: u64| Some(Limit::Bytes(Bytes::new(bytes)));

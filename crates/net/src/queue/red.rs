@@ -52,6 +52,9 @@ const TARGET_DELAY: f64 = 0.005;
 const INTERVAL: Time = Time::from_ms(500);
 const MAX_P: std::ops::RangeInclusive<f64> = 0.01..=0.5;
 const DECREASE: f64 = 0.9;
+/// A queue of no more packets (or bytes) than this is left alone however high its average still is. The paper has no such rule; ns-2 and ns-3 have: without it
+/// a link runs empty after each peak.
+const NEARLY_EMPTY: f64 = 1.0;
 
 impl RedSpec {
     fn settle(&self, rate: BitRate) -> Settled {
@@ -172,14 +175,14 @@ impl Red {
 impl Queue for Red {
     fn enqueue(&mut self, now: Time, mut item: Item, dropped: &mut Vec<Item>) {
         self.adapt(now);
+        let queue = if self.settled.by_bytes { self.fifo.bytes() as f64 } else { self.fifo.len() as f64 };
         if self.idle_since.is_some() {
             self.average = self.average_at(now);
             self.idle_since = None;
         } else {
-            let queue = if self.settled.by_bytes { self.fifo.bytes() as f64 } else { self.fifo.len() as f64 };
             self.average += self.settled.weight * (queue - self.average);
         }
-        if self.average < self.settled.min {
+        if self.average < self.settled.min || queue <= NEARLY_EMPTY {
             self.count = -1;
         } else if let Some(mut p) = self.probability() {
             self.count += 1;
