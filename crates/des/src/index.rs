@@ -44,12 +44,18 @@ impl<I: Index, T> Slab<I, T> {
     }
     /// Stores a value and returns where.
     pub fn insert(&mut self, value: T) -> I {
-        if let Some(place) = self.free.pop() {
-            self.places[place as usize] = Some(value);
-            return I::from_usize(place as usize);
+        self.insert_with(|_| value)
+    }
+    /// Stores a value that knows where it is, and returns where.
+    pub fn insert_with(&mut self, value: impl FnOnce(I) -> T) -> I {
+        let place = self.free.pop().map_or(self.places.len(), |place| place as usize);
+        let index = I::from_usize(place);
+        let value = Some(value(index));
+        match self.places.get_mut(place) {
+            Some(free) => *free = value,
+            None => self.places.push(value),
         }
-        self.places.push(Some(value));
-        I::from_usize(self.places.len() - 1)
+        index
     }
     /// Takes a value out, if it is there.
     pub fn remove(&mut self, index: I) -> Option<T> {

@@ -96,6 +96,21 @@ impl Histogram {
         self.maximum
     }
 
+    /// The cumulative distribution: how many values do not exceed a bound, for at most `points` bounds of buckets, the last of them the largest value. The
+    /// k-th bound has at least k parts in `points` of the values.
+    pub fn cumulative(&self, points: usize) -> Vec<(u64, u64)> {
+        let mut out = Vec::new();
+        let mut seen = 0;
+        for (bucket, count) in self.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            seen += count;
+            let wanted = u128::from(self.total) * (out.len() as u128 + 1);
+            if seen == self.total || u128::from(seen) * points as u128 >= wanted {
+                out.push((Self::upper(bucket).min(self.maximum), seen));
+            }
+        }
+        out
+    }
+
     fn bucket(value: u64) -> usize {
         let magnitude = (64 - value.leading_zeros()).saturating_sub(SUB_BITS + 1);
         ((u64::from(magnitude) << SUB_BITS) + (value >> magnitude)) as usize

@@ -49,6 +49,28 @@ fn histogram_is_exact_for_small_values() {
 }
 
 #[test]
+fn a_histogram_accumulates_to_all_of_its_values() {
+    let mut histogram = Histogram::new();
+    assert_eq!(histogram.cumulative(10), []);
+    for value in [3, 1, 10, 2, 3, 1, 3] {
+        histogram.record(value);
+    }
+    assert_eq!(histogram.cumulative(100), [(1, 2), (2, 3), (3, 6), (10, 7)]);
+    assert_eq!(histogram.cumulative(2), [(3, 6), (10, 7)], "half of them, all of them");
+    let mut random = RandomStream::new(1, "values", 0);
+    for _ in 0..10_000 {
+        histogram.record(random.below(1 << 40));
+    }
+    let points = histogram.cumulative(50);
+    assert!(points.len() <= 50 && points.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1), "{points:?}");
+    assert_eq!(points.last(), Some(&(histogram.maximum(), 10_007)));
+    for (k, (bound, count)) in points.iter().enumerate() {
+        assert_eq!(histogram.quantile((*count as f64 - 0.5) / 10_007.0), *bound);
+        assert!(*count as usize * 50 >= 10_007 * (k + 1), "point {k} holds {count}");
+    }
+}
+
+#[test]
 fn interval_of_a_known_sample() {
     // Mean 5, standard deviation 2.1381 (n - 1), t(7) = 2.3646: half-width 2.3646 * 2.1381 / sqrt(8).
     let interval = Interval::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();

@@ -1,9 +1,12 @@
-//! Quantities with their unit in the type: [`Time`], [`Bytes`], [`BitRate`].
+//! Quantities with their unit in the type: [`Time`], [`Bytes`], [`BitRate`], [`Distance`], [`Speed`], [`Frequency`], [`Power`], [`Energy`].
 //!
-//! All three are integers, so that a run is the same bit for bit on every machine.
+//! All are integers, so that a run is the same bit for bit on every machine.
 
 mod parse;
+mod physical;
 mod print;
+
+pub use physical::{Distance, Energy, Frequency, Power, Speed};
 
 pub use parse::{ParseError, Quantity, Scale, nearest};
 
@@ -143,6 +146,7 @@ impl BitRate {
     }
 }
 
+/// Arithmetic of an integer quantity.
 macro_rules! quantity {
     ($t:ident) => {
         impl Add for $t {
@@ -198,6 +202,8 @@ macro_rules! quantity {
         }
     };
 }
+
+pub(crate) use quantity;
 
 quantity!(Time);
 quantity!(Bytes);

@@ -1,6 +1,6 @@
 //! Reading quantities as people write them: `"64 MB"`, `"10 Mbit/s"`, `"25 us"`.
 
-use crate::{BitRate, Bytes, Time};
+use crate::{BitRate, Bytes, Distance, Energy, Frequency, Power, Speed, Time};
 use std::fmt;
 use std::str::FromStr;
 
@@ -48,25 +48,33 @@ pub trait Quantity: FromStr<Err = ParseError> + fmt::Display + Copy + PartialOrd
     }
 }
 
-impl Quantity for Time {
-    const SCALE: Scale = TIME;
-    fn base(self) -> u64 {
-        self.as_ps()
-    }
+/// Reads and writes a quantity on a scale whose base unit is what `from` takes and `to` gives.
+macro_rules! on_scale {
+    ($($t:ident $scale:ident $from:ident $to:ident;)*) => {$(
+        impl Quantity for $t {
+            const SCALE: Scale = $scale;
+            fn base(self) -> u64 {
+                self.$to()
+            }
+        }
+        impl FromStr for $t {
+            type Err = ParseError;
+            fn from_str(text: &str) -> Result<Self, ParseError> {
+                $scale.parse(text).map(Self::$from)
+            }
+        }
+    )*};
 }
 
-impl Quantity for Bytes {
-    const SCALE: Scale = BYTES;
-    fn base(self) -> u64 {
-        self.get()
-    }
-}
-
-impl Quantity for BitRate {
-    const SCALE: Scale = RATE;
-    fn base(self) -> u64 {
-        self.as_bps()
-    }
+on_scale! {
+    Time TIME from_ps as_ps;
+    Bytes BYTES new get;
+    BitRate RATE from_bps as_bps;
+    Distance DISTANCE from_um as_um;
+    Speed SPEED from_um_per_s as_um_per_s;
+    Frequency FREQUENCY from_hz as_hz;
+    Power POWER from_nw as_nw;
+    Energy ENERGY from_nj as_nj;
 }
 
 const TIME: Scale = Scale {
@@ -118,6 +126,50 @@ const RATE: Scale = Scale {
     written: 4,
 };
 
+const DISTANCE: Scale = Scale {
+    noun: "distance",
+    example: "100 m",
+    units: &[("um", 1), ("mm", 1_000), ("cm", 10_000), ("m", 1_000_000), ("km", 1_000_000_000)],
+    written: 5,
+};
+
+const SPEED: Scale = Scale {
+    noun: "speed",
+    example: "1.5 m/s",
+    units: &[("um/s", 1), ("mm/s", 1_000), ("m/s", 1_000_000), ("km/s", 1_000_000_000)],
+    written: 4,
+};
+
+const FREQUENCY: Scale = Scale {
+    noun: "frequency",
+    example: "2437 MHz",
+    units: &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)],
+    written: 4,
+};
+
+const POWER: Scale = Scale {
+    noun: "power",
+    example: "7.97 W",
+    units: &[("nW", 1), ("uW", 1_000), ("mW", 1_000_000), ("W", 1_000_000_000), ("kW", 1_000_000_000_000)],
+    written: 5,
+};
+
+const ENERGY: Scale = Scale {
+    noun: "energy",
+    example: "16 Wh",
+    units: &[
+        ("nJ", 1),
+        ("uJ", 1_000),
+        ("mJ", 1_000_000),
+        ("J", 1_000_000_000),
+        ("kJ", 1_000_000_000_000),
+        ("mWh", 3_600_000_000),
+        ("Wh", 3_600_000_000_000),
+        ("kWh", 3_600_000_000_000_000),
+    ],
+    written: 5,
+};
+
 impl Scale {
     fn parse(&self, text: &str) -> Result<u64, ParseError> {
         let trimmed = text.trim();
@@ -162,27 +214,6 @@ impl Scale {
                 units.join(", ")
             ),
         }
-    }
-}
-
-impl FromStr for Time {
-    type Err = ParseError;
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        TIME.parse(text).map(Self::from_ps)
-    }
-}
-
-impl FromStr for Bytes {
-    type Err = ParseError;
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        BYTES.parse(text).map(Self::new)
-    }
-}
-
-impl FromStr for BitRate {
-    type Err = ParseError;
-    fn from_str(text: &str) -> Result<Self, ParseError> {
-        RATE.parse(text).map(Self::from_bps)
     }
 }
 

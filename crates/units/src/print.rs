@@ -1,6 +1,6 @@
 //! Printing quantities with a unit a person would choose; what is printed parses back to a value within rounding.
 
-use crate::{BitRate, Bytes, Time};
+use crate::{BitRate, Bytes, Distance, Energy, Frequency, Power, Speed, Time};
 use std::fmt;
 
 /// Writes `value` in the largest unit that leaves at least 1, with up to `precision` (default 3) decimals and no trailing zeros.
@@ -32,18 +32,24 @@ impl fmt::Display for Time {
     }
 }
 
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [("B", 1), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
-        write_scaled(f, self.get(), &units)
-    }
+macro_rules! display {
+    ($($t:ident $base:ident $units:expr;)*) => {$(
+        impl fmt::Display for $t {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_scaled(f, self.$base(), &$units)
+            }
+        }
+    )*};
 }
 
-impl fmt::Display for BitRate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [("bit/s", 1), ("Kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
-        write_scaled(f, self.as_bps(), &units)
-    }
+display! {
+    Bytes get [("B", 1), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
+    BitRate as_bps [("bit/s", 1), ("Kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+    Distance as_um [("um", 1), ("mm", 1_000), ("m", 1_000_000), ("km", 1_000_000_000)];
+    Speed as_um_per_s [("um/s", 1), ("mm/s", 1_000), ("m/s", 1_000_000), ("km/s", 1_000_000_000)];
+    Frequency as_hz [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)];
+    Power as_nw [("nW", 1), ("uW", 1_000), ("mW", 1_000_000), ("W", 1_000_000_000), ("kW", 1_000_000_000_000)];
+    Energy as_nj [("nJ", 1), ("uJ", 1_000), ("mJ", 1_000_000), ("J", 1_000_000_000), ("kJ", 1_000_000_000_000)];
 }
 
 macro_rules! debug_as_display {
@@ -56,4 +62,4 @@ macro_rules! debug_as_display {
     )*};
 }
 
-debug_as_display!(Time, Bytes, BitRate);
+debug_as_display!(Time, Bytes, BitRate, Distance, Speed, Frequency, Power, Energy);

@@ -1,6 +1,6 @@
 //! What people write is read, what is wrong is explained, what is printed reads back.
 
-use units::{BitRate, Bytes, Quantity, Time};
+use units::{BitRate, Bytes, Distance, Energy, Frequency, Power, Quantity, Speed, Time};
 
 #[test]
 fn reads_what_people_write() {
@@ -58,4 +58,26 @@ fn a_packet_of_1500_bytes_takes_12_us_at_1_gbit() {
     assert_eq!(BitRate::from_gbps(1).transmission_time(Bytes::new(1500)), Time::from_us(12));
     assert_eq!(BitRate::from_gbps(1).bytes_in(Time::from_us(12)), Bytes::new(1500));
     assert_eq!(BitRate::default().transmission_time(Bytes::new(1)), Time::MAX);
+}
+
+#[test]
+fn physical_quantities_are_read_and_printed() {
+    assert_eq!("100 m".parse(), Ok(Distance::from_metres(100)));
+    assert_eq!("1.5 m/s".parse(), Ok(Speed::from_um_per_s(1_500_000)));
+    assert_eq!("2.437 GHz".parse(), Ok(Frequency::from_mhz(2437)));
+    assert_eq!("281.8 mW".parse(), Ok(Power::from_watts(0.2818)));
+    assert_eq!("16 Wh".parse(), Ok(Energy::from_joules(57_600.0)));
+    assert_eq!(Distance::from_metres_f64(12.5).to_string(), "12.5 m");
+    assert_eq!(Energy::from_joules(57_600.0).to_string(), "57.6 kJ");
+    assert_eq!(Power::from_mw(281).exact(), "281 mW");
+    assert!("100 metres".parse::<Distance>().unwrap_err().to_string().contains("a distance is written like"));
+}
+
+#[test]
+fn energy_is_power_over_time_and_lasts_so_long() {
+    let energy = Power::from_watts(7.97).over(Time::from_secs(3600));
+    assert_eq!(energy, Energy::from_joules(28_692.0));
+    assert_eq!(energy.lasts(Power::from_watts(7.97)), Time::from_secs(3600));
+    assert_eq!(Energy::from_joules(1.0).lasts(Power::default()), Time::MAX);
+    assert_eq!(Power::from_nw(3).over(Time::from_ms(500)), Energy::from_nj(1), "rounded down");
 }
