@@ -25,6 +25,11 @@ impl<T> Cold<T> {
     pub const fn is_blank(&self) -> bool {
         self.0.is_none()
     }
+    /// What is there, where what is blank says nothing.
+    #[inline]
+    pub fn there(&self) -> Option<&T> {
+        self.0.as_deref()
+    }
     /// To change what is there, where what is blank needs no change.
     #[inline]
     pub fn written(&mut self) -> Option<&mut T> {

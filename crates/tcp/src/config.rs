@@ -79,6 +79,9 @@ pub struct Config {
     /// The congestion window grows only while it, and not the application, holds data back (RFC 7661, section 4.3, as hosts do). Off, every
     /// acknowledgement opens it, as RFC 5681 has it and as ns-2 does: after short answers it is wider than anything the network has carried.
     pub window_validation: bool,
+    /// After the peer has closed its window, acknowledgements of pushed segments neither sample the round trip nor open the congestion window (Lee
+    /// 2014, Algorithm 2).
+    pub push_flow_control: bool,
     /// The congestion control.
     pub control: ControlKind,
 }
@@ -112,6 +115,7 @@ impl Default for Config {
             hystart: false,
             pacing: false,
             window_validation: true,
+            push_flow_control: false,
             control: ControlKind::Cubic,
         }
     }

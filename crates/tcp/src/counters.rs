@@ -1,7 +1,6 @@
 //! What an endpoint counts.
 
 use crate::Config;
-use crate::cold::Blank;
 use units::Time;
 
 /// Totals since the endpoint was made.
@@ -68,7 +67,7 @@ pub(crate) struct Rare {
 }
 
 impl Rare {
-    const NONE: Self = Self {
+    pub const NONE: Self = Self {
         bytes_retransmitted: 0,
         recovery_time: Time::ZERO,
         timeout_time: Time::ZERO,
@@ -98,12 +97,5 @@ impl Rare {
             timeout_time: self.timeout_time,
             ..Counters::default()
         }
-    }
-}
-
-impl Blank for Rare {
-    const BLANK: &'static Self = &Self::NONE;
-    fn blank() -> Self {
-        Self::NONE
     }
 }

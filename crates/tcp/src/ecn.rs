@@ -52,12 +52,12 @@ impl Ecn {
 impl Endpoint {
     /// What is counted of ECN, if both ends are capable of it.
     pub fn ecn(&self) -> Option<&EcnCounters> {
-        self.ecn.as_ref().map(|ecn| &ecn.counters)
+        self.special.ecn.as_ref().map(|ecn| &ecn.counters)
     }
     /// The flags by which a SYN asks and a SYN-ACK grants (RFC 3168, section 6.1.1). DCTCP's are ECN-capable themselves (RFC 8257, section 3.6).
     pub(crate) fn ecn_syn_flags(&self, reply: bool) -> Flags {
         let asks = if reply {
-            if self.ecn.is_some() { Flags::ECE } else { Flags::NONE }
+            if self.special.ecn.is_some() { Flags::ECE } else { Flags::NONE }
         } else if self.config.uses_ecn() {
             Flags::ECE | Flags::CWR
         } else {
@@ -69,36 +69,42 @@ impl Endpoint {
     pub(crate) fn negotiate_ecn(&mut self, segment: &Segment) {
         let both = segment.flags.intersects(Flags::ECE)
             && segment.flags.contains(Flags::CWR) != segment.flags.contains(Flags::ACK);
-        self.ecn = (both && self.config.uses_ecn()).then(|| {
-            Box::new(Ecn {
+        if both && self.config.uses_ecn() {
+            self.special.ecn = Some(Ecn {
                 echo: false,
                 precise: self.config.control == ControlKind::Dctcp,
                 announce: false,
                 reduced_until: 0,
                 counters: EcnCounters::default(),
-            })
-        });
+            });
+        } else if let Some(special) = self.special.written() {
+            special.ecn = None;
+        }
     }
     /// Flags of a segment of new data.
     #[inline]
     pub(crate) fn new_data_flags(&mut self) -> Flags {
-        self.ecn.as_mut().map_or(Flags::NONE, |ecn| ecn.on_new_data())
+        self.special.ecn().map_or(Flags::NONE, Ecn::on_new_data)
     }
     /// The echo that every segment but a SYN or RST carries.
     #[inline]
     pub(crate) fn echo_flags(&self) -> Flags {
-        if self.ecn.as_ref().is_some_and(|ecn| ecn.echo) { Flags::ECE } else { Flags::NONE }
+        if self.special.there().is_some_and(|special| special.ecn.as_ref().is_some_and(|ecn| ecn.echo)) {
+            Flags::ECE
+        } else {
+            Flags::NONE
+        }
     }
     /// The receiver's side: takes the mark of a segment with data, before its data is taken.
     #[inline]
     pub(crate) fn take_mark(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         // Marks on segments without new data, or out of the window, count for nothing (RFC 3168, section 6.1.5).
-        if self.ecn.is_some() && segment.len > 0 && segment.end() > self.rx.nxt {
+        if !self.special.is_blank() && segment.len > 0 && segment.end() > self.rx.nxt {
             self.follow_mark(now, segment.flags, out);
         }
     }
     fn follow_mark(&mut self, now: Time, flags: Flags, out: &mut Output) {
-        let Some(ecn) = &mut self.ecn else { return };
+        let Some(ecn) = self.special.ecn() else { return };
         let marked = flags.contains(Flags::CE);
         ecn.counters.ce_received += u64::from(marked);
         if !ecn.precise {
@@ -111,7 +117,7 @@ impl Endpoint {
                 self.send_ack(now, out);
             }
             self.rx.ack_now = true;
-            if let Some(ecn) = &mut self.ecn {
+            if let Some(ecn) = self.special.ecn() {
                 ecn.echo = marked;
             }
         }
@@ -120,10 +126,10 @@ impl Endpoint {
     /// by it (RFC 3168, section 6.1.2).
     #[inline]
     pub(crate) fn take_echo(&mut self, now: Time, segment: &Segment) -> bool {
-        self.ecn.is_some() && self.answer_echo(now, segment)
+        !self.special.is_blank() && self.answer_echo(now, segment)
     }
     fn answer_echo(&mut self, now: Time, segment: &Segment) -> bool {
-        let Some(ecn) = &mut self.ecn else { return false };
+        let Some(ecn) = self.special.ecn() else { return false };
         let marked = segment.flags.contains(Flags::ECE);
         let tx = &mut self.tx;
         self.control.on_marks(segment.ack - tx.una, marked, segment.ack, tx.nxt);
@@ -132,15 +138,17 @@ impl Endpoint {
         if marked && segment.ack > ecn.reduced_until && tx.una < tx.nxt && self.control.answers_echoes() {
             ecn.counters.reductions += 1;
             ecn.on_reduction(tx.nxt);
-            let flight = tx.flight_size();
+            let (flight, before) = (tx.flight_size(), tx.window.cwnd);
             self.control.on_echo(&mut tx.window, now, flight);
+            // The least that a control cuts to may be more than the one segment that a timeout has left.
+            tx.window.cwnd = tx.window.cwnd.min(before);
         }
         marked
     }
     /// The window is about to be reduced because of a loss; false if it was reduced by an echo for the same flight: that is enough (RFC 3168,
     /// section 6.1.2; RFC 8257, section 3.5).
     pub(crate) fn loss_is_news(&mut self) -> bool {
-        let Some(ecn) = &mut self.ecn else { return true };
+        let Some(ecn) = self.special.ecn() else { return true };
         if self.tx.una < ecn.reduced_until && self.control.answers_echoes() {
             return false;
         }
@@ -149,7 +157,7 @@ impl Endpoint {
     }
     /// The timer has expired and the window with it, reduced before or not.
     pub(crate) fn note_reduction(&mut self) {
-        if let Some(ecn) = &mut self.ecn {
+        if let Some(ecn) = self.special.ecn() {
             ecn.on_reduction(self.tx.nxt);
         }
     }

@@ -2,13 +2,12 @@
 
 use crate::cold::Cold;
 use crate::control::{AnyControl, Weights, Window};
-use crate::counters::Rare;
-use crate::ecn::Ecn;
 use crate::receive::Receiver;
 use crate::send::{Phase, Sender};
+use crate::special::Special;
 use crate::{Config, Counters, Flags, Notice, Output, RttEstimator, Segment};
 use std::sync::Arc;
-use units::Time;
+use units::{Bytes, Time};
 
 /// The states of RFC 9293.
 ///
@@ -53,18 +52,18 @@ pub struct Endpoint {
     pub(crate) header: u8,
     /// The application holds partial segments back.
     pub(crate) cork: bool,
+    /// Segments wait for room in the transmit queue.
+    pub(crate) held: bool,
     /// Expiries of the timer of a SYN or SYN-ACK.
     pub(crate) syn_timeouts: u8,
     pub(crate) tx: Sender,
     pub(crate) rx: Receiver,
     pub(crate) rtt: RttEstimator,
     pub(crate) control: AnyControl,
-    /// There if both ends are ECN-capable.
-    pub(crate) ecn: Option<Box<Ecn>>,
     segments_sent: u32,
     segments_received: u32,
-    /// What is counted seldom; segments sent and received are counted above.
-    pub(crate) counters: Cold<Rare>,
+    /// What most connections lack.
+    pub(crate) special: Cold<Special>,
     pub(crate) config: Arc<Config>,
 }
 
@@ -95,12 +94,12 @@ impl Endpoint {
             rx: Receiver::new(&config),
             rtt: RttEstimator::new(&config),
             control: AnyControl::new(config.control),
-            ecn: None,
             cork: config.cork,
+            held: false,
             syn_timeouts: 0,
             segments_sent: 0,
             segments_received: 0,
-            counters: Cold::new(),
+            special: Cold::new(),
             config,
         }
     }
@@ -145,6 +144,13 @@ impl Endpoint {
             self.send_ack(now, out);
         }
     }
+    /// Gives the receive buffer another size; the peer is told if its window opens enough. A smaller one takes nothing back of what the peer may send.
+    pub fn set_receive_buffer(&mut self, now: Time, size: Bytes, out: &mut Output) {
+        if self.config.receive_buffer != size {
+            Arc::make_mut(&mut self.config).receive_buffer = size;
+            self.consume(now, 0, out);
+        }
+    }
     /// The application has written all: a FIN follows its last byte. Bytes written while the connection still opens are sent first (RFC 9293
     /// would let them be thrown away).
     pub fn close(&mut self, now: Time, out: &mut Output) {
@@ -182,7 +188,7 @@ impl Endpoint {
     /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.tx.timer_at.min(self.rx.ack_at).min(self.tx.pacing.wake)
+        self.tx.timer_at.min(self.rx.ack_at).min(self.special.pacing.wake)
     }
     /// In-order bytes received so far.
     #[inline]
@@ -250,7 +256,7 @@ impl Endpoint {
             segments_sent: u64::from(self.segments_sent),
             segments_received: u64::from(self.segments_received),
             duplicate_segments: u64::from(self.rx.duplicates()),
-            ..self.counters.counters()
+            ..self.tx.repair.counts.counters()
         }
         .with_syns(self.syn_timeouts, &self.config)
     }
@@ -263,7 +269,7 @@ impl Endpoint {
 
     /// Time has come to [`deadline`](Self::deadline), or a later or earlier moment: what is due happens.
     pub fn on_timer(&mut self, now: Time, out: &mut Output) {
-        if now >= self.tx.pacing.wake {
+        if now >= self.special.pacing.wake {
             self.on_rack_timer(now, out);
         }
         if now >= self.tx.timer_at {
@@ -277,7 +283,7 @@ impl Endpoint {
         if now >= self.rx.ack_at {
             self.send_ack(now, out);
         }
-        if now >= self.tx.pacing.wake {
+        if now >= self.special.pacing.wake {
             self.transmit(now, out);
         }
     }
@@ -294,6 +300,7 @@ impl Endpoint {
             self.on_unusual(now, segment, out);
         }
     }
+    #[cold]
     fn on_unusual(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         let flags = segment.flags;
         match self.state {
@@ -395,7 +402,7 @@ impl Endpoint {
         self.enter_phase(now, Phase::Open);
         self.state = State::Closed;
         self.tx.timer_at = Time::MAX;
-        self.tx.stop_waiting_for_pace();
+        self.special.stop_waiting_for_pace();
         self.rx.ack_at = Time::MAX;
         self.rx.ack_now = false;
     }
@@ -446,7 +453,7 @@ impl Endpoint {
         if self.timestamps {
             segment.flags |= Flags::TIMESTAMPS;
             segment.ts_val = now.as_us() as u32;
-            segment.ts_ecr = self.rx.ts_recent;
+            segment.ts_ecr = self.tx.ts_recent;
         }
     }
     #[inline]
@@ -457,4 +464,4 @@ impl Endpoint {
 }
 
 /// Of millions of connections, most only wait: both ends of one with their timers and all else take less than 1 KB (`sim/tests/scale.rs`).
-const _: () = assert!(size_of::<Endpoint>() <= 296);
+const _: () = assert!(size_of::<Endpoint>() <= 272);

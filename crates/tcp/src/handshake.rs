@@ -23,7 +23,7 @@ impl Endpoint {
         if if reply { self.timestamps } else { self.config.timestamps } {
             segment.flags |= Flags::TIMESTAMPS;
             segment.ts_val = now.as_us() as u32;
-            segment.ts_ecr = self.rx.ts_recent;
+            segment.ts_ecr = self.tx.ts_recent;
         }
         segment.flags |= self.ecn_syn_flags(reply);
         // The window of a SYN is never scaled (RFC 7323, section 2.2).
@@ -52,7 +52,7 @@ impl Endpoint {
         self.sack = config.sack && segment.flags.contains(Flags::SACK_PERMITTED);
         self.rx.scaling = config.window_scaling && segment.window_scale != crate::NO_WINDOW_SCALE;
         self.rx.shift = if self.rx.scaling { config.window_shift() } else { 0 };
-        self.rx.ts_recent = segment.ts_val;
+        self.tx.ts_recent = segment.ts_val;
         // 536 is what RFC 9293 assumes of a peer that says nothing.
         let mss = if segment.mss == 0 { 536 } else { segment.mss };
         let mut mss = u32::from(config.mss.min(mss));
@@ -62,7 +62,6 @@ impl Endpoint {
             self.header = (crate::BASE_HEADER + 12) as u8;
         }
         self.tx.window.mss = mss.max(1);
-        self.rx.mss = self.tx.window.mss;
         self.rx.open_window(self.config.receive_buffer.get());
         self.tx.window_edge = 1 + u64::from(segment.window);
         self.tx.window_seq = 0;
@@ -86,7 +85,7 @@ impl Endpoint {
         let records = hystart || self.control.watches_deliveries();
         let by_rack = self.config.recovery == Recovery::Rack && self.sack;
         if records || by_rack {
-            tx.flight = Some(Box::new(Flight::new(records, hystart)));
+            self.special.flight = Some(Box::new(Flight::new(records, hystart)));
         }
         if by_rack {
             tx.repair.rack = Some(Box::new(Rack::new()));

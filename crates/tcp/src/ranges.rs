@@ -104,37 +104,34 @@ impl RangeSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    /// Every insertion into a small universe against a plain array of bits.
-    #[test]
-    fn agrees_with_an_array_of_bits() {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut next = |n: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % n
-        };
-        for _ in 0..300 {
+    proptest! {
+        /// Insertions (start, length, and what is then forgotten below) in a small universe against a plain array of bits.
+        #[test]
+        fn agrees_with_an_array_of_bits(
+            inserts in prop::collection::vec((0_u64..60, 1_u64..5, prop::option::weighted(0.1, 0_u64..20)), 0..24),
+            from in 0_u64..64,
+            to in 0_u64..64,
+        ) {
             let (mut set, mut bits) = (RangeSet::default(), [false; 64]);
-            for _ in 0..24 {
-                let start = next(60);
-                let end = start + 1 + next(4);
+            for (start, length, floor) in inserts {
+                let end = start + length;
                 let mut fresh = Vec::new();
                 set.insert(start, end, |from, to| fresh.extend(from..to));
                 let expected: Vec<u64> = (start..end).filter(|p| !bits[*p as usize]).collect();
-                assert_eq!(fresh, expected);
+                prop_assert_eq!(fresh, expected);
                 (start..end).for_each(|p| bits[p as usize] = true);
-                if next(8) == 0 {
-                    let floor = next(20);
+                if let Some(floor) = floor {
                     set.remove_below(floor);
                     (0..floor).for_each(|p| bits[p as usize] = false);
                 }
                 for p in 0..64_u64 {
-                    assert_eq!(set.containing(p).is_some(), bits[p as usize]);
+                    prop_assert_eq!(set.containing(p).is_some(), bits[p as usize]);
                 }
-                let (from, to) = (next(64), next(64));
                 let count = (from..to).filter(|p| bits[*p as usize]).count() as u64;
-                assert_eq!(if from < to { set.covered(from, to) } else { 0 }, count);
-                assert!(set.as_slice().windows(2).all(|pair| pair[0].end < pair[1].start));
+                prop_assert_eq!(if from < to { set.covered(from, to) } else { 0 }, count);
+                prop_assert!(set.as_slice().windows(2).all(|pair| pair[0].end < pair[1].start));
             }
         }
     }

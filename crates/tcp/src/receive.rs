@@ -16,8 +16,6 @@ pub(crate) struct Receiver {
     announced: u64,
     /// When a delayed acknowledgement is due.
     pub ack_at: Time,
-    pub mss: u32,
-    pub ts_recent: u32,
     pub shift: u8,
     /// The peer scales windows, and so do we.
     pub scaling: bool,
@@ -67,6 +65,11 @@ impl Disorder {
     }
 }
 
+/// The least by which it pays to move the window.
+fn worthwhile(buffer: u64, mss: u32) -> u64 {
+    u64::from(mss).min(buffer / 2).max(1)
+}
+
 /// A position not below `nxt` by its low bits; what lay below comes out far above all windows.
 fn whole(low: u32, nxt: u64) -> u64 {
     nxt + u64::from(low.wrapping_sub(nxt as u32))
@@ -88,8 +91,6 @@ impl Receiver {
             consumed: 0,
             announced: 0,
             ack_at: Time::MAX,
-            mss: u32::from(config.mss),
-            ts_recent: 0,
             shift: 0,
             scaling: false,
             ack_now: false,
@@ -123,26 +124,22 @@ impl Receiver {
     pub fn consume(&mut self, bytes: u64) {
         self.consumed += bytes.min(self.unread());
     }
-    /// The end of the buffer: nothing beyond it is accepted.
+    /// The end of the buffer: nothing beyond it is accepted. What was announced before the buffer became smaller still is.
     #[inline]
     pub fn limit(&self, buffer: u64) -> u64 {
-        self.consumed + buffer
+        (self.consumed + buffer).max(self.announced)
     }
     /// The window to announce: what is free, rounded down to the scale, but not inched forward
     /// (RFC 1122, section 4.2.3.3).
     #[inline]
-    fn window(&mut self, buffer: u64) -> u32 {
+    fn window(&mut self, buffer: u64, mss: u32) -> u32 {
         let mut edge = self.limit(buffer);
-        if !self.auto_consume && edge < self.announced + self.worthwhile(buffer) {
+        if !self.auto_consume && edge < self.announced + worthwhile(buffer, mss) {
             edge = edge.min(self.announced);
         }
         let window = edge.saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
         self.announced = self.announced.max(self.nxt + window);
         window as u32
-    }
-    /// The least by which it pays to move the window.
-    fn worthwhile(&self, buffer: u64) -> u64 {
-        u64::from(self.mss).min(buffer / 2).max(1)
     }
     /// Data in order waits for a delayed acknowledgement.
     pub fn awaits_ack(&self) -> bool {
@@ -165,7 +162,7 @@ impl Endpoint {
         if self.timestamps && segment.seq <= rx.nxt && segment.end() >= rx.nxt {
             // RFC 7323, section 4.3: with acknowledgements delayed, the earliest unacknowledged segment is echoed.
             if rx.unacknowledged == 0 {
-                rx.ts_recent = segment.ts_val;
+                self.tx.ts_recent = segment.ts_val;
             }
         }
         if segment.len == 0 && !fin {
@@ -175,7 +172,7 @@ impl Endpoint {
         }
         let end = segment.seq + u64::from(segment.len);
         if segment.seq == rx.nxt
-            && rx.disorder.ranges.is_empty()
+            && rx.disorder.there().is_none_or(|disorder| disorder.ranges.is_empty())
             && !fin
             && end <= rx.limit(self.config.receive_buffer.get())
         {
@@ -183,7 +180,7 @@ impl Endpoint {
             if rx.auto_consume {
                 rx.consumed = end;
             }
-            rx.on_in_order(now, segment.len, self.config.delayed_ack.unwrap_or_default());
+            rx.on_in_order(now, (segment.len, self.tx.window.mss), self.config.delayed_ack.unwrap_or_default());
             return false;
         }
         self.take_unusual(segment, fin)
@@ -247,10 +244,10 @@ impl Endpoint {
     /// Sends a segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is done.
     #[inline]
     pub(crate) fn send_segment(&mut self, now: Time, seq: u64, len: u32, flags: Flags, out: &mut Output) {
-        let window = self.rx.window(self.config.receive_buffer.get());
+        let window = self.rx.window(self.config.receive_buffer.get(), self.tx.window.mss);
         if (window == 0) != self.rx.shut {
             self.rx.shut = !self.rx.shut;
-            self.counters.zero_windows_announced += u32::from(self.rx.shut);
+            self.tx.repair.counts.zero_windows_announced += u32::from(self.rx.shut);
         }
         self.rx.ack_now = false;
         self.rx.ack_at = Time::MAX;
@@ -258,7 +255,7 @@ impl Endpoint {
         let mut segment = Segment::new(flags | self.echo_flags() | Flags::ACK, seq, self.rx.nxt);
         (segment.len, segment.window) = (len, window);
         self.stamp(now, &mut segment);
-        if self.rx.disorder.is_news() {
+        if self.rx.disorder.there().is_some_and(Disorder::is_news) {
             self.add_sack_blocks(&mut segment);
         }
         self.emit(segment, out);
@@ -314,9 +311,9 @@ impl Endpoint {
 impl Receiver {
     /// In-order data came: acknowledge now, or with the next segment, or when the delay is over (RFC 5681, section 4.2).
     #[inline]
-    fn on_in_order(&mut self, now: Time, len: u32, delay: Time) {
+    fn on_in_order(&mut self, now: Time, (len, mss): (u32, u32), delay: Time) {
         self.unacknowledged += 1;
-        if delay == Time::ZERO || self.unacknowledged >= 2 || self.quick_acks > 0 || len > self.mss {
+        if delay == Time::ZERO || self.unacknowledged >= 2 || self.quick_acks > 0 || len > mss {
             self.quick_acks = self.quick_acks.saturating_sub(1);
             self.ack_now = true;
         } else {

@@ -26,12 +26,18 @@ impl Endpoint {
         }
         if current && (segment.window == 0) != tx.shut {
             tx.shut = !tx.shut;
-            self.counters.zero_windows_seen += u32::from(tx.shut);
+            tx.repair.counts.zero_windows_seen += u32::from(tx.shut);
+            if self.tx.shut && self.config.push_flow_control {
+                self.begin_push_flow_control();
+            }
         }
-        if tx.probing {
+        if self.tx.push_controlled {
+            self.judge_push_flow_control(segment);
+        }
+        if self.tx.probing {
             self.take_probe_answer(segment);
         }
-        let watched = self.tx.flight.is_some();
+        let watched = self.special.is_watched();
         let pipe_before = if watched { self.begin_watched(now, segment) } else { 0 };
         let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
         let echoed = self.take_echo(now, segment);
@@ -80,7 +86,7 @@ impl Endpoint {
             // A block at or below the acknowledgement reports a duplicate (RFC 2883).
             if start > segment.ack && start < end && end <= tx.nxt {
                 let added = tx.repair.board.sack(start, end);
-                if let Some(flight) = tx.flight.as_mut().filter(|_| added > 0) {
+                if let Some(flight) = self.special.flight().filter(|_| added > 0) {
                     flight.on_sack(now, start, end);
                 }
                 if let Some(rack) = tx.rack().filter(|_| added > 0) {
@@ -94,12 +100,9 @@ impl Endpoint {
     /// Tells a control that watches what this acknowledgement has delivered.
     #[inline]
     fn report_delivery(&mut self, now: Time, pipe_before: u64) {
-        if self.tx.flight.is_none() {
-            return;
-        }
         let tx = &mut self.tx;
+        let Some(flight) = self.special.flight() else { return };
         let pipe = tx.pipe();
-        let Some(flight) = &mut tx.flight else { return };
         flight.on_ack(now, tx.una);
         let mut delivery = flight.take_delivery(self.rtt.min());
         delivery.now = now;
@@ -118,10 +121,14 @@ impl Endpoint {
         echoed: bool,
         out: &mut Output,
     ) {
+        let pushed = self.tx.push_controlled && self.acknowledges_pushed(segment);
         let tx = &mut self.tx;
         let acked = segment.ack - tx.una;
         let flight = tx.nxt - tx.una;
-        let fresh = if tx.repair.board.is_clear() { acked } else { tx.repair.board.advance(tx.una, segment.ack) };
+        let fresh = match tx.repair.written() {
+            Some(repair) if !repair.board.is_clear() => repair.board.advance(tx.una, segment.ack),
+            _ => acked,
+        };
         tx.una = segment.ack;
         tx.retries = 0;
         tx.dup_acks = 0;
@@ -134,14 +141,19 @@ impl Endpoint {
                 now.saturating_sub(tx.timed_at)
             };
             tx.timed_end = 0;
-            self.rtt.sample(rtt, &self.config);
+            if pushed {
+                self.rtt.end_back_off(&self.config);
+            } else {
+                self.rtt.sample(rtt, &self.config);
+            }
         }
         // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the timer.
-        let impatient = tx.partial && tx.phase == Phase::Recovery && tx.una < tx.repair.recover;
+        let impatient = tx.phase == Phase::Recovery && tx.repair.partial && tx.una < tx.repair.recover;
         if !impatient {
             tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
         }
-        let found = tx.flight.is_some() && self.take_watched(now, segment, pipe_before);
+        let watched = self.special.is_watched();
+        let found = watched && self.take_watched(now, segment, pipe_before);
         let tx = &mut self.tx;
         let ack = Ack {
             now,
@@ -154,7 +166,7 @@ impl Endpoint {
         };
         match tx.phase {
             Phase::Open if echoed || found => {}
-            Phase::Open if tx.flight.is_some() => self.grow_watched(&ack),
+            Phase::Open if watched => self.grow_watched(&ack),
             Phase::Open => self.control.on_ack(&mut tx.window, &ack),
             Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
             Phase::Restart | Phase::Loss => {
@@ -167,6 +179,9 @@ impl Endpoint {
                 }
             }
         }
+        if pushed && self.tx.phase == Phase::Open {
+            self.clamp_pushed(flight);
+        }
         if self.tx.finishing && self.tx.una > self.tx.write_end {
             self.on_fin_acknowledged(now, out);
         }
@@ -174,11 +189,11 @@ impl Endpoint {
     /// The window may grow, by HyStart++ if it is there. Records that only it needs go with it.
     fn grow_watched(&mut self, ack: &Ack) {
         let tx = &mut self.tx;
-        if tx.flight.as_mut().is_some_and(|flight| flight.grow_by_hystart(&mut tx.window, ack)) {
+        if self.special.flight().is_some_and(|flight| flight.grow_by_hystart(&mut tx.window, ack)) {
             return;
         }
         if !self.control.watches_deliveries() {
-            match &mut tx.flight {
+            match &mut self.special.flight {
                 Some(flight) if tx.repair.rack.is_some() => flight.stop_recording(),
                 flight => *flight = None,
             }
@@ -207,14 +222,14 @@ impl Endpoint {
             // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged.
             let refill = if acked >= mss { mss as u32 } else { 0 };
             tx.repair.inflation = (tx.repair.inflation + refill).saturating_sub(acked as u32);
-            tx.partial = true;
+            tx.repair.partial = true;
             self.retransmit_first(now, out);
         }
     }
     #[cold]
     fn take_duplicate_ack(&mut self, now: Time, news: u64, out: &mut Output) {
-        self.counters.duplicate_acks += 1;
         let tx = &mut self.tx;
+        tx.repair.counts.duplicate_acks += 1;
         let mss = tx.window.mss;
         tx.dup_acks = tx.dup_acks.saturating_add(1);
         match tx.phase {
@@ -230,7 +245,7 @@ impl Endpoint {
                 let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
                 let enough = u64::from(tx.dup_acks) >= DUP_THRESH
                     || self.control.retransmits_early()
-                        && tx.flight.as_ref().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
+                        && self.special.flight().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
                 let lost = if self.sack {
                     tx.una >= tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
                 } else {
@@ -248,13 +263,13 @@ impl Endpoint {
         }
     }
     pub(crate) fn enter_recovery(&mut self, now: Time, news: u64, out: &mut Output) {
-        self.counters.fast_recoveries += 1;
+        self.tx.repair.counts.fast_recoveries += 1;
         self.enter_phase(now, Phase::Recovery);
         let news_of_loss = self.loss_is_news();
         let tx = &mut self.tx;
         let mss = tx.window.mss;
         tx.repair.recover = tx.nxt;
-        tx.partial = false;
+        tx.repair.partial = false;
         let flight = self.halved();
         let tx = &mut self.tx;
         if news_of_loss {
@@ -272,14 +287,14 @@ impl Endpoint {
             // The retransmission takes the place of what was lost.
             let tx = &mut self.tx;
             let pipe = (tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss));
-            tx.repair.counted_pipe = Some(pipe as u32);
+            tx.count_pipe(pipe);
         }
         // Step 4.3: no premature rescue.
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
     }
     /// A loss, and a control that knows no fast recovery: the segment is retransmitted at once, and what follows it in slow start.
     pub(crate) fn restart(&mut self, now: Time, out: &mut Output) {
-        self.counters.fast_recoveries += 1;
+        self.tx.repair.counts.fast_recoveries += 1;
         let flight = self.tx.flight_size();
         self.enter_phase(now, Phase::Restart);
         let news_of_loss = self.loss_is_news();
@@ -328,8 +343,8 @@ impl Endpoint {
         let spent = now.saturating_sub(tx.repair.phase_since);
         match tx.phase {
             Phase::Open => {}
-            Phase::Recovery | Phase::Restart => self.counters.recovery_time += spent,
-            Phase::Loss => self.counters.timeout_time += spent,
+            Phase::Recovery | Phase::Restart => tx.repair.counts.recovery_time += spent,
+            Phase::Loss => tx.repair.counts.timeout_time += spent,
         }
         tx.dup_acks = 0;
         if phase == Phase::Open && tx.repair.is_blank() {
@@ -345,21 +360,21 @@ impl Endpoint {
         tx.phase = phase;
         tx.repair.phase_since = now;
         tx.repair.inflation = 0;
-        tx.repair.counted_pipe = None;
+        tx.stop_counting();
         tx.repair.board.forget_losses();
     }
 
     // === Timeouts ===
 
     pub(crate) fn on_retransmission_timeout(&mut self, now: Time, out: &mut Output) {
-        self.counters.timeouts += 1;
+        self.tx.repair.counts.timeouts += 1;
         out.timeouts += 1;
         // The wait for this timer began in the phase that ends now; it counts as lost to the timeout.
         let wait = self.rtt.rto();
         match self.tx.phase {
-            Phase::Open => self.counters.timeout_time += wait,
+            Phase::Open => self.tx.repair.counts.timeout_time += wait,
             Phase::Recovery | Phase::Restart => {
-                self.counters.timeout_time += wait;
+                self.tx.repair.counts.timeout_time += wait;
                 self.tx.repair.phase_since = self.tx.repair.phase_since.saturating_add(wait).min(now);
             }
             Phase::Loss => {}
@@ -413,7 +428,7 @@ impl Endpoint {
         if len > 0 {
             self.send_new(now, len as u32, out);
         } else {
-            self.counters.window_probes += 1;
+            tx.repair.counts.window_probes += 1;
             tx.probing = true;
             self.arm_persist(now);
             self.send_segment(now, self.tx.nxt, 1, Flags::NONE, out);

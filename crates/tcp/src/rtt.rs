@@ -33,6 +33,15 @@ impl RttEstimator {
             self.variance = Time::from_ps(variance - variance / 4 + old.abs_diff(new) / 4);
             self.smoothed = Time::from_ps(old - old / 8 + new / 8);
         }
+        self.settle(config);
+    }
+    /// There would have been a sample, but it tells nothing.
+    pub fn end_back_off(&mut self, config: &Config) {
+        if self.smoothed != Time::ZERO {
+            self.settle(config);
+        }
+    }
+    fn settle(&mut self, config: &Config) {
         self.rto = self.unclamped().max(config.min_rto).min(config.max_rto);
     }
     /// SRTT + max(G, 4 RTTVAR), whatever the limits.

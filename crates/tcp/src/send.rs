@@ -2,11 +2,11 @@
 
 use crate::cold::{Blank, Cold};
 use crate::control::{Control, Window};
-use crate::flight::Flight;
+use crate::counters::Rare;
 use crate::rack::Rack;
 use crate::scoreboard::Scoreboard;
 use crate::{Config, Endpoint, Flags, Output};
-use units::Time;
+use units::{BitRate, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -19,6 +19,9 @@ pub(crate) enum Phase {
     /// The timer expired; until `recover` is acknowledged.
     Loss,
 }
+
+/// No transmit queue's level is watched for this sender.
+pub(crate) const FREE: u16 = u16::MAX;
 
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -53,37 +56,18 @@ pub(crate) struct Sender {
     pub probing: bool,
     /// The peer's window is zero.
     pub shut: bool,
+    /// Push flow control is in its mode.
+    pub push_controlled: bool,
+    /// Segments with data that may be sent before the owner gives room for more; [`FREE`] for any number.
+    pub room: u16,
     /// Doublings of the persist timer.
     pub probes: u8,
     pub retries: u8,
     pub dup_acks: u8,
-    /// RFC 6582's first partial acknowledgement of this recovery has come.
-    pub partial: bool,
-    /// What losses have left behind.
+    /// What segments echo: the timestamp that the peer sent last (TS.Recent).
+    pub ts_recent: u32,
+    /// What losses have left behind, and other things counted seldom.
     pub repair: Cold<Repair>,
-    /// For a control that paces.
-    pub pacing: Cold<Pacing>,
-    /// For whatever watches single segments: a control, HyStart++, RACK.
-    pub flight: Option<Box<Flight>>,
-}
-
-/// When pacing lets the next segment go.
-#[derive(Clone, Debug)]
-pub(crate) struct Pacing {
-    next: Time,
-    /// The same, while a segment waits for that.
-    pub wake: Time,
-}
-
-impl Pacing {
-    const NONE: Self = Self { next: Time::ZERO, wake: Time::MAX };
-}
-
-impl Blank for Pacing {
-    const BLANK: &'static Self = &Self::NONE;
-    fn blank() -> Self {
-        Self::NONE
-    }
 }
 
 /// What a sender knows of losses and how far their repair is. What lies within one window, below 2^30 bytes (RFC 7323), is counted in 32 bits.
@@ -105,10 +89,14 @@ pub(crate) struct Repair {
     sent: u32,
     recover_flight: u32,
     /// *pipe* in a recovery by [`Recovery::FallFloyd`](crate::Recovery::FallFloyd).
-    pub counted_pipe: Option<u32>,
+    counted_pipe: u32,
+    counts_pipe: bool,
+    /// RFC 6582's first partial acknowledgement of this recovery has come.
+    pub partial: bool,
+    pub counts: Rare,
 }
 
-const _: () = assert!(size_of::<Repair>() <= 120);
+const _: () = assert!(size_of::<Repair>() <= 168);
 
 impl Repair {
     const NONE: Self = Self {
@@ -119,9 +107,12 @@ impl Repair {
         delivered: 0,
         sent: 0,
         recover_flight: 0,
-        counted_pipe: None,
+        counted_pipe: 0,
+        counts_pipe: false,
         rack: None,
         phase_since: Time::ZERO,
+        partial: false,
+        counts: Rare::NONE,
     };
 }
 
@@ -152,34 +143,28 @@ impl Sender {
             cwnd_limited: false,
             finishing: false,
             probing: false,
+            room: FREE,
             shut: false,
+            push_controlled: false,
             probes: 0,
             retries: 0,
             dup_acks: 0,
-            partial: false,
+            ts_recent: 0,
             repair: Cold::new(),
-            pacing: Cold::new(),
-            flight: None,
-        }
-    }
-    /// Nothing waits for pacing any more.
-    #[inline]
-    pub fn stop_waiting_for_pace(&mut self) {
-        if let Some(pacing) = self.pacing.written() {
-            pacing.wake = Time::MAX;
         }
     }
     #[inline]
     pub fn pipe(&self) -> u64 {
         let outstanding = self.nxt - self.una;
-        if let Some(rack) = &self.repair.rack {
+        let Some(repair) = self.repair.there() else { return outstanding };
+        if let Some(rack) = &repair.rack {
             return rack.flying();
         }
-        match self.repair.counted_pipe {
+        if repair.counts_pipe {
             // Lost acknowledgements are not counted down; still, no more is under way than everything twice.
-            Some(pipe) => u64::from(pipe).min(2 * outstanding),
-            None => self.repair.board.pipe(outstanding),
+            return u64::from(repair.counted_pipe).min(2 * outstanding);
         }
+        repair.board.pipe(outstanding)
     }
     /// Nothing at or beyond this is sent: the peer's window, and the ceiling on this side.
     #[inline]
@@ -208,7 +193,16 @@ impl Sender {
     }
     /// An acknowledgement in recovery says that `bytes` have left the network, as Fall and Floyd count.
     pub fn count_down(&mut self, bytes: u64) {
-        self.repair.counted_pipe = self.repair.counted_pipe.map(|pipe| pipe.saturating_sub(bytes as u32));
+        self.repair.counted_pipe = self.repair.counted_pipe.saturating_sub(bytes as u32);
+    }
+    /// From now on *pipe* is what is counted, `pipe` at first.
+    pub fn count_pipe(&mut self, pipe: u64) {
+        let repair = &mut *self.repair;
+        (repair.counted_pipe, repair.counts_pipe) = (pipe as u32, true);
+    }
+    /// *pipe* is what the scoreboard says again.
+    pub fn stop_counting(&mut self) {
+        self.repair.counts_pipe = false;
     }
     /// Begins to count for [`reduce_proportionally`](Self::reduce_proportionally).
     pub fn begin_reduction(&mut self) {
@@ -243,18 +237,20 @@ impl Endpoint {
     /// Sends whatever may be sent: what is lost first (RFC 6675, NextSeg), then new data.
     #[inline]
     pub(crate) fn transmit(&mut self, now: Time, out: &mut Output) {
+        self.held = false;
         let tx = &mut self.tx;
-        tx.stop_waiting_for_pace();
-        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && tx.flight.is_none() {
+        self.special.stop_waiting_for_pace();
+        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && !self.special.is_watched() {
             // A side that only receives ends here.
             tx.cwnd_limited = false;
         } else {
             self.transmit_waiting(now, out);
         }
     }
+    #[inline(never)]
     fn transmit_waiting(&mut self, now: Time, out: &mut Output) {
         let through = self.transmit_what_may(now, out);
-        if self.tx.flight.is_some() {
+        if self.special.is_watched() {
             self.note_sent(now, through);
         }
     }
@@ -263,7 +259,7 @@ impl Endpoint {
         let tx = &mut self.tx;
         if through && tx.nxt >= tx.stream_end() && tx.pipe() < tx.window.cwnd {
             let pipe = tx.pipe();
-            if let Some(flight) = &mut tx.flight {
+            if let Some(flight) = self.special.flight() {
                 flight.set_app_limited(pipe);
             }
         }
@@ -287,15 +283,43 @@ impl Endpoint {
     }
     /// The pace of a control that knows only a window.
     fn set_pace(&mut self) {
-        let Some(smoothed) = self.rtt.smoothed().filter(|_| !self.control.paces()) else { return };
-        let window = &mut self.tx.window;
+        if self.control.paces() {
+            return;
+        }
+        if let Some(pace) = self.window_pace() {
+            self.tx.window.pace_ps_per_byte = pace;
+        }
+    }
+    fn window_pace(&self) -> Option<f64> {
+        let window = &self.tx.window;
         let ratio = if window.slow_start() { 2.0 } else { 1.2 };
-        window.pace_ps_per_byte = smoothed.as_ps() as f64 / (ratio * window.cwnd as f64);
+        Some(self.rtt.smoothed()?.as_ps() as f64 / (ratio * window.cwnd as f64))
+    }
+    /// The rate at which it would space its payload, whether it does or not; `None` before there is a round trip to go by.
+    pub fn pace(&self) -> Option<BitRate> {
+        let set = Some(self.tx.window.pace_ps_per_byte).filter(|pace| *pace > 0.0);
+        let ps_per_byte = set.or_else(|| self.window_pace()).filter(|pace| *pace > 0.0)?;
+        Some(BitRate::from_bps((8e12 / ps_per_byte) as u64))
+    }
+    /// From now on at most so many segments with data leave, `None` for any number; what waits goes with [`resume`](Self::resume). The segment that a
+    /// duplicate acknowledgement or a probe of the tail sends again goes in any case.
+    pub fn set_room(&mut self, segments: Option<u16>) {
+        self.tx.room = segments.map_or(FREE, |segments| segments.min(FREE - 1));
+    }
+    /// Segments wait for room.
+    pub fn is_held(&self) -> bool {
+        self.held && self.state.is_synchronized()
+    }
+    /// Sends what waited for room.
+    pub fn resume(&mut self, now: Time, out: &mut Output) {
+        if self.state.is_synchronized() {
+            self.transmit(now, out);
+        }
     }
     /// How much may be in the network.
     #[inline]
     pub(crate) fn allowance(&self) -> u64 {
-        self.tx.window.cwnd + u64::from(self.tx.repair.inflation)
+        self.tx.window.cwnd + self.tx.repair.there().map_or(0, |repair| u64::from(repair.inflation))
     }
     /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
     #[inline]
@@ -335,7 +359,7 @@ impl Endpoint {
             } else if len < mss && !self.may_send_partial(len) {
                 return;
             }
-            if self.is_paced(now) {
+            if self.must_wait(now) {
                 return;
             }
             self.send_new(now, len as u32, out);
@@ -359,9 +383,13 @@ impl Endpoint {
         }
     }
     #[inline]
-    pub(crate) fn is_paced(&mut self, now: Time) -> bool {
-        if self.tx.window.pace_ps_per_byte > 0.0 && now < self.tx.pacing.next {
-            self.tx.pacing.wake = self.tx.pacing.next;
+    pub(crate) fn must_wait(&mut self, now: Time) -> bool {
+        if self.tx.room == 0 {
+            self.held = true;
+            return true;
+        }
+        if self.tx.window.pace_ps_per_byte > 0.0 && now < self.special.pacing.next {
+            self.special.pacing.wake = self.special.pacing.next;
             return true;
         }
         false
@@ -383,7 +411,7 @@ impl Endpoint {
                     self.tx.cwnd_limited = true;
                     return false;
                 }
-                if self.is_paced(now) {
+                if self.must_wait(now) {
                     return false;
                 }
                 self.retransmit(now, start, end, out);
@@ -398,7 +426,7 @@ impl Endpoint {
                 return true;
             }
             if let Some((start, end)) = tx.repair.board.next_hole(tx.una, mss) {
-                if self.is_paced(now) {
+                if self.must_wait(now) {
                     return false;
                 }
                 self.retransmit(now, start, end, out);
@@ -441,16 +469,16 @@ impl Endpoint {
         self.send_again(now, start, end, out);
     }
     pub(crate) fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
-        if let Some(flight) = &mut self.tx.flight {
+        if let Some(flight) = self.special.flight() {
             flight.on_retransmit(now, start, end);
             if let Some(rack) = self.tx.rack() {
                 rack.on_retransmit(now, start, end);
             }
         }
         let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
-        self.counters.retransmissions += 1;
+        self.tx.repair.counts.retransmissions += 1;
         out.retransmissions += 1;
-        self.counters.bytes_retransmitted += len;
+        self.tx.repair.counts.bytes_retransmitted += len;
         if self.timestamps {
             // The echo will tell the transmissions apart.
             self.tx.timed_at = Time::MAX;
@@ -470,7 +498,7 @@ impl Endpoint {
             end += 1;
         }
         let idle = tx.una == start;
-        if let Some(flight) = &mut tx.flight {
+        if let Some(flight) = self.special.flight() {
             flight.on_send(now, start, end, idle);
             if let Some(rack) = tx.rack() {
                 rack.on_send(now, start, end);
@@ -490,23 +518,30 @@ impl Endpoint {
         let flags = if len > 0 { self.new_data_flags() } else { Flags::NONE };
         self.send_data(now, start, len, flags, out);
     }
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one step of every segment: a call costs as much as what it does")]
     fn send_data(&mut self, now: Time, start: u64, len: u32, mut flags: Flags, out: &mut Output) {
         let tx = &mut self.tx;
+        tx.room = if tx.room == FREE { FREE } else { tx.room.saturating_sub(1) };
         let end = start + u64::from(len);
         if end == tx.write_end || (start < tx.push_end && tx.push_end <= end) {
             flags |= Flags::PSH;
+            if self.config.push_flow_control {
+                self.note_pushed(end);
+            }
         }
+        let tx = &mut self.tx;
         if tx.finishing && end == tx.write_end && tx.nxt > tx.write_end {
             flags |= Flags::FIN;
         }
         if let Some(repair) = tx.repair.written() {
             repair.sent = repair.sent.saturating_add(len);
-            repair.counted_pipe = repair.counted_pipe.map(|pipe| pipe.saturating_add(len));
+            repair.counted_pipe = repair.counted_pipe.saturating_add(len);
         }
         if tx.window.pace_ps_per_byte > 0.0 {
             let gap = f64::from(len) * tx.window.pace_ps_per_byte;
-            tx.pacing.next = now.max(tx.pacing.next).saturating_add(Time::from_ps(gap as u64));
+            let pacing = &mut self.special.pacing;
+            pacing.next = now.max(pacing.next).saturating_add(Time::from_ps(gap as u64));
         }
         self.send_segment(now, start, len, flags, out);
     }

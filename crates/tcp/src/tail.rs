@@ -76,7 +76,7 @@ impl Endpoint {
                 self.tx.cwnd_limited = true;
                 return false;
             }
-            if self.is_paced(now) {
+            if self.must_wait(now) {
                 return false;
             }
             self.send_again(now, start, end, out);
@@ -116,7 +116,9 @@ impl Endpoint {
             rack.probe.at = now.saturating_add(wait).min(expiry);
         }
         let next = rack.probe.at.min(rack.reorder_at);
-        tx.pacing.wake = tx.pacing.wake.min(next);
+        if next < self.special.pacing.wake {
+            self.special.pacing.wake = next;
+        }
     }
     /// One of RACK's moments may have come.
     pub(crate) fn on_rack_timer(&mut self, now: Time, out: &mut Output) {
@@ -156,7 +158,7 @@ impl Endpoint {
             rack.probe.again = !fits;
             rack.probe.sampled = false;
         }
-        self.counters.tail_probes += 1;
+        self.tx.repair.counts.tail_probes += 1;
         self.tx.timer_at = now.saturating_add(self.rtt.rto());
     }
 }

@@ -14,15 +14,6 @@ fn capable() -> Config {
     Config { ecn: true, initial_window: 10, ..plain() }
 }
 
-/// Marks these numbers of the client's segments, counted as sent after the handshake.
-fn mark(wire: &mut Wire, numbers: &'static [u64]) {
-    wire.set_script(
-        move |side, number, _| {
-            if side == Side::Client && numbers.contains(&number) { Fate::Mark } else { Fate::Deliver }
-        },
-    );
-}
-
 /// Those of ECE, CWR and ECT that are set.
 fn bits(sent: &Sent) -> &'static str {
     let flags = sent.segment.flags;
@@ -72,7 +63,7 @@ fn a_syn_that_reflects_both_bits_grants_nothing() {
 #[test]
 fn the_echo_stays_until_the_sender_has_reduced() {
     let mut wire = Wire::new(&capable(), &capable(), DELAY).established();
-    mark(&mut wire, &[3]);
+    wire.mark(&[3]);
     let start = wire.now;
     wire.write(Side::Client, 30 * MSS);
     wire.run();
@@ -97,7 +88,7 @@ fn the_echo_stays_until_the_sender_has_reduced() {
 #[test]
 fn an_echo_halves_the_window_and_lets_it_not_grow() {
     let mut wire = Wire::new(&capable(), &capable(), DELAY).established();
-    mark(&mut wire, &[0]);
+    wire.mark(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(wire.now + DELAY * 2);
     // The very first acknowledgement is an echo; nine more come with it in the same instant, and none lets the window grow.
@@ -109,7 +100,7 @@ fn an_echo_halves_the_window_and_lets_it_not_grow() {
 fn marks_of_the_next_window_reduce_again() {
     let mut wire = Wire::new(&capable(), &capable(), DELAY).established();
     // Of the first ten, and of those sent after the first reduction.
-    mark(&mut wire, &[0, 4, 9, 12]);
+    wire.mark(&[0, 4, 9, 12]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(wire.now + DELAY * 4 + Time::from_ms(1));
     assert_eq!(wire.client.ecn().map(|ecn| ecn.reductions), Some(2));
@@ -146,7 +137,7 @@ fn a_loss_in_a_window_already_reduced_does_not_reduce_it_again() {
 fn a_loss_tells_the_receiver_of_the_reduction_too() {
     // Section 6.1.2: CWR follows a reduction for any reason.
     let mut wire = Wire::new(&capable(), &capable(), DELAY).established();
-    wire.set_script(|side, number, _| if (side, number) == (Side::Client, 0) { Fate::Drop } else { Fate::Deliver });
+    wire.lose(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(wire.now + DELAY * 4);
     let said = wire.log.iter().filter(|sent| sent.segment.flags.contains(Flags::CWR)).count();
@@ -156,7 +147,7 @@ fn a_loss_tells_the_receiver_of_the_reduction_too() {
 #[test]
 fn echoes_ride_on_data_too() {
     let mut wire = Wire::new(&capable(), &capable(), DELAY).established();
-    mark(&mut wire, &[0]);
+    wire.mark(&[0]);
     wire.write(Side::Client, MSS);
     wire.run_until(wire.now + DELAY + Time::from_ms(1));
     wire.write(Side::Server, 2 * MSS);
@@ -185,7 +176,7 @@ fn each_control_answers_in_its_own_way() {
     for (control, window) in answers {
         let config = Config { control, ..capable() };
         let mut wire = Wire::new(&config, &config, DELAY).established();
-        mark(&mut wire, &[0]);
+        wire.mark(&[0]);
         wire.write(Side::Client, 10 * MSS);
         wire.run_until(wire.now + DELAY * 2);
         assert_eq!(wire.client.window().cwnd, window, "{control:?}");
@@ -193,11 +184,34 @@ fn each_control_answers_in_its_own_way() {
     // BBR does not.
     let config = Config { control: ControlKind::Bbr, ..capable() };
     let mut wire = Wire::new(&config, &config, DELAY).established();
-    mark(&mut wire, &[0, 1, 2]);
+    wire.mark(&[0, 1, 2]);
     wire.write(Side::Client, 100 * MSS);
     wire.run();
     let counted = wire.client.ecn().copied().unwrap_or_default();
     assert!(counted.reductions == 0 && counted.ece_received > 3, "{counted:?}");
+}
+
+/// A timeout leaves one segment, less than the two that windows are cut to: an echo does not give the second back.
+#[test]
+fn an_echo_never_widens_the_window() {
+    for control in [ControlKind::Reno, ControlKind::Cubic, ControlKind::Dctcp, ControlKind::Westwood] {
+        let config = Config { control, ..capable() };
+        let mut wire = Wire::new(&config, &config, DELAY).established();
+        wire.set_script(|side, number, _| match (side, number) {
+            (Side::Client, 0) => Fate::Drop,
+            // The retransmission is number 1; this is the first segment after it.
+            (Side::Client, 2) => Fate::Mark,
+            _ => Fate::Deliver,
+        });
+        wire.write(Side::Client, MSS);
+        wire.run();
+        let before = wire.client.window().cwnd;
+        assert_eq!((wire.client.counters().timeouts, before), (1, MSS), "{control:?}");
+        wire.write(Side::Client, MSS);
+        wire.run();
+        assert_eq!(wire.client.ecn().map(|ecn| ecn.reductions), Some(1), "{control:?}");
+        assert!(wire.client.window().cwnd <= before, "{control:?}: {}", wire.client.window().cwnd);
+    }
 }
 
 #[test]

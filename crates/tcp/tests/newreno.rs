@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Fate, Side, Wire, plain};
+use support::{Side, Wire, plain};
 use tcp::Config;
 use units::{Bytes, Time};
 
@@ -16,14 +16,6 @@ fn established(segments: u32) -> Wire {
     Wire::new(&config, &config, DELAY).established()
 }
 
-fn lose(wire: &mut Wire, numbers: &'static [u64]) {
-    wire.set_script(
-        move |side, number, _| {
-            if side == Side::Client && numbers.contains(&number) { Fate::Drop } else { Fate::Deliver }
-        },
-    );
-}
-
 /// (milliseconds since `start`, segment number) of what was sent after the first `skip` segments.
 fn sent(wire: &Wire, start: Time, skip: usize) -> Vec<(u64, u64)> {
     let data = wire.data(Side::Client);
@@ -34,7 +26,7 @@ fn sent(wire: &Wire, start: Time, skip: usize) -> Vec<(u64, u64)> {
 fn one_loss() {
     let mut wire = established(10);
     let start = wire.now;
-    lose(&mut wire, &[0]);
+    wire.lose(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(start + DELAY * 2);
     // Duplicates 1 and 2: limited transmit of 10 and 11. The third: cwnd 10/2 + 3 = 8, 12 outstanding. Up to the ninth it grows to 14: two more.
@@ -49,7 +41,7 @@ fn one_loss() {
 fn one_hole_is_filled_per_round_trip() {
     let mut wire = established(12);
     let start = wire.now;
-    lose(&mut wire, &[1, 3, 5]);
+    wire.lose(&[1, 3, 5]);
     wire.write(Side::Client, 12 * MSS);
     wire.run();
     assert_eq!(sent(&wire, start, 12), [(100, 1), (200, 3), (300, 5)]);
@@ -62,7 +54,7 @@ fn one_hole_is_filled_per_round_trip() {
 fn the_window_after_a_full_acknowledgement_allows_no_burst() {
     let mut wire = established(12);
     let start = wire.now;
-    lose(&mut wire, &[0]);
+    wire.lose(&[0]);
     wire.write(Side::Client, 12 * MSS);
     wire.run_until(start + DELAY * 4);
     // Option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), with nothing outstanding.
@@ -75,7 +67,7 @@ fn duplicates_after_a_timeout_start_no_recovery() {
     let mut wire = established(10);
     let start = wire.now;
     // The timeout sends again what has arrived; its duplicates must not be taken for a loss (RFC 6582, section 3.2, step 1).
-    lose(&mut wire, &[0, 9, 10]);
+    wire.lose(&[0, 9, 10]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     let counters = wire.client.counters();
@@ -87,7 +79,7 @@ fn duplicates_after_a_timeout_start_no_recovery() {
 #[test]
 fn fewer_than_three_duplicates_wait_for_the_timer() {
     let mut wire = established(3);
-    lose(&mut wire, &[0]);
+    wire.lose(&[0]);
     wire.write(Side::Client, 3 * MSS);
     wire.run();
     let counters = wire.client.counters();

@@ -17,14 +17,6 @@ fn established(segments: u32) -> Wire {
     Wire::new(&config(segments), &config(segments), DELAY).established()
 }
 
-fn lose(wire: &mut Wire, numbers: &'static [u64]) {
-    wire.set_script(
-        move |side, number, _| {
-            if side == Side::Client && numbers.contains(&number) { Fate::Drop } else { Fate::Deliver }
-        },
-    );
-}
-
 /// (milliseconds, segment number) of everything that the client sent after `start`.
 fn later(wire: &Wire, start: Time) -> Vec<(u64, u64)> {
     let sent = wire.data(Side::Client).into_iter().map(|(at, seq, _)| ((at - start).as_ms(), (seq - 1) / MSS));
@@ -37,7 +29,7 @@ fn later(wire: &Wire, start: Time) -> Vec<(u64, u64)> {
 fn a_lost_last_segment_is_probed_after_two_round_trips() {
     let mut wire = established(10);
     let start = wire.now;
-    lose(&mut wire, &[9]);
+    wire.lose(&[9]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     // Nine acknowledgements come at 100 ms and set the probe to 2 x SRTT later.
@@ -76,7 +68,7 @@ fn a_single_segment_waits_for_a_delayed_acknowledgement_too() {
     let config = Config { delayed_ack: Some(Time::from_ms(40)), quick_acks: 0, ..config(10) };
     let mut wire = Wire::new(&config, &config, DELAY).established();
     let start = wire.now;
-    lose(&mut wire, &[0]);
+    wire.lose(&[0]);
     wire.write(Side::Client, MSS);
     wire.run();
     // 2 x SRTT + max_ack_delay.
@@ -87,7 +79,7 @@ fn a_single_segment_waits_for_a_delayed_acknowledgement_too() {
 fn a_lost_tail_is_repaired_without_a_timeout() {
     let mut wire = established(10);
     let start = wire.now;
-    lose(&mut wire, &[7, 8, 9]);
+    wire.lose(&[7, 8, 9]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     // The probe's SACK shows that 7 and 8, sent long before it, are lost.
@@ -100,7 +92,7 @@ fn a_lost_tail_is_repaired_without_a_timeout() {
 fn new_data_is_the_better_probe() {
     let mut wire = established(2);
     let start = wire.now;
-    lose(&mut wire, &[0, 1]);
+    wire.lose(&[0, 1]);
     wire.write(Side::Client, 5 * MSS);
     wire.run();
     // The window holds 2 to 4 back; the probe is 2 all the same. Its SACK tells of 0 and 1; the window is two segments (the least).
@@ -113,7 +105,7 @@ fn new_data_is_the_better_probe() {
 fn a_lost_probe_leaves_the_rest_to_the_timer() {
     let mut wire = established(10);
     let start = wire.now;
-    lose(&mut wire, &[0, 1]);
+    wire.lose(&[0, 1]);
     wire.write(Side::Client, MSS);
     wire.run();
     // The timer runs anew from the probe: SRTT + 4 RTTVAR = 100 + 4 x 50 ms after the handshake's round trip.
@@ -277,7 +269,7 @@ fn the_timer_marks_what_is_overdue() {
     // All ten are lost, and the probe: the timer finds all overdue, and slow start sends them again.
     let mut wire = established(10);
     let start = wire.now;
-    lose(&mut wire, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    wire.lose(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     let expected =

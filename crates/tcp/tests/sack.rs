@@ -25,22 +25,13 @@ fn sent(wire: &Wire, start: Time) -> Vec<(u64, u64)> {
     wire.data(Side::Client).iter().map(|(time, seq, _)| ((*time - start).as_ms(), (seq - 1) / MSS)).collect()
 }
 
-/// Loses these numbers of the client's segments, counted as sent.
-fn lose(wire: &mut Wire, numbers: &'static [u64]) {
-    wire.set_script(
-        move |side, number, _| {
-            if side == Side::Client && numbers.contains(&number) { Fate::Drop } else { Fate::Deliver }
-        },
-    );
-}
-
 // === Sender: RFC 6675 ===
 
 #[test]
 fn one_loss_is_repaired_in_one_round_trip() {
     let mut wire = established(10);
     let start = wire.now;
-    lose(&mut wire, &[2]);
+    wire.lose(&[2]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     // The third duplicate acknowledgement comes with those of the first two, one round trip after the flight.
@@ -58,7 +49,7 @@ fn one_loss_is_repaired_in_one_round_trip() {
 fn pipe_clocks_out_new_data_during_recovery() {
     let mut wire = established(10);
     let start = wire.now;
-    lose(&mut wire, &[0]);
+    wire.lose(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(start + DELAY * 2);
     // Nine duplicates: the first two release one new segment each (limited transmit: pipe 9, then 8, of 10), the third cuts the window to 5 and
@@ -77,7 +68,7 @@ fn pipe_clocks_out_new_data_during_recovery() {
 fn several_losses_are_repaired_in_the_same_round_trip() {
     let mut wire = established(16);
     let start = wire.now;
-    lose(&mut wire, &[1, 4, 5, 9]);
+    wire.lose(&[1, 4, 5, 9]);
     wire.write(Side::Client, 16 * MSS);
     wire.run();
     let again: Vec<_> = sent(&wire, start).into_iter().filter(|(time, _)| *time > 0).collect();
@@ -89,7 +80,7 @@ fn several_losses_are_repaired_in_the_same_round_trip() {
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
     let mut wire = established(10);
-    lose(&mut wire, &[0, 10]);
+    wire.lose(&[0, 10]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     let counters = wire.client.counters();
@@ -102,7 +93,7 @@ fn what_was_sacked_is_not_sent_again_after_a_timeout() {
     let mut wire = established(10);
     let start = wire.now;
     // The first, its retransmission, and the last are lost.
-    lose(&mut wire, &[0, 9, 10]);
+    wire.lose(&[0, 9, 10]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     let again: Vec<_> = sent(&wire, start).into_iter().skip(10).map(|(_, n)| n).collect();
@@ -115,7 +106,7 @@ fn rescue_retransmission_of_a_lost_tail() {
     let mut wire = established(10);
     let start = wire.now;
     // Nothing above the last segment can be SACKed, so nothing tells that it was lost.
-    lose(&mut wire, &[4, 9]);
+    wire.lose(&[4, 9]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     let again: Vec<_> = sent(&wire, start).into_iter().skip(10).collect();
@@ -129,7 +120,7 @@ fn hole_not_yet_lost_is_filled_when_there_is_nothing_new() {
     let mut wire = established(10);
     let start = wire.now;
     // Above segment 7 only 8 and 9 are SACKed: not lost by IsLost (more than two segments, or three ranges), but rule 3.
-    lose(&mut wire, &[2, 7]);
+    wire.lose(&[2, 7]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
     let again: Vec<_> = sent(&wire, start).into_iter().skip(10).collect();
@@ -213,7 +204,7 @@ fn no_second_recovery_before_the_timeout_is_repaired() {
     let mut wire = established(10);
     // Limited transmit sends 10 and 11; the retransmission of 0 is lost too. What arrives during the timeout's repair
     // brings duplicates enough for another recovery.
-    lose(&mut wire, &[0, 1, 12]);
+    wire.lose(&[0, 1, 12]);
     wire.write(Side::Client, 30 * MSS);
     wire.run();
     assert_eq!(wire.client.counters().timeouts, 1);
@@ -226,7 +217,7 @@ fn without_limited_transmit_the_first_duplicates_release_nothing() {
     let config = Config { initial_window: 10, limited_transmit: false, proportional_reduction: false, ..plain() };
     let mut wire = Wire::new(&config, &config, DELAY).established();
     let start = wire.now;
-    lose(&mut wire, &[0]);
+    wire.lose(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(start + DELAY * 2);
     // 10 outstanding - 9 SACKed - 1 lost + 1 retransmitted = 1 of 5.

@@ -5,7 +5,7 @@ mod control;
 mod support;
 
 use control::{MSS, ack, window};
-use support::{Fate, Side, Wire, plain};
+use support::{Side, Wire, plain};
 use tcp::Config;
 use tcp::control::{Control, ControlKind, Tahoe};
 use units::{BitRate, Time};
@@ -44,19 +44,11 @@ fn after_the_first(wire: &Wire, start: Time) -> Vec<(u64, u64)> {
     sent.filter(|(at, _)| *at > 0).collect()
 }
 
-fn lose(wire: &mut Wire, numbers: &'static [u64]) {
-    wire.set_script(
-        move |side, number, _| {
-            if side == Side::Client && numbers.contains(&number) { Fate::Drop } else { Fate::Deliver }
-        },
-    );
-}
-
 #[test]
 fn one_loss() {
     let mut wire = established(false);
     let start = wire.now;
-    lose(&mut wire, &[0]);
+    wire.lose(&[0]);
     wire.write(Side::Client, 14 * SMSS);
     wire.run();
     // The third duplicate brings the first segment again; its acknowledgement is that of all ten, and slow start goes on with two.
@@ -71,7 +63,7 @@ fn one_loss() {
 fn two_losses_send_again_what_has_arrived() {
     let mut wire = established(false);
     let start = wire.now;
-    lose(&mut wire, &[0, 3]);
+    wire.lose(&[0, 3]);
     wire.write(Side::Client, 12 * SMSS);
     wire.run();
     // From the second hole on slow start sends two: the lost 3, and 4, which has long arrived. Then what is new.
@@ -86,7 +78,7 @@ fn two_losses_send_again_what_has_arrived() {
 fn with_sack_only_holes_are_sent_again() {
     let mut wire = established(true);
     let start = wire.now;
-    lose(&mut wire, &[0, 3]);
+    wire.lose(&[0, 3]);
     wire.write(Side::Client, 10 * SMSS);
     wire.run();
     assert_eq!(after_the_first(&wire, start), [(100, 0), (200, 3)]);

@@ -152,3 +152,28 @@ fn the_right_edge_is_never_taken_back() {
         edge = new;
     }
 }
+
+#[test]
+fn a_buffer_that_grows_opens_the_window_and_one_that_shrinks_takes_nothing_back() {
+    let mut wire = established(4000);
+    wire.write(Side::Client, 50_000);
+    wire.run_until(wire.now + Time::from_ms(50));
+    assert_eq!((wire.server.unread(), wire.client.counters().zero_windows_seen), (4000, 1));
+    let resize = |wire: &mut Wire, size| {
+        wire.with(Side::Server, |endpoint, now, out| endpoint.set_receive_buffer(now, Bytes::new(size), out));
+    };
+    resize(&mut wire, 10_000);
+    wire.run_until(wire.now + DELAY);
+    assert_eq!(wire.client.peer_window_end(), 10_000);
+    // Smaller again while 6,000 bytes are under way: all of them are taken, and the window opens when there is room below the new size.
+    resize(&mut wire, 3000);
+    wire.run_until(wire.now + Time::from_ms(50));
+    assert_eq!((wire.server.unread(), wire.client.outstanding()), (10_000, 0));
+    consume(&mut wire, 7000);
+    wire.run_until(wire.now + Time::from_ms(50));
+    assert_eq!(wire.server.received(), 10_000, "3,000 are as many as it may hold now");
+    consume(&mut wire, 2000);
+    wire.run_until(wire.now + Time::from_ms(50));
+    assert_eq!((wire.server.received(), wire.server.unread()), (12_000, 3000));
+    assert_eq!(wire.client.counters().retransmissions, 0);
+}

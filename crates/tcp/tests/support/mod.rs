@@ -106,6 +106,21 @@ impl Wire {
     pub fn set_script(&mut self, script: impl FnMut(Side, u64, &Segment) -> Fate + 'static) {
         self.script = Box::new(script);
     }
+    /// Loses these numbers of the client's segments, counted as sent.
+    pub fn lose(&mut self, numbers: &'static [u64]) {
+        self.fate_of(numbers, Fate::Drop);
+    }
+    /// Marks them.
+    pub fn mark(&mut self, numbers: &'static [u64]) {
+        self.fate_of(numbers, Fate::Mark);
+    }
+    fn fate_of(&mut self, numbers: &'static [u64], fate: Fate) {
+        self.set_script(
+            move |side, number, _| {
+                if side == Side::Client && numbers.contains(&number) { fate } else { Fate::Deliver }
+            },
+        );
+    }
     pub fn bottleneck(mut self, rate: BitRate, queue: usize) -> Self {
         self.rate = Some(rate);
         self.queue = queue;
@@ -178,6 +193,10 @@ impl Wire {
                 }
             }
         }
+    }
+    /// Packets of `side` that wait behind the one in transmission.
+    pub fn queued(&self, side: Side) -> usize {
+        self.departures[side as usize].iter().filter(|start| **start > self.now).count()
     }
     /// When the next thing happens.
     pub fn next_at(&self) -> Time {

@@ -1,0 +1,92 @@
+//! TCP push flow control: Lee, "Adaptive TCP flow control for improving performance of mobile cloud clusters", 2014, section 5.2.2, Algorithm 2.
+//!
+//! A receiver that hands pushed segments straight to its application acknowledges them sooner than others. Once such a receiver has had to close
+//! its window, the sender no longer lets those acknowledgements tell it how long a round trip is, nor lets them open its window: while the mode
+//! lasts, an acknowledgement of a pushed segment is no sample of round-trip time and timeout, and leaves the congestion window no larger than what
+//! was in flight.
+//!
+//! What the printed algorithm leaves open, and how it is read here ([tcp.md](../../docs/tcp.md)):
+//! - *Packets in flight* are those before the acknowledgement is taken off: what the path has just carried. Counted after it, the last
+//!   acknowledgement finds none, and a window of 0 is never acknowledged again.
+//! - The window stays at [`FLOOR`] segments or more.
+//! - The window is left alone while a loss is repaired: recovery sets it by its own rules.
+//! - The mode ends when something is acknowledged that was sent after the peer last offered less than half of its largest window. As printed it never does.
+//! - An acknowledgement that would have been a sample still ends a timeout's backing off, or the timeout would stay doubled for as long as the mode lasts.
+//! - A receiver here does not estimate how long to delay an acknowledgement, so there is no such estimation to skip.
+
+use crate::{Endpoint, Segment};
+use std::collections::VecDeque;
+
+/// The least window that the mode leaves, in segments: the loss window is one, but one segment alone waits for a delayed acknowledgement.
+pub(crate) const FLOOR: u64 = 2;
+
+/// Beside the control of a sender whose segments are pushed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PushControl {
+    /// Ends of the pushed segments in flight, lowest first; some below may be acknowledged.
+    ends: VecDeque<u64>,
+    /// The mode lasts until more than this is acknowledged.
+    until: u64,
+}
+
+impl PushControl {
+    pub const NONE: Self = Self { ends: VecDeque::new(), until: 0 };
+
+    /// A pushed segment that ends here was sent; `una` is acknowledged.
+    fn on_sent(&mut self, end: u64, una: u64) {
+        while self.ends.front().is_some_and(|first| *first <= una) {
+            self.ends.pop_front();
+        }
+        if self.ends.back().is_none_or(|last| *last < end) {
+            self.ends.push_back(end);
+        }
+    }
+    /// Whether an acknowledgement that moves the left edge from `una` to `ack` is one of a pushed segment.
+    fn acknowledges_pushed(&mut self, una: u64, ack: u64) -> bool {
+        let mut pushed = false;
+        while let Some(end) = self.ends.front().copied().filter(|end| *end <= ack) {
+            pushed |= end > una;
+            self.ends.pop_front();
+        }
+        pushed
+    }
+}
+
+impl Endpoint {
+    /// The mode is on.
+    pub fn in_push_flow_control(&self) -> bool {
+        self.tx.push_controlled
+    }
+    /// A segment with PSH that ends at `end` is being sent.
+    pub(crate) fn note_pushed(&mut self, end: u64) {
+        let una = self.tx.una;
+        self.special.push.on_sent(end, una);
+    }
+    /// The peer has closed its window.
+    #[cold]
+    pub(crate) fn begin_push_flow_control(&mut self) {
+        self.tx.push_controlled = true;
+        self.special.push.until = self.tx.nxt;
+    }
+    /// Whether the mode goes on after this segment.
+    #[cold]
+    pub(crate) fn judge_push_flow_control(&mut self, segment: &Segment) {
+        let tx = &mut self.tx;
+        if segment.window < tx.max_window / 2 {
+            self.special.push.until = tx.nxt;
+        } else if segment.ack > self.special.push.until {
+            tx.push_controlled = false;
+        }
+    }
+    /// In the mode: whether this, which moves the left edge, acknowledges a pushed segment.
+    #[cold]
+    pub(crate) fn acknowledges_pushed(&mut self, segment: &Segment) -> bool {
+        let tx = &mut self.tx;
+        self.special.push.acknowledges_pushed(tx.una, segment.ack)
+    }
+    /// It did: `flight` bytes were outstanding before.
+    pub(crate) fn clamp_pushed(&mut self, flight: u64) {
+        let window = &mut self.tx.window;
+        window.cwnd = window.cwnd.min(flight.max(FLOOR * u64::from(window.mss)));
+    }
+}
