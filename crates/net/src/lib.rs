@@ -5,7 +5,6 @@
 pub mod bond;
 mod link;
 mod network;
-mod occupancy;
 mod packet;
 mod queue;
 mod routing;

@@ -31,6 +31,8 @@ pub struct Network<P> {
     /// Reused for what disciplines drop and what links lose.
     gone: Vec<PacketId>,
     captured: Vec<(Time, P)>,
+    /// Packets that have left the queues of managed links for which that is watched.
+    released: Vec<P>,
     /// Owners of packets that queues have dropped.
     dropped: Vec<(u32, u32)>,
     /// Classes of flows, up to the last that is not 0.
@@ -92,6 +94,7 @@ impl<P: Packet> Network<P> {
             no_route: 0,
             gone: Vec::new(),
             captured: Vec::new(),
+            released: Vec::new(),
             dropped: Vec::new(),
             classes: Vec::new(),
             bonds: Box::new(Bonds::new(topology, seed)?),
@@ -215,7 +218,7 @@ impl<P: Packet> Network<P> {
     /// Handles a [`TRANSMISSION_DONE`].
     pub fn on_transmission_done(&mut self, event: &Event, events: &mut EventQueue) {
         self.begin_next(event.time(), event.index, events);
-        self.free_dropped();
+        self.free_dropped(event.index);
     }
 
     /// Offers a packet to the next link of its route.
@@ -254,7 +257,7 @@ impl<P: Packet> Network<P> {
         self.links[index as usize].enqueue(now, item, &mut self.gone);
         self.begin_next(now, index, events);
         self.links[index as usize].note_queue();
-        self.free_dropped();
+        self.free_dropped(index);
     }
 
     /// Begins the next transmission on a managed link if it can. Called before anything else happens to the link, so that a transmission that ends
@@ -269,11 +272,18 @@ impl<P: Packet> Network<P> {
             if begun.ecn == Ecn::Ce && self.packets.mark(begun.packet) {
                 link.count_mark();
             }
+            if link.tells() {
+                self.released.push(*self.packets.get(begun.packet));
+            }
         }
     }
 
-    fn free_dropped(&mut self) {
+    fn free_dropped(&mut self, index: u32) {
+        let tells = self.links[index as usize].tells();
         for packet in self.gone.drain(..) {
+            if tells {
+                self.released.push(*self.packets.get(packet));
+            }
             self.dropped.push(self.packets.get(packet).owner());
             self.packets.free(packet);
         }
@@ -290,7 +300,11 @@ impl<P: Packet> Network<P> {
             if up {
                 at.go_up();
             } else {
+                let before = self.gone.len();
                 at.go_down(now, &mut self.gone);
+                if at.tells() {
+                    self.released.extend(self.gone[before..].iter().map(|packet| *self.packets.get(*packet)));
+                }
             }
             self.routing.set_down(direction, !up);
         }
@@ -335,6 +349,16 @@ impl<P: Packet> Network<P> {
     /// What has been kept since the last call; a packet is kept when it has reached the link's end.
     pub fn take_captured(&mut self) -> Vec<(Time, P)> {
         std::mem::take(&mut self.captured)
+    }
+
+    /// From now on keeps every packet that leaves the queue of a managed link, sent, dropped or lost with the link. Of any other link
+    /// [`Link::waiting_below`] and [`Link::free_at`] tell beforehand.
+    pub fn watch_releases(&mut self, link: LinkId) {
+        self.links[link.0 as usize].tell();
+    }
+    /// What has been kept since the last call, in order.
+    pub fn take_released(&mut self) -> std::vec::Drain<'_, P> {
+        self.released.drain(..)
     }
 
     /// How many drops nobody has asked about yet.

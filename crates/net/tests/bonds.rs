@@ -187,6 +187,43 @@ fn a_silent_member_costs_its_flows_until_lacp_notices() {
     }
 }
 
+/// A host that crashes keeps its carrier and falls silent: its neighbour gives it up after its timeout, and without LACP never. Back, it agrees anew.
+#[test]
+fn a_crashed_host_is_missed_by_its_lacp() {
+    let (down, back) = (Time::from_secs(5), Time::from_secs(120));
+    for (lacp, least, most) in [(Some(LacpRate::Fast), 2.0, 3.1), (Some(LacpRate::Slow), 60.0, 90.1), (None, 0.0, 0.0)]
+    {
+        let (topology, hosts, _) = pair(2, end(BY_PORT, lacp));
+        let mut driver = Driver::new(&topology, 1);
+        driver.change(down, Change::Halted(hosts[1], true));
+        driver.change(back, Change::Halted(hosts[1], false));
+        driver.run(down);
+        let sent = driver.network.bond_counters(0, 1).lacpdus_sent;
+        driver.run(back - Time::from_ps(1));
+        assert_eq!(driver.network.bond_counters(0, 1).lacpdus_sent, sent, "{lacp:?}");
+        let gone: Vec<_> = driver.network.member_changes().to_vec();
+        if lacp.is_none() {
+            assert!(gone.is_empty(), "{gone:?}");
+            continue;
+        }
+        let of = |end| gone.iter().filter(move |change| change.end == end);
+        assert!(gone.iter().all(|change| !change.usable) && of(0).count() == 2 && of(1).count() == 2, "{gone:?}");
+        assert!(of(1).all(|change| change.at == down));
+        for change in of(0) {
+            let after = (change.at - down).as_secs_f64();
+            assert!(after > least && after < most, "{lacp:?}: {after}");
+        }
+        // Every LACPDU of the neighbour is heard by nobody meanwhile.
+        let counters = [0, 1].map(|end| driver.network.bond_counters(0, end));
+        assert!(counters[0].lacpdus_lost > 0 && counters[1].lacpdus_lost == 0, "{counters:?}");
+        // Two seconds of waiting, and up to one where three LACPDUs in a second are not enough.
+        driver.run(back + Time::from_ms(3_100));
+        for end in [0, 1] {
+            assert_eq!(driver.network.usable_members(0, end).count(), 2, "{lacp:?}");
+        }
+    }
+}
+
 #[test]
 fn a_bond_without_members_is_no_path_and_lacp_makes_it_one() {
     let rate = Some(LacpRate::Fast);
@@ -261,7 +298,7 @@ proptest! {
         lacp in prop::array::uniform3(prop::option::of(any::<(bool, bool, bool)>())),
         loss in prop_oneof![Just(0.0), 0.0..0.3],
         sends in prop::collection::vec((0_u64..9_000_000, 0_usize..3, 0_usize..3, 40_u32..1_538), 1..300),
-        changes in prop::collection::vec((0_u64..9_000_000, 0_usize..64, 0_usize..3, any::<bool>()), 0..20),
+        changes in prop::collection::vec((0_u64..9_000_000, 0_usize..64, 0_usize..4, any::<bool>()), 0..20),
     ) {
         // Two hosts, a switch between them, a third host; every cable is a bond.
         let mut topology = Topology::new();
@@ -284,11 +321,12 @@ proptest! {
             for (at, from, to, bytes) in &sends {
                 driver.send(Flow { at: Time::from_us(*at), from: hosts[*from], to: hosts[*to], bytes: *bytes });
             }
-            for (at, link, what, on) in &changes {
-                let link = LinkId((*link % links) as u32);
+            for (at, which, what, on) in &changes {
+                let link = LinkId((*which % links) as u32);
                 driver.change(Time::from_us(*at), match what {
                     0 => Change::Up(link, *on),
                     1 => Change::Silent(link, *on),
+                    2 => Change::Halted(hosts[which % hosts.len()], *on),
                     _ => Change::Rate(link, BitRate::from_mbps(if *on { 1_000 } else { 10 })),
                 });
             }

@@ -4,7 +4,7 @@
 mod harness;
 
 use des::RandomStream;
-use harness::{Change, Driver, Flow};
+use harness::{Driver, Flow, schedules};
 use net::{DropTail, Limit, LinkId, LinkSpec, TokenBucketSpec, Topology};
 use proptest::prelude::*;
 use units::{BitRate, Bytes, Time};
@@ -13,10 +13,7 @@ proptest! {
     #[test]
     fn times_add_up_and_watching_changes_nothing(
         limit in prop_oneof![(1_u32..9).prop_map(Limit::Packets), Just(Limit::Unlimited)],
-        // Whole multiples of 1 us at 1 Gbit/s and 125 B: arrivals and ends of transmissions often coincide.
-        sends in prop::collection::vec((0_u64..14, 1_u32..=12, 0_usize..3), 1..120),
-        rate_change in prop::option::of((0_u64..600, 100_u64..4_000)),
-        outage in prop::option::of((0_u64..600, 0_u64..100)),
+        schedule in schedules(),
         loss in prop_oneof![Just(0.0), Just(0.1)],
         shaped in any::<bool>(),
         watched_from in 0_u64..200,
@@ -34,18 +31,7 @@ proptest! {
             if managed {
                 links.clone().for_each(|link| driver.network.manage(link, Box::new(DropTail::new(limit))));
             }
-            let mut at = Time::ZERO;
-            for (gap, length, pair) in &sends {
-                at += Time::from_us(*gap);
-                driver.send(Flow { at, from: topology.hosts()[*pair], to: topology.hosts()[pair + 3], bytes: length * 125 });
-            }
-            if let Some((at, mbps)) = rate_change {
-                driver.change(Time::from_us(at), Change::Rate(LinkId(0), BitRate::from_mbps(mbps)));
-            }
-            if let Some((at, length)) = outage {
-                driver.change(Time::from_us(at), Change::Up(LinkId(0), false));
-                driver.change(Time::from_us(at + length), Change::Up(LinkId(0), true));
-            }
+            driver.schedule(&topology, &schedule);
             driver.run(begin);
             let before: Vec<u128> = links.clone().map(|link| driver.network.link(link).queue_integral(begin)).collect();
             if watched {

@@ -1,7 +1,8 @@
 //! One end of a bond at run time: what it sends, and over which member.
 
-use super::{Distribution, EndCounters, EndSpec, Group, Info, LacpRate, State};
+use super::{Distribution, EndCounters, EndSpec, Group, Info, LacpRate, Lacpdu, State};
 use crate::packet::Transit;
+use crate::topology::VertexId;
 use std::collections::VecDeque;
 use units::Time;
 
@@ -27,6 +28,11 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) struct End {
     spec: EndSpec,
+    /// The system that it belongs to, and its LACP's name for it.
+    pub(crate) at: VertexId,
+    system: [u8; 6],
+    /// The system is down: its LACP neither speaks nor hears.
+    pub(crate) halted: bool,
     /// The members, in the direction from this end.
     pub(crate) members: Vec<u32>,
     pub(crate) carrier: Vec<bool>,
@@ -43,29 +49,53 @@ pub(crate) struct End {
 
 impl End {
     /// An end all of whose members have carrier; with LACP it uses none before it has agreed with its partner.
-    pub(crate) fn new(spec: EndSpec, members: Vec<u32>, system: [u8; 6]) -> Self {
-        let port = |number: usize| {
-            let timeout = if spec.lacp == Some(LacpRate::Fast) { State::SHORT_TIMEOUT } else { State::default() };
-            Info {
-                system_priority: 65_535,
-                system,
-                key: 1,
-                port_priority: 255,
-                port: number as u16 + 1,
-                state: State::ACTIVITY.with(State::AGGREGATION).with(timeout),
-            }
-        };
-        Self {
+    pub(crate) fn new(spec: EndSpec, at: VertexId, members: Vec<u32>, system: [u8; 6]) -> Self {
+        let mut end = Self {
             spec,
+            at,
+            system,
+            halted: false,
             carrier: vec![true; members.len()],
             usable: if spec.lacp.is_some() { Vec::new() } else { members.clone() },
             turn: 0,
             backlog: VecDeque::new(),
             free_at: Time::ZERO,
-            lacp: spec.lacp.map(|_| Group::new((0..members.len()).map(port))),
+            lacp: None,
             armed: Time::MAX,
             counters: EndCounters::default(),
             members,
+        };
+        end.lacp = end.new_group();
+        end
+    }
+    /// LACP as it is when the system starts.
+    fn new_group(&self) -> Option<Group> {
+        let rate = self.spec.lacp?;
+        let timeout = if rate == LacpRate::Fast { State::SHORT_TIMEOUT } else { State::default() };
+        let port = |number: usize| Info {
+            system_priority: 65_535,
+            system: self.system,
+            key: 1,
+            port_priority: 255,
+            port: number as u16 + 1,
+            state: State::ACTIVITY.with(State::AGGREGATION).with(timeout),
+        };
+        Some(Group::new((0..self.members.len()).map(port)))
+    }
+
+    /// Its system goes down, and what its LACP knew is gone; or it is back, and begins anew on the members that have carrier.
+    pub(crate) fn set_halted(&mut self, now: Time, halted: bool, out: &mut Vec<(usize, Lacpdu)>) {
+        if self.halted == halted {
+            return;
+        }
+        self.halted = halted;
+        if halted {
+            self.counters = self.counters();
+            self.lacp = self.new_group();
+        } else if let Some(group) = &mut self.lacp {
+            for (member, _) in self.carrier.iter().enumerate().filter(|(_, carrier)| **carrier) {
+                group.set_carrier(now, member, true, out);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{BOND, Network};
 use crate::bond::{BondError, BondSpec, End, EndCounters, Lacpdu, MemberChange, Sent, agree};
 use crate::packet::Transit;
-use crate::{LinkId, Packet, Topology};
+use crate::{LinkId, Packet, Topology, VertexId};
 use des::{Event, EventQueue, RandomStream, Slab, define_index};
 use units::{Bytes, Time};
 
@@ -41,12 +41,12 @@ impl Bonds {
         let mut bonds = Self::default();
         for (number, bond) in topology.bonds().iter().enumerate() {
             bond.check(topology)?;
-            bonds.add(number, bond, seed);
+            bonds.add(number, bond, topology, seed);
         }
         Ok(bonds)
     }
 
-    fn add(&mut self, number: usize, bond: &BondSpec, seed: u64) {
+    fn add(&mut self, number: usize, bond: &BondSpec, topology: &Topology, seed: u64) {
         let system = |end: usize| {
             let [a, b, c, d] = (2 * number as u32 + end as u32).to_be_bytes();
             [2, 1, a, b, c, d]
@@ -58,7 +58,9 @@ impl Bonds {
             let stream = |link: &u32| RandomStream::new(seed, "net/lacp", u64::from(*link));
             self.losses.push(members.iter().map(stream).collect());
         }
-        let mut ends = [End::new(first, forth, system(0)), End::new(second, back, system(1))];
+        // A bond that was checked has members, all between the same two.
+        let (a, b) = topology.ends(bond.members[0]);
+        let mut ends = [End::new(first, a, forth, system(0)), End::new(second, b, back, system(1))];
         if bond.agreed {
             let groups = ends.each_mut().map(|end| end.lacp.take());
             if let [Some(first), Some(second)] = groups {
@@ -132,6 +134,20 @@ impl<P: Packet> Network<P> {
         self.links[link.0 as usize].set_silent(silent);
     }
 
+    /// A host or switch goes down, or is back. Down, its ends of bonds forget their LACP and are silent while their members keep their carrier, so that its
+    /// neighbours notice when no LACPDU comes; back, they begin anew. Returns as [`Network::on_bond`].
+    pub fn set_halted(&mut self, now: Time, vertex: VertexId, halted: bool, events: &mut EventQueue) -> bool {
+        let mut rerouted = false;
+        for index in 0..self.bonds.ends.len() {
+            let bonds = &mut *self.bonds;
+            if bonds.ends[index].at == vertex {
+                bonds.ends[index].set_halted(now, halted, &mut bonds.out);
+                rerouted |= self.settle_end(now, index, events);
+            }
+        }
+        rerouted
+    }
+
     /// Sends a packet over the bond that is next on its route.
     #[cold]
     pub(super) fn forward_bonded(&mut self, now: Time, at: u32, mut item: Transit, events: &mut EventQueue) {
@@ -173,7 +189,7 @@ impl<P: Packet> Network<P> {
                     return false;
                 }
                 end.armed = Time::MAX;
-                if let Some(group) = &mut end.lacp {
+                if let (Some(group), false) = (&mut end.lacp, end.halted) {
                     group.on_timer(now, &mut self.bonds.out);
                 }
                 self.settle_end(now, index, events)
@@ -186,12 +202,12 @@ impl<P: Packet> Network<P> {
     fn deliver_lacpdu(&mut self, now: Time, frame: FrameId, events: &mut EventQueue) -> bool {
         let bonds = &mut *self.bonds;
         let Some(Frame { from, member, pdu }) = bonds.frames.remove(frame) else { return false };
-        let link = &self.links[bonds.ends[from].members[member] as usize];
-        if !link.is_up() || link.is_silent() || bonds.losses[from][member].chance(link.loss()) {
+        let (link, to) = (&self.links[bonds.ends[from].members[member] as usize], from ^ 1);
+        let unheard = !link.is_up() || link.is_silent() || bonds.ends[to].halted;
+        if unheard || bonds.losses[from][member].chance(link.loss()) {
             bonds.ends[from].counters.lacpdus_lost += 1;
             return false;
         }
-        let to = from ^ 1;
         if let Some(group) = &mut bonds.ends[to].lacp {
             group.receive(now, member, &pdu, &mut bonds.out);
         }
@@ -204,7 +220,7 @@ impl<P: Packet> Network<P> {
         for index in [2 * bond, 2 * bond + 1] {
             let end = &mut self.bonds.ends[index];
             end.carrier[member] = up;
-            if let Some(group) = &mut end.lacp {
+            if let (Some(group), false) = (&mut end.lacp, end.halted) {
                 group.set_carrier(now, member, up, &mut self.bonds.out);
             }
             self.settle_end(now, index, events);

@@ -3,6 +3,7 @@
 
 use des::EventQueue;
 use net::{ARRIVAL, BOND, FlowKey, Ledger, LinkId, Network, TRANSMISSION_DONE, Topology, VertexId};
+use proptest::prelude::*;
 use units::{BitRate, Time};
 
 const SEND: u8 = 10;
@@ -13,6 +14,7 @@ pub enum Change {
     Up(LinkId, bool),
     Rate(LinkId, BitRate),
     Silent(LinkId, bool),
+    Halted(VertexId, bool),
 }
 
 #[derive(Clone, Debug)]
@@ -21,6 +23,23 @@ pub struct Flow {
     pub from: VertexId,
     pub to: VertexId,
     pub bytes: u32,
+}
+
+/// What meets the trunk of a dumbbell of three pairs: packets (microseconds since the last one, lengths in 125 B, pair), a change of its rate
+/// (microseconds, Mbit/s), an outage (from, for so long).
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    sends: Vec<(u64, u32, usize)>,
+    rate_change: Option<(u64, u64)>,
+    outage: Option<(u64, u64)>,
+}
+
+/// Whole multiples of 1 us at 1 Gbit/s and 125 B: arrivals and ends of transmissions often coincide.
+pub fn schedules() -> impl Strategy<Value = Schedule> {
+    let sends = prop::collection::vec((0_u64..14, 1_u32..=12, 0_usize..3), 1..120);
+    let rate_change = prop::option::of((0_u64..600, 100_u64..4_000));
+    let outage = prop::option::of((0_u64..600, 0_u64..100));
+    (sends, rate_change, outage).prop_map(|(sends, rate_change, outage)| Schedule { sends, rate_change, outage })
 }
 
 /// Which packet arrived when.
@@ -46,6 +65,21 @@ impl Driver {
     pub fn send(&mut self, flow: Flow) {
         self.events.push(flow.at, SEND, self.flows.len() as u32, 0);
         self.flows.push(flow);
+    }
+
+    pub fn schedule(&mut self, topology: &Topology, schedule: &Schedule) {
+        let (mut at, hosts) = (Time::ZERO, topology.hosts());
+        for (gap, length, pair) in &schedule.sends {
+            at += Time::from_us(*gap);
+            self.send(Flow { at, from: hosts[*pair], to: hosts[pair + 3], bytes: length * 125 });
+        }
+        if let Some((at, mbps)) = schedule.rate_change {
+            self.change(Time::from_us(at), Change::Rate(LinkId(0), BitRate::from_mbps(mbps)));
+        }
+        if let Some((at, length)) = schedule.outage {
+            self.change(Time::from_us(at), Change::Up(LinkId(0), false));
+            self.change(Time::from_us(at + length), Change::Up(LinkId(0), true));
+        }
     }
 
     pub fn change(&mut self, at: Time, change: Change) {
@@ -86,6 +120,9 @@ impl Driver {
                     Change::Up(link, up) => self.network.set_up(self.now, link, up, &mut self.events),
                     Change::Rate(link, rate) => self.network.set_rate(self.now, link, rate, &mut self.events).unwrap(),
                     Change::Silent(link, silent) => self.network.set_silent(link, silent),
+                    Change::Halted(vertex, halted) => {
+                        self.network.set_halted(self.now, vertex, halted, &mut self.events);
+                    }
                 },
             }
         }

@@ -1,0 +1,108 @@
+//! What a link has done so far, and what it holds.
+
+use super::Link;
+use super::managed::waited;
+use crate::shaper::{TokenBucket, TokenBucketSpec};
+use units::{BitRate, Time};
+
+/// What a link has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counters {
+    /// Packets that the transmitter accepted (packet-hops).
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+    /// Packets that the queue dropped: it was full, or its discipline chose to.
+    pub drops: u64,
+    /// Packets that the queue marked with congestion experienced, of those that it has let go.
+    pub marks: u64,
+    /// Packets lost on the wire by chance.
+    pub lost: u64,
+    /// Packets lost because the link was or went down, carried nothing without a sign of it, or was not listened to by the end of a bond.
+    pub lost_down: u64,
+    /// The most packets that ever waited.
+    pub longest_queue: u64,
+}
+
+impl Link {
+    /// What it has done so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            packets: self.packets,
+            bytes: self.bytes,
+            drops: self.drops,
+            marks: self.managed.as_ref().map_or(0, |managed| managed.marks),
+            lost: self.lost,
+            lost_down: self.lost_down,
+            longest_queue: self.longest_queue.into(),
+        }
+    }
+    /// Rate of its transmitter.
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+    /// Propagation delay.
+    pub fn delay(&self) -> Time {
+        self.delay
+    }
+    /// Whether it carries packets.
+    pub fn is_up(&self) -> bool {
+        self.up
+    }
+    /// The token bucket in front of it.
+    pub fn shaper(&self) -> Option<TokenBucketSpec> {
+        self.shaper.as_ref().map(TokenBucket::spec)
+    }
+    /// Integral over time of the waiting packets, from the start to `now`, in packet-picoseconds: exact to the event.
+    pub fn queue_integral(&self, now: Time) -> u128 {
+        if let Some(managed) = &self.managed {
+            return self.waits + waited(managed.queue.len(), managed.changed, now);
+        }
+        // Waits are added up when packets are accepted; what of them lies after `now` has not happened yet.
+        let to_come: u128 =
+            self.ring.iter().rev().map_while(|p| Some(u128::from(p.start.as_ps().checked_sub(now.as_ps())?))).sum();
+        self.waits - to_come
+    }
+    /// How many packets wait for the transmitter at `now`, which must not lie before the last packet's acceptance.
+    pub fn waiting(&self, now: Time) -> usize {
+        match &self.managed {
+            Some(managed) => managed.queue.len(),
+            None => self.ring.iter().rev().take_while(|p| p.start > now).count(),
+        }
+    }
+    /// When fewer than `level` packets wait, if none comes: now, or when one of them begins transmission. Of a managed link nobody knows;
+    /// [`Network::take_released`](crate::Network::take_released) tells.
+    pub fn waiting_below(&self, now: Time, level: usize) -> Time {
+        let at = self.ring.len().checked_sub(level.max(1)).and_then(|index| self.ring.get(index));
+        at.map_or(now, |packet| packet.start.max(now))
+    }
+    /// The rate at which its queue empties: the token bucket's where that is slower.
+    pub fn drain_rate(&self) -> BitRate {
+        self.shaper().map_or(self.rate, |shaper| shaper.rate.min(self.rate))
+    }
+    /// How many bytes on the wire they are.
+    pub fn waiting_bytes(&self, now: Time) -> u64 {
+        match &self.managed {
+            Some(managed) => managed.queue.bytes(),
+            None => self.ring.iter().rev().take_while(|p| p.start > now).map(|p| u64::from(p.item.bytes)).sum(),
+        }
+    }
+    /// Time for which the transmitter has been busy until `now`.
+    pub fn busy(&self, now: Time) -> Time {
+        let to_come: u64 = self
+            .ring
+            .iter()
+            .rev()
+            .take_while(|p| p.arrival - self.delay > now)
+            .map(|p| {
+                let end = p.arrival - self.delay;
+                (end - p.start.max(now)).as_ps()
+            })
+            .sum();
+        Time::from_ps(self.busy - to_come)
+    }
+    /// How many packets it holds: waiting, in transmission, or on the wire.
+    pub fn holds(&self) -> u64 {
+        (self.ring.len() + self.managed.as_ref().map_or(0, |managed| managed.queue.len())) as u64
+    }
+}

@@ -1,0 +1,125 @@
+//! Loss by chance, silence, and changes while packets are under way.
+
+use super::Link;
+use crate::packet::PacketId;
+use des::RandomStream;
+use units::{BitRate, Bytes, Time};
+
+#[derive(Debug)]
+pub(super) struct Loss {
+    pub probability: f64,
+    pub random: RandomStream,
+}
+
+impl Link {
+    /// From now on nothing that is sent arrives, or it does again.
+    pub(crate) fn set_silent(&mut self, silent: bool) {
+        self.silent = silent;
+        self.choose_path();
+    }
+    /// From now on what arrives is not taken in, or it is again.
+    pub(crate) fn set_ignored(&mut self, ignored: bool) {
+        self.ignored = ignored;
+        self.choose_path();
+    }
+    /// Whether nothing arrives although the link is up.
+    pub fn is_silent(&self) -> bool {
+        self.silent
+    }
+    /// Probability that a packet is lost on the wire.
+    pub(crate) fn loss(&self) -> f64 {
+        self.loss.as_ref().map_or(0.0, |loss| loss.probability)
+    }
+
+    /// Whether packets may be lost on the wire or are watched: [`Link::inspect`] says.
+    #[inline]
+    pub(crate) fn is_special(&self) -> bool {
+        self.plain_ps_per_byte == 0
+    }
+
+    /// Of the packet that arrives next: whether the wire has lost it, and when its transmission began if packets are captured.
+    pub(crate) fn inspect(&mut self) -> (bool, Option<Time>) {
+        if self.occupancy.is_some()
+            && let Some(head) = self.ring.front()
+        {
+            self.see_begun_watched(head.arrival);
+        }
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.random.chance(loss.probability));
+        self.lost += u64::from(lost);
+        let unheard = !lost && (self.silent || self.ignored);
+        self.lost_down += u64::from(unheard);
+        let lost = lost || unheard;
+        (lost, self.ring.front().filter(|_| self.captured).map(|head| head.start))
+    }
+
+    /// The rate changes: of a packet in transmission the remaining bits are sent at the new rate, and what waits is timed anew. Returns when the
+    /// ring's head now arrives; older events are stale. (A shaped packet does not start before the time for which it took its tokens.)
+    pub(crate) fn change_rate(&mut self, now: Time, rate: BitRate) -> Option<Time> {
+        self.see_begun_watched(now);
+        self.see_begun(now);
+        let old = u128::from(self.rate.as_bps());
+        self.rate = rate;
+        self.choose_path();
+        self.generation = self.generation.wrapping_add(1);
+        let mut free_at = Time::ZERO;
+        for packet in &mut self.ring {
+            let end = packet.arrival - self.delay;
+            if end <= now {
+                free_at = end;
+                continue;
+            }
+            let start = if packet.start <= now {
+                let left = u128::from((end - now).as_ps()) * old;
+                free_at = now + Time::from_ps(left.div_ceil(u128::from(rate.as_bps())) as u64);
+                packet.start
+            } else {
+                let start = if self.shaper.is_some() { packet.start } else { Time::ZERO }.max(free_at).max(now);
+                free_at = start + rate.transmission_time(Bytes::new(u64::from(packet.item.bytes)));
+                start
+            };
+            self.waits = self.waits + u128::from(start.as_ps()) - u128::from(packet.start.as_ps());
+            self.busy = self.busy + (free_at - start).as_ps() - (end - packet.start).as_ps();
+            packet.start = start;
+            packet.arrival = free_at + self.delay;
+        }
+        self.free_at = free_at;
+        self.ring.front().map(|head| head.arrival)
+    }
+
+    /// The link goes down: everything on it is lost and appended to `lost`; older events are stale.
+    pub(crate) fn go_down(&mut self, now: Time, lost: &mut Vec<PacketId>) {
+        let before = lost.len();
+        self.see_begun_watched(now);
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.set(now, 0);
+        }
+        self.waits = self.queue_integral(now);
+        self.busy = self.busy(now).as_ps();
+        for packet in self.ring.drain(..) {
+            if packet.start > now {
+                self.packets -= 1;
+                self.bytes -= u64::from(packet.item.bytes);
+            }
+            lost.push(packet.item.packet);
+        }
+        if let Some(managed) = &mut self.managed {
+            managed.changed = now;
+            while let Some(item) = managed.queue.dequeue(now, &mut managed.dropped) {
+                lost.push(item.packet);
+            }
+            managed.take_dropped(lost);
+        }
+        self.lost_down += (lost.len() - before) as u64;
+        self.generation = self.generation.wrapping_add(1);
+        self.begun = 0;
+        self.waiting_bytes = 0;
+        self.free_at = now;
+        self.up = false;
+        self.choose_path();
+    }
+
+    pub(crate) fn go_up(&mut self) {
+        self.up = true;
+        self.choose_path();
+    }
+}
