@@ -1,0 +1,297 @@
+//! A station of an infrastructure: it looks for an access point, joins it, leaves it for a better one, and dozes between beacons if it may
+//! (IEEE Std 802.11-2012, 10.1.4, 10.2.1 and 10.3).
+
+use super::frame::StationId;
+use super::management::Management;
+use crate::propagation::Dbm;
+use units::Time;
+
+/// How a station behaves in an infrastructure.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ClientSpec {
+    /// It looks for a better access point when its own is received with less,
+    pub roam_below: Dbm,
+    /// and takes one that is received with so many decibels more.
+    pub hysteresis_db: f64,
+    /// It dozes and wakes for every so many beacons; none: it never dozes.
+    pub listen_interval: Option<u32>,
+    /// It dozes when so long nothing has come or gone.
+    pub awake_for: Time,
+}
+
+impl Default for ClientSpec {
+    /// -70 dBm and 8 dB, about what drivers take; always awake.
+    fn default() -> Self {
+        Self { roam_below: Dbm(-70.0), hysteresis_db: 8.0, listen_interval: None, awake_for: Time::from_ms(100) }
+    }
+}
+
+/// How long answers to a probe are collected.
+const PROBE_WAIT: Time = Time::from_ms(20);
+/// A station that has found nobody probes again after that long.
+const PROBE_AGAIN: Time = Time::from_ms(100);
+/// An answer to authentication or association comes within this time (mac80211: 200 ms, three times), or it is asked for again.
+const JOIN_WAIT: Time = Time::from_ms(200);
+const JOIN_TRIES: u32 = 3;
+/// So many beacons in a row are missed before an access point is given up (mac80211: 7).
+const BEACONS_LOST: u64 = 7;
+/// Weight of a new signal strength in the mean, which is one of decibels.
+const WEIGHT: f64 = 0.25;
+/// A station wakes so long before a beacon is due.
+const GUARD: Time = Time::from_us(500);
+/// And waits so long for one that is late because the medium is busy.
+const LATE: Time = Time::from_ms(20);
+
+/// What a client wants done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wish {
+    /// Send this.
+    Send(Management, StationId),
+    /// It is with this access point now, or with none.
+    Moved(Option<StationId>),
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Joining {
+    /// With nobody, or with whom it is.
+    No,
+    /// Probes at that time, or takes the best of those who have answered.
+    Probing { at: Time, asked: bool },
+    /// Asks this one: whether already to associate, until when, how often.
+    Asking { ap: StationId, associate: bool, until: Time, tries: u32 },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rest {
+    Awake,
+    /// Has told so, and dozes when that is acknowledged.
+    Announced,
+    Dozing {
+        until: Time,
+    },
+    /// Listens for a beacon.
+    Listening {
+        until: Time,
+    },
+    /// Fetches what the access point has.
+    Fetching {
+        until: Time,
+    },
+}
+
+/// The state of a client.
+#[derive(Clone, Debug)]
+pub struct Client {
+    spec: ClientSpec,
+    beacon_interval: Time,
+    ap: Option<StationId>,
+    joining: Joining,
+    /// Access points heard: mean strength in dBm, when last.
+    heard: Vec<(StationId, f64, Time)>,
+    last_beacon: Time,
+    rest: Rest,
+    /// When something last came or went.
+    active: Time,
+}
+
+impl Client {
+    /// Begins to look for an access point at `now`; beacons come every `beacon_interval`.
+    pub fn new(spec: ClientSpec, beacon_interval: Time, now: Time) -> Self {
+        let (joining, rest) = (Joining::Probing { at: now, asked: false }, Rest::Awake);
+        let heard = Vec::new();
+        Self { spec, beacon_interval, ap: None, joining, heard, last_beacon: now, rest, active: now }
+    }
+    /// The access point it is with.
+    pub const fn access_point(&self) -> Option<StationId> {
+        self.ap
+    }
+    /// Whether its radio is off.
+    pub const fn dozes(&self) -> bool {
+        matches!(self.rest, Rest::Dozing { .. })
+    }
+
+    /// When it wants [`Client::on_timer`] to be called.
+    pub fn deadline(&self) -> Time {
+        let joining = match self.joining {
+            Joining::No => Time::MAX,
+            Joining::Probing { at, .. } | Joining::Asking { until: at, .. } => at,
+        };
+        let lost = if self.ap.is_some() { self.last_beacon + self.patience() } else { Time::MAX };
+        let rest = match self.rest {
+            Rest::Awake if self.may_doze() => self.active + self.spec.awake_for,
+            Rest::Awake | Rest::Announced => Time::MAX,
+            Rest::Dozing { until } | Rest::Listening { until } | Rest::Fetching { until } => until,
+        };
+        joining.min(lost).min(rest)
+    }
+    /// Time has come to [`Client::deadline`]; early is harmless.
+    pub fn on_timer(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        if self.ap.is_some() && now >= self.last_beacon + self.patience() {
+            self.ap = None;
+            self.rest = Rest::Awake;
+            wishes.push(Wish::Moved(None));
+            self.joining = Joining::Probing { at: now, asked: false };
+        }
+        match self.joining {
+            Joining::Probing { at, asked: false } if at <= now => {
+                wishes.push(Wish::Send(Management::ProbeRequest, StationId::BROADCAST));
+                self.joining = Joining::Probing { at: now + PROBE_WAIT, asked: true };
+            }
+            Joining::Probing { at, asked: true } if at <= now => match self.best(now) {
+                Some((best, _)) => self.ask(now, best, wishes),
+                None => self.joining = Joining::Probing { at: now + PROBE_AGAIN, asked: false },
+            },
+            Joining::Asking { ap, associate, until, tries } if until <= now => {
+                if tries < JOIN_TRIES {
+                    self.request(now, ap, associate, tries + 1, wishes);
+                } else {
+                    self.heard.retain(|(heard, ..)| *heard != ap);
+                    self.joining =
+                        if self.ap.is_some() { Joining::No } else { Joining::Probing { at: now, asked: false } };
+                }
+            }
+            _ => {}
+        }
+        match self.rest {
+            Rest::Awake if self.may_doze() && self.active + self.spec.awake_for <= now => self.retire(wishes),
+            Rest::Dozing { until } if until <= now => self.rest = Rest::Listening { until: until + GUARD + LATE },
+            // The beacon has been missed, or the packet has not come: till the next one.
+            Rest::Listening { until } | Rest::Fetching { until } if until <= now => self.doze(now),
+            _ => {}
+        }
+    }
+    /// A management frame has arrived with this strength; `waiting`: the sender is its access point and has packets for it.
+    pub fn on_frame(
+        &mut self,
+        now: Time,
+        from: StationId,
+        frame: Management,
+        power: Dbm,
+        waiting: bool,
+        wishes: &mut Vec<Wish>,
+    ) {
+        match frame {
+            Management::Beacon | Management::ProbeResponse => {
+                self.note(now, from, power);
+                if self.ap == Some(from) && frame == Management::Beacon {
+                    self.on_beacon(now, from, waiting, wishes);
+                }
+            }
+            Management::AuthenticationGranted => {
+                if matches!(self.joining, Joining::Asking { ap, associate: false, .. } if ap == from) {
+                    self.request(now, from, true, 1, wishes);
+                }
+            }
+            Management::AssociationGranted => {
+                if matches!(self.joining, Joining::Asking { ap, associate: true, .. } if ap == from) {
+                    self.joining = Joining::No;
+                    self.ap = Some(from);
+                    (self.last_beacon, self.active, self.rest) = (now, now, Rest::Awake);
+                    wishes.push(Wish::Moved(Some(from)));
+                }
+            }
+            _ => {}
+        }
+    }
+    /// Data have arrived; `more` wait at the access point.
+    pub fn on_data(&mut self, now: Time, more: bool, wishes: &mut Vec<Wish>) {
+        self.active = now;
+        if let (Rest::Fetching { .. }, Some(ap)) = (self.rest, self.ap) {
+            if more {
+                self.fetch(now, ap, wishes);
+            } else {
+                self.doze(now);
+            }
+        }
+    }
+    /// It has something to send: it is awake from now on.
+    pub fn on_send(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        self.active = now;
+        if self.rest != Rest::Awake
+            && let Some(ap) = self.ap
+        {
+            self.rest = Rest::Awake;
+            wishes.push(Wish::Send(Management::Null { dozes: false }, ap));
+        }
+    }
+    /// Its announcement to doze was acknowledged, or given up; `idle`: it has nothing to send.
+    pub fn on_announced(&mut self, now: Time, acknowledged: bool, idle: bool) {
+        if self.rest == Rest::Announced {
+            if acknowledged && idle {
+                self.doze(now);
+            } else {
+                (self.rest, self.active) = (Rest::Awake, now);
+            }
+        }
+    }
+
+    fn on_beacon(&mut self, now: Time, ap: StationId, waiting: bool, wishes: &mut Vec<Wish>) {
+        self.last_beacon = now;
+        match self.rest {
+            Rest::Listening { .. } if waiting => self.fetch(now, ap, wishes),
+            Rest::Listening { .. } => self.doze(now),
+            _ => {}
+        }
+        let own = self.strength(ap);
+        if self.joining == Joining::No
+            && own < self.spec.roam_below.0
+            && let Some((best, power)) = self.best(now)
+            && best != ap
+            && power >= own + self.spec.hysteresis_db
+        {
+            self.ask(now, best, wishes);
+        }
+    }
+    /// Notes how strongly an access point is heard.
+    fn note(&mut self, now: Time, from: StationId, power: Dbm) {
+        if let Some((_, mean, at)) = self.heard.iter_mut().find(|(heard, ..)| *heard == from) {
+            // What is long ago says nothing.
+            let weight = if now.saturating_sub(*at) > self.beacon_interval * 10 { 1.0 } else { WEIGHT };
+            *mean += weight * (power.0 - *mean);
+            *at = now;
+        } else {
+            self.heard.push((from, power.0, now));
+        }
+    }
+    fn strength(&self, ap: StationId) -> f64 {
+        self.heard.iter().find(|(heard, ..)| *heard == ap).map_or(f64::NEG_INFINITY, |(_, mean, _)| *mean)
+    }
+    /// The strongest access point heard lately.
+    fn best(&self, now: Time) -> Option<(StationId, f64)> {
+        let fresh = self.heard.iter().filter(|(.., at)| now.saturating_sub(*at) <= self.beacon_interval * 3);
+        fresh.map(|(ap, mean, _)| (*ap, *mean)).reduce(|best, other| if other.1 > best.1 { other } else { best })
+    }
+    fn ask(&mut self, now: Time, ap: StationId, wishes: &mut Vec<Wish>) {
+        self.request(now, ap, false, 1, wishes);
+    }
+    fn request(&mut self, now: Time, ap: StationId, associate: bool, tries: u32, wishes: &mut Vec<Wish>) {
+        let frame = if associate { Management::Association } else { Management::Authentication };
+        wishes.push(Wish::Send(frame, ap));
+        self.joining = Joining::Asking { ap, associate, until: now + JOIN_WAIT, tries };
+    }
+    fn may_doze(&self) -> bool {
+        self.spec.listen_interval.is_some() && self.ap.is_some() && self.joining == Joining::No
+    }
+    /// Tells the access point that it dozes.
+    fn retire(&mut self, wishes: &mut Vec<Wish>) {
+        if let Some(ap) = self.ap {
+            self.rest = Rest::Announced;
+            wishes.push(Wish::Send(Management::Null { dozes: true }, ap));
+        }
+    }
+    /// Dozes until the next beacon that it listens to.
+    fn doze(&mut self, now: Time) {
+        let step = self.beacon_interval * u64::from(self.spec.listen_interval.unwrap_or(1).max(1));
+        let steps = (now + GUARD).saturating_sub(self.last_beacon) / step + 1;
+        self.rest = Rest::Dozing { until: (self.last_beacon + step * steps).saturating_sub(GUARD) };
+    }
+    fn fetch(&mut self, now: Time, ap: StationId, wishes: &mut Vec<Wish>) {
+        wishes.push(Wish::Send(Management::PsPoll, ap));
+        self.rest = Rest::Fetching { until: now + self.beacon_interval };
+    }
+    /// How long an access point may be silent.
+    fn patience(&self) -> Time {
+        let listens = u64::from(self.spec.listen_interval.unwrap_or(1).max(1));
+        self.beacon_interval * (BEACONS_LOST * listens)
+    }
+}

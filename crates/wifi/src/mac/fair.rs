@@ -1,0 +1,210 @@
+//! What Linux has put in place of a driver's FIFO since 4.11: for each receiver flows are hashed into queues that take turns, each kept short by CoDel.
+//!
+//! Source: T. Høiland-Jørgensen et al., Ending the anomaly: achieving low latency and airtime fairness in WiFi, USENIX ATC 2017; RFC 8290 (deficit round robin
+//! with precedence for new flows), RFC 8289 (CoDel); the constants are mac80211's. Left out: marks in place of drops, as packets have no ECN field here, and
+//! the longer target for receivers slower than 12 Mbit/s.
+
+use super::frame::PacketId;
+use super::lane::Msdu;
+use std::collections::VecDeque;
+use units::Time;
+
+/// Parameters of fair queueing with airtime fairness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FairSpec {
+    /// The waiting time that CoDel accepts.
+    pub target: Time,
+    /// For how long it may be longer.
+    pub interval: Time,
+    /// Bytes that a flow may send in its turn.
+    pub quantum: u32,
+    /// Time on the air that a receiver gets in its turn.
+    pub airtime: Time,
+}
+
+impl Default for FairSpec {
+    /// mac80211: 20 ms and 100 ms, 300 bytes, 256 us.
+    fn default() -> Self {
+        Self { target: Time::from_ms(20), interval: Time::from_ms(100), quantum: 300, airtime: Time::from_us(256) }
+    }
+}
+
+/// Queues that flows of one receiver are hashed into.
+const QUEUES: u32 = 256;
+/// A queue with no more bytes than this is left alone by CoDel: one packet.
+const PACKET: u64 = 1_538;
+
+/// The flows of one receiver and category.
+#[derive(Debug)]
+pub(super) struct FairQueue {
+    spec: FairSpec,
+    flows: Vec<Flow>,
+    /// Those with packets that are new, and those that have had a turn, by place in `flows`.
+    new: VecDeque<usize>,
+    old: VecDeque<usize>,
+    len: usize,
+}
+
+#[derive(Debug)]
+struct Flow {
+    bucket: u32,
+    packets: VecDeque<Msdu>,
+    bytes: u64,
+    deficit: i64,
+    listed: bool,
+    codel: Codel,
+}
+
+impl FairQueue {
+    pub const fn new(spec: FairSpec) -> Self {
+        Self { spec, flows: Vec::new(), new: VecDeque::new(), old: VecDeque::new(), len: 0 }
+    }
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+    pub fn push(&mut self, msdu: Msdu) {
+        // A finalizer of MurmurHash3 mixes what may be consecutive numbers.
+        let mut hash = msdu.flow ^ msdu.flow >> 16;
+        hash = hash.wrapping_mul(0x85eb_ca6b);
+        let bucket = (hash ^ hash >> 13) % QUEUES;
+        let at = self.flows.iter().position(|flow| flow.bucket == bucket).unwrap_or_else(|| {
+            self.flows.push(Flow::new(bucket));
+            self.flows.len() - 1
+        });
+        let flow = &mut self.flows[at];
+        flow.bytes += u64::from(msdu.bytes);
+        flow.packets.push_back(msdu);
+        self.len += 1;
+        if !flow.listed {
+            flow.listed = true;
+            flow.deficit = i64::from(self.spec.quantum);
+            self.new.push_back(at);
+        }
+    }
+    /// The next packet; those that CoDel drops are appended to `dropped`.
+    pub fn pop(&mut self, now: Time, dropped: &mut Vec<PacketId>) -> Option<Msdu> {
+        loop {
+            let is_new = !self.new.is_empty();
+            let at = *self.new.front().or_else(|| self.old.front())?;
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let flow = &mut self.flows[at];
+            if flow.deficit <= 0 {
+                flow.deficit += i64::from(self.spec.quantum);
+                list.pop_front();
+                self.old.push_back(at);
+                continue;
+            }
+            let before = flow.packets.len();
+            let msdu = flow.dequeue(now, &self.spec, dropped);
+            self.len -= before - flow.packets.len();
+            if let Some(msdu) = msdu {
+                flow.deficit -= i64::from(msdu.bytes);
+                return Some(msdu);
+            }
+            list.pop_front();
+            if is_new && !self.old.is_empty() {
+                // It waits for the old ones, or its next packet would go before all of them.
+                self.old.push_back(at);
+            } else {
+                flow.listed = false;
+            }
+        }
+    }
+    /// The oldest packet of the fattest flow goes.
+    pub fn drop_from_fattest(&mut self) -> Option<PacketId> {
+        let flow = self.flows.iter_mut().rev().max_by_key(|flow| flow.bytes)?;
+        let msdu = flow.take()?;
+        self.len -= 1;
+        Some(msdu.packet)
+    }
+    /// How many bytes its fattest flow has.
+    pub fn fattest(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.bytes).max().unwrap_or(0)
+    }
+    /// Its oldest packet.
+    pub fn oldest(&self) -> Option<&Msdu> {
+        self.flows.iter().filter_map(|flow| flow.packets.front()).min_by_key(|msdu| msdu.order)
+    }
+    /// Takes everything, flow by flow.
+    pub fn clear(&mut self) -> impl Iterator<Item = Msdu> {
+        let flows = std::mem::take(&mut self.flows);
+        (self.len, self.new, self.old) = (0, VecDeque::new(), VecDeque::new());
+        flows.into_iter().flat_map(|flow| flow.packets)
+    }
+}
+
+impl Flow {
+    fn new(bucket: u32) -> Self {
+        Self { bucket, packets: VecDeque::new(), bytes: 0, deficit: 0, listed: false, codel: Codel::default() }
+    }
+    fn take(&mut self) -> Option<Msdu> {
+        let msdu = self.packets.pop_front()?;
+        self.bytes -= u64::from(msdu.bytes);
+        Some(msdu)
+    }
+    /// The head, and whether CoDel may drop it (RFC 8289, 5.6: `dodequeue`).
+    fn next(&mut self, now: Time, spec: &FairSpec) -> Option<(Msdu, bool)> {
+        let Some(msdu) = self.take() else {
+            self.codel.first_above = None;
+            return None;
+        };
+        if now.saturating_sub(msdu.arrived) < spec.target || self.bytes <= PACKET {
+            self.codel.first_above = None;
+            return Some((msdu, false));
+        }
+        let at = *self.codel.first_above.get_or_insert(now + spec.interval);
+        Some((msdu, now >= at))
+    }
+    /// RFC 8289, 5.6: `dequeue`.
+    fn dequeue(&mut self, now: Time, spec: &FairSpec, dropped: &mut Vec<PacketId>) -> Option<Msdu> {
+        let mut next = self.next(now, spec);
+        if self.codel.dropping {
+            while let Some((msdu, may_drop)) = next {
+                if !may_drop {
+                    self.codel.dropping = false;
+                } else if now >= self.codel.drop_next {
+                    dropped.push(msdu.packet);
+                    self.codel.count += 1;
+                    next = self.next(now, spec);
+                    if matches!(next, Some((_, true))) {
+                        self.codel.drop_next = self.codel.law(self.codel.drop_next, spec);
+                    }
+                    continue;
+                }
+                break;
+            }
+            self.codel.dropping &= next.is_some();
+        } else if let Some((msdu, true)) = next {
+            dropped.push(msdu.packet);
+            next = self.next(now, spec);
+            self.codel.enter(now, spec);
+        }
+        next.map(|(msdu, _)| msdu)
+    }
+}
+
+/// The state of CoDel's control law.
+#[derive(Debug, Default)]
+struct Codel {
+    /// When the waiting time will have been above the target for an interval.
+    first_above: Option<Time>,
+    dropping: bool,
+    drop_next: Time,
+    count: u32,
+    last_count: u32,
+}
+
+impl Codel {
+    fn law(&self, from: Time, spec: &FairSpec) -> Time {
+        from + Time::from_ps((spec.interval.as_ps() as f64 / f64::from(self.count.max(1)).sqrt()) as u64)
+    }
+    fn enter(&mut self, now: Time, spec: &FairSpec) {
+        self.dropping = true;
+        // It goes on about where it was if it left that state not long ago.
+        let delta = self.count.saturating_sub(self.last_count);
+        let recent = now.saturating_sub(self.drop_next) < spec.interval * 16;
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.drop_next = self.law(now, spec);
+        self.last_count = self.count;
+    }
+}

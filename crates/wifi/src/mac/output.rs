@@ -1,0 +1,72 @@
+//! What a station wants done: the effects of its inputs.
+
+use super::frame::{PacketId, Ppdu};
+use crate::phy::Mode;
+
+/// Why a packet was given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub enum Reason {
+    /// The transmit queue was full.
+    QueueFull,
+    /// It was not acknowledged in as many attempts as are allowed.
+    RetryLimit,
+    /// It waited longer than its lifetime.
+    Lifetime,
+    /// It was received after its receiver had gone on without it.
+    Late,
+    /// CoDel found that packets wait too long.
+    Delay,
+    /// The station has no way to the receiver: not associated any more.
+    Unreachable,
+}
+
+impl Reason {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 6] =
+        [Self::QueueFull, Self::RetryLimit, Self::Lifetime, Self::Late, Self::Delay, Self::Unreachable];
+}
+
+/// Effects of one input, appended; the caller takes them and clears.
+#[derive(Debug)]
+pub struct Output {
+    /// What goes on the air now, if `transmit`.
+    pub ppdu: Ppdu,
+    /// Whether it does.
+    pub transmit: bool,
+    /// Received packets for the layer above, in order.
+    pub delivered: Vec<PacketId>,
+    /// Packets received out of order: the receiver keeps them until they are delivered.
+    pub held: Vec<PacketId>,
+    /// Packets sent and acknowledged (or, to everyone, sent): the transmitter lets go of them.
+    pub acknowledged: Vec<PacketId>,
+    /// Packets given up.
+    pub dropped: Vec<(PacketId, Reason)>,
+    /// Packets for a receiver that is gone, given back.
+    pub returned: Vec<PacketId>,
+}
+
+impl Output {
+    /// No effects; `mode` is any.
+    pub fn new(mode: Mode) -> Self {
+        let (delivered, held, acknowledged) = (Vec::new(), Vec::new(), Vec::new());
+        let (dropped, returned) = (Vec::new(), Vec::new());
+        Self { ppdu: Ppdu::new(mode), transmit: false, delivered, held, acknowledged, dropped, returned }
+    }
+    /// Whether it says anything of packets.
+    pub fn has_packets(&self) -> bool {
+        !(self.delivered.is_empty()
+            && self.acknowledged.is_empty()
+            && self.held.is_empty()
+            && self.dropped.is_empty()
+            && self.returned.is_empty())
+    }
+    /// Forgets all effects.
+    pub fn clear(&mut self) {
+        self.transmit = false;
+        self.delivered.clear();
+        self.held.clear();
+        self.acknowledged.clear();
+        self.dropped.clear();
+        self.returned.clear();
+    }
+}

@@ -1,0 +1,222 @@
+//! The transmit queue of one access category: bounded in packets, its occupancy exact in time, watched by those who fill it.
+//!
+//! A packet belongs to it from its acceptance until it is acknowledged or given up: what is on its way takes a place too, as in drivers.
+
+use super::fair::FairSpec;
+use super::frame::{Offer, PacketId, StationId};
+use super::lane::{Lane, Msdu};
+use super::output::{Output, Reason};
+use des::Occupancy;
+use units::Time;
+
+/// Which packet goes when the queue is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum DropPolicy {
+    /// The one that comes.
+    #[default]
+    Tail,
+    /// The oldest that has not been sent yet.
+    Head,
+    /// The oldest of the fattest flow: flows take turns, are kept short, and receivers share the time on the air ([`FairSpec`]).
+    Fair(FairSpec),
+}
+
+/// Packets of one access category, in a lane per receiver; the lane with the oldest packet goes first.
+#[derive(Debug)]
+pub struct TransmitQueue {
+    limit: u32,
+    policy: DropPolicy,
+    /// Block ACK is in use.
+    block_ack: bool,
+    lanes: Vec<Lane>,
+    /// The lane of a receiver, by its number, for data and for management; `u32::MAX` for none.
+    lane_of: Vec<u32>,
+    /// Lanes that are not empty.
+    active: Vec<u32>,
+    accepted: u64,
+    occupancy: Occupancy,
+}
+
+impl TransmitQueue {
+    /// Empty, for up to `limit` packets.
+    pub fn new(limit: u32, policy: DropPolicy, block_ack: bool) -> Self {
+        let (lanes, lane_of, active) = (Vec::new(), Vec::new(), Vec::new());
+        let occupancy = Occupancy::new(Time::ZERO, 0);
+        Self { limit, policy, block_ack, lanes, lane_of, active, accepted: 0, occupancy }
+    }
+
+    /// How many packets there are, those on their way included.
+    pub const fn len(&self) -> usize {
+        self.occupancy.length()
+    }
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// How many packets it takes.
+    pub const fn limit(&self) -> u32 {
+        self.limit
+    }
+    /// For how long it has had each length.
+    pub const fn occupancy(&self) -> &Occupancy {
+        &self.occupancy
+    }
+    /// Starts the occupancy anew.
+    pub fn reset_occupancy(&mut self, now: Time) {
+        self.occupancy = Occupancy::new(now, self.len());
+    }
+
+    /// Takes a packet in, or drops one if it is full.
+    pub(super) fn enqueue(&mut self, now: Time, offer: &Offer, out: &mut Output) {
+        let at = self.lane(offer.to, false);
+        self.push(now, at, (offer.packet, offer.bytes, offer.flow), out);
+    }
+    /// Takes a management frame in, or drops one if it is full; `bytes` is the whole MPDU.
+    pub(super) fn manage(&mut self, now: Time, packet: PacketId, to: StationId, bytes: u32, out: &mut Output) {
+        let at = self.lane(to, true);
+        self.push(now, at, (packet, bytes, 0), out);
+    }
+    fn push(&mut self, now: Time, at: usize, (packet, bytes, flow): (PacketId, u32, u32), out: &mut Output) {
+        if self.len() >= self.limit as usize {
+            let Some((lane, gone)) = self.make_room() else {
+                out.dropped.push((packet, Reason::QueueFull));
+                return;
+            };
+            out.dropped.push((gone, Reason::QueueFull));
+            self.occupancy.leave(now);
+            self.check_idle(lane);
+        }
+        self.lanes[at].push(Msdu { packet, bytes, flow, arrived: now, order: self.accepted });
+        self.activate(at);
+        self.accepted += 1;
+        self.occupancy.enter(now);
+    }
+    /// Drops a packet for one that comes; none if that is the one that has to go.
+    fn make_room(&mut self) -> Option<(usize, PacketId)> {
+        let waiting = |at: &u32| Some((self.lanes[*at as usize].oldest_waiting()?.order, *at as usize));
+        match self.policy {
+            DropPolicy::Tail => None,
+            DropPolicy::Head => {
+                let (_, lane) = self.active.iter().filter_map(waiting).min()?;
+                Some((lane, self.lanes[lane].pop_waiting()?.packet))
+            }
+            DropPolicy::Fair(_) => {
+                let fattest = self.active.iter().max_by_key(|at| (self.lanes[**at as usize].fattest(), **at));
+                let lane = *fattest? as usize;
+                Some((lane, self.lanes[lane].drop_from_fattest()?))
+            }
+        }
+    }
+    /// Packets have left: acknowledged or given up.
+    pub(super) fn leave(&mut self, now: Time, lane: usize, packets: u32) {
+        if packets > 0 {
+            self.occupancy.set(now, self.len().saturating_sub(packets as usize));
+        }
+        self.check_idle(lane);
+    }
+    /// Packets not sent yet that arrived before `before` are given up.
+    pub(super) fn expire(&mut self, now: Time, before: Time, out: &mut Output) {
+        for place in (0..self.active.len()).rev() {
+            let at = self.active[place] as usize;
+            let lane = &mut self.lanes[at];
+            while lane.oldest_waiting().is_some_and(|msdu| msdu.arrived < before)
+                && let Some(msdu) = lane.pop_waiting()
+            {
+                out.dropped.push((msdu.packet, Reason::Lifetime));
+                self.occupancy.leave(now);
+            }
+            self.check_idle(at);
+        }
+    }
+    /// All data for a receiver are given back.
+    pub(super) fn abandon(&mut self, now: Time, to: StationId, out: &mut Output) {
+        let at = self.lane(to, false);
+        let left = self.lanes[at].clear(out);
+        self.leave(now, at, left);
+    }
+    /// A receiver dozes, or does not any more.
+    pub(super) fn doze(&mut self, to: StationId, dozing: bool) {
+        let at = self.lane(to, false);
+        self.lanes[at].dozing = dozing.then_some(0);
+    }
+    /// A receiver that dozes asks for one MPDU.
+    pub(super) fn release(&mut self, to: StationId) {
+        let at = self.lane(to, false);
+        if let Some(asked) = &mut self.lanes[at].dozing {
+            *asked = 1;
+        }
+    }
+    /// How many packets there are for a receiver.
+    pub fn queued_for(&self, to: StationId) -> usize {
+        let place = 2 * to.0.wrapping_add(1) as usize;
+        let at = self.lane_of.get(place).filter(|at| **at != u32::MAX);
+        at.map_or(0, |at| self.lanes[*at as usize].len())
+    }
+    /// Whether some lane can go.
+    pub(super) fn is_ready(&self) -> bool {
+        self.active.iter().any(|at| self.lanes[*at as usize].is_ready())
+    }
+    /// The lane that goes next: the one with the oldest packet; by fair queueing the next one in turn that has not used up its time on the air.
+    pub(super) fn next(&mut self) -> Option<usize> {
+        let DropPolicy::Fair(spec) = self.policy else {
+            // A lane that has only to ask goes before all packets.
+            let order = |at: &u32| self.lanes[*at as usize].first().map_or(0, |msdu| msdu.order);
+            let ready = self.active.iter().filter(|at| self.lanes[**at as usize].is_ready());
+            return ready.min_by_key(|at| order(at)).map(|at| *at as usize);
+        };
+        if !self.is_ready() {
+            return None;
+        }
+        loop {
+            let at = self.active[0] as usize;
+            let lane = &mut self.lanes[at];
+            if lane.is_ready() && lane.airtime >= 0 {
+                return Some(at);
+            }
+            if lane.airtime < 0 {
+                lane.airtime += spec.airtime.as_ps() as i64;
+            }
+            self.active.rotate_left(1);
+        }
+    }
+    /// A lane has used the medium for so long.
+    pub(super) fn charge(&mut self, at: usize, airtime: Time) {
+        if let DropPolicy::Fair(spec) = self.policy {
+            // Time that was not used is not saved up.
+            let lane = &mut self.lanes[at];
+            lane.airtime = lane.airtime.min(spec.airtime.as_ps() as i64) - airtime.as_ps() as i64;
+        }
+    }
+    /// A lane.
+    pub(super) fn lane_mut(&mut self, at: usize) -> &mut Lane {
+        &mut self.lanes[at]
+    }
+
+    /// The lane of a receiver.
+    fn lane(&mut self, to: StationId, management: bool) -> usize {
+        // Everyone comes first, the stations after it.
+        let place = 2 * to.0.wrapping_add(1) as usize + usize::from(management);
+        if place >= self.lane_of.len() {
+            self.lane_of.resize(place + 1, u32::MAX);
+        }
+        if self.lane_of[place] == u32::MAX {
+            self.lane_of[place] = self.lanes.len() as u32;
+            let fair = match self.policy {
+                DropPolicy::Fair(spec) if !management => Some(spec),
+                _ => None,
+            };
+            self.lanes.push(Lane::new(to, management, self.block_ack && to.is_unicast(), fair));
+        }
+        self.lane_of[place] as usize
+    }
+    fn activate(&mut self, at: usize) {
+        if !self.active.contains(&(at as u32)) {
+            self.active.push(at as u32);
+        }
+    }
+    fn check_idle(&mut self, at: usize) {
+        if self.lanes[at].is_empty() {
+            self.active.retain(|active| *active as usize != at);
+        }
+    }
+}

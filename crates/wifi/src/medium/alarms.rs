@@ -1,0 +1,46 @@
+//! Who wants to be woken next: a tournament of all stations' deadlines, so that one pending event serves them all.
+
+use units::Time;
+
+/// One deadline per station. The earliest is at hand; changing one costs as many steps as the number of stations has bits.
+#[derive(Debug, Default)]
+pub(crate) struct Alarms {
+    /// `winners[1]` is the station with the earliest deadline; the two below `i` are `2 i` and `2 i + 1`; leaves are the stations in order.
+    winners: Vec<u32>,
+    deadlines: Vec<Time>,
+}
+
+impl Alarms {
+    /// For so many stations, none of which wants to be woken.
+    pub fn new(stations: usize) -> Self {
+        let leaves = stations.next_power_of_two().max(1);
+        let mut winners = vec![0; 2 * leaves];
+        for (station, winner) in winners[leaves..].iter_mut().enumerate() {
+            *winner = station as u32;
+        }
+        for at in (1..leaves).rev() {
+            winners[at] = winners[2 * at];
+        }
+        Self { winners, deadlines: vec![Time::MAX; leaves] }
+    }
+    /// The station that is due first, the lower number first, and when.
+    pub fn earliest(&self) -> (u32, Time) {
+        let station = self.winners[1];
+        (station, self.deadlines[station as usize])
+    }
+    /// A station's deadline is `at` from now on.
+    pub fn set(&mut self, station: u32, at: Time) {
+        if self.deadlines[station as usize] == at {
+            return;
+        }
+        self.deadlines[station as usize] = at;
+        let leaf = self.deadlines.len() + station as usize;
+        let mut place = leaf / 2;
+        while place > 0 {
+            let (left, right) = (self.winners[2 * place], self.winners[2 * place + 1]);
+            let later = self.deadlines[right as usize] < self.deadlines[left as usize];
+            self.winners[place] = if later { right } else { left };
+            place /= 2;
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Movements from files: ns-2's setdest scripts and BonnMotion's waypoints.
+
+mod bonnmotion;
+mod setdest;
+
+pub use bonnmotion::read_bonnmotion;
+pub use setdest::read_setdest;
+
+use super::{Area, Leg, Position};
+use thiserror::Error;
+use units::Time;
+
+/// Why a trace cannot be followed, and in which line, counted from 1.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[error("line {line}: {problem}")]
+pub struct TraceError {
+    pub line: usize,
+    pub problem: TraceProblem,
+}
+
+/// What is wrong with a line of a trace.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum TraceProblem {
+    #[error("`{0}` is not a number")]
+    Number(String),
+    #[error("a time of {0} s is impossible: it must lie between 0 s and 213 days")]
+    Time(f64),
+    #[error("{what} of node {node} at {time_s} s comes after one at {before_s} s: a node's times must not run back")]
+    RunsBack { what: &'static str, node: u32, time_s: f64, before_s: f64 },
+    #[error("node {node} is unknown: there are {nodes} nodes, numbered from 0")]
+    UnknownNode { node: u64, nodes: usize },
+    #[error("node {node} is sent to ({x}, {y}) m, outside the area of {} m x {} m", .area.width_m(), .area.height_m())]
+    Outside { node: u32, x: f64, y: f64, area: Area },
+    #[error("node {node} jumps from ({}, {}) to ({}, {}) m at {time_s} s: moving takes time", .from.x, .from.y, .to.x, .to.y)]
+    Jump { node: u32, from: Position, to: Position, time_s: f64 },
+    #[error("a speed of {0} m/s is impossible: it must be at least 0 m/s")]
+    Speed(f64),
+    #[error("{0} numbers: each waypoint is a time, x and y")]
+    Triples(usize),
+    #[error("the trace ends without a place for node {0}")]
+    NoPlace(u32),
+    #[error("`{0}` is not a movement: expected `$node_(N) set X_ x` or `$ns_ at TIME \"$node_(N) setdest X Y SPEED\"`")]
+    Unknown(String),
+}
+
+impl TraceProblem {
+    const fn at(self, line: usize) -> TraceError {
+        TraceError { line, problem: self }
+    }
+}
+
+/// The legs that are still to come.
+#[derive(Debug, Clone)]
+pub(super) struct Itinerary(std::vec::IntoIter<Leg>);
+
+impl Itinerary {
+    /// What comes after the first of `legs`, and the first.
+    pub(super) fn new(legs: Vec<Leg>) -> (Self, Leg) {
+        let mut legs = legs.into_iter();
+        let first = legs.next().unwrap_or(Leg::rest(Position::default(), Time::ZERO, Time::MAX));
+        (Self(legs), first)
+    }
+    /// The next leg; after the last the node rests where that led.
+    pub(super) fn after(&mut self, leg: &Leg) -> Leg {
+        self.0.next().unwrap_or_else(|| Leg::rest(leg.position(leg.until), leg.until, Time::MAX))
+    }
+}
+
+/// A number as traces write it; `inf` and `nan` are none.
+fn number(text: &str) -> Result<f64, TraceProblem> {
+    text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| TraceProblem::Number(shortened(text)))
+}
+
+/// A time in seconds as a [`Time`] before [`Time::MAX`].
+fn time(seconds: f64) -> Result<Time, TraceProblem> {
+    const LONGEST: f64 = 213.0 * 86_400.0;
+    if (0.0..=LONGEST).contains(&seconds) { Ok(Time::from_secs_f64(seconds)) } else { Err(TraceProblem::Time(seconds)) }
+}
+
+/// A node's number, if there are so many.
+fn known(node: u64, nodes: usize) -> Result<u32, TraceProblem> {
+    u32::try_from(node).ok().filter(|node| (*node as usize) < nodes).ok_or(TraceProblem::UnknownNode { node, nodes })
+}
+
+/// A place within the area.
+fn place(node: u32, x: f64, y: f64, area: &Area) -> Result<Position, TraceProblem> {
+    let place = Position::ground(x, y);
+    if area.contains(place) { Ok(place) } else { Err(TraceProblem::Outside { node, x, y, area: *area }) }
+}
+
+/// So much of a text as a message can bear.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 60;
+    if text.chars().count() <= LONGEST {
+        text.into()
+    } else {
+        text.chars().take(LONGEST).chain("...".chars()).collect()
+    }
+}

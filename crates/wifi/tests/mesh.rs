@@ -1,0 +1,187 @@
+//! Routers over the simulated MAC and air: chains, moving nodes, and what single hops cannot do.
+
+use des::{EventQueue, RandomStream};
+use units::{BitRate, Time};
+use wifi::mac::{MacConfig, Reason, StationId};
+use wifi::medium::{Medium, StationSpec, Traffic};
+use wifi::mesh::{Lost, Mesh, MeshLedger};
+use wifi::mobility::{Area, Mobility, Position, RandomWaypoint, Start};
+use wifi::phy::{AccessCategory, Settings, Standard};
+use wifi::propagation::{Fading, PathLoss, Propagation, Radio, Shadowing};
+use wifi::routing::{Aodv, AodvSettings, Olsr, OlsrSettings, Router};
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    SingleHop,
+    Aodv,
+    Olsr,
+}
+
+struct Net {
+    mesh: Mesh<u32>,
+    events: EventQueue,
+    now: Time,
+    delivered: Vec<(u32, StationId, StationId)>,
+    failures: Vec<(u32, Lost)>,
+}
+
+impl Net {
+    /// Stations that hear each other up to 100 m.
+    fn new(mobility: Vec<Mobility>, area: &Area, kind: Kind, seed: u64) -> Self {
+        let air = Propagation::new(seed, 5.18e9, PathLoss::FreeSpace, Shadowing::None, Fading::None).unwrap();
+        let usual = Radio::default();
+        let threshold = air.threshold_for(100.0, &usual, &usual).unwrap();
+        let radio = Radio { sensitivity: threshold, cca_signal: threshold, ..usual };
+        let phy = Settings::new(Standard::A);
+        let mac = MacConfig::new(phy, phy.at_rate(BitRate::from_mbps(12)).unwrap());
+        let specs: Vec<_> = mobility
+            .into_iter()
+            .map(|mobility| StationSpec { radio, ..StationSpec::new(mobility, mac.clone()) })
+            .collect();
+        let medium = Medium::new(&specs, area, air, seed).unwrap();
+        let mut mesh = Mesh::new(medium, |node| match kind {
+            Kind::SingleHop => Router::SingleHop,
+            Kind::Aodv => Router::Aodv(Box::new(Aodv::new(seed, node, AodvSettings::default()))),
+            Kind::Olsr => Router::Olsr(Box::new(Olsr::new(seed, node, OlsrSettings::default()))),
+        });
+        let mut events = EventQueue::new();
+        mesh.start(Time::ZERO, &mut events);
+        Self { mesh, events, now: Time::ZERO, delivered: Vec::new(), failures: Vec::new() }
+    }
+    /// Stations 80 m apart on a line.
+    fn chain(stations: u32, kind: Kind) -> Self {
+        let area = Area::new(1000.0, 10.0).unwrap();
+        let place = |station| Mobility::fixed(Position::ground(80.0 * f64::from(station), 5.0), &area).unwrap();
+        Self::new((0..stations).map(place).collect(), &area, kind, 3)
+    }
+    fn send(&mut self, packet: u32, from: u32, to: u32) {
+        let traffic = Traffic { bytes: 1000, category: AccessCategory::BestEffort, flow: 0 };
+        self.mesh.send(self.now, packet, (StationId(from), StationId(to)), traffic, &mut self.events);
+        self.collect();
+    }
+    fn run(&mut self, until: Time) {
+        while let Some(event) = self.events.pop() {
+            if event.time() > until {
+                self.events.push(event.time(), event.kind(), event.index, event.arg);
+                break;
+            }
+            self.mesh.on_event(&event, &mut self.events);
+            self.collect();
+        }
+        self.now = until;
+    }
+    fn collect(&mut self) {
+        self.delivered
+            .extend(self.mesh.take_delivered().map(|delivered| (delivered.packet, delivered.from, delivered.at)));
+        self.failures.extend(self.mesh.take_failures().map(|failure| (failure.packet, failure.why)));
+    }
+    /// The ledgers, which balance.
+    fn ledger(&self) -> MeshLedger {
+        let ledger = self.mesh.ledger();
+        ledger.check().unwrap();
+        self.mesh.medium().ledger().check().unwrap();
+        assert_eq!((ledger.delivered, ledger.dropped), (self.delivered.len() as u64, self.failures.len() as u64));
+        ledger
+    }
+}
+
+#[test]
+fn a_chain_delivers_over_as_many_hops_as_it_takes() {
+    for kind in [Kind::Aodv, Kind::Olsr] {
+        let mut net = Net::chain(6, kind);
+        // OLSR has to hear of everyone first.
+        net.run(Time::from_secs(30));
+        for packet in 0..100 {
+            let (from, to) = if packet % 2 == 0 { (0, 5) } else { (4, 1) };
+            net.send(packet, from, to);
+            let until = net.now + Time::from_ms(50);
+            net.run(until);
+        }
+        net.run(Time::from_secs(60));
+        let ledger = net.ledger();
+        assert_eq!(ledger.held, 0);
+        assert_eq!(net.delivered.len(), 100, "{kind:?}: {:?}", net.failures);
+        for (packet, from, at) in &net.delivered {
+            let expected = if packet % 2 == 0 { (0, 5) } else { (4, 1) };
+            assert_eq!((from.0, at.0), expected);
+        }
+        assert_eq!(ledger.hops, 50 * 5 + 50 * 3, "{kind:?}");
+        assert!(ledger.control > 0 && ledger.control_bytes >= 48 * ledger.control);
+    }
+}
+
+#[test]
+fn a_single_hop_reaches_neighbours_and_no_farther() {
+    let mut net = Net::chain(3, Kind::SingleHop);
+    net.send(0, 0, 1);
+    net.send(1, 0, 2);
+    net.run(Time::from_secs(1));
+    assert_eq!(net.delivered, [(0, StationId(0), StationId(1))]);
+    assert_eq!(net.failures.len(), 1);
+    assert_eq!(net.failures[0].0, 1);
+    let ledger = net.ledger();
+    assert_eq!((ledger.control, ledger.held), (0, 0));
+    assert!(matches!(net.failures[0].1, Lost::Router(_) | Lost::Mac(Reason::RetryLimit)));
+}
+
+/// Whether there is a way of hops up to 100 m.
+fn is_connected(places: &[Position], from: u32, to: u32) -> bool {
+    let mut reached = vec![from as usize];
+    let mut next = 0;
+    while let Some(&here) = reached.get(next) {
+        next += 1;
+        let near = (0..places.len()).filter(|other| places[here].distance(places[*other]) <= 100.0);
+        let new: Vec<usize> = near.filter(|other| !reached.contains(other)).collect();
+        reached.extend(new);
+    }
+    reached.contains(&(to as usize))
+}
+
+/// Twelve nodes that walk about in a square of 300 m and send ten packets a second: the share delivered, and the share that had a way when it was sent.
+fn walkers(kind: Kind, seed: u64) -> (f64, f64, MeshLedger) {
+    let area = Area::new(300.0, 300.0).unwrap();
+    let spec = RandomWaypoint { speed_mps: (1.0, 5.0), pause: Time::from_secs(2), start: Start::Stationary };
+    let mobility = (0..12).map(|node| Mobility::random_waypoint(seed, node, area, &spec).unwrap());
+    let mut net = Net::new(mobility.collect(), &area, kind, seed);
+    net.run(Time::from_secs(20));
+    let mut stream = RandomStream::new(seed, "test/traffic", 0);
+    let mut connected = 0;
+    // A few pairs that talk for a while, as connections do.
+    for packet in 0..1200_u32 {
+        let pair = u64::from(packet / 200 * 2 + packet % 2);
+        let from = (pair * 5 % 12) as u32;
+        let to = ((pair * 5 + 1 + pair % 11) % 12) as u32;
+        let now = net.now;
+        let places: Vec<Position> = (0..12).map(|node| net.mesh.medium_mut().position(now, StationId(node))).collect();
+        connected += u32::from(is_connected(&places, from, to));
+        net.send(packet, from, to);
+        let until = now + Time::from_secs_f64(stream.exponential(0.1));
+        net.run(until);
+    }
+    let end = net.now + Time::from_secs(30);
+    net.run(end);
+    let ledger = net.ledger();
+    assert_eq!(ledger.held, 0, "{kind:?}");
+    (net.delivered.len() as f64 / 1200.0, f64::from(connected) / 1200.0, ledger)
+}
+
+#[test]
+fn routing_finds_most_ways_that_moving_nodes_have() {
+    let share = |kind| {
+        let runs: Vec<_> = (1..=6).map(|seed| walkers(kind, seed)).collect();
+        let mean = |of: fn(&(f64, f64, MeshLedger)) -> f64| runs.iter().map(of).sum::<f64>() / 6.0;
+        println!("{kind:?}: delivered {:.3}, had a way {:.3}", mean(|run| run.0), mean(|run| run.1));
+        mean(|run| run.0) / mean(|run| run.1)
+    };
+    let (single, aodv, olsr) = (share(Kind::SingleHop), share(Kind::Aodv), share(Kind::Olsr));
+    // AODV holds packets until a way appears; OLSR knows of a broken link after it has failed, of a new one after HELLOs and TC.
+    assert!(single < 0.6, "{single}");
+    assert!(aodv > 0.95, "{aodv}");
+    assert!(olsr > 0.8, "{olsr}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    assert_eq!(walkers(Kind::Aodv, 9), walkers(Kind::Aodv, 9));
+    assert_eq!(walkers(Kind::Olsr, 9), walkers(Kind::Olsr, 9));
+}

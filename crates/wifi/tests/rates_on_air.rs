@@ -1,0 +1,44 @@
+//! Rate control through the simulated MAC: against the best of all fixed rates at the same distance.
+
+mod harness;
+
+use harness::{Saturation, rest};
+use units::Time;
+use wifi::mac::{MacConfig, StationId};
+use wifi::medium::StationSpec;
+use wifi::phy::{Settings, Standard};
+use wifi::propagation::{Dbm, Radio};
+use wifi::rate::RateSpec;
+
+/// Packets of 1500 bytes per second from one station to another, `distance` metres away.
+fn rate(settings: Settings, spec: RateSpec, distance: f64) -> f64 {
+    let mac = MacConfig { rate: spec, ..MacConfig::new(settings, settings.slowest()) };
+    let radio = Radio { sensitivity: Dbm(-95.0), cca_signal: Dbm(-95.0), ..Radio::default() };
+    let specs = [0.0, distance].map(|x| StationSpec { radio, ..StationSpec::new(rest(x, 0.0), mac.clone()) });
+    let mut saturation = Saturation::new(&specs, vec![(StationId(0), StationId(1))], 1_500, 1);
+    saturation.depth = 200;
+    // Let it learn.
+    saturation.run(Time::ZERO, Time::from_secs(1));
+    let before = saturation.packets();
+    saturation.run(Time::from_secs(1), Time::from_secs(4));
+    saturation.medium.ledger().check().unwrap();
+    (saturation.packets() - before) as f64 / 3.0
+}
+
+#[test]
+fn rate_control_comes_near_the_best_fixed_rate() {
+    for standard in [Standard::A, Standard::N5] {
+        let settings = Settings::new(standard);
+        // Signal to noise from 53 dB down to 9 dB.
+        for distance in [3.0, 100.0, 200.0, 350.0, 500.0] {
+            let fixed = settings.modes().map(|mode| rate(settings, RateSpec::Fixed(mode), distance));
+            let best = fixed.fold(0.0, f64::max);
+            for (spec, least) in [(RateSpec::Minstrel, 0.85), (RateSpec::Ideal, 0.9), (RateSpec::Aarf, 0.6)] {
+                let found = rate(settings, spec, distance);
+                let what = format!("{standard} {spec:?} at {distance} m");
+                assert!(found > least * best, "{what}: {found:.0} of {best:.0} packets a second");
+                assert!(found < 1.02 * best, "{what}: {found:.0} of {best:.0} packets a second");
+            }
+        }
+    }
+}
