@@ -26,7 +26,8 @@ impl Span {
     }
 }
 
-/// Disjoint, non-touching spans in ascending order.
+/// Disjoint, non-touching spans in ascending order. A tree, unlike TCP's vector of the few holes of one window: a peer may leave as many holes as its
+/// credit has bytes, and what is sent again leaves from the middle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
     /// End by start.
@@ -121,52 +122,61 @@ impl RangeSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
-    /// Insertions and removals in a small universe against a plain array of bits.
-    #[test]
-    fn agrees_with_an_array_of_bits() {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut next = |n: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % n
-        };
-        for _ in 0..400 {
+    #[derive(Clone, Debug)]
+    enum Change {
+        Insert(Span),
+        Remove(Span),
+        TakeFirst(u64),
+    }
+
+    fn changes() -> impl Strategy<Value = Vec<Change>> {
+        let span = || (0_u64..58, 0_u64..7).prop_map(|(start, len)| Span::new(start, start + len));
+        let change = prop_oneof![
+            2 => span().prop_map(Change::Insert),
+            1 => span().prop_map(Change::Remove),
+            1 => (1_u64..5).prop_map(Change::TakeFirst),
+        ];
+        prop::collection::vec(change, 0..32)
+    }
+
+    proptest! {
+        /// In a small universe, against a plain array of bits.
+        #[test]
+        fn agrees_with_an_array_of_bits(changes in changes()) {
             let (mut set, mut bits) = (RangeSet::default(), [false; 64]);
-            for _ in 0..32 {
-                let start = next(58);
-                let span = Span::new(start, start + next(7));
-                match next(4) {
-                    0 => {
+            for change in changes {
+                match change {
+                    Change::Remove(span) => {
                         set.remove(span);
                         (span.start..span.end).for_each(|p| bits[p as usize] = false);
                     }
-                    1 => {
-                        let most = 1 + next(4);
+                    Change::TakeFirst(most) => {
                         let low = bits.iter().position(|bit| *bit);
                         let taken = set.take_first(most);
-                        assert_eq!(taken.map(|span| span.start as usize), low);
+                        prop_assert_eq!(taken.map(|span| span.start as usize), low);
                         if let Some(taken) = taken {
-                            assert!(taken.len() <= most && !taken.is_empty());
-                            (taken.start..taken.end).for_each(|p| {
-                                assert!(bits[p as usize]);
-                                bits[p as usize] = false;
-                            });
+                            prop_assert!(taken.len() <= most && !taken.is_empty());
+                            for p in taken.start..taken.end {
+                                prop_assert!(std::mem::take(&mut bits[p as usize]));
+                            }
                         }
                     }
-                    _ => {
+                    Change::Insert(span) => {
                         let mut fresh = Vec::new();
                         set.insert(span, |piece| fresh.extend(piece.start..piece.end));
                         let expected: Vec<u64> = (span.start..span.end).filter(|p| !bits[*p as usize]).collect();
-                        assert_eq!(fresh, expected);
+                        prop_assert_eq!(fresh, expected);
                         (span.start..span.end).for_each(|p| bits[p as usize] = true);
                     }
                 }
                 let members: Vec<u64> = set.iter().flat_map(|span| span.start..span.end).collect();
                 let expected: Vec<u64> = (0..64).filter(|p| bits[*p as usize]).collect();
-                assert_eq!(members, expected);
-                assert_eq!(set.total(), expected.len() as u64);
+                prop_assert_eq!(&members, &expected);
+                prop_assert_eq!(set.total(), expected.len() as u64);
                 let spans: Vec<Span> = set.iter().collect();
-                assert!(spans.windows(2).all(|pair| pair[0].end <= pair[1].start));
+                prop_assert!(spans.windows(2).all(|pair| pair[0].end <= pair[1].start));
             }
         }
     }
