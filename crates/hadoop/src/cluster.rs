@@ -5,7 +5,7 @@ use crate::context::{Context, NodeInfo, Nodes, Part};
 use crate::effect::{ConnId, Effect, End, Input};
 use crate::event::Event;
 use crate::hdfs::{Hdfs, HdfsConfig};
-use crate::mapreduce::{MapReduce, MapReduceConfig};
+use crate::mapreduce::{self, MapReduce, MapReduceConfig, Wait};
 use crate::record::Records;
 use crate::rpc::{self, Rpc, RpcConfig};
 use std::collections::VecDeque;
@@ -72,6 +72,14 @@ impl Cluster {
         std::mem::take(&mut self.news)
     }
 
+    /// Who waits for what, longest first: jobs, their attempts, and processes without an answer.
+    pub fn waits(&self, now: Time) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        self.mapreduce.waits(now, &mut waits);
+        mapreduce::silent(&self.context, &mut waits);
+        waits.sort_by_key(|wait| wait.since);
+        waits
+    }
     /// The file system.
     pub fn hdfs(&self) -> &Hdfs {
         &self.hdfs

@@ -166,6 +166,10 @@ impl Context {
     pub fn connection_count(&self, owner: Part) -> usize {
         self.connections.whole(owner)
     }
+    /// The servers that have been announced, in that order, and what each has done so far.
+    pub fn servers(&self) -> impl Iterator<Item = (Server, ServerCounters)> {
+        self.rpc.all().map(|server| (server, self.rpc.counters(server)))
+    }
     /// What a server has done so far.
     pub fn server_counters(&self, server: Server) -> ServerCounters {
         self.rpc.counters(server)

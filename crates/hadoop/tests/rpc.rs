@@ -3,7 +3,7 @@
 mod support;
 
 use hadoop::hdfs::HdfsConfig;
-use hadoop::rpc::{self, Call, Process, RpcConfig, Server, ServerConfig};
+use hadoop::rpc::{self, Call, MasterConfig, Process, RpcConfig, Server, ServerConfig};
 use hadoop::{Config, Event, NodeId, Part, Service, Tag};
 use support::{Spec, World, hdfs_only};
 use units::{Bytes, Time};
@@ -217,4 +217,59 @@ fn a_crashed_client_is_forgotten_and_may_come_back() {
     world.run_to(Time::from_secs(4));
     assert_eq!(replied(&world), 1);
     assert_eq!(served(&world).iter().map(|(_, value)| *value).collect::<Vec<_>>(), [1, 2]);
+}
+
+/// The master's one reader takes calls in one after the other: with 5 ms for each the rate is 200 a second, whatever the handlers.
+#[test]
+fn a_slow_reader_bounds_the_rate_and_leaves_the_rest_in_the_buffers() {
+    let master = MasterConfig { read: Time::from_ms(5), ..MasterConfig::default() };
+    let rpc = RpcConfig { call_timeout: Time::from_secs(10_000), master, ..RpcConfig::default() };
+    let server = ServerConfig::new(10, Time::from_us(10), Service::Rpc);
+    let mut world = world(40, server, rpc);
+    // 400 calls a second are offered for 20 s.
+    for tick in 0..200 {
+        world.run_to(Time::from_ms(100 * tick));
+        for node in 1..=40 {
+            call(&mut world, node, 4_000, tick);
+        }
+    }
+    world.run_to(Time::from_secs(20));
+    let so_far = served(&world).len();
+    assert!((3_990..=4_000).contains(&so_far), "{so_far}");
+    let counters = world.cluster.context().server_counters(SERVER);
+    assert!(counters.queue_max <= 1, "handlers are faster than the reader: {}", counters.queue_max);
+    assert!(counters.unread > 3_500 && world.blocked > 0, "{} {}", counters.unread, world.blocked);
+    world.run_to(Time::from_secs(60));
+    assert_eq!((served(&world).len(), replied(&world)), (8_000, 8_000));
+}
+
+#[test]
+fn a_reader_that_dies_in_a_call_reads_again_when_its_node_is_back() {
+    let master = MasterConfig { read: Time::from_ms(500), ..MasterConfig::default() };
+    let rpc = RpcConfig { call_timeout: Time::from_secs(5), master, ..RpcConfig::default() };
+    let mut world = world(1, ServerConfig::new(1, Time::from_us(10), Service::Rpc), rpc);
+    call(&mut world, 1, 100, 1);
+    world.kill(NodeId(0), Time::from_ms(100));
+    world.revive(NodeId(0), Time::from_secs(1));
+    world.run_to(Time::from_secs(20));
+    assert_eq!(failed(&world).len(), 1);
+    call(&mut world, 1, 100, 2);
+    world.run_to(Time::from_secs(40));
+    assert_eq!(served(&world).last().map(|(_, value)| *value), Some(2));
+}
+
+#[test]
+fn heartbeats_may_have_a_connection_of_their_own() {
+    let connections = |heartbeat_connections| {
+        let rpc = RpcConfig {
+            master: MasterConfig { heartbeat_connections, ..MasterConfig::default() },
+            ..RpcConfig::default()
+        };
+        let hdfs = HdfsConfig { block_report_interval: Time::from_secs(20), ..HdfsConfig::default() };
+        let mut world = World::new(Config { rpc, ..hdfs_only(hdfs) }, Spec::new(3, 1), 1);
+        world.run_to(Time::from_secs(30));
+        world.cluster.context().connection_count(Part::Rpc)
+    };
+    // Block reports and heartbeats of three DataNodes.
+    assert_eq!((connections(false), connections(true)), (3, 6));
 }

@@ -93,7 +93,8 @@ impl Hdfs {
         datanode.overdue = false;
         let transfers = datanode.transfers.min(u32::from(u16::MAX)) as u16;
         let tag = Kind::Heartbeat.tag2(node.0, transfers);
-        call_namenode(ctx, Process::datanode(node), (wire::HEARTBEAT, wire::HEARTBEAT_REPLY), tag);
+        let process = Process::datanode(node).beating(ctx);
+        call_namenode(ctx, process, (wire::HEARTBEAT, wire::HEARTBEAT_REPLY), tag);
     }
 
     /// A heartbeat was answered or has failed.

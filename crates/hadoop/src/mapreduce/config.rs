@@ -93,6 +93,12 @@ pub struct MapReduceConfig {
     /// `mapreduce.client.submit.file.replication` (10): replicas of both, as many as there are workers at most.
     pub submit_replication: u32,
 
+    /// Calls that the JobTracker, or each server of the ResourceManager, serves at a time (`mapred.job.tracker.handler.count` (10),
+    /// `yarn.resourcemanager.resource-tracker.client.thread-count` and its like (50)); `None` for these.
+    pub handlers: Option<u32>,
+    /// CPU time of each of these calls; `None` for 400 us at a JobTracker, whose heartbeats schedule, and 150 us at a ResourceManager.
+    pub call_service: Option<Time>,
+
     /// CPU time to start a task's JVM and load its classes, seconds of one core at speed 1.
     pub jvm_start_cpu: Time,
     /// Fixed part of a container's start that no faster processor shortens (fork, script, localisation from the cache).
@@ -234,6 +240,8 @@ impl Default for MapReduceConfig {
             job_jar: Bytes::ZERO,
             job_conf: Bytes::ZERO,
             submit_replication: 10,
+            handlers: None,
+            call_service: None,
             jvm_start_cpu: Time::from_ms(1_200),
             launch_latency: Time::from_ms(200),
             task_overhead_cpu: Time::from_ms(240),

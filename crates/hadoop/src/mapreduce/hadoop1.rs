@@ -4,10 +4,10 @@ use super::attempt::Placement;
 use super::scheduler::{LocalityWait, Share, order};
 use super::{MapReduce, control, kind};
 use crate::context::Context;
-use crate::effect::{NodeId, Service, Tag};
+use crate::effect::{NodeId, Tag};
 use crate::hdfs::Hdfs;
 use crate::record::{AttemptId, AttemptState, JobId, Locality, TaskKind};
-use crate::rpc::{self, Call, CallId, Process, Server, ServerConfig};
+use crate::rpc::{self, Call, CallId, Process, Server};
 use des::RandomStream;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
@@ -86,7 +86,7 @@ impl MapReduce {
         Server { node: ctx.nodes.master(), port: JOB_TRACKER }
     }
     pub(crate) fn start_hadoop1(&mut self, ctx: &mut Context) {
-        rpc::serve(ctx, Self::job_tracker(ctx), ServerConfig::new(HANDLERS, HEARTBEAT_CALL, Service::Rpc));
+        rpc::serve(ctx, Self::job_tracker(ctx), self.master_server(HANDLERS, HEARTBEAT_CALL));
         let interval = self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count());
         for node in ctx.nodes.workers() {
             let phase = interval.mul_f64(self.tracker.random.uniform());
@@ -136,7 +136,7 @@ impl MapReduce {
         let ended = std::mem::take(&mut tracker.ended);
         tracker.telling.extend(ended);
         let statuses = (tracker.maps.len() + tracker.reduces.len() + tracker.telling.len()) as u64;
-        let from = Process { node, id: TRACKER_PROCESS };
+        let from = Process { node, id: TRACKER_PROCESS }.beating(ctx);
         let request = Bytes::new(BEAT + PER_STATUS * statuses);
         let tag = control(kind::WORKER_BEAT, u64::from(node.0));
         rpc::call(ctx, Call { from, to: Self::job_tracker(ctx), request, reply: SMALL, tag });

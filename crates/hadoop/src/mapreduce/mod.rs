@@ -15,19 +15,22 @@ mod reduce;
 mod scheduler;
 mod shuffle;
 mod speculate;
+mod stall;
 mod stream;
 mod task;
 mod yarn;
 
 pub use config::{Generation, Hadoop1Config, MapReduceConfig, Policy, Replay, ReplayAttempt, YarnConfig};
 pub use job::{JobInput, JobSpec, NamedFile};
+pub use stall::Wait;
+pub(crate) use stall::silent;
 
 use crate::context::{Context, Part};
-use crate::effect::{Input, NodeId, Tag};
+use crate::effect::{Input, NodeId, Service, Tag};
 use crate::event::Event;
 use crate::hdfs::Hdfs;
 use crate::record::{AttemptId, AttemptRecord, AttemptState, JobId, Records};
-use crate::rpc::Server;
+use crate::rpc::{Server, ServerConfig};
 use attempt::Body;
 use files::JobFiles;
 use hadoop1::JobTracker;
@@ -134,6 +137,11 @@ fn control(kind: u8, value: u64) -> Tag {
 }
 
 impl MapReduce {
+    /// A server of the JobTracker or ResourceManager, with the settings' handlers and cost of a call where they say.
+    fn master_server(&self, handlers: u32, service: Time) -> ServerConfig {
+        let handlers = self.config.handlers.unwrap_or(handlers).max(1);
+        ServerConfig::new(handlers, self.config.call_service.unwrap_or(service), Service::Rpc)
+    }
     pub(crate) fn new(config: MapReduceConfig, ctx: &mut Context, hdfs: &mut Hdfs, seed: u64) -> Self {
         let jobs: Vec<Job> = config
             .jobs

@@ -29,6 +29,7 @@ const MASTER_PROCESS: u32 = 500;
 
 /// Handlers (`yarn.resourcemanager.*.client.thread-count` 50, `yarn.nodemanager.container-manager.thread-count` 20,
 /// `yarn.app.mapreduce.am.job.task.listener.thread-count` 30) and the processor time of a call.
+const RM_HANDLERS: u32 = 50;
 const RM_CALL: Time = Time::from_us(150);
 const NM_CALL: Time = Time::from_us(300);
 const AM_CALL: Time = Time::from_us(120);
@@ -127,7 +128,7 @@ impl MapReduce {
     pub(crate) fn start_yarn(&mut self, ctx: &mut Context) {
         let master = ctx.nodes.master();
         for port in [RESOURCE_TRACKER, SCHEDULER, CLIENTS] {
-            rpc::serve(ctx, Server { node: master, port }, ServerConfig::new(50, RM_CALL, Service::Rpc));
+            rpc::serve(ctx, Server { node: master, port }, self.master_server(RM_HANDLERS, RM_CALL));
         }
         for node in ctx.nodes.workers() {
             rpc::serve(ctx, Server { node, port: NODE_MANAGER }, ServerConfig::new(20, NM_CALL, Service::Rpc));
@@ -166,7 +167,7 @@ impl MapReduce {
                 let ended = std::mem::take(&mut manager.ended);
                 let request = Bytes::new(BEAT + PER_CONTAINER * ended.len() as u64);
                 manager.telling.extend(ended);
-                let from = Process { node, id: NODE_PROCESS };
+                let from = Process { node, id: NODE_PROCESS }.beating(ctx);
                 let to = Server { node: ctx.nodes.master(), port: RESOURCE_TRACKER };
                 rpc::call(ctx, Call { from, to, request, reply: SMALL, tag: control(kind::WORKER_BEAT, value) });
             }

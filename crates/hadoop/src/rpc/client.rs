@@ -1,7 +1,7 @@
 //! The client's side of calls: connections, what waits for a reply, and when to give up.
 
 use super::server::Job;
-use super::{Call, CallId, FRAGMENT, MORE, Process, REQUEST, Server, TIMER, last_fragment};
+use super::{Call, CallId, MORE, Process, REQUEST, Server, TIMER, fragments_before_last, last_fragment};
 use crate::context::{Context, Part};
 use crate::effect::{ConnId, End, NodeId, Service, Tag};
 use crate::event::Event;
@@ -19,6 +19,28 @@ pub struct RpcConfig {
     pub connect_retries: u32,
     /// Pause between attempts (`ipc.client.connect.retry.interval`).
     pub retry_interval: Time,
+    /// Long requests travel in fragments of so much, no more than half of a receive buffer, so that a reader can take them out of one that is smaller than
+    /// they are.
+    pub fragment: Bytes,
+    /// How the masters take calls in.
+    pub master: MasterConfig,
+}
+
+/// The servers on the master node: NameNode, ResourceManager or JobTracker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MasterConfig {
+    /// Processor time that a server's reader spends on each call, and on each 8 KB of a long one before its end ([`ServerConfig::read`](super::ServerConfig::read)).
+    pub read: Time,
+    /// Calls that may wait for each handler (`ipc.server.handler.queue.size`).
+    pub calls_per_handler: u32,
+    /// Workers send their heartbeats over a connection of their own, so that these do not stand behind other calls in one receive buffer.
+    pub heartbeat_connections: bool,
+}
+
+impl Default for MasterConfig {
+    fn default() -> Self {
+        Self { read: Time::ZERO, calls_per_handler: 100, heartbeat_connections: false }
+    }
 }
 
 impl Default for RpcConfig {
@@ -28,6 +50,8 @@ impl Default for RpcConfig {
             connect_timeout: Time::from_secs(20),
             connect_retries: 10,
             retry_interval: Time::from_secs(1),
+            fragment: Bytes::from_mib(1) / 128,
+            master: MasterConfig::default(),
         }
     }
 }
@@ -173,10 +197,11 @@ pub(super) fn send_request(ctx: &mut Context, id: CallId) {
     let (call, since) = (pending.call, pending.since);
     let Some(conn) = ctx.rpc.links.get(&pending.link).and_then(|link| link.conn) else { return };
     ctx.rpc.jobs.insert(id, Job { call, since, conn, arrived: false });
-    for _ in 0..call.request.get().saturating_sub(1) / FRAGMENT {
-        ctx.send(conn, End::Client, Bytes::new(FRAGMENT), Tag::new(Part::Rpc, MORE, FRAGMENT), false);
+    let fragment = ctx.rpc.config.fragment;
+    for _ in 0..fragments_before_last(call.request, fragment) {
+        ctx.send(conn, End::Client, fragment, Tag::new(Part::Rpc, MORE, fragment.get()), false);
     }
-    ctx.send(conn, End::Client, last_fragment(call.request), Tag::new(Part::Rpc, REQUEST, id.0), true);
+    ctx.send(conn, End::Client, last_fragment(call.request, fragment), Tag::new(Part::Rpc, REQUEST, id.0), true);
 }
 
 /// When the link next has something to do without being told: give up on a connection or a call, or try to connect again.

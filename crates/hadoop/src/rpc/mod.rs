@@ -1,15 +1,15 @@
 //! Remote procedure calls over TCP, to servers whose processing rate is limited.
 //!
-//! The model is Hadoop's IPC server: reader threads take calls out of the sockets into one bounded call queue
+//! The model is Hadoop's IPC server: a reader thread (`ipc.server.read.threadpool.size` = 1) takes calls out of the sockets into one bounded call queue
 //! (`ipc.server.handler.queue.size` = 100 for each handler), a fixed number of handlers serve it in order of arrival
-//! (`dfs.namenode.handler.count` = 10), and each call costs processor time on the server's node. While the queue is full the readers
-//! stop, so received bytes stay in the receive buffers and the clients see shrinking and at last zero windows.
+//! (`dfs.namenode.handler.count` = 10), and each call costs processor time on the server's node. While the queue is full the reader
+//! stops, and on a weak master it is behind: received bytes stay in the receive buffers and the clients see shrinking and at last zero windows.
 //! A client process keeps one connection to each server and sends all its calls over it, each pushed (PSH).
 
 mod client;
 mod server;
 
-pub use client::{RpcConfig, call, exit};
+pub use client::{MasterConfig, RpcConfig, call, exit};
 pub(crate) use client::{on_connected, on_peer_closed, on_reset, on_timer};
 pub use server::{ServerConfig, ServerCounters, serve, set_reply};
 pub(crate) use server::{on_compute_done, reply};
@@ -20,7 +20,7 @@ use crate::event::Event;
 use client::{Link, LinkId, Pending};
 use server::{Job, ServerState, arrive};
 use std::collections::BTreeMap;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// A process that makes calls: a daemon or a task's JVM.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -32,6 +32,22 @@ pub struct Process {
 }
 
 impl Process {
+    /// The same process, as it is known by the connection that is for its heartbeats alone, where these have one.
+    pub(crate) fn beating(self, ctx: &Context) -> Self {
+        let own = ctx.rpc.config.master.heartbeat_connections;
+        Self { id: if own { self.id | 1 << 31 } else { self.id }, ..self }
+    }
+    /// What kind of process it is.
+    pub(crate) const fn name(self) -> &'static str {
+        match self.id & !(1 << 31) {
+            0 => "datanode",
+            1 => "worker daemon",
+            2 => "client",
+            3 => "resourcemanager",
+            500..1_000 => "appmaster",
+            _ => "task",
+        }
+    }
     /// The DataNode of a node.
     pub const fn datanode(node: NodeId) -> Self {
         Self { node, id: 0 }
@@ -51,6 +67,18 @@ impl Server {
     /// The NameNode, on its usual port.
     pub const fn namenode(master: NodeId) -> Self {
         Self { node: master, port: 8020 }
+    }
+    /// What listens at its port.
+    pub const fn name(self) -> &'static str {
+        match self.port {
+            8_020 => "namenode",
+            8_021 => "jobtracker",
+            8_030 => "scheduler",
+            8_031 => "resource-tracker",
+            8_032 => "clients",
+            8_041 => "nodemanager",
+            _ => "appmaster",
+        }
     }
 }
 
@@ -73,6 +101,18 @@ pub struct Call {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CallId(u64);
 
+/// A process whose calls to a server have no answer yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Silent {
+    pub from: Process,
+    pub to: Server,
+    pub calls: usize,
+    /// Their connection is open.
+    pub connected: bool,
+    /// When the oldest was made.
+    pub since: Time,
+}
+
 /// The RPC layer of all nodes.
 #[derive(Debug)]
 pub(crate) struct Rpc {
@@ -82,17 +122,16 @@ pub(crate) struct Rpc {
     by_ends: BTreeMap<(Process, Server), LinkId>,
     pending: BTreeMap<CallId, Pending>,
     jobs: BTreeMap<CallId, Job>,
+    by_number: Vec<Server>,
     next: u64,
 }
-
-/// Long requests travel in fragments, so that a reader can take them out of a receive buffer smaller than they are.
-const FRAGMENT: u64 = 8 * 1024;
 
 const REQUEST: u8 = 0;
 const MORE: u8 = 1;
 const REPLY: u8 = 2;
 const SERVICE: u8 = 3;
 const TIMER: u8 = 4;
+const READ: u8 = 5;
 
 impl Rpc {
     pub(crate) fn new(config: RpcConfig) -> Self {
@@ -103,8 +142,21 @@ impl Rpc {
             by_ends: BTreeMap::new(),
             pending: BTreeMap::new(),
             jobs: BTreeMap::new(),
+            by_number: Vec::new(),
             next: 0,
         }
+    }
+    /// Who has called without an answer so far, over which connection, by process.
+    pub(crate) fn silent(&self) -> impl Iterator<Item = Silent> {
+        self.links.values().filter_map(|link| {
+            let oldest = self.pending.get(link.calls.front()?)?;
+            let (calls, connected) = (link.calls.len(), link.connected);
+            Some(Silent { from: link.from, to: link.to, calls, connected, since: oldest.since })
+        })
+    }
+    /// All servers in the order in which they were announced.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Server> {
+        self.by_number.iter().copied()
     }
     /// What a server has done so far.
     pub(crate) fn counters(&self, server: Server) -> ServerCounters {
@@ -119,7 +171,7 @@ pub(crate) fn on_delivered(ctx: &mut Context, conn: ConnId, end: End, tag: Tag) 
         (End::Server, _) => {
             let Some(job) = ctx.rpc.jobs.get_mut(&id) else { return };
             job.arrived = true;
-            let bytes = last_fragment(job.call.request);
+            let bytes = last_fragment(job.call.request, ctx.rpc.config.fragment);
             arrive(ctx, conn, bytes, Some(id));
         }
         (End::Client, _) => {
@@ -141,12 +193,18 @@ pub(crate) fn on_node_down(ctx: &mut Context, node: NodeId) {
     }
     for (_, state) in ctx.rpc.servers.iter_mut().filter(|(server, _)| server.node == node) {
         state.busy = 0;
+        state.reading = false;
         state.queue.clear();
         state.unread.clear();
     }
     ctx.rpc.jobs.retain(|_, job| job.call.to.node != node);
 }
 
-fn last_fragment(request: Bytes) -> Bytes {
-    Bytes::new(request.get() - (request.get().saturating_sub(1) / FRAGMENT) * FRAGMENT)
+/// Fragments of a request before its last one.
+fn fragments_before_last(request: Bytes, fragment: Bytes) -> u64 {
+    request.get().saturating_sub(1) / fragment.get().max(1)
+}
+
+fn last_fragment(request: Bytes, fragment: Bytes) -> Bytes {
+    request - fragment * fragments_before_last(request, fragment)
 }

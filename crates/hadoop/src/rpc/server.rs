@@ -1,7 +1,7 @@
 //! The server's side of calls: receive buffers, the call queue, handlers.
 
 use super::client::LinkId;
-use super::{Call, CallId, REPLY, SERVICE, Server};
+use super::{Call, CallId, READ, REPLY, SERVICE, Server};
 use crate::context::{Context, Part};
 use crate::effect::{ConnId, End, Service, Tag};
 use crate::event::Event;
@@ -15,18 +15,24 @@ pub struct ServerConfig {
     pub handlers: u32,
     /// Processor time that each call costs on the server's node.
     pub service: Time,
-    /// Calls that may wait between the readers and the handlers; beyond it bytes stay in the receive buffers.
+    /// Calls that may wait between the reader and the handlers; beyond it bytes stay in the receive buffers.
     pub queue: u32,
+    /// Processor time that its one reader spends on each call, and on each 8 KB of a long one before its end, before it has left the receive buffer; zero
+    /// reads at once.
+    pub read: Time,
     /// What its connections are for in the report.
     pub kind: Service,
 }
 
 impl ServerConfig {
-    /// With Hadoop's queue of 100 calls for each handler.
+    /// With Hadoop's queue of 100 calls for each handler, and a reader that is never busy.
     pub const fn new(handlers: u32, service: Time, kind: Service) -> Self {
-        Self { handlers, service, queue: handlers * 100, kind }
+        Self { handlers, service, queue: handlers * 100, read: Time::ZERO, kind }
     }
 }
+
+/// What a reader takes in at the cost of a call.
+const READ_UNIT: f64 = 8.0 * 1024.0;
 
 /// What a server has done.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -39,7 +45,7 @@ pub struct ServerCounters {
     pub latency_max: Time,
     /// The most calls that waited for a handler.
     pub queue_max: u32,
-    /// Calls and fragments that had to wait in a receive buffer because the queue was full.
+    /// Calls and fragments that had to wait in a receive buffer because the queue was full or the reader busy.
     pub unread: u64,
 }
 
@@ -56,17 +62,40 @@ pub(super) struct Job {
 pub(super) struct ServerState {
     pub config: ServerConfig,
     pub busy: u32,
+    /// The reader is at the first of `unread`.
+    pub reading: bool,
+    /// Its place among the servers.
+    number: u32,
     pub queue: VecDeque<CallId>,
-    /// What is in the receive buffers because the queue is full: the connection, its bytes, and the call that they complete.
+    /// What is in the receive buffers because the queue is full or the reader busy: the connection, its bytes, and the call that they complete.
     pub unread: VecDeque<(ConnId, Bytes, Option<CallId>)>,
     pub counters: ServerCounters,
 }
 
-/// Announces a server. Its node may crash and come back; the server then starts with an empty queue.
-pub fn serve(ctx: &mut Context, server: Server, config: ServerConfig) {
+impl ServerState {
+    fn is_full(&self) -> bool {
+        self.queue.len() >= self.config.queue as usize
+    }
+}
+
+/// Announces a server. Its node may crash and come back; the server then starts with an empty queue. On the master node it is one of the masters, and has
+/// their reader and queue.
+pub fn serve(ctx: &mut Context, server: Server, mut config: ServerConfig) {
+    if server.node == ctx.nodes.master() {
+        let master = &ctx.rpc.config.master;
+        config.read = config.read.max(master.read);
+        config.queue = config.queue.min(config.handlers.saturating_mul(master.calls_per_handler)).max(1);
+    }
+    if ctx.rpc.servers.contains_key(&server) {
+        return;
+    }
+    let number = ctx.rpc.by_number.len() as u32;
+    ctx.rpc.by_number.push(server);
     ctx.rpc.servers.entry(server).or_insert_with(|| ServerState {
         config,
         busy: 0,
+        reading: false,
+        number,
         queue: VecDeque::new(),
         unread: VecDeque::new(),
         counters: ServerCounters::default(),
@@ -87,8 +116,11 @@ pub(crate) fn reply(ctx: &mut Context, id: CallId) {
     }
 }
 
-/// A handler is done with a call.
+/// A reader is done with what it has taken in, or a handler with a call.
 pub(crate) fn on_compute_done(ctx: &mut Context, tag: Tag) {
+    if tag.kind() == READ {
+        return on_read(ctx, tag);
+    }
     let id = CallId(tag.value());
     let Some(job) = ctx.rpc.jobs.get(&id) else { return };
     let (from, to, tag) = (job.call.from, job.call.to, job.call.tag);
@@ -109,7 +141,7 @@ pub(super) fn arrive(ctx: &mut Context, conn: ConnId, bytes: Bytes, call: Option
     let by_link = || ctx.rpc.links.get(&LinkId(ctx.connections.get(conn)?.key)).map(|link| link.to);
     let Some(server) = called.or_else(by_link) else { return };
     let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
-    if !state.unread.is_empty() || state.queue.len() >= state.config.queue as usize {
+    if !state.unread.is_empty() || state.is_full() {
         state.counters.unread += 1;
     }
     state.unread.push_back((conn, bytes, call));
@@ -126,14 +158,36 @@ pub(super) fn work(ctx: &mut Context, server: Server) {
             state.busy += 1;
             let service = state.config.service;
             ctx.compute(server.node, service, Tag::new(Part::Rpc, SERVICE, id.0));
-        } else if state.queue.len() < state.config.queue as usize
-            && let Some((conn, bytes, call)) = state.unread.pop_front()
+        } else if !state.reading
+            && !state.is_full()
+            && let Some((_, bytes, call)) = state.unread.front()
         {
-            state.queue.extend(call);
-            state.counters.queue_max = state.counters.queue_max.max(state.queue.len() as u32);
-            ctx.consume(conn, End::Server, bytes);
+            if state.config.read > Time::ZERO {
+                state.reading = true;
+                let part = if call.is_some() { 1.0 } else { bytes.get() as f64 / READ_UNIT };
+                let (read, tag) = (state.config.read.mul_f64(part), Tag::new(Part::Rpc, READ, state.number.into()));
+                return ctx.compute(server.node, read, tag);
+            }
+            take(ctx, server);
         } else {
             return;
         }
     }
+}
+
+/// What has arrived first leaves its receive buffer, and the call that it completes waits for a handler.
+fn take(ctx: &mut Context, server: Server) {
+    let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
+    let Some((conn, bytes, call)) = state.unread.pop_front() else { return };
+    state.queue.extend(call);
+    state.counters.queue_max = state.counters.queue_max.max(state.queue.len() as u32);
+    ctx.consume(conn, End::Server, bytes);
+}
+
+fn on_read(ctx: &mut Context, tag: Tag) {
+    let Some(server) = ctx.rpc.by_number.get(tag.value() as usize).copied() else { return };
+    let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
+    state.reading = false;
+    take(ctx, server);
+    work(ctx, server);
 }
