@@ -1,12 +1,13 @@
 //! A scenario becomes a world.
 
 use crate::cluster::Driver;
+use crate::energy::Meters;
 use crate::hosts::Hosts;
 use crate::scenario::{Fault, Scenario, node_name, node_number};
 use crate::traffic::traffic_specs;
 use crate::transport::Classes;
 use crate::world::{Change, World, WorldSpec};
-use crate::{RunError, jobs};
+use crate::{AirSpec, RunError, jobs};
 use hadoop::Cluster;
 use net::{Limit, LinkSpec};
 use units::{BitRate, Time};
@@ -18,6 +19,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     let traffic = traffic_specs(scenario, &topology).map_err(|error| RunError::Scenario(error.to_string()))?;
     let mut spec = WorldSpec {
         topology,
+        air: AirSpec::new(scenario)?,
         framing: scenario.framing(),
         traffic,
         warm_up: scenario.run.warm_up,
@@ -33,8 +35,14 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
         }
     }
     let mut world = World::new(&spec).map_err(|error| RunError::Scenario(error.to_string()))?;
+    if let Some(meters) = Meters::new(scenario) {
+        world.add_meters(meters);
+    }
     if scenario.run.occupancy {
         world.transport_mut().0.watch_queues(Time::ZERO);
+    }
+    if let Some(limits) = scenario.injection_limits() {
+        world.transport_mut().0.set_injection_limits(limits);
     }
     if !scenario.network.priority.is_empty() {
         let traffic = spec.traffic.iter().map(|traffic| traffic.name.clone()).collect();
@@ -42,7 +50,8 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     }
     if !scenario.job.is_empty() {
         let cluster = Cluster::new(jobs::config(scenario), jobs::node_infos(scenario), seed);
-        world.add_cluster(Driver::new(cluster, Hosts::new(scenario), scenario.tcp_config()));
+        let driver = Driver::new(cluster, Hosts::new(scenario), scenario.tcp_config());
+        world.add_cluster(driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer));
     }
     Ok(world)
 }

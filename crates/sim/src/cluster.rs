@@ -1,11 +1,12 @@
 //! The Hadoop cluster in its world: what it asks for is done by the transport and the hosts, and what happens there is told to it.
 
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
+use crate::jobs::SURE_OF_SHARED;
 use crate::transport::{Handle, Happened, Message, Open, Owner, Transport, Upcall};
 use des::{Event, EventQueue};
-use hadoop::{Cluster, ConnId, Effect, Input, NodeId, Service, Tag};
+use hadoop::{Cluster, ConnId, Effect, End, Input, NodeId, Service, Tag};
 use tcp::Config;
-use units::Time;
+use units::{Bytes, Time};
 
 /// Event kind: a timer of the cluster; its tag is the event's index and argument.
 pub(crate) const TIMER: u8 = 16;
@@ -30,6 +31,9 @@ pub(crate) const fn service_name(port: u16) -> &'static str {
     }
 }
 
+/// The node on which the masters run.
+const MASTER: NodeId = NodeId(0);
+
 /// What the cluster acts through.
 pub(crate) struct Outside<'a> {
     pub transport: &'a mut Transport,
@@ -42,6 +46,13 @@ pub(crate) struct Driver {
     pub cluster: Cluster,
     pub hosts: Hosts,
     tcp: Config,
+    /// Receive buffer of connections to the masters.
+    master_buffer: Bytes,
+    /// What they share in its place, and which they are.
+    shared_buffer: Option<Bytes>,
+    sharers: Vec<ConnId>,
+    /// Messages that went over connections to the masters from other nodes, either way; all of them are pushed.
+    pushed: u64,
     /// By the cluster's name for a connection.
     handles: Vec<Option<Handle>>,
     finished: bool,
@@ -53,7 +64,41 @@ impl Driver {
     pub fn new(cluster: Cluster, hosts: Hosts, tcp: Config) -> Self {
         // Hadoop turns Nagle's algorithm off on all of its sockets (`ipc.client.tcpnodelay`, `dfs.client.socket.tcpnodelay`).
         let tcp = Config { nagle: false, ..tcp };
-        Self { cluster, hosts, tcp, handles: Vec::new(), finished: false, effects: Vec::new(), done: Vec::new() }
+        Self {
+            cluster,
+            hosts,
+            tcp,
+            master_buffer: tcp.receive_buffer,
+            shared_buffer: None,
+            sharers: Vec::new(),
+            pushed: 0,
+            handles: Vec::new(),
+            finished: false,
+            effects: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// With another receive buffer for each connection to the masters, or one that all of them share.
+    pub fn with_master_buffer(mut self, buffer: Option<Bytes>, shared: Option<Bytes>) -> Self {
+        self.master_buffer = shared.or(buffer).unwrap_or(self.tcp.receive_buffer);
+        self.shared_buffer = shared;
+        self
+    }
+
+    /// Each connection to the masters may hold as much as none of them holds.
+    fn share_buffer(&mut self, now: Time, outside: &mut Outside) {
+        let Some(total) = self.shared_buffer else { return };
+        let Outside { transport, events } = outside;
+        let handles = &self.handles;
+        self.sharers.retain(|conn| handles[conn.0 as usize].is_some());
+        let at = |conn: &ConnId| handles[conn.0 as usize];
+        let unread = |handle| transport.endpoint(handle, End::Server).map_or(0, tcp::Endpoint::unread);
+        let held: u64 = self.sharers.iter().filter_map(at).map(unread).sum();
+        let free = total.saturating_sub(Bytes::new(held)).max(SURE_OF_SHARED);
+        for handle in self.sharers.iter().filter_map(at) {
+            transport.set_receive_buffer(now, handle, End::Server, free, events);
+        }
     }
 
     /// Whether all jobs are over.
@@ -106,7 +151,12 @@ impl Driver {
         }
         let input = match upcall.what {
             Happened::Connected => Input::Connected { conn },
-            Happened::Delivered(end, tag) => Input::Delivered { conn, end, tag },
+            Happened::Delivered(end, tag) => {
+                if self.is_to_master(conn) {
+                    self.share_buffer(now, outside);
+                }
+                Input::Delivered { conn, end, tag }
+            }
             Happened::Acknowledged(end, tag) => Input::Acknowledged { conn, end, tag },
             Happened::PeerClosed(end) => Input::PeerClosed { conn, end },
             Happened::Reset(end) => Input::Reset { conn, end },
@@ -135,6 +185,8 @@ impl Driver {
             Effect::Open { conn, from, to, service, paced_reader } => {
                 // A loopback's MTU is 65,536 bytes (Linux).
                 let tcp = if from == to { Config { mss: 65_483, ..self.tcp } } else { self.tcp };
+                let master = service == Service::Rpc && to == MASTER && from != to;
+                let receive_buffer = if master { self.master_buffer } else { tcp.receive_buffer };
                 let open = Open {
                     owner: Owner::Cluster,
                     user: conn.0,
@@ -142,18 +194,23 @@ impl Driver {
                     to: to.0,
                     port: port(service),
                     client: tcp,
-                    server: Config { auto_consume: !paced_reader, ..tcp },
+                    server: Config { auto_consume: !paced_reader, receive_buffer, ..tcp },
                 };
                 let handle = transport.open(now, &open, events);
                 let place = conn.0 as usize;
                 self.handles.resize(self.handles.len().max(place + 1), None);
                 self.handles[place] = Some(handle);
+                if master && self.shared_buffer.is_some() && !self.sharers.contains(&conn) {
+                    self.sharers.push(conn);
+                }
             }
             Effect::Send { conn, end, bytes, tag, push } => {
+                self.pushed += u64::from(push && self.is_to_master(conn));
                 self.with(conn, |handle| transport.send(now, handle, end, Message { bytes, tag, push }, events));
             }
             Effect::Consume { conn, end, bytes } => {
                 self.with(conn, |handle| transport.consume(now, handle, end, bytes, events));
+                self.share_buffer(now, outside);
             }
             Effect::Close { conn, end } => self.with(conn, |handle| transport.close(now, handle, end, events)),
             Effect::Abort { conn, end } => self.with(conn, |handle| transport.abort(now, handle, end, events)),
@@ -169,6 +226,16 @@ impl Driver {
             }
             Effect::Finished => self.finished = true,
         }
+    }
+
+    /// Messages pushed to the masters by other nodes, and by them.
+    pub const fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    fn is_to_master(&self, conn: ConnId) -> bool {
+        let connection = self.cluster.context().connection(conn);
+        connection.is_some_and(|to| to.service == Service::Rpc && to.to == MASTER && to.from != MASTER)
     }
 
     fn handle(&self, conn: ConnId) -> Option<Handle> {

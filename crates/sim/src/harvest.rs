@@ -1,20 +1,24 @@
 //! What a world leaves, as plain data.
 
+use crate::air::station_name;
 use crate::build::describe;
 use crate::cluster::{Driver, service_name};
 use crate::flows::FlowKeeper;
+use crate::results::field::{Fate, Field, Frame, FrameKind};
 use crate::results::{
-    Attempt, AttemptState, Balance, Bond, Breakdown, CriticalSegment, Disk, Event, Flow, Interval, Job, JobBytes,
-    JobState, NetworkTotals, Node, RunResult, TaskKind, Waiting,
+    Attempt, AttemptState, Balance, Bond, Breakdown, CriticalSegment, Disk, EnergyUse, Event, Flow, Interval, Job,
+    JobBytes, JobState, Master, NetworkTotals, Node, NodeEnergy, RpcServer, RunResult, TaskKind, Waiting,
 };
 use crate::sample::{self, Sampler};
 use crate::scenario::{Scenario, node_name};
 use crate::traffic::FIRST_PORT;
-use crate::transport::{FlowRecord, Owner};
-use crate::world::World;
+use crate::transport::{FlowRecord, Owner, Totals};
+use crate::world::{Change, World};
 use hadoop::mapreduce::critical::{Stretch, critical_path};
 use hadoop::record::{self, AttemptRecord, JobRecord, Records};
 use units::{BitRate, Bytes, Time};
+use wifi::mac::Kind;
+use wifi::medium::{FrameFate, FrameRecord};
 
 /// The result of a run that has ended.
 pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler, flows: FlowKeeper) -> RunResult {
@@ -34,18 +38,113 @@ pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler, flo
     let records: Vec<FlowRecord> = world.driver().map_or_else(Vec::new, |_| transport.flows().collect());
     flows.finish(world, &mut result);
     for (at, change) in world.changes().iter().filter(|(at, _)| *at <= world.now()) {
+        if let Change::Node { node, .. } = change
+            && world.meters().and_then(|meters| meters.get(*node)?.empty).is_some_and(|empty| empty <= *at)
+        {
+            // Its battery was empty before: nothing happens to it any more.
+            continue;
+        }
         let (kind, detail) = describe(change, transport.topology());
         result.events.push(Event { at: *at, kind: kind.to_owned(), node: None, link: None, detail });
     }
     result.events.extend(member_events(world));
+    result.events.extend(associations(world));
     result.bonds = bonds(world);
+    result.field = field(world);
     result.ledger.push(packets(world));
     if let Some(driver) = world.driver() {
         jobs(driver, &records, world, &mut result);
+        result.master = Some(master(driver, &records));
+    }
+    sampler.fill(world, &mut result);
+    result.energy = energy(world, &result);
+    for node in result.energy.iter().flat_map(|energy| &energy.nodes) {
+        let detail = format!("{} has no charge left and goes down", node_name(node.node));
+        let event = |at| Event { at, kind: "battery-empty".to_owned(), node: Some(node.node), link: None, detail };
+        result.events.extend(node.empty.map(event));
     }
     result.events.sort_by_key(|event| event.at);
-    sampler.fill(world, &mut result);
     result
+}
+
+/// Clients that have joined and lost access points.
+fn associations(world: &World) -> impl Iterator<Item = Event> {
+    let nodes = world.transport().topology().hosts().len();
+    world.transport().associations().iter().map(move |moved| {
+        let client = station_name(moved.client as usize, nodes);
+        let (kind, detail) = match moved.access_point {
+            Some(point) => ("associated", format!("{client} is with {}", station_name(point as usize, nodes))),
+            None => ("disassociated", format!("{client} has lost its access point")),
+        };
+        Event { at: moved.at, kind: kind.to_owned(), node: Some(moved.client), link: None, detail }
+    })
+}
+
+/// Where nodes on the air were, and a sample of their frames.
+fn field(world: &World) -> Option<Field> {
+    let transport = world.transport();
+    let mut field = world.air()?.field(transport.topology().hosts().len(), world.now());
+    let frame = |record: &FrameRecord| Frame {
+        at: record.at,
+        duration: record.duration,
+        from: record.from.0,
+        to: record.to.is_unicast().then_some(record.to.0),
+        kind: match record.kind {
+            Kind::Data => FrameKind::Data,
+            Kind::Rts => FrameKind::Rts,
+            Kind::Cts => FrameKind::Cts,
+            Kind::Ack => FrameKind::Ack,
+            Kind::BlockAck { .. } => FrameKind::BlockAck,
+            _ if record.beacon => FrameKind::Beacon,
+            _ => FrameKind::Other,
+        },
+        packets: record.packets,
+        fate: match record.fate {
+            FrameFate::Received => Fate::Received,
+            FrameFate::Collided => Fate::Collided,
+            FrameFate::Lost => Fate::Lost,
+        },
+    };
+    field.frames = transport.air()?.frames().iter().map(frame).collect();
+    field.frames.sort_by_key(|frame| frame.at);
+    Some(field)
+}
+
+/// What nodes have drawn in all, and in the course of each job.
+fn energy(world: &World, result: &RunResult) -> Option<EnergyUse> {
+    let (meters, now) = (world.meters()?, world.now());
+    let node = |node: u32| {
+        let (meter, used) = (meters.get(node)?, world.core_time(node));
+        Some(NodeEnergy {
+            node,
+            idle: meter.idle(now),
+            screen: meter.screen(now),
+            processor: meter.processor(used),
+            battery: meter.draw.battery.zip(meter.left(now, used)),
+            empty: meter.empty,
+        })
+    };
+    let nodes: Vec<NodeEnergy> = (0..result.nodes.len() as u32).filter_map(node).collect();
+    let job = |job: &Job| {
+        let finish = job.finish?;
+        let of = |node: &NodeEnergy| {
+            let draw = meters.get(node.node).map(|meter| meter.draw).unwrap_or_default();
+            let on = |at: Time| at.min(node.empty.unwrap_or(Time::MAX));
+            let idle = (draw.idle + draw.screen).over(on(finish).saturating_sub(on(job.submit)));
+            let series = &result.nodes[node.node as usize].cpu_utilisation;
+            let cores = world.driver().map_or(0.0, |driver| driver.hosts.cores(hadoop::NodeId(node.node)));
+            let share = |(step, used): (usize, &f32)| {
+                let start = result.sample_interval * step as u64;
+                let end = (start + result.sample_interval).min(now);
+                let within = end.min(finish).saturating_sub(start.max(job.submit));
+                within.mul_f64(f64::from(*used) * cores)
+            };
+            idle + draw.core.over(series.iter().enumerate().map(share).sum())
+        };
+        Some(nodes.iter().map(of).sum())
+    };
+    let jobs = result.jobs.iter().map(job).collect();
+    Some(EnergyUse { nodes, jobs })
 }
 
 fn totals(world: &World) -> NetworkTotals {
@@ -137,6 +236,10 @@ fn nodes(scenario: &Scenario, world: &World) -> Vec<Node> {
                 received += bytes;
             }
         }
+        if let Some(counts) = transport.stations().get(index) {
+            received += Bytes::new(counts.received_bytes);
+            sent += Bytes::new(counts.carried_bytes);
+        }
         Node {
             name: spec.name,
             rack: spec.rack,
@@ -174,6 +277,27 @@ pub(crate) fn flow(record: &FlowRecord, traffic: &[String]) -> Flow {
         zero_windows: record.totals.zero_windows,
         drops: record.drops.into(),
         rtt: record.rtt,
+    }
+}
+
+/// What the servers on the master node have done, and what became of the connections to them.
+fn master(driver: &Driver, flows: &[FlowRecord]) -> Master {
+    let server = |(server, done): (hadoop::rpc::Server, hadoop::rpc::ServerCounters)| RpcServer {
+        name: server.name(),
+        calls: done.served,
+        latency_mean: done.latency_sum / done.served.max(1),
+        latency_max: done.latency_max,
+        queue_max: done.queue_max,
+        unread: done.unread,
+    };
+    let to_master = |flow: &&FlowRecord| flow.to == 0 && flow.from != 0 && service_name(flow.port) == "rpc";
+    let mut totals = Totals::default();
+    flows.iter().filter(to_master).for_each(|flow| totals.add(&flow.totals));
+    Master {
+        pushed: driver.pushed(),
+        zero_windows: totals.zero_windows,
+        retransmissions: totals.retransmissions,
+        servers: driver.cluster.context().servers().filter(|(server, _)| server.node.0 == 0).map(server).collect(),
     }
 }
 

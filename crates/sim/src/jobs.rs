@@ -9,6 +9,7 @@ use hadoop::mapreduce::{
     Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Policy, Replay, ReplayAttempt, YarnConfig,
 };
 use hadoop::record::TaskKind;
+use hadoop::rpc::{MasterConfig, RpcConfig};
 use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::{NodeId, NodeInfo};
 use units::{Bytes, Time};
@@ -31,15 +32,38 @@ pub(crate) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
 
 /// All settings of the cluster and its jobs.
 pub(crate) fn config(scenario: &Scenario) -> hadoop::Config {
+    let master = &scenario.master;
     hadoop::Config {
+        rpc: RpcConfig {
+            fragment: fragment(scenario),
+            master: MasterConfig {
+                read: master.read_cost,
+                calls_per_handler: master.queue,
+                heartbeat_connections: master.heartbeat_connections,
+            },
+            ..RpcConfig::default()
+        },
         hdfs: hdfs(scenario),
         mapreduce: MapReduceConfig {
+            handlers: master.handlers,
+            call_service: master.call_cost,
             jobs: scenario.job.iter().map(|job| job_spec(scenario, job)).collect(),
             ..mapreduce(scenario)
         },
-        ..hadoop::Config::default()
     }
 }
+
+/// Long calls leave in parts that fit into the receive buffers twice; of a buffer that is shared each connection is sure of 2 KB.
+fn fragment(scenario: &Scenario) -> Bytes {
+    let master = &scenario.master;
+    let shared = master.shared_buffer.map(|_| SURE_OF_SHARED);
+    let least =
+        scenario.tcp.receive_buffer.min(shared.or(master.receive_buffer).unwrap_or(scenario.tcp.receive_buffer));
+    (least / 2).max(Bytes::new(1)).min(RpcConfig::default().fragment)
+}
+
+/// What a connection to the masters may hold of a buffer that is shared, whatever the others hold.
+pub(crate) const SURE_OF_SHARED: Bytes = Bytes::new(2_048);
 
 fn hdfs(scenario: &Scenario) -> HdfsConfig {
     let hdfs = &scenario.hdfs;

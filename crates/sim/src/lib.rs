@@ -1,8 +1,10 @@
 //! A scenario becomes a world, runs, and leaves results.
 
+mod air;
 pub mod bench;
 mod build;
 mod cluster;
+mod energy;
 mod flows;
 mod harvest;
 mod hosts;
@@ -19,6 +21,7 @@ pub mod transport;
 mod watch;
 pub mod world;
 
+pub use air::AirSpec;
 pub use flows::{MOST_FLOWS, SAMPLE, TakeFlows};
 pub use run::{Tap, run, run_tapped, run_with};
-pub use watch::{Progress, RunError, Watch};
+pub use watch::{Progress, RunError, Stall, Watch};

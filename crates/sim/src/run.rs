@@ -8,7 +8,7 @@ use crate::sample::Sampler;
 use crate::scenario::Scenario;
 use crate::transport::Captured;
 use crate::world::World;
-use crate::{Progress, RunError, Watch};
+use crate::{Progress, RunError, Stall, Watch};
 use std::ops::ControlFlow;
 use units::{Bytes, Time};
 
@@ -80,6 +80,7 @@ pub fn run_with(
     let mut sampler = Sampler::new(scenario.run.sample, &world);
     let until = scenario.run.until;
     let mut flows = FlowKeeper::new(scenario, &world, flows);
+    let mut headway = Headway::new(scenario.run.no_progress);
     // The watcher is asked at least once in so much simulated time, whatever the step of the samples.
     let mut step = sampler.next();
     loop {
@@ -95,6 +96,7 @@ pub fn run_with(
         if over {
             break;
         }
+        headway.look(&world)?;
         if pause == sample {
             sampler.take(&world);
         }
@@ -111,6 +113,46 @@ pub fn run_with(
     let result = harvest(scenario, &world, &sampler, flows);
     let violations: Vec<_> = result.violations().cloned().collect();
     if violations.is_empty() { Ok(result) } else { Err(RunError::Ledger(violations)) }
+}
+
+/// Looks from time to time whether the jobs get anywhere.
+struct Headway {
+    limit: Time,
+    next: Time,
+    furthest: f64,
+    since: Time,
+}
+
+impl Headway {
+    /// Looks in a limit.
+    const LOOKS: u64 = 32;
+
+    fn new(limit: Time) -> Self {
+        Self { limit, next: limit / Self::LOOKS, furthest: -1.0, since: Time::ZERO }
+    }
+    fn look(&mut self, world: &World) -> Result<(), RunError> {
+        let now = world.now();
+        if self.limit == Time::ZERO || now < self.next {
+            return Ok(());
+        }
+        self.next = now.saturating_add(self.limit / Self::LOOKS);
+        let Some(driver) = world.driver() else { return Ok(()) };
+        match driver.cluster.mapreduce().headway(now) {
+            Some(far) if far <= self.furthest => {
+                if now.saturating_sub(self.since) < self.limit {
+                    return Ok(());
+                }
+                let waits = driver.cluster.waits(now);
+                Err(RunError::Stalled(Stall { since: self.since, at: now, waits }))
+            }
+            // Between jobs there is nothing to get on with.
+            far => {
+                self.furthest = far.unwrap_or(self.furthest);
+                self.since = now;
+                Ok(())
+            }
+        }
+    }
 }
 
 fn progress(world: &World, until: Time) -> Progress {

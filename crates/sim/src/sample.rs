@@ -1,10 +1,16 @@
 //! The series of a run: every link, processor and disk looked at in equal steps.
 
+use crate::air::station_name;
 use crate::results::{Disk, Link, Node, RunResult};
+use crate::transport::StationCounts;
 use crate::world::World;
+use des::Occupancy;
 use hadoop::NodeId;
 use net::LinkId;
-use units::{Bytes, Time};
+use units::{BitRate, Bytes, Time};
+use wifi::mac::{MacConfig, Station, StationId};
+use wifi::phy::Mode;
+use wifi::rate::RateSpec;
 
 /// A series holds at most this many steps; then every second is dropped and the step doubles.
 const STEPS: usize = 4096;
@@ -40,7 +46,8 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     pub fn new(interval: Time, world: &World) -> Self {
-        let most = (VALUES / (4 * world.transport().links().len().max(1))).clamp(64, STEPS);
+        let most = (VALUES / (4 * (world.transport().links().len() + world.transport().stations().len()).max(1)))
+            .clamp(64, STEPS);
         Self { interval, steps: Vec::new(), most }
     }
 
@@ -63,10 +70,20 @@ impl Sampler {
                 bytes: waiting.min(u64::from(u32::MAX)) as u32,
             }
         });
+        let on_air = stations(world).map(|(station, counts, occupancy)| {
+            let waiting = occupancy.length() as u32;
+            LinkReading {
+                busy: station.counters().airtime,
+                drops: counts.dropped,
+                marks: 0,
+                packets: waiting,
+                bytes: 0,
+            }
+        });
         let nodes = transport.topology().hosts().len() as u32;
         let driver = world.driver();
         self.steps.push(Step {
-            links: links.collect(),
+            links: links.chain(on_air).collect(),
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
             disks: driver
@@ -164,5 +181,47 @@ pub(crate) fn links(world: &World) -> Vec<Link> {
             ..Link::default()
         }
     };
-    transport.links().iter().enumerate().map(link).collect()
+    transport.links().iter().enumerate().map(link).chain(on_air(world)).collect()
+}
+
+/// Each station as a link to the air, its MAC's transmit queue at the head.
+fn on_air(world: &World) -> Vec<Link> {
+    let now = world.now();
+    let nodes = world.transport().topology().hosts().len();
+    let link = |(index, (station, counts, occupancy)): (usize, (&Station, &StationCounts, &Occupancy))| {
+        let (queue_mean, queue_max) = occupancy.mean_and_maximum(now);
+        let mut times = occupancy.clone();
+        times.set(now, 0);
+        Link {
+            name: format!("{} -> air", station_name(index, nodes)),
+            rate: fastest(station.config()),
+            packets: counts.carried,
+            bytes: Bytes::new(counts.carried_bytes),
+            drops: counts.dropped,
+            lost: counts.lost,
+            queue_mean,
+            queue_max: queue_max as u64,
+            queue_shares: shares(&times.into_times()),
+            used: station.counters().airtime.as_secs_f64() / now.as_secs_f64().max(1e-12),
+            ..Link::default()
+        }
+    };
+    stations(world).enumerate().map(link).collect()
+}
+
+/// The rate of a station that does not change its own, else the greatest that it may choose.
+fn fastest(config: &MacConfig) -> BitRate {
+    match config.rate {
+        RateSpec::Fixed(mode) => mode.rate(),
+        _ => config.phy.modes().map(Mode::rate).max().unwrap_or_default(),
+    }
+}
+
+/// The stations on the air with what their interfaces counted, and their transmit queues' lengths.
+fn stations(world: &World) -> impl Iterator<Item = (&Station, &StationCounts, &Occupancy)> {
+    let counts = world.transport().stations().iter().zip(0..);
+    world.transport().air().into_iter().flat_map(move |air| {
+        let station = |(counts, id)| (air.station(StationId(id)), counts, air.occupancy(StationId(id)));
+        counts.clone().map(station)
+    })
 }

@@ -1,14 +1,19 @@
 //! The event loop: one queue, one `match`.
 
+use crate::AirSpec;
 use crate::cluster::{self, Driver, Outside};
+use crate::energy::{Look, Meters};
 use crate::hosts;
 use crate::results::TrafficOutcome;
 use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficSpec};
-use crate::transport::{Owner, TIMER, Transport, Upcall};
-use des::{Event, EventQueue};
+use crate::transport::{GATE, Owner, TIMER, Transport, Upcall};
+use des::EventQueue;
 use hadoop::{Input, NodeId};
 use net::{ARRIVAL, BOND, LinkId, SpecError, TRANSMISSION_DONE, Topology};
+use thiserror::Error;
 use units::{BitRate, Bytes, Time};
+use wifi::medium::{ALARM, MediumError, PPDU_ENDS, WIRE};
+use wifi::mesh::ROUTER;
 
 /// Event kind: the end of the warm-up.
 const WARM: u8 = 5;
@@ -16,6 +21,8 @@ const WARM: u8 = 5;
 const FAULT: u8 = 6;
 /// Event kind: the run pauses.
 const PAUSE: u8 = 7;
+/// Event kind: a node's battery may be empty.
+const BATTERY: u8 = 13;
 
 /// Something that changes at a given time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,6 +64,17 @@ pub enum Change {
     },
 }
 
+/// A world that cannot be as described.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum WorldError {
+    /// A link.
+    #[error(transparent)]
+    Link(#[from] SpecError),
+    /// The air.
+    #[error(transparent)]
+    Air(#[from] MediumError),
+}
+
 /// What a world is made of.
 #[derive(Clone, Debug, Default)]
 pub struct WorldSpec {
@@ -64,6 +82,8 @@ pub struct WorldSpec {
     pub topology: Topology,
     /// Bytes on the wire of each packet beyond its IP length.
     pub framing: Bytes,
+    /// What is between the nodes where they are on the air.
+    pub air: Option<AirSpec>,
     /// Plain traffic.
     pub traffic: Vec<TrafficSpec>,
     /// When the figures called warm begin.
@@ -85,14 +105,17 @@ pub struct World {
     traffic: Traffic,
     /// Hadoop, where the run has jobs.
     driver: Option<Driver>,
+    air: Option<AirSpec>,
     changes: Vec<(Time, Change)>,
+    /// Where it is known what nodes draw.
+    meters: Option<Meters>,
     /// Reused for what the transport has to tell.
     upcalls: Vec<Upcall>,
 }
 
 impl World {
     /// A world at time zero.
-    pub fn new(spec: &WorldSpec) -> Result<Self, SpecError> {
+    pub fn new(spec: &WorldSpec) -> Result<Self, WorldError> {
         let mut events = EventQueue::new();
         for (index, (at, _)) in spec.changes.iter().enumerate() {
             events.push(*at, FAULT, index as u32, 0);
@@ -102,6 +125,9 @@ impl World {
         }
         let mut transport = Transport::new(spec.topology.clone(), spec.framing, spec.seed)?;
         transport.start(&mut events);
+        if let Some(air) = &spec.air {
+            transport.set_air(air.carrier(spec.seed)?, &mut events);
+        }
         let traffic = Traffic::new(&spec.traffic, spec.warm_up, spec.seed, &mut events);
         Ok(Self {
             now: Time::ZERO,
@@ -110,7 +136,9 @@ impl World {
             transport,
             traffic,
             driver: None,
+            air: spec.air.clone(),
             changes: spec.changes.clone(),
+            meters: None,
             upcalls: Vec::new(),
             events,
         })
@@ -121,6 +149,14 @@ impl World {
         let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
         driver.feed(self.now, Input::Start, outside);
         self.driver = Some(driver);
+    }
+
+    /// Counts what nodes draw; one whose battery is empty goes down.
+    pub(crate) fn add_meters(&mut self, meters: Meters) {
+        for (node, at) in meters.batteries() {
+            self.events.push(at, BATTERY, node, 0);
+        }
+        self.meters = Some(meters);
     }
 
     /// Runs until `until`, or until all jobs and all traffic that has an end are done; returns whether they are.
@@ -142,9 +178,12 @@ impl World {
                 TRANSMISSION_DONE => self.transport.on_transmission_done(&event, &mut self.events),
                 FLOW_START => self.traffic.on_flow_start(&event, &mut self.transport, &mut self.events),
                 SESSION => self.traffic.on_session(&event, &mut self.transport, &mut self.events),
+                PPDU_ENDS | ALARM | WIRE | ROUTER => self.transport.on_air(&event, &mut self.events),
+                GATE => self.transport.on_gate(&event, &mut self.events),
                 BOND => self.transport.on_bond(&event, &mut self.events),
                 WARM => self.traffic.on_warm(&self.transport),
-                FAULT => self.apply(&event),
+                FAULT => self.apply(self.changes[event.index as usize].1),
+                BATTERY => self.look_at_battery(event.index),
                 PAUSE if event.index == self.pauses => return self.is_finished(),
                 cluster::TIMER | hosts::PROCESSOR | hosts::STORE => {
                     if let Some(driver) = &mut self.driver {
@@ -193,14 +232,32 @@ impl World {
         self.upcalls = upcalls;
     }
 
-    fn apply(&mut self, event: &Event) {
-        let (_, change) = self.changes[event.index as usize];
+    fn look_at_battery(&mut self, node: u32) {
+        let used = self.core_time(node);
+        match self.meters.as_mut().and_then(|meters| meters.look(self.now, node, used)) {
+            Some(Look::At(at)) => self.events.push(at, BATTERY, node, 0),
+            Some(Look::Empty) => self.apply(Change::Node { node, up: false }),
+            None => {}
+        }
+    }
+    /// Core time that a node has used.
+    pub(crate) fn core_time(&self, node: u32) -> Time {
+        self.driver.as_ref().map_or(Time::ZERO, |driver| driver.hosts.used(self.now, NodeId(node)))
+    }
+    pub(crate) fn meters(&self) -> Option<&Meters> {
+        self.meters.as_ref()
+    }
+
+    fn apply(&mut self, change: Change) {
         match change {
             Change::Node { node, up } => {
+                if !self.meters.as_mut().is_none_or(|meters| meters.set_up(self.now, node, up)) {
+                    return;
+                }
                 if up {
-                    self.transport.node_up(node);
+                    self.transport.node_up(self.now, node, &mut self.events);
                 } else {
-                    self.transport.node_down(self.now, node);
+                    self.transport.node_down(self.now, node, &mut self.events);
                 }
                 if let Some(driver) = &mut self.driver {
                     let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
@@ -240,6 +297,10 @@ impl World {
     /// What changes during the run, and when.
     pub fn changes(&self) -> &[(Time, Change)] {
         &self.changes
+    }
+    /// What is between the nodes where they are on the air.
+    pub fn air(&self) -> Option<&AirSpec> {
+        self.air.as_ref()
     }
     pub(crate) fn driver(&self) -> Option<&Driver> {
         self.driver.as_ref()

@@ -3,11 +3,11 @@
 
 mod reference;
 
-use net::LinkId;
-use reference::incast_short_table;
+use net::{Discipline, Limit, LinkId, RedSpec};
+use reference::{incast_marks_table, incast_short_table};
 use sim::bench::incast_short;
 use sim::results::TrafficOutcome;
-use sim::world::World;
+use sim::world::{World, WorldSpec};
 use units::{BitRate, Time};
 
 struct Outcome {
@@ -15,8 +15,10 @@ struct Outcome {
     drops: u64,
     /// Share of the bottleneck's time in which it sent.
     busy: f64,
-    /// Mean packets in its queue.
+    /// Mean packets in its queue, and most.
     queue: f64,
+    longest: u64,
+    marks: u64,
 }
 
 fn run(clients: u32, access_mbps: u64, length: Time) -> Outcome {
@@ -26,18 +28,28 @@ fn run(clients: u32, access_mbps: u64, length: Time) -> Outcome {
 fn run_seed(clients: u32, access_mbps: u64, length: Time, seed: u64) -> Outcome {
     let mut spec = incast_short(clients, BitRate::from_mbps(access_mbps));
     spec.seed = seed;
-    let mut world = World::new(&spec).unwrap();
+    run_spec(&spec, clients, length)
+}
+
+fn run_spec(spec: &WorldSpec, clients: u32, length: Time) -> Outcome {
+    let mut world = World::new(spec).unwrap();
     world.run(length);
     world.transport().ledger().unwrap();
-    // Cables are those of the clients, then the server's.
-    let bottleneck = world.transport().link(LinkId(2 * clients));
+    let bottleneck = world.transport().link(bottleneck(clients));
     let span = length.as_ps() as f64;
     Outcome {
         drops: bottleneck.counters().drops,
         busy: bottleneck.busy(length).as_ps() as f64 / span,
         queue: bottleneck.queue_integral(length) as f64 / span,
+        longest: bottleneck.counters().longest_queue,
+        marks: bottleneck.counters().marks,
         traffic: world.traffic_outcomes().remove(0),
     }
+}
+
+/// Cables are those of the clients, then the server's.
+fn bottleneck(clients: u32) -> LinkId {
+    LinkId(2 * clients)
 }
 
 /// A column of the rows of both simulators for a set-up.
@@ -110,4 +122,72 @@ fn twice_what_the_link_carries_drops_as_much_as_in_the_references() {
     let ns2 = |column| [incast_short_table().mean(&wanted, column); 2];
     same_order("drops in a second", got.drops as f64, ns2("drops"));
     same_order("sessions done in a second", got.traffic.completed as f64, ns2("done"));
+}
+
+/// Above how many packets the queue marks, and how it treats what cannot be marked.
+const K: u32 = 65;
+const MARKS: Discipline = Discipline::Threshold { mark_above: Limit::Packets(K) };
+
+/// One second of 905 clients with ECN, over four seeds.
+fn with_marks(discipline: Discipline, limit: u32, ecn: bool) -> Vec<Outcome> {
+    let run = |seed| {
+        let mut spec = incast_short(905, BitRate::from_mbps(100));
+        (spec.seed, spec.traffic[0].tcp.ecn) = (seed, ecn);
+        let link = spec.topology.spec_mut(bottleneck(905));
+        (link.discipline, link.limit) = (discipline, Limit::Packets(limit));
+        run_spec(&spec, 905, Time::from_secs(1))
+    };
+    (1..=4).map(run).collect()
+}
+
+fn mean(outcomes: &[Outcome], of: impl Fn(&Outcome) -> f64) -> f64 {
+    outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64
+}
+
+/// ns-2 says so too: where sessions are too short for a window and too many for the buffer, marks bring drops instead of sparing them.
+#[test]
+fn marks_at_a_nearly_full_link_bring_drops() {
+    let table = incast_marks_table();
+    let ns2 = |queue| table.mean(&[("queue", queue), ("K", "65")], "drops");
+    let drops = |outcomes: &[Outcome]| mean(outcomes, |outcome| outcome.drops as f64);
+    let tail = drops(&with_marks(Discipline::DropTail, 128, false));
+    same_order("drops without marks", tail, [ns2("drop-tail"); 2]);
+    let marked = with_marks(MARKS, 128, true);
+    assert!(marked.iter().all(|outcome| outcome.marks > 10_000 && outcome.longest == 128));
+    assert!(drops(&marked) > 10.0 * tail, "{} {tail}", drops(&marked));
+    assert!(ns2("red") > 10.0 * ns2("drop-tail"));
+    // ns-2 has no queue that only marks: its RED drops above K what it cannot mark, SYNs too, which the clients then send again after a second. So does
+    // ours with its upper threshold at K. What is left between them is that ns-2's window goes down to one segment, ours to two (RFC 5681, equation 4).
+    let red = RedSpec {
+        min: Some(Limit::Packets(K - 1)),
+        max: Some(Limit::Packets(K)),
+        weight: Some(1.0),
+        max_p: 1.0,
+        ..RedSpec::default()
+    };
+    let red = with_marks(Discipline::Red(red), 128, true);
+    assert!(drops(&red) > 5.0 * tail && drops(&red) < ns2("red"), "{} {tail}", drops(&red));
+    let lost = |outcomes: &[Outcome]| mean(outcomes, |outcome| outcome.busy);
+    assert!(lost(&red) < 0.93 && ns2_utilisation(&table) < 0.93, "the link stands idle at 94 % load: {}", lost(&red));
+}
+
+fn ns2_utilisation(table: &reference::Table) -> f64 {
+    table.mean(&[("queue", "red"), ("K", "65")], "util")
+}
+
+/// Why. Nearly every session that is open in a round trip is marked, 250 of them, and halves; the link runs empty. Then all grow at once, by a segment each
+/// round trip, which is four times the room above the threshold. In a buffer that holds these swings nothing is lost, marked or not; but the queue is
+/// longer with marks, its peaks are what a buffer of 128 cannot hold, and a session takes two round trips more.
+#[test]
+fn marks_make_all_sessions_swing_together() {
+    let tail = with_marks(Discipline::DropTail, 1_000, false);
+    let marked = with_marks(MARKS, 1_000, true);
+    for (tail, marked) in tail.iter().zip(&marked) {
+        assert_eq!((tail.drops, marked.drops), (0, 0));
+        assert!(marked.longest > tail.longest.max(256), "{} {}", marked.longest, tail.longest);
+        assert!(marked.queue > 2.0 * tail.queue, "{} {}", marked.queue, tail.queue);
+        let more = marked.traffic.completion_p50 - tail.traffic.completion_p50;
+        // A round trip is 2.05 ms without the queue.
+        assert!((Time::from_us(2_050)..Time::from_us(3 * 2_050)).contains(&more), "{more}");
+    }
 }

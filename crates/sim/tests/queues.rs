@@ -52,8 +52,8 @@ fn each_discipline_holds_the_queue_where_it_is_meant_to() {
             assert_eq!(u64::from(link.mark_series.iter().sum::<u32>()), link.marks, "{kind}");
             assert!(ecn || link.drops > 0, "{kind}");
             let goodput = result.traffic[0].goodput.as_bps() as f64;
-            // Payload is 1460 of 1538 B at the most; without any queue windows that are halved would still fill three quarters of the link.
-            assert!((7.1e6..9.5e6).contains(&goodput), "{kind}: {goodput} bit/s");
+            // Payload is 1448 of 1538 B: 9.41 Mbit/s of a full link. RED leaves 3 % of it in ns-2 (`references.rs`); slow start's losses may cost as much again.
+            assert!((8.85e6..9.42e6).contains(&goodput), "{kind}: {goodput} bit/s");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The page's data, from results made by hand: what each number must be is said here, not read off the code.
 
 use serde_json::Value;
+use sim::import::Interface;
 use sim::report::{Comparison, ComparisonRow, ReportData, SCHEMA, render};
 use sim::results::{
     Attempt, AttemptState, Balance, Breakdown, CriticalSegment, Disk, Event, Flow, Interval, Job, JobBytes, JobState,
@@ -324,8 +325,9 @@ fn plain_traffic_has_no_job() {
         traffic: vec![TrafficOutcome {
             name: "long 1".to_owned(),
             kind: "long".to_owned(),
-            begun: 2,
-            completed: 2,
+            begun: 5,
+            completed: 4,
+            completion_cdf: vec![(s(0.5), 1), (s(1.5), 4)],
             jain: 1.0,
             ..TrafficOutcome::default()
         }],
@@ -333,7 +335,8 @@ fn plain_traffic_has_no_job() {
     };
     let data = json(&ReportData::from(&run));
     assert_eq!((data["jobs"].as_array().unwrap().len(), data["charts"].as_array().unwrap().len()), (0, 0));
-    assert_eq!(data["traffic"][0]["begun"], 2);
+    assert_eq!(data["traffic"][0]["begun"], 5);
+    assert_eq!(data["traffic"][0]["completion"], serde_json::json!([[0.5, 0.25], [1.5, 1.0]]));
 }
 
 #[test]
@@ -359,7 +362,10 @@ fn a_run_stands_beside_the_history_that_it_re_does() {
     let file = "/tests/traces/wordcount-nocombine-10mbit/job_1795217314114_0009.jhist";
     let bytes = std::fs::read(env!("CARGO_MANIFEST_DIR").to_owned() + file).unwrap();
     let (_, jobs) = hadoop::history::read(&bytes).unwrap();
-    let data = Comparison::with_actual(&result(), &jobs[0], "");
+    // A worker's interface, the master's, which is none, and one of a host that the job did not use.
+    let interface = |host: &str, received, sent| Interface { host: host.to_owned(), received, sent };
+    let interfaces = [interface("w1", 70_000_000, 60_000_000), interface("m", 1, 2), interface("elsewhere", 3, 4)];
+    let data = Comparison::with_actual(&result(), &jobs[0], &interfaces, "");
     let rows: Vec<_> = data.rows.iter().map(|row| (row.name.as_str(), row.predicted, row.actual)).collect();
     // The run above, launched at 0.5 s, with no map output; the history, read with an independent decoder.
     let want = [
@@ -371,6 +377,8 @@ fn a_run_stands_beside_the_history_that_it_re_does() {
         ("a reducer after its shuffle, mean", 2.0, 6.048),
         ("map output", 0.0, 386_196_972.0),
         ("bytes shuffled", 50_000_000.0, 386_196_972.0),
+        ("workers' interfaces, received", 50_000_000.0, 70_000_000.0),
+        ("workers' interfaces, sent", 49_000_000.0, 60_000_000.0),
     ];
     assert_eq!(rows.len(), want.len());
     for (row, want) in rows.iter().zip(want) {
@@ -383,7 +391,18 @@ fn a_run_stands_beside_the_history_that_it_re_does() {
 /// After a change of the data, `TRUNKLINE_BLESS=1` writes the file anew.
 #[test]
 fn the_page_is_tested_with_what_this_crate_writes() {
-    let mut data = ReportData::from(&result());
+    let mut run = result();
+    run.traffic = vec![TrafficOutcome {
+        name: "background".to_owned(),
+        begun: 5,
+        completed: 4,
+        completion_p50: s(1.5),
+        completion_max: s(1.5),
+        completion_cdf: vec![(s(0.5), 1), (s(1.5), 4)],
+        jain: 1.0,
+        ..TrafficOutcome::default()
+    }];
+    let mut data = ReportData::from(&run);
     data.comparison = Some(Comparison {
         title: "Predicted beside actual".to_owned(),
         note: "Made by hand.".to_owned(),

@@ -166,6 +166,8 @@ fn what_is_wrong_is_said_with_its_place() {
         ("[network]\ntopology = \"two-rack\"\n[job]", "2:12", "did you mean `two-racks`?"),
         ("[tcp]\ncontrol = \"qbic\"\n[job]", "2:11", "did you mean `cubic`?"),
         ("[tcp]\nmin-rto = \"200 s\"\n[job]", "2:11", "it exceeds `max-rto`, 2 min"),
+        ("[tcp]\nqueue-restart = 5\n[job]", "2:17", "TCP never stops, so it cannot restart"),
+        ("[tcp]\nqueue-threshold = 4\nqueue-restart = 5\n[job]", "3:17", "it exceeds `queue-threshold`, 4"),
         ("[tcp]\nsack = 1\n[job]", "2:8", "this must be true or false, and is a whole number"),
         ("[node]\npreset = \"xeon\"\n[job]", "2:10", "`xeon` is not a value here; one of: epyc-vm"),
         ("node = \"nexus8\"\n[job]", "1:8", "did you mean `nexus7`?"),

@@ -15,29 +15,28 @@ fn traffic<'a>(result: &'a RunResult, name: &str) -> &'a TrafficOutcome {
 
 /// Two nodes over a bottleneck of 155 Mbit/s, 40 ms there and back, sockets of 64 KB.
 fn long_path(stripe: &str, more: &str) -> String {
-    format!(
-        r#"
+    let network = r#"
         [cluster]
         workers = 2
         [network]
         topology = "dumbbell"
         delay = "0 us"
         rate = "10 Gbit/s"
-        core = {{ rate = "155 Mbit/s", delay = "20 ms" }}
-        queue = {{ limit = "2000 packets" }}
+        core = { rate = "155 Mbit/s", delay = "20 ms" }
+        queue = { limit = "2000 packets" }
         framing = "none"
         [tcp]
         receive-buffer = "65535 B"
         send-buffer = "65535 B"
         window-scaling = false
-        [[traffic]]
-        name = "many"
-        kind = "stripe"
-        from = "worker-2"
-        stripe = {{ {stripe} }}
-        {more}
-        "#
-    )
+        "#;
+    scenario(network, "worker-2", stripe, more)
+}
+
+/// The traffic "many", of one stream over several, in this network.
+fn scenario(network: &str, from: &str, stripe: &str, more: &str) -> String {
+    let traffic = format!("name = \"many\"\nkind = \"stripe\"\nfrom = \"{from}\"\nstripe = {{ {stripe} }}");
+    format!("{network}\n[[traffic]]\n{traffic}\n{more}")
 }
 
 #[test]
@@ -151,8 +150,7 @@ fn what_others_keep_follows_the_policy() {
 
 /// Two nodes, two paths through switches of their own.
 fn two_paths(stripe: &str, more: &str) -> String {
-    format!(
-        r#"
+    let network = r#"
         [cluster]
         workers = 1
         [network]
@@ -160,21 +158,15 @@ fn two_paths(stripe: &str, more: &str) -> String {
         delay = "0 us"
         rate = "1 Gbit/s"
         link = [
-            {{ from = "worker-1", to = "near", rate = "40 Mbit/s", delay = "10 ms" }},
-            {{ from = "near", to = "master" }},
-            {{ from = "worker-1", to = "far", rate = "10 Mbit/s", delay = "50 ms" }},
-            {{ from = "far", to = "master" }},
+            { from = "worker-1", to = "near", rate = "40 Mbit/s", delay = "10 ms" },
+            { from = "near", to = "master" },
+            { from = "worker-1", to = "far", rate = "10 Mbit/s", delay = "50 ms" },
+            { from = "far", to = "master" },
         ]
-        host-queue = {{ limit = "100 packets" }}
+        host-queue = { limit = "100 packets" }
         framing = "none"
-        [[traffic]]
-        name = "many"
-        kind = "stripe"
-        from = "worker-1"
-        stripe = {{ {stripe} }}
-        {more}
-        "#
-    )
+        "#;
+    scenario(network, "worker-1", stripe, more)
 }
 
 #[test]
@@ -229,76 +221,4 @@ fn what_is_wrong_is_said() {
     let text = "[[traffic]]\nkind = \"long\"\nstripe = { streams = 2 }";
     let error = Scenario::parse("test.toml", text, &[]).expect_err(text).to_string();
     assert!(error.contains("long traffic has no `stripe`"), "{error}");
-}
-
-/// TCP flows and one connection of two subflows on the same way: what the connection gets in terms of a TCP flow's mean.
-fn share_of_one_tcp(coupling: &str, others: u32, core: &str) -> f64 {
-    let text = format!(
-        r#"
-        [cluster]
-        workers = 2
-        [network]
-        topology = "dumbbell"
-        delay = "1 ms"
-        rate = "1 Gbit/s"
-        core = {{ delay = "18 ms", {core} }}
-        queue = {{ limit = "67 packets" }}
-        [tcp]
-        control = "sack-reno"
-        [[traffic]]
-        name = "others"
-        kind = "long"
-        from = "worker-2"
-        flows = {others}
-        jitter = "1 s"
-        [[traffic]]
-        name = "ours"
-        kind = "mptcp"
-        from = "worker-2"
-        stripe = {{ streams = 2, coupling = "{coupling}" }}
-        [run]
-        until = "300 s"
-        warm-up = "20 s"
-        "#
-    );
-    let result = run(&text);
-    let of = |name| traffic(&result, name).goodput_warm.as_bps() as f64;
-    assert_eq!(traffic(&result, "ours").kind, "mptcp");
-    f64::from(others) * of("ours") / of("others")
-}
-
-#[test]
-fn coupled_subflows_are_one_tcp_where_losses_come_by_themselves() {
-    // Losses of 1 in 500 that nobody causes: LIA's w = sqrt(2 a / p) with a = 1/4 is half of Reno's, so that two are one; as RFC 6356 has it.
-    let lossy = |coupling| share_of_one_tcp(coupling, 1, "rate = \"1 Gbit/s\", loss = 0.002");
-    let (none, lia) = (lossy("none"), lossy("lia"));
-    assert!((1.8..=2.2).contains(&none), "two flows are two flows: {none}");
-    assert!((0.9..=1.1).contains(&lia), "{lia}");
-}
-
-#[test]
-fn coupled_subflows_take_about_as_much_as_one_tcp_of_a_full_queue() {
-    let full = |coupling| share_of_one_tcp(coupling, 4, "rate = \"20 Mbit/s\"");
-    let uncoupled = full("none");
-    assert!(uncoupled > 1.6, "two flows are two flows: {uncoupled}");
-    // Drop-tail does not drop in proportion: two small windows lose somewhat less often than one large one.
-    for coupling in ["lia", "olia", "balia"] {
-        let share = full(coupling);
-        assert!(share < 0.75 * uncoupled && share > 0.5, "{coupling}: {share}, uncoupled {uncoupled}");
-    }
-}
-
-#[test]
-fn coupled_subflows_use_both_paths_at_least_as_well_as_the_better_one() {
-    let until = "[run]\nuntil = \"60 s\"\nwarm-up = \"20 s\"";
-    let goodput = |stripe: &str| {
-        let text = two_paths(stripe, until).replace("kind = \"stripe\"", "kind = \"mptcp\"");
-        traffic(&run(&text), "many").goodput_warm.as_bps() as f64 / 1e6
-    };
-    let alone = goodput("paths = [\"near\"]");
-    assert!(alone > 36.0, "{alone}");
-    for coupling in ["lia", "olia", "balia"] {
-        let both = goodput(&format!("paths = [\"near\", \"far\"], coupling = \"{coupling}\""));
-        assert!(both > alone, "{coupling}: {both} over both, {alone} over the better one");
-    }
 }

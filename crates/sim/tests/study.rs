@@ -131,6 +131,31 @@ fn curves_are_judged_by_their_claims() {
 }
 
 #[test]
+fn a_constant_series_is_one_run_along_the_axis_and_a_figure_has_its_own_short_form() {
+    let sweep = "quick-set = [\"network.delay='40 ms'\"]\n\
+                 [figure.x]\nlabel = \"delay\"\nunit = \"ms\"\nset = [\"network.delay='{x} ms'\"]\nvalues = [5, 20, 40]\n\
+                 [[figure.series]]\nname = \"swept\"\n[[figure.series]]\nname = \"scenario's\"\nconstant = true\n\
+                 [[figure.claim]]\ntext = \"the swept is twice, half, a quarter\"\nrule = \"above\"\nseries = [\"swept\"]\nthan = \"scenario's\"\nto = 5\n\
+                 [[figure.claim]]\ntext = \"not so at 20\"\nrule = \"above\"\nseries = [\"swept\"]\nthan = \"scenario's\"\nfrom = 20\n";
+    let study = study(&figure(sweep));
+    let plan = Plan::new(&study, false, None).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plan.runs.len(), 2 * (3 + 1), "two seeds of each x, and of the scenario as it stands");
+    let outcome = run(&study, false);
+    assert_eq!(verdicts(&outcome), [Some(Verdict::Reproduced), Some(Verdict::NotReproduced)]);
+    let constant = &outcome.figures[0].curves[1];
+    assert_eq!((constant.x.len(), constant.set.len()), (3, 0), "a value at each x, by no keys");
+    for mean in &constant.mean {
+        let rate = mean.expect("a value");
+        assert!((rate / closed_form(0.01) - 1.0).abs() < 0.01, "{rate}");
+    }
+    // The short form's keys come last: all of it is at 40 ms.
+    let quick = run(&study, true);
+    for mean in quick.figures[0].curves.iter().flat_map(|curve| &curve.mean) {
+        assert!((mean.expect("a value") / closed_form(0.04) - 1.0).abs() < 0.01, "{mean:?}");
+    }
+}
+
+#[test]
 fn an_unknown_that_decides_is_named() {
     let unknown = "[[unknown]]\nname = \"way\"\ntext = \"the length of the way\"\n\
                    [[unknown.assumption]]\nname = \"short\"\nset = [\"network.delay='10 ms'\"]\n\

@@ -170,11 +170,11 @@ fn a_crashed_node_is_silent_and_after_its_return_resets_old_connections() {
     let handle = driver.open(0, 1, Config::default());
     driver.send(handle, End::Client, 10_000_000, 1);
     driver.run(Time::from_ms(50));
-    driver.transport.node_down(driver.now, 1);
+    driver.transport.node_down(driver.now, 1, &mut driver.events);
     let crashed = driver.now;
     driver.run(crashed + Time::from_secs(2));
     assert_eq!(driver.happened(), [Happened::Connected], "nobody notices at once");
-    driver.transport.node_up(1);
+    driver.transport.node_up(driver.now, 1, &mut driver.events);
     driver.run(crashed + Time::from_secs(10));
     assert!(
         matches!(driver.happened()[1..], [Happened::Reset(End::Client), Happened::Gone { .. }]),
@@ -191,7 +191,7 @@ fn a_crashed_node_is_silent_and_after_its_return_resets_old_connections() {
 #[test]
 fn opening_to_a_dead_node_fails_after_the_retries() {
     let mut driver = Driver::new(2);
-    driver.transport.node_down(Time::ZERO, 1);
+    driver.transport.node_down(Time::ZERO, 1, &mut driver.events);
     driver.open(0, 1, Config { syn_retries: 6, ..Config::default() });
     driver.run(Time::MAX);
     assert!(matches!(driver.happened()[..], [Happened::Reset(End::Client), Happened::Gone { .. }]), "{:?}", driver.log);

@@ -13,7 +13,7 @@ mod work;
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
 pub use hosts::Hosts;
 pub use replay::replay;
-pub use settings::{Settings, SettingsError};
+pub use settings::{Interface, Settings, SettingsError};
 pub use work::{Machines, Work};
 
 use crate::scenario::{Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};

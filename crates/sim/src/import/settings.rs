@@ -1,16 +1,31 @@
 //! A job's configuration in Hadoop's own properties, as scenario keys.
 
+use std::borrow::Cow;
 use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A run's description: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, and `job_jar_bytes`.
+/// Bytes through a host's interface during a recorded run, headers included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// The host.
+    pub host: String,
+    /// What it received.
+    pub received: u64,
+    /// What it sent.
+    pub sent: u64,
+}
+
+/// A run's description: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, `job_jar_bytes`, and `[interface_bytes]` with `received` and
+/// `sent` of each host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Scenario keys with their values as TOML, and the property that each is from.
     pub keys: Vec<(&'static str, String, String)>,
     /// The rate to which each worker's link is shaped.
     pub shaped: Option<String>,
+    /// What was counted at the interfaces.
+    pub interfaces: Vec<Interface>,
 }
 
 /// A description that cannot be read.
@@ -97,6 +112,10 @@ impl Settings {
             };
             settings.keys.push(("mapreduce.job-jar", format!("\"{} B\"", bytes.as_str()), "job_jar_bytes".to_owned()));
         }
+        if let Some(hosts) = table.get("interface_bytes") {
+            settings.interfaces = interfaces(hosts)
+                .map_err(|at| SettingsError { line: line(at), message: INTERFACE_BYTES.to_owned() })?;
+        }
         let Some(DeValue::Table(configuration)) = table.get("configuration").map(Spanned::get_ref) else {
             let message = "no table [configuration] with Hadoop's properties".to_owned();
             return Err(SettingsError { line: 1, message });
@@ -116,6 +135,22 @@ impl Settings {
         }
         Ok(settings)
     }
+}
+
+const INTERFACE_BYTES: &str = "[interface_bytes] needs `HOST = { received = BYTES, sent = BYTES }`";
+
+/// The hosts of `[interface_bytes]`, or where it is not what it should be.
+fn interfaces(table: &Spanned<DeValue<'_>>) -> Result<Vec<Interface>, usize> {
+    let DeValue::Table(hosts) = table.get_ref() else { return Err(table.span().start) };
+    let host = |(host, counted): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+        let bytes = |key| match counted.get_ref().get(key).map(Spanned::get_ref) {
+            Some(DeValue::Integer(bytes)) => bytes.as_str().parse().ok(),
+            _ => None,
+        };
+        let interface = |(received, sent)| Interface { host: host.get_ref().clone().into_owned(), received, sent };
+        bytes("received").zip(bytes("sent")).map(interface).ok_or(counted.span().start)
+    };
+    hosts.iter().map(host).collect()
 }
 
 impl Unit {

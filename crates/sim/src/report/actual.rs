@@ -1,6 +1,7 @@
 //! A run that re-does a recorded job, beside the record.
 
 use super::data::{Comparison, ComparisonRow};
+use crate::import::{Hosts, Interface};
 use crate::results::{self, AttemptState, Phase, RunResult, TaskKind};
 use hadoop::history::{Attempt, JobHistory, Task};
 use units::Time;
@@ -16,12 +17,25 @@ struct Figures {
     mean_reduce: Option<f64>,
     map_output: Option<f64>,
     shuffled: Option<f64>,
+    received: Option<f64>,
+    sent: Option<f64>,
 }
 
 impl Comparison {
-    /// The run's first job beside the history of the job that it re-does.
-    pub fn with_actual(result: &RunResult, history: &JobHistory, note: &str) -> Self {
-        let (predicted, actual) = (simulated(result), recorded(history));
+    /// The run's first job beside the history of the job that it re-does, and what went through the interfaces of the workers that the history names
+    /// beside what was counted there in its run, as far as it was.
+    pub fn with_actual(result: &RunResult, history: &JobHistory, interfaces: &[Interface], note: &str) -> Self {
+        let (mut predicted, mut actual) = (simulated(result), recorded(history));
+        let hosts = Hosts::of(history, Some(result.nodes.len().saturating_sub(1) as u32));
+        let counted = || interfaces.iter().filter_map(|interface| Some((interface, hosts.number(&interface.host)?)));
+        for (interface, number) in counted() {
+            let Some(node) = result.nodes.get(number as usize) else { continue };
+            let add = |sum: &mut Option<f64>, bytes: u64| *sum = Some(sum.unwrap_or_default() + bytes as f64);
+            add(&mut predicted.received, node.interface_received.get());
+            add(&mut predicted.sent, node.interface_sent.get());
+            add(&mut actual.received, interface.received);
+            add(&mut actual.sent, interface.sent);
+        }
         let row = |name: &str, unit, predicted: Option<f64>, actual: Option<f64>| {
             let (predicted, actual) = (predicted?, actual?);
             Some(ComparisonRow { name: name.to_owned(), unit, predicted, actual, interval: None })
@@ -35,6 +49,8 @@ impl Comparison {
             row("a reducer after its shuffle, mean", "s", predicted.mean_reduce, actual.mean_reduce),
             row("map output", "B", predicted.map_output, actual.map_output),
             row("bytes shuffled", "B", predicted.shuffled, actual.shuffled),
+            row("workers' interfaces, received", "B", predicted.received, actual.received),
+            row("workers' interfaces, sent", "B", predicted.sent, actual.sent),
         ];
         let rows = rows.into_iter().flatten().collect();
         Self { title: "Predicted beside actual".to_owned(), note: note.to_owned(), rows }
@@ -66,6 +82,7 @@ fn recorded(history: &JobHistory) -> Figures {
         mean_reduce: mean(reduces.iter().filter_map(|a| Some(since(a.shuffle_finish_ms?, a.finish_ms?)))),
         map_output: counted("MAP_OUTPUT_MATERIALIZED_BYTES"),
         shuffled: counted("REDUCE_SHUFFLE_BYTES"),
+        ..Figures::default()
     }
 }
 
@@ -93,5 +110,6 @@ fn simulated(result: &RunResult) -> Figures {
         mean_reduce: mean(reduces().map(|(a, at)| since(at, a.finish))),
         map_output: Some(bytes.map_output.get() as f64),
         shuffled: Some((bytes.shuffle_local + bytes.shuffle_remote).get() as f64),
+        ..Figures::default()
     }
 }

@@ -1,5 +1,6 @@
 //! What the page reads. `report/src/data.ts` mirrors it; the two change together.
 
+use super::FieldData;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -28,6 +29,9 @@ pub struct ReportData {
     pub traffic: Vec<Traffic>,
     /// The master, then the workers.
     pub nodes: Vec<Node>,
+    /// Where wireless nodes were; left out where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<FieldData>,
     /// Task attempts.
     pub attempts: Attempts,
     /// Series over simulated time.
@@ -166,6 +170,8 @@ pub struct Traffic {
     pub completion_p99_s: f64,
     /// The longest.
     pub completion_max_s: f64,
+    /// Cumulative distribution of completion times: seconds, share of the complete.
+    pub completion: Vec<(f64, f64)>,
     /// Jain's fairness index.
     pub jain: f64,
 }

@@ -1,7 +1,7 @@
 //! From a run's results to the page's data.
 
 use super::data::{Attempts, Balance, Count, Flows, Happening, Job, Node, Phase, ReportData, Segment, Traffic};
-use super::{SCHEMA, place, series, setup};
+use super::{SCHEMA, field, place, series, setup};
 use crate::results::{self, AttemptState, JobState, RunResult, TaskKind, Waiting};
 use crate::scenario::Scenario;
 use units::Time;
@@ -37,6 +37,7 @@ impl ReportData {
             comparison: None,
             traffic: result.traffic.iter().map(traffic).collect(),
             nodes: result.nodes.iter().map(node).collect(),
+            field: field::field(result),
             attempts: attempts(result),
             charts: series::charts(result),
             flows: flows(result),
@@ -50,7 +51,7 @@ fn seconds(time: Time) -> f64 {
     ((time.as_ps() + 500_000) / 1_000_000) as f64 / 1e6
 }
 
-fn milliseconds(time: Time) -> u64 {
+pub(super) fn milliseconds(time: Time) -> u64 {
     (time.as_ps() + 500_000_000) / 1_000_000_000
 }
 
@@ -178,6 +179,8 @@ fn balance(law: &results::Balance) -> Balance {
 }
 
 fn traffic(outcome: &results::TrafficOutcome) -> Traffic {
+    let all = outcome.completion_cdf.last().map_or(1.0, |(_, count)| *count as f64);
+    let point = |(time, count): &(Time, u64)| (time.as_secs_f64(), *count as f64 / all);
     Traffic {
         name: outcome.name.clone(),
         begun: outcome.begun,
@@ -188,6 +191,7 @@ fn traffic(outcome: &results::TrafficOutcome) -> Traffic {
         completion_p95_s: outcome.completion_p95.as_secs_f64(),
         completion_p99_s: outcome.completion_p99.as_secs_f64(),
         completion_max_s: outcome.completion_max.as_secs_f64(),
+        completion: outcome.completion_cdf.iter().map(point).collect(),
         jain: outcome.jain,
     }
 }
@@ -291,17 +295,20 @@ fn flows(result: &RunResult) -> Flows {
     out
 }
 
+/// The node that an event concerns: a fault's words name it where the event itself does not.
+pub(super) fn node_of(event: &results::Event, result: &RunResult) -> Option<u32> {
+    let position = |word| result.nodes.iter().position(|node| node.name == word);
+    event.node.or_else(|| place::words(&event.detail).find_map(position).map(|node| node as u32))
+}
+
 fn events(result: &RunResult) -> Vec<Happening> {
-    // A fault's words name the node where the event itself does not.
-    let named = |text: &str| place::words(text).find_map(|word| result.nodes.iter().position(|node| node.name == word));
-    let node = |event: &results::Event| event.node.or_else(|| named(&event.detail).map(|node| node as u32));
     // Attempts say themselves how they ended, in the Gantt and its table.
     let of_machines = result.events.iter().filter(|event| !event.kind.starts_with("attempt-"));
     of_machines
         .take(MOST_EVENTS)
         .map(|event| Happening {
             at_s: seconds(event.at),
-            node: node(event).map_or(-1, i64::from),
+            node: node_of(event, result).map_or(-1, i64::from),
             kind: event.kind.clone(),
             text: event.detail.clone(),
         })

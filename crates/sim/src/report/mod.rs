@@ -5,6 +5,7 @@
 
 mod actual;
 mod data;
+mod field;
 mod from_run;
 mod place;
 mod series;
@@ -14,6 +15,7 @@ pub use data::{
     Attempts, Balance, Chart, Comparison, ComparisonRow, Count, Fact, Flows, Happening, Job, Node, Phase, ReportData,
     Segment, Series, Traffic,
 };
+pub use field::{FieldData, Frames, StationData};
 
 use serde::Serialize;
 

@@ -94,7 +94,22 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     if network.loss > 0.0 {
         wires = format!("{wires}, loss {}", network.loss);
     }
+    if let Some(wifi) = &network.wifi {
+        let range = wifi.range.map_or(String::new(), |range| format!(", range {range}"));
+        wires = format!(
+            "802.11{}, {}, {} rate, {}, transmit queues of {} packets{range}",
+            wifi.standard.word(),
+            wifi.mode.word(),
+            wifi.rate_control.word(),
+            wifi.propagation.model.word(),
+            wifi.queue.packets,
+        );
+    }
     facts.push(fact("Network", wires));
+    if let Some(mobility) = &scenario.mobility {
+        let sides: Vec<_> = mobility.area.iter().map(ToString::to_string).collect();
+        facts.push(fact("Nodes", format!("{} in {}", mobility.model.word(), sides.join(" by "))));
+    }
     for shape in &network.shape {
         let nodes = match &shape.nodes {
             Nodes::All => "all nodes".to_owned(),
@@ -131,6 +146,8 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     options.extend((tcp.ecn || tcp.control == Control::Dctcp).then_some("ECN"));
     options.extend(tcp.hystart.then_some("HyStart++"));
     options.extend(tcp.pacing.then_some("paced"));
+    options.extend(tcp.push_flow_control.then_some("push flow control"));
+    options.extend(scenario.injection_limits().map(|_| "transmit queue watched"));
     let options = options.join(", ");
     facts.push(fact(
         "TCP",

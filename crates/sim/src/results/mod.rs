@@ -3,8 +3,11 @@
 //! Wall time and CPU time never enter it, so the same scenario and seed give the same [`RunResult`] bit for bit.
 //! Tables refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row of `jobs`.
 
+mod energy;
+pub mod field;
 mod folder;
 mod job;
+mod master;
 mod network;
 mod pcapng;
 mod statistics;
@@ -14,11 +17,14 @@ mod tables;
 mod traffic;
 mod traffic_view;
 
+pub use energy::{EnergyUse, NodeEnergy};
+pub use field::Field;
 pub use folder::{FlowFile, Folder, FolderError};
 pub use job::{
     Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase, TaskKind,
     Waiting,
 };
+pub use master::{Master, RpcServer};
 pub use network::{Bond, Disk, Flow, Link, NetworkTotals, Node};
 pub use pcapng::{Capture, Frame};
 pub use statistics::{Estimate, t_quantile};
@@ -58,14 +64,20 @@ pub struct RunResult {
     pub nodes: Vec<Node>,
     /// Disks of the nodes, or of the hosts they share.
     pub disks: Vec<Disk>,
+    /// Where nodes were, of a wireless run alone.
+    pub field: Option<Field>,
     /// Sums over the whole network.
     pub network: NetworkTotals,
+    /// The master node's side of calls, where the run has jobs.
+    pub master: Option<Master>,
     /// The length of one step of every sampled series; a series holds one value per step from time zero on.
     pub sample_interval: Time,
     /// Retransmitted segments in each step, all flows together.
     pub retransmissions: Vec<u32>,
     /// Retransmission timeouts in each step, all flows together.
     pub timeouts: Vec<u32>,
+    /// What nodes have drawn, where that is known.
+    pub energy: Option<EnergyUse>,
     /// What happened that a reader should see: faults, lost nodes, failed attempts, give-ups.
     pub events: Vec<Event>,
     /// The conservation laws, each with its two sides.

@@ -1,10 +1,10 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
 use super::traffic_view::{TrafficView, traffic_view};
-use super::{Balance, Bond, Job, JobState, RunResult, Waiting};
+use super::{Balance, Bond, EnergyUse, Job, JobState, Master, NodeEnergy, RpcServer, RunResult, Waiting};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use units::Time;
+use units::{Energy, Time};
 
 /// The version of `result.json`; its number goes up when a field changes its meaning or goes away.
 pub const SCHEMA: &str = "trunkline-result/1";
@@ -23,14 +23,17 @@ struct Summary<'a> {
     jobs: Vec<JobView<'a>>,
     traffic: Vec<TrafficView<'a>>,
     network: NetworkView,
+    /// The master node's side of calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    master: Option<MasterView>,
     /// The links that were used most.
     links: Vec<LinkView<'a>>,
     nodes: Vec<NodeView<'a>>,
     disks: Vec<DiskView<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     bonds: Vec<BondView<'a>>,
-    /// Null: no power is modelled.
-    energy: Option<()>,
+    /// Null where the scenario does not say what its hardware draws.
+    energy: Option<EnergyView<'a>>,
     events: Vec<EventView<'a>>,
     ledger: Vec<BalanceView<'a>>,
 }
@@ -82,6 +85,47 @@ struct NetworkView {
     retransmissions: u64,
     timeouts: u64,
     zero_windows: u64,
+}
+
+#[derive(Serialize)]
+struct MasterView {
+    pushed_messages: u64,
+    pushed_per_s: f64,
+    zero_windows: u64,
+    retransmissions: u64,
+    servers: Vec<ServerView>,
+}
+
+#[derive(Serialize)]
+struct ServerView {
+    name: &'static str,
+    calls: u64,
+    latency_mean_s: f64,
+    latency_max_s: f64,
+    queue_max_calls: u32,
+    unread: u64,
+}
+
+#[derive(Serialize)]
+struct EnergyView<'a> {
+    total_j: f64,
+    /// Between submission and end, of all nodes.
+    jobs_j: Vec<Option<f64>>,
+    /// Time to the first dead battery.
+    first_empty_s: Option<f64>,
+    nodes: Vec<NodeEnergyView<'a>>,
+}
+
+#[derive(Serialize)]
+struct NodeEnergyView<'a> {
+    name: &'a str,
+    total_j: f64,
+    idle_j: f64,
+    screen_j: f64,
+    cpu_j: f64,
+    battery_j: Option<f64>,
+    battery_left_j: Option<f64>,
+    empty_s: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -197,6 +241,7 @@ pub fn to_json(result: &RunResult) -> String {
             timeouts: totals.timeouts,
             zero_windows: totals.zero_windows,
         },
+        master: result.master.as_ref().map(|master| master_view(master, result.ended_at)),
         links: links(result),
         bonds: result.bonds.iter().map(|bond| bond_view(bond, result)).collect(),
         nodes: result
@@ -222,7 +267,7 @@ pub fn to_json(result: &RunResult) -> String {
                 busy_s: disk.busy.as_secs_f64(),
             })
             .collect(),
-        energy: None,
+        energy: result.energy.as_ref().map(|energy| energy_view(energy, result)),
         events: result
             .events
             .iter()
@@ -234,6 +279,43 @@ pub fn to_json(result: &RunResult) -> String {
     let mut text = serde_json::to_string_pretty(&summary).unwrap_or_default();
     text.push('\n');
     text
+}
+
+fn energy_view<'a>(energy: &EnergyUse, result: &'a RunResult) -> EnergyView<'a> {
+    let node = |node: &NodeEnergy| NodeEnergyView {
+        name: &result.nodes[node.node as usize].name,
+        total_j: node.total().as_joules(),
+        idle_j: node.idle.as_joules(),
+        screen_j: node.screen.as_joules(),
+        cpu_j: node.processor.as_joules(),
+        battery_j: node.battery.map(|(whole, _)| whole.as_joules()),
+        battery_left_j: node.battery.map(|(_, left)| left.as_joules()),
+        empty_s: node.empty.map(Time::as_secs_f64),
+    };
+    EnergyView {
+        total_j: energy.total().as_joules(),
+        jobs_j: energy.jobs.iter().map(|job| job.map(Energy::as_joules)).collect(),
+        first_empty_s: energy.first_empty().map(Time::as_secs_f64),
+        nodes: energy.nodes.iter().map(node).collect(),
+    }
+}
+
+fn master_view(master: &Master, ended: Time) -> MasterView {
+    let server = |server: &RpcServer| ServerView {
+        name: server.name,
+        calls: server.calls,
+        latency_mean_s: server.latency_mean.as_secs_f64(),
+        latency_max_s: server.latency_max.as_secs_f64(),
+        queue_max_calls: server.queue_max,
+        unread: server.unread,
+    };
+    MasterView {
+        pushed_messages: master.pushed,
+        pushed_per_s: if ended > Time::ZERO { master.pushed as f64 / ended.as_secs_f64() } else { 0.0 },
+        zero_windows: master.zero_windows,
+        retransmissions: master.retransmissions,
+        servers: master.servers.iter().map(server).collect(),
+    }
 }
 
 /// The links in the order of their use, the first of equally used ones first.

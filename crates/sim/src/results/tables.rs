@@ -2,7 +2,7 @@
 //!
 //! Written with `parquet`'s own column writer: its Arrow side would multiply the time to compile.
 
-use super::{AttemptState, Flow, Locality, RunResult, TaskKind};
+use super::{AttemptState, Field, Flow, Locality, RunResult, TaskKind};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -124,6 +124,9 @@ pub fn tables(result: &RunResult) -> Vec<Table> {
     }
     tables.extend([nodes(result), disks(result), samples(result), events(result), messages(result), clients(result)]);
     tables.push(occupancy(result));
+    if let Some(field) = &result.field {
+        tables.extend([positions(field), frames(field)]);
+    }
     tables
 }
 
@@ -340,5 +343,29 @@ fn events(result: &RunResult) -> Table {
             .map(|link| link.name.clone())
             .unwrap_or_default(),
         detail: Text = event.detail.clone(),
+    })
+}
+
+/// Where each station's course or speed changed.
+fn positions(field: &Field) -> Table {
+    let rows = field.stations.iter().flat_map(|station| station.way.iter().map(move |at| (station, *at)));
+    table!("positions", rows, |(of, (time, x, y))| {
+        time_s: Float = seconds(time),
+        station: Text = of.name.clone(),
+        x_m: Float = x,
+        y_m: Float = y,
+    })
+}
+
+fn frames(field: &Field) -> Table {
+    let name = |station: u32| field.stations.get(station as usize).map(|of| of.name.clone()).unwrap_or_default();
+    table!("frames", &field.frames, |row| {
+        time_s: Float = seconds(row.at),
+        duration_s: Float = seconds(row.duration),
+        from: Text = name(row.from),
+        to: Text = row.to.map(name).unwrap_or_default(),
+        kind: Text = row.kind.name().to_owned(),
+        packets: Integer = i64::from(row.packets),
+        fate: Text = row.fate.name().to_owned(),
     })
 }

@@ -40,6 +40,8 @@ pub struct TrafficOutcome {
     pub completion_p99: Time,
     /// Its maximum.
     pub completion_max: Time,
+    /// Its cumulative distribution: how many took no longer than this, right to 1/128, at a few hundred points.
+    pub completion_cdf: Vec<(Time, u64)>,
     /// Completion time over that of the same flow alone on its path, sent at its link's rate; of flows and sessions.
     pub slowdown: Option<Spread>,
     /// Completion times and slowdowns by size, where there is more than one class of it: up to 100 KB, up to 10 MB, above.

@@ -14,6 +14,7 @@ pub fn check(scenario: &Scenario, tree: &Tree, problems: &mut Problems) {
     let mut check = Check { scenario, tree, problems };
     check.cluster();
     check.network();
+    check.wireless();
     check.tcp();
     check.marks();
     if !scenario.job.is_empty() {
@@ -316,6 +317,17 @@ impl Check<'_> {
         if tcp.initial_rto > tcp.max_rto {
             let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
             self.says("tcp.initial-rto", message, "an initial timeout below the maximum");
+        }
+        match (tcp.queue_restart, tcp.queue_threshold) {
+            (Some(_), None) => {
+                let help = "set `queue-threshold` too, or leave it out";
+                self.says("tcp.queue-restart", "TCP never stops, so it cannot restart", help);
+            }
+            (Some(restart), Some(threshold)) if restart > threshold => {
+                let message = format!("it exceeds `queue-threshold`, {threshold}");
+                self.says("tcp.queue-restart", message, "a level no higher than the one at which TCP stops");
+            }
+            _ => {}
         }
     }
 

@@ -35,6 +35,31 @@ section! {
     }
 }
 
+section! {
+    /// The master node's side of calls: its one reader and one receive buffer per connection, for NameNode, ResourceManager and JobTracker. What does
+    /// not leave a buffer in time closes its window.
+    pub struct Master {
+        /// CPU time that a server's reader spends on each call, and on each 8 KB of a long one before its end, before it has left the receive buffer, of one core at
+        /// speed 1; 0 reads at once.
+        read_cost: Time = Time::ZERO, WORK;
+        /// Calls that may wait for each handler (`ipc.server.handler.queue.size`); while they do, what arrives stays in the receive buffers.
+        queue: u32 = 100, 1..=1_000_000;
+        /// Calls that the JobTracker, or each server of the ResourceManager, serves at a time (`mapred.job.tracker.handler.count`,
+        /// `yarn.resourcemanager.resource-tracker.client.thread-count`); left out, 10 for hadoop1 and 50 for yarn. The NameNode's are `hdfs.handlers`.
+        handlers: Option<u32> = None, 1..=10_000;
+        /// CPU time of each of these calls, of one core at speed 1; left out, 400 us for hadoop1 and 150 us for yarn. The NameNode's is
+        /// `hdfs.call-cost`.
+        call_cost: Option<Time> = None, WORK;
+        /// Receive buffer of each connection to the masters; left out, `tcp.receive-buffer`.
+        receive_buffer: Option<Bytes> = None, Bytes::new(256)..=Bytes::from_mib(1 << 10);
+        /// All connections to the masters share so much receive buffer, in place of `receive-buffer`: each may hold as much as nobody holds (dynamic
+        /// thresholds, Choudhury and Hahne 1998), and 2 KB in any case.
+        shared_buffer: Option<Bytes> = None, Bytes::new(256)..=Bytes::from_mib(1 << 10);
+        /// Whether workers send their heartbeats over connections of their own.
+        heartbeat_connections: bool = false;
+    }
+}
+
 choice! {
     /// How jobs share the cluster.
     pub enum Scheduler {

@@ -7,7 +7,7 @@ use super::problem::{Problems, Span};
 use super::tree::{Entry, Tree, Value};
 use serde_json::{Map, Value as Json, json};
 use std::ops::RangeInclusive;
-use units::{BitRate, Bytes, Quantity, Time};
+use units::{BitRate, Bytes, Distance, Energy, Frequency, Power, Quantity, Speed, Time};
 
 /// A type that a key's value may have.
 pub trait Key: Sized {
@@ -478,7 +478,7 @@ macro_rules! quantity_key {
         }
     )*};
 }
-quantity_key!(Time, Bytes, BitRate);
+quantity_key!(Time, Bytes, BitRate, Distance, Speed, Frequency, Power, Energy);
 
 impl<K: Key> Key for Option<K> {
     type Range = K::Range;

@@ -11,6 +11,7 @@ mod flows;
 mod graph;
 mod hadoop;
 pub(crate) mod key;
+mod mobility;
 mod network;
 mod nodes;
 mod plan;
@@ -23,12 +24,15 @@ mod tcp;
 mod traffic;
 mod traffic_check;
 pub(crate) mod tree;
+mod wifi;
+mod wifi_check;
 mod wiring;
 
 pub use bond::{Bond, BondHash, BondMode, Lacp};
 pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage};
 pub use document::{reference, schema};
-pub use hadoop::{Hdfs, Job, MapReduce, Scheduler, WorkloadKind};
+pub use hadoop::{Hdfs, Job, MapReduce, Master, Scheduler, WorkloadKind};
+pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number};
 pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedKind};
@@ -38,6 +42,11 @@ pub use run::{Fault, Run};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{Control, Recovery, Tcp};
 pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
+pub use wifi::{
+    AccessPoint, Aggregation, ChannelWidth, Driver, DriverScheduling, FadingKind, Gain, Level, NodeRadio, PathLossKind,
+    PowerSave, Propagation, Radio, RateControlKind, ReceiverKind, RoutingKind, ShadowingKind, Wifi, WifiDrop, WifiMode,
+    WifiQueue, WifiQueueKind, WifiStandard, Wire,
+};
 
 use key::{Key, Section, section};
 use problem::Problems;
@@ -56,10 +65,14 @@ section! {
         storage: Storage = Storage::default();
         /// The network between the nodes.
         network: Network = Network::default();
+        /// Where nodes are, and how they move (topology wifi).
+        mobility: Option<Mobility> = None;
         /// TCP of every node.
         tcp: Tcp = Tcp::default();
         /// HDFS.
         hdfs: Hdfs = Hdfs::default();
+        /// The master node's side of calls.
+        master: Master = Master::default();
         /// MapReduce.
         mapreduce: MapReduce = MapReduce::default();
         /// The job, or a list of jobs.
@@ -132,6 +145,9 @@ impl Scenario {
             self.cluster.workers = self.cluster.group.iter().map(|group| group.count).fold(0, u32::saturating_add);
         }
         self.network.settle();
+        if self.network.topology == TopologyKind::Wifi {
+            self.mobility.get_or_insert_default();
+        }
     }
 }
 

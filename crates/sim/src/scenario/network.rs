@@ -5,6 +5,7 @@ use super::key::{Key, choice, section, wrong_kind};
 use super::problem::Problems;
 use super::queue::{Port, Queue, QueueLimit, SharedBuffer};
 use super::tree::{Tree, Value};
+use super::wifi::Wifi;
 use serde_json::{Value as Json, json};
 use units::{BitRate, Bytes, Time};
 
@@ -33,6 +34,8 @@ choice! {
         ParkingLot = "parking-lot",
         /// As `[[network.link]]` says.
         Graph = "graph",
+        /// All nodes on the air, as `[network.wifi]` and `[mobility]` say.
+        Wifi = "wifi",
     }
 }
 
@@ -93,6 +96,8 @@ section! {
         link: Vec<GraphLink> = Vec::new();
         /// Several links in the place of one, used as one.
         bond: Vec<Bond> = Vec::new();
+        /// Radios and the air between them (topology wifi).
+        wifi: Option<Wifi> = None;
     }
 }
 
@@ -311,6 +316,9 @@ impl Network {
 
     /// Fills in what follows from other keys.
     pub fn settle(&mut self) {
+        if self.topology == TopologyKind::Wifi {
+            self.wifi.get_or_insert_default();
+        }
         let links = self.link.iter_mut().filter_map(|link| link.queue.as_mut());
         let ports = self.port.iter_mut().map(|port| &mut port.queue);
         let others = [Some(&mut self.queue), Some(&mut self.host_queue), self.core.queue.as_mut()];

@@ -21,7 +21,7 @@ impl Scenario {
     /// Racks of the topology.
     pub fn racks(&self) -> u32 {
         match self.network.topology {
-            TopologyKind::Star => 1,
+            TopologyKind::Star | TopologyKind::Wifi => 1,
             TopologyKind::TwoRacks | TopologyKind::Dumbbell => 2,
             TopologyKind::Tree | TopologyKind::LeafSpine => self.network.racks,
             TopologyKind::FatTree => self.network.ports * self.network.ports / 2,

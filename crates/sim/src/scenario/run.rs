@@ -33,6 +33,8 @@ section! {
         seed: u64 = 1, 0..=(i64::MAX as u64);
         /// Simulated time at which the run ends, if all jobs and traffic have not ended before.
         until: Time = Time::from_secs(86_400), Time::from_ns(1)..=Time::from_secs(86_400 * 180);
+        /// A run whose jobs make no progress for this long fails with an account of who waits for what; 0 for never.
+        no_progress: Time = Time::from_secs(2 * 3600), Time::ZERO..=Time::from_secs(86_400 * 180);
         /// Step of the sampled series; doubled as often as needed to keep a series within 4,096 steps.
         sample: Time = Time::from_ms(100), Time::from_us(1)..=Time::from_secs(86_400);
         /// Whether to keep, exactly, for how long each queue has each length; it takes about a third more time.

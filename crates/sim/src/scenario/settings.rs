@@ -52,9 +52,23 @@ impl Scenario {
             hystart: tcp.hystart,
             pacing: tcp.pacing,
             window_validation: tcp.window_validation,
+            push_flow_control: tcp.push_flow_control,
             control,
             ..tcp::Config::default()
         }
+    }
+
+    /// How much TCP puts into its nodes' transmit queues; none where it does not look at them.
+    pub fn injection_limits(&self) -> Option<tcp::InjectionLimits> {
+        let tcp = &self.tcp;
+        let limits = tcp::InjectionLimits {
+            packets: tcp.queue_threshold,
+            restart: tcp.queue_restart,
+            delay: tcp.queue_time,
+            bytes: tcp.queue_bytes,
+            per_flow: tcp.small_queue,
+        };
+        (limits != tcp::InjectionLimits::default()).then_some(limits)
     }
 
     /// Bytes that a packet costs on the wire beyond its IP length.

@@ -82,6 +82,21 @@ section! {
         pacing: bool = false;
         /// Whether the congestion window grows only while it holds data back (RFC 7661); else with every acknowledgement, as in ns-2.
         window_validation: bool = true;
+        /// TCP push flow control (Lee 2014, Algorithm 2): once the peer has closed its window, acknowledgements of pushed segments do not tell the
+        /// round-trip time and leave the congestion window no larger than what was in flight, until a round trip has gone well.
+        push_flow_control: bool = false;
+        /// Transmit queueing level control (Lee 2014, Algorithm 1): TCP stops injecting while so many packets wait in its node's transmit queue, the one of
+        /// the first link on the way. Left out, it looks at no queue. With `queue-bytes`, `queue-time` and `small-queue` each of them holds.
+        queue_threshold: Option<u32> = None, 1..=1_000_000;
+        /// Once stopped by `queue-threshold`, TCP starts again when fewer wait than this; left out, than the threshold.
+        queue_restart: Option<u32> = None, 1..=1_000_000;
+        /// TCP stops injecting while as much waits as the link sends in this time at its rate of the moment: a threshold that adapts.
+        queue_time: Option<Time> = None, Time::from_us(1)..=Time::from_secs(60);
+        /// TCP stops injecting while so many bytes wait, as with byte queue limits.
+        queue_bytes: Option<Bytes> = None, BUFFERS;
+        /// TCP small queues: each connection has no more in the transmit queue than it sends in this time at its own pace, but two segments in any
+        /// case. Linux has 1 ms, on Wi-Fi 8 ms.
+        small_queue: Option<Time> = None, Time::from_us(1)..=Time::from_secs(1);
         /// Smallest retransmission timeout.
         min_rto: Time = Time::from_ms(200), TIMEOUTS;
         /// Retransmission timeout before a round trip is measured.

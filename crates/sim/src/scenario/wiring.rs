@@ -13,6 +13,7 @@ impl Scenario {
         let mut wiring = Wiring { scenario: self, nodes: &nodes, topology: Topology::new(), bridges: BTreeMap::new() };
         match self.network.topology {
             TopologyKind::Graph => wiring.graph(),
+            TopologyKind::Wifi => wiring.air(),
             TopologyKind::Dcell => wiring.dcell(),
             _ => wiring.racks(),
         }
@@ -112,7 +113,11 @@ impl Wiring<'_> {
                     self.topology.connect(ends[0], ends[1], &spec);
                 }
             }
-            TopologyKind::Star | TopologyKind::FatTree | TopologyKind::Dcell | TopologyKind::Graph => {}
+            TopologyKind::Star
+            | TopologyKind::FatTree
+            | TopologyKind::Dcell
+            | TopologyKind::Graph
+            | TopologyKind::Wifi => {}
         }
         for node in self.nodes {
             let Some(switch) = switches.get(node.rack as usize - 1) else { continue };
@@ -182,6 +187,13 @@ impl Wiring<'_> {
         self.topology.connect_both(bridge, rack, forth, back);
         self.bridges.insert(host, bridge);
         bridge
+    }
+
+    /// Nodes without a wire between them.
+    fn air(&mut self) {
+        for node in self.nodes {
+            self.topology.add_host(node.name.as_str());
+        }
     }
 
     fn graph(&mut self) {

@@ -55,6 +55,9 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
     if figure.series.is_empty() || figure.series.iter().any(|series| series.name.is_empty()) {
         problems.add(&at("series"), "a figure has at least one [[figure.series]], each with a `name`");
     }
+    if figure.x.is_none() && figure.series.iter().any(|series| series.constant) {
+        problems.add(&at("series"), "a constant series stands beside others along an `x`");
+    }
     if figure.metric.is_empty() && figure.series.iter().any(|series| series.metric.is_none()) {
         problems.add(&at("metric"), "a figure has a `metric`, or each of its series has");
     }

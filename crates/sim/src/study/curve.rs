@@ -3,8 +3,7 @@
 use super::file::{Figure, FigureKind, Reduce, Series};
 use super::plan::{PlannedCurve, PlannedPoint, measured_by};
 use super::record::{Measured, Record};
-use super::rule::Interval;
-use crate::results::Estimate;
+use super::rule::Sample;
 
 /// A point of a curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +11,7 @@ pub struct Point {
     pub x: f64,
     pub label: String,
     /// None where no seed gave a value.
-    pub y: Option<Interval>,
+    pub y: Option<Sample>,
 }
 
 /// A curve of one series under one assumption.
@@ -39,15 +38,11 @@ pub fn curve(figure: &Figure, planned: &PlannedCurve, records: &[Record]) -> Cur
 }
 
 fn swept(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Record]) -> Point {
-    let values: Vec<f64> = point
-        .runs
-        .iter()
-        .filter_map(|run| match measured(figure, series, &records[*run])? {
-            Measured::Number(value) => Some(value),
-            Measured::List(_) | Measured::Missing(()) => None,
-        })
-        .collect();
-    Point { x: point.x, label: point.label.clone(), y: interval(&values) }
+    let value = |run: &usize| match measured(figure, series, &records[*run])? {
+        Measured::Number(value) => Some(value),
+        Measured::List(_) | Measured::Missing(()) => None,
+    };
+    Point { x: point.x, label: point.label.clone(), y: Sample::of(point.runs.iter().map(value).collect()) }
 }
 
 /// A point for each step of the samples that every seed has; a step's x is its end.
@@ -56,8 +51,8 @@ fn timed(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Reco
     let steps = lists.iter().map(Vec::len).min().unwrap_or_default();
     let step = point.runs.first().map_or(0.0, |run| records[*run].step_s);
     let at = |step_number: usize| {
-        let values: Vec<f64> = lists.iter().map(|list| list[step_number]).collect();
-        Point { x: (step_number + 1) as f64 * step, label: String::new(), y: interval(&values) }
+        let values = lists.iter().map(|list| Some(list[step_number])).collect();
+        Point { x: (step_number + 1) as f64 * step, label: String::new(), y: Sample::of(values) }
     };
     (0..steps).map(at).collect()
 }
@@ -68,7 +63,8 @@ fn dots(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Recor
     for run in &point.runs {
         let xs = figure.x_metric.as_ref().and_then(|metric| records[*run].values.get(metric));
         if let (Some(Measured::List(xs)), Some(Measured::List(ys))) = (xs, measured(figure, series, &records[*run])) {
-            let pair = |(x, y): (&f64, f64)| Point { x: *x, label: String::new(), y: Some(Interval::exactly(y)) };
+            let pair =
+                |(x, y): (&f64, f64)| Point { x: x * figure.scale, label: String::new(), y: Sample::of(vec![Some(y)]) };
             dots.extend(xs.iter().zip(ys).map(pair));
         }
     }
@@ -123,37 +119,5 @@ fn reduced(how: Reduce, value: &Measured) -> Measured {
             };
             Measured::List(list.iter().scan(0.0, add).collect())
         }
-    }
-}
-
-/// The mean with its 95 % interval; the value itself where there is one.
-fn interval(values: &[f64]) -> Option<Interval> {
-    let estimate = Estimate::of(values)?;
-    let half_width = estimate.half_width.unwrap_or(0.0);
-    Some(Interval { low: estimate.mean - half_width, mean: estimate.mean, high: estimate.mean + half_width })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_reduced_as_by_hand() {
-        let list = Measured::List(vec![2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
-        let number = |how| match reduced(how, &list) {
-            Measured::Number(value) => value,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(number(Reduce::Mean), 5.0);
-        assert_eq!(number(Reduce::Peak), 9.0);
-        assert_eq!(number(Reduce::Sum), 40.0);
-        // The textbook example of a deviation of 2 about a mean of 5.
-        assert!((number(Reduce::Variation) - 0.4).abs() < 1e-12);
-        assert_eq!(
-            reduced(Reduce::Cumulative, &Measured::List(vec![1.0, 0.0, 2.5])),
-            Measured::List(vec![1.0, 1.0, 3.5])
-        );
-        assert_eq!(reduced(Reduce::Mean, &Measured::List(vec![])), Measured::Missing(()));
-        assert_eq!(reduced(Reduce::Peak, &Measured::Number(3.0)), Measured::Number(3.0), "a number stays");
     }
 }

@@ -154,6 +154,8 @@ section! {
         seeds: Option<u32> = None, 1..=1000;
         /// Whether `--quick` has it.
         quick: bool = true;
+        /// Keys that its points set in the short form, after all others, in place of those of the study's.
+        quick_set: Option<Vec<String>> = None;
         /// The unknown under whose assumptions it is judged.
         unknown: Option<String> = None;
         /// What is measured: a path into `result.json` (`traffic.reads.goodput_bps`), or `link.NAME.drops`.
@@ -164,11 +166,11 @@ section! {
         x_metric: Option<String> = None;
         /// What becomes of a list.
         reduce: Reduce = Reduce::Value;
-        /// What the metric is multiplied by.
+        /// What the metric is multiplied by; of a scatter both are.
         scale: f64 = 1.0;
         /// The label of the y axis, without unit.
         label: String = String::new();
-        /// The unit of the y axis.
+        /// The unit of the y axis; of a scatter that of both.
         unit: String = String::new();
         /// What is varied.
         x: Option<Axis> = None;
@@ -210,6 +212,8 @@ section! {
         metric: Option<String> = None;
         /// Another divisor than the figure's.
         per: Option<String> = None;
+        /// Whether it stays the same along `x`, whose keys it does not set: a line to compare the others with.
+        constant: bool = false;
     }
 }
 

@@ -66,7 +66,13 @@ fn of_figure(study: &Study, planned: &PlannedFigure, quick: bool, records: &[Rec
         (None, FigureKind::Time) => {
             Some(AxisOutcome { label: "simulated time".to_owned(), unit: "s".to_owned(), log: false, categories: None })
         }
-        (None, _) => None,
+        (None, FigureKind::Scatter) => figure.x_metric.as_ref().map(|metric| AxisOutcome {
+            label: metric.rsplit('.').next().unwrap_or_default().replace('_', " "),
+            unit: figure.unit.clone(),
+            log: false,
+            categories: None,
+        }),
+        (None, FigureKind::Sweep) => None,
     };
     FigureOutcome {
         id: figure.id.clone(),
@@ -78,6 +84,7 @@ fn of_figure(study: &Study, planned: &PlannedFigure, quick: bool, records: &[Rec
         unit: figure.unit.clone(),
         x: axis,
         metric: figure.metric.clone(),
+        scenario: figure.scenario.as_ref().unwrap_or(&study.file.scenario).clone(),
         set: [&study.file.set[..], &figure.set].concat(),
         verdict: findings.iter().filter_map(|finding| finding.verdict).min(),
         findings,
@@ -114,7 +121,7 @@ struct Judged<'a> {
 impl Judged<'_> {
     fn curve(&self, curve: &Curve) -> CurveOutcome {
         let series = &self.figure.series[curve.series];
-        let axis = self.figure.x.iter().flat_map(|axis| axis.set.clone());
+        let axis = self.figure.x.iter().filter(|_| !series.constant).flat_map(|axis| axis.set.clone());
         let mut set = series.set.clone();
         if let (Some(unknown), Some(assumption)) = (self.planned.unknown, curve.assumption) {
             set.splice(0..0, self.study.file.unknown[unknown].assumption[assumption].set.iter().cloned());
@@ -123,11 +130,12 @@ impl Judged<'_> {
         CurveOutcome {
             series: series.name.clone(),
             assumption: curve.assumption.map(|assumption| self.assumption(assumption)),
+            constant: series.constant,
             set,
             x: curve.points.iter().map(|point| point.x).collect(),
-            mean: curve.points.iter().map(|point| point.y.map(|y| y.mean)).collect(),
-            low: curve.points.iter().map(|point| point.y.map(|y| y.low)).collect(),
-            high: curve.points.iter().map(|point| point.y.map(|y| y.high)).collect(),
+            mean: curve.points.iter().map(|point| point.y.as_ref().map(|y| y.interval.mean)).collect(),
+            low: curve.points.iter().map(|point| point.y.as_ref().map(|y| y.interval.low)).collect(),
+            high: curve.points.iter().map(|point| point.y.as_ref().map(|y| y.interval.high)).collect(),
         }
     }
 
@@ -145,7 +153,7 @@ impl Judged<'_> {
         let of = |curve: &&Curve| self.figure.series[curve.series].name == series && curve.assumption == assumption;
         let curve = self.curves.iter().find(of);
         let inside = |point: &super::curve::Point| {
-            let y = point.y.filter(|_| (from..=to).contains(&point.x))?;
+            let y = point.y.clone().filter(|_| (from..=to).contains(&point.x))?;
             Some((point.x, y))
         };
         curve.map(|curve| curve.points.iter().filter_map(inside).collect()).unwrap_or_default()
@@ -160,10 +168,13 @@ impl Judged<'_> {
         let unit = &self.figure.unit;
         let under = |assumption| {
             let points = self.points(&published.series, assumption, x, x);
-            let (_, ours) = points.first()?;
-            let off = (ours.mean / published.value - 1.0) * 100.0;
-            let detail =
-                format!("ours {} {unit}, published {} {unit} ({off:+.1} %)", value(*ours), number(published.value));
+            let ours = points.first()?.1.interval;
+            let times = ours.mean / published.value;
+            let off =
+                if times >= 10.0 { format!("{times:.0} times") } else { format!("{:+.1} %", (times - 1.0) * 100.0) };
+            let with_unit = |number: String| format!("{number} {unit}").trim_end().to_owned();
+            let (ours_text, published) = (with_unit(value(ours)), with_unit(number(published.value)));
+            let detail = format!("ours {ours_text}, published {published} ({off})");
             Some((ours.within(least, most), detail))
         };
         let place = published.x.map_or_else(String::new, |x| {
@@ -171,13 +182,15 @@ impl Judged<'_> {
             format!(" at {} {}", number(x), axis.map_or("", |axis| &axis.unit)).trim_end().to_owned()
         });
         self.finding(
-            format!("{}{place}: {} {unit}", published.series, number(published.value)),
+            format!("{}{place}: {} {unit}", published.series, number(published.value)).trim_end().to_owned(),
             or(&published.place, &self.figure.place),
             format!(
                 "the 95 % interval lies within {:.0} % of {} {unit}",
                 published.tolerance * 100.0,
                 number(published.value)
-            ),
+            )
+            .trim_end()
+            .to_owned(),
             under,
         )
     }

@@ -79,6 +79,8 @@ pub struct FigureOutcome {
     pub x: Option<AxisOutcome>,
     /// What was measured.
     pub metric: String,
+    /// The file of its scenario, one of [`Outcome::files`].
+    pub scenario: String,
     /// Keys that all its points set.
     pub set: Vec<String>,
     /// Its curves, for each assumption.
@@ -113,6 +115,8 @@ pub struct CurveOutcome {
     pub series: String,
     /// The assumption under which it was measured.
     pub assumption: Option<String>,
+    /// Whether it is one run along the axis: a line to compare the others with.
+    pub constant: bool,
     /// Keys that its points set.
     pub set: Vec<String>,
     /// x.

@@ -101,6 +101,7 @@ fn figure_of(
     let file = figure.scenario.as_ref().unwrap_or(&study.file.scenario);
     let text = study.text(file).unwrap_or_default();
     let name = format!("{}/{file}", study.name);
+    let quickly: &[String] = if quick { figure.quick_set.as_ref().unwrap_or(&study.file.quick.set) } else { &[] };
     let mut curves = Vec::new();
     for assumption in assumptions {
         let assumed: &[String] = match (unknown, assumption) {
@@ -110,7 +111,7 @@ fn figure_of(
         for (position, series) in figure.series.iter().enumerate() {
             let mut points = Vec::new();
             for (x, label, set) in points_of(figure, quick) {
-                let quickly: &[String] = if quick { &study.file.quick.set } else { &[] };
+                let set = if series.constant { Vec::new() } else { set };
                 let all = [&study.file.set, &figure.set, assumed, &series.set, &set[..], quickly].concat();
                 let scenario = Scenario::parse(&name, text, &all)?;
                 let digest = scenario.digest();

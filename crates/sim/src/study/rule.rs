@@ -1,6 +1,7 @@
 //! Whether what a claim says holds, in three values: the intervals over seeds say yes, say no, or do not settle it.
 
 use super::file::{Claim, Rule};
+use crate::results::Estimate;
 use std::fmt::Write;
 
 /// A mean and the 95 % interval about it.
@@ -20,20 +21,18 @@ pub enum Truth {
 }
 
 impl Interval {
-    /// A value without spread.
-    pub const fn exactly(value: f64) -> Self {
-        Self { low: value, mean: value, high: value }
+    /// The mean of values and its interval; the value itself where there is one.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let estimate = Estimate::of(values)?;
+        let half_width = estimate.half_width.unwrap_or(0.0);
+        Some(Self { low: estimate.mean - half_width, mean: estimate.mean, high: estimate.mean + half_width })
     }
 
-    fn times(self, factor: f64) -> Self {
-        Self { low: self.low * factor, mean: self.mean * factor, high: self.high * factor }
-    }
-
-    /// Whether it is at least another: no, if even its upper end is below the other's lower.
-    fn at_least(self, other: Self) -> Truth {
-        if self.low >= other.high {
+    /// Whether it is at least a bound: no, if even its upper end is below.
+    fn at_least(self, bound: f64) -> Truth {
+        if self.low >= bound {
             Truth::Yes
-        } else if self.high < other.low {
+        } else if self.high < bound {
             Truth::No
         } else {
             Truth::Unsure
@@ -42,30 +41,71 @@ impl Interval {
 
     /// Whether it lies within bounds: yes if all of it does, no if none of it does.
     pub fn within(self, least: f64, most: f64) -> Truth {
-        self.at_least(Self::exactly(least)).min(Self::exactly(most).at_least(self))
+        let at_most = Self { low: -self.high, mean: -self.mean, high: -self.low };
+        self.at_least(least).min(at_most.at_least(-most))
+    }
+}
+
+/// A value of a curve: that of each seed, and all together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    by_seed: Vec<Option<f64>>,
+    pub interval: Interval,
+}
+
+impl Sample {
+    /// None where no seed gave a value.
+    pub fn of(by_seed: Vec<Option<f64>>) -> Option<Self> {
+        let values: Vec<f64> = by_seed.iter().flatten().copied().collect();
+        Interval::of(&values).map(|interval| Self { by_seed, interval })
+    }
+
+    /// What two values come to, seed by seed, where both have one. Every random quantity has its own stream, so that a seed gives both the same
+    /// arrivals and sizes: what these do to both drops out (common random numbers and the paired t interval: Law, Simulation Modeling and Analysis,
+    /// sections 10.2.1 and 11.2).
+    fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Option<Interval> {
+        let pairs = self.by_seed.iter().zip(&other.by_seed);
+        let values: Vec<f64> = pairs.filter_map(|(a, b)| Some(of((*a)?, (*b)?))).collect();
+        Interval::of(&values)
+    }
+
+    /// Whether it is at least `factor` times another, and what lies between them.
+    fn at_least(&self, other: &Self, factor: f64) -> (Truth, String) {
+        let Some(between) = self.paired(other, |a, b| a - factor * b) else {
+            return (Truth::Unsure, "no seed has both".to_owned());
+        };
+        let times = if factor == 1.0 { String::new() } else { format!("{} times ", number(factor)) };
+        (between.at_least(0.0), format!("{} more than {times}that", value(between)))
     }
 }
 
 /// The points of one curve that count: x and value.
-pub type Points = Vec<(f64, Interval)>;
+pub type Points = Vec<(f64, Sample)>;
 
 /// What a claim comes to on one curve, or a curve and the one it is compared with: the truth, and the point that decides.
 pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, String) {
     let (least, most) = (claim.least.unwrap_or(f64::NEG_INFINITY), claim.most.unwrap_or(f64::INFINITY));
     match claim.rule {
-        Rule::Between => worst(points.iter().map(|(x, y)| (y.within(least, most), at(*x, *y)))),
-        Rule::Rises => worst(pairs(points).map(|((x0, y0), (x1, y1))| {
-            (y1.at_least(y0.times(1.0 - claim.slack)), format!("{}, then {}", at(x0, y0), at(x1, y1)))
+        Rule::Between => worst(points.iter().map(|(x, y)| (y.interval.within(least, most), at(*x, y.interval)))),
+        Rule::Rises => worst(points.windows(2).map(|pair| {
+            let ((x0, y0), (x1, y1)) = (&pair[0], &pair[1]);
+            let (truth, between) = y1.at_least(y0, 1.0 - claim.slack);
+            (truth, format!("{}, then {}: {between}", at(*x0, y0.interval), at(*x1, y1.interval)))
         })),
-        Rule::Falls => worst(pairs(points).map(|((x0, y0), (x1, y1))| {
-            (y0.times(1.0 + claim.slack).at_least(y1), format!("{}, then {}", at(x0, y0), at(x1, y1)))
+        Rule::Falls => worst(points.windows(2).map(|pair| {
+            let ((x0, y0), (x1, y1)) = (&pair[0], &pair[1]);
+            let (truth, between) = y0.at_least(y1, 1.0 / (1.0 + claim.slack));
+            (truth, format!("{}, then {}: the first {between}", at(*x0, y0.interval), at(*x1, y1.interval)))
         })),
         Rule::Above => worst(matched(points, than).map(|(x, y, other)| {
-            (y.at_least(other.times(claim.factor)), format!("{} against {}", at(x, y), value(other)))
+            let (truth, between) = y.at_least(other, claim.factor);
+            (truth, format!("{} against {}: {between}", at(x, y.interval), value(other.interval)))
         })),
         Rule::Ratio => worst(matched(points, than).map(|(x, y, other)| {
-            let ratio = Interval { low: y.low / other.high, mean: y.mean / other.mean, high: y.high / other.low };
-            (ratio.within(least, most), format!("{} / {} = {}", at(x, y), value(other), number(ratio.mean)))
+            let ratio = y.paired(other, |a, b| a / b).filter(|ratio| ratio.low.is_finite() && ratio.high.is_finite());
+            let truth = ratio.map_or(Truth::Unsure, |ratio| ratio.within(least, most));
+            let ratio = ratio.map_or_else(|| "no number".to_owned(), value);
+            (truth, format!("{} / {} = {ratio}", at(x, y.interval), value(other.interval)))
         })),
         Rule::Peak => peak(points, least, most),
         Rule::Knee => knee(points, claim.part, least, most),
@@ -85,23 +125,20 @@ fn worst(comparisons: impl Iterator<Item = (Truth, String)>) -> (Truth, String) 
     worst
 }
 
-fn pairs(points: &Points) -> impl Iterator<Item = ((f64, Interval), (f64, Interval))> {
-    points.windows(2).map(|pair| (pair[0], pair[1]))
-}
-
-fn matched<'a>(points: &'a Points, than: Option<&'a Points>) -> impl Iterator<Item = (f64, Interval, Interval)> + 'a {
+fn matched<'a>(points: &'a Points, than: Option<&'a Points>) -> impl Iterator<Item = (f64, &'a Sample, &'a Sample)> {
     points.iter().filter_map(move |(x, y)| {
         let (_, other) = than?.iter().find(|(other_x, _)| other_x == x)?;
-        Some((*x, *y, *other))
+        Some((*x, y, other))
     })
 }
 
 /// Every x whose value may be the greatest counts.
 fn peak(points: &Points, least: f64, most: f64) -> (Truth, String) {
-    let bar = points.iter().map(|(_, y)| y.low).fold(f64::NEG_INFINITY, f64::max);
-    let greatest = points.iter().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
-    let detail = greatest.map_or_else(String::new, |(x, y)| format!("greatest {}", at(*x, *y)));
-    let mut inside = points.iter().filter(|(_, y)| y.high >= bar).map(|(x, _)| (least..=most).contains(x));
+    let intervals = || points.iter().map(|(x, y)| (x, y.interval));
+    let bar = intervals().map(|(_, y)| y.low).fold(f64::NEG_INFINITY, f64::max);
+    let greatest = intervals().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    let detail = greatest.map_or_else(String::new, |(x, y)| format!("greatest {}", at(*x, y)));
+    let mut inside = intervals().filter(|(_, y)| y.high >= bar).map(|(x, _)| (least..=most).contains(x));
     let first = inside.next();
     let truth = match first {
         Some(first) if inside.all(|other| other == first) => {
@@ -119,14 +156,14 @@ fn peak(points: &Points, least: f64, most: f64) -> (Truth, String) {
 /// For each point after the first, whether it lies below a part of the greatest before it.
 fn below(points: &Points, part: f64) -> impl Iterator<Item = (f64, Interval, Truth)> {
     let mut greatest: Option<Interval> = None;
-    points.iter().map(move |(x, y)| {
+    points.iter().map(|(x, y)| (*x, y.interval)).map(move |(x, y)| {
         let truth = match greatest {
             Some(greatest) if y.high < greatest.low * part => Truth::Yes,
             Some(greatest) if y.low < greatest.high * part => Truth::Unsure,
             _ => Truth::No,
         };
-        greatest = Some(greatest.filter(|greatest| greatest.mean >= y.mean).unwrap_or(*y));
-        (*x, *y, truth)
+        greatest = Some(greatest.filter(|greatest| greatest.mean >= y.mean).unwrap_or(y));
+        (x, y, truth)
     })
 }
 
@@ -172,9 +209,9 @@ fn no_knee(points: &Points, part: f64) -> (Truth, String) {
 /// With the 95 % interval of Fisher's transformation of r.
 fn correlation(points: &Points, least: f64, most: f64) -> (Truth, String) {
     let n = points.len() as f64;
-    let mean = |value: fn(&(f64, Interval)) -> f64| points.iter().map(value).sum::<f64>() / n;
-    let (mx, my) = (mean(|(x, _)| *x), mean(|(_, y)| y.mean));
-    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|(x, y)| of(x - mx, y.mean - my)).sum::<f64>();
+    let mean = |value: fn(&(f64, Sample)) -> f64| points.iter().map(value).sum::<f64>() / n;
+    let (mx, my) = (mean(|(x, _)| *x), mean(|(_, y)| y.interval.mean));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|(x, y)| of(x - mx, y.interval.mean - my)).sum::<f64>();
     let r = sum(&|x, y| x * y) / libm::sqrt(sum(&|x, _| x * x) * sum(&|_, y| y * y));
     if !r.is_finite() || n < 4.0 {
         return (Truth::Unsure, "too few dots, or no spread".to_owned());
@@ -216,20 +253,34 @@ pub fn number(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn spread(low: f64, high: f64) -> Interval {
-        Interval { low, mean: f64::midpoint(low, high), high }
+    /// Of one seed.
+    fn exactly(value: f64) -> Sample {
+        seeds(&[value])
+    }
+
+    fn seeds(values: &[f64]) -> Sample {
+        Sample::of(values.iter().copied().map(Some).collect()).expect("values")
+    }
+
+    /// Two seeds whose 95 % interval that is: half its width is t = 12.706 times half of what lies between them.
+    fn spread(low: f64, high: f64) -> Sample {
+        let (mean, off) = (f64::midpoint(low, high), (high - low) / 2.0 / 12.706_205);
+        let sample = seeds(&[mean - off, mean + off]);
+        assert!((sample.interval.low - low).abs() < 1e-6 && (sample.interval.high - high).abs() < 1e-6);
+        sample
     }
 
     fn claim(rule: Rule) -> Claim {
         Claim { rule, ..Claim::default() }
     }
 
-    fn truth(claim: &Claim, points: &[(f64, Interval)]) -> Truth {
+    fn truth(claim: &Claim, points: &[(f64, Sample)]) -> Truth {
         decide(claim, &points.to_vec(), None).0
     }
 
     #[test]
     fn an_interval_meets_a_bound_wholly_not_at_all_or_in_part() {
+        let spread = |low: f64, high: f64| Interval { low, mean: f64::midpoint(low, high), high };
         assert_eq!(spread(9.0, 11.0).within(8.0, 12.0), Truth::Yes);
         assert_eq!(spread(9.0, 11.0).within(9.0, 11.0), Truth::Yes, "the bounds belong to it");
         assert_eq!(spread(9.0, 11.0).within(10.0, 20.0), Truth::Unsure);
@@ -238,22 +289,43 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_is_sure_where_intervals_are_apart() {
+    fn a_rise_is_sure_where_seeds_agree_on_it() {
         let rises = claim(Rule::Rises);
         let (low, high) = (spread(1.0, 2.0), spread(3.0, 4.0));
-        assert_eq!(truth(&rises, &[(1.0, low), (2.0, high)]), Truth::Yes);
+        assert_eq!(truth(&rises, &[(1.0, low.clone()), (2.0, high.clone())]), Truth::Yes);
         assert_eq!(truth(&rises, &[(1.0, high), (2.0, low)]), Truth::No);
-        assert_eq!(truth(&rises, &[(1.0, low), (2.0, spread(1.5, 3.0))]), Truth::Unsure);
+        // Two of three seeds rise.
+        assert_eq!(truth(&rises, &[(1.0, seeds(&[1.0, 2.0, 3.0])), (2.0, seeds(&[2.0, 3.0, 2.0]))]), Truth::Unsure);
+        // Seeds are far apart, and rise alike: by 1, 2 and 1.5, whose mean is 1.5 and whose interval is 4.3027 x 0.5 / sqrt(3) = 1.242 to each side.
+        let (before, after) = (seeds(&[100.0, 200.0, 300.0]), seeds(&[101.0, 202.0, 301.5]));
+        assert!(after.interval.low < before.interval.mean, "the intervals themselves say nothing");
+        let (truth_of, detail) = decide(&rises, &vec![(1.0, before), (2.0, after)], None);
+        assert_eq!(truth_of, Truth::Yes);
+        assert!(detail.ends_with("1.5 ± 1.242 more than that"), "{detail}");
         // A tenth of the value before is forgiven, not more.
         let slack = Claim { slack: 0.1, ..claim(Rule::Rises) };
-        assert_eq!(truth(&slack, &[(1.0, Interval::exactly(10.0)), (2.0, Interval::exactly(9.0))]), Truth::Yes);
-        assert_eq!(truth(&slack, &[(1.0, Interval::exactly(10.0)), (2.0, Interval::exactly(8.9))]), Truth::No);
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(9.0))]), Truth::Yes);
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(8.9))]), Truth::No);
+        let slack = Claim { slack: 0.1, ..claim(Rule::Falls) };
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(10.9))]), Truth::Yes);
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(11.1))]), Truth::No);
+    }
+
+    #[test]
+    fn seeds_without_a_value_pair_with_nothing() {
+        let above = |ours: Vec<Option<f64>>, other: Vec<Option<f64>>| {
+            let (ours, other) = (Sample::of(ours).expect("a value"), Sample::of(other).expect("a value"));
+            decide(&claim(Rule::Above), &vec![(1.0, ours)], Some(&vec![(1.0, other)])).0
+        };
+        // The first seed alone has both.
+        assert_eq!(above(vec![Some(2.0), None, Some(1.0)], vec![Some(1.0), Some(9.0), None]), Truth::Yes);
+        assert_eq!(above(vec![Some(2.0), None], vec![None, Some(1.0)]), Truth::Unsure);
     }
 
     #[test]
     fn a_knee_stands_where_the_curve_first_falls_below_its_part() {
         let curve = [(1.0, 900.0), (2.0, 950.0), (4.0, 480.0), (8.0, 40.0), (16.0, 60.0)];
-        let curve: Vec<_> = curve.into_iter().map(|(x, y)| (x, Interval::exactly(y))).collect();
+        let curve: Vec<_> = curve.into_iter().map(|(x, y)| (x, exactly(y))).collect();
         let knee = |part, least, most| {
             truth(&Claim { part, least: Some(least), most: Some(most), ..claim(Rule::Knee) }, &curve)
         };
@@ -283,16 +355,21 @@ mod tests {
     }
 
     #[test]
-    fn ratios_take_the_worst_of_both_intervals() {
-        let (ours, other) = (vec![(1.0, spread(18.0, 22.0))], vec![(1.0, spread(9.0, 11.0))]);
+    fn ratios_are_taken_seed_by_seed() {
+        // 1.96, 2.02 and 2: mean 1.9933, half width 4.3027 x 0.030551 / sqrt(3) = 0.0759.
+        let (ours, other) = (vec![(1.0, seeds(&[9.8, 20.2, 40.0]))], vec![(1.0, seeds(&[5.0, 10.0, 20.0]))]);
         let ratio = |least, most| {
             let claim = Claim { least: Some(least), most: Some(most), ..claim(Rule::Ratio) };
-            decide(&claim, &ours, Some(&other)).0
+            decide(&claim, &ours, Some(&other))
         };
-        // 18 / 11 = 1.64 to 22 / 9 = 2.44.
-        assert_eq!((ratio(1.6, 2.5), ratio(1.7, 2.5), ratio(2.5, 3.0)), (Truth::Yes, Truth::Unsure, Truth::No));
+        assert!(ratio(1.9, 2.1).1.ends_with("= 1.993 ± 0.07589"), "{}", ratio(1.9, 2.1).1);
+        assert_eq!((ratio(1.9, 2.1).0, ratio(1.95, 2.1).0, ratio(2.1, 3.0).0), (Truth::Yes, Truth::Unsure, Truth::No));
+        // Less 1.9 times the other 1.683 ± 1.471, less twice 0.667 ± 1.434, less 2.5 times -4.417 ± 1.29.
+        let (ours, other) = (vec![(1.0, seeds(&[20.0, 22.0, 21.0]))], vec![(1.0, seeds(&[10.0, 10.5, 10.0]))]);
         let above = |factor| decide(&Claim { factor, ..claim(Rule::Above) }, &ours, Some(&other)).0;
-        assert_eq!((above(1.6), above(2.0), above(2.5)), (Truth::Yes, Truth::Unsure, Truth::No));
+        assert_eq!((above(1.9), above(2.0), above(2.5)), (Truth::Yes, Truth::Unsure, Truth::No));
+        let nothing = vec![(1.0, seeds(&[0.0, 0.0, 0.0]))];
+        assert_eq!(decide(&Claim { least: Some(1.0), ..claim(Rule::Ratio) }, &ours, Some(&nothing)).0, Truth::Unsure);
     }
 
     /// Anscombe's first set: r = 0.816, and Fisher's interval over 11 points is 0.42 to 0.95.
@@ -300,7 +377,7 @@ mod tests {
     fn a_correlation_is_pearsons_with_fishers_interval() {
         let x = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0];
         let y = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68];
-        let points: Points = x.into_iter().zip(y).map(|(x, y)| (x, Interval::exactly(y))).collect();
+        let points: Points = x.into_iter().zip(y).map(|(x, y)| (x, exactly(y))).collect();
         let least = |least| decide(&Claim { least: Some(least), ..claim(Rule::Correlation) }, &points, None);
         assert!(least(0.42).1.starts_with("r = 0.816"), "{}", least(0.42).1);
         assert_eq!((least(0.42).0, least(0.44).0, least(0.96).0), (Truth::Yes, Truth::Unsure, Truth::No));

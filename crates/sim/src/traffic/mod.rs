@@ -57,11 +57,12 @@ type PassingSessions = Slab<PassingIndex, Passing>;
 #[derive(Debug)]
 struct Passing {
     traffic: u32,
-    handle: Option<Handle>,
-    bytes: Bytes,
-    began: Time,
     finished: bool,
+    handle: Handle,
+    bytes: Bytes,
 }
+
+const _: () = assert!(size_of::<Option<Passing>>() <= 24);
 
 /// The bit by which a connection's user number says that it is of a passing session.
 const PASSING: u32 = 1 << 31;
@@ -327,7 +328,7 @@ impl Net<'_> {
 impl Passing {
     /// Payload that has arrived so far.
     fn received(&self, transport: &Transport) -> u64 {
-        self.handle.and_then(|handle| transport.received(handle, End::Server)).unwrap_or(0)
+        transport.received(self.handle, End::Server).unwrap_or(0)
     }
 }
 

@@ -8,6 +8,9 @@ use crate::transport::{Tally, Transport};
 use des::Histogram;
 use units::{BitRate, Bytes, Time};
 
+/// Points of a distribution of completion times.
+const CDF_POINTS: usize = 400;
+
 impl Traffic {
     pub(super) fn outcome(&self, state: &State, now: Time, transport: &Transport) -> TrafficOutcome {
         let (mut delivered, mut cold) = (state.received, state.received_cold);
@@ -59,6 +62,13 @@ impl Traffic {
             completion_p95: all.p95,
             completion_p99: all.p99,
             completion_max: all.max,
+            completion_cdf: state
+                .times
+                .completions
+                .cumulative(CDF_POINTS)
+                .into_iter()
+                .map(|(time, count)| (Time::from_ps(time), count))
+                .collect(),
             slowdown: slowdown(&state.times),
             classes: classes(state),
             deadlines: deadlines(state),

@@ -146,13 +146,13 @@ pub(super) fn begin(state: &mut State, flows: &Flows, passing: &mut PassingSessi
     }
     sessions.open += 1;
     let (from, to) = (source.node, source.target(&sessions.targets, target));
-    let began = net.now;
-    let index = passing.insert(Passing { traffic: state.number, handle: None, bytes, began, finished: false });
-    let handle = net.transport.open(began, &state.open_passing(index, from, to), net.events);
-    if let Some(session) = passing.get_mut(index) {
-        session.handle = Some(handle);
+    let index = passing.insert_with(|index| {
+        let handle = net.transport.open(net.now, &state.open_passing(index, from, to), net.events);
+        Passing { traffic: state.number, finished: false, handle, bytes }
+    });
+    if let Some(session) = passing.get(index) {
+        net.send_all(session.handle, bytes);
     }
-    net.send_all(handle, bytes);
 }
 
 /// The bytes of a session on a persistent connection are all there.
@@ -171,5 +171,7 @@ pub(super) fn complete(state: &mut State, session: &mut Passing, handle: Handle,
     sessions.open -= 1;
     session.finished = true;
     let ideal = net.ideal(handle, &state.spec, session.bytes, true);
-    state.complete(net.now, session.began, Some((session.bytes, ideal)));
+    // It began with its connection.
+    let began = net.transport.opened(handle).unwrap_or(net.now);
+    state.complete(net.now, began, Some((session.bytes, ideal)));
 }

@@ -15,16 +15,23 @@ pub(super) struct Connection {
     pub to: u32,
     pub from_port: u16,
     pub to_port: u16,
-    /// The switch by way of which its packets go, if not just any.
-    pub via: Option<VertexId>,
     pub opened: Time,
     /// Or [`Time::MAX`].
     pub connected: Time,
     pub reset: bool,
     /// Its packets that queues have dropped, both ways.
     pub drops: u32,
+    /// What few have.
+    pub rare: Option<Box<Rare>>,
+}
+
+/// What few connections have: those that were sent a certain way, or lost an end with its node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rare {
+    /// The switch by way of which its packets go, if not just any.
+    pub via: Option<VertexId>,
     /// Of ends that went down with their nodes.
-    pub forgotten: Option<Box<Forgotten>>,
+    pub forgotten: Forgotten,
 }
 
 /// What would be lost with an end that went down.
@@ -36,6 +43,8 @@ pub(super) struct Forgotten {
     pub bytes: [u64; 2],
 }
 
+const _: () = assert!(size_of::<Option<Connection>>() <= 48);
+
 impl Connection {
     /// Which of its ends, client (0) and server (1), are at a node.
     pub fn ends_at(&self, node: u32) -> impl Iterator<Item = usize> + use<> {
@@ -43,9 +52,13 @@ impl Connection {
     }
     /// What its ends that went down have left.
     pub fn forgotten(&self) -> Forgotten {
-        self.forgotten.as_deref().copied().unwrap_or_default()
+        self.rare.as_ref().map(|rare| rare.forgotten).unwrap_or_default()
     }
-    pub fn new(now: Time, open: &Open, from_port: u16) -> Self {
+    /// The switch by way of which its packets go, if not just any.
+    pub fn via(&self) -> Option<VertexId> {
+        self.rare.as_ref()?.via
+    }
+    pub fn new(now: Time, open: &Open, via: Option<VertexId>, from_port: u16) -> Self {
         Self {
             owner: open.owner,
             user: open.user,
@@ -53,12 +66,11 @@ impl Connection {
             to: open.to,
             from_port,
             to_port: open.port,
-            via: None,
             opened: now,
             connected: Time::MAX,
             reset: false,
             drops: 0,
-            forgotten: None,
+            rare: via.is_some().then(|| Box::new(Rare { via, ..Rare::default() })),
         }
     }
 }

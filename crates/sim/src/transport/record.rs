@@ -12,6 +12,8 @@ pub struct Totals {
     pub retransmissions: u64,
     /// Segments that arrived although their data was already there.
     pub duplicates: u64,
+    /// Duplicate acknowledgements that senders took.
+    pub duplicate_acks: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Times that fast recovery was entered.
@@ -33,6 +35,7 @@ impl Totals {
         self.add(&Self {
             retransmissions: counters.retransmissions,
             duplicates: counters.duplicate_segments,
+            duplicate_acks: counters.duplicate_acks,
             timeouts: u64::from(counters.timeouts),
             fast_recoveries: u64::from(counters.fast_recoveries),
             ecn_reductions: endpoint.ecn().map_or(0, |ecn| ecn.reductions),
@@ -45,6 +48,7 @@ impl Totals {
     pub fn add(&mut self, other: &Self) {
         self.retransmissions += other.retransmissions;
         self.duplicates += other.duplicates;
+        self.duplicate_acks += other.duplicate_acks;
         self.timeouts += other.timeouts;
         self.fast_recoveries += other.fast_recoveries;
         self.ecn_reductions += other.ecn_reductions;

@@ -1,12 +1,16 @@
 //! The set-ups of the tables, and how each is run.
 
 use crate::reference::{
-    Dumbbell, Row, Table, dumbbell_table, incast_table, incast_with_requests, shuffle, shuffle_table, tcp,
+    Dumbbell, Row, Table, dumbbell_table, incast_short_table, incast_table, incast_with_requests, shuffle,
+    shuffle_table, tcp,
 };
+use net::{Discipline, Limit, LinkId};
+use sim::traffic::TrafficKind;
+use sim::world::World;
 use std::fmt::Write;
 use tcp::Config;
 use tcp::control::ControlKind;
-use units::Time;
+use units::{BitRate, Time};
 
 /// What is compared.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +28,12 @@ const MARKS: Quantity = Quantity { column: "marks", name: "marks", resolution: 2
 const GOODPUT: Quantity = Quantity { column: "goodput_mbps", name: "goodput, Mbit/s", resolution: 0.0 };
 const TIMEOUTS: Quantity = Quantity { column: "timeouts", name: "timeouts", resolution: 2.0 };
 const BLOCK: Quantity = Quantity { column: "blk_p50", name: "median block, s", resolution: 0.0 };
+const UTILISATION: Quantity = Quantity { column: "util", name: "utilisation", resolution: 0.0 };
+const QUEUE_ALL: Quantity = Quantity { column: "qmean", name: "mean queue, packets", resolution: 0.5 };
+const DONE: Quantity = Quantity { column: "done", name: "sessions done", resolution: 2.0 };
+const SESSION_MEDIAN: Quantity = Quantity { column: "fct_p50", name: "median session, s", resolution: 0.0 };
+const SESSION_MEAN: Quantity = Quantity { column: "fct_mean", name: "mean session, s", resolution: 0.0 };
+const SESSION_P99: Quantity = Quantity { column: "fct_p99", name: "99 % of sessions, s", resolution: 0.0 };
 const COMPLETION: Quantity = Quantity { column: "completion", name: "completion, s", resolution: 0.0 };
 const MEDIAN: Quantity = Quantity { column: "fct_p50", name: "median flow, s", resolution: 0.0 };
 const MEAN: Quantity = Quantity { column: "fct_mean", name: "mean flow, s", resolution: 0.0 };
@@ -80,6 +90,7 @@ impl Case {
             ("incast", "goodput_mbps" | "blk_p50") if self.min_rto_ms < 10.0 => 0.15,
             ("incast", "goodput_mbps" | "blk_p50") if self.flows >= 32 => 0.05,
             ("incast", _) if self.flows < 32 && self.min_rto_ms > 10.0 => 1.0,
+            ("short", "drops") => 0.5,
             ("shuffle", _) if self.flows > 56 => 0.1,
             ("shuffle", _) => 0.05,
             _ => 0.0,
@@ -93,6 +104,9 @@ pub fn heading(family: &str) -> &'static str {
             "Long flows over a bottleneck (`dumbbell_long.csv`): goodput and queue after the warm-up, drops in all"
         }
         "incast" => "Barrier-synchronised reads (`incast_barrier.csv`): 1 Gbit/s, port of 64 packets",
+        "short" => {
+            "Short sessions (`incast_short.csv`): ten segments of 1000 B every 40 ms from each client, 2 Gbit/s, 128 packets"
+        }
         _ => "All to all over a switch (`shuffle_wired.csv`): 1 Gbit/s, 50 us a link, 128 packets everywhere",
     }
 }
@@ -103,7 +117,7 @@ type SetUp = fn(&mut Config);
 fn transport(name: &str) -> Option<(&'static str, SetUp)> {
     Some(match name {
         "NewReno" => ("NewReno", |tcp| tcp.sack = false),
-        "Sack" => ("SACK", |_| {}),
+        "Sack" | "Sack1" => ("SACK", |_| {}),
         "Linux-reno" | "LinuxReno" => ("Linux Reno", |tcp| tcp.recovery = tcp::Recovery::Rfc6675),
         "Linux-cubic" | "Cubic" => ("CUBIC", |tcp| tcp.control = ControlKind::Cubic),
         "Linux-westwood" | "Westwood+" => ("Westwood+", |tcp| tcp.control = ControlKind::Westwood),
@@ -141,6 +155,12 @@ pub fn all() -> Vec<Case> {
             add(&mut cases, case);
         }
     }
+    let table = incast_short_table();
+    for row in table.rows(&[]) {
+        if let Some(case) = short_sessions(&table, row) {
+            add(&mut cases, case);
+        }
+    }
     let table = shuffle_table();
     for row in table.rows(&[]) {
         add(&mut cases, wired_shuffle(&table, row));
@@ -171,7 +191,8 @@ fn dumbbell(table: &Table, row: Row<'_>) -> Option<Case> {
             set_up = set_up.loss(loss, seed);
         }
         if let Some(k) = mark {
-            (set_up.queue, set_up.warm, set_up.mark_above) = (500, 1, Some(k));
+            (set_up.queue, set_up.warm) = (500, 1);
+            set_up.discipline = Discipline::Threshold { mark_above: Limit::Packets(k) };
             set_up.tcp.initial_window = 10;
         }
         set(&mut set_up.tcp);
@@ -229,6 +250,57 @@ fn incast(table: &Table, row: Row<'_>) -> Option<Case> {
         rows: vec![numbers(table, row)],
         run: Box::new(run),
         seeds: 5,
+    })
+}
+
+/// From a sender's last byte at the receiver to its acknowledgement at the sender: where ns-2 alone stops the clock.
+const ACKNOWLEDGED: f64 = 1.03e-3;
+
+fn short_sessions(table: &Table, row: Row<'_>) -> Option<Case> {
+    let (name, set) = transport(row.text("proto"))?;
+    let (clients, access) = (row.number("N") as u32, row.number("access_mbps") as u64);
+    let (length, persist) = (row.number("T"), row.text("mode") == "persist");
+    let kept = if persist { ", connections kept" } else { "" };
+    let run = move |seed| {
+        let mut spec = sim::bench::incast_short(clients, BitRate::from_mbps(access));
+        spec.seed = seed;
+        set(&mut spec.traffic[0].tcp);
+        if persist {
+            // ns-2 opens each connection with its first session.
+            (spec.traffic[0].jitter, spec.traffic[0].tcp.timestamps) = (Time::from_ms(40), true);
+        }
+        if let TrafficKind::Poisson { persistent, .. } = &mut spec.traffic[0].kind {
+            *persistent = persist;
+        }
+        let mut world = World::new(&spec).unwrap();
+        let end = Time::from_secs_f64(length);
+        world.run(end);
+        let (link, sessions) = (world.transport().link(LinkId(2 * clients)), &world.traffic_outcomes()[0]);
+        vec![
+            Found { quantity: DONE, ours: sessions.completed as f64 },
+            Found { quantity: SESSION_MEDIAN, ours: sessions.completion_p50.as_secs_f64() },
+            Found { quantity: SESSION_MEAN, ours: sessions.completion_mean.as_secs_f64() },
+            Found { quantity: SESSION_P99, ours: sessions.completion_p99.as_secs_f64() },
+            Found { quantity: DROPS, ours: link.counters().drops as f64 },
+            Found { quantity: UTILISATION, ours: link.busy(end).as_secs_f64() / length },
+            Found { quantity: QUEUE_ALL, ours: link.queue_integral(end) as f64 / end.as_ps() as f64 },
+        ]
+    };
+    let mut numbers = numbers(table, row);
+    if numbers.0 == "ns2" {
+        numbers.1.iter_mut().filter(|(name, _)| name.starts_with("fct_")).for_each(|(_, v)| *v -= ACKNOWLEDGED);
+    }
+    Some(Case {
+        family: "short",
+        name: format!("{clients} clients, {access} Mbit/s, {name}, {length} s{kept}"),
+        transport: name,
+        flows: clients,
+        loss: 0.0,
+        min_rto_ms: 200.0,
+        rows: vec![numbers],
+        run: Box::new(run),
+        // Where a link is nearly full a few moments decide what is dropped.
+        seeds: if (800..1_000).contains(&clients) { 8 } else { 3 },
     })
 }
 

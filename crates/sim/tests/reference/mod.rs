@@ -75,6 +75,14 @@ pub fn incast_table() -> Table {
 pub fn incast_short_table() -> Table {
     Table::read(include_str!("incast_short.csv"))
 }
+/// 905 clients with and without marks: ns-2 alone, by `incast_marks.tcl`.
+pub fn incast_marks_table() -> Table {
+    Table::read(include_str!("incast_marks.csv"))
+}
+/// Four long flows through RED: ns-2 alone, by `red.tcl`.
+pub fn red_table() -> Table {
+    Table::read(include_str!("red.csv"))
+}
 pub fn shuffle_table() -> Table {
     Table::read(include_str!("shuffle_wired.csv"))
 }
@@ -95,8 +103,8 @@ pub struct Dumbbell {
     pub loss: f64,
     /// Packets.
     pub queue: u32,
-    /// Packets above which the bottleneck's queue marks.
-    pub mark_above: Option<u32>,
+    /// How it is managed.
+    pub discipline: Discipline,
     /// Seconds.
     pub length: u64,
     pub warm: u64,
@@ -133,7 +141,7 @@ impl Dumbbell {
             access,
             loss: 0.0,
             queue,
-            mark_above: None,
+            discipline: Discipline::DropTail,
             length,
             warm: 10,
             tcp: tcp(),
@@ -165,10 +173,7 @@ impl Dumbbell {
         let delay = self.round_trip / 2 - self.access * 2;
         let bottleneck = LinkSpec::new(BitRate::from_mbps(self.mbps), delay).with_limit(Limit::Packets(self.queue));
         let back = bottleneck.clone().with_limit(Limit::Packets(100_000));
-        let bottleneck = match self.mark_above {
-            Some(k) => bottleneck.with_discipline(Discipline::Threshold { mark_above: Limit::Packets(k) }),
-            None => bottleneck,
-        };
+        let bottleneck = bottleneck.with_discipline(self.discipline);
         let pairs = self.flows;
         let spec = WorldSpec {
             topology: Topology::dumbbell(pairs as usize, &access, &bottleneck.with_loss(self.loss), &back),

@@ -1,0 +1,205 @@
+//! What no single key of a wireless scenario shows.
+
+use super::check::Check;
+use super::network::{node_name, node_number};
+use super::{
+    ChannelWidth, FadingKind, MobilityKind, RateControlKind, RoutingKind, TopologyKind, Wifi, WifiMode, WifiQueueKind,
+    WifiStandard,
+};
+use units::{Distance, Quantity};
+use wifi::phy::{Guard, Mode, Preamble, Settings, Standard, Width};
+
+impl Wifi {
+    /// The PHY as the standard knows it.
+    pub(crate) fn settings(&self) -> Settings {
+        let standard = match self.standard {
+            WifiStandard::B => Standard::B,
+            WifiStandard::A => Standard::A,
+            WifiStandard::G => Standard::G,
+            WifiStandard::N => Standard::N5,
+            WifiStandard::N24 => Standard::N2_4,
+        };
+        Settings {
+            preamble: if self.short_preamble { Preamble::Short } else { Preamble::Long },
+            streams: self.streams as u8,
+            width: if self.width == ChannelWidth::Mhz40 { Width::Mhz40 } else { Width::Mhz20 },
+            guard: if self.short_guard { Guard::Short } else { Guard::Long },
+            ..Settings::new(standard)
+        }
+    }
+
+    /// The PHY mode of `rate`, with the fewest streams that have it, or the fastest where it is left out; none where the standard has no such rate.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        let settings = self.settings();
+        match self.rate {
+            Some(rate) => settings.modes().find(|mode| mode.rate() == rate),
+            None => settings.modes().max_by_key(|mode| mode.rate()),
+        }
+    }
+}
+
+impl Check<'_> {
+    pub(super) fn wireless(&mut self) {
+        let scenario = self.scenario;
+        let network = &scenario.network;
+        if network.topology != TopologyKind::Wifi {
+            let word = network.topology.word();
+            for (path, given) in [("network.wifi", network.wifi.is_some()), ("mobility", scenario.mobility.is_some())] {
+                if given {
+                    self.says(path, format!("topology {word} has wires"), "set `network.topology = \"wifi\"`");
+                }
+            }
+            return;
+        }
+        let wires = [
+            ("network.bond", network.bond.is_empty()),
+            ("network.shape", network.shape.is_empty()),
+            ("network.port", network.port.is_empty()),
+            ("network.priority", network.priority.is_empty()),
+            ("network.shared-buffer", network.shared_buffer.is_none()),
+        ];
+        for (path, absent) in wires {
+            if !absent {
+                self.says(path, "topology wifi has no wires between nodes", "leave it out, or take another topology");
+            }
+        }
+        if scenario.cluster.host.is_some() {
+            self.says("cluster.host", "nodes on the air are machines of their own", "leave it out");
+        }
+        if let Some(i) = scenario.faults.iter().position(|fault| fault.link.is_some()) {
+            let help = "a fault of a `node`, or `[mobility]`: nodes that move lose each other";
+            self.says(&format!("faults.{i}.link"), "topology wifi has no links that could fail", help);
+        }
+        if let Some(wifi) = &network.wifi {
+            self.radio(wifi);
+            self.stations(wifi);
+        }
+        self.positions();
+    }
+
+    fn radio(&mut self, wifi: &Wifi) {
+        let ht = matches!(wifi.standard, WifiStandard::N | WifiStandard::N24);
+        let only_ht = [
+            ("streams", wifi.streams > 1),
+            ("width", wifi.width == ChannelWidth::Mhz40),
+            ("short-guard", wifi.short_guard),
+        ];
+        for (key, given) in only_ht {
+            if given && !ht {
+                let message = format!("802.11{} does not have it", wifi.standard.word());
+                self.says(&format!("network.wifi.{key}"), message, "`standard = \"n\"`");
+            }
+        }
+        if wifi.short_preamble && wifi.standard != WifiStandard::B {
+            self.says("network.wifi.short-preamble", "only 802.11b has two preambles", "leave it out");
+        }
+        if wifi.mode().is_none() {
+            let rate = wifi.rate.unwrap_or_default();
+            let message = format!("802.11{} as set has no rate of {rate}", wifi.standard.word());
+            let rates: Vec<_> = wifi.settings().modes().map(|mode| mode.rate().exact()).collect();
+            self.says("network.wifi.rate", message, format!("one of: {}", rates.join(", ")));
+        }
+        let chosen = matches!(wifi.rate_control, RateControlKind::Minstrel | RateControlKind::Ideal);
+        if wifi.rate.is_some() && chosen {
+            let word = wifi.rate_control.word();
+            let help = "`rate-control = \"fixed\"`, or leave `rate` out";
+            self.says("network.wifi.rate", format!("rate control {word} chooses the rate itself"), help);
+        }
+        let propagation = &wifi.propagation;
+        if propagation.fading != FadingKind::Nakagami && propagation.m != 1.0 {
+            self.says("network.wifi.propagation.m", "only Nakagami fading has it", "`fading = \"nakagami\"`");
+        }
+        if propagation.shadowing.is_some_and(|sigma| sigma.0 < 0.0) {
+            self.says("network.wifi.propagation.shadowing", "a standard deviation is not negative", "\"4 dB\", say");
+        }
+        if wifi.range.is_some() && self.tree.get("network.wifi.radio.sensitivity").is_some() {
+            let message = "`range` sets the sensitivity";
+            self.says("network.wifi.radio.sensitivity", message, "one of the two");
+        }
+    }
+
+    fn stations(&mut self, wifi: &Wifi) {
+        let only = |given: bool, key: &'static str, mode: WifiMode| (given && wifi.mode != mode).then_some((key, mode));
+        let misplaced = [
+            only(!wifi.access_point.is_empty(), "access-point", WifiMode::Infrastructure),
+            only(wifi.power_save.is_some(), "power-save", WifiMode::Infrastructure),
+            only(wifi.routing != RoutingKind::None, "routing", WifiMode::AdHoc),
+        ];
+        for (key, mode) in misplaced.into_iter().flatten() {
+            let message = format!("it is for mode {}", mode.word());
+            self.says(
+                &format!("network.wifi.{key}"),
+                message,
+                format!("`mode = \"{}\"`, or leave it out", mode.word()),
+            );
+        }
+        let tcp = &self.scenario.tcp;
+        let watched = tcp.queue_threshold.is_some()
+            || tcp.queue_time.is_some()
+            || tcp.queue_bytes.is_some()
+            || tcp.small_queue.is_some();
+        if wifi.routing != RoutingKind::None && watched {
+            let message = "TCP cannot watch the transmit queue of a node that forwards for others";
+            self.says("network.wifi.routing", message, "`routing = \"none\"`, or no `tcp.queue-...`");
+        }
+        for (i, point) in wifi.access_point.iter().enumerate() {
+            self.place(&format!("network.wifi.access-point.{i}.at"), &point.at);
+        }
+        if let Some(driver) = &wifi.driver {
+            for (i, name) in driver.queue_level.iter().enumerate() {
+                self.known_node(&format!("network.wifi.driver.queue-level.{i}"), name);
+            }
+            if wifi.queue.kind == WifiQueueKind::FqCodel {
+                let message = "a driver's transmit queue is first in, first out";
+                self.says("network.wifi.queue.kind", message, "`kind = \"fifo\"`, or no `driver`");
+            }
+        }
+        for (i, node) in wifi.node.iter().enumerate() {
+            self.nodes(&format!("network.wifi.node.{i}.nodes"), &node.nodes);
+        }
+    }
+
+    fn positions(&mut self) {
+        let Some(mobility) = &self.scenario.mobility else { return };
+        if mobility.area.len() != 2 || mobility.area.contains(&Distance::default()) {
+            self.says("mobility.area", "this is not a width and a height", "`area = [\"100 m\", \"100 m\"]`");
+        }
+        if !matches!(mobility.speed.as_slice(), [least, greatest] if least <= greatest) {
+            let message = "this is not a least and a greatest speed";
+            self.says("mobility.speed", message, "`speed = [\"1 m/s\", \"2 m/s\"]`");
+        }
+        for (i, place) in mobility.node.iter().enumerate() {
+            self.known_node(&format!("mobility.node.{i}.node"), &place.node);
+            self.place(&format!("mobility.node.{i}.at"), &place.at);
+        }
+        let (model, file) = (mobility.model, &mobility.file);
+        if model == MobilityKind::Trace && file.is_empty() {
+            self.says("mobility.model", "no file says how nodes move", "`file = \"moves.tcl\"`");
+        }
+        if model != MobilityKind::Trace && !file.is_empty() {
+            self.says("mobility.file", format!("model {} needs no file", model.word()), "`model = \"trace\"`");
+        }
+    }
+
+    fn known_node(&mut self, path: &str, name: &str) {
+        let workers = self.scenario.cluster.workers;
+        if node_number(name).is_none_or(|number| number > workers) {
+            let help = format!("master, worker-1 to {}", node_name(workers));
+            self.says(path, format!("there is no node `{name}`"), help);
+        }
+    }
+
+    /// A place has two coordinates and lies in the area.
+    fn place(&mut self, path: &str, at: &[Distance]) {
+        let Some(mobility) = &self.scenario.mobility else { return };
+        let &[x, y] = at else {
+            return self.says(path, "this is not a place", "x and y: `at = [\"10 m\", \"20 m\"]`");
+        };
+        if let &[width, height] = mobility.area.as_slice()
+            && (x > width || y > height)
+        {
+            let message = format!("({x}, {y}) is outside the area of {width} by {height}");
+            self.says(path, message, "a place inside, or a larger `mobility.area`");
+        }
+    }
+}

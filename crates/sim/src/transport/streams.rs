@@ -1,0 +1,73 @@
+//! What owners do with open connections.
+
+use super::connection::Boundary;
+use super::{ConnectionIndex, Handle, Message, Transport, Upcall};
+use des::EventQueue;
+use hadoop::End;
+use tcp::control::Weights;
+use units::{Bytes, Time};
+
+impl Transport {
+    /// Appends a message to the stream from `end`.
+    pub fn send(&mut self, now: Time, handle: Handle, end: End, message: Message, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        let Message { bytes, tag, push } = message;
+        let boundary = Boundary { end: self.endpoints[at].written() + bytes.get(), tag };
+        self.ports[at].messages.push(boundary);
+        self.ports[at ^ 1].next_delivery = self.ports[at ^ 1].next_delivery.min(boundary.end);
+        self.make_room(now, at);
+        self.endpoints[at].write(now, bytes.get(), push, &mut self.out);
+        self.settle(now, at, events);
+    }
+
+    /// Takes bytes out of the receive buffer of a paced reader.
+    pub fn consume(&mut self, now: Time, handle: Handle, end: End, bytes: Bytes, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        self.make_room(now, at);
+        self.endpoints[at].consume(now, bytes.get(), &mut self.out);
+        self.settle(now, at, events);
+    }
+
+    /// Gives an end's receive buffer another size.
+    pub fn set_receive_buffer(&mut self, now: Time, handle: Handle, end: End, size: Bytes, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        self.endpoints[at].set_receive_buffer(now, size, &mut self.out);
+        self.settle(now, at, events);
+    }
+
+    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each other.
+    pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        self.make_room(now, at);
+        self.endpoints[at].close(now, &mut self.out);
+        self.settle(now, at, events);
+    }
+
+    /// Resets the connection; nothing more is told about it at `end`.
+    pub fn abort(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(at) = self.end(handle, end) else { return };
+        self.endpoints[at].abort(now, &mut self.out);
+        if let Some(connection) = self.connections.get_mut(ConnectionIndex(handle.index)) {
+            connection.reset = true;
+        }
+        self.ports[at].done = true;
+        self.settle(now, at, events);
+    }
+
+    /// Hands an end's congestion control the weights that couple it to others.
+    pub fn set_weights(&mut self, handle: Handle, end: End, weights: Weights) {
+        if let Some(at) = self.end(handle, end) {
+            self.endpoints[at].set_weights(weights);
+        }
+    }
+
+    /// What has happened since the last call is moved to `upcalls`.
+    pub fn take_upcalls(&mut self, upcalls: &mut Vec<Upcall>) {
+        upcalls.append(&mut self.upcalls);
+    }
+    /// Whether an owner has something to be told.
+    #[inline]
+    pub fn has_upcalls(&self) -> bool {
+        !self.upcalls.is_empty()
+    }
+}

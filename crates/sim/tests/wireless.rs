@@ -1,0 +1,208 @@
+//! Nodes on the air: TCP over 802.11 against ns-2 2.35 and ns-3.37 (`reference/wifi_tcp.csv`), Hadoop on it, and scenarios that cannot be.
+
+mod reference;
+
+use reference::{Row, Table};
+use sim::report::{ReportData, render};
+use sim::results::{JobState, RunResult, to_json};
+use sim::scenario::Scenario;
+use std::ops::ControlFlow;
+
+fn run(text: &str) -> RunResult {
+    let scenario = Scenario::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// Senders 3 m around one receiver, a long SACK flow from each: the set-up of the reference table.
+fn senders(row: Row<'_>, seed: u64) -> String {
+    const MCS: [&str; 8] = ["6.5", "13", "19.5", "26", "39", "52", "58.5", "65"];
+    let standard = row.text("std");
+    let rate = match (standard, row.text("rate")) {
+        ("n", _) => MCS[row.number("mcs") as usize],
+        (_, "") => row.text("mcs"),
+        (_, rate) => rate,
+    };
+    let frames = if row.text("ampdu") == "1" { 64 } else { 1 };
+    let (senders, queue, length) = (row.text("k"), row.text("q"), row.text("T"));
+    format!(
+        r#"
+        cluster = {{ workers = {senders} }}
+        network = {{ topology = "wifi", wifi = {{ standard = "{standard}", rate-control = "fixed", rate = "{rate} Mbit/s", aggregation = {{ frames = {frames} }}, queue = {{ packets = {queue} }} }} }}
+        mobility = {{ place = "circle", radius = "3 m" }}
+        traffic = [{{ kind = "long", to = "master" }}]
+        run = {{ seed = {seed}, until = "{length} s" }}
+        [tcp]
+        control = "sack-reno"
+        recovery = "fall-floyd"
+        window-validation = false
+        delayed-ack = false
+        timestamps = false
+        count-options = false
+        initial-window = 2
+        receive-buffer = "100 MB"
+        "#
+    )
+}
+
+/// What makes two rows of the table the same set-up.
+const SET_UP: [&str; 6] = ["std", "mcs", "rate", "ampdu", "k", "q"];
+
+/// Our goodput over the whole run in Mbit/s, mean of five seeds, and the mean of the rows of the same set-up.
+fn goodputs(rows: &[Row<'_>]) -> (f64, f64) {
+    let ours = (1..=5).map(|seed| {
+        let result = run(&senders(rows[0], seed));
+        assert!(result.violations().next().is_none());
+        result.traffic[0].goodput.as_bps() as f64 / 1e6
+    });
+    // The table's own rates leave out some of the beginning; packets over the whole time are what can be compared.
+    let theirs = |row: &Row<'_>| row.number("bott_pkts") * 1_460.0 * 8.0 / row.number("T") / 1e6;
+    (ours.sum::<f64>() / 5.0, rows.iter().map(theirs).sum::<f64>() / rows.len() as f64)
+}
+
+/// The rows of one simulator, by set-up: with one flow the first (a later one has delayed ACKs), with more those of all seeds.
+fn set_ups<'a>(table: &'a Table, wanted: &[(&str, &str)]) -> Vec<(String, Vec<Row<'a>>)> {
+    let mut set_ups: Vec<(String, Vec<Row>)> = Vec::new();
+    for row in table.rows(&[&[("mode", "tcp"), ("proto", "Sack")], wanted].concat()) {
+        let name = SET_UP.map(|column| row.text(column)).join(" ");
+        match set_ups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, rows)) if row.text("k") != "1" => rows.push(row),
+            Some(_) => {}
+            None => set_ups.push((name, vec![row])),
+        }
+    }
+    set_ups
+}
+
+/// 802.11n with and without A-MPDU, and 802.11a, 1, 2 and 10 flows: within 5 % of ns-3, by which the two simulators differ on one flow.
+#[test]
+fn tcp_over_802_11n_and_a() {
+    let table = Table::read(include_str!("reference/wifi_tcp.csv"));
+    let rows = ["n", "a"].into_iter().flat_map(|standard| set_ups(&table, &[("sim", "ns3"), ("std", standard)]));
+    let rows: Vec<_> = rows.collect();
+    assert_eq!(rows.len(), 29);
+    for (name, rows) in rows {
+        let (ours, theirs) = goodputs(&rows);
+        assert!((ours / theirs - 1.0).abs() < 0.05, "{name}: {ours:.2} Mbit/s, ns-3 {theirs:.2}");
+    }
+}
+
+/// 802.11b and g. ns-2 answers at 1 Mbit/s and draws backoff from one slot less, ns-3 answers at the rate of the data: with 802.11b they lie up to 20 %
+/// apart, and we between them or within 5 % of one.
+#[test]
+fn tcp_over_802_11b_and_g() {
+    let table = Table::read(include_str!("reference/wifi_tcp.csv"));
+    for (queue, flows) in [("128", "1"), ("128", "2"), ("128", "10")] {
+        let both = table.rows(&[("mode", "tcp"), ("proto", "Sack"), ("std", "b"), ("k", flows), ("q", queue)]);
+        assert_eq!(both.len(), 2, "ns-2 and ns-3");
+        let (ours, one) = goodputs(&both[..1]);
+        let (_, other) = goodputs(&both[1..]);
+        let (low, high) = (one.min(other) * 0.95, one.max(other) * 1.05);
+        assert!(
+            (low..=high).contains(&ours),
+            "802.11b, {flows} flows: {ours:.2} Mbit/s, references {one:.2}, {other:.2}"
+        );
+    }
+    let (ours, theirs) = goodputs(&table.rows(&[("mode", "tcp"), ("std", "g"), ("k", "1"), ("q", "128")]));
+    assert!((ours / theirs - 1.0).abs() < 0.05, "802.11g: {ours:.2} Mbit/s, ns-2 {theirs:.2}");
+}
+
+const TABLETS: &str = r#"
+    network = { topology = "wifi", wifi = { range = "100 m" } }
+    node = "nexus7"
+    hdfs = { block = "16 MiB", replication = 1 }
+    mapreduce = { reducers = 1 }
+    [cluster]
+    workers = 4
+    generation = "hadoop1"
+    [job]
+    workload = "terasort"
+    input = "100 MB"
+"#;
+
+/// A whole job on the air, the same bytes again with the same seed, and all packets accounted for.
+#[test]
+fn a_job_on_the_air() {
+    let result = run(TABLETS);
+    assert_eq!(result.jobs[0].state, JobState::Succeeded);
+    assert_eq!(to_json(&result), to_json(&run(TABLETS)));
+    // Three quarters of the map output come from other nodes than the one reducer's, give or take where maps ran.
+    let shuffled =
+        result.links.iter().filter(|link| link.name.ends_with("-> air")).map(|link| link.bytes.get()).sum::<u64>();
+    assert!((60_000_000..200_000_000).contains(&shuffled), "{shuffled} B on the air");
+    let received: u64 = result.nodes.iter().map(|node| node.interface_received.get()).sum();
+    assert_eq!(received, shuffled, "what leaves a station arrives at another");
+}
+
+/// Nodes out of each other's range: the job cannot go on, and the run ends at its time with the reason in its books, not in a crash.
+#[test]
+fn nodes_out_of_range_reach_nobody() {
+    let apart = TABLETS.replace("range = \"100 m\"", "range = \"10 m\"");
+    let apart = format!(
+        "mobility = {{ area = [\"1 km\", \"1 km\"], place = \"grid\" }}\nrun = {{ until = \"100 s\" }}\n{apart}"
+    );
+    let result = run(&apart);
+    assert_ne!(result.jobs[0].state, JobState::Succeeded);
+    assert!(result.network.lost > 0, "SYNs are given up by the MAC");
+    assert_eq!(result.nodes.iter().map(|node| node.interface_received.get()).sum::<u64>(), 0);
+}
+
+/// Each of these is refused with a message that says where and what would be right.
+#[test]
+fn what_cannot_be_is_said() {
+    let cases = [
+        ("network = { topology = \"star\", wifi = {} }", "topology star has wires"),
+        ("network = { topology = \"wifi\", wifi = { standard = \"g\", streams = 2 } }", "802.11g does not have it"),
+        (
+            "network = { topology = \"wifi\", wifi = { rate-control = \"fixed\", rate = \"66 Mbit/s\" } }",
+            "has no rate of 66 Mbit/s",
+        ),
+        ("network = { topology = \"wifi\", wifi = { queue = { packets = 0 } } }", "0 is out of range"),
+        ("network = { topology = \"wifi\", wifi = { propagation = { exponent = -2.0 } } }", "-2 is out of range"),
+        ("network = { topology = \"wifi\", wifi = { power-save = {} } }", "it is for mode infrastructure"),
+        (
+            "network = { topology = \"wifi\" }\nmobility = { node = [{ node = \"master\", at = [\"60 m\", \"1 m\"] }] }",
+            "outside the area of 50 m by 50 m",
+        ),
+        ("network = { topology = \"wifi\" }\nmobility = { model = \"trace\" }", "no file says how nodes move"),
+        ("network = { topology = \"wifi\" }\nfaults = [{ link = \"worker-1\" }]", "no links that could fail"),
+    ];
+    for (text, expected) in cases {
+        let text = format!("{text}\ntraffic = [{{ kind = \"long\" }}]");
+        let error = Scenario::parse("test.toml", &text, &[]).expect_err(text.as_str()).to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+/// A trace that runs back in time is refused before the run.
+#[test]
+fn a_trace_that_runs_back_is_refused() {
+    let text = "network = { topology = \"wifi\" }\nmobility = { model = \"trace\", file = \"a.movements\" }\ntraffic = [{ kind = \"long\" }]";
+    let mut scenario = Scenario::parse("test.toml", text, &[]).unwrap();
+    let nodes = 1 + scenario.cluster.workers as usize;
+    scenario.take_movements(&"0 1 1 5 2 2 4 3 3\n".repeat(nodes));
+    let error = sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
+    assert!(error.contains("a.movements: line 1") && error.contains("must not run back"), "{error}");
+}
+
+/// The page's set-up says what the air is, not what wires would be.
+#[test]
+fn the_page_says_what_the_air_is() {
+    let scenario = Scenario::parse("test.toml", TABLETS, &[]).unwrap();
+    let result = run(TABLETS);
+    let page = render(&ReportData::new(&result, Some(&scenario)));
+    assert!(page.contains("802.11n, ad-hoc, minstrel rate, log-distance, transmit queues of 256 packets, range 100 m"));
+    assert!(page.contains("static in 50 m by 50 m"));
+}
+
+/// Through an access point: every node joins it, which stands in the events, and the job is done by way of it.
+#[test]
+fn nodes_join_their_access_point() {
+    let text = TABLETS.replace("range = ", "mode = \"infrastructure\", range = ");
+    let result = run(&text);
+    assert_eq!(result.jobs[0].state, JobState::Succeeded);
+    for node in 0..5 {
+        let joined = |event: &&sim::results::Event| event.kind == "associated" && event.node == Some(node);
+        let first = result.events.iter().find(joined).unwrap_or_else(|| panic!("node {node} never joined"));
+        assert!(first.detail.ends_with("is with ap-1"), "{}", first.detail);
+    }
+}
