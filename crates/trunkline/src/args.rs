@@ -90,6 +90,9 @@ pub struct Run {
     /// Start the attempts of the scenario's job where and when this history of it records
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
+    /// Show what the run's [interface_bytes] counted beside what the simulated interfaces do
+    #[arg(long = "run", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "replay")]
+    pub recorded: Option<PathBuf>,
     /// Print result.json instead of the summary
     #[arg(long)]
     pub json: bool,

@@ -26,13 +26,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         None => None,
         Some(path) => Some((path.display().to_string(), text(path)?)),
     };
-    let settings = match &args.run {
-        None => None,
-        Some(path) => {
-            let settings = Settings::parse(&text(path)?);
-            Some(settings.map_err(|error| Failure::Input(format!("{}: {error}", path.display())))?)
-        }
-    };
+    let settings = args.run.as_deref().map(settings).transpose()?;
     let writer = match &args.written_by {
         None => None,
         Some(path) => Some(pick(path, read(path)?.1, None)?),
@@ -72,6 +66,11 @@ pub fn replay(scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Failur
     planned.plan = Some(import::replay(&job, &hosts));
     scenario.node.variation = 0.0;
     Ok(job)
+}
+
+/// A recorded run's description.
+pub fn settings(path: &Path) -> Result<Settings, Failure> {
+    Settings::parse(&text(path)?).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
 }
 
 fn read(file: &Path) -> Result<(Format, Vec<JobHistory>), Failure> {

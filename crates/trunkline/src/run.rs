@@ -8,6 +8,7 @@ use crate::{compare, emit, import, interrupt, simulate, summary};
 use hadoop::history::JobHistory;
 use serde_json::json;
 use sim::Tap;
+use sim::import::Interface;
 use sim::report::{self, Comparison, ReportData};
 use sim::results::{Capture, Folder, Frame, Job, JobState, RunResult, to_json};
 use sim::scenario::Scenario;
@@ -18,7 +19,10 @@ use std::path::Path;
 pub fn run(args: &Run) -> Result<(), Failure> {
     let mut scenario = simulate::load(&args.scenario, &args.change)?;
     let recorded = match &args.replay {
-        Some(file) => Some(import::replay(&mut scenario, file)?),
+        Some(file) => Some(Recorded {
+            job: import::replay(&mut scenario, file)?,
+            interfaces: args.recorded.as_deref().map(import::settings).transpose()?.unwrap_or_default().interfaces,
+        }),
         None => None,
     };
     if recorded.is_some() && args.runs == 1 {
@@ -39,6 +43,12 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     }
 }
 
+/// The job that a run re-does, and what was counted at the interfaces meanwhile.
+struct Recorded {
+    job: JobHistory,
+    interfaces: Vec<Interface>,
+}
+
 /// A name that is one part of a path.
 fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
@@ -49,7 +59,7 @@ fn file_name(name: &str) -> String {
 fn once(
     args: &Run,
     scenario: &Scenario,
-    recorded: Option<&JobHistory>,
+    recorded: Option<&Recorded>,
     folder: Folder,
     target: &Path,
 ) -> Result<(), Failure> {
@@ -105,7 +115,7 @@ fn captured(scenario: &Scenario, link: &str, folder: &Folder, meter: &Meter) -> 
 fn many(
     args: &Run,
     scenario: &Scenario,
-    recorded: Option<&JobHistory>,
+    recorded: Option<&Recorded>,
     folder: Folder,
     target: &Path,
 ) -> Result<(), Failure> {
@@ -132,9 +142,10 @@ fn many(
 }
 
 /// A run beside the recorded job that it re-does.
-fn beside(result: &RunResult, recorded: &JobHistory) -> Comparison {
-    let note = format!("{}: attempts start where and when they did; what follows is simulated.", recorded.id);
-    Comparison::with_actual(result, recorded, &note)
+fn beside(result: &RunResult, recorded: &Recorded) -> Comparison {
+    let Recorded { job, interfaces } = recorded;
+    let note = format!("{}: attempts start where and when they did; what follows is simulated.", job.id);
+    Comparison::with_actual(result, job, interfaces, &note)
 }
 
 fn write(

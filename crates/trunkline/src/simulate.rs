@@ -34,6 +34,11 @@ pub fn load(path: &Path, change: &Change) -> Result<Scenario, Failure> {
         let text = fs::read_to_string(&file).map_err(|error| Failure::reading(&file, &error))?;
         scenario.take_sizes(traffic, &file.display().to_string(), &text).map_err(Failure::Scenario)?;
     }
+    if let Some(file) = scenario.movement_file() {
+        let file = path.parent().unwrap_or(Path::new(".")).join(file);
+        let text = fs::read_to_string(&file).map_err(|error| Failure::reading(&file, &error))?;
+        scenario.take_movements(&text);
+    }
     Ok(scenario)
 }
 

@@ -181,6 +181,15 @@ fn a_replay_follows_its_history() {
     let plan = scenario.job[0].plan.as_ref().expect("a plan");
     let recorded: usize = jobs[0].maps.iter().chain(&jobs[0].reduces).map(|task| task.attempts.len()).sum();
     assert_eq!(plan.attempt.len(), recorded);
+    // Beside the history, what its run counted at the four workers' interfaces: 33.8 MB received.
+    let output = scratch.trunkline(&["run", "calibrated.toml", "--replay", &history, "--run", &run, "--out", "out"]);
+    let text = printed(&output);
+    let row =
+        text.lines().find(|line| line.contains("workers' interfaces, received")).unwrap_or_else(|| panic!("{text}"));
+    let numbers: Vec<f64> = row.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    assert_eq!(numbers[1], 33.8, "{row}");
+    // Where HDFS puts replicas is its own choice.
+    assert!((numbers[0] / numbers[1] - 1.0).abs() < 0.5, "{row}");
 }
 
 #[test]
@@ -458,13 +467,14 @@ fn a_history_that_cannot_be_read_is_exit_2() {
     scratch.file("foreign.jhist", "PK\u{3}\u{4}");
     scratch.file("small.toml", SMALL);
     let path = path.display().to_string();
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["import", "jhist", "cut.jhist"], "cut.jhist: "),
         (&["import", "jhist", "foreign.jhist"], "foreign.jhist: "),
         (&["import", "rumen", &path], "is a history of format jhist"),
         (&["import", "jhist", &path, "--job", "job_1"], "has no job job_1"),
         (&["import", "jhist", "none.jhist"], "cannot read none.jhist"),
         (&["run", "small.toml", "--replay", &path], "--replay is for a scenario of one job"),
+        (&["run", "small.toml", "--run", &path], "--replay <FILE>"),
     ];
     for (args, message) in cases {
         let output = scratch.trunkline(args);
