@@ -174,7 +174,7 @@ function linePlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     if (u.width !== area.clientWidth) u.setSize({ width: area.clientWidth, height: LINE_HEIGHT + AXIS_HEIGHT });
     u.setScale('x', { min: axis.view.from, max: axis.view.to });
     area.dataset['view'] = `${axis.view.from} ${axis.view.to}`;
-    say(null);
+    say(axis.held);
   });
   interact(area, axis);
   axis.onView(draw);

@@ -19,6 +19,8 @@ export interface ReportData {
   comparison: Comparison | null;
   traffic: Traffic[];
   nodes: Node[];
+  /** Of a wireless run alone. */
+  field?: Field;
   attempts: Attempts;
   charts: Chart[];
   flows: Flows;
@@ -115,6 +117,8 @@ export interface Traffic {
   completion_p95_s: number;
   completion_p99_s: number;
   completion_max_s: number;
+  /** Cumulative distribution of completion times: [seconds, share of the complete]. */
+  completion: [number, number][];
   jain: number;
 }
 
@@ -126,6 +130,51 @@ export interface Node {
   sent: number;
   /** Seconds of one core at speed 1. */
   cpu_work_s: number;
+}
+
+/** Where wireless nodes were, and a sample of the frames that they put on the air. */
+export interface Field {
+  width_m: number;
+  height_m: number;
+  /** How far a frame is received, where one radius says it for all. */
+  range_m: number | null;
+  stations: Station[];
+  frames: Frames;
+}
+
+/** Straight at constant speed between the points of its course, still outside of them; y goes up. */
+export interface Station {
+  name: string;
+  /** Index into `nodes`, or -1 for an access point. */
+  node: number;
+  at_ms: number[];
+  x_mm: number[];
+  y_mm: number[];
+  /** When it failed, when it came back, and so on in turn. */
+  failed_ms: number[];
+}
+
+export const FRAME_KINDS = ['data', 'ack', 'rts', 'cts', 'block-ack', 'beacon', 'other'] as const;
+export type FrameKind = (typeof FRAME_KINDS)[number];
+
+export const FATES = ['received', 'collided', 'lost'] as const;
+export type Fate = (typeof FATES)[number];
+
+/** Frames by column, in the order of their start. */
+export interface Frames {
+  /** Start, after that of the frame before; of the first one, after the start of the run. */
+  gap_ns: number[];
+  duration_ns: number[];
+  /** Index into the field's stations. */
+  from: number[];
+  /** Index into the field's stations, or -1 for everyone. */
+  to: number[];
+  /** Index into `FRAME_KINDS`. */
+  kind: number[];
+  /** Packets of the layer above in it. */
+  packets: number[];
+  /** Index into `FATES`. */
+  fate: number[];
 }
 
 export const PHASES = ['startup', 'read', 'compute', 'spill', 'fetch', 'merge', 'reduce', 'write'] as const;

@@ -13,6 +13,19 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
+/** A labelled choice among values and their texts; the first one stands at the start, or `now`. */
+export function select<T extends string>(
+  label: string,
+  options: [T, string][],
+  chosen: (value: T) => void,
+  now?: T,
+): HTMLElement {
+  const box = el('select', { 'aria-label': label }, ...options.map(([value, text]) => el('option', { value }, text)));
+  if (now !== undefined) box.value = now;
+  box.addEventListener('change', () => chosen(box.value as T));
+  return el('label', {}, el('span', { 'aria-hidden': 'true' }, `${label} `), box);
+}
+
 let sections = 0;
 
 /** A titled section of the page. */

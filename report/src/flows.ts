@@ -1,11 +1,9 @@
 // Flows: how long they took, and the largest of them in a table that sorts.
 
-import uPlot from 'uplot';
+import { completionPlot, saidOf } from './completion';
 import type { Flows } from './data';
 import { el, section } from './dom';
 import * as format from './format';
-import { onTheme, palette } from './palette';
-import { FONT, GUTTER, MARGIN } from './plot';
 import type { TimeAxis } from './range';
 
 const ROWS = 25;
@@ -59,12 +57,8 @@ export function order(flows: Flows, value: (flows: Flows, i: number) => number |
   );
 }
 
-/** The completion time that the share `p` of flows does not exceed. */
-export function quantile(completion: [number, number][], p: number): number {
-  return (completion.find(([, share]) => share >= p - 1e-9) ?? completion[completion.length - 1] ?? [0, 0])[0];
-}
-
-export function flows(data: Flows, axis: TimeAxis): HTMLElement {
+/** The distribution is that of all flows; traffic shows its own. */
+export function flows(data: Flows, axis: TimeAxis, distribution: boolean): HTMLElement {
   const bodyRows = el('tbody');
   let sorted = 5;
   let rising = false;
@@ -100,67 +94,15 @@ export function flows(data: Flows, axis: TimeAxis): HTMLElement {
     { class: 'table', tabindex: '0' },
     el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...heads)), bodyRows),
   );
-  return section('flows', 'Flows', data.completion.length > 1 ? completionPlot(data) : null, table);
-}
-
-/** The cumulative distribution of completion times, on a logarithmic axis when they span more than a decade. */
-function completionPlot(data: Flows): HTMLElement {
-  const points = data.completion.filter(([t]) => t > 0);
-  const shortest = points[0]?.[0] ?? 1;
-  const longest = points[points.length - 1]?.[0] ?? 1;
-  const log = longest / shortest > 10;
-  const said = [0.5, 0.9, 0.99]
-    .map((p) => `${format.share(p)} within ${format.seconds(quantile(data.completion, p))}`)
-    .join(', ');
-  const area = el('div', { class: 'lines', role: 'img', 'aria-label': `Flow completion times: ${said}` });
-  const root = el(
-    'figure',
-    { class: 'chart', id: 'chart-completion' },
-    el('div', { class: 'chart-head' }, el('h3', {}, 'Completion time')),
-    el('p', { class: 'note' }, `Of ${format.count(data.completed)} flows that moved data and ended, ${said}.`),
-    area,
-  );
-  const axes = {
-    font: FONT,
-    labelFont: FONT,
-    stroke: () => palette().muted,
-    grid: { stroke: () => palette().grid, width: 1 },
-    ticks: { stroke: () => palette().line, width: 1, size: 4 },
-  };
-  const u = new uPlot(
-    {
-      width: 600,
-      height: 190,
-      padding: [8, MARGIN, 0, 0],
-      legend: { show: false },
-      cursor: { show: false },
-      scales: { x: { time: false, ...(log ? { distr: 3 as const } : {}) }, y: { range: [0, 100] } },
-      axes: [
-        {
-          ...axes,
-          size: 20,
-          labelSize: 16,
-          labelGap: 0,
-          gap: 4,
-          label: `Flow completion time (s)${log ? ', logarithmic' : ''}`,
-          values: (_u, splits) => splits.map((v) => (v === null ? '' : String(Number(v.toPrecision(3))))),
-        },
-        { ...axes, size: GUTTER - 22, labelSize: 22, labelGap: 0, gap: 6, label: 'Share of flows (%)' },
-      ],
-      series: [
-        {},
-        {
-          width: 1.5,
-          points: { show: false },
-          stroke: () => palette().series[0]!,
-          paths: uPlot.paths.stepped!({ align: 1 }),
-        },
-      ],
-    },
-    [points.map(([t]) => t), points.map(([, p]) => p * 100)],
-    area,
-  );
-  new ResizeObserver(() => area.clientWidth > 0 && u.setSize({ width: area.clientWidth, height: 190 })).observe(area);
-  onTheme(() => u.redraw(false));
-  return root;
+  const plot =
+    distribution && data.completion.length > 1
+      ? completionPlot(
+          'chart-completion',
+          'Completion time',
+          `Of ${format.count(data.completed)} flows that moved data and ended, ${saidOf(data.completion)}.`,
+          'Share of flows (%)',
+          [{ name: 'flows', points: data.completion }],
+        )
+      : null;
+  return section('flows', 'Flows', plot, table);
 }

@@ -63,6 +63,11 @@ export function seconds(value: number): string {
   return h > 0 ? `${sign}${h}${SPACE}h ${m}${SPACE}min ${s}${SPACE}s` : `${sign}${m}${SPACE}min ${s}${SPACE}s`;
 }
 
+/** A length on the map. */
+export function metres(value: number): string {
+  return Math.abs(value) >= 9995 ? `${short(value / 1000)}${SPACE}km` : `${short(value)}${SPACE}m`;
+}
+
 /** An instant on the time axis, as fine as the view needs. */
 export function instant(value: number, span: number): string {
   const digits = span > 100 ? 1 : Math.min(9, Math.max(1, 3 - Math.floor(Math.log10(span))));

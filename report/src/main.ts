@@ -5,17 +5,21 @@ import './style.css';
 import type { Filter } from './attempts';
 import { chart, type View } from './charts';
 import { parse, type ReportData } from './data';
-import { el, section } from './dom';
+import { el, section, select } from './dom';
 import { flows } from './flows';
 import { gantt } from './gantt';
 import { events, nodes } from './nodes';
 import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';
+import { player } from './player';
 import { TimeAxis } from './range';
 import { comparison, header, jobs, summary, told, traffic, whereTimeWent } from './summary';
 import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
 import { mountTip } from './tip';
+
+/** Of a run with a field, in seconds: an acknowledgement takes 30 microseconds. */
+const SHORTEST_VIEW = 1e-4;
 
 /** What the overview draws: running attempts, or the first chart when there is no job. */
 export function outline(data: ReportData, parts: number): Outline {
@@ -35,12 +39,6 @@ export function outline(data: ReportData, parts: number): Outline {
   for (const s of first.series)
     s.values.forEach((v, i) => (values[Math.min(parts - 1, Math.floor((i / n) * parts))]! += v));
   return { title: first.title.toLowerCase(), values };
-}
-
-function select<T extends string>(label: string, options: [T, string][], chosen: (value: T) => void): HTMLElement {
-  const box = el('select', { 'aria-label': label }, ...options.map(([value, text]) => el('option', { value }, text)));
-  box.addEventListener('change', () => chosen(box.value as T));
-  return el('label', {}, el('span', { 'aria-hidden': 'true' }, `${label} `), box);
 }
 
 function themeButton(): HTMLElement {
@@ -68,7 +66,8 @@ function themeButton(): HTMLElement {
 
 function page(data: ReportData): void {
   document.title = `${data.title}: Trunkline`;
-  const axis = new TimeAxis(data.end_s);
+  // Where frames are shown, a view goes down to one of them.
+  const axis = data.field ? new TimeAxis(data.end_s, SHORTEST_VIEW) : new TimeAxis(data.end_s);
   const filter: Filter = { kind: 'all', outcome: 'all', node: -1 };
   const view: View = filter;
   const refilters: (() => void)[] = [];
@@ -116,12 +115,14 @@ function page(data: ReportData): void {
     traffic(data.traffic),
   );
   const timed = el('div', { class: 'timed' });
-  if (hasTasks || data.charts.length > 0) {
+  if (hasTasks || data.charts.length > 0 || data.field) {
     timed.append(overview(axis, outline(data, 400), ...controls));
     main.append(timed);
   }
   document.body.append(main);
   mountTip();
+  const field = player(data, axis);
+  if (field) timed.append(field);
   if (hasTasks) timed.append(gantt(data, axis, filter, onFilter));
   const charts = data.charts.filter((c) => c.series.length > 0 && c.series.some((s) => s.values.some((v) => v !== 0)));
   if (charts.length > 0) {
@@ -129,8 +130,9 @@ function page(data: ReportData): void {
   }
   const happened = events(data.events);
   if (happened) main.append(happened);
-  if (data.flows.total > 0) main.append(flows(data.flows, axis));
+  if (data.flows.total > 0) main.append(flows(data.flows, axis, data.jobs.length > 0));
   if (data.nodes.length > 0) main.append(nodes(data.nodes));
+  if (field) axis.hold(0);
   main.append(el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'));
 }
 

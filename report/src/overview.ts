@@ -51,6 +51,13 @@ export function overview(axis: TimeAxis, outline: Outline, ...controls: HTMLElem
       'Drag to zoom, double-click for the whole run',
     ),
   );
+  const hair = el('div', { class: 'hair', hidden: '' });
+  strip.append(hair);
+  const point = (t: number | null): void => {
+    hair.hidden = t === null;
+    if (t !== null) hair.style.transform = `translateX(${toX(t, axis.full, strip.clientWidth)}px)`;
+  };
+  axis.onPoint(point);
   const root = el('div', { class: 'overview' }, bar, strip);
 
   const draw = eachFrame(strip, () => {
@@ -84,6 +91,7 @@ export function overview(axis: TimeAxis, outline: Outline, ...controls: HTMLElem
     c.textBaseline = 'middle';
     c.fillText(outline.title, GUTTER - 8, HEIGHT / 2);
     text.value = viewText(axis.view, axis.full);
+    point(axis.held);
   });
 
   let grab: { at: number; from: number; to: number; moving: boolean } | null = null;

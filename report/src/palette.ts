@@ -16,6 +16,8 @@ export interface Palette {
   warn: string;
   phases: Record<PhaseKind, string>;
   causes: Record<Cause, string>;
+  /** Nodes on the map by what they do, and frames; the master is black in both themes, with an outline. */
+  field: Record<'busy' | 'idle' | 'failed' | 'data' | 'control', string>;
   series: string[];
 }
 
@@ -51,6 +53,7 @@ export const LIGHT: Palette = {
     slot: '#4c5561',
     startup: '#86909b',
   },
+  field: { busy: '#1f5fd0', idle: '#2f9e4f', failed: '#c2182b', data: '#d77a19', control: '#8a1c7c' },
   series: ['#2054a3', '#d77a19', '#008169', '#d3436e', '#866cd7', '#3f99c7'],
 };
 
@@ -86,6 +89,7 @@ export const DARK: Palette = {
     slot: '#c9cccf',
     startup: '#757e87',
   },
+  field: { busy: '#5b93ff', idle: '#5fe58a', failed: '#e8384d', data: '#fba74b', control: '#e08fd8' },
   series: ['#5a84ca', '#fba74b', '#3ab587', '#ee76b1', '#b1a2ff', '#79cff1'],
 };
 

@@ -74,6 +74,7 @@ export function picture(
   const x = bars ? bands(curves.length, width) : across(figure, curves, width);
   frame(svg, figure, x, y, width, bars ? curves.map((c) => c.series) : null);
   const plot = draw(svg, 'g', {});
+  if (figure.kind === 'scatter') diagonal(plot, curves, x, y);
   for (const curve of curves) {
     const index = names.indexOf(curve.series);
     if (bars) bar(plot, figure, curve, index, x.at(curves.indexOf(curve)), y, (width - LEFT - RIGHT) / curves.length);
@@ -160,14 +161,15 @@ function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Sca
   const at = (values: (number | null)[], i: number): string =>
     `${x.at(curve.x[i]!).toFixed(1)} ${y.at(values[i]!).toFixed(1)}`;
   if (known.length === 0) return;
-  if (figure.kind === 'time') {
+  const banded = figure.kind === 'time' || curve.constant;
+  if (banded) {
     // What is beyond the frame ends at the frame.
     const kept = (value: number): number => Math.min(HEIGHT - BOTTOM, Math.max(TOP, y.at(value)));
     const edge = (values: (number | null)[]): string[] =>
       known.map((i) => `${x.at(curve.x[i]!).toFixed(1)} ${kept(values[i]!).toFixed(1)}`);
     const upper = edge(curve.high);
     const lower = edge(curve.low).reverse();
-    draw(plot, 'path', { d: `M${[...upper, ...lower].join('L')}Z`, fill: colour, opacity: 0.18 });
+    draw(plot, 'path', { d: `M${[...upper, ...lower].join('L')}Z`, fill: colour, opacity: curve.constant ? 0.1 : 0.18 });
   }
   const stroke = {
     fill: 'none',
@@ -175,10 +177,12 @@ function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Sca
     'stroke-width': 1.8,
     'stroke-dasharray': dash,
     'stroke-linejoin': 'round',
-    'pointer-events': 'none',
+    'pointer-events': curve.constant ? 'stroke' : 'none',
   };
-  draw(plot, 'path', { d: `M${known.map((i) => at(curve.mean, i)).join('L')}`, ...stroke });
-  if (figure.kind === 'time') return;
+  const path = draw(plot, 'path', { d: `M${known.map((i) => at(curve.mean, i)).join('L')}`, ...stroke });
+  const first = known[0]!;
+  if (curve.constant) tell(path, curve.series, [told(figure, curve.mean[first]!, curve.low[first]!, curve.high[first]!)]);
+  if (banded) return;
   for (const i of known) {
     whisker(plot, x.at(curve.x[i]!), y, curve.low[i]!, curve.high[i]!, colour);
     const spot = draw(plot, 'circle', {
@@ -194,6 +198,13 @@ function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Sca
       told(figure, curve.mean[i]!, curve.low[i]!, curve.high[i]!),
     ]);
   }
+}
+
+/** Where a part of the one is the same part of the other. */
+function diagonal(plot: Element, curves: Curve[], x: Scale, y: Scale): void {
+  const end = Math.min(most(curves.flatMap((c) => c.x)), most(curves.flatMap((c) => c.mean.map((v) => v ?? 0))));
+  const d = `M${x.at(0)} ${y.at(0)}L${x.at(end)} ${y.at(end)}`;
+  draw(plot, 'path', { d, stroke: 'var(--muted)', 'stroke-dasharray': '4 4', fill: 'none' });
 }
 
 function dots(plot: Element, curve: Curve, index: number, x: Scale, y: Scale): void {

@@ -71,7 +71,7 @@ export function interact(area: HTMLElement, axis: TimeAxis, handlers: Handlers =
         from: toTime(Math.min(dragFrom, to), axis.view, width),
         to: toTime(Math.max(dragFrom, to), axis.view, width),
       });
-    }
+    } else if (event.type === 'pointerup' && axis.held !== null) axis.hold(toTime(to, axis.view, width));
     dragFrom = null;
     band.hidden = true;
   };

@@ -1,4 +1,4 @@
-// The one time axis of the page: what part of the run is in view, and the instant under the pointer.
+// The one time axis of the page: what part of the run is in view, and the instant of the crosshair.
 
 export interface Span {
   from: number;
@@ -37,12 +37,17 @@ export class TimeAxis {
   readonly full: Span;
   readonly least: number;
   view: Span;
+  /** The instant at which the crosshair stays when no pointer is over a plot; null where nothing has set one. */
+  held: number | null = null;
+  /** While the held instant moves by itself, pointers do not move the crosshair. */
+  running = false;
   private readonly viewers: ((view: Span) => void)[] = [];
   private readonly pointers: ((at: number | null) => void)[] = [];
 
-  constructor(end: number) {
+  /** Of a run of `end` seconds; a view is at least `least` seconds long. */
+  constructor(end: number, least = Math.max(end * 1e-5, 1e-6)) {
     this.full = { from: 0, to: end > 0 ? end : 1 };
-    this.least = Math.max(this.full.to * 1e-5, 1e-6);
+    this.least = least;
     this.view = this.full;
   }
 
@@ -51,13 +56,25 @@ export class TimeAxis {
     if (next.from === this.view.from && next.to === this.view.to) return;
     this.view = next;
     for (const tell of this.viewers) tell(next);
+    if (this.held !== null) this.tellPoint(this.held);
   }
 
   reset(): void {
     this.show(this.full);
   }
 
+  /** The pointer is at an instant of some plot, or has left it. */
   point(at: number | null): void {
+    if (!this.running) this.tellPoint(at ?? this.held);
+  }
+
+  /** Puts the crosshair of all plots at an instant, to stay there. */
+  hold(at: number): void {
+    this.held = Math.min(this.full.to, Math.max(this.full.from, at));
+    this.tellPoint(this.held);
+  }
+
+  private tellPoint(at: number | null): void {
     for (const tell of this.pointers) tell(at);
   }
 

@@ -30,6 +30,8 @@ export interface Figure {
   /** None for bars and dots. */
   x: Axis | null;
   metric: string;
+  /** The file of its scenario, one of the study's `files`. */
+  scenario: string;
   set: string[];
   curves: Curve[];
   published: Published[];
@@ -49,6 +51,8 @@ export interface Axis {
 export interface Curve {
   series: string;
   assumption: string | null;
+  /** One run along the axis: a line to compare the others with. */
+  constant: boolean;
   set: string[];
   x: number[];
   mean: (number | null)[];

@@ -36,7 +36,7 @@ export function studyPage(data: Study, theme: HTMLElement): HTMLElement {
           'Quick form: fewer points and seeds, shorter runs. A look, not a verdict to quote.',
         )
       : null,
-    el('p', { class: 'story' }, data.about),
+    ...data.about.split('\n\n').map((text) => el('p', { class: 'story' }, text)),
     el('p', { class: 'note' }, `Re-does: ${data.source}.`),
     el(
       'p',
@@ -103,10 +103,13 @@ function figure(data: Figure, study: Study): HTMLElement {
     data.published.length > 0 ? el('li', {}, el('span', { class: 'diamond' }), 'published') : null,
   );
   const assumptions = [...new Set(data.curves.map((c) => c.assumption))];
-  const top = height(data);
+  const whole = height(data);
   const panels = assumptions.map((assumption) => {
     const curves = data.curves.filter((c) => c.assumption === assumption);
     const width = assumptions.length > 1 ? 560 : 900;
+    // One scale, so that panels compare; but what would be flat on it has its own.
+    const own = height({ ...data, curves });
+    const top = own[1] < whole[1] / 10 ? own : whole;
     return el(
       'figure',
       { class: 'panel' },
@@ -212,7 +215,7 @@ function behind(data: Figure, study: Study): HTMLElement {
     el(
       'p',
       { class: 'note' },
-      `Measured: ${data.metric === '' ? 'by series, see the study' : data.metric}. The scenario stands below; each curve sets, with {x} the value of the x axis:`,
+      `Measured: ${data.metric === '' ? 'by series, see the study' : data.metric}. The scenario is ${data.scenario}, at the end of this page; each curve sets, with {x} the value of the x axis:`,
     ),
     el('pre', {}, sets.join('\n')),
   );

@@ -1,5 +1,6 @@
 // What ran and how it ended, and where the time went.
 
+import { completionPlot, MOST_CURVES } from './completion';
 import type { Balance, Comparison, Count, Job, ReportData, Traffic } from './data';
 import { el, section } from './dom';
 import * as format from './format';
@@ -247,6 +248,26 @@ export function traffic(rows: Traffic[]): HTMLElement | null {
       { class: 'table', tabindex: '0' },
       el('table', {}, caption, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...body)),
     ),
+    completions(rows),
+  );
+}
+
+/** How long what is complete took, a curve for each traffic; those that complete nothing, or one thing, have none. */
+function completions(rows: Traffic[]): HTMLElement | null {
+  const curves = rows.filter((t) => t.completion.length > 1);
+  if (curves.length === 0) return null;
+  const open = rows.map((t) => t.begun - t.completed).reduce((sum, n) => sum + n, 0);
+  const parts = [
+    'The share of what is complete that took no longer than a time.',
+    open > 0 ? `${format.count(open)} begun and not complete are not in it.` : '',
+    curves.length > MOST_CURVES ? `The first ${MOST_CURVES} of ${curves.length} are shown.` : '',
+  ];
+  return completionPlot(
+    'chart-traffic-completion',
+    'Completion time',
+    parts.filter((p) => p !== '').join(' '),
+    'Share of the complete (%)',
+    curves.map((t) => ({ name: t.name, points: t.completion })),
   );
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import type { ReportData } from '../src/data';
 
 const FLAGS = [
@@ -30,4 +30,38 @@ export function write(data: ReportData): string {
     template.replace('__REPORT_DATA__', () => JSON.stringify(data).replaceAll('<', '\\u003c')),
   );
   return pathToFileURL(file).href;
+}
+
+export interface Opened {
+  page: Page;
+  /** What it said on the console, threw, or asked the network for. */
+  troubles: string[];
+}
+
+export interface Look {
+  width?: number;
+  colorScheme?: 'light' | 'dark';
+  deviceScaleFactor?: number;
+}
+
+/** Opens a report of `data` from disk, and waits until it is drawn. */
+export async function open(browser: Browser, data: ReportData, look: Look = {}): Promise<Opened> {
+  const { width = 1280, colorScheme = 'light', deviceScaleFactor = 1 } = look;
+  const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme, deviceScaleFactor });
+  const troubles: string[] = [];
+  page.on('console', (message) => message.type() !== 'log' && troubles.push(message.text()));
+  page.on('pageerror', (error) => troubles.push(String(error)));
+  page.on('request', (request) => !/^(file|blob):/.test(request.url()) && troubles.push(`asked for ${request.url()}`));
+  await page.goto(write(data));
+  await page.waitForSelector('main footer');
+  await frames(page);
+  return { page, troubles };
+}
+
+/** Until everything that was asked for is drawn, what is out of sight included. */
+export async function frames(page: Page): Promise<void> {
+  await page.waitForTimeout(150);
+  await page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
 }

@@ -49,7 +49,7 @@ function contrast(a: string, b: string): number {
 }
 
 for (const [theme, p] of Object.entries({ light: LIGHT, dark: DARK })) {
-  for (const [name, set] of Object.entries({ phases: p.phases, causes: p.causes })) {
+  for (const [name, set] of Object.entries({ phases: p.phases, causes: p.causes, field: p.field })) {
     const entries = Object.entries(set);
     test.each(Object.keys(VISION))(`${theme} ${name} stay apart under %s vision`, (vision) => {
       const close: string[] = [];

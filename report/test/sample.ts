@@ -583,6 +583,7 @@ export function traffic(): ReportData {
         completion_p95_s: 0.041,
         completion_p99_s: 0.0587,
         completion_max_s: 0.071,
+        completion: Array.from({ length: 100 }, (_, i): [number, number] => [0.0121 * 1.018 ** i, (i + 1) / 100]),
         jain: 0.993,
       },
     ],

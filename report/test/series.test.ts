@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse, SCHEMA, type Chart, type Flows } from '../src/data';
-import { flowRate, order, quantile } from '../src/flows';
+import { aligned, quantile } from '../src/completion';
+import { flowRate, order } from '../src/flows';
 import { admits, describe as words } from '../src/attempts';
 import { amounts, axisUnit, busiest, cells, ofNode } from '../src/series';
 import { balance, error } from '../src/summary';
@@ -78,6 +79,23 @@ test('quantiles come from the cumulative distribution', () => {
     [9, 1],
   ];
   expect([quantile(completion, 0.5), quantile(completion, 0.51), quantile(completion, 1)]).toEqual([2, 3, 9]);
+});
+
+test('distributions stand over one grid of times, each flat where only others have a point', () => {
+  const short: [number, number][] = [
+    [1, 0.5],
+    [3, 1],
+  ];
+  const long: [number, number][] = [
+    [2, 0.1],
+    [3, 0.4],
+    [8, 1],
+  ];
+  expect(aligned([short, long])).toEqual([
+    [1, 2, 3, 8],
+    [50, 50, 100, 100],
+    [0, 10, 40, 100],
+  ]);
 });
 
 test('filters combine', () => {

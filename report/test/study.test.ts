@@ -18,6 +18,7 @@ const BASE: Omit<Figure, 'id' | 'title' | 'kind' | 'x' | 'curves' | 'published' 
   label: 'goodput',
   unit: 'Mbit/s',
   metric: 'traffic.reads.goodput_bps',
+  scenario: 'scenario.toml',
   set: ["run.until='12 s'"],
   seeds: 5,
 };
@@ -26,6 +27,7 @@ function study(): Study {
   const curve = (series: string, assumption: string | null, mean: number[]) => ({
     series,
     assumption,
+    constant: series === 'a line',
     set: [`tcp.control=${series.toLowerCase()}`, 'cluster.workers={x}'],
     x: [1, 2, 4, 8],
     mean,
@@ -59,7 +61,7 @@ function study(): Study {
         title: 'By senders',
         kind: 'sweep',
         x: { label: 'senders', unit: '', log: true, categories: null },
-        curves: [curve('SACK', null, [900, 800, 60, 40]), curve('Vegas', null, [900, 850, 900, 700])],
+        curves: [curve('SACK', null, [900, 800, 60, 40]), curve('Vegas', null, [900, 850, 900, 700]), curve('a line', null, [500, 500, 500, 500])],
         published: [{ series: 'SACK', x: 8, value: 41, tolerance: 0.05, place: 'ns-2', judged: true }],
         findings: [{ ...reproduced, text: 'Goodput collapses.' }],
         verdict: 'reproduced',
@@ -95,6 +97,7 @@ function study(): Study {
         curves: ['S1', 'S2'].map((name, i) => ({
           series: name,
           assumption: null,
+          constant: false,
           set: [],
           x: [0],
           mean: [50 + 400 * i],
@@ -147,7 +150,7 @@ describe('the page of a study', () => {
       expect(await page.textContent('#access .detail')).toContain('reproduced with fast access');
       // A panel for each assumption; a spot for each point, and one for the published value.
       expect(await page.locator('#access svg').count()).toBe(2);
-      expect(await page.locator('#senders svg circle.spot').count()).toBe(8);
+      expect(await page.locator('#senders svg circle.spot').count(), 'none on a line to compare with').toBe(8);
       expect(await page.locator('#senders svg path.spot').count()).toBe(1);
       expect(await page.locator('#bars svg rect.spot').count()).toBe(2);
       expect(await page.getAttribute('#senders svg', 'aria-label')).toBe('By senders: goodput, Mbit/s against senders');
