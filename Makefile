@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TRUNKLINE := target/release/trunkline
 
-.PHONY: help demo test lint test-rust test-report build bench study report fuzz clean
+.PHONY: help demo test lint test-rust test-report audit build bench study report fuzz clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +30,10 @@ test-report:
 	@scripts/need node npm chromium
 	cd report && npm test
 
+audit: ## licences and sources of all dependencies
+	@scripts/need cargo cargo-deny
+	cargo deny --locked check licenses bans sources
+
 build: $(TRUNKLINE) ## the program, optimised
 
 .PHONY: $(TRUNKLINE)
@@ -41,9 +45,10 @@ bench: build ## packet-hops per CPU second and peak memory; ns-2 beside it where
 	$(TRUNKLINE) bench
 	cargo bench --workspace --locked
 
-study: build ## the long comparisons: every study in full, every recorded job over twenty seeds
+study: build ## the long comparisons: every study in full, every recorded job over twenty seeds, millions of connections
 	$(TRUNKLINE) study all
 	scripts/study
+	$(TRUNKLINE) bench incast-short-2000-100s
 
 report: ## build the page that the program embeds
 	@scripts/need node npm
