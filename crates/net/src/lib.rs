@@ -11,7 +11,7 @@ mod routing;
 mod shaper;
 mod topology;
 
-pub use link::{Counters, Link, LinkSpec, SpecError};
+pub use link::{Counters, GilbertElliott, Link, LinkSpec, Loss, Losses, SpecError};
 pub use network::{ARRIVAL, BOND, Ledger, LedgerError, Network, TRANSMISSION_DONE};
 pub use packet::{Packet, PacketId};
 pub use queue::{

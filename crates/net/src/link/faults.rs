@@ -1,15 +1,8 @@
-//! Loss by chance, silence, and changes while packets are under way.
+//! Loss, silence, and changes while packets are under way.
 
-use super::Link;
+use super::{Link, Losses};
 use crate::packet::PacketId;
-use des::RandomStream;
 use units::{BitRate, Bytes, Time};
-
-#[derive(Debug)]
-pub(super) struct Loss {
-    pub probability: f64,
-    pub random: RandomStream,
-}
 
 impl Link {
     /// From now on nothing that is sent arrives, or it does again.
@@ -26,9 +19,9 @@ impl Link {
     pub fn is_silent(&self) -> bool {
         self.silent
     }
-    /// Probability that a packet is lost on the wire.
+    /// Share of packets that are lost on the wire.
     pub(crate) fn loss(&self) -> f64 {
-        self.loss.as_ref().map_or(0.0, |loss| loss.probability)
+        self.losses.as_ref().map_or(0.0, Losses::mean)
     }
 
     /// Whether packets may be lost on the wire or are watched: [`Link::inspect`] says.
@@ -44,7 +37,7 @@ impl Link {
         {
             self.see_begun_watched(head.arrival);
         }
-        let lost = self.loss.as_mut().is_some_and(|loss| loss.random.chance(loss.probability));
+        let lost = self.losses.as_mut().is_some_and(Losses::next_is_lost);
         self.lost += u64::from(lost);
         let unheard = !lost && (self.silent || self.ignored);
         self.lost_down += u64::from(unheard);

@@ -7,20 +7,20 @@
 mod counters;
 mod faults;
 mod fifo;
+mod loss;
 mod managed;
 mod spec;
 mod watch;
 
 pub use counters::Counters;
 pub(crate) use fifo::Fate;
+pub use loss::{GilbertElliott, Loss, Losses};
 pub use spec::{LinkSpec, SpecError};
 
 use crate::packet::Transit;
 use crate::queue::{Discipline, Limit};
 use crate::shaper::TokenBucket;
 use des::Occupancy;
-use des::RandomStream;
-use faults::Loss;
 use managed::Managed;
 use std::collections::VecDeque;
 use units::{BitRate, Time};
@@ -69,7 +69,7 @@ pub struct Link {
     drops: u64,
     lost: u64,
     lost_down: u64,
-    loss: Option<Loss>,
+    losses: Option<Losses>,
     shaper: Option<TokenBucket>,
     managed: Option<Box<Managed>>,
     /// How long its queue had each length, where that is watched.
@@ -78,8 +78,7 @@ pub struct Link {
 
 impl Link {
     pub(crate) fn new(spec: &LinkSpec, seed: u64, index: u64) -> Self {
-        let loss = (spec.loss > 0.0)
-            .then(|| Loss { probability: spec.loss, random: RandomStream::new(seed, "net/loss", index) });
+        let losses = (spec.loss != Loss::default()).then(|| Losses::new(spec.loss, seed, index));
         let mut link = Self {
             ring: VecDeque::new(),
             free_at: Time::ZERO,
@@ -102,7 +101,7 @@ impl Link {
             drops: 0,
             lost: 0,
             lost_down: 0,
-            loss,
+            losses,
             shaper: spec.shaper.map(TokenBucket::new),
             managed: None,
             occupancy: None,
@@ -118,7 +117,7 @@ impl Link {
     fn choose_path(&mut self) {
         const PS: u64 = 8_000_000_000_000;
         let odd = self.captured || self.silent || self.ignored || self.occupancy.is_some();
-        let special = !self.up || odd || self.loss.is_some() || self.shaper.is_some() || self.managed.is_some();
+        let special = !self.up || odd || self.losses.is_some() || self.shaper.is_some() || self.managed.is_some();
         let ps_per_byte =
             if self.rate.as_bps() > 0 && PS.is_multiple_of(self.rate.as_bps()) { PS / self.rate.as_bps() } else { 0 };
         self.plain_ps_per_byte = if special { 0 } else { u32::try_from(ps_per_byte).unwrap_or(0) };

@@ -1,5 +1,6 @@
 //! What a link is to be.
 
+use super::Loss;
 use crate::bond::BondError;
 use crate::queue::{Discipline, Limit, Queue};
 use crate::shaper::TokenBucketSpec;
@@ -16,8 +17,8 @@ pub struct LinkSpec {
     pub delay: Time,
     /// How much may wait for the transmitter.
     pub limit: Limit,
-    /// Probability that a transmitted packet is lost on the wire.
-    pub loss: f64,
+    /// Which transmitted packets are lost on the wire.
+    pub loss: Loss,
     /// A token bucket in front of the transmitter.
     pub shaper: Option<TokenBucketSpec>,
     /// What its queue does beside holding no more than `limit`.
@@ -27,7 +28,8 @@ pub struct LinkSpec {
 impl LinkSpec {
     /// A loss-free link without shaping, whose queue holds 128 packets.
     pub const fn new(rate: BitRate, delay: Time) -> Self {
-        Self { rate, delay, limit: Limit::Packets(128), loss: 0.0, shaper: None, discipline: Discipline::DropTail }
+        let (limit, loss) = (Limit::Packets(128), Loss::Random(0.0));
+        Self { rate, delay, limit, loss, shaper: None, discipline: Discipline::DropTail }
     }
     /// The same with another queue limit.
     pub const fn with_limit(mut self, limit: Limit) -> Self {
@@ -39,9 +41,9 @@ impl LinkSpec {
         self.discipline = discipline;
         self
     }
-    /// The same with random loss.
-    pub const fn with_loss(mut self, loss: f64) -> Self {
-        self.loss = loss;
+    /// The same with loss: a number is a probability.
+    pub fn with_loss(mut self, loss: impl Into<Loss>) -> Self {
+        self.loss = loss.into();
         self
     }
     /// The same behind a token bucket, whose own limit replaces the queue's.
@@ -57,9 +59,7 @@ impl LinkSpec {
         if self.rate == BitRate::default() {
             return Err(SpecError::Rate);
         }
-        if !(0.0..=1.0).contains(&self.loss) {
-            return Err(SpecError::Loss(self.loss));
-        }
+        self.loss.check()?;
         match self.limit {
             Limit::Packets(0) => return Err(SpecError::Queue),
             Limit::Bytes(bytes) if bytes < LONGEST => return Err(SpecError::Queue),

@@ -2,7 +2,9 @@
 
 use super::network::{node_name, node_number};
 use super::{Core, Direction, NodeSpec, Queue, Scenario, SharedBuffer, TopologyKind};
-use net::{Dcell, Discipline, LinkId, LinkSpec, SharedBufferSpec, TokenBucketSpec, Topology, VertexId, VertexKind};
+use net::{
+    Dcell, Discipline, LinkId, LinkSpec, Loss, SharedBufferSpec, TokenBucketSpec, Topology, VertexId, VertexKind,
+};
 use std::collections::BTreeMap;
 use units::BitRate;
 
@@ -209,7 +211,7 @@ impl Wiring<'_> {
                 let mut spec = self.spec(link.queue.as_ref().unwrap_or(own));
                 spec.rate = link.rate.unwrap_or(spec.rate);
                 spec.delay = link.delay.unwrap_or(spec.delay);
-                spec.loss = link.loss.unwrap_or(spec.loss);
+                spec.loss = link.loss.map_or(spec.loss, Loss::Random);
                 spec
             };
             let (forth, back) = (spec(&link.from), spec(&link.to));
