@@ -1,0 +1,3 @@
+//! A testbed on one machine: network namespaces, and emulated links between them ([`link`]).
+
+pub mod link;

@@ -1,0 +1,65 @@
+//! How late the emulator was: every figure taken over a link stands or falls with it.
+
+use hdrhistogram::Histogram;
+use serde_json::{Value, json};
+use units::Time;
+
+/// A frame that leaves later than this after its time is late, as is a wait for a processor of this length.
+pub const TOLERANCE: Time = Time::from_ms(1);
+/// What a histogram can hold, in nanoseconds; longer counts as this.
+const LONGEST_NS: u64 = 60_000_000_000;
+
+/// How late things were, each with an error of at most 1 %.
+#[derive(Clone, Debug)]
+pub struct Lateness(Histogram<u64>);
+
+impl Default for Lateness {
+    fn default() -> Self {
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, 2);
+        #[expect(clippy::expect_used, reason = "the bounds are constants that hdrhistogram accepts")]
+        Self(histogram.expect("1 to a minute with two digits"))
+    }
+}
+
+impl Lateness {
+    pub(super) fn record(&mut self, late: Time) {
+        self.0.saturating_record((late.as_ps() / 1_000).clamp(1, LONGEST_NS));
+    }
+
+    /// What came since an earlier state of the same.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        let mut since = self.clone();
+        let _ = since.0.subtract(&before.0);
+        since
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+    /// How many were late: later than [`TOLERANCE`].
+    pub fn late(&self) -> u64 {
+        let tolerance = TOLERANCE.as_ps() / 1_000;
+        self.0.iter_recorded().filter(|at| at.value_iterated_to() > tolerance).map(|at| at.count_at_value()).sum()
+    }
+    /// The lateness that this share of them did not exceed.
+    pub fn quantile(&self, share: f64) -> Time {
+        Time::from_ns(self.0.value_at_quantile(share))
+    }
+    /// The worst.
+    pub fn worst(&self) -> Time {
+        Time::from_ns(self.0.max())
+    }
+
+    pub(super) fn to_json(&self) -> Value {
+        let us = |time: Time| time.as_secs_f64() * 1e6;
+        json!({
+            "count": self.count(),
+            "late": self.late(),
+            "p50_us": us(self.quantile(0.5)),
+            "p99_us": us(self.quantile(0.99)),
+            "p999_us": us(self.quantile(0.999)),
+            "worst_us": us(self.worst()),
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Emulated links between network namespaces, on any kernel with TAP devices: rate, delay, jitter, queue, loss, reordering, and their changes over time.
+//!
+//! A frame that leaves a namespace by a path's interface is read from its TAP device, goes through a [`Lane`] (queue and loss are those of `net`), and
+//! is written to the interface at the other end when its time has come. [`Pair::up`] makes two namespaces and the paths between them;
+//! `docs/testbed.md` has shapes, units and measured accuracy.
+
+mod clock;
+mod engine;
+mod error;
+mod frame;
+mod lane;
+mod lateness;
+mod namespace;
+mod pair;
+mod path;
+mod report;
+mod setup;
+mod share;
+mod trace;
+mod transmitter;
+
+pub use error::LinkError;
+pub use lane::{Counters, Lane};
+pub use lateness::{Lateness, TOLERANCE};
+pub use namespace::Namespace;
+pub use pair::{Addresses, Pair};
+pub use path::{Direction, Jitter, Path, Reorder};
+pub use report::{LaneReport, PathReport, Report};
+pub use share::share;
+pub use trace::{Change, Opportunities, Trace};

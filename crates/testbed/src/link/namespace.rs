@@ -1,0 +1,123 @@
+//! Network namespaces.
+
+use super::LinkError;
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::fstat;
+use nix::unistd::Pid;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+use std::{fs, thread};
+
+/// A network namespace of its own. One without a name ends with what holds it: this handle, and the processes in it; so nothing is left of it even if this
+/// process is killed.
+#[derive(Debug)]
+pub struct Namespace {
+    file: File,
+    name: Option<String>,
+}
+
+/// Where `ip netns` keeps names.
+pub(super) const NAMES: &str = "/run/netns";
+/// The namespace of the calling thread.
+const OWN: &str = "/proc/thread-self/ns/net";
+/// How long processes have to end before they are killed.
+const GRACE: Duration = Duration::from_secs(1);
+
+impl Namespace {
+    /// A new one without a name.
+    pub(super) fn create() -> Result<Self, LinkError> {
+        let made = on_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)?;
+            File::open(OWN)
+        });
+        match made {
+            Ok(file) => Ok(Self { file, name: None }),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(LinkError::Missing {
+                capability: "CAP_SYS_ADMIN",
+                reason: "this user may not make network namespaces; be root, or root of a user namespace (unshare -Ur)"
+                    .to_owned(),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                Err(LinkError::Missing { capability: "network namespaces", reason: error.to_string() })
+            }
+            Err(error) => Err(LinkError::system("make a network namespace")(error)),
+        }
+    }
+
+    /// Its name under `ip netns`, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// A path by which other programs enter it (`nsenter --net=PATH`), as long as this process holds it.
+    pub fn path(&self) -> PathBuf {
+        match &self.name {
+            Some(name) => Path::new(NAMES).join(name),
+            None => PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())),
+        }
+    }
+
+    /// Moves the calling thread into it for good; sockets are made where the thread is. For the threads of a runtime as they start.
+    pub fn enter(&self) -> io::Result<()> {
+        setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)
+    }
+
+    /// Runs something on a thread inside of it.
+    pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        on_thread(|| {
+            self.enter()?;
+            Ok(work())
+        })
+    }
+
+    /// Starts a program inside of it.
+    pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        self.within(|| command.spawn())?
+    }
+
+    /// The processes in it, but for this one.
+    pub fn processes(&self) -> io::Result<Vec<u32>> {
+        let own = fstat(&self.file)?;
+        let is_in = |pid: &u32| {
+            fs::metadata(format!("/proc/{pid}/ns/net")).is_ok_and(|at| (at.dev(), at.ino()) == (own.st_dev, own.st_ino))
+        };
+        let pids = fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        Ok(pids.filter(|pid| *pid != std::process::id()).filter(is_in).collect())
+    }
+
+    /// Ends the processes in it: asks them to, and after a second does not ask.
+    pub(super) fn end_processes(&self) {
+        let signal = |signal: Signal| {
+            let pids = self.processes().unwrap_or_default();
+            for pid in &pids {
+                // One that is gone already is as well.
+                let _ = kill(Pid::from_raw(*pid as i32), signal);
+            }
+            pids.is_empty()
+        };
+        if signal(Signal::SIGTERM) {
+            return;
+        }
+        for _ in 0..50 {
+            thread::sleep(GRACE / 50);
+            if self.processes().is_ok_and(|pids| pids.is_empty()) {
+                return;
+            }
+        }
+        signal(Signal::SIGKILL);
+    }
+}
+
+/// Namespaces are entered by threads: one that comes for this and goes leaves the caller where it is.
+fn on_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, work)?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

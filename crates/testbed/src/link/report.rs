@@ -1,0 +1,160 @@
+//! What the links of a pair have done, and whether to believe what was measured over them.
+
+use super::lane::Counters;
+use super::lateness::{Lateness, TOLERANCE};
+use serde_json::{Value, json};
+use std::fmt;
+
+/// All that the paths of a pair have done since they came up, or in between two reports.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// In the order of the paths.
+    pub paths: Vec<PathReport>,
+    /// Why the emulator runs without real-time priority, where it does.
+    pub ordinary_priority: Option<String>,
+}
+
+/// Both directions of a path.
+#[derive(Clone, Debug)]
+pub struct PathReport {
+    /// Its name.
+    pub name: String,
+    /// From near to far.
+    pub forth: LaneReport,
+    /// From far to near.
+    pub back: LaneReport,
+}
+
+/// One direction.
+#[derive(Clone, Debug, Default)]
+pub struct LaneReport {
+    /// What became of the frames.
+    pub counters: Counters,
+    /// Frames that its queue marked with congestion experienced.
+    pub marked: u64,
+    /// Frames that the kernel did not take at the far end.
+    pub refused: u64,
+    /// Frames that came faster than the emulator read them, and were lost before it.
+    pub overflowed: u64,
+    /// How late each frame left against its model time.
+    pub lateness: Lateness,
+    /// For how long its thread waited for a processor, in pieces of about ten milliseconds: frames that came then were read so much too late.
+    pub waits: Lateness,
+}
+
+impl LaneReport {
+    fn since(&self, before: &Self) -> Self {
+        let (now, then) = (&self.counters, &before.counters);
+        Self {
+            counters: Counters {
+                offered: now.offered - then.offered,
+                dropped: now.dropped - then.dropped,
+                lost: now.lost - then.lost,
+                held_back: now.held_back - then.held_back,
+                arrived: now.arrived - then.arrived,
+                arrived_bytes: now.arrived_bytes - then.arrived_bytes,
+                longest_queue: now.longest_queue,
+            },
+            marked: self.marked - before.marked,
+            refused: self.refused - before.refused,
+            overflowed: self.overflowed - before.overflowed,
+            lateness: self.lateness.since(&before.lateness),
+            waits: self.waits.since(&before.waits),
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.lateness.late() + self.waits.late() + self.overflowed > 0
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "frames": {
+                "offered": self.counters.offered,
+                "dropped": self.counters.dropped,
+                "lost": self.counters.lost,
+                "held_back": self.counters.held_back,
+                "marked": self.marked,
+                "arrived": self.counters.arrived,
+                "refused": self.refused,
+                "overflowed": self.overflowed,
+                "longest_queue": self.counters.longest_queue,
+            },
+            "arrived_bytes": self.counters.arrived_bytes,
+            "lateness": self.lateness.to_json(),
+            "processor_waits": self.waits.to_json(),
+        })
+    }
+}
+
+impl Report {
+    /// What came since an earlier report of the same pair; the longest queue is that of all time.
+    pub fn since(&self, before: &Self) -> Self {
+        let paths = self.paths.iter().zip(&before.paths).map(|(path, before)| PathReport {
+            name: path.name.clone(),
+            forth: path.forth.since(&before.forth),
+            back: path.back.since(&before.back),
+        });
+        Self { paths: paths.collect(), ordinary_priority: self.ordinary_priority.clone() }
+    }
+
+    /// Whether the emulator kept its times; if not, in words, what to know of a measurement that was taken meanwhile.
+    pub fn late(&self) -> Option<String> {
+        let lanes = || self.paths.iter().flat_map(|path| [&path.forth, &path.back]);
+        if !lanes().any(LaneReport::is_late) {
+            return None;
+        }
+        let sum = |count: fn(&LaneReport) -> u64| lanes().map(count).sum::<u64>();
+        let worst = |of: fn(&LaneReport) -> &Lateness| lanes().map(|lane| of(lane).worst()).max().unwrap_or_default();
+        Some(format!(
+            "the emulator was late: {} of {} frames left more than {TOLERANCE} after their time, the worst {:.1}; {} times it waited for a processor for \
+             more than that, at worst {:.1}; {} frames came faster than it read them",
+            sum(|lane| lane.lateness.late()),
+            sum(|lane| lane.lateness.count()),
+            worst(|lane| &lane.lateness),
+            sum(|lane| lane.waits.late()),
+            worst(|lane| &lane.waits),
+            sum(|lane| lane.overflowed),
+        ))
+    }
+
+    /// As JSON: shapes and units in `docs/testbed.md`.
+    pub fn to_json(&self) -> Value {
+        let path = |path: &PathReport| json!({ "name": path.name, "forth": path.forth.to_json(), "back": path.back.to_json() });
+        json!({
+            "tolerance_us": TOLERANCE.as_us(),
+            "late": self.late(),
+            "real_time_priority": self.ordinary_priority.is_none(),
+            "paths": self.paths.iter().map(path).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for path in &self.paths {
+            for (way, lane) in [("there", &path.forth), ("back", &path.back)] {
+                let counters = &lane.counters;
+                writeln!(
+                    f,
+                    "{} {way}: {} frames offered, {} dropped, {} lost, {} arrived; left late by {:.1} (median), {:.1} (99 %), {:.1} (worst)",
+                    path.name,
+                    counters.offered,
+                    counters.dropped,
+                    counters.lost,
+                    counters.arrived,
+                    lane.lateness.quantile(0.5),
+                    lane.lateness.quantile(0.99),
+                    lane.lateness.worst(),
+                )?;
+            }
+        }
+        if let Some(reason) = &self.ordinary_priority {
+            writeln!(f, "without real-time priority: {reason}")?;
+        }
+        match self.late() {
+            Some(late) => writeln!(f, "{late}"),
+            None => writeln!(f, "the emulator kept its times within {TOLERANCE}"),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Interfaces at the ends of paths: TAP devices with fixed addresses, set up by `ip` of iproute2.
+//!
+//! Neighbours are fixed, nothing is resolved, no router is solicited and no group joined, so that only the users' frames cross a path. The addresses are those set aside for measuring:
+//! 198.18.0.0/15 (RFC 2544) and 2001:2::/48 (RFC 5180).
+
+use super::LinkError;
+use super::namespace::Namespace;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tun_rs::{DeviceBuilder, Layer, SyncDevice};
+
+/// An end of all paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// Where the users' programs run.
+    Near,
+    /// Where their servers do.
+    Far,
+}
+
+/// So many paths have addresses.
+pub const MOST_PATHS: usize = 250;
+/// The kernel's queue in front of the emulator: long enough never to fill, because the path's own queue decides what is dropped.
+const KERNEL_QUEUE: u32 = 10_000;
+const TUN: &str = "/dev/net/tun";
+
+impl Side {
+    const fn number(self) -> u8 {
+        match self {
+            Self::Near => 1,
+            Self::Far => 2,
+        }
+    }
+    const fn other(self) -> Self {
+        match self {
+            Self::Near => Self::Far,
+            Self::Far => Self::Near,
+        }
+    }
+}
+
+/// The IPv4 address of a path's end.
+pub const fn ipv4(path: usize, side: Side) -> Ipv4Addr {
+    Ipv4Addr::new(198, 18, path as u8, side.number())
+}
+
+/// The IPv6 address of a path's end.
+pub const fn ipv6(path: usize, side: Side) -> Ipv6Addr {
+    Ipv6Addr::new(0x2001, 2, 0, path as u16, 0, 0, 0, side.number() as u16)
+}
+
+/// Locally administered.
+fn mac(path: usize, side: Side) -> String {
+    format!("02:74:6c:00:{path:02x}:{:02x}", side.number())
+}
+
+/// Whether this kernel speaks IPv6.
+pub fn has_ipv6() -> bool {
+    Path::new("/proc/sys/net/ipv6").exists()
+}
+
+/// Makes the interfaces of these names in a namespace, up and addressed.
+pub fn interfaces(namespace: &Namespace, side: Side, names: &[&str]) -> Result<Vec<SyncDevice>, LinkError> {
+    let devices = namespace.within(|| names.iter().map(|name| tap(name)).collect::<Result<Vec<_>, _>>());
+    let devices = devices.map_err(LinkError::system("enter a network namespace"))??;
+    let mut batch = "link set dev lo up\n".to_owned();
+    for (path, name) in names.iter().enumerate() {
+        // Writing to a text does not fail.
+        let _ = add_interface(&mut batch, path, name, side);
+    }
+    ip_batch(namespace, &batch)?;
+    Ok(devices)
+}
+
+fn add_interface(batch: &mut String, path: usize, name: &str, side: Side) -> std::fmt::Result {
+    let (own, other) = (mac(path, side), mac(path, side.other()));
+    writeln!(batch, "link set dev {name} txqueuelen {KERNEL_QUEUE} address {own}")?;
+    writeln!(batch, "link set dev {name} addrgenmode none")?;
+    writeln!(batch, "link set dev {name} arp off")?;
+    writeln!(batch, "link set dev {name} up")?;
+    writeln!(batch, "address add {}/24 dev {name}", ipv4(path, side))?;
+    writeln!(batch, "neighbour replace {} lladdr {other} dev {name} nud permanent", ipv4(path, side.other()))?;
+    if has_ipv6() {
+        writeln!(batch, "address add {}/64 dev {name} nodad", ipv6(path, side))?;
+        writeln!(batch, "neighbour replace {} lladdr {other} dev {name} nud permanent", ipv6(path, side.other()))?;
+    }
+    Ok(())
+}
+
+/// A TAP device in the calling thread's namespace; it goes when it is dropped.
+fn tap(name: &str) -> Result<SyncDevice, LinkError> {
+    let missing = |capability, reason: String| LinkError::Missing { capability, reason };
+    if !Path::new(TUN).exists() {
+        return Err(missing("TUN/TAP devices", format!("there is no {TUN}")));
+    }
+    let device = DeviceBuilder::new().name(name).layer(Layer::L2).enable(false).build_sync().map_err(|error| {
+        match error.raw_os_error() {
+            Some(1 | 13) => missing("CAP_NET_ADMIN", format!("{TUN} may not be used to make an interface: {error}")),
+            Some(6 | 19) => missing("TUN/TAP devices", format!("{TUN} has no driver: {error}")),
+            _ => LinkError::system(format!("make the interface {name}"))(error),
+        }
+    })?;
+    device.set_nonblocking(true).map_err(LinkError::system(format!("set up the interface {name}")))?;
+    Ok(device)
+}
+
+/// Has `ip` carry out commands, one on each line, inside a namespace.
+fn ip_batch(namespace: &Namespace, commands: &str) -> Result<(), LinkError> {
+    let mut ip = Command::new("ip");
+    ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut run = || -> io::Result<_> {
+        let mut child = namespace.spawn(&mut ip)?;
+        if let Some(mut input) = child.stdin.take() {
+            input.write_all(commands.as_bytes())?;
+        }
+        child.wait_with_output()
+    };
+    finished("set up interfaces", run())
+}
+
+fn finished(what: &str, output: io::Result<std::process::Output>) -> Result<(), LinkError> {
+    let output = output.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            LinkError::Missing { capability: "the program ip", reason: "install iproute2".to_owned() }
+        }
+        _ => LinkError::system("run ip")(error),
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+    Err(LinkError::system(what)(io::Error::other(format!("ip says: {said}"))))
+}
+
+/// Of each interface of a namespace, the frames that did not fit into the kernel's queue in front of the emulator.
+pub fn overflows(namespace: &Namespace, names: &[&str]) -> io::Result<Vec<u64>> {
+    let table = namespace.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))??;
+    let of = |name: &&str| {
+        let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
+        // Eight fields about what was received; then bytes, packets, errors and drops of what was sent.
+        line.and_then(|line| line.split_ascii_whitespace().nth(11)?.parse().ok()).unwrap_or(0)
+    };
+    Ok(names.iter().map(of).collect())
+}
