@@ -50,6 +50,13 @@ impl Namespace {
         }
     }
 
+    /// One that `ip netns` has made.
+    pub(super) fn open(name: &str) -> Result<Self, LinkError> {
+        let file = File::open(Path::new(NAMES).join(name));
+        let file = file.map_err(LinkError::system(format!("open the network namespace {name}")))?;
+        Ok(Self { file, name: Some(name.to_owned()) })
+    }
+
     /// Its name under `ip netns`, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
@@ -89,6 +96,11 @@ impl Namespace {
         };
         let pids = fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
         Ok(pids.filter(|pid| *pid != std::process::id()).filter(is_in).collect())
+    }
+
+    /// Its number in the system, by which it can be known again under its name.
+    pub(super) fn inode(&self) -> io::Result<u64> {
+        Ok(fstat(&self.file)?.st_ino)
     }
 
     /// Ends the processes in it: asks them to, and after a second does not ask.

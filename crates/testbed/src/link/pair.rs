@@ -7,6 +7,7 @@ use super::namespace::Namespace;
 use super::report::{LaneReport, PathReport, Report};
 use super::setup::{self, MOST_PATHS, Side};
 use super::{Direction, LinkError, Path};
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub struct Pair {
 }
 
 /// The addresses of a path's ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Addresses {
     /// Of the near end.
     pub near: Ipv4Addr,
@@ -36,7 +37,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    fn of(path: usize) -> Self {
+    pub(super) fn of(path: usize) -> Self {
         let v6 = |side| setup::has_ipv6().then(|| setup::ipv6(path, side));
         let (near, far) = (setup::ipv4(path, Side::Near), setup::ipv4(path, Side::Far));
         Self { near, far, near_v6: v6(Side::Near), far_v6: v6(Side::Far) }

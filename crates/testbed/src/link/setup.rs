@@ -121,6 +121,11 @@ fn ip_batch(namespace: &Namespace, commands: &str) -> Result<(), LinkError> {
     finished("set up interfaces", run())
 }
 
+/// Has `ip` carry out a command.
+pub fn ip(what: &str, arguments: &[&str]) -> Result<(), LinkError> {
+    finished(what, Command::new("ip").args(arguments).stdin(Stdio::null()).output())
+}
+
 fn finished(what: &str, output: io::Result<std::process::Output>) -> Result<(), LinkError> {
     let output = output.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
