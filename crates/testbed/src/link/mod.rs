@@ -4,6 +4,7 @@
 //! is written to the interface at the other end when its time has come. [`Pair::up`] makes two namespaces and the paths between them;
 //! `docs/testbed.md` has shapes, units and measured accuracy.
 
+mod carrier;
 mod clock;
 mod engine;
 mod error;
@@ -14,6 +15,7 @@ mod lateness;
 mod namespace;
 mod pair;
 mod path;
+mod processor;
 mod registry;
 mod report;
 mod setup;
@@ -21,6 +23,7 @@ mod shape;
 mod share;
 mod trace;
 mod transmitter;
+mod waking;
 
 pub use error::LinkError;
 pub use file::Paths;

@@ -1,12 +1,13 @@
 //! Two namespaces with paths between them.
 
+use super::carrier::Carrier;
 use super::clock::Clock;
 use super::engine::Runner;
 use super::lane::Lane;
 use super::namespace::Namespace;
-use super::report::{LaneReport, PathReport, Report};
+use super::report::Report;
 use super::setup::{self, MOST_PATHS, Side};
-use super::{Direction, LinkError, Path};
+use super::{LinkError, Path};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -19,8 +20,8 @@ pub struct Pair {
     near: Namespace,
     far: Namespace,
     paths: Vec<Path>,
-    /// Of each path there and back.
-    runners: Vec<[Runner; 2]>,
+    /// Of each path.
+    runners: Vec<Runner>,
 }
 
 /// The addresses of a path's ends.
@@ -59,8 +60,8 @@ impl Pair {
         let clock = Clock::start();
         let mut runners = Vec::new();
         for (index, (path, (near_end, far_end))) in paths.iter().zip(ends).enumerate() {
-            let pair = start(path, index as u64, seed, clock, Arc::new(near_end), Arc::new(far_end));
-            runners.push(pair.map_err(LinkError::system("start a thread for a path"))?);
+            let runner = start(path, index as u64, seed, clock, near_end, far_end);
+            runners.push(runner.map_err(LinkError::system("start a thread for a path"))?);
         }
         Ok(Self { near, far, paths: paths.to_vec(), runners })
     }
@@ -86,14 +87,12 @@ impl Pair {
     pub fn report(&self) -> io::Result<Report> {
         let names: Vec<&str> = self.paths.iter().map(|path| path.name.as_str()).collect();
         let [near, far] = [setup::overflows(&self.near, &names)?, setup::overflows(&self.far, &names)?];
-        let lane = |runner: &Runner, overflowed| LaneReport { overflowed, ..runner.report() };
-        let paths = self.runners.iter().zip(names).zip(near.into_iter().zip(far));
-        let paths = paths.map(|(([forth, back], name), (near, far))| PathReport {
-            name: name.to_owned(),
-            forth: lane(forth, near),
-            back: lane(back, far),
+        let paths = self.runners.iter().zip(near.into_iter().zip(far)).map(|(runner, (near, far))| {
+            let mut report = runner.report();
+            (report.forth.overflowed, report.back.overflowed) = (near, far);
+            report
         });
-        let ordinary_priority = self.runners.iter().flatten().find_map(|runner| runner.ordinary_priority.clone());
+        let ordinary_priority = self.runners.iter().find_map(|runner| runner.ordinary_priority.clone());
         Ok(Report { paths: paths.collect(), ordinary_priority })
     }
 }
@@ -121,20 +120,15 @@ pub fn check(paths: &[Path]) -> Result<(), LinkError> {
     Ok(())
 }
 
-fn start(
-    path: &Path,
-    index: u64,
-    seed: u64,
-    clock: Clock,
-    near: Arc<SyncDevice>,
-    far: Arc<SyncDevice>,
-) -> io::Result<[Runner; 2]> {
-    // As the two directions of cable number `index` in a simulated network.
-    let lane = |direction: &Direction, number| {
-        let (direction, round_trip) = (direction.clone(), path.round_trip());
-        move || Lane::new(&direction, round_trip, seed, number)
+fn start(path: &Path, index: u64, seed: u64, clock: Clock, near: SyncDevice, far: SyncDevice) -> io::Result<Runner> {
+    let (near, far, owned) = (Arc::new(near), Arc::new(far), path.clone());
+    let carriers = move || {
+        // As the two directions of cable number `index` in a simulated network.
+        let lane = |direction, number| Lane::new(direction, owned.round_trip(), seed, number);
+        [
+            Carrier::new(lane(&owned.forth, 2 * index), near.clone(), far.clone()),
+            Carrier::new(lane(&owned.back, 2 * index + 1), far, near),
+        ]
     };
-    let forth = Runner::start(lane(&path.forth, 2 * index), clock, near.clone(), far.clone())?;
-    let back = Runner::start(lane(&path.back, 2 * index + 1), clock, far, near)?;
-    Ok([forth, back])
+    Runner::start(&path.name, carriers, clock)
 }

@@ -23,6 +23,8 @@ pub struct PathReport {
     pub forth: LaneReport,
     /// From far to near.
     pub back: LaneReport,
+    /// For how long its thread waited for a processor, in pieces of about ten milliseconds: frames that came then were read so much too late.
+    pub waits: Lateness,
 }
 
 /// One direction.
@@ -38,8 +40,13 @@ pub struct LaneReport {
     pub overflowed: u64,
     /// How late each frame left against its model time.
     pub lateness: Lateness,
-    /// For how long its thread waited for a processor, in pieces of about ten milliseconds: frames that came then were read so much too late.
-    pub waits: Lateness,
+}
+
+impl PathReport {
+    pub(super) fn new(name: &str) -> Self {
+        let (forth, back) = (LaneReport::default(), LaneReport::default());
+        Self { name: name.to_owned(), forth, back, waits: Lateness::default() }
+    }
 }
 
 impl LaneReport {
@@ -59,12 +66,7 @@ impl LaneReport {
             refused: self.refused - before.refused,
             overflowed: self.overflowed - before.overflowed,
             lateness: self.lateness.since(&before.lateness),
-            waits: self.waits.since(&before.waits),
         }
-    }
-
-    fn is_late(&self) -> bool {
-        self.lateness.late() + self.waits.late() + self.overflowed > 0
     }
 
     fn to_json(&self) -> Value {
@@ -82,7 +84,6 @@ impl LaneReport {
             },
             "arrived_bytes": self.counters.arrived_bytes,
             "lateness": self.lateness.to_json(),
-            "processor_waits": self.waits.to_json(),
         })
     }
 }
@@ -94,6 +95,7 @@ impl Report {
             name: path.name.clone(),
             forth: path.forth.since(&before.forth),
             back: path.back.since(&before.back),
+            waits: path.waits.since(&before.waits),
         });
         Self { paths: paths.collect(), ordinary_priority: self.ordinary_priority.clone() }
     }
@@ -101,26 +103,31 @@ impl Report {
     /// Whether the emulator kept its times; if not, in words, what to know of a measurement that was taken meanwhile.
     pub fn late(&self) -> Option<String> {
         let lanes = || self.paths.iter().flat_map(|path| [&path.forth, &path.back]);
-        if !lanes().any(LaneReport::is_late) {
+        let late: u64 = lanes().map(|lane| lane.lateness.late()).sum();
+        let overflowed: u64 = lanes().map(|lane| lane.overflowed).sum();
+        let waits: u64 = self.paths.iter().map(|path| path.waits.late()).sum();
+        if late + overflowed + waits == 0 {
             return None;
         }
-        let sum = |count: fn(&LaneReport) -> u64| lanes().map(count).sum::<u64>();
-        let worst = |of: fn(&LaneReport) -> &Lateness| lanes().map(|lane| of(lane).worst()).max().unwrap_or_default();
+        let frames: u64 = lanes().map(|lane| lane.lateness.count()).sum();
+        let worst = lanes().map(|lane| lane.lateness.worst()).max().unwrap_or_default();
+        let longest = self.paths.iter().map(|path| path.waits.worst()).max().unwrap_or_default();
         Some(format!(
-            "the emulator was late: {} of {} frames left more than {TOLERANCE} after their time, the worst {:.1}; {} times it waited for a processor for \
-             more than that, at worst {:.1}; {} frames came faster than it read them",
-            sum(|lane| lane.lateness.late()),
-            sum(|lane| lane.lateness.count()),
-            worst(|lane| &lane.lateness),
-            sum(|lane| lane.waits.late()),
-            worst(|lane| &lane.waits),
-            sum(|lane| lane.overflowed),
+            "the emulator was late: {late} of {frames} frames left more than {TOLERANCE} after their time, the worst {worst:.1}; {waits} times it waited for a \
+             processor for more than that, at worst {longest:.1}; {overflowed} frames came faster than it read them"
         ))
     }
 
     /// As JSON: shapes and units in `docs/testbed.md`.
     pub fn to_json(&self) -> Value {
-        let path = |path: &PathReport| json!({ "name": path.name, "forth": path.forth.to_json(), "back": path.back.to_json() });
+        let path = |path: &PathReport| {
+            json!({
+                "name": path.name,
+                "forth": path.forth.to_json(),
+                "back": path.back.to_json(),
+                "processor_waits": path.waits.to_json(),
+            })
+        };
         json!({
             "tolerance_us": TOLERANCE.as_us(),
             "late": self.late(),

@@ -1,0 +1,60 @@
+//! What the emulator's threads ask of the scheduler, and what they get.
+
+use super::lateness::Lateness;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy,
+    thread_native_id,
+};
+use units::Time;
+
+/// Above ordinary threads, below the kernel's own (50 and up).
+const PRIORITY: u8 = 20;
+
+/// Gives the calling thread real-time priority, first in, first out: an ordinary thread that has something to do waits meanwhile.
+pub fn raise_priority() -> Result<(), String> {
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let priority = ThreadPriority::try_from(PRIORITY)?;
+    set_thread_priority_and_policy(thread_native_id(), priority, policy)
+        .map_err(|error| format!("SCHED_FIFO is refused: {error}"))
+}
+
+/// For how long the calling thread was ready and had no processor, as the kernel counts it.
+pub struct ProcessorWaits {
+    file: Option<File>,
+    looked: Time,
+    waited_ns: u64,
+}
+
+/// The kernel is asked this often, at most.
+const EVERY: Time = Time::from_ms(10);
+
+impl ProcessorWaits {
+    /// Kernels without scheduler statistics tell nothing.
+    pub fn open() -> Self {
+        let file = File::open("/proc/thread-self/schedstat").ok();
+        let mut waits = Self { file, looked: Time::ZERO, waited_ns: 0 };
+        waits.waited_ns = waits.read().unwrap_or(0);
+        waits
+    }
+
+    /// Adds how long it was since the last time.
+    pub fn look(&mut self, now: Time, into: &mut Lateness) {
+        if now.saturating_sub(self.looked) < EVERY {
+            return;
+        }
+        self.looked = now;
+        if let Some(waited) = self.read() {
+            into.record(Time::from_ns(waited.saturating_sub(self.waited_ns)));
+            self.waited_ns = waited;
+        }
+    }
+
+    /// The second number: nanoseconds spent waiting on a run queue.
+    fn read(&self) -> Option<u64> {
+        let mut text = [0; 64];
+        let length = self.file.as_ref()?.read_at(&mut text, 0).ok()?;
+        std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+    }
+}

@@ -1,0 +1,85 @@
+//! How long the calling thread takes to wake, as its own timers show: tens of microseconds on a virtual machine, more under load.
+//!
+//! Both ends of a sleep are corrected by it. A thread that has to be somewhere in time sleeps that much less, and watches the clock for the rest; and a frame that
+//! woke it came, by the best guess there is, that much earlier.
+
+use super::clock::Clock;
+use nix::poll::{PollFd, ppoll};
+use nix::sys::time::TimeSpec;
+use std::time::Duration;
+use units::Time;
+
+/// So many of the last wakings count.
+const KEPT: usize = 15;
+/// More than this is not a matter of waking, but of being kept waiting: it counts as lateness, and is not corrected.
+const MOST: Time = Time::from_us(200);
+/// A thread that sleeps for less does not wake early: it would be watching the clock all the time.
+const PAUSE: Time = Time::from_us(300);
+const TRIAL: Time = Time::from_us(200);
+
+/// The last wakings.
+#[derive(Debug)]
+pub struct Waking {
+    late: [Time; KEPT],
+    next: usize,
+    /// The time for which it has woken early, if there was one.
+    watched: Time,
+}
+
+impl Waking {
+    /// Tries it out, which takes a few milliseconds.
+    pub fn measured(clock: Clock) -> Self {
+        let mut waking = Self { late: [Time::ZERO; KEPT], next: 0, watched: Time::MAX };
+        for _ in 0..KEPT {
+            let due = clock.now() + TRIAL;
+            let _ = ppoll(&mut [], Some(timeout(TRIAL)), None);
+            waking.note(due, clock.now());
+        }
+        waking
+    }
+
+    /// A timer for `due` has woken the thread at `now`.
+    fn note(&mut self, due: Time, now: Time) {
+        self.late[self.next] = now.saturating_sub(due);
+        self.next = (self.next + 1) % KEPT;
+    }
+
+    /// What it takes as a rule.
+    pub fn usual(&self) -> Time {
+        let mut late = self.late;
+        late.sort_unstable();
+        late[KEPT / 2].min(MOST)
+    }
+
+    /// Sleeps until one of the descriptors has something, or, if `until` is given, until shortly before that.
+    pub fn sleep(&mut self, clock: Clock, descriptors: &mut [PollFd], until: Option<Time>) {
+        let now = clock.now();
+        let longest = until.map(|until| {
+            let left = until.saturating_sub(now);
+            if left > PAUSE {
+                self.watched = until;
+                left.saturating_sub(self.most())
+            } else if until == self.watched {
+                Time::ZERO
+            } else {
+                left
+            }
+        });
+        // A signal wakes it early, which does no harm.
+        let woken = ppoll(descriptors, longest.map(timeout), None);
+        if let (Ok(0), Some(longest)) = (woken, longest.filter(|longest| *longest > Time::ZERO)) {
+            self.note(now + longest, clock.now());
+        }
+    }
+
+    /// What it takes at most, but for the worst, and a little more: the first steps after waking are slow.
+    fn most(&self) -> Time {
+        let mut late = self.late;
+        late.sort_unstable();
+        late[KEPT - 2].min(MOST) + Time::from_us(20)
+    }
+}
+
+fn timeout(time: Time) -> TimeSpec {
+    TimeSpec::from_duration(Duration::from_nanos(time.as_ps() / 1_000))
+}
