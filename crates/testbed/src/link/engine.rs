@@ -48,6 +48,7 @@ impl Runner {
             let _ = tell.send(raise_priority());
             let worker = Worker {
                 carriers: carriers(),
+                ready: [true; 2],
                 clock,
                 report: shared_report,
                 stop: shared_stop,
@@ -80,6 +81,8 @@ impl Drop for Runner {
 
 struct Worker {
     carriers: [Carrier; 2],
+    /// Whether there may be something to read for them.
+    ready: [bool; 2],
     clock: Clock,
     report: Arc<Mutex<PathReport>>,
     stop: Arc<Stop>,
@@ -92,15 +95,15 @@ struct Worker {
 impl Worker {
     fn run(mut self) {
         while !self.stop.asked.load(Ordering::Relaxed) {
-            let mut idle = true;
-            for carrier in &mut self.carriers {
-                let drained = carrier.read(self.clock, &mut self.slept);
-                let sent = carrier.send_due(self.clock);
+            for index in 0..2 {
+                if self.ready[index] {
+                    self.ready[index] = !self.carriers[index].read(self.clock, &mut self.slept);
+                }
                 // What was sent may have been answered.
-                idle &= drained && !sent;
+                self.ready[1 - index] |= self.carriers[index].send_due(self.clock);
             }
             self.tell();
-            if idle {
+            if self.ready == [false; 2] {
                 self.wait();
             }
         }
@@ -121,5 +124,7 @@ impl Worker {
         let mut inputs = inputs.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         self.slept = Some(Slept { since: self.clock.now(), waking: self.waking.usual() });
         self.waking.sleep(self.clock, &mut inputs, (deadline < Time::MAX).then_some(deadline));
+        // Also what is wrong with an interface shows when it is read.
+        self.ready = [0, 1].map(|index| inputs[index].revents().is_none_or(|events| !events.is_empty()));
     }
 }

@@ -2,6 +2,7 @@
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
+use std::fmt;
 use units::Time;
 
 /// A frame that leaves later than this after its time is late, as is a wait for a processor of this length.
@@ -18,6 +19,17 @@ impl Default for Lateness {
         let histogram = Histogram::new_with_bounds(1, LONGEST_NS, 2);
         #[expect(clippy::expect_used, reason = "the bounds are constants that hdrhistogram accepts")]
         Self(histogram.expect("1 to a minute with two digits"))
+    }
+}
+
+/// The lateness of the middle one, of all but one in a hundred, and of the worst.
+impl fmt::Display for Lateness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.count() == 0 {
+            return f.write_str("none left");
+        }
+        let (median, most) = (self.quantile(0.5), self.quantile(0.99));
+        write!(f, "left late by {median:.0} (median), {most:.0} (99 %), {:.0} (worst)", self.worst())
     }
 }
 

@@ -141,18 +141,11 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for path in &self.paths {
             for (way, lane) in [("there", &path.forth), ("back", &path.back)] {
-                let counters = &lane.counters;
+                let Counters { offered, dropped, lost, arrived, .. } = lane.counters;
                 writeln!(
                     f,
-                    "{} {way}: {} frames offered, {} dropped, {} lost, {} arrived; left late by {:.1} (median), {:.1} (99 %), {:.1} (worst)",
-                    path.name,
-                    counters.offered,
-                    counters.dropped,
-                    counters.lost,
-                    counters.arrived,
-                    lane.lateness.quantile(0.5),
-                    lane.lateness.quantile(0.99),
-                    lane.lateness.worst(),
+                    "{} {way}: {offered} frames offered, {dropped} dropped, {lost} lost, {arrived} arrived; {}",
+                    path.name, lane.lateness
                 )?;
             }
         }
