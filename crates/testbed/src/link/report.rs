@@ -158,3 +158,44 @@ impl fmt::Display for Report {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Time;
+
+    fn report(late: &[Time], waits: &[Time], overflowed: u64) -> Report {
+        let mut path = PathReport::new("wan");
+        for late in late {
+            path.back.lateness.record(*late);
+        }
+        for wait in waits {
+            path.waits.record(*wait);
+        }
+        path.forth.overflowed = overflowed;
+        Report { paths: vec![path], ordinary_priority: None }
+    }
+
+    #[test]
+    fn what_was_late_is_said_and_only_that() {
+        let (early, late) = (Time::from_us(900), Time::from_ms(12));
+        assert_eq!(report(&[early; 100], &[early; 3], 0).late(), None);
+        let said = |report: Report| report.late().expect("it was late");
+        assert!(
+            said(report(&[early, late, early], &[], 0))
+                .contains("1 of 3 frames left more than 1 ms after their time, the worst 12")
+        );
+        assert!(said(report(&[], &[late, late], 0)).contains("2 times it waited for a processor"));
+        assert!(said(report(&[], &[], 5)).contains("5 frames came faster"));
+    }
+
+    #[test]
+    fn what_was_late_before_a_measurement_is_none_of_it() {
+        let (early, late) = (Time::from_us(20), Time::from_ms(12));
+        let (before, after) = (report(&[late], &[late], 7), report(&[late, early, early], &[late, early], 7));
+        let since = after.since(&before);
+        assert_eq!((since.late(), since.paths[0].back.lateness.count()), (None, 2));
+        assert!(since.paths[0].back.lateness.worst() < Time::from_us(21), "{}", since.paths[0].back.lateness.worst());
+        assert_eq!(since.to_json()["paths"][0]["back"]["lateness"]["late"], 0);
+    }
+}
