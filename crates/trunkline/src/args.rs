@@ -59,6 +59,9 @@ An interrupted study goes on where it was when the same command is given again."
   trunkline bench
   trunkline bench shuffle-8x64MB --json")]
     Bench(Bench),
+    /// Emulated networks on this machine
+    #[cfg(feature = "testbed")]
+    Testbed(crate::testbed_args::Testbed),
     /// Print a script that completes the command line in a shell
     #[command(after_help = "Examples:
   trunkline completions bash > /etc/bash_completion.d/trunkline

@@ -19,6 +19,12 @@ pub enum Failure {
     Scenario(ScenarioError),
     /// The simulation went well, and the job in it failed.
     Job(String),
+    /// This machine, or this user, lacks a capability.
+    #[cfg(feature = "testbed")]
+    Missing(String),
+    /// A program that was run for the user ended with this code, and has said why itself.
+    #[cfg(feature = "testbed")]
+    Program(u8),
     /// Output could not be written.
     Output(String),
     /// Whoever read the output has gone: nothing to say, and nobody to say it to.
@@ -36,6 +42,10 @@ impl Failure {
             Self::Internal(_) => 1,
             Self::Input(_) | Self::Scenario(_) => 2,
             Self::Job(_) => 3,
+            #[cfg(feature = "testbed")]
+            Self::Missing(_) => 4,
+            #[cfg(feature = "testbed")]
+            Self::Program(code) => *code,
             Self::Output(_) => 5,
             Self::Interrupted | Self::Kept(_) => 130,
             Self::ReaderGone => 0,
@@ -61,6 +71,10 @@ impl Failure {
             Self::Scenario(error) => eprint!("{}", render(error, io::stderr().is_terminal())),
             Self::Interrupted => eprintln!("interrupted: nothing is left behind"),
             Self::Kept(message) => eprintln!("interrupted: {message}"),
+            #[cfg(feature = "testbed")]
+            Self::Missing(message) => eprintln!("error: {message}"),
+            #[cfg(feature = "testbed")]
+            Self::Program(_) => {}
             Self::ReaderGone => {}
         }
     }
@@ -70,6 +84,17 @@ impl Failure {
 fn cause(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+#[cfg(feature = "testbed")]
+impl From<testbed::link::LinkError> for Failure {
+    fn from(error: testbed::link::LinkError) -> Self {
+        use testbed::link::LinkError;
+        match error {
+            LinkError::Input(message) => Self::Input(message),
+            LinkError::Missing { .. } | LinkError::System { .. } => Self::Missing(error.to_string()),
+        }
+    }
 }
 
 impl From<FolderError> for Failure {

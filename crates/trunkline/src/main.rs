@@ -14,6 +14,10 @@ mod study;
 mod study_folder;
 mod study_text;
 mod summary;
+#[cfg(feature = "testbed")]
+mod testbed;
+#[cfg(feature = "testbed")]
+mod testbed_args;
 
 use args::{Arguments, Command};
 use clap::{CommandFactory, Parser};
@@ -51,6 +55,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
         Command::Bench(bench) => bench::bench(&bench),
+        #[cfg(feature = "testbed")]
+        Command::Testbed(testbed) => testbed::testbed(testbed),
         Command::Schema(schema) if schema.reference => emit(&sim::scenario::reference()),
         Command::Schema(_) => emit(&format!("{:#}\n", sim::scenario::schema())),
         Command::Completions(completions) => {
