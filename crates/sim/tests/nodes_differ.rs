@@ -45,13 +45,13 @@ fn a_node_has_its_own_initial_window() {
     near(finish(1), 450);
 }
 
-/// Two senders with slow links of their own: the one that watches its queue never fills it, the other does.
+/// Two senders to receivers of their own: the one that watches its queue never fills it, the other does.
 #[test]
 fn one_node_watches_its_queue() {
     let result = run(r#"
-        cluster = { workers = 2 }
+        cluster = { workers = 4 }
         network = { rate = "10 Mbit/s", host-queue = { limit = "50 packets" } }
-        traffic = [{ from = "worker-1" }, { from = "worker-2" }]
+        traffic = [{ from = "worker-1", to = "worker-3" }, { from = "worker-2", to = "worker-4" }]
         run = { until = "20 s" }
         [[tcp.node]]
         nodes = "worker-1"
