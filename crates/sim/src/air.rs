@@ -4,9 +4,9 @@ use crate::RunError;
 use crate::results::Field;
 use crate::results::field::{MOST_FRAMES, Station};
 use crate::scenario::{
-    DriverScheduling, FadingKind, Mobility as Moves, MobilityKind, NodeRadio, PathLossKind, PlaceKind, RateControlKind,
-    ReceiverKind, RoutingKind, Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiQueueKind, WifiStandard,
-    node_name,
+    self, DriverScheduling, FadingKind, Mobility as Moves, MobilityKind, PathLossKind, PlaceKind, RateControlKind,
+    ReceiverKind, RoutingKind, Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiNode, WifiQueue, WifiQueueKind,
+    WifiStandard, node_name,
 };
 use crate::transport::Carrier;
 use des::RandomStream;
@@ -51,20 +51,28 @@ impl AirSpec {
         let (Some(wifi), Some(moves)) = (&scenario.network.wifi, &scenario.mobility) else { return Ok(None) };
         let (workers, seed) = (scenario.cluster.workers, scenario.run.seed);
         let (propagation, area) = (wifi.propagation(seed)?, moves.field()?);
-        let (own, mac, points) = (wifi.radio(), wifi.mac()?, wifi.points(moves));
+        let (own, points) = (wifi.radio(), wifi.points(moves));
         let infrastructure = wifi.mode == WifiMode::Infrastructure;
         let mut stations = Vec::new();
         for (node, mobility) in (0..=workers).zip(moves.of_nodes(workers + 1, area, seed)?) {
+            let parts: Vec<&WifiNode> = wifi.node.iter().filter(|part| part.nodes.contains(node)).collect();
+            let mac =
+                wifi.mac(last(&parts, |part| part.queue.as_ref()), last(&parts, |part| part.aggregation.as_ref()))?;
             stations.push(StationSpec {
-                radio: wifi.radio_of(own, node, workers),
+                radio: with_differences(own, &parts),
                 role: if infrastructure { Role::Client(wifi.client()) } else { Role::AdHoc },
-                driver: wifi.driver_of(node),
-                ..StationSpec::new(mobility, mac.clone())
+                driver: last(&parts, |part| part.driver.as_ref()).or(wifi.driver.as_ref()).map(driver_spec),
+                ..StationSpec::new(mobility, mac)
             });
         }
-        for (place, radio) in points {
+        for (point, (place, radio)) in points.into_iter().enumerate() {
+            let given = wifi.access_point.get(point);
+            let mac = wifi.mac(
+                given.and_then(|point| point.queue.as_ref()),
+                given.and_then(|point| point.aggregation.as_ref()),
+            )?;
             let mobility = Mobility::fixed(place, &area).map_err(wrong)?;
-            stations.push(StationSpec { radio, role: Role::AccessPoint, ..StationSpec::new(mobility, mac.clone()) });
+            stations.push(StationSpec { radio, role: Role::AccessPoint, ..StationSpec::new(mobility, mac) });
         }
         for station in &mut stations {
             let radio = &mut station.radio;
@@ -208,43 +216,12 @@ impl Wifi {
         }
     }
 
-    /// The radio of a node; of what is said of it several times the last counts.
-    fn radio_of(&self, own: Radio, node: u32, workers: u32) -> Radio {
-        let own_parts = self.node.iter().filter(|part| part.nodes.numbers(workers).contains(&node));
-        own_parts.fold(own, |radio, part: &NodeRadio| Radio {
-            transmit_power: part.transmit_power.map_or(radio.transmit_power, |level| Dbm(level.dbm())),
-            gain_db: part.gain.map_or(radio.gain_db, |gain| gain.0),
-            height_m: part.height.map_or(radio.height_m, Distance::as_metres),
-            ..radio
-        })
-    }
-
     /// How a node behaves towards access points.
     fn client(&self) -> ClientSpec {
         ClientSpec {
             listen_interval: self.power_save.as_ref().map(|save| save.listen_interval),
             ..ClientSpec::default()
         }
-    }
-
-    /// The driver of a node.
-    fn driver_of(&self, node: u32) -> Option<DriverSpec> {
-        let driver = self.driver.as_ref()?;
-        let by_level = driver.queue_level.contains(&node_name(node));
-        let scheduling = match driver.scheduling {
-            DriverScheduling::ReceiveFirst if !by_level => Scheduling::ReceiveFirst,
-            DriverScheduling::ReceiveFirst | DriverScheduling::QueueLevel => Scheduling::QueueLevel,
-        };
-        Some(DriverSpec {
-            scheduling,
-            max_frames: driver.max_frames,
-            tx_min: driver.least_frames,
-            rx_bound: driver.receive_frames,
-            round: driver.round,
-            frame: driver.frame,
-            chip: driver.chip,
-            ..DriverSpec::default()
-        })
     }
 
     /// Where access points stand, and their radios.
@@ -263,10 +240,16 @@ impl Wifi {
         points
     }
 
-    fn mac(&self) -> Result<MacConfig, RunError> {
+    /// The MAC of a station, with a queue and an aggregation of its own where it has them.
+    fn mac(
+        &self,
+        queue: Option<&WifiQueue>,
+        aggregation: Option<&scenario::Aggregation>,
+    ) -> Result<MacConfig, RunError> {
+        let (queue, aggregation) = (queue.unwrap_or(&self.queue), aggregation.unwrap_or(&self.aggregation));
         let mode = self.mode().ok_or_else(|| wrong("the standard has no such rate"))?;
         let plain = MacConfig::new(self.settings(), mode);
-        let drop_policy = match (self.queue.kind, self.queue.drop) {
+        let drop_policy = match (queue.kind, queue.drop) {
             (WifiQueueKind::FqCodel, _) => DropPolicy::Fair(FairSpec::default()),
             (WifiQueueKind::Fifo, WifiDrop::Head) => DropPolicy::Head,
             (WifiQueueKind::Fifo, WifiDrop::Tail) => DropPolicy::Tail,
@@ -278,26 +261,58 @@ impl Wifi {
             RateControlKind::Minstrel => RateSpec::Minstrel,
             RateControlKind::Ideal => RateSpec::Ideal,
         };
-        let aggregation = match plain.aggregation.mpdus {
+        let aggregates = match plain.aggregation.mpdus {
             1 => Aggregation::NONE,
             _ => Aggregation {
-                mpdus: self.aggregation.frames,
-                bytes: self.aggregation.bytes.get() as u32,
-                amsdu: self.aggregation.amsdu.map_or(0, |bytes| bytes.get() as u32),
+                mpdus: aggregation.frames,
+                bytes: aggregation.bytes.get() as u32,
+                amsdu: aggregation.amsdu.map_or(0, |bytes| bytes.get() as u32),
             },
         };
         let retry_limits = RetryLimits { short: self.short_retries as u8, long: self.long_retries as u8 };
         let mac = MacConfig {
             rts_threshold: self.rts_threshold.map_or(u32::MAX, |bytes| bytes.get() as u32),
             retry_limits,
-            queue_limit: self.queue.packets,
+            queue_limit: queue.packets,
             drop_policy,
             rate,
-            aggregation,
+            aggregation: aggregates,
             ..plain
         };
         mac.check().map_err(wrong)?;
         Ok(mac)
+    }
+}
+
+/// What is said last of what differs at a node.
+fn last<'a, T>(parts: &[&'a WifiNode], of: impl Fn(&'a WifiNode) -> Option<T>) -> Option<T> {
+    parts.iter().rev().find_map(|part| of(part))
+}
+
+/// A radio with what differs from it.
+fn with_differences(own: Radio, parts: &[&WifiNode]) -> Radio {
+    Radio {
+        transmit_power: last(parts, |part| part.transmit_power).map_or(own.transmit_power, |level| Dbm(level.dbm())),
+        gain_db: last(parts, |part| part.gain).map_or(own.gain_db, |gain| gain.0),
+        height_m: last(parts, |part| part.height).map_or(own.height_m, Distance::as_metres),
+        ..own
+    }
+}
+
+fn driver_spec(driver: &scenario::Driver) -> DriverSpec {
+    DriverSpec {
+        scheduling: match driver.scheduling {
+            DriverScheduling::ReceiveFirst => Scheduling::ReceiveFirst,
+            DriverScheduling::QueueLevel => Scheduling::QueueLevel,
+        },
+        max_frames: driver.max_frames,
+        tx_min: driver.least_frames,
+        rx_bound: driver.receive_frames,
+        round: driver.round,
+        frame: driver.frame,
+        chip: driver.chip,
+        rx_queue: driver.receive_queue,
+        ..DriverSpec::default()
     }
 }
 

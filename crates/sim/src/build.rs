@@ -41,9 +41,11 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     if scenario.run.occupancy {
         world.transport_mut().0.watch_queues(Time::ZERO);
     }
-    if let Some(limits) = scenario.injection_limits() {
+    let (limits, own) = (scenario.injection_limits(), scenario.own_tcp());
+    if !limits.is_empty() {
         world.transport_mut().0.set_injection_limits(limits);
     }
+    world.transport_mut().0.set_own_tcp(own);
     if !scenario.network.priority.is_empty() {
         let traffic = spec.traffic.iter().map(|traffic| traffic.name.clone()).collect();
         world.transport_mut().0.set_classes(Classes::new(scenario.network.priority.clone(), traffic));

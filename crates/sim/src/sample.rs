@@ -2,6 +2,7 @@
 
 use crate::air::station_name;
 use crate::results::{Disk, Link, Node, RunResult};
+use crate::traffic::TrafficLook;
 use crate::transport::StationCounts;
 use crate::world::World;
 use des::Occupancy;
@@ -34,6 +35,7 @@ struct Step {
     disks: Vec<Time>,
     retransmissions: u64,
     timeouts: u64,
+    traffic: Vec<Option<TrafficLook>>,
 }
 
 /// Collects the steps.
@@ -90,6 +92,7 @@ impl Sampler {
                 .map_or_else(Vec::new, |driver| driver.hosts.disks(now).map(|(_, _, disk)| disk.busy).collect()),
             retransmissions,
             timeouts,
+            traffic: world.traffic_looks().collect(),
         });
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;
@@ -113,6 +116,17 @@ impl Sampler {
             *mark_series = self.steps_of(|step| step.links[index].marks).map(|n| n as u32).collect();
             *queue_bytes = self.steps.iter().map(|step| step.links[index].bytes).collect();
             *queue_packets = self.steps.iter().map(|step| step.links[index].packets).collect();
+        }
+        let seconds = self.interval.as_secs_f64();
+        for (index, traffic) in result.traffic.iter_mut().enumerate() {
+            let look = |step: &Step| step.traffic.get(index).copied().flatten();
+            if self.steps.first().and_then(look).is_none() {
+                continue;
+            }
+            let delivered = self.steps_of(|step| look(step).unwrap_or_default().delivered);
+            traffic.goodput_series = delivered.map(|bytes| (bytes as f64 * 8.0 / seconds) as f32).collect();
+            let window = |step| look(step).unwrap_or_default().window.min(u64::from(u32::MAX)) as u32;
+            traffic.window_series = self.steps.iter().map(window).collect();
         }
         let Some(driver) = world.driver() else { return };
         for (index, node) in result.nodes.iter_mut().enumerate() {

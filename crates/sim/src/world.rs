@@ -5,7 +5,7 @@ use crate::cluster::{self, Driver, Outside};
 use crate::energy::{Look, Meters};
 use crate::hosts;
 use crate::results::TrafficOutcome;
-use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficSpec};
+use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficLook, TrafficSpec};
 use crate::transport::{GATE, Owner, TIMER, Transport, Upcall};
 use des::EventQueue;
 use hadoop::{Input, NodeId};
@@ -304,6 +304,10 @@ impl World {
     }
     pub(crate) fn driver(&self) -> Option<&Driver> {
         self.driver.as_ref()
+    }
+    /// What can be watched of the plain traffic at this instant, in its order.
+    pub(crate) fn traffic_looks(&self) -> impl Iterator<Item = Option<TrafficLook>> {
+        self.traffic.looks(&self.transport)
     }
     /// What has become of the plain traffic.
     pub fn traffic_outcomes(&self) -> Vec<TrafficOutcome> {

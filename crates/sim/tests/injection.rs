@@ -27,7 +27,7 @@ impl Run {
         *topology.spec_mut(UP) = up.with_limit(Limit::Packets(queue)).with_discipline(discipline);
         let mut transport = Transport::new(topology, Bytes::new(38), 1).unwrap();
         if limits != InjectionLimits::default() {
-            transport.set_injection_limits(limits);
+            transport.set_injection_limits(vec![limits; 3]);
         }
         Self { transport, events: EventQueue::new(), now: Time::ZERO, flows: Vec::new(), longest: 0 }
     }

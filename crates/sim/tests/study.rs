@@ -226,3 +226,50 @@ fn what_is_wrong_with_a_study_is_said_where_it_stands() {
     let error = Plan::new(&study, false, None).expect_err("a wrong key").to_string();
     assert!(error.contains("did you mean `rate`?"), "{error}");
 }
+
+/// A link that is silent from 2.1 s to 4 s. Timeouts of 0.2, 0.4, 0.8 and 1.6 s follow each other, so the flow goes on at 5.1 s: of twelve steps of half a second
+/// five are empty, and the window has fallen.
+#[test]
+fn a_series_of_a_traffic_shows_when_nothing_arrived() {
+    let silent = "set = [\"faults=[{ at = '2100 ms', link = 'worker-1', silent = true, down-for = '1900 ms' }]\", \"run.sample='500 ms'\"]\n";
+    let figure = |id: &str, metric: &str, reduce: &str, bounds: &str| {
+        format!(
+            "[[figure]]\nid = \"{id}\"\ntitle = \"t\"\nmetric = \"series.flow.{metric}\"\nreduce = \"{reduce}\"\n{silent}\
+             [[figure.series]]\nname = \"ours\"\n[[figure.claim]]\ntext = \"c\"\nrule = \"between\"\n{bounds}\n"
+        )
+    };
+    let text = [
+        figure("zeros", "goodput", "zeros", "least = 5\nmost = 5"),
+        figure("least", "goodput", "least", "most = 0"),
+        figure("falls", "window", "falls", "least = 1"),
+        figure("rise", "goodput", "zeros", "most = 4"),
+    ]
+    .concat();
+    let (yes, no) = (Some(Verdict::Reproduced), Some(Verdict::NotReproduced));
+    assert_eq!(verdicts(&run(&study(&text), false)), [yes, yes, yes, no]);
+    for (metric, expected) in [
+        ("series.flw.goodput", "no traffic is called `flw`"),
+        ("series.worker-9.cpu", "no node is called `worker-9`"),
+        ("series.flow.speed", "there is no series `speed`"),
+        ("series.flow", "a series is written series.TRAFFIC.goodput"),
+    ] {
+        let text = figure("wrong", "goodput", "least", "most = 0").replace("series.flow.goodput", metric);
+        let plan = Plan::new(&study(&text), false, None).unwrap_or_else(|error| panic!("{error}"));
+        let result = sim::run(&plan.runs[0].scenario, &mut |_| ControlFlow::Continue(())).expect("a run");
+        let error = Record::of(&plan.runs[0], &result, "test").expect_err(metric).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_study_can_be_cut_down_to_some_of_its_figures() {
+    let one = |id: &str| {
+        figure("[[figure.series]]\nname = \"ours\"\n").replace("\"rate\"\ntitle", &format!("\"{id}\"\ntitle"))
+    };
+    let mut study = study(&[one("a"), one("b"), one("third")].concat());
+    assert!(study.keep_figures(&["c".to_owned()]).expect_err("none").contains("it has: a, b, third"));
+    assert!(study.keep_figures(&["thrid".to_owned()]).expect_err("none").contains("did you mean `third`?"));
+    study.keep_figures(&["third".to_owned(), "a".to_owned()]).expect("both are there");
+    let left: Vec<_> = study.file.figure.iter().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(left, ["a", "third"]);
+}

@@ -49,6 +49,7 @@ pub enum Command {
     #[command(after_help = "Examples:
   trunkline study list
   trunkline study incast-barrier --quick
+  trunkline study lee2014 --figure aggregation --figure pair
   trunkline study all --out results/studies
   trunkline study studies/mine
 
@@ -125,6 +126,9 @@ pub struct Study {
     /// A study's name, a folder with a study.toml, `all`, or `list` for the names
     #[arg(required = true, value_hint = ValueHint::DirPath)]
     pub names: Vec<String>,
+    /// Only this figure, by its id; again for more of them
+    #[arg(long = "figure", value_name = "ID")]
+    pub figures: Vec<String>,
     /// Fewer points, fewer seeds, shorter runs: a look, not a verdict to quote
     #[arg(long)]
     pub quick: bool,

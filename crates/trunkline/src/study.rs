@@ -24,7 +24,12 @@ pub fn study(args: &args::Study) -> Result<(), Failure> {
         }
     }
     // All are read before the first is run: what is wrong with the last is better known now.
-    let studies = chosen.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut studies = chosen.iter().map(|name| find(name)).collect::<Result<Vec<_>, _>>()?;
+    if !args.figures.is_empty() {
+        for study in &mut studies {
+            study.keep_figures(&args.figures).map_err(Failure::Input)?;
+        }
+    }
     let program = program()?;
     let out = args.out.clone().unwrap_or_else(|| Path::new("results").join("studies"));
     let mut outcomes = Vec::new();

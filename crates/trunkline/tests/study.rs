@@ -99,6 +99,19 @@ fn a_study_says_its_verdict_and_leaves_a_page() {
 }
 
 #[test]
+fn figures_are_picked_by_their_ids() {
+    let scratch = Scratch::new("figure");
+    let second = STUDY[STUDY.find("[[figure]]").expect("a figure")..].replace("\"drops\"\ntitle", "\"again\"\ntitle");
+    fs::write(scratch.0.join("mine/study.toml"), format!("{STUDY}{second}")).expect("written");
+    let output = scratch.study(&["mine", "--figure", "again", "--seeds", "1", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(printed(&output).contains("mine: 1 reproduced"), "one of two: {}", printed(&output));
+    let output = scratch.study(&["mine", "--figure", "agian", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("no figure `agian`; did you mean `again`?"), "{}", said(&output));
+}
+
+#[test]
 fn the_number_of_threads_and_a_break_change_nothing() {
     let scratch = Scratch::new("threads");
     for (threads, out) in [("1", "one"), ("3", "three")] {

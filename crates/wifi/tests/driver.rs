@@ -17,6 +17,7 @@ const SPEC: DriverSpec = DriverSpec {
     round: Time::from_us(10),
     frame: Time::from_us(100),
     chip: 1_000,
+    rx_queue: 1_000,
     budget: Budget::Frames,
 };
 
@@ -177,4 +178,46 @@ fn on_the_air_receive_first_starves_the_sender_and_queue_level_feeds_it() {
     // half of `max_frames` go.
     assert!(level < 1.0 / 0.000_4, "{level}");
     assert!(first < 0.85 * level, "{first} and {level} packets a second");
+}
+
+#[test]
+fn a_chip_has_room_for_so_many_received_frames() {
+    let mut driver = Driver::new(DriverSpec { rx_queue: 3, ..SPEC }, 10, DropPolicy::Tail);
+    assert_eq!(driver.room_for(0b1101_1000), 0b0101_1000, "the first three");
+    driver.received(Time::ZERO, PacketId(0));
+    driver.received(Time::ZERO, PacketId(1));
+    assert_eq!((driver.room_for(0b110), driver.room_for(0)), (0b010, 0));
+    driver.received(Time::ZERO, PacketId(2));
+    assert_eq!(driver.room_for(u64::MAX), 0);
+    run(&mut driver);
+    assert_eq!(driver.room_for(u64::MAX), 0b111);
+}
+
+/// What comes when the receiver's chip is full is not acknowledged: it is sent again, and never passes for delivered.
+#[test]
+fn a_receiver_that_is_too_slow_acknowledges_no_more_than_it_keeps() {
+    let phy = Settings::new(Standard::N5);
+    let mac = MacConfig::new(phy, phy.mcs(7).unwrap());
+    let slow = DriverSpec { rx_queue: 8, frame: Time::from_ms(1), round: Time::ZERO, ..DriverSpec::default() };
+    let receiver = StationSpec { driver: Some(slow), ..StationSpec::new(rest(3.0, 0.0), mac.clone()) };
+    let stations = [StationSpec::new(rest(0.0, 0.0), mac), receiver];
+    let mut medium: Medium<u32> = Medium::new(&stations, &area(), free_space(), 1).unwrap();
+    let mut events = EventQueue::new();
+    let (until, way) = (Time::from_secs(2), (StationId(0), StationId(1)));
+    let (mut now, mut sent, mut arrived) = (Time::ZERO, 0, 0);
+    loop {
+        while medium.transmit_queue(StationId(0)) < 60 {
+            medium.send(now, sent, way, best_effort(1_500, 0), &mut events);
+            sent += 1;
+        }
+        let Some(event) = events.pop().filter(|event| event.time() <= until) else { break };
+        now = event.time();
+        medium.on_event(&event, &mut events);
+        arrived += medium.take_delivered().count();
+        assert!(medium.driver(StationId(1)).unwrap().rx_qlen() <= 8);
+    }
+    medium.ledger().check().unwrap();
+    assert!((1_990..=2_000).contains(&arrived), "a frame takes a millisecond: {arrived}");
+    let counters = medium.station(StationId(0)).counters();
+    assert!(counters.retries > 100 && counters.mpdus - counters.retries < 2_200, "{counters:?}");
 }

@@ -3,6 +3,7 @@
 use super::data::Fact;
 use crate::results::RunResult;
 use crate::scenario::{Control, Direction, Generation, Nodes, QueueLimit, Recovery, Scenario};
+use tcp::InjectionLimits;
 use units::Bytes;
 
 fn fact(label: &str, value: String) -> Fact {
@@ -147,7 +148,9 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     options.extend(tcp.hystart.then_some("HyStart++"));
     options.extend(tcp.pacing.then_some("paced"));
     options.extend(tcp.push_flow_control.then_some("push flow control"));
-    options.extend(scenario.injection_limits().map(|_| "transmit queue watched"));
+    let watching = scenario.injection_limits().iter().filter(|limits| **limits != InjectionLimits::default()).count();
+    options.extend((watching > 0).then_some("transmit queue watched"));
+    options.extend((!tcp.node.is_empty()).then_some("some nodes differ"));
     let options = options.join(", ");
     facts.push(fact(
         "TCP",

@@ -307,7 +307,7 @@ fn disks(result: &RunResult) -> Table {
     })
 }
 
-/// The sampled series of processors, disks and TCP, one row for each step in which anything happened.
+/// The sampled series of processors, disks, traffic and TCP, one row for each step in which anything happened.
 fn samples(result: &RunResult) -> Table {
     let busy = |value: &f32| f64::from(*value);
     let count = |value: &u32| f64::from(*value);
@@ -317,6 +317,10 @@ fn samples(result: &RunResult) -> Table {
     }
     for disk in &result.disks {
         series.push(("disk", &disk.name, disk.utilisation.iter().map(busy).collect()));
+    }
+    for traffic in &result.traffic {
+        series.push(("goodput", &traffic.name, traffic.goodput_series.iter().map(busy).collect()));
+        series.push(("window", &traffic.name, traffic.window_series.iter().map(count).collect()));
     }
     series.push(("retransmissions", "all", result.retransmissions.iter().map(count).collect()));
     series.push(("timeouts", "all", result.timeouts.iter().map(count).collect()));

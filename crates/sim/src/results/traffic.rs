@@ -62,6 +62,10 @@ pub struct TrafficOutcome {
     pub messages: Vec<MessageOutcome>,
     /// One byte stream over many connections.
     pub stripe: Option<StripeOutcome>,
+    /// Payload delivered in order in each step of the samples, bit/s; of a traffic with few connections that exist from the beginning.
+    pub goodput_series: Vec<f32>,
+    /// At the end of each step the congestion windows of its senders together, bytes; likewise.
+    pub window_series: Vec<u32>,
 }
 
 /// One message size of a ping-pong.

@@ -4,7 +4,7 @@ use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Control, Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, TopologyKind,
+    Control, Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, Tcp, TopologyKind,
     WorkloadKind,
 };
 use units::{BitRate, Bytes, Quantity};
@@ -318,14 +318,39 @@ impl Check<'_> {
             let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
             self.says("tcp.initial-rto", message, "an initial timeout below the maximum");
         }
+        self.restart("tcp.queue-restart", tcp);
+        let workers = self.scenario.cluster.workers;
+        for (i, part) in tcp.node.iter().enumerate() {
+            let path = format!("tcp.node.{i}");
+            self.nodes(&format!("{path}.nodes"), &part.nodes);
+            let Some(node) = part.nodes.numbers(workers).first().copied() else { continue };
+            let own = tcp.of(node);
+            if part.min_rto.is_some() && own.min_rto > own.max_rto {
+                let message = format!("it exceeds `max-rto`, {}", own.max_rto.exact());
+                self.says(&format!("{path}.min-rto"), message, "a minimum below the maximum");
+            }
+            if part.queue_restart.is_some() {
+                self.restart(&format!("{path}.queue-restart"), &own);
+            } else if part.queue_threshold.is_some() {
+                self.restart(&format!("{path}.queue-threshold"), &own);
+            }
+        }
+    }
+
+    /// Who restarts must have stopped.
+    fn restart(&mut self, path: &str, tcp: &Tcp) {
         match (tcp.queue_restart, tcp.queue_threshold) {
             (Some(_), None) => {
                 let help = "set `queue-threshold` too, or leave it out";
-                self.says("tcp.queue-restart", "TCP never stops, so it cannot restart", help);
+                self.says(path, "TCP never stops, so it cannot restart", help);
             }
             (Some(restart), Some(threshold)) if restart > threshold => {
-                let message = format!("it exceeds `queue-threshold`, {threshold}");
-                self.says("tcp.queue-restart", message, "a level no higher than the one at which TCP stops");
+                let message = if path.ends_with("threshold") {
+                    format!("it is below `queue-restart`, {restart}")
+                } else {
+                    format!("it exceeds `queue-threshold`, {threshold}")
+                };
+                self.says(path, message, "a level to restart at no higher than the one at which TCP stops");
             }
             _ => {}
         }
@@ -334,9 +359,13 @@ impl Check<'_> {
     /// A control that lives on marks, where no queue marks.
     fn marks(&mut self) {
         let marked = self.scenario.network.queues().iter().any(|(_, queue, _)| queue.marks());
-        if self.scenario.tcp.control == Control::Dctcp && !marked {
+        let tcp = &self.scenario.tcp;
+        let of_nodes = tcp.node.iter().position(|part| part.control == Some(Control::Dctcp));
+        let of_nodes = of_nodes.map(|i| format!("tcp.node.{i}.control"));
+        let path = (tcp.control == Control::Dctcp).then(|| "tcp.control".to_owned()).or(of_nodes);
+        if let (Some(path), false) = (path, marked) {
             let help = "`network.queue = { kind = \"threshold\", mark-above = \"20 packets\" }`; without marks it would be `sack-reno`";
-            self.says("tcp.control", "no queue marks packets, and dctcp lives on marks", help);
+            self.says(&path, "no queue marks packets, and dctcp lives on marks", help);
         }
     }
 

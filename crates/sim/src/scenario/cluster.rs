@@ -1,8 +1,8 @@
 //! The machines: how many, of what kind, where they stand, what they share.
 
-use super::key::{Key, choice, section, wrong_kind};
+use super::key::{choice, preset_base, section};
 use super::problem::Problems;
-use super::tree::{Tree, Value};
+use super::tree::Tree;
 use units::{BitRate, Bytes, Energy, Power, Time};
 
 choice! {
@@ -146,17 +146,7 @@ impl NodePreset {
 
 /// The preset that a node's table or text names, else the default.
 fn node_base(tree: &Tree, problems: &mut Problems) -> Option<Node> {
-    match &tree.value {
-        Value::String(_) => Some(NodePreset::read(tree, None, problems)?.node()),
-        Value::Table(_) => match tree.get("preset") {
-            // A wrong name is reported when the key itself is read.
-            Some(preset) => Some(
-                NodePreset::read(preset, None, &mut Problems::default()).map_or_else(Node::default, NodePreset::node),
-            ),
-            None => Some(Node::default()),
-        },
-        _ => wrong_kind(tree, "a preset's name or a table", problems),
-    }
+    preset_base(tree, problems, NodePreset::node)
 }
 
 section! {

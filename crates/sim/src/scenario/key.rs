@@ -100,6 +100,19 @@ pub fn plain_base<S: Section>(tree: &Tree, problems: &mut Problems) -> Option<S>
     wrong_kind(tree, "a table", problems)
 }
 
+/// The base of a section with presets: what the one says that its text, or `preset` in its table, names; else the default.
+pub fn preset_base<S: Section, P: Key<Range = ()>>(tree: &Tree, problems: &mut Problems, of: fn(P) -> S) -> Option<S> {
+    match &tree.value {
+        Value::String(_) => Some(of(P::read(tree, None, problems)?)),
+        Value::Table(_) => match tree.get("preset") {
+            // A wrong name is reported when the key itself is read.
+            Some(preset) => Some(P::read(preset, None, &mut Problems::default()).map_or_else(S::default, of)),
+            None => Some(S::default()),
+        },
+        _ => wrong_kind(tree, "a preset's name or a table", problems),
+    }
+}
+
 /// Says that a value is of the wrong kind.
 pub fn wrong_kind<T>(tree: &Tree, expected: &str, problems: &mut Problems) -> Option<T> {
     problems.add(&tree.span, format!("this must be {expected}, and is {}", tree.value.noun()));

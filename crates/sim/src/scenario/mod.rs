@@ -40,12 +40,12 @@ pub use problem::{Problem, ScenarioError, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Run};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
-pub use tcp::{Control, Recovery, Tcp};
+pub use tcp::{Control, Recovery, Tcp, TcpOfNode};
 pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 pub use wifi::{
-    AccessPoint, Aggregation, ChannelWidth, Driver, DriverScheduling, FadingKind, Gain, Level, NodeRadio, PathLossKind,
-    PowerSave, Propagation, Radio, RateControlKind, ReceiverKind, RoutingKind, ShadowingKind, Wifi, WifiDrop, WifiMode,
-    WifiQueue, WifiQueueKind, WifiStandard, Wire,
+    AccessPoint, Aggregation, ChannelWidth, Driver, DriverPreset, DriverScheduling, FadingKind, Gain, Level,
+    PathLossKind, PowerSave, Propagation, Radio, RateControlKind, ReceiverKind, RoutingKind, ShadowingKind, Wifi,
+    WifiDrop, WifiMode, WifiNode, WifiQueue, WifiQueueKind, WifiStandard, Wire,
 };
 
 use key::{Key, Section, section};

@@ -214,6 +214,15 @@ impl Nodes {
             Self::List(list) => list.clone(),
         }
     }
+    /// Whether a node is one of them.
+    pub fn contains(&self, node: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Master => node == 0,
+            Self::Workers => node > 0,
+            Self::List(list) => list.contains(&node),
+        }
+    }
 }
 
 /// A node's number from its name: "master" is 0, "worker-3" is 3.

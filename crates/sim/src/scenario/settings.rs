@@ -1,12 +1,27 @@
 //! The parts' own settings from a scenario's.
 
-use super::{Control, Framing, Recovery, Scenario};
+use super::{Control, Framing, Recovery, Scenario, Tcp};
+use crate::transport::OwnTcp;
 use units::Bytes;
 
 impl Scenario {
-    /// TCP of every node.
+    /// TCP of every node of which nothing else is said.
     pub fn tcp_config(&self) -> tcp::Config {
-        let (tcp, network) = (&self.tcp, &self.network);
+        self.config(&self.tcp)
+    }
+
+    /// What each node's TCP has of its own, the master's first; empty where all are alike.
+    pub fn own_tcp(&self) -> Vec<OwnTcp> {
+        if self.tcp.node.is_empty() {
+            return Vec::new();
+        }
+        let common = self.tcp_config();
+        let own = |node| OwnTcp::between(&common, &self.config(&self.tcp.of(node)));
+        (0..=self.cluster.workers).map(own).collect()
+    }
+
+    fn config(&self, tcp: &Tcp) -> tcp::Config {
+        let network = &self.network;
         let mss = network.mss.unwrap_or_else(|| network.mtu.saturating_sub(Bytes::new(u64::from(tcp::BASE_HEADER))));
         let control = match tcp.control {
             Control::NewReno | Control::SackReno => tcp::control::ControlKind::Reno,
@@ -58,17 +73,17 @@ impl Scenario {
         }
     }
 
-    /// How much TCP puts into its nodes' transmit queues; none where it does not look at them.
-    pub fn injection_limits(&self) -> Option<tcp::InjectionLimits> {
-        let tcp = &self.tcp;
-        let limits = tcp::InjectionLimits {
+    /// How much TCP puts into each node's transmit queue, the master's first; empty where no node looks at its own.
+    pub fn injection_limits(&self) -> Vec<tcp::InjectionLimits> {
+        let limits = |tcp: Tcp| tcp::InjectionLimits {
             packets: tcp.queue_threshold,
             restart: tcp.queue_restart,
             delay: tcp.queue_time,
             bytes: tcp.queue_bytes,
             per_flow: tcp.small_queue,
         };
-        (limits != tcp::InjectionLimits::default()).then_some(limits)
+        let all: Vec<_> = (0..=self.cluster.workers).map(|node| limits(self.tcp.of(node))).collect();
+        if all.iter().all(|one| *one == tcp::InjectionLimits::default()) { Vec::new() } else { all }
     }
 
     /// Bytes that a packet costs on the wire beyond its IP length.

@@ -117,5 +117,52 @@ section! {
         retries: u32 = 15, 0..=255;
         /// Retransmissions of a SYN before the attempt is given up.
         syn_retries: u32 = 6, 0..=255;
+        /// Nodes whose TCP differs; of what is said of a node several times the last counts.
+        node: Vec<TcpOfNode> = Vec::new();
+    }
+}
+
+section! {
+    /// What differs at the TCP of some nodes: at their ends of connections, and where they look at their transmit queues.
+    pub struct TcpOfNode {
+        /// Which nodes.
+        nodes: super::Nodes = super::Nodes::Workers;
+        /// Their congestion control, with what it turns on and off. Streams that are coupled keep theirs.
+        control: Option<Control> = None;
+        /// Their initial congestion window, segments.
+        initial_window: Option<u32> = None, 1..=1000;
+        /// Their smallest retransmission timeout.
+        min_rto: Option<Time> = None, TIMEOUTS;
+        /// Whether they have TCP push flow control.
+        push_flow_control: Option<bool> = None;
+        /// Packets in their transmit queues at which they stop injecting.
+        queue_threshold: Option<u32> = None, 1..=1_000_000;
+        /// Packets below which they start again; left out, the threshold.
+        queue_restart: Option<u32> = None, 1..=1_000_000;
+        /// They stop injecting while as much waits as the link sends in this time.
+        queue_time: Option<Time> = None, Time::from_us(1)..=Time::from_secs(60);
+        /// They stop injecting while so many bytes wait.
+        queue_bytes: Option<Bytes> = None, BUFFERS;
+        /// Each of their connections has no more in the transmit queue than it sends in this time at its own pace.
+        small_queue: Option<Time> = None, Time::from_us(1)..=Time::from_secs(1);
+    }
+}
+
+impl Tcp {
+    /// TCP of one node.
+    pub fn of(&self, node: u32) -> Self {
+        let mut own = Self { node: Vec::new(), ..self.clone() };
+        for part in self.node.iter().filter(|part| part.nodes.contains(node)) {
+            own.control = part.control.unwrap_or(own.control);
+            own.initial_window = part.initial_window.unwrap_or(own.initial_window);
+            own.min_rto = part.min_rto.unwrap_or(own.min_rto);
+            own.push_flow_control = part.push_flow_control.unwrap_or(own.push_flow_control);
+            own.queue_threshold = part.queue_threshold.or(own.queue_threshold);
+            own.queue_restart = part.queue_restart.or(own.queue_restart);
+            own.queue_time = part.queue_time.or(own.queue_time);
+            own.queue_bytes = part.queue_bytes.or(own.queue_bytes);
+            own.small_queue = part.small_queue.or(own.small_queue);
+        }
+        own
     }
 }

@@ -133,30 +133,34 @@ impl Check<'_> {
                 format!("`mode = \"{}\"`, or leave it out", mode.word()),
             );
         }
-        let tcp = &self.scenario.tcp;
-        let watched = tcp.queue_threshold.is_some()
-            || tcp.queue_time.is_some()
-            || tcp.queue_bytes.is_some()
-            || tcp.small_queue.is_some();
-        if wifi.routing != RoutingKind::None && watched {
+        if wifi.routing != RoutingKind::None && !self.scenario.injection_limits().is_empty() {
             let message = "TCP cannot watch the transmit queue of a node that forwards for others";
             self.says("network.wifi.routing", message, "`routing = \"none\"`, or no `tcp.queue-...`");
         }
         for (i, point) in wifi.access_point.iter().enumerate() {
             self.place(&format!("network.wifi.access-point.{i}.at"), &point.at);
         }
-        if let Some(driver) = &wifi.driver {
-            for (i, name) in driver.queue_level.iter().enumerate() {
-                self.known_node(&format!("network.wifi.driver.queue-level.{i}"), name);
-            }
-            if wifi.queue.kind == WifiQueueKind::FqCodel {
-                let message = "a driver's transmit queue is first in, first out";
-                self.says("network.wifi.queue.kind", message, "`kind = \"fifo\"`, or no `driver`");
-            }
-        }
         for (i, node) in wifi.node.iter().enumerate() {
             self.nodes(&format!("network.wifi.node.{i}.nodes"), &node.nodes);
         }
+        self.fair_behind_drivers(wifi);
+    }
+
+    /// A driver has its own transmit queue in place of the MAC's, and that is first in, first out.
+    fn fair_behind_drivers(&mut self, wifi: &Wifi) {
+        let workers = self.scenario.cluster.workers;
+        let of = |node: u32| wifi.node.iter().rev().filter(move |part| part.nodes.contains(node));
+        let fair = (0..=workers).find(|node| {
+            let driver = of(*node).any(|part| part.driver.is_some()) || wifi.driver.is_some();
+            let queue = of(*node).find_map(|part| part.queue.as_ref()).unwrap_or(&wifi.queue);
+            driver && queue.kind == WifiQueueKind::FqCodel
+        });
+        let Some(node) = fair else { return };
+        let part = wifi.node.iter().rposition(|part| part.queue.is_some() && part.nodes.contains(node));
+        let path =
+            part.map_or_else(|| "network.wifi.queue.kind".to_owned(), |i| format!("network.wifi.node.{i}.queue.kind"));
+        let message = format!("the transmit queue of {}'s driver is first in, first out", node_name(node));
+        self.says(&path, message, "`kind = \"fifo\"`, or no `driver`");
     }
 
     fn positions(&mut self) {

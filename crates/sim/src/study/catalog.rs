@@ -26,7 +26,7 @@ const FOLDERS: &[Folder] = folders! {
     "alsultani2018": "study.toml", "scenario.toml";
     "dctcp": "study.toml", "scenario.toml";
     "incast-barrier": "study.toml", "scenario.toml";
-    "lee2014": "study.toml", "pair.toml", "cluster.toml", "mobile.toml";
+    "lee2014": "study.toml", "pair.toml", "aggregation.toml", "cluster.toml", "single.toml", "mobile.toml";
     "rista2017": "study.toml", "scenario.toml", "netpipe.toml", "failure.toml";
     "wang2014": "study.toml", "scenario.toml", "wan.toml", "shared.toml";
 };
@@ -70,6 +70,18 @@ impl Study {
         }
         problems.0.sort_by_key(|problem| problem.span.range.start);
         Err(ScenarioError { sources: vec![Source { name: format!("{name}/study.toml"), text }], problems: problems.0 })
+    }
+
+    /// Leaves only the figures of these ids; one that it does not have is an error that names those it has.
+    pub fn keep_figures(&mut self, ids: &[String]) -> Result<(), String> {
+        let known: Vec<&str> = self.file.figure.iter().map(|figure| figure.id.as_str()).collect();
+        if let Some(id) = ids.iter().find(|id| !known.contains(&id.as_str())) {
+            let near = units::nearest(id, known.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+            let (near, all) = (near.unwrap_or_default(), known.join(", "));
+            return Err(format!("study {} has no figure `{id}`; {near}it has: {all}", self.name));
+        }
+        self.file.figure.retain(|figure| ids.contains(&figure.id));
+        Ok(())
     }
 
     /// The text of a file of its folder.

@@ -107,6 +107,9 @@ fn reduced(how: Reduce, value: &Measured) -> Measured {
         Reduce::Mean => Measured::Number(mean),
         Reduce::Sum => Measured::Number(list.iter().sum()),
         Reduce::Peak => Measured::Number(list.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+        Reduce::Least => Measured::Number(list.iter().copied().fold(f64::INFINITY, f64::min)),
+        Reduce::Zeros => Measured::Number(list.iter().filter(|value| **value == 0.0).count() as f64),
+        Reduce::Falls => Measured::Number(list.windows(2).filter(|pair| pair[1] < 0.9 * pair[0]).count() as f64),
         Reduce::Variation if mean == 0.0 => Measured::Missing(()),
         Reduce::Variation => {
             let squares: f64 = list.iter().map(|value| (value - mean) * (value - mean)).sum();

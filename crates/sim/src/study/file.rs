@@ -26,6 +26,12 @@ choice! {
         Mean = "mean",
         /// Its greatest entry.
         Peak = "peak",
+        /// Its least entry.
+        Least = "least",
+        /// How many of its entries are zero.
+        Zeros = "zeros",
+        /// How many of its entries are more than a tenth below the one before.
+        Falls = "falls",
         /// Its sum.
         Sum = "sum",
         /// Its coefficient of variation: standard deviation over mean.

@@ -1,4 +1,4 @@
-//! What is measured of a run: a path into its `result.json`, or a figure of one of its links or of its clients.
+//! What is measured of a run: a path into its `result.json`, a figure of one of its links or of its clients, or a series.
 
 use super::record::Measured;
 use crate::results::{Client, Link, RunResult, to_json};
@@ -26,6 +26,7 @@ pub fn measure(result: &RunResult, paths: &BTreeSet<String>) -> Result<BTreeMap<
         let value = match path.split_once('.') {
             Some(("link", rest)) => of_link(result, rest),
             Some(("client", rest)) => of_clients(result, rest),
+            Some(("series", rest)) => of_series(result, rest),
             _ => of_summary(&summary, path),
         };
         let scenario = result.name.clone();
@@ -127,6 +128,28 @@ fn of_clients(result: &RunResult, path: &str) -> Result<Measured, String> {
         }
     };
     Ok(Measured::List(traffic.clients.iter().map(value).collect()))
+}
+
+/// A sampled series of a traffic or a node.
+fn of_series(result: &RunResult, path: &str) -> Result<Measured, String> {
+    let Some((name, field)) = path.rsplit_once('.') else {
+        return Err("a series is written series.TRAFFIC.goodput or series.NODE.cpu".to_owned());
+    };
+    let traffic = result.traffic.iter().find(|traffic| traffic.name == name);
+    let node = result.nodes.iter().find(|node| node.name == name);
+    // The step in which the run ends is shorter than the others: a rate over all of it would be too low.
+    let whole = (result.ended_at.as_ps() / result.sample_interval.as_ps().max(1)) as usize;
+    let shares = |values: &[f32]| values.iter().take(whole).map(|value| f64::from(*value)).collect();
+    Ok(Measured::List(match (field, traffic, node) {
+        ("goodput", Some(traffic), _) => shares(&traffic.goodput_series),
+        ("window", Some(traffic), _) => {
+            traffic.window_series.iter().take(whole).map(|value| f64::from(*value)).collect()
+        }
+        ("cpu", _, Some(node)) => shares(&node.cpu_utilisation),
+        ("goodput" | "window", None, _) => return Err(format!("no traffic is called `{name}`")),
+        ("cpu", _, None) => return Err(format!("no node is called `{name}`")),
+        (other, ..) => return Err(format!("there is no series `{other}`: goodput, window, cpu")),
+    }))
 }
 
 /// The part of the run in which a link transmitted.

@@ -16,6 +16,7 @@ mod state;
 mod stripe;
 
 pub(crate) use build::{sizes as sizes_of, traffic_specs};
+pub(crate) use outcome::TrafficLook;
 pub use sizes::{Cdf, Pareto, Sizes, SizesError};
 pub use spec::{Exchange, FlowSpec, TrafficKind, TrafficSpec, netpipe_sizes};
 pub use stripe::{StreamNumber, StripeSpec};

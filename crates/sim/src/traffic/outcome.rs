@@ -6,8 +6,11 @@ use super::{Exchange, Flow, Traffic, TrafficKind, received};
 use crate::results::{Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TrafficOutcome};
 use crate::transport::{Tally, Transport};
 use des::Histogram;
+use hadoop::End;
 use units::{BitRate, Bytes, Time};
 
+/// The series of a traffic are kept where it has no more connections than this.
+const MOST_WATCHED: u32 = 64;
 /// Points of a distribution of completion times.
 const CDF_POINTS: usize = 400;
 
@@ -79,8 +82,35 @@ impl Traffic {
             stripe: if let Kind::Striped(striped) = &state.kind { Some(striped.outcome(now)) } else { None },
             jain: rates.jain(),
             clients: clients(&tallies),
+            ..TrafficOutcome::default()
         }
     }
+
+    /// What each has delivered so far, and the windows of its senders: of those with few connections that exist from the beginning.
+    pub fn looks(&self, transport: &Transport) -> impl Iterator<Item = Option<TrafficLook>> {
+        self.states.iter().map(move |state| {
+            let watched = (1..=MOST_WATCHED).contains(&state.count) && matches!(state.kind, Kind::Flows);
+            watched.then(|| {
+                let flows = state.flows().filter_map(|index| self.flows.get(index));
+                flows.fold(TrafficLook::default(), |look, flow| {
+                    let sender = flow.handle.and_then(|handle| transport.endpoint(handle, End::Client));
+                    TrafficLook {
+                        delivered: look.delivered + received(flow, state, transport),
+                        window: look.window + sender.map_or(0, |sender| sender.window().cwnd),
+                    }
+                })
+            })
+        })
+    }
+}
+
+/// A traffic at one instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrafficLook {
+    /// Payload delivered in order so far, bytes.
+    pub delivered: u64,
+    /// The congestion windows of its senders together, bytes.
+    pub window: u64,
 }
 
 fn completions(times: &Histogram) -> Completions {

@@ -129,7 +129,7 @@ impl Transport {
         let ends = [connection.from, connection.to].map(|node| StationId::from_usize(node as usize));
         let way = if at.is_multiple_of(2) { (ends[0], ends[1]) } else { (ends[1], ends[0]) };
         let generation = self.ports[at].generation;
-        let watched = self.gates.is_some();
+        let watched = self.watches_station(way.0.0);
         let segments = std::mem::take(&mut self.out.segments);
         for segment in segments.iter().copied().filter(|_| watched) {
             self.injected_at_station(now, way.0.0, at, segment.wire_bytes());
@@ -172,7 +172,9 @@ impl Transport {
         let Some(air) = &mut self.air else { return };
         let released = air.carrier.take_departed();
         for (station, packet) in &released {
-            self.released_at_station(now, station.0, packet);
+            if self.watches_station(station.0) {
+                self.released_at_station(now, station.0, packet);
+            }
         }
         // Behind a driver a queue falls before anything is acknowledged.
         self.restart_at_stations(now, events);

@@ -6,7 +6,7 @@
 
 use super::packet::Packet;
 use super::{ConnectionIndex, Transport};
-use des::{Event, EventQueue};
+use des::{Event, EventQueue, Index};
 use net::{Link, LinkId};
 use std::collections::VecDeque;
 use tcp::{Demand, Injection, InjectionLimits, Level};
@@ -19,7 +19,10 @@ pub const GATE: u8 = 12;
 /// The transmit queues that TCP watches.
 #[derive(Debug)]
 pub(super) struct Gates {
-    limits: InjectionLimits,
+    /// By node, whose station has its number.
+    limits: Vec<InjectionLimits>,
+    /// By the link: those of the node at its beginning.
+    limits_by_link: Vec<InjectionLimits>,
     /// By the link; made when it is first sent over.
     by_link: Vec<Option<Box<Gate>>>,
     /// By the station, likewise.
@@ -86,23 +89,33 @@ struct Gate {
 }
 
 impl Gates {
+    /// What holds at a queue; nothing where nobody watches it.
+    fn limits(&self, place: Place) -> Option<InjectionLimits> {
+        let limits = match place {
+            Place::Link(link) => self.limits_by_link.get(link.0 as usize),
+            Place::Station(station) => self.limits.get(station as usize),
+        };
+        limits.copied().filter(|limits| *limits != InjectionLimits::default())
+    }
     fn get(&mut self, link: LinkId) -> &mut Gate {
         let index = link.0 as usize;
+        let limits = self.limits(Place::Link(link)).unwrap_or_default();
         if index >= self.by_link.len() {
             self.by_link.resize_with(index + 1, || None);
         }
         self.by_link[index].get_or_insert_with(|| {
-            let control = Injection::new(self.limits);
+            let control = Injection::new(limits);
             Box::new(Gate { control, releases: VecDeque::new(), armed: Time::MAX, event: 0 })
         })
     }
     fn station(&mut self, station: u32, rate: BitRate) -> &mut StationGate {
         let index = station as usize;
+        let limits = self.limits(Place::Station(station)).unwrap_or_default();
         if index >= self.by_station.len() {
             self.by_station.resize_with(index + 1, || None);
         }
         self.by_station[index].get_or_insert_with(|| {
-            let control = Injection::new(self.limits);
+            let control = Injection::new(limits);
             Box::new(StationGate { control, bytes: 0, drain: Drain::new(rate) })
         })
     }
@@ -124,23 +137,39 @@ fn level(link: &Link, now: Time) -> Level {
 }
 
 impl Transport {
-    /// From now on TCP keeps to these limits at the transmit queue of every node.
-    pub fn set_injection_limits(&mut self, limits: InjectionLimits) {
-        self.gates = Some(Box::new(Gates { limits, by_link: Vec::new(), by_station: Vec::new() }));
+    /// From now on TCP keeps to these limits at the transmit queue of each node, by node.
+    pub fn set_injection_limits(&mut self, limits: Vec<InjectionLimits>) {
+        let mut by_vertex = vec![InjectionLimits::default(); self.topology.vertex_count()];
+        for (node, limits) in self.nodes.iter().zip(&limits) {
+            by_vertex[node.vertex.as_usize()] = *limits;
+        }
+        let links = (0..2 * self.topology.cables().len() as u32).map(LinkId);
+        let limits_by_link = links.map(|link| by_vertex[self.topology.ends(link).0.as_usize()]).collect();
+        self.gates = Some(Box::new(Gates { limits, limits_by_link, by_link: Vec::new(), by_station: Vec::new() }));
     }
 
-    /// The queue into which an endpoint sends; none between processes of one node.
+    /// The queue into which an endpoint sends, where its node's TCP watches it; none between processes of one node.
     fn place_of(&self, at: usize) -> Option<Place> {
-        if self.is_on_air(at) {
+        let place = if self.is_on_air(at) {
             let connection = self.connections.get(ConnectionIndex(at as u32 / 2))?;
-            return Some(Place::Station(if at.is_multiple_of(2) { connection.from } else { connection.to }));
-        }
-        self.queue_of(at).map(Place::Link)
+            Place::Station(if at.is_multiple_of(2) { connection.from } else { connection.to })
+        } else {
+            let link = self.network.route_links(self.ports[at].route()?).next()?;
+            let (from, to) = self.topology.ends(link);
+            (from != to).then_some(Place::Link(link))?
+        };
+        self.gates.as_ref()?.limits(place).map(|_| place)
     }
+    /// The same, where that is a link.
     fn queue_of(&self, at: usize) -> Option<LinkId> {
-        let link = self.network.route_links(self.ports[at].route()?).next()?;
-        let (from, to) = self.topology.ends(link);
-        (from != to).then_some(link)
+        match self.place_of(at)? {
+            Place::Link(link) => Some(link),
+            Place::Station(_) => None,
+        }
+    }
+    /// Whether TCP watches a station's queue.
+    pub(super) fn watches_station(&self, station: u32) -> bool {
+        self.gates.as_ref().is_some_and(|gates| gates.limits(Place::Station(station)).is_some())
     }
     fn flow_of(&self, at: usize) -> u64 {
         u64::from(self.ports[at].generation) << 32 | at as u64
@@ -226,7 +255,7 @@ impl Transport {
     }
     /// Whether it matters which flow has what in its queue.
     pub(super) fn counts_flows(&self) -> bool {
-        self.gates.as_ref().is_some_and(|gates| gates.limits.per_flow.is_some())
+        self.gates.as_ref().is_some_and(|gates| gates.limits.iter().any(|limits| limits.per_flow.is_some()))
     }
 
     /// Time has come to look at a queue.

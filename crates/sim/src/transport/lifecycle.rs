@@ -23,7 +23,8 @@ impl Transport {
         let index = self.connections.insert(connection);
         let client = 2 * index.as_usize();
         let (client_up, server_up) = (self.nodes[open.from as usize].up, self.nodes[open.to as usize].up);
-        let (config, own) = (self.shared(&open.server), Endpoint::connect_as(&self.shared(&open.client)));
+        let (client_tcp, server_tcp) = (self.config_at(open.from, open.client), self.config_at(open.to, open.server));
+        let (config, own) = (self.shared(&server_tcp), Endpoint::connect_as(&self.shared(&client_tcp)));
         let peer = if server_up { Endpoint::listen_as(&config) } else { Endpoint::connect_as(&config) };
         if client == self.ports.len() {
             self.ports.extend([Port::default(), Port::default()]);

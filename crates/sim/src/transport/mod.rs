@@ -12,6 +12,7 @@ mod events;
 mod faults;
 mod gate;
 mod lifecycle;
+mod own;
 mod owner;
 mod packet;
 mod record;
@@ -25,6 +26,7 @@ pub use carrier::Carrier;
 pub(crate) use classes::Classes;
 pub use events::TIMER;
 pub use gate::GATE;
+pub use own::OwnTcp;
 pub use owner::{Happened, Message, Open, Owner, Upcall};
 pub use record::{FlowRecord, Tally, Totals};
 
@@ -85,6 +87,8 @@ pub struct Transport {
     classes: Option<Classes>,
     /// Where TCP watches its transmit queues.
     gates: Option<Box<Gates>>,
+    /// Where the TCP of some nodes differs: what each has of its own.
+    own: Vec<OwnTcp>,
 }
 
 impl Transport {
@@ -109,6 +113,7 @@ impl Transport {
             captured: Vec::new(),
             classes: None,
             gates: None,
+            own: Vec::new(),
         })
     }
 

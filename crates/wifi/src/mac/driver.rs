@@ -39,6 +39,8 @@ pub struct DriverSpec {
     pub frame: Time,
     /// Frames that the chip takes.
     pub chip: u32,
+    /// Received frames that the chip keeps for the host: what comes beyond is not acknowledged.
+    pub rx_queue: u32,
     /// What it is given of that at most.
     pub budget: Budget,
 }
@@ -56,7 +58,7 @@ pub enum Budget {
 }
 
 impl Default for DriverSpec {
-    /// The bounds of brcmfmac; 0.1 ms a round and a frame of 1500 bytes at 100 Mbit/s (SDIO, 25 MHz, 4 bits).
+    /// The bounds of brcmfmac; 0.1 ms a round and a frame of 1500 bytes at 100 Mbit/s (SDIO, 25 MHz, 4 bits); room for all of a received A-MPDU.
     fn default() -> Self {
         Self {
             scheduling: Scheduling::ReceiveFirst,
@@ -66,6 +68,7 @@ impl Default for DriverSpec {
             round: Time::from_us(100),
             frame: Time::from_us(120),
             chip: 32,
+            rx_queue: 64,
             budget: Budget::Frames,
         }
     }
@@ -168,6 +171,17 @@ impl Driver {
         self.tx.push_back(item);
         self.occupancy.set(now, self.tx.len());
         self.wake(now);
+    }
+    /// Of MPDUs that have come through, by bits, those that the chip has room for: the first ones.
+    pub fn room_for(&self, understood: u64) -> u64 {
+        let room = (self.spec.rx_queue as usize).saturating_sub(self.rx.len());
+        let (mut left, mut kept) = (understood, 0);
+        for _ in 0..room.min(64) {
+            let first = left & left.wrapping_neg();
+            kept |= first;
+            left ^= first;
+        }
+        kept
     }
     /// The chip has received a packet.
     pub fn received(&mut self, now: Time, packet: PacketId) {

@@ -1,7 +1,7 @@
 //! PPDUs on the air: they begin and end at all who hear them.
 
 use super::{Medium, PPDU_ENDS};
-use crate::mac::{DELIMITER_BYTES, Ppdu};
+use crate::mac::{DELIMITER_BYTES, Kind, Ppdu};
 use crate::phy::{Ended, Receiver, Signal};
 use des::{EventQueue, Index};
 use units::Time;
@@ -75,6 +75,8 @@ impl<P: Copy> Medium<P> {
                 Ended::Broken => Some(0),
                 Ended::Payload => Some(understood(&mut node.receiver, &ppdu, hearer)),
             };
+            let chip = node.driver.as_ref().filter(|_| ppdu.to.0 == hearer && ppdu.kind == Kind::Data);
+            let understood = understood.map(|bits| chip.map_or(bits, |driver| driver.room_for(bits)));
             if let Some(understood) = understood {
                 // A CTS to oneself is for everyone.
                 let concerned = !ppdu.to.is_unicast() || ppdu.to.0 == hearer || ppdu.to == ppdu.from;
