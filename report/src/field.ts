@@ -53,6 +53,27 @@ export interface State {
   doing: Doing;
   /** Task attempts that run on its node. */
   running: number;
+  /** Packets in its transmit queue, null where the page does not know. */
+  queue: number | null;
+}
+
+/** What the page knows of transmit queues: packets in a station's at an instant, and the most that any held in the run. */
+export interface Queues {
+  at: (station: number, t: number) => number | null;
+  most: number;
+}
+
+export function queues(data: Pick<ReportData, 'charts'>, field: Field): Queues {
+  const chart = data.charts.find((c) => c.id === 'queues' && c.unit === 'count');
+  if (!chart) return { at: () => null, most: 0 };
+  const series = field.stations.map((station) => chart.series.find((s) => s.name === `${station.name} out`)?.values);
+  const most = series.reduce((top, values) => (values ?? []).reduce((a, b) => Math.max(a, b), top), 0) * chart.scale;
+  const at = (station: number, t: number): number | null => {
+    const values = series[station];
+    if (!values || values.length === 0) return null;
+    return values[Math.min(values.length - 1, Math.floor(t / chart.step_s))]! * chart.scale;
+  };
+  return { at, most };
 }
 
 /** Answers what a station does when. */
@@ -71,14 +92,46 @@ export function states(data: ReportData, field: Field): (station: number, t: num
   });
   for (const list of [...starts.values(), ...ends.values()]) list.sort((x, y) => x - y);
   const none: number[] = [];
+  const waiting = queues(data, field);
   return (number, t) => {
     const station = field.stations[number]!;
-    if (station.node < 0) return { doing: 'point', running: 0 };
+    const queue = waiting.at(number, t);
+    if (station.node < 0) return { doing: 'point', running: 0, queue };
     const ms = t * 1000;
     const running = reached(starts.get(station.node) ?? none, ms) - reached(ends.get(station.node) ?? none, ms);
-    if (reached(station.failed_ms, ms) % 2 === 1) return { doing: 'failed', running };
-    return { doing: station.node === 0 ? 'master' : running > 0 ? 'busy' : 'idle', running };
+    if (reached(station.failed_ms, ms) % 2 === 1) return { doing: 'failed', running, queue };
+    return { doing: station.node === 0 ? 'master' : running > 0 ? 'busy' : 'idle', running, queue };
   };
+}
+
+/** The stations that are farther from `station` than a frame is received; of access points and nodes alike. */
+export function unreached(field: Field, station: number, t: number): number[] {
+  const range = field.range_m;
+  if (range === null) return [];
+  const from = placeAt(field.stations[station]!, t);
+  return field.stations.flatMap((other, i) => {
+    const { x, y } = placeAt(other, t);
+    return i !== station && Math.hypot(x - from.x, y - from.y) > range ? [i] : [];
+  });
+}
+
+/** Instants at which one asks how a run was on average. */
+const LOOKS = 200;
+
+/** Which part of the time, up to `end`, pairs of stations spend farther apart than a frame is received: of all pairs, and who is so most with the master. */
+export function apart(field: Field, end: number): { pairs: number; worst: { station: number; part: number } | null } {
+  const of = field.stations.length;
+  const master = field.stations.findIndex((s) => s.node === 0);
+  const alone = new Array<number>(of).fill(0);
+  let pairs = 0;
+  for (let k = 0; k < LOOKS; k += 1) {
+    const t = ((k + 0.5) / LOOKS) * end;
+    for (let i = 0; i < of; i += 1) pairs += unreached(field, i, t).length;
+    if (master >= 0) for (const i of unreached(field, master, t)) alone[i]! += 1 / LOOKS;
+  }
+  const part = Math.max(0, ...alone);
+  const worst = part > 0 ? { station: alone.indexOf(part), part } : null;
+  return { pairs: of > 1 ? pairs / (LOOKS * of * (of - 1)) : 0, worst };
 }
 
 export interface Frame {
@@ -165,5 +218,5 @@ const FRAME_NAMES: Record<FrameKind, string> = {
   cts: 'CTS',
   'block-ack': 'block ACK',
   beacon: 'beacon',
-  other: 'management',
+  other: 'request or management',
 };

@@ -11,7 +11,7 @@ import { gantt } from './gantt';
 import { events, nodes } from './nodes';
 import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';
-import { player } from './player';
+import { player, startingInstant } from './player';
 import { TimeAxis } from './range';
 import { comparison, header, jobs, summary, told, traffic, whereTimeWent } from './summary';
 import { studyPage } from './study';
@@ -109,7 +109,7 @@ function page(data: ReportData): void {
     {},
     header(data, theme),
     jobs(data.jobs),
-    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1)),
+    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, data.field !== undefined)),
     data.comparison ? comparison(data.comparison) : null,
     summary(data),
     traffic(data.traffic),
@@ -132,7 +132,7 @@ function page(data: ReportData): void {
   if (happened) main.append(happened);
   if (data.flows.total > 0) main.append(flows(data.flows, axis, data.jobs.length > 0));
   if (data.nodes.length > 0) main.append(nodes(data.nodes));
-  if (field) axis.hold(0);
+  if (data.field) axis.hold(startingInstant(data.field));
   main.append(el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'));
 }
 

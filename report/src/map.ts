@@ -26,10 +26,12 @@ export interface Options {
   memory: number;
   /** A station that stands out, or -1. */
   chosen: number;
+  /** A transmit queue of so many packets is a full ring; 0 for no rings. */
+  fullQueue: number;
 }
 
 /** Room for the labels of the axes. */
-export const EDGE = { left: 52, right: 16, top: 14, bottom: 38 };
+export const EDGE = { left: 52, right: 16, top: 20, bottom: 38 };
 
 /** The floor as large as it fits into `width` by `height` pixels with its labels. */
 export function planeIn(field: Field, width: number, height: number): Plane {
@@ -100,20 +102,17 @@ export function map(
   for (const { frame, age } of shown) onAir(frame, age, at, r, colours, links, crosses);
   const marks = field.stations.flatMap((_, i) => {
     const { x, y } = at[i]!;
-    const { running, doing } = stateAt(i, t);
+    const { running, doing, queue } = stateAt(i, t);
     const own = mark(x, y, r, doing, running, colours);
-    if (i === options.chosen) own.push({ kind: 'circle', x, y, r: r + 4, stroke: colours.ink, width: 1.5 });
+    if (queue !== null && options.fullQueue > 0) own.unshift(...ring(x, y, r, queue / options.fullQueue, colours));
+    if (i === options.chosen) own.push({ kind: 'circle', x, y, r: r + CHOSEN, stroke: colours.ink, width: 1.5 });
     return own;
   });
-  const labels = field.stations.flatMap((station, i): Shape[] => {
-    if (!options.names && i !== options.chosen) return [];
-    // To the left where the right edge is near.
-    const left = at[i]!.x > plane.left + plane.width - 70;
-    const x = at[i]!.x + (left ? -r - 5 : r + 5);
-    const y = at[i]!.y - r * 0.4;
+  const named = field.stations.map((station, i) => (options.names || i === options.chosen ? station.name : ''));
+  const labels = labelled(named, at, r, plane).flatMap((spot, i): Shape[] => {
+    if (!spot) return [];
     const bold = i === options.chosen;
-    const align = left ? 'end' : 'start';
-    return [{ kind: 'text', x, y, text: station.name, size: 11, fill: colours.ink, align, bold, halo: colours.page }];
+    return [{ kind: 'text', ...spot, text: named[i]!, size: 11, fill: colours.ink, bold, halo: colours.page }];
   });
   const { left, top, width, height } = plane;
   return [
@@ -125,6 +124,64 @@ export function map(
     ...labels,
     ...crosses,
   ];
+}
+
+/** How much wider than a station's mark the circle around the chosen one is: it leaves room for the ring of its queue. */
+const CHOSEN = 7;
+
+/** A ring that closes as a queue fills. */
+function ring(x: number, y: number, r: number, part: number, colours: Palette): Shape[] {
+  const end = Math.min(1, part);
+  if (end < 1 / 64) return [];
+  const steps = Math.ceil(end * 48);
+  const points = Array.from({ length: steps + 1 }, (_, k) => 2 * Math.PI * end * (k / steps)).flatMap((angle) => [
+    x + (r + 3.5) * Math.sin(angle),
+    y - (r + 3.5) * Math.cos(angle),
+  ]);
+  return [{ kind: 'line', points, stroke: colours.field.data, width: 3.5 }];
+}
+
+interface Spot {
+  x: number;
+  y: number;
+  align: 'start' | 'middle' | 'end';
+}
+
+/** Where each name goes: beside its mark, else above or below, wherever it hides no other mark or name; to the right if it does everywhere. */
+export function labelled(names: string[], at: { x: number; y: number }[], r: number, plane: Plane): (Spot | null)[] {
+  const taken: { left: number; right: number; top: number; bottom: number }[] = at.map(({ x, y }) => ({
+    left: x - r,
+    right: x + r,
+    top: y - r,
+    bottom: y + r,
+  }));
+  return names.map((name, i) => {
+    if (name === '') return null;
+    const { x, y } = at[i]!;
+    const width = name.length * 6.2;
+    const far = r + CHOSEN + 2;
+    const spots: Spot[] = [
+      { x: x + far, y: y + 4, align: 'start' },
+      { x: x - far, y: y + 4, align: 'end' },
+      { x, y: y - far, align: 'middle' },
+      { x, y: y + far + 9, align: 'middle' },
+    ];
+    const box = (spot: Spot): (typeof taken)[number] => {
+      const left = spot.x - (spot.align === 'start' ? 0 : spot.align === 'end' ? width : width / 2);
+      return { left, right: left + width, top: spot.y - 9, bottom: spot.y + 3 };
+    };
+    const fits = (spot: Spot): boolean => {
+      const own = box(spot);
+      if (own.left < plane.left || own.right > plane.left + plane.width) return false;
+      if (own.top < plane.top || own.bottom > plane.top + plane.height) return false;
+      return !taken.some(
+        (b, k) => k !== i && own.left < b.right && own.right > b.left && own.top < b.bottom && own.bottom > b.top,
+      );
+    };
+    const spot = spots.find(fits) ?? spots[0]!;
+    taken.push(box(spot));
+    return spot;
+  });
 }
 
 /** Ticks in metres on both axes, with grid lines. */
@@ -277,8 +334,8 @@ export interface Key {
   shapes: Shape[];
 }
 
-/** What the marks mean, each drawn around (14, 8); of frames and access points only what this field has. */
-export function keys(field: Field, colours: Palette): Key[] {
+/** What the marks mean, each drawn around (14, 8); of frames, queues and access points only what this field has. */
+export function keys(field: Field, fullQueue: number, colours: Palette): Key[] {
   const [x, y] = [14, 8];
   const r = markRadius(field.stations.length) < NUMBERED ? 6 : NUMBERED;
   const line = (stroke: string, dash?: number[]): Shape => ({
@@ -296,6 +353,10 @@ export function keys(field: Field, colours: Palette): Key[] {
   ];
   if (field.stations.some((s) => s.node < 0))
     out.push({ text: 'access point', shapes: mark(x, y, r, 'point', 0, colours) });
+  if (fullQueue > 0) {
+    const text = `transmit queue, a full ring: ${fullQueue} packets`;
+    out.push({ text, shapes: [...ring(x, y, 4, 0.7, colours), { kind: 'circle', x, y, r: 4, fill: colours.muted }] });
+  }
   if (field.frames.from.length === 0) return out;
   out.push({ text: 'data', shapes: [line(colours.field.data)] });
   out.push({ text: 'control', shapes: [line(colours.field.control)] });

@@ -1,8 +1,8 @@
 // The field on the page: the map at the instant of the crosshair, and what plays, steps and saves it.
 
-import type { ReportData } from './data';
+import type { Field, ReportData } from './data';
 import { eachFrame, el, fit, section, select } from './dom';
-import { Air, frameWords, placeAt, type State, states } from './field';
+import { Air, apart, frameWords, placeAt, queues, type State, states, unreached } from './field';
 import * as format from './format';
 import { frameLanes } from './frames';
 import { keys, map, markRadius, type Options, type Plane, planeIn, recent } from './map';
@@ -81,6 +81,7 @@ export function player(data: ReportData, axis: TimeAxis): HTMLElement | null {
     names: field.stations.length <= NAMED,
     memory: 1e-2,
     chosen: field.stations.findIndex((s) => s.node === 0),
+    fullQueue: queues(data, field).most,
   };
   let pace = startingPace(end);
   let shownAt = 0;
@@ -112,8 +113,15 @@ export function player(data: ReportData, axis: TimeAxis): HTMLElement | null {
 
   const describe = (station: number): string => {
     const { x, y } = placeAt(field.stations[station]!, shownAt);
-    const { doing, running } = stateAt(station, shownAt);
-    return `${DOING[doing](running)}, at x ${format.metres(x)}, y ${format.metres(y)}`;
+    const { doing, running, queue } = stateAt(station, shownAt);
+    const waiting = queue === null ? '' : `, ${format.count(queue)} ${queue === 1 ? 'packet' : 'packets'} in its transmit queue`;
+    return `${DOING[doing](running)}, at x ${format.metres(x)}, y ${format.metres(y)}${waiting}`;
+  };
+  /** Whom a station cannot hear. */
+  const outOfReach = (station: number): string => {
+    const far = unreached(field, station, shownAt).map((i) => field.stations[i]!.name);
+    if (field.range_m === null) return '';
+    return far.length === 0 ? '; all stations are within its range' : `; out of its range: ${far.join(', ')}`;
   };
 
   const tell = (): void => {
@@ -131,7 +139,7 @@ export function player(data: ReportData, axis: TimeAxis): HTMLElement | null {
       `${counts.failed} failed`,
     ]);
     const chosen = field.stations[options.chosen];
-    const text = chosen ? `${chosen.name}: ${describe(options.chosen)}` : '';
+    const text = chosen ? `${chosen.name}: ${describe(options.chosen)}${outOfReach(options.chosen)}` : '';
     if (about.textContent !== text) about.textContent = text;
     if (air.count === 0) return;
     const shown = recent(air, shownAt, memoryNow()).reverse();
@@ -328,9 +336,46 @@ export function player(data: ReportData, axis: TimeAxis): HTMLElement | null {
   new ResizeObserver(draw).observe(stage);
   run(false);
 
-  const parts = [legend(data), bar, stage, time];
+  const parts = [...told(data, field), legend(data, options.fullQueue), bar, stage, time];
   if (air.count > 0) parts.push(note(air), frameLanes(field, air, axis));
   return section('field', 'The field', ...parts, said);
+}
+
+/** What being on the air, and on the move, has cost: in words, as the map shows one instant only. */
+export function airWords(data: Pick<ReportData, 'network' | 'end_s'>, field: Field): string[] {
+  const out: string[] = [];
+  const of = (label: string): number => data.network.find((count) => count.label === label)?.value ?? 0;
+  const [drops, lost] = [of('drops'), of('given up on the air')];
+  if (drops + lost > 0) {
+    const parts = [
+      drops > 0 ? `full transmit queues dropped ${format.count(drops)}` : '',
+      lost > 0 ? `radios gave up ${format.count(lost)} that nobody had acknowledged` : '',
+    ].filter((part) => part !== '');
+    const repairs = `TCP sent ${format.count(of('retransmissions'))} segments again and waited for ${format.count(of('timeouts'))} timeouts`;
+    out.push(`Of ${format.count(of('packets'))} packets ${parts.join(', and ')}; ${repairs}.`);
+  }
+  if (field.range_m === null) return out;
+  const { pairs, worst } = apart(field, data.end_s);
+  if (pairs === 0) {
+    out.push(`All stations were within ${format.metres(field.range_m)} of each other, the range of their radios, all the time.`);
+  } else {
+    const lonely = worst ? `, and ${field.stations[worst.station]!.name} from the master for ${format.share(worst.part)} of it` : '';
+    out.push(
+      `Two stations were farther apart than the range of their radios, ${format.metres(field.range_m)}, for ${format.share(pairs)} of the time on average${lonely}.`,
+    );
+  }
+  return out;
+}
+
+function told(data: ReportData, field: Field): HTMLElement[] {
+  const words = airWords(data, field);
+  return words.length === 0 ? [] : [el('p', { class: 'story' }, words.join(' '))];
+}
+
+/** The instant at which the page opens: in the middle of the frames that were kept, or at the start. */
+export function startingInstant(field: Field): number {
+  const air = new Air(field);
+  return air.count > 0 ? air.start[air.count >> 1]! : 0;
 }
 
 function note(air: Air): HTMLElement {
@@ -343,10 +388,10 @@ function note(air: Air): HTMLElement {
   );
 }
 
-function legend(data: ReportData): HTMLElement {
+function legend(data: ReportData, fullQueue: number): HTMLElement {
   const list = el('ul', { class: 'legend' });
   const build = (): void => {
-    const items = keys(data.field!, palette()).map((key) => {
+    const items = keys(data.field!, fullQueue, palette()).map((key) => {
       const canvas = el('canvas', { 'aria-hidden': 'true' });
       paint(fit(canvas, 28, 16), key.shapes);
       return el('li', {}, canvas, key.text);

@@ -40,7 +40,7 @@ export function still(
   // The key in rows: a mark 28 wide, its text, a gap.
   let x = plane.left - 4;
   let y = bottom + 4;
-  for (const key of keys(field, PRINT)) {
+  for (const key of keys(field, options.fullQueue, PRINT)) {
     const width = 34 + key.text.length * 6 + 14;
     if (x + width > WIDTH && x > plane.left) {
       x = plane.left - 4;

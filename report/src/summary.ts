@@ -167,7 +167,7 @@ export function summary(data: ReportData): HTMLElement {
   );
 }
 
-export function whereTimeWent(job: Job, named: boolean): HTMLElement | null {
+export function whereTimeWent(job: Job, named: boolean, onAir: boolean): HTMLElement | null {
   const parts = totals(job.critical_path);
   if (parts.length === 0) return null;
   const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
@@ -203,7 +203,7 @@ export function whereTimeWent(job: Job, named: boolean): HTMLElement | null {
     el('p', { class: 'story' }, story(job).join(' ')),
     bar,
     key,
-    el('p', { class: 'story' }, advice(job)),
+    el('p', { class: 'story' }, advice(job, onAir)),
   );
 }
 

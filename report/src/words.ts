@@ -47,6 +47,15 @@ const WOULD_HELP: Record<Cause, string> = {
   startup: 'fewer, larger tasks (bigger splits) or processes that are kept and reused',
 };
 
+/** What else would, where all share one channel and walk about. */
+const ON_AIR: Partial<Record<Cause, string>> = {
+  transfer: 'fewer collisions (RTS and CTS before long frames), a faster channel (wider, more streams), or less data to move (a combiner, compressed map output)',
+  recovery: 'fewer collisions (RTS and CTS before long frames), or a TCP that stops before its transmit queue overflows',
+  tcp_timeout:
+    'fewer collisions (RTS and CTS before long frames), nodes that stay within range of each other, and a TCP that stops before its transmit queue overflows',
+  timeout: 'nodes that stay within range of each other, or other heartbeat intervals and timeouts',
+};
+
 /** Time per cause along the path, largest first. */
 export function totals(path: Segment[]): CauseTotal[] {
   return CAUSES.map((cause) => {
@@ -111,11 +120,11 @@ export function story(job: Pick<Job, 'state' | 'critical_path'>): string[] {
 }
 
 /** What would shorten the path most, and by how much at best; empty without a critical path. */
-export function advice(job: Pick<Job, 'critical_path'>): string {
+export function advice(job: Pick<Job, 'critical_path'>, onAir: boolean): string {
   const parts = totals(job.critical_path);
   const first = parts[0];
   if (!first) return '';
   const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
   const half = first.seconds / 2;
-  return `What would help most: ${WOULD_HELP[first.cause]}. Halving this part alone would save at most ${seconds(half)} (${share(half / whole)}); another chain of tasks may become the longest before that.`;
+  return `What would help most: ${(onAir ? ON_AIR[first.cause] : undefined) ?? WOULD_HELP[first.cause]}. Halving this part alone would save at most ${seconds(half)} (${share(half / whole)}); another chain of tasks may become the longest before that.`;
 }

@@ -2,10 +2,10 @@
 
 import { expect, test } from 'vitest';
 import type { Field, ReportData, Station } from '../src/data';
-import { Air, frameWords, placeAt, reached, states, trail } from '../src/field';
-import { barLength, map, planeIn, recent } from '../src/map';
+import { Air, apart, frameWords, placeAt, queues, reached, states, trail, unreached } from '../src/field';
+import { barLength, labelled, map, planeIn, recent } from '../src/map';
 import { LIGHT } from '../src/palette';
-import { startingPace, startingTrail } from '../src/player';
+import { airWords, startingInstant, startingPace, startingTrail } from '../src/player';
 import { svg } from '../src/shapes';
 import { fileName } from '../src/still';
 import { wordCount } from './sample';
@@ -164,7 +164,7 @@ test('the map keeps proportions, north is up, and its bar is of a round length',
   expect(plane.height).toBeLessThanOrEqual(400);
   expect([80, 100, 1000, 7.5, 49].map(barLength)).toEqual([10, 20, 200, 1, 5]);
   const data = wordCount();
-  const options = { range: 'all', trail: 0, names: true, memory: 0, chosen: -1 } as const;
+  const options = { range: 'all', trail: 0, names: true, memory: 0, chosen: -1, fullQueue: 0 } as const;
   const shapes = map(busy, new Air(busy), states(data, busy), 20, plane, options, LIGHT);
   const inside = shapes.find((s) => s.kind === 'clip')!;
   const ranges = inside.shapes.filter((s) => s.kind === 'circle' && s.dash !== undefined);
@@ -179,7 +179,7 @@ test('the map keeps proportions, north is up, and its bar is of a round length',
 
 test('a collision has a red cross at its receiver', () => {
   const plane = planeIn(busy, 1000, 400);
-  const options = { range: 'none', trail: 0, names: false, memory: 0, chosen: -1 } as const;
+  const options = { range: 'none', trail: 0, names: false, memory: 0, chosen: -1, fullQueue: 0 } as const;
   const crosses = (t: number): number[][] => {
     const shapes = map(busy, new Air(busy), states(wordCount(), busy), t, plane, options, LIGHT);
     return shapes.flatMap((s) => (s.kind === 'line' && s.stroke === LIGHT.field.failed ? [s.points] : []));
@@ -191,6 +191,75 @@ test('a collision has a red cross at its receiver', () => {
   for (const [x1, y1, x2, y2] of both as [number, number, number, number][])
     expect([(x1 + x2) / 2, (y1 + y2) / 2]).toEqual([expect.closeTo(x, 9), expect.closeTo(y, 9)]);
   expect(crosses(0.0013)).toEqual([]);
+});
+
+test('who is out of range of whom, and for how long', () => {
+  // The walker is 50 m from the master at first, 41.2 m in the end; the access point stands on the master's place.
+  const wide = { ...busy, range_m: 45 };
+  expect(unreached(wide, 0, 0)).toEqual([1]);
+  expect(unreached(wide, 1, 0)).toEqual([0, 2]);
+  expect(unreached(wide, 0, 7)).toEqual([]);
+  expect(unreached({ ...busy, range_m: null }, 0, 0)).toEqual([]);
+  // 45 m are reached where the walker has come to x with (40 - x)^2 + 30^2 = 45^2: after 6.459 s of 20.
+  const { pairs, worst } = apart({ ...wide, stations: [still, walker] }, 20);
+  expect(pairs).toBeCloseTo(6.459 / 20, 2);
+  expect(worst).toEqual({ station: 1, part: expect.closeTo(pairs, 9) });
+  expect(apart({ ...busy, range_m: 200 }, 20)).toEqual({ pairs: 0, worst: null });
+});
+
+test('what being on the air has cost is said with its numbers', () => {
+  const network = [
+    { label: 'packets', value: 1000 },
+    { label: 'drops', value: 20 },
+    { label: 'retransmissions', value: 30 },
+    { label: 'timeouts', value: 4 },
+    { label: 'given up on the air', value: 5 },
+  ];
+  const words = airWords({ network, end_s: 20 }, { ...busy, range_m: 45, stations: [still, walker] }).join(' ').replaceAll('\u00a0', ' ');
+  expect(words).toMatch(/^Of 1.?000 packets full transmit queues dropped 20, and radios gave up 5 that nobody had acknowledged; TCP sent 30 segments again and waited for 4 timeouts\./);
+  expect(words).toContain('walker from the master for 33 % of it');
+  const quiet = { network: [{ label: 'packets', value: 9 }], end_s: 20 };
+  expect(airWords(quiet, { ...busy, range_m: null })).toEqual([]);
+  expect(airWords(quiet, { ...busy, range_m: 200 }).join(' ')).toContain('all the time');
+});
+
+test('a transmit queue shows as a ring that closes as it fills', () => {
+  const data = wordCount();
+  const chart = { ...data.charts[0]!, id: 'queues', unit: 'count' as const, step_s: 2, scale: 1 };
+  const charts = [{ ...chart, series: [{ name: 'walker out', node: 1, values: [0, 64, 256] }] }];
+  const known = queues({ charts }, busy);
+  expect([0, 2, 5, 99].map((t) => known.at(1, t))).toEqual([0, 64, 256, 256]);
+  expect([known.at(0, 0), known.most]).toEqual([null, 256]);
+  expect(queues({ charts: [] }, busy).at(1, 0)).toBeNull();
+  const plane = planeIn(busy, 1000, 400);
+  const options = { range: 'none', trail: 0, names: false, memory: 0, chosen: -1, fullQueue: 256 } as const;
+  const rings = (t: number): number[][] =>
+    map(busy, new Air({ ...busy, frames: field([]).frames }), states({ ...data, charts }, busy), t, plane, options, LIGHT).flatMap((s) =>
+      s.kind === 'line' && s.stroke === LIGHT.field.data ? [s.points] : [],
+    );
+  expect(rings(0)).toEqual([]);
+  // A quarter of a ring, from the top to the right.
+  const quarter = rings(2)[0]!;
+  const [x, y] = [plane.left + 2 * plane.scale, plane.top + 60 * plane.scale];
+  expect([quarter[0], quarter.at(-1)]).toEqual([expect.closeTo(x, 6), expect.closeTo(y, 6)]);
+  expect(rings(4)[0]).toHaveLength(2 * 49);
+});
+
+test('names keep off marks and other names where there is room', () => {
+  const plane = { left: 0, top: 0, width: 400, height: 400, scale: 1 };
+  const at = [
+    { x: 100, y: 100 },
+    { x: 140, y: 100 },
+    { x: 395, y: 300 },
+  ];
+  const spots = labelled(['one', 'two', 'three'], at, 10, plane);
+  expect(spots.map((spot) => spot!.align)).toEqual(['end', 'start', 'end']);
+  expect(labelled(['', 'two', ''], at, 10, plane).map((spot) => spot === null)).toEqual([true, false, true]);
+});
+
+test('the page opens where frames were kept', () => {
+  expect(startingInstant(field([]))).toBe(0);
+  expect(startingInstant(busy)).toBe(new Air(busy).start[new Air(busy).count >> 1]);
 });
 
 test('SVG is well formed whatever the names are', () => {

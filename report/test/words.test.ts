@@ -28,11 +28,18 @@ test('the largest cause comes first, with its share, its place and what would he
     state: 'succeeded' as const,
     critical_path: [stretch('transfer', 0, 148, "worker-2's 10 Mbit/s link"), stretch('cpu', 148, 212)],
   };
-  const text = plain([...story(job), advice(job)].join(' '));
+  const text = plain([...story(job), advice(job, false)].join(' '));
   expect(text).toContain("Of 212 s, 148 s (70 %) went into moving data over the network (worker-2's 10 Mbit/s link).");
   expect(text).toContain('Then came computing with 64 s (30 %).');
   expect(text).toContain('What would help most: a faster link there');
   expect(text).toContain('save at most 74 s (35 %)');
+});
+
+test('on the air other things help: there is no faster link, but a channel and ways', () => {
+  const job = { critical_path: [stretch('tcp_timeout', 0, 10)] };
+  expect(advice(job, true)).toContain('fewer collisions (RTS and CTS before long frames), nodes that stay within range');
+  expect(advice(job, false)).toContain('a lower minimum retransmission timeout');
+  expect(advice({ critical_path: [stretch('disk', 0, 10)] }, true)).toBe(advice({ critical_path: [stretch('disk', 0, 10)] }, false));
 });
 
 test('causes under five percent share one sentence', () => {
@@ -70,5 +77,5 @@ test('a place is qualified by how much of its cause it explains', () => {
 test('a job that failed says so; a run without a path says nothing', () => {
   expect(story({ state: 'failed', critical_path: [stretch('cpu', 0, 10)] })[0]).toContain('until the job failed');
   expect(story({ state: 'succeeded', critical_path: [] })).toEqual([]);
-  expect(advice({ critical_path: [] })).toBe('');
+  expect(advice({ critical_path: [] }, false)).toBe('');
 });

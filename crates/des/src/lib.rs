@@ -1,11 +1,13 @@
-//! Discrete events: queue, slabs, random streams, statistics.
+//! Discrete events: queue, slabs, random streams, statistics; and the one control law that packet queues of all kinds share.
 
+mod controlled_delay;
 mod index;
 mod occupancy;
 mod queue;
 mod random;
 mod statistics;
 
+pub use controlled_delay::{ControlledDelay, ControlledDelaySpec, Head};
 pub use index::{Index, Slab};
 pub use occupancy::Occupancy;
 pub use queue::{Event, EventQueue};

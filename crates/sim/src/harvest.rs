@@ -1,22 +1,22 @@
 //! What a world leaves, as plain data.
 
+mod critical;
+mod job;
+
 use crate::air::station_name;
 use crate::build::describe;
 use crate::cluster::{Driver, service_name};
 use crate::flows::FlowKeeper;
 use crate::results::field::{Fate, Field, Frame, FrameKind};
 use crate::results::{
-    Attempt, AttemptState, Balance, Bond, Breakdown, CriticalSegment, Disk, EnergyUse, Event, Flow, Interval, Job,
-    JobBytes, JobState, Master, NetworkTotals, Node, NodeEnergy, RpcServer, RunResult, TaskKind, Waiting,
+    Balance, Bond, EnergyUse, Event, Flow, Job, Master, NetworkTotals, Node, NodeEnergy, RpcServer, RunResult,
 };
 use crate::sample::{self, Sampler};
 use crate::scenario::{Scenario, node_name};
 use crate::traffic::FIRST_PORT;
 use crate::transport::{FlowRecord, Owner, Totals};
 use crate::world::{Change, World};
-use hadoop::mapreduce::critical::{Stretch, critical_path};
-use hadoop::record::{self, AttemptRecord, JobRecord, Records};
-use units::{BitRate, Bytes, Time};
+use units::{Bytes, Time};
 use wifi::mac::Kind;
 use wifi::medium::{FrameFate, FrameRecord};
 
@@ -53,7 +53,7 @@ pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler, flo
     result.field = field(world);
     result.ledger.push(packets(world));
     if let Some(driver) = world.driver() {
-        jobs(driver, &records, world, &mut result);
+        job::jobs(driver, &records, world, &mut result);
         result.master = Some(master(driver, &records));
     }
     sampler.fill(world, &mut result);
@@ -299,286 +299,4 @@ fn master(driver: &Driver, flows: &[FlowRecord]) -> Master {
         retransmissions: totals.retransmissions,
         servers: driver.cluster.context().servers().filter(|(server, _)| server.node.0 == 0).map(server).collect(),
     }
-}
-
-fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunResult) {
-    let records = driver.cluster.mapreduce().records();
-    result.disks = driver
-        .hosts
-        .disks(world.now())
-        .map(|(name, node, counters)| Disk {
-            name,
-            node: node.0,
-            read: counters.read,
-            written: counters.written,
-            requests: counters.requests,
-            seeks: counters.switches,
-            busy: counters.busy,
-            utilisation: Vec::new(),
-        })
-        .collect();
-    // Rows of attempts go by start; the records' own numbers are translated.
-    let mut order: Vec<usize> = (0..records.attempts.len()).collect();
-    order.sort_by_key(|&index| (records.attempts[index].allocated, index));
-    let mut rows = vec![0_u32; order.len()];
-    for (row, &index) in order.iter().enumerate() {
-        rows[index] = row as u32;
-    }
-    result.attempts = order.iter().map(|&index| attempt(&records.attempts[index], world.now())).collect();
-    let waits = Waits::new(flows, world);
-    for (number, record) in records.jobs.iter().enumerate() {
-        let mut job = job(record, &records, number as u32);
-        if let Some(path) = critical_path(&records, hadoop::JobId(number as u32)) {
-            for stretch in &path.stretches {
-                critical(stretch, &records, &rows, &waits, &mut job);
-            }
-        }
-        result.jobs.push(job);
-        ledger(record, &mut result.ledger);
-    }
-    for attempt in &records.attempts {
-        let kind = match attempt.state {
-            AttemptState::Failed => "attempt-failed",
-            AttemptState::Killed if !attempt.reason.is_empty() => "attempt-killed",
-            _ => continue,
-        };
-        result.events.push(Event {
-            at: attempt.output_lost.unwrap_or(attempt.finish),
-            kind: kind.to_owned(),
-            node: Some(attempt.node.0),
-            link: None,
-            detail: format!("{} on {}: {}", title(attempt), node_name(attempt.node.0), attempt.reason),
-        });
-    }
-}
-
-fn title(attempt: &AttemptRecord) -> String {
-    let kind = match attempt.kind {
-        TaskKind::Map => "map",
-        TaskKind::Reduce => "reduce",
-    };
-    if attempt.attempt == 0 {
-        format!("{kind} {}", attempt.task)
-    } else {
-        format!("{kind} {} (attempt {})", attempt.task, attempt.attempt + 1)
-    }
-}
-
-fn attempt(record: &AttemptRecord, now: Time) -> Attempt {
-    let bytes = &record.bytes;
-    let running = record.state == AttemptState::Running;
-    Attempt {
-        job: record.job.0,
-        kind: record.kind,
-        task: record.task,
-        attempt: record.attempt,
-        node: record.node.0,
-        speculative: record.speculative,
-        locality: record.locality,
-        state: record.state,
-        reason: record.reason.to_owned(),
-        start: record.allocated,
-        finish: if running { now } else { record.finish },
-        intervals: record.intervals.clone(),
-        input: bytes.input,
-        output: bytes.output,
-        remote: bytes.read_rack + bytes.read_remote + bytes.fetched_network,
-        spilled: bytes.disk_written,
-    }
-}
-
-fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
-    let mut bytes = JobBytes::default();
-    let mut phases: Vec<Interval> = Vec::new();
-    for attempt in records.attempts.iter().filter(|attempt| attempt.job.0 == number) {
-        let moved = &attempt.bytes;
-        if attempt.state != AttemptState::Succeeded {
-            bytes.wasted += moved.input + moved.fetched_network + moved.fetched_node + moved.fetch_aborted;
-            continue;
-        }
-        bytes.hdfs_read_local += moved.read_node;
-        bytes.hdfs_read_remote += moved.read_rack + moved.read_remote;
-        bytes.spilled += moved.disk_written;
-        match attempt.kind {
-            TaskKind::Map => {
-                bytes.map_input += moved.input;
-                *(if record.reduces > 0 { &mut bytes.map_output } else { &mut bytes.written }) += moved.output;
-            }
-            TaskKind::Reduce => {
-                bytes.shuffle_local += moved.fetched_node;
-                bytes.shuffle_remote += moved.fetched_network;
-                bytes.written += moved.output;
-            }
-        }
-        for interval in &attempt.intervals {
-            let phase = interval.phase;
-            match phases.iter_mut().find(|whole| whole.phase == phase) {
-                Some(whole) => {
-                    whole.start = whole.start.min(interval.start);
-                    whole.finish = whole.finish.max(interval.finish);
-                }
-                None => phases.push(Interval { phase, start: interval.start, finish: interval.finish }),
-            }
-        }
-    }
-    phases.sort_by_key(|interval| interval.phase);
-    Job {
-        name: record.name.clone(),
-        workload: record.workload.clone(),
-        state: match record.state {
-            record::JobState::Running => JobState::Unfinished,
-            record::JobState::Succeeded => JobState::Succeeded,
-            record::JobState::Failed => JobState::Failed,
-        },
-        reason: record.reason.clone(),
-        submit: record.submit,
-        launch: record.launch,
-        finish: record.finish,
-        maps: record.maps,
-        reduces: record.reduces,
-        phases,
-        bytes,
-        breakdown: Breakdown::default(),
-        critical_path: Vec::new(),
-    }
-}
-
-fn ledger(record: &JobRecord, out: &mut Vec<Balance>) {
-    let ledger = &record.ledger;
-    let mut balance = |what: &str, offered: u64, parts: &[(&str, u64)]| {
-        let accounted = parts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        out.push(Balance { what: format!("{}: {what}", record.name), offered, accounted });
-    };
-    balance(
-        "map output served, bytes",
-        ledger.served.get(),
-        &[
-            ("fetched", ledger.fetched.get()),
-            ("fetched by attempts that did not succeed", ledger.discarded.get()),
-            ("aborted", ledger.aborted.get()),
-            ("in flight", ledger.in_flight.get()),
-        ],
-    );
-    balance(
-        "map output offered, bytes",
-        ledger.offered.get(),
-        &[("fetched", ledger.fetched.get()), ("never fetched", ledger.never_fetched.get())],
-    );
-    balance("slots", ledger.slots_given, &[("returned", ledger.slots_returned), ("held", ledger.slots_held)]);
-}
-
-/// What the flows of each node spent their time on.
-struct Waits<'a> {
-    /// Flows that carried data to each node, by node.
-    into: Vec<Vec<&'a FlowRecord>>,
-    /// The rate at which each node can receive.
-    rates: Vec<BitRate>,
-    now: Time,
-}
-
-impl<'a> Waits<'a> {
-    fn new(flows: &'a [FlowRecord], world: &World) -> Self {
-        let transport = world.transport();
-        let topology = transport.topology();
-        let mut into = vec![Vec::new(); topology.hosts().len()];
-        for flow in flows.iter().filter(|flow| flow.owner == Owner::Cluster && flow.from != flow.to) {
-            // Data moves both ways on one connection or another: fetches and reads back to the client, pipelines to the server.
-            into[flow.from as usize].push(flow);
-            into[flow.to as usize].push(flow);
-        }
-        let rate = |vertex: &net::VertexId| {
-            topology.uplink(*vertex).map_or(BitRate::default(), |up| {
-                let down = transport.link(up.reverse());
-                let rate = down.shaper().map_or(down.rate(), |shaper| shaper.rate.min(down.rate()));
-                let members = topology.bond_of(up).map_or(1, |(bond, _)| bond.members.len() as u64);
-                BitRate::from_bps(rate.as_bps() * members)
-            })
-        };
-        Self { rates: topology.hosts().iter().map(rate).collect(), into, now: world.now() }
-    }
-
-    /// How a stretch of waiting for the network at a node divides into transfer, queueing, recovery and timeouts.
-    ///
-    /// Recovery and timeouts are the parts of their time that the node's flows spent so, each flow weighted by how long it fell into the
-    /// stretch. Transfer is what the bytes that came meanwhile need on the node's own link, all of them together; what is left was
-    /// spent behind other traffic elsewhere, in connection set-up and slow start: the time in queues.
-    fn split(&self, node: u32, from: Time, to: Time) -> [(Waiting, Time); 4] {
-        let (mut alive, mut recovery, mut timeout, mut bytes) = (0.0, 0.0, 0.0, 0.0);
-        for flow in &self.into[node as usize] {
-            let end = flow.ended.unwrap_or(self.now);
-            let overlap = end.min(to).saturating_sub(flow.opened.max(from)).as_secs_f64();
-            let life = end.saturating_sub(flow.opened).as_secs_f64();
-            if overlap <= 0.0 || life <= 0.0 {
-                continue;
-            }
-            let part = overlap / life;
-            let moved = if flow.to == node { flow.bytes } else { flow.bytes_back } as f64;
-            // Connections that only carry calls say nothing about the transfer's fate.
-            alive += overlap * moved;
-            recovery += flow.totals.recovery_time.as_secs_f64().min(life) * part * moved;
-            timeout += flow.totals.timeout_time.as_secs_f64().min(life) * part * moved;
-            bytes += moved * part;
-        }
-        let length = to - from;
-        let share = |lost: f64| if alive > 0.0 { length.mul_f64((lost / alive).min(1.0)) } else { Time::ZERO };
-        let timeout = share(timeout);
-        let recovery = share(recovery).min(length - timeout);
-        let left = length - timeout - recovery;
-        let transfer = self.rates[node as usize].transmission_time(Bytes::new(bytes as u64)).min(left);
-        [
-            (Waiting::Transfer, transfer),
-            (Waiting::Queueing, left - transfer),
-            (Waiting::Recovery, recovery),
-            (Waiting::TcpTimeout, timeout),
-        ]
-    }
-}
-
-/// Adds a stretch of the critical path to a job.
-fn critical(stretch: &Stretch, records: &Records, rows: &[u32], waits: &Waits, job: &mut Job) {
-    let attempt = stretch.attempt.map(|id| &records.attempts[id.0 as usize]);
-    let detail = match (attempt, stretch.source) {
-        (Some(attempt), Some(source)) => {
-            let source = &records.attempts[source.0 as usize];
-            format!(
-                "{} on {}, {} from {}",
-                title(attempt),
-                node_name(attempt.node.0),
-                title(source),
-                node_name(source.node.0)
-            )
-        }
-        (Some(attempt), None) => format!("{} on {}", title(attempt), node_name(attempt.node.0)),
-        (None, _) => "the job as a whole".to_owned(),
-    };
-    let mut push = |waiting: Waiting, start: Time, length: Time| {
-        job.breakdown.add(waiting, length);
-        job.critical_path.push(CriticalSegment {
-            start,
-            finish: start + length,
-            waiting,
-            attempt: stretch.attempt.map(|id| rows[id.0 as usize]),
-            detail: detail.clone(),
-        });
-    };
-    let length = stretch.to - stretch.from;
-    let waiting = match stretch.waiting {
-        record::Waiting::Network => {
-            let node = attempt.map_or(0, |attempt| attempt.node.0);
-            let mut start = stretch.from;
-            for (waiting, part) in waits.split(node, stretch.from, stretch.to) {
-                if part > Time::ZERO {
-                    push(waiting, start, part);
-                    start += part;
-                }
-            }
-            return;
-        }
-        record::Waiting::Cpu => Waiting::Cpu,
-        record::Waiting::Disk => Waiting::Disk,
-        record::Waiting::Slot => Waiting::Slot,
-        record::Waiting::Timeout | record::Waiting::Maps => Waiting::Timeout,
-        record::Waiting::StartUp => Waiting::StartUp,
-    };
-    push(waiting, stretch.from, length);
 }

@@ -9,19 +9,12 @@
 //! That is for windows that stand still. Real ones swing, and LIA's alpha follows the larger one of the moment: over two equal paths it takes a tenth
 //! more than one TCP. [`rounds`] has them swing.
 
+#[path = "support/streams.rs"]
+mod support;
+
 use des::RandomStream;
-use sim::results::{RunResult, TrafficOutcome};
-use sim::scenario::Scenario;
-use std::ops::ControlFlow;
-
-fn run(text: &str) -> RunResult {
-    let scenario = Scenario::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"));
-    sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn traffic<'a>(result: &'a RunResult, name: &str) -> &'a TrafficOutcome {
-    result.traffic.iter().find(|traffic| traffic.name == name).expect("a traffic of this name")
-}
+use sim::results::TrafficOutcome;
+use support::{beside, run, traffic};
 
 /// The mean over seeds, and how far it may be off at 95 % (Student's t).
 #[derive(Clone, Copy, Debug)]
@@ -210,35 +203,12 @@ fn of_unequal_paths_the_better_one_is_preferred_as_each_coupling_has_it() {
 fn one_full_queue_is_shared_as_windows_that_swing_have_it() {
     // Four TCP flows, and two subflows of one connection. Drop-tail drops one segment in 200 to 250, of one about as often as of the other.
     let share = |coupling: &str, seed: u64| {
-        let result = run(&format!(
-            r#"
-            [cluster]
-            workers = 2
-            [network]
-            topology = "dumbbell"
-            delay = "1 ms"
-            rate = "1 Gbit/s"
-            core = {{ delay = "18 ms", rate = "20 Mbit/s" }}
-            queue = {{ limit = "67 packets" }}
-            [tcp]
-            control = "sack-reno"
-            [[traffic]]
-            name = "others"
-            kind = "long"
-            from = "worker-2"
-            flows = 4
-            jitter = "1 s"
-            [[traffic]]
-            name = "ours"
-            kind = "mptcp"
-            from = "worker-2"
-            stripe = {{ streams = 2, coupling = "{coupling}" }}
-            [run]
-            seed = {seed}
-            until = "200 s"
-            warm-up = "20 s"
-            "#
-        ));
+        let network = r#"delay = "1 ms"
+        core = { delay = "18 ms", rate = "20 Mbit/s" }
+        queue = { limit = "67 packets" }"#;
+        let ours = format!("kind = \"mptcp\"\nstripe = {{ streams = 2, coupling = \"{coupling}\" }}");
+        let more = format!("seed = {seed}\nuntil = \"200 s\"\nwarm-up = \"20 s\"");
+        let result = beside(network, 4, "jitter = \"1 s\"", &ours, &more);
         let of = |name| traffic(&result, name).goodput_warm.as_bps() as f64;
         assert_eq!(traffic(&result, "ours").kind, "mptcp");
         4.0 * of("ours") / of("others")

@@ -1,17 +1,11 @@
 //! One byte stream over many simulated TCP connections: rates whose closed form is known, paths, deaths, and what others keep.
 
-use sim::results::{RunResult, TrafficOutcome};
+#[path = "support/streams.rs"]
+mod support;
+
+use sim::results::TrafficOutcome;
 use sim::scenario::Scenario;
-use std::ops::ControlFlow;
-
-fn run(text: &str) -> RunResult {
-    let scenario = Scenario::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"));
-    sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn traffic<'a>(result: &'a RunResult, name: &str) -> &'a TrafficOutcome {
-    result.traffic.iter().find(|traffic| traffic.name == name).expect("a traffic of this name")
-}
+use support::{beside, run, traffic};
 
 /// Two nodes over a bottleneck of 155 Mbit/s, 40 ms there and back, sockets of 64 KB.
 fn long_path(stripe: &str, more: &str) -> String {
@@ -103,35 +97,11 @@ fn the_papers_enumeration_takes_all_it_may_where_loss_does_not_grow() {
 
 /// Ten flows and a stripe of this policy over 100 Mbit/s, 40 ms: what the ten get.
 fn others_beside(policy: &str, streams: &str) -> (f64, TrafficOutcome) {
-    let text = format!(
-        r#"
-        [cluster]
-        workers = 2
-        [network]
-        topology = "dumbbell"
-        delay = "0 us"
-        rate = "1 Gbit/s"
-        core = {{ rate = "100 Mbit/s", delay = "20 ms" }}
-        queue = {{ limit = "333 packets" }}
-        [tcp]
-        control = "sack-reno"
-        [[traffic]]
-        name = "others"
-        kind = "long"
-        from = "worker-2"
-        flows = 10
-        [[traffic]]
-        name = "ours"
-        kind = "stripe"
-        from = "worker-2"
-        start = "5 s"
-        stripe = {{ streams = {streams}, policy = "{policy}" }}
-        [run]
-        until = "80 s"
-        warm-up = "20 s"
-        "#
-    );
-    let result = run(&text);
+    let network = r#"delay = "0 us"
+        core = { rate = "100 Mbit/s", delay = "20 ms" }
+        queue = { limit = "333 packets" }"#;
+    let ours = format!("kind = \"stripe\"\nstart = \"5 s\"\nstripe = {{ streams = {streams}, policy = \"{policy}\" }}");
+    let result = beside(network, 10, "", &ours, "until = \"80 s\"\nwarm-up = \"20 s\"");
     let others = traffic(&result, "others").goodput_warm.as_bps() as f64;
     (others, traffic(&result, "ours").clone())
 }

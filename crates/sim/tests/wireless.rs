@@ -205,4 +205,11 @@ fn nodes_join_their_access_point() {
         let first = result.events.iter().find(joined).unwrap_or_else(|| panic!("node {node} never joined"));
         assert!(first.detail.ends_with("is with ap-1"), "{}", first.detail);
     }
+    // It has relayed everything, and is the busiest link of the air.
+    let on_air = result.links.iter().filter(|link| link.name.ends_with("-> air"));
+    let (points, nodes): (Vec<_>, Vec<_>) = on_air.partition(|link| link.name == "ap-1 -> air");
+    let bytes = |links: &[&sim::results::Link]| links.iter().map(|link| link.bytes.get()).sum::<u64>();
+    assert!(bytes(&points) > 60_000_000, "{} B relayed", bytes(&points));
+    assert_eq!(bytes(&points), bytes(&nodes));
+    assert!(nodes.iter().all(|node| node.used < points[0].used));
 }

@@ -22,6 +22,7 @@ mod rack;
 mod ranges;
 mod receive;
 mod recovery;
+mod retransmit;
 mod rtt;
 mod scoreboard;
 mod segment;

@@ -96,9 +96,6 @@ pub struct Mesh<P> {
     number: u64,
     /// When each router wants to be woken.
     alarms: Alarms,
-    /// When the pending event for them comes, and its generation.
-    armed: Time,
-    generation: u32,
     /// Packets in MACs.
     in_macs: u64,
     out: Output<Parcel<P>>,
@@ -124,8 +121,6 @@ impl<P: Copy> Mesh<P> {
             messages: BTreeMap::new(),
             number: 0,
             alarms,
-            armed: Time::MAX,
-            generation: 0,
             in_macs: 0,
             out: Output::new(),
             brought: Vec::new(),
@@ -155,7 +150,7 @@ impl<P: Copy> Mesh<P> {
 
     /// Lets routers begin what they do unasked.
     pub fn start(&mut self, now: Time, events: &mut EventQueue) {
-        self.arm(now, events);
+        self.alarms.arm(now, ROUTER, events);
     }
     /// Sends a packet to another station, over as many hops as it takes.
     pub fn send(
@@ -177,8 +172,7 @@ impl<P: Copy> Mesh<P> {
         let now = event.time();
         if event.kind() != ROUTER {
             self.medium.on_event(event, events);
-        } else if event.arg == self.generation {
-            self.armed = Time::MAX;
+        } else if self.alarms.ring(event) {
             while let (station, at) = self.alarms.earliest()
                 && at <= now
             {
@@ -247,7 +241,7 @@ impl<P: Copy> Mesh<P> {
                 self.messages.remove(&number);
             }
         }
-        self.arm(now, events);
+        self.alarms.arm(now, ROUTER, events);
     }
 
     fn arrived(
@@ -317,15 +311,5 @@ impl<P: Copy> Mesh<P> {
         self.ledger.dropped += 1;
         let (from, to) = (StationId(datagram.source), StationId(datagram.destination));
         self.failures.push(Failure { packet: datagram.packet.packet, from, to, at, why });
-    }
-
-    /// Sees to it that an event comes when some router is due.
-    fn arm(&mut self, now: Time, events: &mut EventQueue) {
-        let at = self.alarms.earliest().1;
-        if at < self.armed {
-            self.armed = at.max(now);
-            self.generation = self.generation.wrapping_add(1);
-            events.push(self.armed, ROUTER, 0, self.generation);
-        }
     }
 }

@@ -1,10 +1,11 @@
 //! FQ-CoDel: RFC 8290, section 4. Flows are hashed into queues, the queues served by deficit round robin with precedence for new ones, and each
 //! kept short by CoDel.
 
-use super::codel::{CodelSpec, Control};
+use super::codel::{self, CodelSpec};
 use super::fifo::Fifo;
 use super::{Item, Limit, Queue};
 use crate::SpecError;
+use des::ControlledDelay;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -41,7 +42,7 @@ impl FqCodelSpec {
 #[derive(Debug, Default)]
 struct Flow {
     fifo: Fifo,
-    control: Control,
+    control: ControlledDelay,
     /// Bytes that it may still send in this turn.
     credits: i64,
     /// Whether it is in one of the two lists.
@@ -122,7 +123,7 @@ impl Queue for FqCodel {
                 continue;
             }
             let (before, bytes) = (flow.fifo.len(), flow.fifo.bytes());
-            let item = flow.control.dequeue(now, &self.spec.codel, &mut flow.fifo, dropped);
+            let item = codel::dequeue(&mut flow.control, now, &self.spec.codel, &mut flow.fifo, dropped);
             self.len -= before - flow.fifo.len();
             self.bytes -= bytes - flow.fifo.bytes();
             if let Some(item) = item {

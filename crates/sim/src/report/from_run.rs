@@ -157,14 +157,18 @@ fn phases(job: usize, result: &RunResult) -> Vec<Phase> {
 
 fn network(result: &RunResult) -> Vec<Count> {
     let totals = &result.network;
+    let (hops, lost) = match result.field {
+        Some(_) => ("frames on the air", "given up on the air"),
+        None => ("hops", "lost on links"),
+    };
     let always = [
         ("packets", totals.packets),
-        ("hops", totals.hops),
+        (hops, totals.hops),
         ("drops", totals.drops),
         ("retransmissions", totals.retransmissions),
         ("timeouts", totals.timeouts),
     ];
-    let seldom = [("lost on links", totals.lost), ("marks", totals.marks), ("zero windows", totals.zero_windows)];
+    let seldom = [(lost, totals.lost), ("marks", totals.marks), ("zero windows", totals.zero_windows)];
     let seldom = seldom.into_iter().filter(|(_, value)| *value > 0);
     always.into_iter().chain(seldom).map(|(label, value)| count(label, value)).collect()
 }

@@ -91,6 +91,7 @@ fn link_words(link: &Link, result: &RunResult) -> String {
     let is_node = |name: &str| result.nodes.iter().any(|node| node.name == name);
     match ends(&link.name) {
         (from, to) if from == to => format!("{from}'s loopback"),
+        (from, "air") => format!("the air, {from} sending"),
         (from, to) if is_node(to) && !is_node(from) => format!("the {rate} link into {to}"),
         (from, to) if is_node(from) && !is_node(to) => format!("the {rate} link out of {from}"),
         (from, to) => format!("the {rate} link from {from} to {to}"),

@@ -6,7 +6,7 @@ use super::{ConnectionIndex, Transport};
 use des::{Event, EventQueue, Index};
 use units::Time;
 use wifi::mac::StationId;
-use wifi::medium::Traffic;
+use wifi::medium::{Delivered, Traffic};
 use wifi::phy::AccessCategory;
 
 /// The air between nodes, and what has come of it.
@@ -15,7 +15,7 @@ pub(super) struct Air {
     carrier: Carrier,
     counts: Vec<StationCounts>,
     /// Reused for what has arrived.
-    arrived: Vec<Packet>,
+    arrived: Vec<Delivered<Packet>>,
     /// Whose packets stations have given up, until that is counted.
     drops: Vec<(u32, u32)>,
     /// Reused for what stations have given up.
@@ -37,7 +37,7 @@ pub struct Association {
 /// What a station's interface has counted. Bytes are those of IP packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StationCounts {
-    /// Packets that have left it and arrived.
+    /// Packets that have left it and arrived; an access point's: that it has relayed to their receivers.
     pub carried: u64,
     /// Their bytes.
     pub carried_bytes: u64,
@@ -64,13 +64,18 @@ impl Air {
         }
     }
     fn count_delivered(&mut self) {
-        for delivered in self.carrier.take_delivered() {
+        self.arrived.extend(self.carrier.take_delivered());
+        for delivered in &self.arrived {
             let bytes = u64::from(delivered.packet.segment.wire_bytes());
             let counts = &mut self.counts[delivered.from.as_usize()];
             counts.carried += 1;
             counts.carried_bytes += bytes;
             self.counts[delivered.at.as_usize()].received_bytes += bytes;
-            self.arrived.push(delivered.packet);
+            if let Some(point) = self.carrier.access_point(delivered.at) {
+                let relay = &mut self.counts[point.as_usize()];
+                relay.carried += 1;
+                relay.carried_bytes += bytes;
+            }
         }
     }
 }
@@ -156,7 +161,7 @@ impl Transport {
         air.count_delivered();
         air.count_dropped();
         let mut arrived = std::mem::take(&mut air.arrived);
-        for packet in arrived.drain(..) {
+        for Delivered { packet, .. } in arrived.drain(..) {
             self.receive(now, packet.to as usize, &packet, events);
         }
         if let Some(air) = &mut self.air {

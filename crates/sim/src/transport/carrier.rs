@@ -104,6 +104,14 @@ impl Carrier {
         }
     }
 
+    /// The access point that a client is with.
+    pub(super) fn access_point(&self, client: StationId) -> Option<StationId> {
+        match self {
+            Self::Direct(medium) => medium.access_point(client),
+            Self::Routed(_) => None,
+        }
+    }
+
     /// How many stations there are.
     pub fn len(&self) -> usize {
         match self {

@@ -6,8 +6,9 @@
 
 use super::frame::PacketId;
 use super::lane::Msdu;
+use des::{ControlledDelay, ControlledDelaySpec, Head};
 use std::collections::VecDeque;
-use units::Time;
+use units::{Bytes, Time};
 
 /// Parameters of fair queueing with airtime fairness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +33,7 @@ impl Default for FairSpec {
 /// Queues that flows of one receiver are hashed into.
 const QUEUES: u32 = 256;
 /// A queue with no more bytes than this is left alone by CoDel: one packet.
-const PACKET: u64 = 1_538;
+const PACKET: Bytes = Bytes::new(1_538);
 
 /// The flows of one receiver and category.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ struct Flow {
     bytes: u64,
     deficit: i64,
     listed: bool,
-    codel: Codel,
+    codel: ControlledDelay,
 }
 
 impl FairQueue {
@@ -135,76 +136,33 @@ impl FairQueue {
 
 impl Flow {
     fn new(bucket: u32) -> Self {
-        Self { bucket, packets: VecDeque::new(), bytes: 0, deficit: 0, listed: false, codel: Codel::default() }
+        Self {
+            bucket,
+            packets: VecDeque::new(),
+            bytes: 0,
+            deficit: 0,
+            listed: false,
+            codel: ControlledDelay::default(),
+        }
     }
     fn take(&mut self) -> Option<Msdu> {
         let msdu = self.packets.pop_front()?;
         self.bytes -= u64::from(msdu.bytes);
         Some(msdu)
     }
-    /// The head, and whether CoDel may drop it (RFC 8289, 5.6: `dodequeue`).
-    fn next(&mut self, now: Time, spec: &FairSpec) -> Option<(Msdu, bool)> {
-        let Some(msdu) = self.take() else {
-            self.codel.first_above = None;
-            return None;
-        };
-        if now.saturating_sub(msdu.arrived) < spec.target || self.bytes <= PACKET {
-            self.codel.first_above = None;
-            return Some((msdu, false));
-        }
-        let at = *self.codel.first_above.get_or_insert(now + spec.interval);
-        Some((msdu, now >= at))
-    }
-    /// RFC 8289, 5.6: `dequeue`.
+    /// The oldest that CoDel lets through.
     fn dequeue(&mut self, now: Time, spec: &FairSpec, dropped: &mut Vec<PacketId>) -> Option<Msdu> {
-        let mut next = self.next(now, spec);
-        if self.codel.dropping {
-            while let Some((msdu, may_drop)) = next {
-                if !may_drop {
-                    self.codel.dropping = false;
-                } else if now >= self.codel.drop_next {
-                    dropped.push(msdu.packet);
-                    self.codel.count += 1;
-                    next = self.next(now, spec);
-                    if matches!(next, Some((_, true))) {
-                        self.codel.drop_next = self.codel.law(self.codel.drop_next, spec);
-                    }
-                    continue;
-                }
-                break;
-            }
-            self.codel.dropping &= next.is_some();
-        } else if let Some((msdu, true)) = next {
-            dropped.push(msdu.packet);
-            next = self.next(now, spec);
-            self.codel.enter(now, spec);
-        }
-        next.map(|(msdu, _)| msdu)
-    }
-}
-
-/// The state of CoDel's control law.
-#[derive(Debug, Default)]
-struct Codel {
-    /// When the waiting time will have been above the target for an interval.
-    first_above: Option<Time>,
-    dropping: bool,
-    drop_next: Time,
-    count: u32,
-    last_count: u32,
-}
-
-impl Codel {
-    fn law(&self, from: Time, spec: &FairSpec) -> Time {
-        from + Time::from_ps((spec.interval.as_ps() as f64 / f64::from(self.count.max(1)).sqrt()) as u64)
-    }
-    fn enter(&mut self, now: Time, spec: &FairSpec) {
-        self.dropping = true;
-        // It goes on about where it was if it left that state not long ago.
-        let delta = self.count.saturating_sub(self.last_count);
-        let recent = now.saturating_sub(self.drop_next) < spec.interval * 16;
-        self.count = if delta > 1 && recent { delta } else { 1 };
-        self.drop_next = self.law(now, spec);
-        self.last_count = self.count;
+        let Self { packets, bytes, codel, .. } = self;
+        let take = || {
+            let item = packets.pop_front()?;
+            *bytes -= u64::from(item.bytes);
+            Some(Head { item, since: item.arrived, behind: *bytes })
+        };
+        let interfere = |late: Msdu| {
+            dropped.push(late.packet);
+            None
+        };
+        let spec = ControlledDelaySpec { target: spec.target, interval: spec.interval, packet: PACKET };
+        codel.dequeue(now, &spec, take, interfere)
     }
 }

@@ -1,13 +1,17 @@
 //! Who wants to be woken next: a tournament of all stations' deadlines, so that one pending event serves them all.
 
+use des::{Event, EventQueue};
 use units::Time;
 
 /// One deadline per station. The earliest is at hand; changing one costs as many steps as the number of stations has bits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Alarms {
     /// `winners[1]` is the station with the earliest deadline; the two below `i` are `2 i` and `2 i + 1`; leaves are the stations in order.
     winners: Vec<u32>,
     deadlines: Vec<Time>,
+    /// When the pending event comes, and its generation: one that an earlier one has replaced is stale.
+    armed: Time,
+    generation: u32,
 }
 
 impl Alarms {
@@ -21,7 +25,7 @@ impl Alarms {
         for at in (1..leaves).rev() {
             winners[at] = winners[2 * at];
         }
-        Self { winners, deadlines: vec![Time::MAX; leaves] }
+        Self { winners, deadlines: vec![Time::MAX; leaves], armed: Time::MAX, generation: 0 }
     }
     /// The station that is due first, the lower number first, and when.
     pub fn earliest(&self) -> (u32, Time) {
@@ -42,5 +46,22 @@ impl Alarms {
             self.winners[place] = if later { right } else { left };
             place /= 2;
         }
+    }
+    /// Sees to it that an event of `kind` comes when the first one is due.
+    pub fn arm(&mut self, now: Time, kind: u8, events: &mut EventQueue) {
+        let at = self.earliest().1.max(now);
+        if at < self.armed {
+            self.armed = at;
+            self.generation = self.generation.wrapping_add(1);
+            events.push(at, kind, 0, self.generation);
+        }
+    }
+    /// An event of that kind has come: false if it is stale.
+    pub fn ring(&mut self, event: &Event) -> bool {
+        let rings = event.arg == self.generation;
+        if rings {
+            self.armed = Time::MAX;
+        }
+        rings
     }
 }

@@ -1,7 +1,7 @@
 //! Access points and their clients on the medium: what each hop of a packet is, joining and leaving, dozing, and the wire between access points.
 
 use super::node::{Content, Held};
-use super::{Delivered, Medium, MediumError, Traffic, WIRE};
+use super::{ALARM, Delivered, Medium, MediumError, Traffic, WIRE};
 use crate::mac::{
     AccessPoint, BEACON_INTERVAL, Client, ClientSpec, Management, Move, Offer, PacketId, Reason, StationId, Wish,
 };
@@ -123,7 +123,7 @@ impl<P: Copy> Medium<P> {
         for station in 0..self.nodes.len() as u32 {
             self.rearm(now, station);
         }
-        self.arm(now, events);
+        self.alarms.arm(now, ALARM, events);
     }
     /// The access point a client is with.
     pub fn access_point(&self, client: StationId) -> Option<StationId> {

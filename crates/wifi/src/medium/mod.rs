@@ -53,9 +53,6 @@ pub struct Medium<P> {
     air: Vec<OnAir>,
     free: Vec<u32>,
     alarms: Alarms,
-    /// When the pending alarm event comes, and its generation.
-    armed: Time,
-    generation: u32,
     out: Output,
     delivered: Vec<Delivered<P>>,
     dropped: Vec<Dropped<P>>,
@@ -115,8 +112,6 @@ impl<P: Copy> Medium<P> {
             air: Vec::new(),
             free: Vec::new(),
             alarms: Alarms::new(specs.len()),
-            armed: Time::MAX,
-            generation: 0,
             out: Output::new(mode),
             delivered: Vec::new(),
             dropped: Vec::new(),
@@ -177,7 +172,7 @@ impl<P: Copy> Medium<P> {
         self.ledger.accepted += 1;
         let held = Held::new(Content::Packet(packet), from, to, traffic);
         self.forward(now, from, held, events);
-        self.arm(now, events);
+        self.alarms.arm(now, ALARM, events);
     }
     /// An event of this module's kinds has come.
     pub fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
@@ -185,19 +180,16 @@ impl<P: Copy> Medium<P> {
         match event.kind() {
             PPDU_ENDS => self.end(now, event.index, events),
             WIRE => self.unwire(now, event.index, events),
-            ALARM if event.arg == self.generation => {
-                self.armed = Time::MAX;
-                loop {
-                    let (station, at) = self.alarms.earliest();
-                    if at > now {
-                        break;
-                    }
+            ALARM if self.alarms.ring(event) => {
+                while let (station, at) = self.alarms.earliest()
+                    && at <= now
+                {
                     self.wake(now, station, events);
                 }
             }
             _ => {}
         }
-        self.arm(now, events);
+        self.alarms.arm(now, ALARM, events);
     }
     /// Packets in a station's transmit queue: its driver's, if it has one.
     pub fn transmit_queue(&self, id: StationId) -> usize {
@@ -260,15 +252,6 @@ impl<P: Copy> Medium<P> {
     fn rearm(&mut self, now: Time, station: u32) {
         self.settle_rest(now, station);
         self.alarms.set(station, self.nodes[station as usize].deadline());
-    }
-    /// Sees to it that an event comes when some station is due.
-    fn arm(&mut self, now: Time, events: &mut EventQueue) {
-        let at = self.alarms.earliest().1.max(now);
-        if at < self.armed {
-            self.armed = at;
-            self.generation = self.generation.wrapping_add(1);
-            events.push(at, ALARM, 0, self.generation);
-        }
     }
 }
 

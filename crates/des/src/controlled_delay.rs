@@ -1,0 +1,103 @@
+//! CoDel's control law: RFC 8289, 5.3 to 5.6, with marks in place of drops where a packet can be marked, as RFC 8290, 5.2, has it.
+//!
+//! It knows no queue: who has one says how its head is taken, and what it means to interfere with a packet. So wired queues and those of a radio share it.
+
+use units::{Bytes, Time};
+
+/// When it interferes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ControlledDelaySpec {
+    /// The standing waiting time that is acceptable.
+    pub target: Time,
+    /// For how long the waiting time may be above the target.
+    pub interval: Time,
+    /// A full packet: a queue with no more bytes than this is left alone.
+    pub packet: Bytes,
+}
+
+/// What has been taken from the head of a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<T> {
+    /// A packet.
+    pub item: T,
+    /// Since when it has waited.
+    pub since: Time,
+    /// Bytes that are left behind it.
+    pub behind: u64,
+}
+
+/// The state of one queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ControlledDelay {
+    /// When the waiting time will have been above the target for an interval; none while it is below.
+    first_above: Option<Time>,
+    dropping: bool,
+    drop_next: Time,
+    /// Interferences since the dropping state was entered, and how many there were when it was entered last.
+    count: u32,
+    last_count: u32,
+}
+
+impl ControlledDelay {
+    /// The next packet to transmit (RFC 8289's `dequeue`). `take` takes the head of the queue; `interfere` gets a packet that has waited too long and gives it
+    /// back if it has marked it, or nothing if it has dropped it.
+    pub fn dequeue<T>(
+        &mut self,
+        now: Time,
+        spec: &ControlledDelaySpec,
+        mut take: impl FnMut() -> Option<Head<T>>,
+        mut interfere: impl FnMut(T) -> Option<T>,
+    ) -> Option<T> {
+        let mut next = self.look(now, spec, take());
+        if self.dropping {
+            while now >= self.drop_next
+                && let Some((item, true)) = next
+            {
+                self.count += 1;
+                if let Some(marked) = interfere(item) {
+                    self.drop_next = self.law(self.drop_next, spec);
+                    return Some(marked);
+                }
+                next = self.look(now, spec, take());
+                if matches!(next, Some((_, true))) {
+                    self.drop_next = self.law(self.drop_next, spec);
+                }
+            }
+            self.dropping = matches!(next, Some((_, true)));
+        } else if let Some((item, true)) = next {
+            next = match interfere(item) {
+                Some(marked) => Some((marked, true)),
+                None => self.look(now, spec, take()),
+            };
+            self.enter(now, spec);
+        }
+        next.map(|(item, _)| item)
+    }
+
+    /// A head, and whether it may be interfered with (RFC 8289's `dodequeue`).
+    fn look<T>(&mut self, now: Time, spec: &ControlledDelaySpec, head: Option<Head<T>>) -> Option<(T, bool)> {
+        let Some(Head { item, since, behind }) = head else {
+            self.first_above = None;
+            return None;
+        };
+        if now.saturating_sub(since) < spec.target || behind <= spec.packet.get() {
+            self.first_above = None;
+            return Some((item, false));
+        }
+        let late = self.first_above.is_some_and(|at| now >= at);
+        self.first_above.get_or_insert(now + spec.interval);
+        Some((item, late))
+    }
+    fn enter(&mut self, now: Time, spec: &ControlledDelaySpec) {
+        self.dropping = true;
+        // It goes on about where it was if it left the state not long ago.
+        let delta = self.count.saturating_sub(self.last_count);
+        let recent = now.saturating_sub(self.drop_next) < spec.interval * 16;
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.drop_next = self.law(now, spec);
+        self.last_count = self.count;
+    }
+    fn law(&self, from: Time, spec: &ControlledDelaySpec) -> Time {
+        from + Time::from_ps((spec.interval.as_ps() as f64 / libm::sqrt(f64::from(self.count))) as u64)
+    }
+}

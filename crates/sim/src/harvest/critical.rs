@@ -1,0 +1,126 @@
+//! A job's critical path: what each stretch of it waited for.
+
+use super::job::title;
+use crate::results::{CriticalSegment, Job, Waiting};
+use crate::scenario::node_name;
+use crate::transport::{FlowRecord, Owner};
+use crate::world::World;
+use hadoop::mapreduce::critical::Stretch;
+use hadoop::record::{self, Records};
+use units::{BitRate, Bytes, Time};
+
+/// What the flows of each node spent their time on.
+pub(super) struct Waits<'a> {
+    /// Flows that carried data to each node, by node.
+    into: Vec<Vec<&'a FlowRecord>>,
+    /// The rate at which each node can receive.
+    rates: Vec<BitRate>,
+    now: Time,
+}
+
+impl<'a> Waits<'a> {
+    pub(super) fn new(flows: &'a [FlowRecord], world: &World) -> Self {
+        let transport = world.transport();
+        let topology = transport.topology();
+        let mut into = vec![Vec::new(); topology.hosts().len()];
+        for flow in flows.iter().filter(|flow| flow.owner == Owner::Cluster && flow.from != flow.to) {
+            // Data moves both ways on one connection or another: fetches and reads back to the client, pipelines to the server.
+            into[flow.from as usize].push(flow);
+            into[flow.to as usize].push(flow);
+        }
+        let rate = |vertex: &net::VertexId| {
+            topology.uplink(*vertex).map_or(BitRate::default(), |up| {
+                let down = transport.link(up.reverse());
+                let rate = down.shaper().map_or(down.rate(), |shaper| shaper.rate.min(down.rate()));
+                let members = topology.bond_of(up).map_or(1, |(bond, _)| bond.members.len() as u64);
+                BitRate::from_bps(rate.as_bps() * members)
+            })
+        };
+        Self { rates: topology.hosts().iter().map(rate).collect(), into, now: world.now() }
+    }
+
+    /// How a stretch of waiting for the network at a node divides into transfer, queueing, recovery and timeouts.
+    ///
+    /// Recovery and timeouts are the parts of their time that the node's flows spent so, each flow weighted by how long it fell into the
+    /// stretch. Transfer is what the bytes that came meanwhile need on the node's own link, all of them together; what is left was
+    /// spent behind other traffic elsewhere, in connection set-up and slow start: the time in queues.
+    fn split(&self, node: u32, from: Time, to: Time) -> [(Waiting, Time); 4] {
+        let (mut alive, mut recovery, mut timeout, mut bytes) = (0.0, 0.0, 0.0, 0.0);
+        for flow in &self.into[node as usize] {
+            let end = flow.ended.unwrap_or(self.now);
+            let overlap = end.min(to).saturating_sub(flow.opened.max(from)).as_secs_f64();
+            let life = end.saturating_sub(flow.opened).as_secs_f64();
+            if overlap <= 0.0 || life <= 0.0 {
+                continue;
+            }
+            let part = overlap / life;
+            let moved = if flow.to == node { flow.bytes } else { flow.bytes_back } as f64;
+            // Connections that only carry calls say nothing about the transfer's fate.
+            alive += overlap * moved;
+            recovery += flow.totals.recovery_time.as_secs_f64().min(life) * part * moved;
+            timeout += flow.totals.timeout_time.as_secs_f64().min(life) * part * moved;
+            bytes += moved * part;
+        }
+        let length = to - from;
+        let share = |lost: f64| if alive > 0.0 { length.mul_f64((lost / alive).min(1.0)) } else { Time::ZERO };
+        let timeout = share(timeout);
+        let recovery = share(recovery).min(length - timeout);
+        let left = length - timeout - recovery;
+        let transfer = self.rates[node as usize].transmission_time(Bytes::new(bytes as u64)).min(left);
+        [
+            (Waiting::Transfer, transfer),
+            (Waiting::Queueing, left - transfer),
+            (Waiting::Recovery, recovery),
+            (Waiting::TcpTimeout, timeout),
+        ]
+    }
+
+    /// Adds a stretch of the critical path to a job.
+    pub(super) fn add(&self, stretch: &Stretch, records: &Records, rows: &[u32], job: &mut Job) {
+        let attempt = stretch.attempt.map(|id| &records.attempts[id.0 as usize]);
+        let detail = match (attempt, stretch.source) {
+            (Some(attempt), Some(source)) => {
+                let source = &records.attempts[source.0 as usize];
+                format!(
+                    "{} on {}, {} from {}",
+                    title(attempt),
+                    node_name(attempt.node.0),
+                    title(source),
+                    node_name(source.node.0)
+                )
+            }
+            (Some(attempt), None) => format!("{} on {}", title(attempt), node_name(attempt.node.0)),
+            (None, _) => "the job as a whole".to_owned(),
+        };
+        let mut push = |waiting: Waiting, start: Time, length: Time| {
+            job.breakdown.add(waiting, length);
+            job.critical_path.push(CriticalSegment {
+                start,
+                finish: start + length,
+                waiting,
+                attempt: stretch.attempt.map(|id| rows[id.0 as usize]),
+                detail: detail.clone(),
+            });
+        };
+        let length = stretch.to - stretch.from;
+        let waiting = match stretch.waiting {
+            record::Waiting::Network => {
+                let node = attempt.map_or(0, |attempt| attempt.node.0);
+                let mut start = stretch.from;
+                for (waiting, part) in self.split(node, stretch.from, stretch.to) {
+                    if part > Time::ZERO {
+                        push(waiting, start, part);
+                        start += part;
+                    }
+                }
+                return;
+            }
+            record::Waiting::Cpu => Waiting::Cpu,
+            record::Waiting::Disk => Waiting::Disk,
+            record::Waiting::Slot => Waiting::Slot,
+            record::Waiting::Timeout | record::Waiting::Maps => Waiting::Timeout,
+            record::Waiting::StartUp => Waiting::StartUp,
+        };
+        push(waiting, stretch.from, length);
+    }
+}

@@ -1,0 +1,180 @@
+//! Jobs, their attempts and their books.
+
+use super::critical::Waits;
+use crate::cluster::Driver;
+use crate::results::{
+    Attempt, AttemptState, Balance, Breakdown, Disk, Event, Interval, Job, JobBytes, JobState, RunResult, TaskKind,
+};
+use crate::scenario::node_name;
+use crate::transport::FlowRecord;
+use crate::world::World;
+use hadoop::mapreduce::critical::critical_path;
+use hadoop::record::{self, AttemptRecord, JobRecord, Records};
+use units::Time;
+
+/// What jobs, their attempts and disks have done.
+pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunResult) {
+    let records = driver.cluster.mapreduce().records();
+    result.disks = driver
+        .hosts
+        .disks(world.now())
+        .map(|(name, node, counters)| Disk {
+            name,
+            node: node.0,
+            read: counters.read,
+            written: counters.written,
+            requests: counters.requests,
+            seeks: counters.switches,
+            busy: counters.busy,
+            utilisation: Vec::new(),
+        })
+        .collect();
+    // Rows of attempts go by start; the records' own numbers are translated.
+    let mut order: Vec<usize> = (0..records.attempts.len()).collect();
+    order.sort_by_key(|&index| (records.attempts[index].allocated, index));
+    let mut rows = vec![0_u32; order.len()];
+    for (row, &index) in order.iter().enumerate() {
+        rows[index] = row as u32;
+    }
+    result.attempts = order.iter().map(|&index| attempt(&records.attempts[index], world.now())).collect();
+    let waits = Waits::new(flows, world);
+    for (number, record) in records.jobs.iter().enumerate() {
+        let mut job = job(record, &records, number as u32);
+        if let Some(path) = critical_path(&records, hadoop::JobId(number as u32)) {
+            for stretch in &path.stretches {
+                waits.add(stretch, &records, &rows, &mut job);
+            }
+        }
+        result.jobs.push(job);
+        ledger(record, &mut result.ledger);
+    }
+    for attempt in &records.attempts {
+        let kind = match attempt.state {
+            AttemptState::Failed => "attempt-failed",
+            AttemptState::Killed if !attempt.reason.is_empty() => "attempt-killed",
+            _ => continue,
+        };
+        result.events.push(Event {
+            at: attempt.output_lost.unwrap_or(attempt.finish),
+            kind: kind.to_owned(),
+            node: Some(attempt.node.0),
+            link: None,
+            detail: format!("{} on {}: {}", title(attempt), node_name(attempt.node.0), attempt.reason),
+        });
+    }
+}
+
+pub(super) fn title(attempt: &AttemptRecord) -> String {
+    let kind = match attempt.kind {
+        TaskKind::Map => "map",
+        TaskKind::Reduce => "reduce",
+    };
+    if attempt.attempt == 0 {
+        format!("{kind} {}", attempt.task)
+    } else {
+        format!("{kind} {} (attempt {})", attempt.task, attempt.attempt + 1)
+    }
+}
+
+fn attempt(record: &AttemptRecord, now: Time) -> Attempt {
+    let bytes = &record.bytes;
+    let running = record.state == AttemptState::Running;
+    Attempt {
+        job: record.job.0,
+        kind: record.kind,
+        task: record.task,
+        attempt: record.attempt,
+        node: record.node.0,
+        speculative: record.speculative,
+        locality: record.locality,
+        state: record.state,
+        reason: record.reason.to_owned(),
+        start: record.allocated,
+        finish: if running { now } else { record.finish },
+        intervals: record.intervals.clone(),
+        input: bytes.input,
+        output: bytes.output,
+        remote: bytes.read_rack + bytes.read_remote + bytes.fetched_network,
+        spilled: bytes.disk_written,
+    }
+}
+
+fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
+    let mut bytes = JobBytes::default();
+    let mut phases: Vec<Interval> = Vec::new();
+    for attempt in records.attempts.iter().filter(|attempt| attempt.job.0 == number) {
+        let moved = &attempt.bytes;
+        if attempt.state != AttemptState::Succeeded {
+            bytes.wasted += moved.input + moved.fetched_network + moved.fetched_node + moved.fetch_aborted;
+            continue;
+        }
+        bytes.hdfs_read_local += moved.read_node;
+        bytes.hdfs_read_remote += moved.read_rack + moved.read_remote;
+        bytes.spilled += moved.disk_written;
+        match attempt.kind {
+            TaskKind::Map => {
+                bytes.map_input += moved.input;
+                *(if record.reduces > 0 { &mut bytes.map_output } else { &mut bytes.written }) += moved.output;
+            }
+            TaskKind::Reduce => {
+                bytes.shuffle_local += moved.fetched_node;
+                bytes.shuffle_remote += moved.fetched_network;
+                bytes.written += moved.output;
+            }
+        }
+        for interval in &attempt.intervals {
+            let phase = interval.phase;
+            match phases.iter_mut().find(|whole| whole.phase == phase) {
+                Some(whole) => {
+                    whole.start = whole.start.min(interval.start);
+                    whole.finish = whole.finish.max(interval.finish);
+                }
+                None => phases.push(Interval { phase, start: interval.start, finish: interval.finish }),
+            }
+        }
+    }
+    phases.sort_by_key(|interval| interval.phase);
+    Job {
+        name: record.name.clone(),
+        workload: record.workload.clone(),
+        state: match record.state {
+            record::JobState::Running => JobState::Unfinished,
+            record::JobState::Succeeded => JobState::Succeeded,
+            record::JobState::Failed => JobState::Failed,
+        },
+        reason: record.reason.clone(),
+        submit: record.submit,
+        launch: record.launch,
+        finish: record.finish,
+        maps: record.maps,
+        reduces: record.reduces,
+        phases,
+        bytes,
+        breakdown: Breakdown::default(),
+        critical_path: Vec::new(),
+    }
+}
+
+fn ledger(record: &JobRecord, out: &mut Vec<Balance>) {
+    let ledger = &record.ledger;
+    let mut balance = |what: &str, offered: u64, parts: &[(&str, u64)]| {
+        let accounted = parts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
+        out.push(Balance { what: format!("{}: {what}", record.name), offered, accounted });
+    };
+    balance(
+        "map output served, bytes",
+        ledger.served.get(),
+        &[
+            ("fetched", ledger.fetched.get()),
+            ("fetched by attempts that did not succeed", ledger.discarded.get()),
+            ("aborted", ledger.aborted.get()),
+            ("in flight", ledger.in_flight.get()),
+        ],
+    );
+    balance(
+        "map output offered, bytes",
+        ledger.offered.get(),
+        &[("fetched", ledger.fetched.get()), ("never fetched", ledger.never_fetched.get())],
+    );
+    balance("slots", ledger.slots_given, &[("returned", ledger.slots_returned), ("held", ledger.slots_held)]);
+}

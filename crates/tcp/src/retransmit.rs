@@ -1,0 +1,102 @@
+//! What is sent again, and in which order (RFC 6675, NextSeg).
+
+use crate::send::Phase;
+use crate::{Endpoint, Flags, Output};
+use units::Time;
+
+impl Endpoint {
+    /// Retransmits what is lost as far as the window lets it; true when new data may follow.
+    #[cold]
+    pub(crate) fn retransmit_lost(&mut self, now: Time, out: &mut Output) -> bool {
+        if self.tx.rack().is_some() {
+            return self.retransmit_found(now, out);
+        }
+        loop {
+            let tx = &self.tx;
+            let mss = self.full_segment() as u32;
+            let pipe = tx.pipe();
+            // RFC 6675, step C: one segment at a time while a whole one fits.
+            let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
+            if let Some((start, end)) = tx.repair.board.next_lost(tx.una, mss) {
+                if !room {
+                    self.tx.cwnd_limited = true;
+                    return false;
+                }
+                if self.must_wait(now) {
+                    return false;
+                }
+                self.retransmit(now, start, end, out);
+                continue;
+            }
+            if !room || tx.phase != Phase::Recovery || !self.sack {
+                return true;
+            }
+            // Rule 2 comes before rules 3 and 4: they are for when there is nothing new, or no window for it.
+            let new = tx.nxt < tx.stream_end() && (tx.send_edge(&self.config) > tx.nxt || tx.nxt == tx.write_end);
+            if new {
+                return true;
+            }
+            if let Some((start, end)) = tx.repair.board.next_hole(tx.una, mss) {
+                if self.must_wait(now) {
+                    return false;
+                }
+                self.retransmit(now, start, end, out);
+                continue;
+            }
+            // Rule 4: the tail may be lost without anything above it to tell; once per recovery.
+            if tx.una > tx.repair.rescue
+                && tx.una < tx.nxt
+                && tx.repair.board.highest_sacked().is_none_or(|highest| highest < tx.nxt)
+            {
+                let floor = tx.repair.board.highest_sacked().unwrap_or(tx.una).max(tx.una);
+                let start = floor.max(tx.nxt.saturating_sub(u64::from(mss)));
+                let end = tx.nxt;
+                self.tx.repair.rescue = tx.repair.recover;
+                self.send_again(now, start, end, out);
+            }
+            return true;
+        }
+    }
+    /// Retransmits the first segment not acknowledged, whatever the window.
+    pub(crate) fn retransmit_first(&mut self, now: Time, out: &mut Output) {
+        let full = self.full_segment();
+        let tx = &mut self.tx;
+        if let Some(rack) = tx.rack() {
+            if let Some((start, end)) = rack.next_lost(full) {
+                self.send_again(now, start, end, out);
+            }
+            return;
+        }
+        let una = tx.una;
+        let mut end = (una + full).min(tx.nxt);
+        if let Some(range) = tx.repair.board.first_sacked() {
+            end = end.min(range);
+        }
+        tx.repair.board.mark_lost(una, end);
+        self.retransmit(now, una, end, out);
+    }
+    fn retransmit(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
+        self.tx.repair.board.on_retransmit(start, end);
+        self.send_again(now, start, end, out);
+    }
+    pub(crate) fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
+        if let Some(flight) = self.special.flight() {
+            flight.on_retransmit(now, start, end);
+            if let Some(rack) = self.tx.rack() {
+                rack.on_retransmit(now, start, end);
+            }
+        }
+        let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
+        self.tx.repair.counts.retransmissions += 1;
+        out.retransmissions += 1;
+        self.tx.repair.counts.bytes_retransmitted += len;
+        if self.timestamps {
+            // The echo will tell the transmissions apart.
+            self.tx.timed_at = Time::MAX;
+            self.tx.timed_end = end;
+        } else {
+            self.tx.timed_end = 0;
+        }
+        self.send_data(now, start, len as u32, Flags::NONE, out);
+    }
+}
