@@ -26,7 +26,7 @@ const FOLDERS: &[Folder] = folders! {
     "alsultani2018": "study.toml", "scenario.toml";
     "dctcp": "study.toml", "scenario.toml";
     "incast-barrier": "study.toml", "scenario.toml";
-    "lee2014": "study.toml", "pair.toml", "aggregation.toml", "cluster.toml", "single.toml", "mobile.toml";
+    "lee2014": "study.toml", "pair.toml", "aggregation.toml", "cluster.toml", "single.toml", "mobile.toml", "master.toml";
     "rista2017": "study.toml", "scenario.toml", "netpipe.toml", "failure.toml";
     "wang2014": "study.toml", "scenario.toml", "wan.toml", "shared.toml";
 };
