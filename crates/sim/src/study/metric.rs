@@ -156,7 +156,11 @@ fn of_series(result: &RunResult, path: &str) -> Result<Measured, String> {
         ("cpu", _, Some(node)) => shares(&node.cpu_utilisation),
         ("goodput" | "window", None, _) => return Err(format!("no traffic is called `{name}`")),
         ("cpu", _, None) => return Err(format!("no node is called `{name}`")),
-        (other, ..) => return Err(format!("there is no series `{other}`: goodput, window, cpu, and of the master pushed, zero_windows")),
+        (other, ..) => {
+            return Err(format!(
+                "there is no series `{other}`: goodput, window, cpu, and of the master pushed, zero_windows"
+            ));
+        }
     }))
 }
 
