@@ -151,11 +151,12 @@ fn no_node_runs_more_than_its_capacity() {
 fn hadoop1_hands_out_one_map_per_heartbeat() {
     let mut cfg = config(Generation::Hadoop1, vec![maps(8, 60.0, 5)]);
     cfg.hdfs.replication = 4;
+    let interval = cfg.mapreduce.hadoop1.heartbeat_for(4).as_secs_f64();
     let records = run(cfg, 4);
     for node in 1..=4 {
         let starts: Vec<Time> = records.attempts.iter().filter(|a| a.node == NodeId(node)).map(|a| a.start).collect();
         assert_eq!(starts.len(), 2);
-        assert!(((starts[1] - starts[0]).as_secs_f64() - 3.0).abs() < 0.01, "{starts:?}");
+        assert!(((starts[1] - starts[0]).as_secs_f64() - interval).abs() < 0.01, "{starts:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! A scenario becomes a world.
 
-use crate::cluster::Driver;
+use crate::cluster::{Driver, MASTER};
 use crate::energy::Meters;
 use crate::hosts::Hosts;
 use crate::scenario::{Fault, Scenario, node_name, node_number};
@@ -53,6 +53,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     if !scenario.job.is_empty() {
         let cluster = Cluster::new(jobs::config(scenario), jobs::node_infos(scenario), seed);
         let driver = Driver::new(cluster, Hosts::new(scenario), scenario.tcp_config());
+        world.transport_mut().0.count_segments(MASTER.0);
         world.add_cluster(driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer));
     }
     Ok(world)

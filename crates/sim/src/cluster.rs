@@ -32,7 +32,7 @@ pub(crate) const fn service_name(port: u16) -> &'static str {
 }
 
 /// The node on which the masters run.
-const MASTER: NodeId = NodeId(0);
+pub(crate) const MASTER: NodeId = NodeId(0);
 
 /// What the cluster acts through.
 pub(crate) struct Outside<'a> {

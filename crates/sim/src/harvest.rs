@@ -54,7 +54,7 @@ pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler, flo
     result.ledger.push(packets(world));
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
-        result.master = Some(master(driver, &records));
+        result.master = Some(Master { segments: transport.segment_counts(), ..master(driver, &records) });
     }
     sampler.fill(world, &mut result);
     result.energy = energy(world, &result);
@@ -298,5 +298,6 @@ fn master(driver: &Driver, flows: &[FlowRecord]) -> Master {
         zero_windows: totals.zero_windows,
         retransmissions: totals.retransmissions,
         servers: driver.cluster.context().servers().filter(|(server, _)| server.node.0 == 0).map(server).collect(),
+        ..Master::default()
     }
 }

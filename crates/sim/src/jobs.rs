@@ -202,6 +202,7 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         whole_files: whole_files || !job.splits.is_empty(),
         reducers: job.reducers.unwrap_or(scenario.mapreduce.reducers),
         submit: job.submit,
+        sample: job.sample.unwrap_or(Bytes::ZERO),
         weight: 1.0,
     }
 }

@@ -3,7 +3,7 @@
 use crate::air::station_name;
 use crate::results::{Disk, Link, Node, RunResult};
 use crate::traffic::TrafficLook;
-use crate::transport::StationCounts;
+use crate::transport::{SegmentCounts, StationCounts};
 use crate::world::World;
 use des::Occupancy;
 use hadoop::NodeId;
@@ -36,6 +36,7 @@ struct Step {
     retransmissions: u64,
     timeouts: u64,
     traffic: Vec<Option<TrafficLook>>,
+    master: SegmentCounts,
 }
 
 /// Collects the steps.
@@ -93,6 +94,7 @@ impl Sampler {
             retransmissions,
             timeouts,
             traffic: world.traffic_looks().collect(),
+            master: transport.segment_counts(),
         });
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;
@@ -127,6 +129,11 @@ impl Sampler {
             traffic.goodput_series = delivered.map(|bytes| (bytes as f64 * 8.0 / seconds) as f32).collect();
             let window = |step| look(step).unwrap_or_default().window.min(u64::from(u32::MAX)) as u32;
             traffic.window_series = self.steps.iter().map(window).collect();
+        }
+        if let Some(master) = &mut result.master {
+            let pushed = |step: &Step| step.master.received_pushed + step.master.sent_pushed;
+            master.pushed_series = self.steps_of(pushed).map(|n| n as u32).collect();
+            master.zero_window_series = self.steps_of(|step| step.master.zero_windows).map(|n| n as u32).collect();
         }
         let Some(driver) = world.driver() else { return };
         for (index, node) in result.nodes.iter_mut().enumerate() {

@@ -28,18 +28,61 @@ fn run(sets: &[&str]) -> (RunResult, Master) {
     (result, master)
 }
 
-/// A receive buffer of 4 KB for each connection: a heartbeat with the status of six tasks is longer.
-const SMALL: &str = "master.receive-buffer='4096 B'";
+/// A receive buffer of 2 KB for each connection: a heartbeat with the counters of two tasks is longer.
+const SMALL: &str = "master.receive-buffer='2048 B'";
 
 #[test]
 fn a_fast_master_handles_its_push_packets_without_closing_a_window() {
-    let (result, master) = run(&[SMALL]);
+    let (result, master) = run(&[SMALL, "mapreduce.reducers=1"]);
     assert_eq!(result.jobs[0].state, JobState::Succeeded);
-    assert_eq!(master.zero_windows, 0);
-    // Published are around thirty a second, in and out (lee2014, 5.2 and 6.2.1). Heartbeats of ten DataNodes and ten TaskTrackers every 3 s and their
-    // answers are 13; to these come questions for events and calls of tasks to the NameNode.
-    let rate = master.pushed as f64 / result.ended_at.as_secs_f64();
-    assert!((40.0 / 3.0..30.0).contains(&rate), "{rate} push packets a second");
+    assert_eq!((master.zero_windows, master.segments.zero_windows), (0, 0));
+    // Published are around thirty a second (lee2014, 5.2.1). Ten TaskTrackers beat 300 ms after their last answer: 33 a second, less the answer's time; to
+    // these come heartbeats of DataNodes (3.3), the reducer's questions for events (3.3 while it fetches) and calls of tasks to the NameNode.
+    let seconds = result.ended_at.as_secs_f64();
+    let jobtracker = master.servers.iter().find(|server| server.name == "jobtracker").unwrap();
+    let beats = 10.0 / (0.3 + jobtracker.latency_mean.as_secs_f64());
+    let calls = jobtracker.calls as f64 / seconds;
+    assert!((beats * 0.95..beats + 3.5).contains(&calls), "{calls} calls a second, {beats} heartbeats");
+    let rate = master.segments.received_pushed as f64 / seconds;
+    assert!((calls..calls * 1.25).contains(&rate), "{rate} push packets a second, {calls} calls of the JobTracker");
+    // Each is answered, with a segment that is pushed as well.
+    let answers = master.segments.sent_pushed as f64 / master.segments.received_pushed as f64;
+    assert!((answers - 1.0).abs() < 0.05, "{answers} answers to each");
+    // The answer is acknowledged before the next heartbeat leaves: at most every second segment is pushed.
+    assert!(master.segments.received_pushed < master.segments.received * 6 / 10);
+    let series = |counts: &[u32]| counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+    let all = master.segments.received_pushed + master.segments.sent_pushed;
+    // The last step is not whole, and has no entry.
+    assert!((all * 9 / 10..=all).contains(&series(&master.pushed_series)));
+}
+
+/// A heartbeat waits for the answer to the one before: a JobTracker that is slow hears from each TaskTracker once in 300 ms and its own latency.
+#[test]
+fn heartbeats_follow_the_answer_to_the_last() {
+    for cost in [3, 10, 30] {
+        let (result, master) = run(&[&format!("master.read-cost='{cost} ms'"), "mapreduce.reducers=1"]);
+        let jobtracker = master.servers.iter().find(|server| server.name == "jobtracker").unwrap();
+        let beats = 10.0 / (0.3 + jobtracker.latency_mean.as_secs_f64());
+        let calls = jobtracker.calls as f64 / result.ended_at.as_secs_f64();
+        assert!((beats * 0.9..beats * 1.25).contains(&calls), "{cost} ms: {calls} calls a second, {beats} heartbeats");
+        // A reader that is always busy takes in so many, at a tenth of the reference's speed.
+        assert!(calls < 1.02 * 100.0 / f64::from(cost), "{cost} ms: {calls} calls a second");
+    }
+}
+
+/// TeraSort's client reads 10 MB of ten blocks before it submits.
+#[test]
+fn a_client_samples_the_input_before_it_submits() {
+    let (without, plain) = run(&["mapreduce.reducers=1"]);
+    let (with, sampled) = run(&["mapreduce.reducers=1", "job.sample='10 MB'"]);
+    assert_eq!(with.jobs[0].state, JobState::Succeeded);
+    let submitted = |result: &RunResult| result.jobs[0].submit.as_secs_f64();
+    // 10 MB over 20 Mbit/s take 4 s.
+    let longer = submitted(&with) - submitted(&without);
+    assert!((4.0..5.5).contains(&longer), "{longer} s");
+    let received = |result: &RunResult| result.nodes[0].interface_received.get();
+    assert!(received(&with) > received(&without) + 10_000_000);
+    assert!(sampled.segments.received > plain.segments.received + 10_000_000 / 1448);
 }
 
 #[test]
@@ -54,8 +97,8 @@ fn a_slow_master_closes_windows_and_the_job_takes_longer() {
     let jobtracker = master.servers.iter().find(|server| server.name == "jobtracker").unwrap();
     assert!(jobtracker.latency_mean.as_secs_f64() > 1.0 && jobtracker.unread > 500, "{jobtracker:?}");
 
-    // As much memory as forty such buffers, shared: those who need more than 4 KB find it.
-    let (result, shared) = run(&["master.shared-buffer='160 KiB'", slow]);
+    // As much memory as forty such buffers, shared: those who need more than 2 KB find it.
+    let (result, shared) = run(&["master.shared-buffer='80 KiB'", slow]);
     assert_eq!((result.jobs[0].state, shared.zero_windows), (JobState::Succeeded, 0));
     // Heartbeats on their own: less stands in the buffer of each connection.
     let (_, apart) = run(&[SMALL, slow, "master.heartbeat-connections=true"]);

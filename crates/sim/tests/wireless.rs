@@ -133,6 +133,56 @@ fn a_job_on_the_air() {
     assert_eq!(received, shuffled, "what leaves a station arrives at another");
 }
 
+/// TCP watches the transmit queue of its node where routers stand between as well: three nodes in a row, and queues of 30 packets that nobody overflows who looks.
+#[test]
+fn tcp_watches_queues_of_nodes_that_forward() {
+    let row = |routing: &str, from: &[&str], tcp: &str| {
+        let flow = |from: &&str| format!("{{ kind = \"long\", from = \"{from}\", to = \"master\", start = \"15 s\" }}");
+        let flows: Vec<String> = from.iter().map(flow).collect();
+        let result = run(&format!(
+            r#"
+            cluster = {{ workers = 2 }}
+            network = {{ topology = "wifi", wifi = {{ standard = "a", rate-control = "fixed", rate = "6 Mbit/s", range = "100 m", routing = "{routing}", queue = {{ packets = 30 }} }} }}
+            traffic = [{}]
+            run = {{ until = "35 s" }}
+            [mobility]
+            area = ["200 m", "10 m"]
+            node = [{{ node = "master", at = ["160 m", "1 m"] }}, {{ node = "worker-1", at = ["0 m", "1 m"] }}, {{ node = "worker-2", at = ["80 m", "1 m"] }}]
+            [tcp]
+            {tcp}
+            "#,
+            flows.join(", ")
+        ));
+        assert!(result.violations().next().is_none());
+        let goodput: f64 = result.traffic.iter().map(|traffic| traffic.goodput.as_bps() as f64 / 1e6).sum();
+        let name = format!("{} -> air", from.last().unwrap());
+        let link = result.links.iter().find(|link| link.name == name).unwrap();
+        (link.queue_max, link.drops, goodput)
+    };
+    let watched =
+        ["queue-threshold = 10", "queue-time = \"5 ms\"", "queue-bytes = \"15 KB\"", "small-queue = \"1 ms\""];
+    for routing in ["aodv", "olsr"] {
+        // The middle one sends to the last, and passes on what the first sends there.
+        let both = ["worker-1", "worker-2"];
+        let (longest, drops, blind) = row(routing, &both, "");
+        assert!(longest == 30 && drops > 0, "{routing}: {longest} packets, {drops} drops");
+        for tcp in watched {
+            let (longest, drops, goodput) = row(routing, &both, tcp);
+            // Acknowledgements, what is passed on and the router's own messages do not wait.
+            assert!(longest < 20 && drops == 0, "{routing}, {tcp}: {longest} packets, {drops} drops");
+            assert!(goodput > blind / 2.0, "{routing}, {tcp}: {goodput} Mbit/s, {blind} blind");
+        }
+    }
+    // What TCP has put into the queue leaves it by way of the router, also while that looks for a way: the connection goes on.
+    for tcp in watched {
+        let (longest, drops, goodput) = row("aodv", &["worker-1"], tcp);
+        assert!(
+            longest < 15 && drops == 0 && goodput > 0.2,
+            "{tcp}: {longest} packets, {drops} drops, {goodput} Mbit/s"
+        );
+    }
+}
+
 /// Nodes out of each other's range: the job cannot go on, and the run ends at its time with the reason in its books, not in a crash.
 #[test]
 fn nodes_out_of_range_reach_nobody() {

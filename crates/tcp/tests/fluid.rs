@@ -54,6 +54,30 @@ fn the_receive_buffer_fills_at_the_difference_of_the_rates() {
 }
 
 #[test]
+fn the_receive_buffer_empties_when_the_application_is_faster() {
+    // As printed, 5.6 is 0 where the application is as fast as the network: a buffer that has filled once would stay full for ever. Here the difference is
+    // negative then and holds while there is something in the buffer. The application goes from 400 to 2,000 bytes a millisecond; what arrives stays at 400 for
+    // the round trip that the sender takes to hear of it.
+    let (slow, fast, round_trip) = (400.0, 2000.0, 20.0);
+    let mut wire = toward_a_reader(60_000);
+    let read = |wire: &mut Wire, bytes| {
+        wire.run_until(wire.now + MS);
+        wire.with(Side::Server, |endpoint, now, out| endpoint.consume(now, bytes, out));
+        wire.server.unread() as f64
+    };
+    let full = (0..300).map(|_| read(&mut wire, 400)).last().unwrap_or_default();
+    assert!(full > 50_000.0, "{full} bytes");
+    for t in 1..=20_u32 {
+        let level = read(&mut wire, 2000);
+        let fluid = full - (fast - slow) * f64::from(t).min(round_trip);
+        assert!((level - fluid).abs() <= 400.0 + 3.0 * 100.0, "{t} ms: {level} bytes, the fluid model says {fluid}");
+    }
+    // Then the network's 1,000 arrive, half of what is taken, and soon nothing is left but what has just come.
+    let left = (0..60).map(|_| read(&mut wire, 2000)).last().unwrap_or_default();
+    assert!(left <= 100.0, "{left} bytes");
+}
+
+#[test]
 fn an_application_that_stops_closes_the_window_after_its_buffer_at_the_rate() {
     // 5.8: with nothing taken, the integral is the buffer after buffer / rate.
     for buffer in [8_000_u32, 20_000, 60_000] {

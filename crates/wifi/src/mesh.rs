@@ -32,6 +32,25 @@ pub enum Envelope<P> {
 pub struct Parcel<P> {
     packet: P,
     traffic: Traffic,
+    /// The MAC of the station where it began has given it back to the router, with which it is from then on as if it came from elsewhere.
+    returned: bool,
+}
+
+impl<P> Datagram<Parcel<P>> {
+    /// Whether a station that has it passes it on, and has not just been given it by its own host.
+    const fn is_passed_on(&self, at: StationId) -> bool {
+        self.source != at.0 || self.packet.returned
+    }
+}
+
+/// A packet that a station is done with: its MAC has sent it or given it up, or its router has before that. What a MAC gives up and a router sends once more
+/// departs again, as forwarded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Departed<P> {
+    pub packet: P,
+    pub at: StationId,
+    /// It was not, or no longer, the station's own.
+    pub forwarded: bool,
 }
 
 /// Why a packet did not arrive.
@@ -104,6 +123,10 @@ pub struct Mesh<P> {
     lost: Vec<Dropped<Envelope<P>>>,
     delivered: Vec<Delivered<P>>,
     failures: Vec<Failure<P>>,
+    /// What stations are done with, if somebody watches.
+    departed: Option<Vec<Departed<P>>>,
+    /// Bytes of others' packets in each MAC, while somebody watches.
+    forwarding: Vec<u64>,
     ledger: MeshLedger,
 }
 
@@ -127,6 +150,8 @@ impl<P: Copy> Mesh<P> {
             lost: Vec::new(),
             delivered: Vec::new(),
             failures: Vec::new(),
+            departed: None,
+            forwarding: Vec::new(),
             ledger: MeshLedger::default(),
         }
     }
@@ -162,7 +187,12 @@ impl<P: Copy> Mesh<P> {
         events: &mut EventQueue,
     ) {
         self.ledger.accepted += 1;
-        let datagram = Datagram { packet: Parcel { packet, traffic }, source: from.0, destination: to.0, ttl: TTL };
+        let datagram = Datagram {
+            packet: Parcel { packet, traffic, returned: false },
+            source: from.0,
+            destination: to.0,
+            ttl: TTL,
+        };
         self.routers[from.0 as usize].route(now, datagram, None, &mut self.out);
         self.carry(now, from, events);
         self.settle(now, events);
@@ -188,6 +218,24 @@ impl<P: Copy> Mesh<P> {
     pub fn take_delivered(&mut self) -> std::vec::Drain<'_, Delivered<P>> {
         self.delivered.drain(..)
     }
+    /// From now on keeps what stations are done with.
+    pub fn watch_departures(&mut self) {
+        self.medium.watch_departures();
+        self.departed.get_or_insert_default();
+        self.forwarding.resize(self.routers.len(), 0);
+    }
+    /// That, since the last call.
+    pub fn take_departed(&mut self) -> impl Iterator<Item = Departed<P>> {
+        self.departed.as_mut().map(|departed| departed.drain(..)).into_iter().flatten()
+    }
+    /// Packets in a station's transmit queue, and waiting for a route at its router.
+    pub fn transmit_queue(&self, id: StationId) -> usize {
+        self.medium.transmit_queue(id) + self.routers[id.0 as usize].held()
+    }
+    /// Bytes of others' packets in its transmit queue; none unless departures are watched.
+    pub fn forwarding(&self, id: StationId) -> u64 {
+        self.forwarding.get(id.0 as usize).copied().unwrap_or(0)
+    }
     /// Packets that have been given up since the last call.
     pub fn take_failures(&mut self) -> std::vec::Drain<'_, Failure<P>> {
         self.failures.drain(..)
@@ -209,9 +257,15 @@ impl<P: Copy> Mesh<P> {
         }
         for (next, datagram) in out.forward.drain(..) {
             self.in_macs += 1;
+            if let Some(bytes) = self.forwarding.get_mut(at.0 as usize).filter(|_| datagram.is_passed_on(at)) {
+                *bytes += u64::from(datagram.packet.traffic.bytes);
+            }
             self.medium.send(now, Envelope::Data(datagram), (at, StationId(next)), datagram.packet.traffic, events);
         }
         for (datagram, why) in out.dropped.drain(..) {
+            if let Some(departed) = self.departed.as_mut().filter(|_| !datagram.is_passed_on(at)) {
+                departed.push(Departed { packet: datagram.packet.packet, at, forwarded: false });
+            }
             self.fail(&datagram, at, Lost::Router(why));
         }
         self.out = out;
@@ -235,6 +289,17 @@ impl<P: Copy> Mesh<P> {
             }
         }
         (self.brought, self.lost) = (brought, lost);
+        if let Some(departed) = &mut self.departed {
+            for (at, envelope) in self.medium.take_departed() {
+                let Envelope::Data(datagram) = envelope else { continue };
+                let forwarded = datagram.is_passed_on(at);
+                if forwarded {
+                    let bytes = &mut self.forwarding[at.0 as usize];
+                    *bytes = bytes.saturating_sub(u64::from(datagram.packet.traffic.bytes));
+                }
+                departed.push(Departed { packet: datagram.packet.packet, at, forwarded });
+            }
+        }
         // All who could hear these have been served.
         for envelope in self.medium.take_released() {
             if let Envelope::Control { number, .. } = envelope {
@@ -282,7 +347,7 @@ impl<P: Copy> Mesh<P> {
         let silent = matches!(dropped.reason, Reason::RetryLimit | Reason::Unreachable);
         let (at, to) = (dropped.at, dropped.to.0);
         match dropped.packet {
-            Envelope::Data(datagram) => {
+            Envelope::Data(mut datagram) => {
                 if dropped.arrived {
                     if !silent {
                         return;
@@ -292,6 +357,7 @@ impl<P: Copy> Mesh<P> {
                     self.in_macs -= 1;
                 }
                 if silent {
+                    datagram.packet.returned |= datagram.source == at.0;
                     self.routers[at.0 as usize].on_failed(now, to, Failed::Data(datagram), &mut self.out);
                 } else {
                     self.fail(&datagram, at, Lost::Mac(dropped.reason));

@@ -110,6 +110,39 @@ fn a_chain_delivers_over_as_many_hops_as_it_takes() {
     }
 }
 
+/// Every packet departs once where it began, sent or given up for want of a way, and once more at each station that passes it on.
+#[test]
+fn departures_are_told_of_own_packets_and_of_others() {
+    for kind in [Kind::SingleHop, Kind::Aodv, Kind::Olsr] {
+        let mut net = Net::chain(4, kind);
+        net.mesh.watch_departures();
+        net.run(Time::from_secs(30));
+        let (mut own, mut forwarded) = (Vec::new(), 0);
+        for packet in 0..50 {
+            net.send(packet, 0, if packet % 2 == 0 { 1 } else { 3 });
+            assert!(net.mesh.transmit_queue(StationId(0)) > 0 || kind != Kind::Aodv || packet % 2 == 0);
+            let until = net.now + Time::from_ms(50);
+            net.run(until);
+        }
+        net.run(Time::from_secs(90));
+        for departed in net.mesh.take_departed() {
+            assert_ne!(departed.at.0, 3, "the last one receives only");
+            if departed.forwarded {
+                forwarded += 1;
+            } else {
+                assert_eq!(departed.at.0, 0);
+                own.push(departed.packet);
+            }
+        }
+        own.sort_unstable();
+        assert_eq!(own, (0..50).collect::<Vec<_>>(), "{kind:?}");
+        assert_eq!(forwarded, if kind == Kind::SingleHop { 0 } else { 25 * 2 }, "{kind:?}");
+        assert!(
+            (0..4).all(|id| net.mesh.forwarding(StationId(id)) == 0 && net.mesh.transmit_queue(StationId(id)) == 0)
+        );
+    }
+}
+
 #[test]
 fn a_single_hop_reaches_neighbours_and_no_farther() {
     let mut net = Net::chain(3, Kind::SingleHop);

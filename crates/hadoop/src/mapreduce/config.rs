@@ -123,7 +123,8 @@ pub struct Hadoop1Config {
     pub map_slots: u32,
     /// `mapred.tasktracker.reduce.tasks.maximum` (2).
     pub reduce_slots: u32,
-    /// `mapreduce.jobtracker.heartbeat.interval.min` (3 s): between two heartbeats of a TaskTracker ...
+    /// `mapreduce.jobtracker.heartbeat.interval.min`: from the answer to a TaskTracker's heartbeat to its next. 300 ms since Hadoop 1.1 (MAPREDUCE-1906), a
+    /// constant of 3 s before ...
     pub heartbeat: Time,
     /// `mapreduce.jobtracker.heartbeats.in.second` (100): ... or longer, so that the JobTracker receives no more than this.
     pub heartbeats_in_second: u32,
@@ -133,7 +134,7 @@ pub struct Hadoop1Config {
     pub tasks_per_heartbeat: u32,
     /// `mapred.tasktracker.expiry.interval` (600 s): after this silence a TaskTracker is lost.
     pub expiry: Time,
-    /// `mapred.fairscheduler.locality.delay` (4.5 s = 1.5 heartbeats): how long a job waits for a local slot, per level of locality.
+    /// `mapred.fairscheduler.locality.delay` (4.5 s: one and a half heartbeats of 3 s): how long a job waits for a local slot, per level of locality.
     pub locality_delay: Time,
 }
 
@@ -258,7 +259,7 @@ impl Default for Hadoop1Config {
         Self {
             map_slots: 2,
             reduce_slots: 2,
-            heartbeat: Time::from_secs(3),
+            heartbeat: Time::from_ms(300),
             heartbeats_in_second: 100,
             out_of_band: false,
             tasks_per_heartbeat: 1,

@@ -1,7 +1,7 @@
 //! What a job brings with it and leaves behind: its program and configuration, which the client puts into HDFS and every node that runs a part
-//! of the job fetches once; and its history, which the AppMaster writes there.
+//! of the job fetches once; the sample that the client may take of the input before; and the job's history, which the AppMaster writes there.
 //!
-//! The order is Hadoop's (`JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and
+//! The order is Hadoop's (`TeraInputFormat.writePartitionFile`, `JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and
 //! `TaskTracker.localizeJob`, with the history on the JobTracker's own disk).
 
 use super::yarn::{CLIENT_PROCESS, NODE_PROCESS};
@@ -9,7 +9,7 @@ use super::{MapReduce, control, kind};
 use crate::context::Context;
 use crate::effect::{NodeId, Tag};
 use crate::event::Event;
-use crate::hdfs::{BlockId, FileId, Hdfs, WriteId};
+use crate::hdfs::{BlockId, FileId, Hdfs, ReadId, WriteId};
 use crate::record::{AttemptId, JobId};
 use crate::rpc::Process;
 use std::collections::VecDeque;
@@ -21,12 +21,17 @@ const SPLIT: u64 = 170;
 /// two attempts, 33,713 with five, 64,520 with twelve).
 const HISTORY: u64 = 11_100;
 const HISTORY_ATTEMPT: u64 = 4_450;
+/// Splits from which a sample is taken at most (`TeraInputFormat.writePartitionFile`).
+const SAMPLED: usize = 10;
 /// Before something that failed is tried again.
 const AGAIN: Time = Time::from_secs(1);
 
 /// A job's files.
 #[derive(Debug)]
 pub(crate) struct JobFiles {
+    /// Parts of its sample that the client has, and the one that it reads.
+    sampled: usize,
+    sampling: Option<ReadId>,
     /// Files that are in HDFS, and the one that is on its way there.
     stored: usize,
     upload: Option<FileId>,
@@ -61,6 +66,8 @@ pub(crate) enum Waiter {
 impl JobFiles {
     pub fn new(nodes: usize) -> Self {
         Self {
+            sampled: 0,
+            sampling: None,
             stored: 0,
             upload: None,
             blocks: Vec::new(),
@@ -86,11 +93,14 @@ impl MapReduce {
         [(self.config.job_jar, true), (splits, false), (self.config.job_conf, true)]
     }
 
-    /// The client begins, or begins again: files that are not in HDFS yet go there, one after the other, and the job is submitted.
+    /// The client begins, or begins again: it takes its sample, files that are not in HDFS yet go there, one after the other, and the job is submitted.
     pub(crate) fn bring(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
         let master = ctx.nodes.master();
         if !ctx.nodes.is_up(master) {
             return ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(job.0)));
+        }
+        if self.takes_sample(ctx, hdfs, job) {
+            return;
         }
         let uploads = self.uploads(job);
         let replication = self.config.submit_replication.min(ctx.nodes.worker_count() as u32);
@@ -107,10 +117,27 @@ impl MapReduce {
             hdfs.append(ctx, write, bytes);
         }
     }
-    /// The client's node is back: uploads that were under way begin again.
+    /// Whether the client has a part of its sample still to read, each from the beginning of another split.
+    fn takes_sample(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) -> bool {
+        let (owner, files) = (&self.jobs[job.0 as usize], &mut self.files[job.0 as usize]);
+        let parts = SAMPLED.min(owner.splits.len());
+        if owner.spec.sample == Bytes::ZERO || files.sampled >= parts {
+            return false;
+        }
+        let split = &owner.splits[owner.splits.len() / parts * files.sampled];
+        let Some(&(block, length)) = split.blocks.first() else { return false };
+        if files.sampling.is_none() {
+            let client = Process { node: ctx.nodes.master(), id: CLIENT_PROCESS };
+            let part = (owner.spec.sample / parts as u64).min(length);
+            let tag = control(kind::SAMPLE, u64::from(job.0));
+            files.sampling = Some(hdfs.read(ctx, client, block, Bytes::ZERO, part, tag));
+        }
+        true
+    }
+    /// The client's node is back: what was under way begins again.
     pub(crate) fn bring_again(&mut self, ctx: &mut Context) {
         for (job, files) in self.files.iter_mut().enumerate() {
-            if files.upload.take().is_some() {
+            if files.upload.take().is_some() || files.sampling.take().is_some() {
                 ctx.timer(ctx.now, control(kind::SUBMIT_DUE, job as u64));
             }
         }
@@ -226,13 +253,24 @@ impl MapReduce {
     pub(crate) fn on_files(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, event: Event) {
         let value = event.tag().value();
         let (job, node) = (JobId((value >> 24) as u32), NodeId(value as u32 & 0xff_ffff));
+        let client_of = JobId(value as u32);
         match event {
             Event::ReadProgress { read, bytes, .. } => hdfs.take(ctx, read, bytes),
+            Event::ReadDone { .. } if event.tag().kind() == kind::SAMPLE => {
+                let files = &mut self.files[client_of.0 as usize];
+                files.sampling = None;
+                files.sampled += 1;
+                self.bring(ctx, hdfs, client_of);
+            }
+            Event::ReadFailed { .. } if event.tag().kind() == kind::SAMPLE => {
+                self.files[client_of.0 as usize].sampling = None;
+                ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(client_of.0)));
+            }
             Event::ReadDone { .. } => self.fetch_next(ctx, hdfs, job, node),
             Event::ReadFailed { .. } => self.not_localised(ctx, hdfs, job, node),
             Event::WriteRoom { write, .. } => hdfs.close(ctx, write),
             Event::WriteClosed { write, .. } | Event::WriteFailed { write, .. } => {
-                let job = JobId(value as u32);
+                let job = client_of;
                 let closed = matches!(event, Event::WriteClosed { .. });
                 if event.tag().kind() == kind::HISTORY {
                     // A history that cannot be written is lost; the job is not.

@@ -1,8 +1,8 @@
 //! Hadoop 1: TaskTrackers with slots call the JobTracker at their heartbeats, and find what to launch or to kill in its replies.
 
-use super::attempt::Placement;
+use super::attempt::{Body, Placement};
 use super::scheduler::{LocalityWait, Share, order};
-use super::{MapReduce, control, kind};
+use super::{Attempt, MapReduce, control, kind};
 use crate::context::Context;
 use crate::effect::{NodeId, Tag};
 use crate::hdfs::Hdfs;
@@ -18,12 +18,16 @@ const TRACKER_PROCESS: u32 = 1;
 /// Handlers (`mapred.job.tracker.handler.count`) and the processor time of a heartbeat.
 const HANDLERS: u32 = 10;
 const HEARTBEAT_CALL: Time = Time::from_us(400);
-/// Lengths: a heartbeat, a task's status in it, an action in the reply, a question for events and an event.
+/// Lengths: a heartbeat, a task's status in it without its counters (some seventeen with their names) and these, an action in the reply, a question for
+/// events and an event (`TaskTrackerStatus`, `TaskStatus`, `Counters`, as Hadoop 1.1 writes them).
 const BEAT: u64 = 400;
-const PER_STATUS: u64 = 900;
+const PER_STATUS: u64 = 150;
+const COUNTERS: u64 = 950;
 const PER_ACTION: u64 = 1_500;
 const SMALL: Bytes = Bytes::new(250);
 const PER_EVENT: u64 = 70;
+/// Counters of running tasks go with one heartbeat in this time (`COUNTER_UPDATE_INTERVAL`), those of tasks that ended with the next.
+const COUNTER_UPDATE: Time = Time::from_secs(60);
 /// The JobTracker looks for lost TaskTrackers this often within their expiry.
 const LOOKS: u64 = 3;
 
@@ -45,6 +49,10 @@ struct Tracker {
     ended: Vec<AttemptId>,
     telling: Vec<AttemptId>,
     beating: bool,
+    /// When the next one is due: an interval after the last one was answered.
+    due: Time,
+    /// When counters of running tasks are due.
+    counters_due: Time,
     /// A heartbeat out of band is due when the one under way is over.
     hurry: bool,
     /// In the reply under way.
@@ -105,10 +113,10 @@ impl MapReduce {
             kind::WORKER_DUE => {
                 let node = NodeId(value as u32);
                 let tracker = &self.tracker.trackers[node.0 as usize];
-                if ctx.nodes.is_up(node) && u64::from(tracker.life & 0xffff) == value >> 32 {
+                let lives = ctx.nodes.is_up(node) && u64::from(tracker.life & 0xffff) == value >> 32;
+                if lives && tracker.due <= ctx.now {
                     self.tracker_beats(ctx, node);
                     self.ask_for_events(ctx, node);
-                    self.tracker_beat_in(ctx, node, self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count()));
                 }
             }
             kind::EXPIRY_DUE => {
@@ -135,19 +143,32 @@ impl MapReduce {
         }
         let ended = std::mem::take(&mut tracker.ended);
         tracker.telling.extend(ended);
-        let statuses = (tracker.maps.len() + tracker.reduces.len() + tracker.telling.len()) as u64;
+        let (running, ended) = ((tracker.maps.len() + tracker.reduces.len()) as u64, tracker.telling.len() as u64);
+        let with_counters = tracker.counters_due <= ctx.now;
+        if with_counters {
+            tracker.counters_due = ctx.now + COUNTER_UPDATE;
+        }
+        let counters = ended + if with_counters { running } else { 0 };
         let from = Process { node, id: TRACKER_PROCESS }.beating(ctx);
-        let request = Bytes::new(BEAT + PER_STATUS * statuses);
+        let request = Bytes::new(BEAT + PER_STATUS * (running + ended) + COUNTERS * counters);
         let tag = control(kind::WORKER_BEAT, u64::from(node.0));
         rpc::call(ctx, Call { from, to: Self::job_tracker(ctx), request, reply: SMALL, tag });
     }
-    /// One question per job with reducers on the node that still fetch (`MapEventsFetcherThread`).
+    /// The heartbeat was answered or has failed: the next one is due an interval later.
+    fn tracker_has_beaten(&mut self, ctx: &mut Context, node: NodeId) {
+        let interval = self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count());
+        let tracker = &mut self.tracker.trackers[node.0 as usize];
+        tracker.beating = false;
+        tracker.due = ctx.now.saturating_add(interval);
+        self.tracker_beat_in(ctx, node, interval);
+    }
+    /// One question per job with reducers on the node that still fetch (`MapEventsFetcherThread`), as often as heartbeats.
     fn ask_for_events(&mut self, ctx: &mut Context, node: NodeId) {
         let mut jobs: Vec<JobId> = Vec::new();
         for &id in &self.tracker.trackers[node.0 as usize].reduces {
-            let job = self.attempts[id.0 as usize].record.job;
-            if !jobs.contains(&job) {
-                jobs.push(job);
+            let Attempt { record, body: Body::Reduce(reduce), .. } = &self.attempts[id.0 as usize] else { continue };
+            if reduce.is_shuffling() && !jobs.contains(&record.job) {
+                jobs.push(record.job);
             }
         }
         for job in jobs {
@@ -190,8 +211,8 @@ impl MapReduce {
         match tag.kind() {
             kind::WORKER_BEAT => {
                 let node = NodeId(value as u32);
+                self.tracker_has_beaten(ctx, node);
                 let tracker = &mut self.tracker.trackers[node.0 as usize];
-                tracker.beating = false;
                 tracker.telling.clear();
                 let (launches, kills) = (std::mem::take(&mut tracker.launches), std::mem::take(&mut tracker.kills));
                 for id in kills {
@@ -219,12 +240,13 @@ impl MapReduce {
             _ => {}
         }
     }
-    pub(crate) fn on_hadoop1_call_failed(&mut self, _: &mut Context, tag: Tag) {
+    pub(crate) fn on_hadoop1_call_failed(&mut self, ctx: &mut Context, tag: Tag) {
         let value = tag.value();
         match tag.kind() {
             kind::WORKER_BEAT => {
-                let tracker = &mut self.tracker.trackers[value as usize];
-                tracker.beating = false;
+                let node = NodeId(value as u32);
+                self.tracker_has_beaten(ctx, node);
+                let tracker = &mut self.tracker.trackers[node.0 as usize];
                 let telling = std::mem::take(&mut tracker.telling);
                 tracker.ended.extend(telling);
             }

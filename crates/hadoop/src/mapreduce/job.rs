@@ -59,6 +59,8 @@ pub struct JobSpec {
     pub reducers: u32,
     /// When the client submits it.
     pub submit: Time,
+    /// What the client reads of the input before that, in equal parts (`terasort.partitions.sample` records); zero for nothing.
+    pub sample: Bytes,
     /// Its weight under fair sharing.
     pub weight: f64,
 }

@@ -73,6 +73,8 @@ mod kind {
     pub const UNREGISTER: u8 = 32;
     /// A TaskTracker asks for map completion events on behalf of its reducers; value: job (24 bits), node (24 bits).
     pub const EVENTS: u8 = 33;
+    /// The client reads a sample of a job's input; value: job.
+    pub const SAMPLE: u8 = 39;
     /// The client writes a file of a job; value: job.
     pub const STAGE: u8 = 34;
     /// A node fetches the files of a job; value: job (24 bits), node (24 bits).

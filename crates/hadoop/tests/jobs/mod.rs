@@ -25,6 +25,7 @@ pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
         whole_files: false,
         reducers,
         submit: Time::ZERO,
+        sample: Bytes::ZERO,
         weight: 1.0,
     }
 }

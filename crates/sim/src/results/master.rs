@@ -1,5 +1,6 @@
 //! The master node's side of calls.
 
+use crate::transport::SegmentCounts;
 use units::Time;
 
 /// What the masters' servers have taken in and answered.
@@ -11,6 +12,12 @@ pub struct Master {
     pub zero_windows: u64,
     /// Segments sent again on the connections to it, both ways.
     pub retransmissions: u64,
+    /// Segments that it received and sent, over connections of every kind.
+    pub segments: SegmentCounts,
+    /// Of these, in each step, those with PSH, both ways ...
+    pub pushed_series: Vec<u32>,
+    /// ... and those that told of a window of zero.
+    pub zero_window_series: Vec<u32>,
     /// Its servers.
     pub servers: Vec<RpcServer>,
 }

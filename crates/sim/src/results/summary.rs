@@ -93,7 +93,17 @@ struct MasterView {
     pushed_per_s: f64,
     zero_windows: u64,
     retransmissions: u64,
+    segments: SegmentsView,
     servers: Vec<ServerView>,
+}
+
+#[derive(Serialize)]
+struct SegmentsView {
+    received: u64,
+    received_pushed: u64,
+    sent: u64,
+    sent_pushed: u64,
+    zero_windows: u64,
 }
 
 #[derive(Serialize)]
@@ -314,6 +324,13 @@ fn master_view(master: &Master, ended: Time) -> MasterView {
         pushed_per_s: if ended > Time::ZERO { master.pushed as f64 / ended.as_secs_f64() } else { 0.0 },
         zero_windows: master.zero_windows,
         retransmissions: master.retransmissions,
+        segments: SegmentsView {
+            received: master.segments.received,
+            received_pushed: master.segments.received_pushed,
+            sent: master.segments.sent,
+            sent_pushed: master.segments.sent_pushed,
+            zero_windows: master.segments.zero_windows,
+        },
         servers: master.servers.iter().map(server).collect(),
     }
 }

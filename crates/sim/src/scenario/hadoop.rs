@@ -125,7 +125,7 @@ section! {
         locality_delay: u32 = 40, 0..=1_000_000;
         /// How long a job waits for a local slot (hadoop1: `mapred.fairscheduler.locality.delay`).
         locality_wait: Time = Time::from_ms(4500), Time::ZERO..=Time::from_secs(3600);
-        /// Between two heartbeats of a NodeManager or TaskTracker (`yarn.resourcemanager.nodemanagers.heartbeat-interval-ms`, `mapreduce.jobtracker.heartbeat.interval.min`); left out, 1 s for yarn and 3 s for hadoop1.
+        /// Between two heartbeats of a NodeManager or TaskTracker (`yarn.resourcemanager.nodemanagers.heartbeat-interval-ms`, `mapreduce.jobtracker.heartbeat.interval.min`); left out, 1 s for yarn and 300 ms for hadoop1, which is Hadoop 1.1's (3 s before).
         heartbeat: Option<Time> = None, INTERVALS;
         /// Between two heartbeats of an AppMaster (yarn: `yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms`).
         am_heartbeat: Time = Time::from_secs(1), INTERVALS;
@@ -202,6 +202,8 @@ section! {
         reducers: Option<u32> = None, 0..=100_000;
         /// When it is submitted.
         submit: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400 * 30);
+        /// What its client, on the master node, reads of the input before it submits the job, in equal parts from up to ten splits: for TeraSort's partitions 100,000 records, 10 MB. Left out, nothing.
+        sample: Option<Bytes> = None, SIZES;
         /// Whether a combiner runs; left out, as the workload has it.
         combiner: Option<bool> = None;
         /// Bytes of an input record.

@@ -133,10 +133,6 @@ impl Check<'_> {
                 format!("`mode = \"{}\"`, or leave it out", mode.word()),
             );
         }
-        if wifi.routing != RoutingKind::None && !self.scenario.injection_limits().is_empty() {
-            let message = "TCP cannot watch the transmit queue of a node that forwards for others";
-            self.says("network.wifi.routing", message, "`routing = \"none\"`, or no `tcp.queue-...`");
-        }
         for (i, point) in wifi.access_point.iter().enumerate() {
             self.place(&format!("network.wifi.access-point.{i}.at"), &point.at);
         }

@@ -27,7 +27,7 @@ const FOLDERS: &[Folder] = folders! {
     "dctcp": "study.toml", "scenario.toml";
     "incast-barrier": "study.toml", "scenario.toml";
     "incast-wifi": "study.toml", "scenario.toml", "sessions.toml";
-    "lee2014": "study.toml", "pair.toml", "aggregation.toml", "cluster.toml", "single.toml", "mobile.toml";
+    "lee2014": "study.toml", "pair.toml", "aggregation.toml", "cluster.toml", "single.toml", "mobile.toml", "master.toml";
     "rista2017": "study.toml", "scenario.toml", "netpipe.toml", "failure.toml";
     "wang2014": "study.toml", "scenario.toml", "wan.toml", "shared.toml";
 };

@@ -130,7 +130,7 @@ fn of_clients(result: &RunResult, path: &str) -> Result<Measured, String> {
     Ok(Measured::List(traffic.clients.iter().map(value).collect()))
 }
 
-/// A sampled series of a traffic or a node.
+/// A sampled series of a traffic or a node, or of what the master node sends and receives.
 fn of_series(result: &RunResult, path: &str) -> Result<Measured, String> {
     let Some((name, field)) = path.rsplit_once('.') else {
         return Err("a series is written series.TRAFFIC.goodput or series.NODE.cpu".to_owned());
@@ -139,7 +139,15 @@ fn of_series(result: &RunResult, path: &str) -> Result<Measured, String> {
     let node = result.nodes.iter().find(|node| node.name == name);
     // The step in which the run ends is shorter than the others: a rate over all of it would be too low.
     let whole = (result.ended_at.as_ps() / result.sample_interval.as_ps().max(1)) as usize;
+    let master = result.master.as_ref().filter(|_| name == "master");
+    let step = result.sample_interval.as_secs_f64().max(1e-12);
+    let a_second = |counts: &[u32]| counts.iter().take(whole).map(|count| f64::from(*count) / step).collect();
     let shares = |values: &[f32]| values.iter().take(whole).map(|value| f64::from(*value)).collect();
+    match (field, master) {
+        ("pushed", Some(master)) => return Ok(Measured::List(a_second(&master.pushed_series))),
+        ("zero_windows", Some(master)) => return Ok(Measured::List(a_second(&master.zero_window_series))),
+        _ => {}
+    }
     Ok(Measured::List(match (field, traffic, node) {
         ("goodput", Some(traffic), _) => shares(&traffic.goodput_series),
         ("window", Some(traffic), _) => {
@@ -148,7 +156,11 @@ fn of_series(result: &RunResult, path: &str) -> Result<Measured, String> {
         ("cpu", _, Some(node)) => shares(&node.cpu_utilisation),
         ("goodput" | "window", None, _) => return Err(format!("no traffic is called `{name}`")),
         ("cpu", _, None) => return Err(format!("no node is called `{name}`")),
-        (other, ..) => return Err(format!("there is no series `{other}`: goodput, window, cpu")),
+        (other, ..) => {
+            return Err(format!(
+                "there is no series `{other}`: goodput, window, cpu, and of the master pushed, zero_windows"
+            ));
+        }
     }))
 }
 

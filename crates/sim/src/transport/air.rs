@@ -176,9 +176,9 @@ impl Transport {
     fn settle_releases(&mut self, now: Time, events: &mut EventQueue) {
         let Some(air) = &mut self.air else { return };
         let released = air.carrier.take_departed();
-        for (station, packet) in &released {
-            if self.watches_station(station.0) {
-                self.released_at_station(now, station.0, packet);
+        for departed in &released {
+            if self.watches_station(departed.at.0) {
+                self.released_at_station(now, departed);
             }
         }
         // Behind a driver a queue falls before anything is acknowledged.

@@ -6,7 +6,7 @@ use net::Ledger;
 use units::Time;
 use wifi::mac::{Reason, Station, StationId};
 use wifi::medium::{Delivered, FrameRecord, Medium, Traffic};
-use wifi::mesh::{Lost, Mesh};
+use wifi::mesh::{Departed, Lost, Mesh};
 
 /// The air with its stations, and routers where there are some.
 #[derive(Debug)]
@@ -90,17 +90,27 @@ impl Carrier {
             Self::Routed(_) => Vec::new(),
         }
     }
-    /// From now on keeps what has left stations' queues; not where routers stand between, which have queues of their own.
+    /// From now on keeps what has left stations' queues.
     pub(super) fn watch_departures(&mut self) {
-        if let Self::Direct(medium) = self {
-            medium.watch_departures();
+        match self {
+            Self::Direct(medium) => medium.watch_departures(),
+            Self::Routed(mesh) => mesh.watch_departures(),
         }
     }
     /// That, since the last call.
-    pub(super) fn take_departed(&mut self) -> Vec<(StationId, Packet)> {
+    pub(super) fn take_departed(&mut self) -> Vec<Departed<Packet>> {
         match self {
-            Self::Direct(medium) => medium.take_departed().collect(),
-            Self::Routed(_) => Vec::new(),
+            Self::Direct(medium) => {
+                medium.take_departed().map(|(at, packet)| Departed { packet, at, forwarded: false }).collect()
+            }
+            Self::Routed(mesh) => mesh.take_departed().collect(),
+        }
+    }
+    /// Bytes in a station's transmit queue that it only passes on.
+    pub(super) fn forwarding(&self, id: StationId) -> u64 {
+        match self {
+            Self::Direct(_) => 0,
+            Self::Routed(mesh) => mesh.forwarding(id),
         }
     }
 
@@ -130,11 +140,11 @@ impl Carrier {
             Self::Routed(mesh) => mesh.medium().station(id),
         }
     }
-    /// Packets in a station's transmit queue.
+    /// Packets in a station's transmit queue, those that wait for a route included.
     pub fn transmit_queue(&self, id: StationId) -> usize {
         match self {
             Self::Direct(medium) => medium.transmit_queue(id),
-            Self::Routed(mesh) => mesh.medium().transmit_queue(id),
+            Self::Routed(mesh) => mesh.transmit_queue(id),
         }
     }
     /// For how long that queue has had each length.

@@ -89,6 +89,8 @@ pub(super) struct Port {
     pub done: bool,
     /// Its node is down.
     pub deaf: bool,
+    /// What it sends and receives is counted.
+    pub counted: bool,
     /// When that event fires.
     pub armed: Time,
     /// Stream offset at which the next message from the peer is whole.
@@ -113,6 +115,7 @@ impl Default for Port {
             messages: Messages::NONE,
             done: false,
             deaf: false,
+            counted: false,
         }
     }
 }
@@ -127,9 +130,10 @@ impl Port {
         self.route = route.unwrap_or(NOWHERE);
     }
     /// Begins to serve a new connection.
-    pub fn renew(&mut self, deaf: bool) {
+    pub fn renew(&mut self, deaf: bool, counted: bool) {
         self.done = false;
         self.deaf = deaf;
+        self.counted = counted;
     }
     /// Makes everything of the old connection stale.
     pub fn retire(&mut self) {

@@ -66,6 +66,9 @@ impl Transport {
         self.make_room(now, at);
         let port = &self.ports[at];
         if port.generation == packet.generation && !port.deaf {
+            if port.counted {
+                self.counted.receive(&packet.segment);
+            }
             self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
             self.settle(now, at, events);
         }
@@ -111,6 +114,9 @@ impl Transport {
     /// Gives what an endpoint sends to the network.
     #[inline]
     fn hand_over(&mut self, now: Time, at: usize, events: &mut EventQueue) {
+        if self.ports[at].counted {
+            self.counted.send(&self.out.segments);
+        }
         if self.is_on_air(at) {
             return self.hand_to_air(now, at, events);
         }

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use tcp::{Demand, Injection, InjectionLimits, Level};
 use units::{BitRate, Bytes, Time};
 use wifi::mac::StationId;
+use wifi::mesh::Departed;
 
 /// Event kind: a transmit queue may have fallen below its limit.
 pub const GATE: u8 = 12;
@@ -33,7 +34,7 @@ pub(super) struct Gates {
 #[derive(Debug)]
 pub(super) struct StationGate {
     pub control: Injection,
-    /// Bytes in it.
+    /// Bytes in it that are the node's own.
     pub bytes: u64,
     drain: Drain,
 }
@@ -191,12 +192,14 @@ impl Transport {
         match place {
             Place::Link(link) => level(self.network.link(link), now),
             Place::Station(station) => {
-                let packets = self.air().map_or(0, |air| air.transmit_queue(StationId(station))) as u32;
+                let id = StationId(station);
+                let (packets, forwarding) =
+                    self.air().map_or((0, 0), |air| (air.transmit_queue(id) as u32, air.forwarding(id)));
                 let Some(gates) = &mut self.gates else {
                     return Level { packets, bytes: Bytes::ZERO, rate: FIRST_RATE };
                 };
                 let gate = gates.station(station, FIRST_RATE);
-                Level { packets, bytes: Bytes::new(gate.bytes), rate: gate.drain.rate() }
+                Level { packets, bytes: Bytes::new(gate.bytes + forwarding), rate: gate.drain.rate() }
             }
         }
     }
@@ -323,25 +326,29 @@ impl Transport {
     /// A segment has gone into a station's queue.
     pub(super) fn injected_at_station(&mut self, now: Time, station: u32, at: usize, bytes: u32) {
         let flow = self.flow_of(at);
+        let forwarding = self.air().map_or(0, |air| air.forwarding(StationId(station)));
         if let Some(gates) = &mut self.gates {
             let gate = gates.station(station, FIRST_RATE);
-            if gate.bytes == 0 {
+            if gate.bytes + forwarding == 0 {
                 gate.drain.idle(now);
             }
             gate.bytes += u64::from(bytes);
             gate.control.injected(flow, bytes);
         }
     }
-    /// A segment has left it.
-    pub(super) fn released_at_station(&mut self, now: Time, station: u32, packet: &Packet) {
+    /// A segment has left it: one of the node's own, or one that it passes on.
+    pub(super) fn released_at_station(&mut self, now: Time, departed: &Departed<Packet>) {
+        let Departed { packet, at, forwarded } = departed;
         // A packet names the endpoint that it goes to.
         let flow = u64::from(packet.generation) << 32 | u64::from(packet.to ^ 1);
         if let Some(gates) = &mut self.gates {
-            let gate = gates.station(station, FIRST_RATE);
+            let gate = gates.station(at.0, FIRST_RATE);
             let bytes = packet.segment.wire_bytes();
-            gate.bytes = gate.bytes.saturating_sub(u64::from(bytes));
             gate.drain.left(now, bytes);
-            gate.control.released(flow, bytes);
+            if !forwarded {
+                gate.bytes = gate.bytes.saturating_sub(u64::from(bytes));
+                gate.control.released(flow, bytes);
+            }
         }
     }
     /// The stations at which somebody waits.

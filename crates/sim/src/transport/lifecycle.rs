@@ -33,8 +33,8 @@ impl Transport {
             self.endpoints[client] = own;
             self.endpoints[client + 1] = peer;
         }
-        self.ports[client].renew(!client_up);
-        self.ports[client + 1].renew(!server_up);
+        self.ports[client].renew(!client_up, self.counted.covers(open.from, open.to));
+        self.ports[client + 1].renew(!server_up, self.counted.covers(open.to, open.from));
         self.ports[client + 1].done = !server_up;
         self.find_routes(index);
         if let Some(classes) = &self.classes {

@@ -17,6 +17,7 @@ mod owner;
 mod packet;
 mod record;
 mod results;
+mod segments;
 mod streams;
 
 use air::Air;
@@ -29,6 +30,7 @@ pub use gate::GATE;
 pub use own::OwnTcp;
 pub use owner::{Happened, Message, Open, Owner, Upcall};
 pub use record::{FlowRecord, Tally, Totals};
+pub use segments::SegmentCounts;
 
 use connection::{Connection, Port};
 use des::{Slab, define_index};
@@ -36,6 +38,7 @@ use gate::Gates;
 use hadoop::End;
 use net::{Network, SpecError, Topology, VertexId};
 pub use packet::Packet;
+use segments::Counted;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Config, Endpoint, Output};
@@ -89,6 +92,8 @@ pub struct Transport {
     gates: Option<Box<Gates>>,
     /// Where the TCP of some nodes differs: what each has of its own.
     own: Vec<OwnTcp>,
+    /// Of one node, if that is wanted.
+    counted: Counted,
 }
 
 impl Transport {
@@ -114,6 +119,7 @@ impl Transport {
             classes: None,
             gates: None,
             own: Vec::new(),
+            counted: Counted::default(),
         })
     }
 
