@@ -106,8 +106,17 @@ impl Check<'_> {
             self.says("network.wifi.rate", format!("rate control {word} chooses the rate itself"), help);
         }
         let propagation = &wifi.propagation;
-        if propagation.fading != FadingKind::Nakagami && propagation.m != 1.0 {
+        let fading = propagation.fading;
+        if !matches!(fading, FadingKind::Nakagami | FadingKind::Correlated) && propagation.m != 1.0 {
             self.says("network.wifi.propagation.m", "only Nakagami fading has it", "`fading = \"nakagami\"`");
+        }
+        if fading == FadingKind::Correlated && propagation.m.fract() != 0.0 {
+            let message = "correlated fading is a sum of so many independent ones";
+            self.says("network.wifi.propagation.m", message, "a whole number, 1 for Rayleigh");
+        }
+        if fading != FadingKind::Correlated && self.tree.get("network.wifi.propagation.around").is_some() {
+            let message = "only correlated fading has it";
+            self.says("network.wifi.propagation.around", message, "`fading = \"correlated\"`");
         }
         if propagation.shadowing.is_some_and(|sigma| sigma.0 < 0.0) {
             self.says("network.wifi.propagation.shadowing", "a standard deviation is not negative", "\"4 dB\", say");
@@ -148,6 +157,10 @@ impl Check<'_> {
         if let Some(driver) = &wifi.driver {
             for (i, name) in driver.queue_level.iter().enumerate() {
                 self.known_node(&format!("network.wifi.driver.queue-level.{i}"), name);
+            }
+            if driver.chip_bytes.is_some() && driver.chip_time.is_some() {
+                let message = "what the chip is given is limited in bytes or in time";
+                self.says("network.wifi.driver.chip-time", message, "one of `chip-bytes` and `chip-time`");
             }
             if wifi.queue.kind == WifiQueueKind::FqCodel {
                 let message = "a driver's transmit queue is first in, first out";

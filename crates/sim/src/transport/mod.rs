@@ -17,6 +17,7 @@ mod packet;
 mod record;
 mod results;
 mod streams;
+mod unsent;
 
 use air::Air;
 pub use air::{Association, StationCounts};
@@ -38,6 +39,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Config, Endpoint, Output};
 use units::Bytes;
+use unsent::Writers;
 
 define_index! {
     /// A place in the slab of connections; its endpoints are 2k (client) and 2k + 1 (server).
@@ -85,6 +87,10 @@ pub struct Transport {
     classes: Option<Classes>,
     /// Where TCP watches its transmit queues.
     gates: Option<Box<Gates>>,
+    /// Where applications do not write far ahead of TCP.
+    writers: Option<Box<Writers>>,
+    /// The most bytes that any had written and TCP not sent.
+    most_unsent: u64,
 }
 
 impl Transport {
@@ -109,6 +115,8 @@ impl Transport {
             captured: Vec::new(),
             classes: None,
             gates: None,
+            writers: None,
+            most_unsent: 0,
         })
     }
 
