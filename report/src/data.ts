@@ -13,6 +13,8 @@ export interface ReportData {
   end_s: number;
   /** In the order of the scenario; none when the run is plain traffic. */
   jobs: Job[];
+  /** Of a run that was given up alone. */
+  stalled?: Stalled;
   /** Packet and TCP counters, in the order to show them. */
   network: Count[];
   ledger: Balance[];
@@ -49,6 +51,18 @@ export interface Job {
   /** Volumes in bytes, in the order to show them. */
   bytes: Count[];
   critical_path: Segment[];
+}
+
+/** Jobs that made no progress since then, and who waited for what when the run was given up, longest first. */
+export interface Stalled {
+  since_s: number;
+  waits: Waits[];
+}
+
+export interface Waits {
+  who: string;
+  what: string;
+  since_s: number;
 }
 
 /** A conservation law: what was put in, and where it went. */
@@ -130,6 +144,21 @@ export interface Node {
   sent: number;
   /** Seconds of one core at speed 1. */
   cpu_work_s: number;
+  /** Where it is known what it draws. */
+  energy?: Drawn;
+}
+
+/** What a node drew, in joules. */
+export interface Drawn {
+  total_j: number;
+  idle_j: number;
+  screen_j: number;
+  cpu_j: number;
+  radio_j: number;
+  /** What part of its battery is left, if it has one. */
+  battery: number | null;
+  /** When that was empty, if it was. */
+  empty_s: number | null;
 }
 
 /** Where wireless nodes were, and a sample of the frames that they put on the air. */

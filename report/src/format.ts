@@ -35,6 +35,10 @@ export function rate(bitsPerSecond: number): string {
   return scaled(bitsPerSecond, 'bit/s');
 }
 
+export function energy(joules: number): string {
+  return scaled(joules, 'J').replace('K', 'k');
+}
+
 export function share(value: number): string {
   const percent = value * 100;
   if (percent > 0 && percent < 0.05) return `<0.1${SPACE}%`;

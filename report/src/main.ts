@@ -8,7 +8,7 @@ import { parse, type ReportData } from './data';
 import { el, section, select } from './dom';
 import { flows } from './flows';
 import { gantt } from './gantt';
-import { events, nodes } from './nodes';
+import { events, nodes, stalled } from './nodes';
 import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';
 import { player, startingInstant } from './player';
@@ -109,6 +109,7 @@ function page(data: ReportData): void {
     {},
     header(data, theme),
     jobs(data.jobs),
+    data.stalled ? stalled(data.stalled) : null,
     ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, data.field !== undefined)),
     data.comparison ? comparison(data.comparison) : null,
     summary(data),

@@ -140,6 +140,7 @@ impl Cluster {
                 hdfs.on_input(ctx, input);
                 mapreduce.on_input(ctx, hdfs, input);
             }
+            Input::Charge { .. } => mapreduce.on_input(ctx, hdfs, input),
         }
     }
 

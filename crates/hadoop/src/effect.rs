@@ -96,4 +96,6 @@ pub enum Input {
     NodeDown { node: NodeId },
     /// A node is back with empty memory.
     NodeUp { node: NodeId },
+    /// What a node's battery still holds, in thousandths; its heartbeats tell it.
+    Charge { node: NodeId, level: u16 },
 }

@@ -3,7 +3,7 @@
 mod jobs;
 mod support;
 
-use hadoop::mapreduce::{Generation, JobInput, JobSpec, Policy};
+use hadoop::mapreduce::{Generation, JobInput, JobSpec, Policy, SpareConfig};
 use hadoop::record::{Locality, Records, TaskKind};
 use hadoop::workload::Workload;
 use hadoop::{Config, NodeId};
@@ -168,5 +168,80 @@ fn yarn_starts_its_first_tasks_two_heartbeats_after_launch() {
     for map in succeeded(&records, TaskKind::Map) {
         let waited = (map.start - launch).as_secs_f64();
         assert!(waited > 2.0 && waited < 2.1, "{waited} s");
+    }
+}
+
+/// Attempts at tasks on each of the workers, by when they were given their slot or container.
+fn placed(records: &Records, workers: u32, from: u64, to: u64) -> Vec<usize> {
+    let within = |at: Time| at >= Time::from_secs(from) && at < Time::from_secs(to);
+    let on = |node: u32| {
+        records.attempts.iter().filter(|attempt| attempt.node == NodeId(node) && within(attempt.allocated)).count()
+    };
+    (1..=workers).map(on).collect()
+}
+
+/// A worker with little charge is left alone while others have more than the reserve, though the job takes longer; without the option it is not.
+#[test]
+fn a_worker_with_little_charge_is_spared() {
+    for generation in GENERATIONS {
+        let run = |spare: Option<SpareConfig>| {
+            let mut cfg = four_each(generation, vec![maps(60, 8.0, 0)]);
+            cfg.mapreduce.spare = spare;
+            cfg.mapreduce.hadoop1.locality_delay = Time::ZERO;
+            cfg.mapreduce.yarn.locality_delay = 0;
+            let mut world = World::new(cfg, Spec::new(4, 1), 1);
+            for (node, level) in [(1, 150), (2, 800), (3, 900)] {
+                // The fourth is plugged in.
+                world.charge(NodeId(node), level, Time::ZERO);
+            }
+            finish(&mut world)
+        };
+        let patience = Time::from_secs(60);
+        let (usual, spared) = (run(None), run(Some(SpareConfig { reserve: 200, patience })));
+        let (before, after) = (placed(&usual, 4, 0, 10_000), placed(&spared, 4, 0, 10_000));
+        assert!(before[0] >= 10, "{generation:?}: {before:?}");
+        assert_eq!((after[0], after[1..].iter().sum::<usize>()), (0, 60), "{generation:?}: {after:?}");
+        assert!(job_seconds(&spared, 0) > job_seconds(&usual, 0), "{generation:?}");
+    }
+}
+
+/// When all have less than the reserve, the one with the most goes first; the others get what it has no room for.
+#[test]
+fn of_workers_with_little_charge_the_one_with_most_goes_first() {
+    for generation in GENERATIONS {
+        let mut cfg = four_each(generation, vec![maps(4, 8.0, 0), maps(20, 8.0, 100)]);
+        cfg.mapreduce.spare = Some(SpareConfig { reserve: 500, patience: Time::from_secs(60) });
+        cfg.mapreduce.hadoop1.locality_delay = Time::ZERO;
+        cfg.mapreduce.yarn.locality_delay = 0;
+        cfg.mapreduce.yarn.node_memory = Bytes::from_mib(5_120);
+        let mut world = World::new(cfg, Spec::new(3, 1), 1);
+        for (node, level) in [(1, 100), (2, 300), (3, 200)] {
+            world.charge(NodeId(node), level, Time::ZERO);
+        }
+        let records = finish(&mut world);
+        assert_eq!(placed(&records, 3, 0, 90), [0, 4, 0], "{generation:?}");
+        let second = placed(&records, 3, 90, 10_000);
+        assert!(
+            second.iter().all(|tasks| *tasks >= 4) && second[1] >= second[2] && second[2] >= second[0],
+            "{generation:?}: {second:?}"
+        );
+    }
+}
+
+/// Nothing hangs on those with more charge: a job that has got nothing for long enough takes the others, be they lost, or full for good.
+#[test]
+fn a_job_does_not_wait_for_ever_for_workers_with_charge() {
+    for generation in GENERATIONS {
+        let mut cfg = four_each(generation, vec![maps(8, 8.0, 20)]);
+        cfg.mapreduce.spare = Some(SpareConfig { reserve: 500, patience: Time::from_secs(40) });
+        cfg.hdfs.replication = 3;
+        let mut world = World::new(cfg, Spec::new(3, 1), 1);
+        world.charge(NodeId(1), 100, Time::ZERO);
+        world.charge(NodeId(2), 100, Time::ZERO);
+        // The one with charge dies before the job comes and is missed after ten minutes; the job is done before.
+        world.kill(NodeId(3), Time::from_secs(10));
+        let records = finish(&mut world);
+        assert!((40.0..300.0).contains(&job_seconds(&records, 0)), "{generation:?}: {} s", job_seconds(&records, 0));
+        assert_eq!(placed(&records, 3, 60, 10_000).iter().take(2).sum::<usize>(), 8, "{generation:?}");
     }
 }

@@ -4,14 +4,16 @@ use crate::RunError;
 use crate::results::Field;
 use crate::results::field::{MOST_FRAMES, Station};
 use crate::scenario::{
-    self, DriverScheduling, FadingKind, Mobility as Moves, MobilityKind, PathLossKind, PlaceKind, RateControlKind,
-    ReceiverKind, RoutingKind, Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiNode, WifiQueue, WifiQueueKind,
-    WifiStandard, node_name,
+    self, Driver, DriverScheduling, FadingKind, Mobility as Moves, MobilityKind, NodeRadio, PathLossKind, PlaceKind,
+    RateControlKind, ReceiverKind, RoutingKind, Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiNode, WifiQueue,
+    WifiQueueKind, WifiStandard, node_name,
 };
 use crate::transport::Carrier;
 use des::RandomStream;
 use units::{Distance, Frequency, Speed, Time};
-use wifi::mac::{Aggregation, ClientSpec, DriverSpec, DropPolicy, FairSpec, MacConfig, RetryLimits, Scheduling};
+use wifi::mac::{
+    Aggregation, Budget, ClientSpec, DriverSpec, DropPolicy, FairSpec, MacConfig, RetryLimits, Scheduling,
+};
 use wifi::medium::{Medium, MediumError, Role, StationSpec, WireSpec};
 use wifi::mesh::Mesh;
 use wifi::mobility::{Area, GaussMarkov, Group, Mobility, Position, RandomWaypoint, Start};
@@ -189,6 +191,9 @@ impl Wifi {
             FadingKind::None => Fading::None,
             FadingKind::Rayleigh => Fading::PerFrame { m: 1.0 },
             FadingKind::Nakagami => Fading::PerFrame { m: spec.m },
+            FadingKind::Correlated => {
+                Fading::Correlated { m: spec.m as u32, around_mps: spec.around.as_metres_per_s() }
+            }
         };
         let hz = self.frequency().as_hz() as f64;
         Propagation::new(seed, hz, path_loss, shadowing, fading).map_err(wrong)
@@ -299,7 +304,7 @@ fn with_differences(own: Radio, parts: &[&WifiNode]) -> Radio {
     }
 }
 
-fn driver_spec(driver: &scenario::Driver) -> DriverSpec {
+fn driver_spec(driver: &Driver) -> DriverSpec {
     DriverSpec {
         scheduling: match driver.scheduling {
             DriverScheduling::ReceiveFirst => Scheduling::ReceiveFirst,
@@ -312,7 +317,18 @@ fn driver_spec(driver: &scenario::Driver) -> DriverSpec {
         frame: driver.frame,
         chip: driver.chip,
         rx_queue: driver.receive_queue,
-        ..DriverSpec::default()
+        budget: driver.budget(),
+    }
+}
+
+impl Driver {
+    /// What the chip is given.
+    fn budget(&self) -> Budget {
+        match (self.chip_bytes, self.chip_time) {
+            (_, Some(time)) => Budget::Airtime(time),
+            (Some(bytes), None) => Budget::Bytes(bytes.get() as u32),
+            (None, None) => Budget::Frames,
+        }
     }
 }
 
@@ -398,5 +414,31 @@ impl Moves {
             }
         };
         (0..nodes).map(place).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the scenario says of fading is what the air has.
+    #[test]
+    fn fading_is_as_the_scenario_has_it() {
+        let fading = |keys: &str| {
+            let text = format!(
+                "network = {{ topology = 'wifi', wifi = {{ propagation = {{ {keys} }} }} }}\ntraffic = [{{ kind = 'long' }}]"
+            );
+            let scenario = Scenario::parse("test", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+            format!("{:?}", AirSpec::new(&scenario).unwrap().unwrap().propagation)
+        };
+        for (keys, expected) in [
+            ("", "fading: None"),
+            ("fading = 'rayleigh'", "fading: PerFrame { m: 1.0 }"),
+            ("fading = 'nakagami', m = 1.5", "fading: PerFrame { m: 1.5 }"),
+            ("fading = 'correlated', m = 2.0, around = '500 mm/s'", "fading: Correlated { m: 2, around_mps: 0.5 }"),
+        ] {
+            let found = fading(keys);
+            assert!(found.contains(expected), "{keys}: {found}");
+        }
     }
 }

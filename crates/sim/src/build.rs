@@ -36,7 +36,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     }
     let mut world = World::new(&spec).map_err(|error| RunError::Scenario(error.to_string()))?;
     if let Some(meters) = Meters::new(scenario) {
-        world.add_meters(meters);
+        world.add_meters(meters, scenario.mapreduce.spare_batteries.is_some());
     }
     if scenario.run.occupancy {
         world.transport_mut().0.watch_queues(Time::ZERO);
@@ -46,6 +46,9 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
         world.transport_mut().0.set_injection_limits(limits);
     }
     world.transport_mut().0.set_own_tcp(own);
+    if let Some(limit) = scenario.tcp.notsent_lowat {
+        world.transport_mut().0.set_unsent_limit(limit);
+    }
     if !scenario.network.priority.is_empty() {
         let traffic = spec.traffic.iter().map(|traffic| traffic.name.clone()).collect();
         world.transport_mut().0.set_classes(Classes::new(scenario.network.priority.clone(), traffic));

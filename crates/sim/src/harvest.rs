@@ -1,6 +1,7 @@
 //! What a world leaves, as plain data.
 
 mod critical;
+mod energy;
 mod job;
 
 use crate::air::station_name;
@@ -9,7 +10,7 @@ use crate::cluster::{Driver, service_name};
 use crate::flows::FlowKeeper;
 use crate::results::field::{Fate, Field, Frame, FrameKind};
 use crate::results::{
-    Balance, Bond, EnergyUse, Event, Flow, Job, Master, NetworkTotals, Node, NodeEnergy, RpcServer, RunResult,
+    Balance, Bond, Event, Flow, Job, JobState, Master, NetworkTotals, Node, RpcServer, RunResult, Stall,
 };
 use crate::sample::{self, Sampler};
 use crate::scenario::{Scenario, node_name};
@@ -20,8 +21,13 @@ use units::{Bytes, Time};
 use wifi::mac::Kind;
 use wifi::medium::{FrameFate, FrameRecord};
 
-/// The result of a run that has ended.
-pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler, flows: FlowKeeper) -> RunResult {
+/// The result of a run that has ended, or was given up.
+pub(crate) fn harvest(
+    scenario: &Scenario,
+    world: &World,
+    (sampler, flows): (&Sampler, FlowKeeper),
+    stall: Option<Stall>,
+) -> RunResult {
     let transport = world.transport();
     let mut result = RunResult {
         name: scenario.name.clone(),
@@ -54,16 +60,22 @@ pub(crate) fn harvest(scenario: &Scenario, world: &World, sampler: &Sampler, flo
     result.ledger.push(packets(world));
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
+        let running = |job: &&mut Job| job.state == JobState::Unfinished && job.submit <= world.now();
+        for job in result.jobs.iter_mut().filter(|_| stall.is_some()).filter(running) {
+            job.state = JobState::Failed;
+            job.reason = stall.as_ref().map(Stall::reason).unwrap_or_default();
+        }
         result.master = Some(Master { segments: transport.segment_counts(), ..master(driver, &records) });
     }
     sampler.fill(world, &mut result);
-    result.energy = energy(world, &result);
+    result.energy = energy::used(world, &result);
     for node in result.energy.iter().flat_map(|energy| &energy.nodes) {
         let detail = format!("{} has no charge left and goes down", node_name(node.node));
         let event = |at| Event { at, kind: "battery-empty".to_owned(), node: Some(node.node), link: None, detail };
         result.events.extend(node.empty.map(event));
     }
     result.events.sort_by_key(|event| event.at);
+    result.stall = stall;
     result
 }
 
@@ -110,43 +122,6 @@ fn field(world: &World) -> Option<Field> {
     Some(field)
 }
 
-/// What nodes have drawn in all, and in the course of each job.
-fn energy(world: &World, result: &RunResult) -> Option<EnergyUse> {
-    let (meters, now) = (world.meters()?, world.now());
-    let node = |node: u32| {
-        let (meter, used) = (meters.get(node)?, world.core_time(node));
-        Some(NodeEnergy {
-            node,
-            idle: meter.idle(now),
-            screen: meter.screen(now),
-            processor: meter.processor(used),
-            battery: meter.draw.battery.zip(meter.left(now, used)),
-            empty: meter.empty,
-        })
-    };
-    let nodes: Vec<NodeEnergy> = (0..result.nodes.len() as u32).filter_map(node).collect();
-    let job = |job: &Job| {
-        let finish = job.finish?;
-        let of = |node: &NodeEnergy| {
-            let draw = meters.get(node.node).map(|meter| meter.draw).unwrap_or_default();
-            let on = |at: Time| at.min(node.empty.unwrap_or(Time::MAX));
-            let idle = (draw.idle + draw.screen).over(on(finish).saturating_sub(on(job.submit)));
-            let series = &result.nodes[node.node as usize].cpu_utilisation;
-            let cores = world.driver().map_or(0.0, |driver| driver.hosts.cores(hadoop::NodeId(node.node)));
-            let share = |(step, used): (usize, &f32)| {
-                let start = result.sample_interval * step as u64;
-                let end = (start + result.sample_interval).min(now);
-                let within = end.min(finish).saturating_sub(start.max(job.submit));
-                within.mul_f64(f64::from(*used) * cores)
-            };
-            idle + draw.core.over(series.iter().enumerate().map(share).sum())
-        };
-        Some(nodes.iter().map(of).sum())
-    };
-    let jobs = result.jobs.iter().map(job).collect();
-    Some(EnergyUse { nodes, jobs })
-}
-
 fn totals(world: &World) -> NetworkTotals {
     let transport = world.transport();
     let (ledger, totals) = (transport.packets(), transport.totals());
@@ -160,6 +135,7 @@ fn totals(world: &World) -> NetworkTotals {
         retransmissions: totals.retransmissions,
         timeouts: totals.timeouts,
         zero_windows: totals.zero_windows,
+        most_unsent: transport.most_unsent(),
     }
 }
 
@@ -249,7 +225,8 @@ fn nodes(scenario: &Scenario, world: &World) -> Vec<Node> {
             cpu_work: world
                 .driver()
                 .map_or(Time::ZERO, |driver| driver.hosts.used(world.now(), hadoop::NodeId(index as u32))),
-            cpu_utilisation: Vec::new(),
+            radio: energy::radio(world, index as u32),
+            ..Node::default()
         }
     };
     scenario.nodes().into_iter().enumerate().map(node).collect()

@@ -63,13 +63,22 @@ struct Host {
     name: String,
 }
 
+/// What a node's speed is made of.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    own: f64,
+    /// By faults, and by its clock.
+    fault: f64,
+    clock: f64,
+}
+
 /// All machines of a cluster.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     machines: Vec<Host>,
     /// Of each node: its host and its number there.
     places: Vec<(usize, usize)>,
-    speeds: Vec<f64>,
+    paces: Vec<Pace>,
     work_done: Vec<(usize, u64)>,
     requests_done: Vec<(NodeId, Tag)>,
 }
@@ -81,7 +90,7 @@ impl Hosts {
         let mut machines: Vec<Host> = Vec::new();
         let mut shared: Vec<Option<usize>> = Vec::new();
         let mut places = Vec::new();
-        let mut speeds = Vec::new();
+        let mut paces = Vec::new();
         for (number, node) in nodes.iter().enumerate() {
             let position = if let Some(host) = node.host {
                 let host = host as usize;
@@ -99,10 +108,10 @@ impl Hosts {
             let draw = RandomStream::new(scenario.run.seed, "host/speed", position as u64).normal();
             let speed = node.hardware.speed * (1.0 + node.hardware.variation * draw).max(0.1);
             places.push((position, host.processor.add_node(f64::from(node.hardware.cores), speed)));
-            speeds.push(speed);
+            paces.push(Pace { own: speed, fault: 1.0, clock: 1.0 });
             host.nodes.push(NodeId(number as u32));
         }
-        Self { machines, places, speeds, work_done: Vec::new(), requests_done: Vec::new() }
+        Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new() }
     }
 
     /// Moves bytes at a disk of a node.
@@ -141,11 +150,20 @@ impl Hosts {
         host.store_alarm.cover(host.store.deadline(), events);
     }
 
-    /// A node goes at `factor` times its own speed from now on.
+    /// A fault makes a node go at `factor` times its own speed from now on.
     pub fn set_speed(&mut self, now: Time, node: NodeId, factor: f64, events: &mut EventQueue) {
-        let speed = self.speeds[node.0 as usize] * factor;
+        self.paces[node.0 as usize].fault = factor;
+        self.settle_pace(now, node, events);
+    }
+    /// Its processor runs at `factor` times its own clock from now on.
+    pub fn set_clock(&mut self, now: Time, node: NodeId, factor: f64, events: &mut EventQueue) {
+        self.paces[node.0 as usize].clock = factor;
+        self.settle_pace(now, node, events);
+    }
+    fn settle_pace(&mut self, now: Time, node: NodeId, events: &mut EventQueue) {
+        let Pace { own, fault, clock } = self.paces[node.0 as usize];
         let (host, number) = self.place(node);
-        host.processor.set_speed(now, number, speed);
+        host.processor.set_speed(now, number, own * fault * clock);
         host.processor_alarm.cover(host.processor.deadline(), events);
     }
 

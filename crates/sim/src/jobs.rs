@@ -6,7 +6,8 @@ use crate::scenario::{
 };
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{
-    Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Policy, Replay, ReplayAttempt, YarnConfig,
+    Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Policy, Replay, ReplayAttempt, SpareConfig,
+    YarnConfig,
 };
 use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
@@ -98,6 +99,9 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
             Scheduler::Fifo => Policy::Fifo,
             Scheduler::Fair => Policy::Fair,
         },
+        spare: settings
+            .spare_batteries
+            .map(|part| SpareConfig { reserve: (part * 1000.0).round() as u16, patience: settings.spare_patience }),
         sort_buffer: settings.io_sort,
         spill_percent: settings.spill_percent,
         sort_factor: settings.sort_factor,

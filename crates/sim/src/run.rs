@@ -3,12 +3,12 @@
 use crate::build::build;
 use crate::flows::{FlowKeeper, TakeFlows};
 use crate::harvest::harvest;
-use crate::results::RunResult;
+use crate::results::{RunResult, Stall};
 use crate::sample::Sampler;
 use crate::scenario::Scenario;
 use crate::transport::Captured;
 use crate::world::World;
-use crate::{Progress, RunError, Stall, Watch};
+use crate::{Progress, RunError, Watch};
 use std::ops::ControlFlow;
 use units::{Bytes, Time};
 
@@ -83,12 +83,16 @@ pub fn run_with(
     let mut headway = Headway::new(scenario.run.no_progress);
     // The watcher is asked at least once in so much simulated time, whatever the step of the samples.
     let mut step = sampler.next();
+    let mut stall = None;
     loop {
         let sample = sampler.next().min(until);
         let pause = sample.min(world.now().saturating_add(step));
         let before = world.handled();
         let finished = world.run(pause);
-        let over = finished || pause == until;
+        if !finished && pause < until {
+            stall = headway.look(&world);
+        }
+        let over = finished || pause == until || stall.is_some();
         if let Some(tapped) = &mut tapped {
             tapped.hand_out(&mut world, over);
         }
@@ -96,7 +100,6 @@ pub fn run_with(
         if over {
             break;
         }
-        headway.look(&world)?;
         if pause == sample {
             sampler.take(&world);
         }
@@ -110,7 +113,7 @@ pub fn run_with(
         }
     }
     sampler.take(&world);
-    let result = harvest(scenario, &world, &sampler, flows);
+    let result = harvest(scenario, &world, (&sampler, flows), stall);
     let violations: Vec<_> = result.violations().cloned().collect();
     if violations.is_empty() { Ok(result) } else { Err(RunError::Ledger(violations)) }
 }
@@ -130,26 +133,24 @@ impl Headway {
     fn new(limit: Time) -> Self {
         Self { limit, next: limit / Self::LOOKS, furthest: -1.0, since: Time::ZERO }
     }
-    fn look(&mut self, world: &World) -> Result<(), RunError> {
+    fn look(&mut self, world: &World) -> Option<Stall> {
         let now = world.now();
         if self.limit == Time::ZERO || now < self.next {
-            return Ok(());
+            return None;
         }
         self.next = now.saturating_add(self.limit / Self::LOOKS);
-        let Some(driver) = world.driver() else { return Ok(()) };
+        let driver = world.driver()?;
         match driver.cluster.mapreduce().headway(now) {
-            Some(far) if far <= self.furthest => {
-                if now.saturating_sub(self.since) < self.limit {
-                    return Ok(());
-                }
-                let waits = driver.cluster.waits(now);
-                Err(RunError::Stalled(Stall { since: self.since, at: now, waits }))
-            }
+            Some(far) if far <= self.furthest => (now.saturating_sub(self.since) >= self.limit).then(|| Stall {
+                since: self.since,
+                at: now,
+                waits: driver.cluster.waits(now),
+            }),
             // Between jobs there is nothing to get on with.
             far => {
                 self.furthest = far.unwrap_or(self.furthest);
                 self.since = now;
-                Ok(())
+                None
             }
         }
     }

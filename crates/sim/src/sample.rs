@@ -8,7 +8,7 @@ use crate::world::World;
 use des::Occupancy;
 use hadoop::NodeId;
 use net::LinkId;
-use units::{BitRate, Bytes, Time};
+use units::{BitRate, Bytes, Energy, Time};
 use wifi::mac::{MacConfig, Station, StationId};
 use wifi::phy::Mode;
 use wifi::rate::RateSpec;
@@ -33,6 +33,8 @@ struct Step {
     links: Vec<LinkReading>,
     cores: Vec<Time>,
     disks: Vec<Time>,
+    /// What radios have drawn, where that is known.
+    radios: Vec<Energy>,
     retransmissions: u64,
     timeouts: u64,
     traffic: Vec<Option<TrafficLook>>,
@@ -91,6 +93,7 @@ impl Sampler {
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
             disks: driver
                 .map_or_else(Vec::new, |driver| driver.hosts.disks(now).map(|(_, _, disk)| disk.busy).collect()),
+            radios: radios(world, nodes),
             retransmissions,
             timeouts,
             traffic: world.traffic_looks().collect(),
@@ -135,6 +138,9 @@ impl Sampler {
             master.pushed_series = self.steps_of(pushed).map(|n| n as u32).collect();
             master.zero_window_series = self.steps_of(|step| step.master.zero_windows).map(|n| n as u32).collect();
         }
+        for (index, node) in result.nodes.iter_mut().enumerate() {
+            node.radio_power = self.powers(|step| step.radios.get(index).copied());
+        }
         let Some(driver) = world.driver() else { return };
         for (index, node) in result.nodes.iter_mut().enumerate() {
             let Node { cpu_utilisation, .. } = node;
@@ -155,11 +161,29 @@ impl Sampler {
         })
     }
 
+    /// The mean power of each step in watts, of a sum of energy that is known in all steps or in none.
+    fn powers(&self, read: impl Fn(&Step) -> Option<Energy>) -> Vec<f32> {
+        if self.steps.iter().any(|step| read(step).is_none()) {
+            return Vec::new();
+        }
+        let length = self.interval.as_secs_f64();
+        let drawn = self.steps_of(|step| read(step).map_or(0, Energy::as_nj));
+        drawn.map(|nj| (nj as f64 * 1e-9 / length) as f32).collect()
+    }
+
     /// The part of each step that a busy time took up, of `whole` things that can be busy at once.
     fn shares(&self, read: impl Fn(&Step) -> Time, whole: f64) -> Vec<f32> {
         let length = self.interval.as_ps() as f64 * whole;
         self.steps_of(|step| read(step).as_ps()).map(|busy| (busy as f64 / length) as f32).collect()
     }
+}
+
+/// What the radios of all nodes have drawn so far; nothing where nodes are not on the air or what they draw is not known.
+fn radios(world: &World, nodes: u32) -> Vec<Energy> {
+    let Some(meters) = world.meters().filter(|_| world.transport().air().is_some()) else { return Vec::new() };
+    let radio =
+        |node| meters.get(node).map_or_else(Energy::default, |meter| meter.radio(world.now(), world.used(node)));
+    (0..nodes).map(radio).collect()
 }
 
 /// Time for which a link has transmitted. Behind a token bucket the bucket's rate is the link's, however fast the wire.

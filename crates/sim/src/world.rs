@@ -2,9 +2,10 @@
 
 use crate::AirSpec;
 use crate::cluster::{self, Driver, Outside};
-use crate::energy::{Look, Meters};
+use crate::energy::{Look, Meters, Used};
 use crate::hosts;
 use crate::results::TrafficOutcome;
+use crate::throttle;
 use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficLook, TrafficSpec};
 use crate::transport::{GATE, Owner, TIMER, Transport, Upcall};
 use des::EventQueue;
@@ -23,6 +24,9 @@ const FAULT: u8 = 6;
 const PAUSE: u8 = 7;
 /// Event kind: a node's battery may be empty.
 const BATTERY: u8 = 13;
+
+/// Event kind: time to look at nodes' charges, and at what slows processors down.
+const LOOK: u8 = 14;
 
 /// Something that changes at a given time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -109,6 +113,8 @@ pub struct World {
     changes: Vec<(Time, Change)>,
     /// Where it is known what nodes draw.
     meters: Option<Meters>,
+    /// Nodes tell their charge in their heartbeats.
+    tells_charges: bool,
     /// Reused for what the transport has to tell.
     upcalls: Vec<Upcall>,
 }
@@ -139,6 +145,7 @@ impl World {
             air: spec.air.clone(),
             changes: spec.changes.clone(),
             meters: None,
+            tells_charges: false,
             upcalls: Vec::new(),
             events,
         })
@@ -151,8 +158,12 @@ impl World {
         self.driver = Some(driver);
     }
 
-    /// Counts what nodes draw; one whose battery is empty goes down.
-    pub(crate) fn add_meters(&mut self, meters: Meters) {
+    /// Counts what nodes draw; one whose battery is empty goes down. Heartbeats tell charges if `told`.
+    pub(crate) fn add_meters(&mut self, meters: Meters, told: bool) {
+        self.tells_charges = told;
+        if told || meters.has_governors() {
+            self.events.push(Time::ZERO, LOOK, 0, 0);
+        }
         for (node, at) in meters.batteries() {
             self.events.push(at, BATTERY, node, 0);
         }
@@ -184,6 +195,7 @@ impl World {
                 WARM => self.traffic.on_warm(&self.transport),
                 FAULT => self.apply(self.changes[event.index as usize].1),
                 BATTERY => self.look_at_battery(event.index),
+                LOOK => self.look_at_nodes(),
                 PAUSE if event.index == self.pauses => return self.is_finished(),
                 cluster::TIMER | hosts::PROCESSOR | hosts::STORE => {
                     if let Some(driver) = &mut self.driver {
@@ -233,16 +245,35 @@ impl World {
     }
 
     fn look_at_battery(&mut self, node: u32) {
-        let used = self.core_time(node);
+        let used = used(self.now, node, self.driver.as_ref(), &self.transport);
         match self.meters.as_mut().and_then(|meters| meters.look(self.now, node, used)) {
             Some(Look::At(at)) => self.events.push(at, BATTERY, node, 0),
             Some(Look::Empty) => self.apply(Change::Node { node, up: false }),
             None => {}
         }
     }
-    /// Core time that a node has used.
-    pub(crate) fn core_time(&self, node: u32) -> Time {
-        self.driver.as_ref().map_or(Time::ZERO, |driver| driver.hosts.used(self.now, NodeId(node)))
+    /// Every so often: processors slow down or no longer do, and nodes have their charge to tell.
+    fn look_at_nodes(&mut self) {
+        let (Some(meters), Some(driver)) = (&mut self.meters, &mut self.driver) else { return };
+        let now = self.now;
+        for node in 0..self.transport.topology().hosts().len() as u32 {
+            let used = used(now, node, Some(&*driver), &self.transport);
+            let clock = meters.govern(now, node, used);
+            let level = meters.get(node).and_then(|meter| meter.level(now, used)).filter(|_| self.tells_charges);
+            if let Some(factor) = clock {
+                driver.hosts.set_clock(now, NodeId(node), factor, &mut self.events);
+            }
+            if let Some(level) = level {
+                let level = (level * 1000.0) as u16;
+                let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
+                driver.feed(now, Input::Charge { node: NodeId(node), level }, outside);
+            }
+        }
+        self.events.push(now + throttle::LOOK, LOOK, 0, 0);
+    }
+    /// What a node has used of its processor and its radio.
+    pub(crate) fn used(&self, node: u32) -> Used<'_> {
+        used(self.now, node, self.driver.as_ref(), &self.transport)
     }
     pub(crate) fn meters(&self) -> Option<&Meters> {
         self.meters.as_ref()
@@ -313,4 +344,9 @@ impl World {
     pub fn traffic_outcomes(&self) -> Vec<TrafficOutcome> {
         self.traffic.outcomes(self.now, &self.transport)
     }
+}
+
+fn used<'a>(now: Time, node: u32, driver: Option<&Driver>, transport: &'a Transport) -> Used<'a> {
+    let cores = driver.map_or(Time::ZERO, |driver| driver.hosts.used(now, NodeId(node)));
+    Used { cores, radio: transport.radio_times(node) }
 }

@@ -3,7 +3,7 @@
 use des::EventQueue;
 use hadoop::{End, Tag};
 use net::{ARRIVAL, Discipline, FqCodelSpec, Limit, LinkId, LinkSpec, TRANSMISSION_DONE, Topology};
-use sim::transport::{GATE, Handle, Message, Open, Owner, TIMER, Transport};
+use sim::transport::{GATE, Handle, Happened, Message, Open, Owner, TIMER, Transport};
 use tcp::{Config, InjectionLimits};
 use units::{BitRate, Bytes, Time};
 
@@ -185,4 +185,76 @@ fn acknowledgements_pass_a_full_queue_and_connections_end() {
     run.transport.close(run.now, run.flows[0], End::Server, &mut run.events);
     run.run(Time::from_secs(30));
     assert_eq!(run.transport.open_connections(), 0);
+}
+
+/// What an application may write ahead of TCP bounds what stands in its socket, and nothing else: throughput, the queue and its losses are the same.
+#[test]
+fn a_limit_on_what_is_not_sent_bounds_the_socket_and_not_the_queue() {
+    let limit = Bytes::new(16_384);
+    let run = |limited: bool, watched: InjectionLimits| {
+        let mut run = Run::new(watched, Discipline::DropTail, 50);
+        if limited {
+            run.transport.set_unsent_limit(limit);
+        }
+        for _ in 0..3 {
+            run.send(1, 20_000_000);
+        }
+        run.run(Time::from_secs(10));
+        run
+    };
+    let (free, limited) = (run(false, InjectionLimits::default()), run(true, InjectionLimits::default()));
+    assert_eq!(free.transport.most_unsent(), Bytes::new(20_000_000));
+    assert_eq!(limited.transport.most_unsent(), limit);
+    assert!(free.longest == 50 && limited.longest == 50 && free.drops() > 0 && limited.drops() > 0);
+    within(limited.received().iter().sum(), free.received().iter().sum(), 0.01);
+    // Beside a limit on the queue each holds what it is for.
+    let both = run(true, packets(20));
+    assert_eq!((both.transport.most_unsent(), both.longest, both.drops()), (limit, 20, 0));
+    within(both.received().iter().sum(), capacity(Time::from_secs(10)), 0.01);
+}
+
+/// Messages and the end of a stream wait their turn: all are delivered in order, and connections end; one whose node goes down, or that is aborted, leaves
+/// nothing behind.
+#[test]
+fn what_waits_to_be_written_is_written_in_order_and_then_the_end() {
+    let mut run = Run::new(InjectionLimits::default(), Discipline::DropTail, 50);
+    run.transport.set_unsent_limit(Bytes::new(4_096));
+    for _ in 0..3 {
+        run.send(1, 100_000);
+    }
+    let mut upcalls = Vec::new();
+    for (flow, tag) in [(0, 2), (1, 2), (2, 2), (0, 3)] {
+        let message = Message::new(Bytes::new(50_000), Tag(tag));
+        run.transport.send(run.now, run.flows[flow], End::Client, message, &mut run.events);
+    }
+    run.transport.close(run.now, run.flows[0], End::Client, &mut run.events);
+    run.run(Time::from_ms(50));
+    run.transport.abort(run.now, run.flows[1], End::Client, &mut run.events);
+    run.transport.node_down(run.now, 0, &mut run.events);
+    run.transport.node_up(run.now, 0, &mut run.events);
+    run.send(2, 60_000);
+    run.transport.close(run.now, run.flows[3], End::Client, &mut run.events);
+    run.run(Time::from_secs(5));
+    assert_eq!(run.transport.received(run.flows[3], End::Server), Some(60_000));
+    run.transport.take_upcalls(&mut upcalls);
+    let mut again = Run::new(InjectionLimits::default(), Discipline::DropTail, 50);
+    again.transport.set_unsent_limit(Bytes::new(4_096));
+    again.send(1, 100_000);
+    for tag in [2, 3] {
+        let message = Message::new(Bytes::new(50_000), Tag(tag));
+        again.transport.send(again.now, again.flows[0], End::Client, message, &mut again.events);
+    }
+    again.transport.close(again.now, again.flows[0], End::Client, &mut again.events);
+    again.run(Time::from_secs(5));
+    upcalls.clear();
+    again.transport.take_upcalls(&mut upcalls);
+    let told: Vec<Happened> = upcalls.iter().map(|upcall| upcall.what).collect();
+    let delivered = [1, 2, 3].map(|tag| Happened::Delivered(End::Server, Tag(tag)));
+    let order: Vec<_> = told.iter().copied().filter(|what| matches!(what, Happened::Delivered(..))).collect();
+    assert_eq!(order, delivered);
+    let place = |what: Happened| told.iter().position(|other| *other == what).unwrap();
+    assert!(place(Happened::PeerClosed(End::Server)) > place(delivered[2]));
+    again.transport.close(again.now, again.flows[0], End::Server, &mut again.events);
+    again.run(Time::from_secs(90));
+    assert_eq!(again.transport.open_connections(), 0);
 }

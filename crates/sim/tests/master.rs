@@ -1,7 +1,7 @@
 //! A weak master: what its one reader does not take in time closes windows, and what follows from that; jobs that get nowhere.
 
 use sim::RunError;
-use sim::results::{JobState, Master, RunResult};
+use sim::results::{JobState, Master, RunResult, Stall, to_json};
 use sim::scenario::Scenario;
 use std::ops::ControlFlow;
 
@@ -26,6 +26,18 @@ fn run(sets: &[&str]) -> (RunResult, Master) {
     let result = try_run(TABLETS, sets).unwrap_or_else(|error| panic!("{error}"));
     let master = result.master.clone().unwrap();
     (result, master)
+}
+
+/// Why a run was given up, and that in words. Its books balance, its job has failed with the reason, and all of it stands in `result.json`.
+fn stalled(result: &RunResult) -> (&Stall, String) {
+    let stall = result.stall.as_ref().expect("given up");
+    assert!(result.violations().next().is_none());
+    let job = &result.jobs[0];
+    assert_eq!((job.state, job.finish, &job.reason), (JobState::Failed, None, &stall.reason()));
+    assert_eq!(result.ended_at, stall.at);
+    let json = to_json(result);
+    assert!(json.contains("\"stalled\"") && json.contains(&format!("\"who\": \"{}\"", stall.waits[0].who)), "{json}");
+    (stall, stall.to_string())
 }
 
 /// A receive buffer of 2 KB for each connection: a heartbeat with the counters of two tasks is longer.
@@ -115,8 +127,8 @@ fn an_impatient_and_slow_master_loses_nodes_that_live() {
     for result in [&fast, &patient] {
         assert_eq!((result.jobs[0].state, lost(result)), (JobState::Succeeded, 0));
     }
-    let error = try_run(TABLETS, &[SMALL, slow, impatient, "run.no-progress='8 min'"]).unwrap_err();
-    let RunError::Stalled(stall) = &error else { panic!("{error}") };
+    let (result, _) = run(&[SMALL, slow, impatient, "run.no-progress='8 min'"]);
+    let (stall, error) = stalled(&result);
     // By then the patient one is done. Its maps have been tried again and again.
     assert!(stall.at > patient.ended_at + patient.ended_at / 2, "{error}");
     let waits: Vec<String> = stall.waits.iter().map(ToString::to_string).collect();
@@ -129,8 +141,8 @@ fn an_impatient_and_slow_master_loses_nodes_that_live() {
 fn a_job_that_gets_nowhere_fails_with_who_waits_for_what() {
     // No worker can reach the master, ever.
     let text = format!("{TABLETS}\nfaults = [{{ at = '0 s', link = 'master' }}]");
-    let error = try_run(&text, &["run.no-progress='30 min'"]).unwrap_err();
-    let RunError::Stalled(stall) = &error else { panic!("{error}") };
+    let result = try_run(&text, &["run.no-progress='30 min'"]).unwrap();
+    let (stall, error) = stalled(&result);
     assert!(stall.since.as_secs_f64() < 120.0 && stall.at.as_secs_f64() < 2000.0, "{error}");
     let waits: Vec<String> = stall.waits.iter().map(ToString::to_string).collect();
     let says = |who: &str, what: &str| waits.iter().any(|wait| wait.starts_with(who) && wait.contains(what));
@@ -141,7 +153,7 @@ fn a_job_that_gets_nowhere_fails_with_who_waits_for_what() {
     }
     // Without the limit it is over when its time is.
     let result = try_run(&text, &["run.no-progress='0 s'", "run.until='3 h'"]).unwrap();
-    assert_eq!(result.jobs[0].state, JobState::Unfinished);
+    assert_eq!((result.jobs[0].state, result.stall), (JobState::Unfinished, None));
 }
 
 #[test]

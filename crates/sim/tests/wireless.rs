@@ -210,6 +210,18 @@ fn what_cannot_be_is_said() {
         ("network = { topology = \"wifi\", wifi = { propagation = { exponent = -2.0 } } }", "-2 is out of range"),
         ("network = { topology = \"wifi\", wifi = { power-save = {} } }", "it is for mode infrastructure"),
         (
+            "network = { topology = \"wifi\", wifi = { propagation = { fading = \"correlated\", m = 1.5 } } }",
+            "is a sum of so many independent ones",
+        ),
+        (
+            "network = { topology = \"wifi\", wifi = { driver = { chip-bytes = \"3 KB\", chip-time = \"1 ms\" } } }",
+            "limited in bytes or in time",
+        ),
+        (
+            "network = { topology = \"wifi\", wifi = { propagation = { around = \"1 m/s\" } } }",
+            "only correlated fading has it",
+        ),
+        (
             "network = { topology = \"wifi\" }\nmobility = { node = [{ node = \"master\", at = [\"60 m\", \"1 m\"] }] }",
             "outside the area of 50 m by 50 m",
         ),
@@ -262,4 +274,91 @@ fn nodes_join_their_access_point() {
     assert!(bytes(&points) > 60_000_000, "{} B relayed", bytes(&points));
     assert_eq!(bytes(&points), bytes(&nodes));
     assert!(nodes.iter().all(|node| node.used < points[0].used));
+}
+
+/// What a station has put on the air, by the record of frames.
+fn frames_from(result: &RunResult, station: u32, from: f64, to: f64) -> usize {
+    let frames = &result.field.as_ref().unwrap().frames;
+    let within = |at: f64| (from..to).contains(&at);
+    frames.iter().filter(|frame| frame.from == station && within(frame.at.as_secs_f64())).count()
+}
+
+/// A node that crashes takes its radio with it: nothing is heard of it until it is back, all packets are accounted for, and the job is done with what is left.
+#[test]
+fn a_node_that_crashes_falls_silent() {
+    let text = TABLETS.replace("replication = 1", "replication = 2, recheck = \"5 s\", heartbeat = \"1 s\"");
+    let text = text.replace("reducers = 1", "reducers = 1, node-expiry = \"20 s\"");
+    for (mode, routing) in [("ad-hoc", "none"), ("infrastructure", "none"), ("ad-hoc", "aodv"), ("ad-hoc", "olsr")] {
+        let wifi = format!("mode = \"{mode}\", routing = \"{routing}\", frames-from = \"39.5 s\", range = ");
+        let text = text.replace("range = ", &wifi);
+        let fault = "faults = [{ at = \"40 s\", node = \"worker-2\", down-for = \"30 s\" }]";
+        let result = run(&format!("{fault}\n{text}"));
+        let title = format!("{mode}, {routing}");
+        assert!(result.violations().next().is_none(), "{title}");
+        assert_eq!(result.jobs[0].state, JobState::Succeeded, "{title}: {}", result.jobs[0].reason);
+        assert!(result.ended_at.as_secs_f64() > 75.0, "{title}: it ended at {}", result.ended_at);
+        // The record has 20,000 frames, a second or more of what goes on.
+        let last = result.field.as_ref().unwrap().frames.last().unwrap().at.as_secs_f64().min(70.0);
+        assert!(last > 40.3 && frames_from(&result, 2, 39.5, 40.0) > 2, "{title}: {last}");
+        assert_eq!(frames_from(&result, 2, 40.0, last), 0, "{title}");
+        assert!(frames_from(&result, 1, 40.0, last) > 2, "{title}");
+        let radio = result.nodes[2].radio.unwrap();
+        assert_eq!(radio.off.as_secs_f64(), 30.0, "{title}");
+        let total = radio.transmit + radio.receive + radio.listen + radio.sleep + radio.off;
+        assert_eq!(total, result.ended_at, "{title}");
+        let kinds =
+            |kind: &str| result.events.iter().filter(|event| event.kind == kind && event.node == Some(2)).count();
+        let joined = if mode == "infrastructure" { (2, 1) } else { (0, 0) };
+        assert_eq!((kinds("associated"), kinds("disassociated")), joined, "{title}");
+    }
+}
+
+/// Where what moves around nodes is so fast that each attempt at a frame meets a fade of its own, the MAC gives up as many as where each is drawn.
+#[test]
+fn fading_in_fast_surroundings_is_as_if_drawn_for_each_frame() {
+    let lost = |fading: &str| {
+        let text = format!(
+            r#"
+            cluster = {{ workers = 1 }}
+            network = {{ topology = "wifi", wifi = {{ standard = "a", rate-control = "fixed", rate = "12 Mbit/s", range = "100 m", propagation = {{ {fading} }} }} }}
+            mobility = {{ area = ["100 m", "100 m"], node = [{{ node = "master", at = ["10 m", "10 m"] }}, {{ node = "worker-1", at = ["75 m", "10 m"] }}] }}
+            traffic = [{{ kind = "long", to = "master" }}]
+            run = {{ until = "20 s" }}
+            "#
+        );
+        let result = run(&text);
+        assert!(result.violations().next().is_none());
+        let link = result.links.iter().find(|link| link.name == "worker-1 -> air").unwrap();
+        link.lost as f64 / (link.packets + link.lost) as f64
+    };
+    let frame = lost("fading = \"rayleigh\"");
+    let fast = lost("fading = \"correlated\", around = \"50 m/s\"");
+    assert!(frame > 0.01 && (fast / frame - 1.0).abs() < 0.2, "{frame} drawn per frame, {fast} in fast surroundings");
+}
+
+/// What a driver gives its chip decides where packets wait: with a budget of bytes or of time on the air, where the host sees them.
+#[test]
+fn a_budget_leaves_packets_where_the_host_sees_them() {
+    let queue = |driver: &str| {
+        let text = format!(
+            r#"
+            cluster = {{ workers = 1 }}
+            network = {{ topology = "wifi", wifi = {{ standard = "n", rate-control = "fixed", rate = "6.5 Mbit/s", queue = {{ packets = 500 }}, driver = {{ chip = 64, {driver} }} }} }}
+            tcp = {{ receive-buffer = "150 KB" }}
+            traffic = [{{ kind = "long", to = "master" }}]
+            run = {{ until = "10 s" }}
+            "#
+        );
+        let result = run(&text);
+        assert!(result.violations().next().is_none());
+        let link = result.links.iter().find(|link| link.name == "worker-1 -> air").unwrap();
+        (link.queue_mean, result.traffic[0].goodput.as_bps() as f64)
+    };
+    let (frames, whole) = queue("");
+    // 64 frames are 96 KB, and 118 ms at this rate.
+    for budget in ["chip-bytes = \"15 KB\"", "chip-time = \"20 ms\""] {
+        let (queued, goodput) = queue(budget);
+        assert!(queued > frames + 15.0, "{budget}: {queued} packets wait in the host, {frames} without");
+        assert!((goodput / whole - 1.0).abs() < 0.1, "{budget}: {goodput} bit/s, {whole} without");
+    }
 }

@@ -108,7 +108,6 @@ impl From<RunError> for Failure {
         match error {
             RunError::Interrupted => Self::Interrupted,
             RunError::Scenario(message) => Self::Input(message),
-            RunError::Stalled(stall) => Self::Job(stall.to_string()),
             RunError::Ledger(_) => Self::Internal(error.to_string()),
         }
     }

@@ -84,6 +84,9 @@ fn once(
         }
         emit(&format!("\nresults: {0}, the page: {0}/report.html\n", target.display()))?;
     }
+    if let Some(stall) = &result.stall {
+        return Err(Failure::Job(stall.to_string()));
+    }
     result.jobs.iter().try_for_each(failed)
 }
 

@@ -2,9 +2,9 @@
 
 use crate::compare::fit;
 use sim::report::Comparison;
-use sim::results::{AttemptState, Job, RunResult, TaskKind, TrafficOutcome, Waiting};
+use sim::results::{AttemptState, EnergyUse, Job, NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting};
 use std::fmt::Write;
-use units::{Bytes, Time};
+use units::{Bytes, Energy, Time};
 
 /// The summary of a run.
 pub fn of(result: &RunResult) -> String {
@@ -16,6 +16,9 @@ pub fn of(result: &RunResult) -> String {
         of_traffic(&mut text, &result.traffic);
     }
     of_network(&mut text, result);
+    if let Some(energy) = &result.energy {
+        of_energy(&mut text, result, energy);
+    }
     for event in result.events.iter().take(10) {
         let _ = writeln!(text, "  at {:<12} {}", format!("{:.1}", event.at), fit(&event.detail, 80));
     }
@@ -226,6 +229,43 @@ fn of_network(text: &mut String, result: &RunResult) {
             quantile(0.99),
             link.queue_max
         );
+    }
+}
+
+/// What nodes drew, in all and those that drew most; a job's part of it where there is one.
+fn of_energy(text: &mut String, result: &RunResult, energy: &EnergyUse) {
+    let joules = |energy: Energy| format!("{:.1}", energy.as_joules());
+    let _ = writeln!(
+        text,
+        "\n{:<34} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}",
+        "energy in J", "total", "being on", "screen", "cores", "radio", "battery"
+    );
+    let mut row = |name: &str, parts: [Energy; 4], battery: &str| {
+        let [idle, screen, cores, radio] = parts.map(joules);
+        let total = joules(parts.into_iter().sum());
+        let name = fit(name, 34);
+        let _ = writeln!(text, "{name:<34} {total:>10} {idle:>10} {screen:>10} {cores:>10} {radio:>10} {battery:>8}");
+    };
+    let parts = |node: &NodeEnergy| [node.idle, node.screen, node.processor, node.radio];
+    let sum = |all: [Energy; 4], node: &NodeEnergy| {
+        let one = parts(node);
+        std::array::from_fn(|part| all[part] + one[part])
+    };
+    row("all nodes", energy.nodes.iter().fold([Energy::default(); 4], sum), "");
+    let mut most: Vec<&NodeEnergy> = energy.nodes.iter().collect();
+    most.sort_by_key(|node| std::cmp::Reverse(node.total()));
+    for node in most.into_iter().take(5) {
+        let left = |(whole, left): (Energy, Energy)| format!("{:.1} %", left.as_joules() / whole.as_joules() * 100.0);
+        let battery = node.battery.map_or_else(String::new, left);
+        row(&result.nodes[node.node as usize].name, parts(node), &battery);
+    }
+    for (job, drawn) in result.jobs.iter().zip(&energy.jobs) {
+        if let Some(drawn) = drawn {
+            let _ = writeln!(text, "  job {}: {} J from submission to finish", fit(&job.name, 40), joules(*drawn));
+        }
+    }
+    if let Some(empty) = energy.first_empty() {
+        let _ = writeln!(text, "  the first battery was empty at {empty:.1}");
     }
 }
 

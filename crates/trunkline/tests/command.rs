@@ -307,6 +307,32 @@ fn every_problem_is_shown_under_its_line() {
     }
 }
 
+/// A job that nobody can work on is given up; what it leaves says who waited for what.
+#[test]
+fn a_run_that_gets_nowhere_is_exit_3_and_leaves_its_results() {
+    let scratch = Scratch::new("stalled");
+    let stuck = format!("{JOB}\n[[faults]]\nlink = \"master\"\n[run]\nno-progress = \"20 min\"\n");
+    scratch.file("stuck.toml", &stuck);
+    let output = scratch.trunkline(&["run", "stuck.toml", "--out", "out"]);
+    assert_eq!(code(&output), 3, "{}", said(&output));
+    let errors = said(&output);
+    assert!(errors.contains("no progress from") && errors.contains("waits for"), "{errors}");
+    let text = printed(&output);
+    assert!(text.contains("job terasort: FAILED") && text.contains("no progress from"), "{text}");
+    let out = scratch.0.join("out");
+    let result = json(&fs::read_to_string(out.join("result.json")).expect("a summary"));
+    assert_eq!(result["job"]["state"], "FAILED");
+    assert!(result["job"]["reason"].as_str().expect("a reason").starts_with("no progress from"));
+    let waits = result["stalled"]["waits"].as_array().expect("who waits");
+    assert!(waits.iter().any(|wait| wait["who"] == "job terasort"), "{waits:?}");
+    assert!(result["ledger"].as_array().expect("a ledger").iter().all(|law| law["holds"] == true));
+    let page = fs::read_to_string(out.join("report.html")).expect("a page");
+    assert!(page.contains("\"stalled\"") && page.contains("\"waits\""));
+    for name in ["scenario.toml", "timing.json", "tasks.parquet"] {
+        assert!(out.join(name).is_file(), "{name}");
+    }
+}
+
 #[test]
 fn output_that_cannot_be_written_is_exit_5_and_nothing_is_left() {
     let scratch = Scratch::new("output");

@@ -15,18 +15,20 @@ pub enum RadioState {
     Receive,
     /// Sending.
     Transmit,
+    /// Without power: its node is down.
+    Off,
 }
 
 impl RadioState {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 5] = [Self::Sleep, Self::Idle, Self::Busy, Self::Receive, Self::Transmit];
+    pub const ALL: [Self; 6] = [Self::Sleep, Self::Idle, Self::Busy, Self::Receive, Self::Transmit, Self::Off];
 }
 
 /// What it draws in each state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RadioPower {
     /// By [`RadioState`].
-    pub states: [Power; 5],
+    pub states: [Power; 6],
 }
 
 impl RadioPower {
@@ -37,7 +39,7 @@ impl RadioPower {
     /// it draws 2.9 mA at the battery's 3.7 V, as the Nexus 7's own power profile says (Android, asus/grouper, `wifi.on`).
     pub const fn tablet() -> Self {
         let (sending, receiving) = (Power::from_mw(851), Power::from_mw(278));
-        Self { states: [Power::from_nw(10_730_000), receiving, receiving, receiving, sending] }
+        Self { states: [Power::from_nw(10_730_000), receiving, receiving, receiving, sending, Power::from_nw(0)] }
     }
     /// What a state draws.
     pub const fn of(&self, state: RadioState) -> Power {
@@ -50,13 +52,13 @@ impl RadioPower {
 pub struct RadioTimes {
     state: RadioState,
     since: Time,
-    times: [Time; 5],
+    times: [Time; 6],
 }
 
 impl RadioTimes {
     /// From `now` on in `state`.
     pub const fn new(now: Time, state: RadioState) -> Self {
-        Self { state, since: now, times: [Time::ZERO; 5] }
+        Self { state, since: now, times: [Time::ZERO; 6] }
     }
     /// The present state.
     pub const fn state(&self) -> RadioState {

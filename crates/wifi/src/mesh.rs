@@ -193,8 +193,22 @@ impl<P: Copy> Mesh<P> {
             destination: to.0,
             ttl: TTL,
         };
+        if !self.medium.is_on(from) {
+            return self.fail(&datagram, from, Lost::Mac(Reason::Off));
+        }
         self.routers[from.0 as usize].route(now, datagram, None, &mut self.out);
         self.carry(now, from, events);
+        self.settle(now, events);
+    }
+    /// Switches a station and its router off, or on again: what waits there for a route ends, and what it knew of others is forgotten.
+    pub fn set_power(&mut self, now: Time, id: StationId, on: bool, events: &mut EventQueue) {
+        self.medium.set_power(now, id, on, events);
+        if !on {
+            for datagram in self.routers[id.0 as usize].switch_off() {
+                self.fail(&datagram, id, Lost::Mac(Reason::Off));
+            }
+        }
+        self.carry(now, id, events);
         self.settle(now, events);
     }
     /// An event of this module's kind or the medium's has come.
@@ -269,7 +283,8 @@ impl<P: Copy> Mesh<P> {
             self.fail(&datagram, at, Lost::Router(why));
         }
         self.out = out;
-        self.alarms.set(at.0, self.routers[at.0 as usize].deadline());
+        let deadline = if self.medium.is_on(at) { self.routers[at.0 as usize].deadline() } else { Time::MAX };
+        self.alarms.set(at.0, deadline);
     }
 
     /// Hands routers what the medium has brought and lost, until nothing is left.

@@ -28,6 +28,8 @@ struct Field {
     shadowing: f64,
     /// From, to (beyond the last: everyone), category, interval in us.
     flows: Vec<(usize, usize, usize, u64)>,
+    /// Station, when it is switched off in us, for how long.
+    outages: Vec<(usize, u64, u64)>,
 }
 
 fn field() -> impl Strategy<Value = Field> {
@@ -50,7 +52,8 @@ fn field() -> impl Strategy<Value = Field> {
         prop::sample::select(vec![0.0, 6.0]),
         prop::collection::vec((0..9_usize, 0..10_usize, 0..4_usize, 200..20_000_u64), 1..8),
     );
-    (kinds, settings).prop_map(|(kinds, settings)| {
+    let outages = prop::collection::vec((0..9_usize, 0..2_000_000_u64, 1..1_500_000_u64), 0..4);
+    (kinds, settings, outages).prop_map(|(kinds, settings, outages)| {
         let (seed, access_points, stations, standard, rate, policy) = kinds;
         let (mpdus, amsdu, rts, limit, driver, listen, metres, shadowing, flows) = settings;
         let ht = standard.is_ht();
@@ -73,6 +76,7 @@ fn field() -> impl Strategy<Value = Field> {
             metres,
             shadowing,
             flows,
+            outages,
         }
     })
 }
@@ -123,13 +127,22 @@ proptest! {
         let mut next: Vec<Time> = field.flows.iter().map(|(.., interval)| Time::from_us(*interval)).collect();
         let (mut sent, mut ended) = (Vec::new(), BTreeMap::new());
         let (busy, end) = (Time::from_secs(2), Time::from_secs(12));
+        let mut switches: Vec<(Time, StationId, bool)> = Vec::new();
+        for (station, at, length) in &field.outages {
+            let station = StationId((station % total) as u32);
+            switches.extend([(Time::from_us(*at), station, false), (Time::from_us(at + length), station, true)]);
+        }
+        switches.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
         loop {
             let due = next.iter().copied().min().unwrap_or(Time::MAX);
             let at = events.next_time().unwrap_or(Time::MAX);
             if due.min(at) > end {
                 break;
             }
-            if due <= at {
+            if let Some((when, station, on)) = switches.pop_if(|(when, ..)| *when <= due.min(at)) {
+                medium.set_power(when, station, on, &mut events);
+                prop_assert!(medium.ledger().check().is_ok(), "{:?}", medium.ledger());
+            } else if due <= at {
                 let flow = next.iter().position(|next| *next == due).unwrap();
                 let (from, to, category, interval) = field.flows[flow];
                 next[flow] = due + Time::from_us(interval);

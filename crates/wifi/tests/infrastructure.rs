@@ -2,18 +2,15 @@
 
 mod harness;
 
-use des::EventQueue;
-use harness::{area, best_effort, free_space, rest};
+use harness::{PACKET, Run, area, free_space, rest};
 use units::{BitRate, Bytes, Time};
 use wifi::bianchi::{Backoff, Exchange};
 use wifi::energy::RadioState;
 use wifi::mac::{ClientSpec, MacConfig, StationId};
-use wifi::medium::{Medium, Role, StationSpec, WireSpec};
+use wifi::medium::{Role, StationSpec};
 use wifi::mobility::{Mobility, read_setdest};
 use wifi::phy::{Settings, Standard};
 use wifi::propagation::{Dbm, Radio};
-
-const PACKET: u32 = 1_500;
 
 fn ofdm() -> MacConfig {
     let phy = Settings::new(Standard::A);
@@ -26,55 +23,6 @@ fn spec(role: Role, mobility: Mobility) -> StationSpec {
 
 fn client() -> Role {
     Role::Client(ClientSpec::default())
-}
-
-/// A run with a log of what arrived: when, packet, where.
-struct Run {
-    medium: Medium<u32>,
-    events: EventQueue,
-    arrived: Vec<(Time, u32, StationId)>,
-    moves: Vec<(Time, StationId, Option<StationId>)>,
-}
-
-impl Run {
-    fn new(specs: &[StationSpec]) -> Self {
-        let medium = Medium::new(specs, &area(), free_space(), 1).unwrap();
-        let wire = WireSpec { rate: BitRate::from_gbps(1), delay: Time::from_us(50) };
-        let mut medium = medium.with_wire(wire).unwrap();
-        let mut events = EventQueue::new();
-        medium.start(Time::ZERO, &mut events);
-        Self { medium, events, arrived: Vec::new(), moves: Vec::new() }
-    }
-    fn send(&mut self, now: Time, packet: u32, from: u32, to: u32) {
-        let flow = (StationId(from), StationId(to));
-        self.medium.send(now, packet, flow, best_effort(PACKET, from), &mut self.events);
-    }
-    /// Runs up to `until`; `each` is called after every event.
-    fn until(&mut self, until: Time, mut each: impl FnMut(&mut Self, Time)) {
-        while let Some(event) = self.events.pop() {
-            if event.time() > until {
-                self.events.push(event.time(), event.kind(), event.index, event.arg);
-                break;
-            }
-            let now = event.time();
-            self.medium.on_event(&event, &mut self.events);
-            self.arrived.extend(self.medium.take_delivered().map(|delivered| (now, delivered.packet, delivered.at)));
-            self.moves.extend(self.medium.take_moves().map(|(station, ap)| (now, station, ap)));
-            self.medium.take_dropped().for_each(drop);
-            each(self, now);
-        }
-        self.medium.ledger().check().unwrap();
-    }
-    /// Sends a packet every `interval` up to `until`.
-    fn steadily(&mut self, from: u32, to: u32, start: Time, interval: Time, until: Time) {
-        let (mut next, mut packet) = (start, 0);
-        while next <= until {
-            self.until(next, |_, _| {});
-            self.send(next, packet, from, to);
-            packet += 1;
-            next += interval;
-        }
-    }
 }
 
 #[test]

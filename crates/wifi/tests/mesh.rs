@@ -28,12 +28,15 @@ struct Net {
 impl Net {
     /// Stations that hear each other up to 100 m.
     fn new(mobility: Vec<Mobility>, area: &Area, kind: Kind, seed: u64) -> Self {
+        let phy = Settings::new(Standard::A);
+        let mac = MacConfig::new(phy, phy.at_rate(BitRate::from_mbps(12)).unwrap());
+        Self::with_mac(mobility, area, kind, seed, &mac)
+    }
+    fn with_mac(mobility: Vec<Mobility>, area: &Area, kind: Kind, seed: u64, mac: &MacConfig) -> Self {
         let air = Propagation::new(seed, 5.18e9, PathLoss::FreeSpace, Shadowing::None, Fading::None).unwrap();
         let usual = Radio::default();
         let threshold = air.threshold_for(100.0, &usual, &usual).unwrap();
         let radio = Radio { sensitivity: threshold, cca_signal: threshold, ..usual };
-        let phy = Settings::new(Standard::A);
-        let mac = MacConfig::new(phy, phy.at_rate(BitRate::from_mbps(12)).unwrap());
         let specs: Vec<_> = mobility
             .into_iter()
             .map(|mobility| StationSpec { radio, ..StationSpec::new(mobility, mac.clone()) })
@@ -157,6 +160,52 @@ fn a_single_hop_reaches_neighbours_and_no_farther() {
     assert!(matches!(net.failures[0].1, Lost::Router(_) | Lost::Mac(Reason::RetryLimit)));
 }
 
+/// A relay that is switched off takes with it what it had; a way around it is found, where there is one, and over it when it is back.
+#[test]
+fn a_relay_that_is_off_is_gone_around() {
+    for kind in [Kind::Aodv, Kind::Olsr] {
+        let area = Area::new(1000.0, 1000.0).unwrap();
+        let place = |x: f64, y: f64| Mobility::fixed(Position::ground(x, y), &area).unwrap();
+        // From 0 to 2 over 1; else over 3 and 4.
+        let places = vec![place(0.0, 0.0), place(80.0, 0.0), place(160.0, 0.0), place(20.0, 90.0), place(110.0, 80.0)];
+        let mut net = Net::new(places, &area, kind, 3);
+        net.run(Time::from_secs(30));
+        let phase = |net: &mut Net, first: u32| {
+            let before = net.ledger().hops;
+            for packet in first..first + 100 {
+                net.send(packet, 0, 2);
+                let until = net.now + Time::from_ms(100);
+                net.run(until);
+            }
+            let arrived = net.delivered.iter().filter(|(packet, ..)| (first..first + 100).contains(packet)).count();
+            (arrived, net.ledger().hops - before)
+        };
+        assert_eq!(phase(&mut net, 0), (100, 200), "{kind:?}");
+        // With packets in its queue, on their way to the destination.
+        for packet in 900..920 {
+            net.send(packet, 0, 2);
+        }
+        let now = net.now + Time::from_ms(5);
+        net.run(now);
+        net.mesh.set_power(now, StationId(1), false, &mut net.events);
+        net.collect();
+        let off = net.failures.iter().filter(|(_, why)| *why == Lost::Mac(Reason::Off)).count();
+        assert!(off > 0, "{kind:?}: it had packets");
+        let (arrived, hops) = phase(&mut net, 1_000);
+        // OLSR sends into the void until three Hellos are missing, or the MAC says so.
+        assert!(arrived >= 80 && hops >= 3 * arrived as u64, "{kind:?}: {arrived} arrived over {hops} hops");
+        net.mesh.set_power(net.now, StationId(1), true, &mut net.events);
+        net.collect();
+        let until = net.now + Time::from_secs(30);
+        net.run(until);
+        let (arrived, hops) = phase(&mut net, 2_000);
+        assert_eq!((arrived, hops), (100, 200), "{kind:?}: back on the short way");
+        let until = net.now + Time::from_secs(5);
+        net.run(until);
+        assert_eq!(net.ledger().held, 0);
+    }
+}
+
 /// Whether there is a way of hops up to 100 m.
 fn is_connected(places: &[Position], from: u32, to: u32) -> bool {
     let mut reached = vec![from as usize];
@@ -217,4 +266,41 @@ fn routing_finds_most_ways_that_moving_nodes_have() {
 fn the_same_seed_gives_the_same_run() {
     assert_eq!(walkers(Kind::Aodv, 9), walkers(Kind::Aodv, 9));
     assert_eq!(walkers(Kind::Olsr, 9), walkers(Kind::Olsr, 9));
+}
+
+/// Stations of a mesh with block ACK are switched off and on while they talk: every packet is accounted for.
+#[test]
+fn a_mesh_whose_stations_go_off_and_on_accounts_for_every_packet() {
+    for kind in [Kind::SingleHop, Kind::Aodv, Kind::Olsr] {
+        for seed in 0..8 {
+            let area = Area::new(150.0, 150.0).unwrap();
+            let mut random = RandomStream::new(seed, "test", 0);
+            let place =
+                |random: &mut RandomStream| Position::ground(150.0 * random.uniform(), 150.0 * random.uniform());
+            let places = (0..6).map(|_| Mobility::fixed(place(&mut random), &area).unwrap()).collect();
+            let phy = Settings::new(Standard::N5);
+            let mut net = Net::with_mac(places, &area, kind, seed, &MacConfig::new(phy, phy.mcs(2).unwrap()));
+            net.run(Time::from_secs(15));
+            let mut on = [true; 6];
+            for packet in 0..6_000 {
+                let (from, to) = (random.below(6) as u32, random.below(6) as u32);
+                if from != to {
+                    net.send(packet, from, to);
+                }
+                if random.chance(0.01) {
+                    let station = random.below(6) as usize;
+                    on[station] = !on[station];
+                    net.mesh.set_power(net.now, StationId(station as u32), on[station], &mut net.events);
+                    net.collect();
+                    net.ledger();
+                }
+                let until = net.now + Time::from_us(300 + random.below(1_500));
+                net.run(until);
+            }
+            let until = net.now + Time::from_secs(30);
+            net.run(until);
+            assert_eq!(net.ledger().held, 0, "{kind:?}, seed {seed}");
+            assert!(net.delivered.len() > 100, "{kind:?}, seed {seed}: {} delivered", net.delivered.len());
+        }
+    }
 }

@@ -187,7 +187,7 @@ impl Hdfs {
             Input::NodeUp { node } if node == ctx.nodes.master() => self.namenode_up(ctx.now),
             Input::NodeUp { node } => self.datanode_up(ctx, node),
             Input::ComputeDone { tag, .. } => self.pipeline_cpu_done(ctx, tag),
-            Input::Start => {}
+            Input::Start | Input::Charge { .. } => {}
         }
     }
 

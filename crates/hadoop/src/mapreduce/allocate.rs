@@ -144,7 +144,7 @@ impl MapReduce {
             let pinned = self.config.replay.as_ref().and_then(|replay| replay.master);
             let wrong = pinned
                 .is_some_and(|(host, at)| host != node || self.jobs[number].record.submit.saturating_add(at) > ctx.now);
-            if wrong || !self.fits(node, Role::Master) {
+            if wrong || !self.fits(node, Role::Master) || self.leaves(ctx, job, node, Role::Master) {
                 return None;
             }
             self.yarn.apps[number].wants_master = false;
@@ -155,8 +155,10 @@ impl MapReduce {
         }
         let anywhere = off_switch < self.config.yarn.off_switch_per_heartbeat;
         let app = &self.yarn.apps[number];
-        let useful = |kind: TaskKind| !app.useless[kind as usize].contains(&node);
-        let (for_maps, for_reduces) = (useful(TaskKind::Map), useful(TaskKind::Reduce));
+        let useful = |kind: TaskKind, role: Role| {
+            !app.useless[kind as usize].contains(&node) && !self.leaves(ctx, job, node, role)
+        };
+        let (for_maps, for_reduces) = (useful(TaskKind::Map, Role::Map), useful(TaskKind::Reduce, Role::Reduce));
         if app.again && app.asks.any > 0 && anywhere && for_maps && self.fits(node, Role::Map) {
             return Some((self.hand_out(ctx, job, node, Role::Map), Role::Map, Locality::Remote));
         }
@@ -188,6 +190,10 @@ impl MapReduce {
         self.yarn.apps[number].missed.assigned(locality);
         Some((self.hand_out(ctx, job, node, Role::Map), Role::Map, locality))
     }
+    /// Whether a job leaves a node alone for its battery, while others can give it such a container.
+    fn leaves(&self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> bool {
+        self.spares(ctx, job, node, |other| self.fits(other, role))
+    }
     fn hand_out(&mut self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> u32 {
         let (memory, vcores) = self.request(role);
         let number = self.yarn.containers.len() as u32;
@@ -203,6 +209,7 @@ impl MapReduce {
             ended: false,
         };
         self.yarn.containers.push(container);
+        self.note_served(ctx, job, node, |this, other| this.fits(other, role));
         let free = &mut self.yarn.nodes[node.0 as usize];
         free.memory -= memory;
         free.vcores -= vcores;

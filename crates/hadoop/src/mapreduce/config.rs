@@ -30,6 +30,8 @@ pub struct MapReduceConfig {
     pub generation: Generation,
     /// `yarn.resourcemanager.scheduler.class`, `mapred.jobtracker.taskScheduler`.
     pub policy: Policy,
+    /// Whether workers with little charge are spared, and how.
+    pub spare: Option<super::SpareConfig>,
 
     /// `mapreduce.task.io.sort.mb`, `io.sort.mb` (100 MB): the map's sort buffer.
     pub sort_buffer: Bytes,
@@ -212,6 +214,7 @@ impl Default for MapReduceConfig {
             jobs: Vec::new(),
             generation: Generation::Yarn,
             policy: Policy::Fifo,
+            spare: None,
             sort_buffer: Bytes::from_mib(100),
             spill_percent: 0.80,
             record_percent: 0.05,

@@ -83,6 +83,10 @@ impl JobTracker {
             random: RandomStream::new(seed, "hadoop1/heartbeat-phase", 0),
         }
     }
+    /// Whether the JobTracker hears of a node.
+    pub fn is_heard(&self, node: NodeId) -> bool {
+        self.trackers[node.0 as usize].heard.is_some()
+    }
     /// Map completion events that a node's TaskTracker has.
     pub fn events_known(&self, node: NodeId, job: JobId) -> usize {
         self.trackers[node.0 as usize].events.get(&job).map_or(0, |events| events.known)
@@ -262,6 +266,7 @@ impl MapReduce {
 
     /// A heartbeat is at the JobTracker: statuses are read, then free slots are filled.
     fn jt_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, node: NodeId) {
+        self.charges.tell(node);
         let tracker = &mut self.tracker.trackers[node.0 as usize];
         tracker.heard = Some(ctx.now);
         if std::mem::replace(&mut tracker.known_life, tracker.life) != tracker.life {
@@ -286,16 +291,19 @@ impl MapReduce {
     fn fill_slots(&mut self, ctx: &mut Context, node: NodeId) {
         for kind in [TaskKind::Map, TaskKind::Reduce] {
             for _ in 0..self.config.hadoop1.tasks_per_heartbeat {
-                let tracker = &self.tracker.trackers[node.0 as usize];
-                let (slots, used) = match kind {
-                    TaskKind::Map => (self.config.hadoop1.map_slots, tracker.maps.len()),
-                    TaskKind::Reduce => (self.config.hadoop1.reduce_slots, tracker.reduces.len()),
-                };
-                if used >= slots as usize || !self.fill_slot(ctx, node, kind) {
+                if !self.has_free_slot(node, kind) || !self.fill_slot(ctx, node, kind) {
                     break;
                 }
             }
         }
+    }
+    fn has_free_slot(&self, node: NodeId, kind: TaskKind) -> bool {
+        let tracker = &self.tracker.trackers[node.0 as usize];
+        let (slots, used) = match kind {
+            TaskKind::Map => (self.config.hadoop1.map_slots, tracker.maps.len()),
+            TaskKind::Reduce => (self.config.hadoop1.reduce_slots, tracker.reduces.len()),
+        };
+        used < slots as usize
     }
     fn fill_slot(&mut self, ctx: &mut Context, node: NodeId, kind: TaskKind) -> bool {
         let shares = (0..self.jobs.len())
@@ -311,7 +319,10 @@ impl MapReduce {
             })
             .collect();
         for number in order(self.config.policy, shares) {
-            if self.jobs[number].wanted(kind) == 0 {
+            let job = JobId(number as u32);
+            if self.jobs[number].wanted(kind) == 0
+                || self.spares(ctx, job, node, |other| self.has_free_slot(other, kind))
+            {
                 continue;
             }
             let farthest = if kind == TaskKind::Map && self.delays() {
@@ -319,7 +330,6 @@ impl MapReduce {
             } else {
                 Locality::Remote
             };
-            let job = JobId(number as u32);
             let Some((kind, task, locality)) = self.take_task(ctx, job, node, kind == TaskKind::Reduce, farthest)
             else {
                 continue;
@@ -327,6 +337,7 @@ impl MapReduce {
             if let Some(locality) = locality {
                 self.tracker.waits[number].assigned(locality);
             }
+            self.note_served(ctx, job, node, |this, other| this.has_free_slot(other, kind));
             let id = self.place(Placement { job, kind, task, node, locality, allocated: ctx.now });
             let tracker = &mut self.tracker.trackers[node.0 as usize];
             match kind {

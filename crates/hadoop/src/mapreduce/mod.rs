@@ -14,6 +14,7 @@ pub mod merge;
 mod reduce;
 mod scheduler;
 mod shuffle;
+mod spare;
 mod speculate;
 mod stall;
 mod stream;
@@ -22,6 +23,7 @@ mod yarn;
 
 pub use config::{Generation, Hadoop1Config, MapReduceConfig, Policy, Replay, ReplayAttempt, YarnConfig};
 pub use job::{JobInput, JobSpec, NamedFile};
+pub use spare::SpareConfig;
 pub use stall::Wait;
 pub(crate) use stall::silent;
 
@@ -36,6 +38,7 @@ use files::JobFiles;
 use hadoop1::JobTracker;
 use job::Job;
 use shuffle::Shuffle;
+use spare::Charges;
 use task::{MapOutput, TASK, op, read_task_tag};
 use units::{Bytes, Time};
 use yarn::Yarn;
@@ -102,6 +105,7 @@ pub struct MapReduce {
     next_disk: Vec<u32>,
     yarn: Yarn,
     tracker: JobTracker,
+    charges: Charges,
     finished: bool,
 }
 
@@ -158,6 +162,7 @@ impl MapReduce {
             shuffle: Shuffle::new(&config, nodes, jobs.len()),
             yarn: Yarn::new(&config, nodes, jobs.len(), seed),
             tracker: JobTracker::new(nodes, jobs.len(), seed),
+            charges: Charges::new(nodes, jobs.len()),
             files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
             config,
             seed,
@@ -237,6 +242,7 @@ impl MapReduce {
                 self.node_down(ctx, node);
             }
             Input::NodeUp { node } => self.node_up(ctx, node),
+            Input::Charge { node, level } => self.charges.set(node, level),
             _ => {
                 let mut news = Vec::new();
                 self.shuffle.on_input(ctx, input, &self.outputs, &mut news);

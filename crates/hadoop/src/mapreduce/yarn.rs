@@ -284,6 +284,7 @@ impl MapReduce {
             self.rm_loses(ctx, hdfs, node);
         }
         self.yarn.nodes[node.0 as usize].heard = Some(ctx.now);
+        self.charges.tell(node);
         for container in self.yarn.managers[node.0 as usize].telling.clone() {
             self.free(container);
         }

@@ -195,6 +195,10 @@ impl World {
     pub fn kill(&mut self, node: NodeId, at: Time) {
         self.at(at, Due::Down(node));
     }
+    /// A node's battery comes to a level, in thousandths.
+    pub fn charge(&mut self, node: NodeId, level: u16, at: Time) {
+        self.at(at, Due::Input(Input::Charge { node, level }));
+    }
     pub fn revive(&mut self, node: NodeId, at: Time) {
         self.at(at, Due::Up(node));
     }

@@ -19,6 +19,9 @@ pub struct ReportData {
     pub end_s: f64,
     /// Jobs in the order of the scenario; none for plain traffic.
     pub jobs: Vec<Job>,
+    /// Of a run that was given up: who waited for what; left out of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<Stalled>,
     /// Packet and TCP counters, in the order to show them.
     pub network: Vec<Count>,
     /// The conservation laws.
@@ -81,6 +84,26 @@ pub struct Job {
     pub bytes: Vec<Count>,
     /// What it waited for, stretch by stretch.
     pub critical_path: Vec<Segment>,
+}
+
+/// Jobs that made no progress.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stalled {
+    /// When they last made some.
+    pub since_s: f64,
+    /// Who waited for what when the run was given up, longest first.
+    pub waits: Vec<Waits>,
+}
+
+/// Somebody waits.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Waits {
+    /// Who.
+    pub who: String,
+    /// For what.
+    pub what: String,
+    /// Since when.
+    pub since_s: f64,
 }
 
 /// A phase of a job.
@@ -189,6 +212,28 @@ pub struct Node {
     pub sent: u64,
     /// Seconds of one core at speed 1.
     pub cpu_work_s: f64,
+    /// What it drew; left out where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Drawn>,
+}
+
+/// What a node drew, in joules.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Drawn {
+    /// In all.
+    pub total_j: f64,
+    /// For being on, its screen aside.
+    pub idle_j: f64,
+    /// For its screen.
+    pub screen_j: f64,
+    /// For the work of its cores.
+    pub cpu_j: f64,
+    /// For its radio.
+    pub radio_j: f64,
+    /// What part of its battery is left, if it has one.
+    pub battery: Option<f64>,
+    /// When that was empty, if it was.
+    pub empty_s: Option<f64>,
 }
 
 /// Task attempts by column.

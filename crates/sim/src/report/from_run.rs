@@ -1,10 +1,12 @@
 //! From a run's results to the page's data.
 
-use super::data::{Attempts, Balance, Count, Flows, Happening, Job, Node, Phase, ReportData, Segment, Traffic};
+use super::data::{
+    Attempts, Balance, Count, Drawn, Flows, Happening, Job, Node, Phase, ReportData, Segment, Stalled, Traffic, Waits,
+};
 use super::{SCHEMA, field, place, series, setup};
 use crate::results::{self, AttemptState, JobState, RunResult, TaskKind, Waiting};
 use crate::scenario::Scenario;
-use units::Time;
+use units::{Energy, Time};
 
 /// Rows of the table of flows that the page can sort.
 const LARGEST_FLOWS: usize = 500;
@@ -32,11 +34,17 @@ impl ReportData {
             scenario: scenario.map(Scenario::to_short_toml).unwrap_or_default(),
             end_s: result.ended_at.as_secs_f64(),
             jobs: result.jobs.iter().enumerate().map(|(number, job)| job_of(job, number, result)).collect(),
+            stalled: result.stall.as_ref().map(stalled),
             network: network(result),
             ledger: result.ledger.iter().map(balance).collect(),
             comparison: None,
             traffic: result.traffic.iter().map(traffic).collect(),
-            nodes: result.nodes.iter().map(node).collect(),
+            nodes: result
+                .nodes
+                .iter()
+                .enumerate()
+                .map(|(number, node)| node_of_page(node, number as u32, result))
+                .collect(),
             field: field::field(result),
             attempts: attempts(result),
             charts: series::charts(result),
@@ -200,13 +208,38 @@ fn traffic(outcome: &results::TrafficOutcome) -> Traffic {
     }
 }
 
-fn node(node: &results::Node) -> Node {
+fn stalled(stall: &results::Stall) -> Stalled {
+    let waits = stall.waits.iter().map(|wait| Waits {
+        who: wait.who.clone(),
+        what: wait.what.clone(),
+        since_s: seconds(wait.since),
+    });
+    Stalled { since_s: seconds(stall.since), waits: waits.collect() }
+}
+
+fn node_of_page(node: &results::Node, number: u32, result: &RunResult) -> Node {
+    let energy = result.energy.iter().flat_map(|energy| &energy.nodes).find(|energy| energy.node == number);
     Node {
         name: node.name.clone(),
         rack: node.rack,
         received: node.interface_received.get(),
         sent: node.interface_sent.get(),
         cpu_work_s: seconds(node.cpu_work),
+        energy: energy.map(drawn),
+    }
+}
+
+fn drawn(energy: &results::NodeEnergy) -> Drawn {
+    // To the millijoule: more than is seen, and short in JSON.
+    let joules = |energy: Energy| (energy.as_joules() * 1e3).round() / 1e3;
+    Drawn {
+        total_j: joules(energy.total()),
+        idle_j: joules(energy.idle),
+        screen_j: joules(energy.screen),
+        cpu_j: joules(energy.processor),
+        radio_j: joules(energy.radio),
+        battery: energy.battery.map(|(whole, left)| left.as_joules() / whole.as_joules()),
+        empty_s: energy.empty.map(seconds),
     }
 }
 

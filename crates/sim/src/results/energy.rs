@@ -22,16 +22,35 @@ pub struct NodeEnergy {
     pub screen: Energy,
     /// For the work of its cores.
     pub processor: Energy,
-    /// What its battery held at first, and at the end.
+    /// For its radio.
+    pub radio: Energy,
+    /// What its battery holds when it is full, and what it held at the end.
     pub battery: Option<(Energy, Energy)>,
     /// When its battery was empty, and the node went down for good.
     pub empty: Option<Time>,
+    /// How long its processor ran slower, hot or low on charge, and how often it began to.
+    pub throttled: (Time, u32),
+}
+
+/// For how long a node's radio did what; together, the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RadioUse {
+    /// It sent.
+    pub transmit: Time,
+    /// It received a frame.
+    pub receive: Time,
+    /// It was awake and did neither.
+    pub listen: Time,
+    /// It slept between beacons.
+    pub sleep: Time,
+    /// Its node was down.
+    pub off: Time,
 }
 
 impl NodeEnergy {
     /// All of it.
     pub fn total(&self) -> Energy {
-        self.idle + self.screen + self.processor
+        self.idle + self.screen + self.processor + self.radio
     }
 }
 

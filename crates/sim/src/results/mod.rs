@@ -10,6 +10,7 @@ mod job;
 mod master;
 mod network;
 mod pcapng;
+mod stall;
 mod statistics;
 mod stripe;
 mod summary;
@@ -17,7 +18,7 @@ mod tables;
 mod traffic;
 mod traffic_view;
 
-pub use energy::{EnergyUse, NodeEnergy};
+pub use energy::{EnergyUse, NodeEnergy, RadioUse};
 pub use field::Field;
 pub use folder::{FlowFile, Folder, FolderError};
 pub use job::{
@@ -27,6 +28,7 @@ pub use job::{
 pub use master::{Master, RpcServer};
 pub use network::{Bond, Disk, Flow, Link, NetworkTotals, Node};
 pub use pcapng::{Capture, Frame};
+pub use stall::Stall;
 pub use statistics::{Estimate, t_quantile};
 pub use stripe::{StreamCountAt, StreamOutcome, StripeOutcome};
 pub use summary::{SCHEMA, to_json};
@@ -46,6 +48,8 @@ pub struct RunResult {
     pub seed: u64,
     /// The simulated time at which the run ended.
     pub ended_at: Time,
+    /// Why it was given up, if it was: its jobs made no progress.
+    pub stall: Option<Stall>,
     /// Jobs in the order in which the scenario lists them.
     pub jobs: Vec<Job>,
     /// Task attempts in the order of their start.

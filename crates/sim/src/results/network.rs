@@ -1,5 +1,6 @@
 //! Flows, links, nodes and disks.
 
+use super::energy::RadioUse;
 use units::{BitRate, Bytes, Time};
 
 /// Sums over the whole network.
@@ -23,6 +24,8 @@ pub struct NetworkTotals {
     pub timeouts: u64,
     /// Times that a receiver closed its window.
     pub zero_windows: u64,
+    /// The most that an application had written to a connection and TCP had not sent.
+    pub most_unsent: Bytes,
 }
 
 /// One TCP connection.
@@ -139,6 +142,10 @@ pub struct Node {
     pub cpu_work: Time,
     /// Share of its cores busy in each step, 0 to 1.
     pub cpu_utilisation: Vec<f32>,
+    /// What its radio did, where it is on the air.
+    pub radio: Option<RadioUse>,
+    /// What its radio drew in each step, in watts; empty where that is not known.
+    pub radio_power: Vec<f32>,
 }
 
 /// A disk of a node or host.

@@ -1,7 +1,10 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
 use super::traffic_view::{TrafficView, traffic_view};
-use super::{Balance, Bond, EnergyUse, Job, JobState, Master, NodeEnergy, RpcServer, RunResult, Waiting};
+use super::{
+    Balance, Bond, EnergyUse, Job, JobState, Master, NodeEnergy, RadioUse, RpcServer, RunResult, Stall, Waiting,
+};
+use hadoop::mapreduce::Wait;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use units::{Energy, Time};
@@ -21,6 +24,9 @@ struct Summary<'a> {
     phases: Vec<PhaseView>,
     bytes: Option<BytesView>,
     jobs: Vec<JobView<'a>>,
+    /// Why the run was given up, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stalled: Option<StallView<'a>>,
     traffic: Vec<TrafficView<'a>>,
     network: NetworkView,
     /// The master node's side of calls.
@@ -54,6 +60,21 @@ struct JobView<'a> {
     critical_path_s: BTreeMap<&'static str, f64>,
 }
 
+/// Jobs that made no progress, and who waited for what, longest first.
+#[derive(Serialize)]
+struct StallView<'a> {
+    since_s: f64,
+    at_s: f64,
+    waits: Vec<WaitView<'a>>,
+}
+
+#[derive(Serialize)]
+struct WaitView<'a> {
+    who: &'a str,
+    waits_for: &'a str,
+    since_s: f64,
+}
+
 #[derive(Serialize)]
 struct PhaseView {
     name: &'static str,
@@ -85,6 +106,7 @@ struct NetworkView {
     retransmissions: u64,
     timeouts: u64,
     zero_windows: u64,
+    most_unsent_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -133,9 +155,12 @@ struct NodeEnergyView<'a> {
     idle_j: f64,
     screen_j: f64,
     cpu_j: f64,
+    radio_j: f64,
     battery_j: Option<f64>,
     battery_left_j: Option<f64>,
     empty_s: Option<f64>,
+    throttled_s: f64,
+    throttled_times: u32,
 }
 
 #[derive(Serialize)]
@@ -163,6 +188,18 @@ struct NodeView<'a> {
     interface_received: u64,
     interface_sent: u64,
     cpu_work_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    radio_s: Option<RadioView>,
+}
+
+/// For how long a node's radio did what.
+#[derive(Serialize)]
+struct RadioView {
+    transmit: f64,
+    receive: f64,
+    listen: f64,
+    sleep: f64,
+    off: f64,
 }
 
 #[derive(Serialize)]
@@ -239,6 +276,7 @@ pub fn to_json(result: &RunResult) -> String {
         phases: result.jobs.first().map(phases).unwrap_or_default(),
         bytes: result.jobs.first().map(bytes),
         jobs,
+        stalled: result.stall.as_ref().map(stall_view),
         traffic: result.traffic.iter().map(traffic_view).collect(),
         network: NetworkView {
             packets: totals.packets,
@@ -250,6 +288,7 @@ pub fn to_json(result: &RunResult) -> String {
             retransmissions: totals.retransmissions,
             timeouts: totals.timeouts,
             zero_windows: totals.zero_windows,
+            most_unsent_bytes: totals.most_unsent.get(),
         },
         master: result.master.as_ref().map(|master| master_view(master, result.ended_at)),
         links: links(result),
@@ -263,6 +302,7 @@ pub fn to_json(result: &RunResult) -> String {
                 interface_received: node.interface_received.get(),
                 interface_sent: node.interface_sent.get(),
                 cpu_work_s: node.cpu_work.as_secs_f64(),
+                radio_s: node.radio.map(radio_view),
             })
             .collect(),
         disks: result
@@ -298,15 +338,28 @@ fn energy_view<'a>(energy: &EnergyUse, result: &'a RunResult) -> EnergyView<'a> 
         idle_j: node.idle.as_joules(),
         screen_j: node.screen.as_joules(),
         cpu_j: node.processor.as_joules(),
+        radio_j: node.radio.as_joules(),
         battery_j: node.battery.map(|(whole, _)| whole.as_joules()),
         battery_left_j: node.battery.map(|(_, left)| left.as_joules()),
         empty_s: node.empty.map(Time::as_secs_f64),
+        throttled_s: node.throttled.0.as_secs_f64(),
+        throttled_times: node.throttled.1,
     };
     EnergyView {
         total_j: energy.total().as_joules(),
         jobs_j: energy.jobs.iter().map(|job| job.map(Energy::as_joules)).collect(),
         first_empty_s: energy.first_empty().map(Time::as_secs_f64),
         nodes: energy.nodes.iter().map(node).collect(),
+    }
+}
+
+fn radio_view(radio: RadioUse) -> RadioView {
+    RadioView {
+        transmit: radio.transmit.as_secs_f64(),
+        receive: radio.receive.as_secs_f64(),
+        listen: radio.listen.as_secs_f64(),
+        sleep: radio.sleep.as_secs_f64(),
+        off: radio.off.as_secs_f64(),
     }
 }
 
@@ -403,6 +456,18 @@ fn job_view(job: &Job) -> JobView<'_> {
             .iter()
             .map(|waiting| (waiting.name(), job.breakdown.of(*waiting).as_secs_f64()))
             .collect(),
+    }
+}
+
+fn wait_view(wait: &Wait) -> WaitView<'_> {
+    WaitView { who: &wait.who, waits_for: &wait.what, since_s: wait.since.as_secs_f64() }
+}
+
+fn stall_view(stall: &Stall) -> StallView<'_> {
+    StallView {
+        since_s: stall.since.as_secs_f64(),
+        at_s: stall.at.as_secs_f64(),
+        waits: stall.waits.iter().map(wait_view).collect(),
     }
 }
 

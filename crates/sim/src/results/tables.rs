@@ -314,6 +314,7 @@ fn samples(result: &RunResult) -> Table {
     let mut series: Vec<(&str, &str, Vec<f64>)> = Vec::new();
     for node in &result.nodes {
         series.push(("cpu", &node.name, node.cpu_utilisation.iter().map(busy).collect()));
+        series.push(("radio-watts", &node.name, node.radio_power.iter().map(busy).collect()));
     }
     for disk in &result.disks {
         series.push(("disk", &disk.name, disk.utilisation.iter().map(busy).collect()));

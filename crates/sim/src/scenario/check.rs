@@ -4,8 +4,8 @@ use super::network::{node_name, node_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Control, Fault, Generation, GraphLink, Job, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, Tcp, TopologyKind,
-    WorkloadKind,
+    Control, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, Tcp,
+    TopologyKind, WorkloadKind,
 };
 use units::{BitRate, Bytes, Quantity};
 
@@ -68,6 +68,7 @@ impl Check<'_> {
             let message = format!("the groups have {} workers together", cluster.workers);
             self.says("cluster.workers", message, "leave `workers` out where there are groups");
         }
+        self.throttles();
         let racks = self.scenario.racks();
         let kind = self.scenario.network.topology;
         let places = matches!(kind, TopologyKind::FatTree | TopologyKind::Dcell | TopologyKind::ParkingLot);
@@ -81,6 +82,30 @@ impl Check<'_> {
                 let topology = self.scenario.network.topology.word();
                 let message = format!("rack {rack} does not exist: topology {topology} has {racks}");
                 self.says(&format!("cluster.group.{i}.rack"), message, "see `network.racks`");
+            }
+        }
+    }
+
+    /// What is hot by its power must say what it draws, and what is low on charge what it holds.
+    fn throttles(&mut self) {
+        let scenario = self.scenario;
+        let own = [
+            ("node".to_owned(), Some(&scenario.node)),
+            ("cluster.master".to_owned(), scenario.cluster.master.as_ref()),
+        ];
+        let groups = scenario.cluster.group.iter().enumerate();
+        let groups = groups.map(|(i, group)| (format!("cluster.group.{i}.node"), group.node.as_ref()));
+        for (path, node) in own.into_iter().chain(groups) {
+            let Some((node, throttle)) = node.and_then(|node| Some((node, node.throttle.as_ref()?))) else { continue };
+            if throttle.sustained.is_none() && throttle.low_battery.is_none() {
+                let message = "nothing says when the processor runs slower";
+                self.says(&format!("{path}.throttle"), message, "add `sustained`, or `low-battery`");
+            }
+            if node.idle_power.is_none() {
+                let message = "what the node draws is not known, so neither is when it is hot or low on charge";
+                self.says(&format!("{path}.throttle"), message, "say what it draws: `idle-power`, `core-power`");
+            } else if throttle.low_battery.is_some() && node.battery.is_none() {
+                self.says(&format!("{path}.throttle.low-battery"), "the node has no battery", "add `battery`");
             }
         }
     }
@@ -383,10 +408,15 @@ impl Check<'_> {
 
     fn mapreduce(&mut self) {
         let mapreduce = &self.scenario.mapreduce;
+        let nodes = self.scenario.nodes();
+        let has_battery = |node: &NodeSpec| node.hardware.battery.is_some() && node.hardware.idle_power.is_some();
+        if mapreduce.spare_batteries.is_some() && !nodes.iter().skip(1).any(has_battery) {
+            let help = "hardware with `battery` and `idle-power`, the preset \"nexus7\" say";
+            self.says("mapreduce.spare-batteries", "no worker has a battery", help);
+        }
         if self.scenario.cluster.generation != Generation::Yarn {
             return;
         }
-        let nodes = self.scenario.nodes();
         let largest = nodes.iter().skip(1).map(|node| self.scenario.node_memory(node)).max().unwrap_or_default();
         let reduces = self.scenario.job.iter().any(|job| job.reducers.unwrap_or(mapreduce.reducers) > 0);
         let containers = [

@@ -4,6 +4,7 @@ use super::key::{choice, preset_base, section};
 use super::problem::Problems;
 use super::tree::Tree;
 use units::{BitRate, Bytes, Energy, Power, Time};
+use wifi::energy::{RadioPower, RadioState};
 
 choice! {
     /// Which generation of Hadoop runs.
@@ -114,8 +115,38 @@ section! {
         screen_power: Power = Power::from_nw(0), WATTS;
         /// Whether the screen is on.
         screen: bool = false;
-        /// What its battery holds when the run begins; when that is used the node is down for good. Left out, the node is plugged in.
+        /// What its radio adds while it sends.
+        radio_transmit_power: Power = Power::from_nw(0), WATTS;
+        /// What it adds while it receives a frame.
+        radio_receive_power: Power = Power::from_nw(0), WATTS;
+        /// What it adds while it is awake and does neither.
+        radio_listen_power: Power = Power::from_nw(0), WATTS;
+        /// What it adds while it sleeps between beacons.
+        radio_sleep_power: Power = Power::from_nw(0), WATTS;
+        /// What its battery holds when it is full; when that is used the node is down for good. Left out, the node is plugged in.
         battery: Option<Energy> = None, Energy::from_nj(1)..=Energy::from_nj(3_600_000_000_000_000_000);
+        /// How full its battery is when the run begins.
+        charge: f64 = 1.0, 0.0001..=1.0;
+        /// When its processor runs slower, hot or with little charge left; left out, never.
+        throttle: Option<Throttle> = None;
+    }
+}
+
+section! {
+    /// A processor that runs slower while the node is hot, or has little charge left.
+    pub struct Throttle {
+        /// Power that the node's case gives off for good: when the mean of what it draws, over `time`, is more, it is hot; left out, it never is.
+        sustained: Option<Power> = None, Power::from_nw(1)..=Power::from_nw(1_000_000_000_000_000);
+        /// How long it takes to warm up or cool down by 1 - 1/e of the way (thermal resistance times capacity).
+        time: Time = Time::from_secs(120), Time::from_secs(1)..=Time::from_secs(86_400);
+        /// At this part of `sustained` it is no longer hot.
+        resume: f64 = 0.9, 0.01..=1.0;
+        /// Below this part of its battery's charge it runs slower too; left out, it does not.
+        low_battery: Option<f64> = None, 0.0001..=1.0;
+        /// Its speed then, as a part of its own.
+        speed: f64 = 0.48, 0.01..=1.0;
+        /// What a core at work draws then, as a part of its own.
+        power: f64 = 0.46, 0.0..=1.0;
     }
 }
 
@@ -134,10 +165,15 @@ impl NodePreset {
         }
         // Battery: 4,325 mAh, 16 Wh (ASUS). A core: NVIDIA's 1,261 mW for CoreMark on all four at 1.3 GHz. Awake with the screen off: three days of music
         // from one charge; with the screen at half its brightness it is empty after 10 h 22 min (bitsandchips.it, 2012), the difference is the screen.
+        let radio = RadioPower::tablet();
         Node {
             idle_power: Some(Power::from_mw(220)),
             core_power: Power::from_mw(315),
             screen_power: Power::from_mw(1_320),
+            radio_transmit_power: radio.of(RadioState::Transmit),
+            radio_receive_power: radio.of(RadioState::Receive),
+            radio_listen_power: radio.of(RadioState::Idle),
+            radio_sleep_power: radio.of(RadioState::Sleep),
             battery: Some(Energy::from_joules(57_600.0)),
             ..node
         }

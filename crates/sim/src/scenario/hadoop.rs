@@ -121,6 +121,10 @@ section! {
         node_failures: u32 = 3, 1..=1000;
         /// How jobs share the cluster.
         scheduler: Scheduler = Scheduler::Fifo;
+        /// Energy-aware: workers whose battery holds less than this part of its charge get no task while others hold more; left out, batteries do not matter.
+        spare_batteries: Option<f64> = None, 0.001..=1.0;
+        /// How long a job puts up with that before it takes spared workers too.
+        spare_patience: Time = Time::from_secs(60), Time::ZERO..=Time::from_secs(86_400);
         /// Offers that a job lets pass while it waits for a local container (yarn: `yarn.scheduler.capacity.node-locality-delay`).
         locality_delay: u32 = 40, 0..=1_000_000;
         /// How long a job waits for a local slot (hadoop1: `mapred.fairscheduler.locality.delay`).

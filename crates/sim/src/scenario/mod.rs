@@ -29,7 +29,7 @@ mod wifi_check;
 mod wiring;
 
 pub use bond::{Bond, BondHash, BondMode, Lacp};
-pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage};
+pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage, Throttle};
 pub use document::{reference, schema};
 pub use hadoop::{Hdfs, Job, MapReduce, Master, Scheduler, WorkloadKind};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};

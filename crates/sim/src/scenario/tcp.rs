@@ -97,6 +97,9 @@ section! {
         /// TCP small queues: each connection has no more in the transmit queue than it sends in this time at its own pace, but two segments in any
         /// case. Linux has 1 ms, on Wi-Fi 8 ms.
         small_queue: Option<Time> = None, Time::from_us(1)..=Time::from_secs(1);
+        /// How much an application may have written and TCP not sent (`TCP_NOTSENT_LOWAT`, `net.ipv4.tcp_notsent_lowat`): it writes no more before that is
+        /// less; left out, as much as `send-buffer`, or the application, allows.
+        notsent_lowat: Option<Bytes> = None, Bytes::new(4_096)..=Bytes::from_mib(1 << 10);
         /// Smallest retransmission timeout.
         min_rto: Time = Time::from_ms(200), TIMEOUTS;
         /// Retransmission timeout before a round trip is measured.

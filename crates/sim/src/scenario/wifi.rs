@@ -4,7 +4,7 @@ use super::key::{Key, choice, preset_base, section, wrong_kind};
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use serde_json::{Value as Json, json};
-use units::{BitRate, Bytes, Distance, Frequency, Power, Time};
+use units::{BitRate, Bytes, Distance, Frequency, Power, Speed, Time};
 
 choice! {
     /// The 802.11 standard of all radios.
@@ -149,10 +149,12 @@ choice! {
     pub enum FadingKind {
         /// None.
         None = "none",
-        /// Rayleigh: no line of sight.
+        /// Rayleigh, no line of sight: drawn for each frame anew.
         Rayleigh = "rayleigh",
-        /// Nakagami with parameter `m`.
+        /// Nakagami with parameter `m`, drawn for each frame anew.
         Nakagami = "nakagami",
+        /// The same, Rayleigh's with `m` 1, as the ways of both ends and what moves around them make it in time (Clarke 1968).
+        Correlated = "correlated",
     }
 }
 
@@ -255,6 +257,11 @@ section! {
         chip: u32 = 32, 1..=100_000;
         /// Received frames that the chip keeps for the host; what comes beyond is not acknowledged.
         receive_queue: u32 = 64, 1..=100_000;
+        /// It is given no more than so many bytes at a time, one frame in any case (byte queue limits, with a limit that stays).
+        chip_bytes: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mib(64);
+        /// It is given no more than what goes in this time on the air at the rate of the last frame sent, one frame in any case (airtime queue limits of
+        /// Linux: 5 to 12 ms).
+        chip_time: Option<Time> = None, Time::from_us(1)..=Time::from_secs(10);
     }
 }
 
@@ -334,10 +341,12 @@ section! {
         decorrelation: Distance = Distance::from_metres(20), Distance::from_um(1_000)..=Distance::from_metres(100_000);
         /// The time over which it does, nodes at rest or not (correlated); left out, it does not.
         decorrelation_time: Option<Time> = None, Time::from_ms(1)..=Time::from_secs(86_400);
-        /// Fast fading, drawn for each frame.
+        /// Fast fading.
         fading: FadingKind = FadingKind::None;
-        /// Nakagami's parameter: 1 is Rayleigh, more is steadier.
+        /// Nakagami's parameter: 1 is Rayleigh, more is steadier (correlated: a whole number).
         m: f64 = 1.0, 0.5..=100.0;
+        /// Speed of what moves around nodes, whether these move or not (correlated); 1.2 km/h is usual indoors (IEEE 802.11-03/940r4).
+        around: Speed = Speed::from_um_per_s(333_000), Speed::from_um_per_s(0)..=Speed::from_metres_per_s(1_000);
     }
 }
 

@@ -106,8 +106,17 @@ impl Check<'_> {
             self.says("network.wifi.rate", format!("rate control {word} chooses the rate itself"), help);
         }
         let propagation = &wifi.propagation;
-        if propagation.fading != FadingKind::Nakagami && propagation.m != 1.0 {
+        let fading = propagation.fading;
+        if !matches!(fading, FadingKind::Nakagami | FadingKind::Correlated) && propagation.m != 1.0 {
             self.says("network.wifi.propagation.m", "only Nakagami fading has it", "`fading = \"nakagami\"`");
+        }
+        if fading == FadingKind::Correlated && propagation.m.fract() != 0.0 {
+            let message = "correlated fading is a sum of so many independent ones";
+            self.says("network.wifi.propagation.m", message, "a whole number, 1 for Rayleigh");
+        }
+        if fading != FadingKind::Correlated && self.tree.get("network.wifi.propagation.around").is_some() {
+            let message = "only correlated fading has it";
+            self.says("network.wifi.propagation.around", message, "`fading = \"correlated\"`");
         }
         if propagation.shadowing.is_some_and(|sigma| sigma.0 < 0.0) {
             self.says("network.wifi.propagation.shadowing", "a standard deviation is not negative", "\"4 dB\", say");
@@ -136,10 +145,19 @@ impl Check<'_> {
         for (i, point) in wifi.access_point.iter().enumerate() {
             self.place(&format!("network.wifi.access-point.{i}.at"), &point.at);
         }
+        self.chip("network.wifi.driver", wifi.driver.as_ref());
         for (i, node) in wifi.node.iter().enumerate() {
             self.nodes(&format!("network.wifi.node.{i}.nodes"), &node.nodes);
+            self.chip(&format!("network.wifi.node.{i}.driver"), node.driver.as_ref());
         }
         self.fair_behind_drivers(wifi);
+    }
+
+    fn chip(&mut self, path: &str, driver: Option<&Driver>) {
+        if driver.is_some_and(|driver| driver.chip_bytes.is_some() && driver.chip_time.is_some()) {
+            let message = "what the chip is given is limited in bytes or in time";
+            self.says(&format!("{path}.chip-time"), message, "one of `chip-bytes` and `chip-time`");
+        }
     }
 
     /// A driver has its own transmit queue in place of the MAC's, and that is first in, first out.

@@ -5,6 +5,7 @@ use super::packet::Packet;
 use super::{ConnectionIndex, Transport};
 use des::{Event, EventQueue, Index};
 use units::Time;
+use wifi::energy::RadioTimes;
 use wifi::mac::StationId;
 use wifi::medium::{Delivered, Traffic};
 use wifi::phy::AccessCategory;
@@ -96,6 +97,10 @@ impl Transport {
     pub fn stations(&self) -> &[StationCounts] {
         self.air.as_ref().map_or(&[], |air| &air.counts)
     }
+    /// For how long a node's radio has been in which state; none where nodes are not on the air.
+    pub fn radio_times(&self, node: u32) -> Option<&RadioTimes> {
+        Some(self.air()?.radio_times(StationId(node)))
+    }
     /// Which clients have joined and lost access points so far.
     pub fn associations(&self) -> &[Association] {
         self.air.as_ref().map_or(&[], |air| &air.moves)
@@ -114,15 +119,25 @@ impl Transport {
     /// Something happens on the air.
     pub fn on_air(&mut self, event: &Event, events: &mut EventQueue) {
         let Some(air) = &mut self.air else { return };
-        let now = event.time();
         air.carrier.on_event(event, events);
+        self.note_moves(event.time());
+        self.settle_air(event.time(), events);
+    }
+    /// A node's station goes down with it, or comes back.
+    pub(super) fn set_station(&mut self, now: Time, node: u32, on: bool, events: &mut EventQueue) {
+        let Some(air) = &mut self.air else { return };
+        air.carrier.set_power(now, StationId(node), on, events);
+        self.note_moves(now);
+        self.settle_air(now, events);
+    }
+    fn note_moves(&mut self, now: Time) {
+        let Some(air) = &mut self.air else { return };
         let moved = |(client, point): (StationId, Option<StationId>)| Association {
             at: now,
             client: client.0,
             access_point: point.map(|point| point.0),
         };
         air.moves.extend(air.carrier.take_moves().into_iter().map(moved));
-        self.settle_air(event.time(), events);
     }
 
     /// Hands what an endpoint sends to its node's station.

@@ -4,6 +4,7 @@ use super::packet::Packet;
 use des::{Event, EventQueue, Occupancy};
 use net::Ledger;
 use units::Time;
+use wifi::energy::RadioTimes;
 use wifi::mac::{Reason, Station, StationId};
 use wifi::medium::{Delivered, FrameRecord, Medium, Traffic};
 use wifi::mesh::{Departed, Lost, Mesh};
@@ -52,6 +53,13 @@ impl Carrier {
         match self {
             Self::Direct(medium) => medium.send(now, packet, way, traffic, events),
             Self::Routed(mesh) => mesh.send(now, packet, way, traffic, events),
+        }
+    }
+    /// Switches a station off, or on again.
+    pub(super) fn set_power(&mut self, now: Time, id: StationId, on: bool, events: &mut EventQueue) {
+        match self {
+            Self::Direct(medium) => medium.set_power(now, id, on, events),
+            Self::Routed(mesh) => mesh.set_power(now, id, on, events),
         }
     }
     pub(super) fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
@@ -145,6 +153,13 @@ impl Carrier {
         match self {
             Self::Direct(medium) => medium.transmit_queue(id),
             Self::Routed(mesh) => mesh.transmit_queue(id),
+        }
+    }
+    /// For how long a station's radio has been in which state.
+    pub fn radio_times(&self, id: StationId) -> &RadioTimes {
+        match self {
+            Self::Direct(medium) => medium.radio_times(id),
+            Self::Routed(mesh) => mesh.medium().radio_times(id),
         }
     }
     /// For how long that queue has had each length.

@@ -94,6 +94,7 @@ impl Transport {
     /// Carries out what an endpoint wants after it was called: segments, timer, progress of messages, notices.
     #[inline]
     pub(super) fn carry_out(&mut self, now: Time, at: usize, events: &mut EventQueue) {
+        self.go_on_writing(now, at);
         if !self.out.segments.is_empty() {
             self.hand_over(now, at, events);
         }

@@ -18,10 +18,13 @@ impl Transport {
             self.forget(at);
             self.retire_if_done(now, at / 2);
         }
+        // What its station still had belongs to connections that are gone here.
+        self.set_station(now, node, false, events);
     }
     /// A node is back. It knows no connection from before and answers their packets with a reset.
     pub fn node_up(&mut self, now: Time, node: u32, events: &mut EventQueue) {
         self.set_deaf(now, node, false, events);
+        self.set_station(now, node, true, events);
     }
     fn set_deaf(&mut self, now: Time, node: u32, deaf: bool, events: &mut EventQueue) {
         self.nodes[node as usize].up = !deaf;

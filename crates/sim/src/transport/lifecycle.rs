@@ -95,6 +95,7 @@ impl Transport {
 
     /// An end is gone with its node: a closed endpoint, which answers with resets when the node is up again, takes its place.
     pub(super) fn forget(&mut self, at: usize) {
+        self.stop_writing(at);
         let Some(connection) = self.connections.get_mut(ConnectionIndex(at as u32 / 2)) else { return };
         connection.reset = true;
         let forgotten = &mut connection.rare.get_or_insert_default().forgotten;
@@ -130,6 +131,7 @@ impl Transport {
         }
         self.records.push(record);
         for at in [client, server] {
+            self.stop_writing(at);
             self.ports[at].retire();
             // What it held beside its place is given back.
             self.endpoints[at] = Endpoint::connect_as(self.endpoints[at].config());

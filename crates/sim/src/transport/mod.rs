@@ -19,6 +19,7 @@ mod record;
 mod results;
 mod segments;
 mod streams;
+mod unsent;
 
 use air::Air;
 pub use air::{Association, StationCounts};
@@ -43,6 +44,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Config, Endpoint, Output};
 use units::Bytes;
+use unsent::Writers;
 
 define_index! {
     /// A place in the slab of connections; its endpoints are 2k (client) and 2k + 1 (server).
@@ -94,6 +96,10 @@ pub struct Transport {
     own: Vec<OwnTcp>,
     /// Of one node, if that is wanted.
     counted: Counted,
+    /// Where applications do not write far ahead of TCP.
+    writers: Option<Box<Writers>>,
+    /// The most bytes that any had written and TCP not sent.
+    most_unsent: u64,
 }
 
 impl Transport {
@@ -120,6 +126,8 @@ impl Transport {
             gates: None,
             own: Vec::new(),
             counted: Counted::default(),
+            writers: None,
+            most_unsent: 0,
         })
     }
 

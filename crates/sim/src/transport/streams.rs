@@ -12,11 +12,11 @@ impl Transport {
     pub fn send(&mut self, now: Time, handle: Handle, end: End, message: Message, events: &mut EventQueue) {
         let Some(at) = self.end(handle, end) else { return };
         let Message { bytes, tag, push } = message;
-        let boundary = Boundary { end: self.endpoints[at].written() + bytes.get(), tag };
+        let boundary = Boundary { end: self.endpoints[at].written() + self.unwritten(at) + bytes.get(), tag };
         self.ports[at].messages.push(boundary);
         self.ports[at ^ 1].next_delivery = self.ports[at ^ 1].next_delivery.min(boundary.end);
         self.make_room(now, at);
-        self.endpoints[at].write(now, bytes.get(), push, &mut self.out);
+        self.write(now, at, bytes.get(), push);
         self.settle(now, at, events);
     }
 
@@ -39,13 +39,14 @@ impl Transport {
     pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(at) = self.end(handle, end) else { return };
         self.make_room(now, at);
-        self.endpoints[at].close(now, &mut self.out);
+        self.finish_writing(now, at);
         self.settle(now, at, events);
     }
 
     /// Resets the connection; nothing more is told about it at `end`.
     pub fn abort(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(at) = self.end(handle, end) else { return };
+        self.stop_writing(at);
         self.endpoints[at].abort(now, &mut self.out);
         if let Some(connection) = self.connections.get_mut(ConnectionIndex(handle.index)) {
             connection.reset = true;

@@ -101,6 +101,10 @@ impl Client {
         let heard = Vec::new();
         Self { spec, beacon_interval, ap: None, joining, heard, last_beacon: now, rest, active: now }
     }
+    /// The same begun anew at `now`.
+    pub fn restarted(&self, now: Time) -> Self {
+        Self::new(self.spec, self.beacon_interval, now)
+    }
     /// The access point it is with.
     pub const fn access_point(&self) -> Option<StationId> {
         self.ap

@@ -208,6 +208,21 @@ impl Driver {
         self.next(now);
     }
 
+    /// It is switched off: gives back what it was to send, and what it had received.
+    pub fn switch_off(&mut self, now: Time) -> (Vec<PacketId>, Vec<PacketId>) {
+        let mut to_send: Vec<PacketId> = self.tx.drain(..).map(|offer| offer.packet).collect();
+        let mut received: Vec<PacketId> = self.rx.drain(..).collect();
+        match self.job {
+            Job::Send(offer) => to_send.push(offer.packet),
+            Job::Receive(packet) => received.push(packet),
+            Job::Idle | Job::Round => {}
+        }
+        (self.job, self.until, self.tx_left, self.received) = (Job::Idle, Time::MAX, None, false);
+        (self.in_chip, self.bytes_in_chip) = (0, 0);
+        self.occupancy.set(now, 0);
+        (to_send, received)
+    }
+
     /// What this round does next.
     fn next(&mut self, now: Time) {
         if self.tx_left.is_none() {

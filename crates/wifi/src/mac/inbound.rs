@@ -100,6 +100,10 @@ impl Inbound {
         }
         (self.last, self.window) = (None, None);
     }
+    /// What waits for earlier packets.
+    pub fn into_waiting(self) -> impl Iterator<Item = PacketId> {
+        self.window.into_iter().flat_map(|window| window.waiting).flatten()
+    }
 }
 
 impl Window {

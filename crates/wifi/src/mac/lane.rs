@@ -285,6 +285,18 @@ impl Lane {
         (out.returned.len() - before) as u32
     }
 
+    /// The receiver has begun anew: what is on its way waits again, and sequence numbers begin with 0.
+    pub fn renew(&mut self) {
+        let mut waiting = VecDeque::with_capacity(self.flight.len() + self.waiting.len());
+        let mut flight = self.flight.drain(..);
+        for outgoing in self.window.drain(..) {
+            waiting.extend(flight.by_ref().take(outgoing.msdus as usize).filter(|_| !outgoing.done));
+        }
+        drop(flight);
+        waiting.append(&mut self.waiting);
+        (self.waiting, self.request, self.next_sequence, self.dozing) = (waiting, None, 0, None);
+    }
+
     fn settle(&mut self, out: &mut Output, mut done: impl FnMut(&Outgoing) -> bool) -> u32 {
         let (mut at, mut left) = (0, 0);
         for outgoing in &mut self.window {

@@ -18,12 +18,14 @@ pub enum Reason {
     Delay,
     /// The station has no way to the receiver: not associated any more.
     Unreachable,
+    /// The station that had it was switched off.
+    Off,
 }
 
 impl Reason {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 6] =
-        [Self::QueueFull, Self::RetryLimit, Self::Lifetime, Self::Late, Self::Delay, Self::Unreachable];
+    pub const ALL: [Self; 7] =
+        [Self::QueueFull, Self::RetryLimit, Self::Lifetime, Self::Late, Self::Delay, Self::Unreachable, Self::Off];
 }
 
 /// Effects of one input, appended; the caller takes them and clears.

@@ -134,6 +134,23 @@ impl TransmitQueue {
         let left = self.lanes[at].clear(out);
         self.leave(now, at, left);
     }
+    /// Everything is given back.
+    pub(super) fn clear(&mut self, now: Time, out: &mut Output) {
+        for lane in &mut self.lanes {
+            lane.clear(out);
+            lane.airtime = 0;
+        }
+        self.active.clear();
+        self.occupancy.set(now, 0);
+    }
+    /// A receiver has begun anew.
+    pub(super) fn renew(&mut self, to: StationId) {
+        for management in [false, true] {
+            let at = self.lane(to, management);
+            self.lanes[at].renew();
+            self.check_idle(at);
+        }
+    }
     /// A receiver dozes, or does not any more.
     pub(super) fn doze(&mut self, to: StationId, dozing: bool) {
         let at = self.lane(to, false);

@@ -15,6 +15,8 @@ pub(super) struct OnAir {
     pub began: Time,
     /// It has not ended yet.
     pub on: bool,
+    /// Its sender was switched off in the middle of it.
+    pub cut: bool,
     /// Another PPDU has reached its receiver meanwhile; known only while frames are recorded.
     pub disturbed: bool,
 }
@@ -24,13 +26,13 @@ impl<P: Copy> Medium<P> {
     pub(super) fn begin(&mut self, now: Time, station: u32, events: &mut EventQueue) {
         let place = self.free.pop().unwrap_or_else(|| {
             let (ppdu, hearers) = (Ppdu::new(self.out.ppdu.mode), Vec::new());
-            self.air.push(OnAir { ppdu, hearers, began: now, on: true, disturbed: false });
+            self.air.push(OnAir { ppdu, hearers, began: now, on: true, cut: false, disturbed: false });
             self.air.len() as u32 - 1
         });
         let on_air = &mut self.air[place as usize];
         std::mem::swap(&mut on_air.ppdu, &mut self.out.ppdu);
         on_air.hearers.clear();
-        (on_air.began, on_air.on, on_air.disturbed) = (now, true, false);
+        (on_air.began, on_air.on, on_air.cut, on_air.disturbed) = (now, true, false, false);
         events.push(now + on_air.ppdu.duration(), PPDU_ENDS, place, 0);
         let sender = &mut self.nodes[station as usize];
         sender.receiver.send(true);
@@ -45,7 +47,7 @@ impl<P: Copy> Medium<P> {
             let node = &mut self.nodes[*hearer as usize];
             let signal = Signal { id: place, milliwatts: *power, mode: on_air.ppdu.mode };
             let follows = node.receiver.begin(now, &signal);
-            if node.asleep {
+            if node.is_deaf() {
                 continue;
             }
             if follows {
@@ -62,18 +64,56 @@ impl<P: Copy> Medium<P> {
     /// A PPDU ends.
     pub(super) fn end(&mut self, now: Time, place: u32, events: &mut EventQueue) {
         let ppdu = std::mem::replace(&mut self.air[place as usize].ppdu, Ppdu::new(self.out.ppdu.mode));
+        let cut = self.air[place as usize].cut;
+        if !cut {
+            self.fade(now, place, &ppdu, events);
+        }
+        for id in &ppdu.packets {
+            if let Some(held) = self.packets.get_mut(*id) {
+                held.flying -= 1;
+            }
+        }
+        if !cut {
+            let node = &mut self.nodes[ppdu.from.as_usize()];
+            node.receiver.send(false);
+            node.station.sense(now, node.receiver.busy());
+            node.station.transmitted(now, &mut self.out);
+            node.note_radio(now);
+            let sender = ppdu.from.0;
+            self.effects(now, sender, events);
+        }
+        // What was abandoned while on the air.
+        for id in &ppdu.packets {
+            self.let_go(*id);
+        }
+        self.air[place as usize].ppdu = ppdu;
+        self.air[place as usize].on = false;
+        self.free.push(place);
+    }
+    /// The sender of what is on the air is switched off: all who hear it hear the end of it, and nobody can read it.
+    pub(super) fn cut(&mut self, now: Time, station: u32, events: &mut EventQueue) {
+        let sends = |on_air: &OnAir| on_air.on && !on_air.cut && on_air.ppdu.from.0 == station;
+        let Some(place) = self.air.iter().position(sends) else { return };
+        let ppdu = std::mem::replace(&mut self.air[place].ppdu, Ppdu::new(self.out.ppdu.mode));
+        (self.air[place].cut, self.air[place].on) = (true, false);
+        self.fade(now, place as u32, &ppdu, events);
+        self.air[place].ppdu = ppdu;
+    }
+    /// The signal of a PPDU ends at all who hear it.
+    fn fade(&mut self, now: Time, place: u32, ppdu: &Ppdu, events: &mut EventQueue) {
+        let cut = self.air[place as usize].cut;
         let mut received = false;
         for at in 0..self.air[place as usize].hearers.len() {
             let (hearer, power) = self.air[place as usize].hearers[at];
             let node = &mut self.nodes[hearer as usize];
             let ended = node.receiver.end(now, place);
-            if node.asleep {
+            if node.is_deaf() {
                 continue;
             }
             let understood = match ended {
                 Ended::Unheard => None,
-                Ended::Broken => Some(0),
-                Ended::Payload => Some(understood(&mut node.receiver, &ppdu, hearer)),
+                Ended::Payload if !cut => Some(understood(&mut node.receiver, ppdu, hearer)),
+                Ended::Broken | Ended::Payload => Some(0),
             };
             let chip = node.driver.as_ref().filter(|_| ppdu.to.0 == hearer && ppdu.kind == Kind::Data);
             let understood = understood.map(|bits| chip.map_or(bits, |driver| driver.room_for(bits)));
@@ -82,33 +122,14 @@ impl<P: Copy> Medium<P> {
                 let concerned = !ppdu.to.is_unicast() || ppdu.to.0 == hearer || ppdu.to == ppdu.from;
                 received |= understood != 0 && concerned;
                 let snr = node.receiver.snr();
-                node.station.received(now, &ppdu, understood, snr, &mut self.out);
+                node.station.received(now, ppdu, understood, snr, &mut self.out);
                 self.power = power;
             }
             node.station.sense(now, node.receiver.busy());
             node.note_radio(now);
             self.effects(now, hearer, events);
         }
-        self.note_frame(now, place, &ppdu, received);
-        for id in &ppdu.packets {
-            if let Some(held) = self.packets.get_mut(*id) {
-                held.flying -= 1;
-            }
-        }
-        let node = &mut self.nodes[ppdu.from.as_usize()];
-        node.receiver.send(false);
-        node.station.sense(now, node.receiver.busy());
-        node.station.transmitted(now, &mut self.out);
-        node.note_radio(now);
-        let sender = ppdu.from.0;
-        self.effects(now, sender, events);
-        // What was abandoned while on the air.
-        for id in &ppdu.packets {
-            self.let_go(*id);
-        }
-        self.air[place as usize].ppdu = ppdu;
-        self.air[place as usize].on = false;
-        self.free.push(place);
+        self.note_frame(now, place, ppdu, received);
     }
 }
 

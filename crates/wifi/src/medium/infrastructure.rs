@@ -135,6 +135,10 @@ impl<P: Copy> Medium<P> {
 
     /// Puts a packet into the MAC of `at` for its next hop.
     pub(super) fn forward(&mut self, now: Time, at: StationId, mut held: Held<P>, events: &mut EventQueue) {
+        if self.nodes[at.as_usize()].off {
+            let packet = self.packets.insert(held);
+            return self.lose(now, at, packet, Reason::Off);
+        }
         let next = match &mut self.nodes[at.as_usize()].role {
             RoleState::AdHoc => Some(held.destination),
             RoleState::Client(client) => {

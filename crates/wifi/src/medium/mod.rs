@@ -11,6 +11,7 @@ mod infrastructure;
 mod ledger;
 mod links;
 mod node;
+mod power;
 mod spec;
 
 pub use frames::{FrameFate, FrameRecord};
@@ -97,6 +98,7 @@ impl<P: Copy> Medium<P> {
             role: RoleState::new(&spec.role, index),
             driver: spec.driver.map(|driver| Box::new(Driver::new(driver, spec.mac.queue_limit, spec.mac.drop_policy))),
             asleep: false,
+            off: false,
             radio_times: RadioTimes::new(Time::ZERO, RadioState::Idle),
         };
         let radios: Vec<Radio> = specs.iter().map(|spec| spec.radio).collect();
@@ -155,7 +157,8 @@ impl<P: Copy> Medium<P> {
     pub fn ledger(&self) -> Ledger {
         let counts = |held: &Held<P>| !held.ended && matches!(held.content, Content::Packet(_));
         let held = self.packets.iter().filter(|(_, held)| counts(held)).count() as u64;
-        let in_driver = |node: &Node| node.driver.as_ref().map_or(0, |driver| driver.tx_qlen() + driver.rx_qlen());
+        // What drivers have received is not counted: one sent to everyone may wait in several.
+        let in_driver = |node: &Node| node.driver.as_ref().map_or(0, |driver| driver.tx_qlen());
         let queued = self.nodes.iter().map(|node| (node.station.queued() + in_driver(node)) as u64).sum();
         Ledger { held, slab: self.packets.len() as u64, queued, ..self.ledger }
     }

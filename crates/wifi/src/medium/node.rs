@@ -45,19 +45,30 @@ pub(super) struct Node {
     pub links: Links,
     pub role: RoleState,
     pub driver: Option<Box<Driver>>,
-    /// Its radio is off.
+    /// Its radio is off while it dozes.
     pub asleep: bool,
+    /// It is switched off altogether.
+    pub off: bool,
     /// For how long its radio has done what.
     pub radio_times: RadioTimes,
 }
 
 impl Node {
+    /// Whether its radio hears nothing.
+    pub(super) const fn is_deaf(&self) -> bool {
+        self.asleep || self.off
+    }
     pub(super) fn deadline(&self) -> Time {
+        if self.off {
+            return Time::MAX;
+        }
         let driver = self.driver.as_ref().map_or(Time::MAX, |driver| driver.deadline());
         self.station.deadline().min(self.role.deadline()).min(driver)
     }
     pub(super) fn note_radio(&mut self, now: Time) {
-        let state = if self.asleep {
+        let state = if self.off {
+            RadioState::Off
+        } else if self.asleep {
             RadioState::Sleep
         } else if self.station.is_transmitting() {
             RadioState::Transmit

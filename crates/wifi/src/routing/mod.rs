@@ -124,6 +124,19 @@ impl<P: Copy> Router<P> {
         }
     }
 
+    /// Its node is switched off: gives up the packets that wait here, and forgets all it knew of others. Its own sequence numbers it keeps, as if in memory
+    /// that outlasts that (RFC 3561, 6.13, has a node without one wait until nobody remembers it).
+    pub fn switch_off(&mut self) -> Vec<Datagram<P>> {
+        match self {
+            Self::SingleHop => Vec::new(),
+            Self::Aodv(aodv) => aodv.switch_off(),
+            Self::Olsr(olsr) => {
+                olsr.switch_off();
+                Vec::new()
+            }
+        }
+    }
+
     /// When [`Router::on_timer`] wants to be called next.
     pub fn deadline(&self) -> Time {
         match self {

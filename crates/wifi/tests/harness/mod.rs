@@ -3,12 +3,15 @@
 #![allow(dead_code)]
 
 use des::{Event, EventQueue};
-use units::Time;
+use units::{BitRate, Time};
 use wifi::mac::{MacConfig, StationId};
-use wifi::medium::{Medium, Role, StationSpec, Traffic};
+use wifi::medium::{Dropped, Medium, Role, StationSpec, Traffic, WireSpec};
 use wifi::mobility::{Area, Mobility, Position};
 use wifi::phy::{AccessCategory, ReceiverModel};
 use wifi::propagation::{Fading, PathLoss, Propagation, Radio, Shadowing};
+
+/// Bytes of the packets of a [`Run`].
+pub const PACKET: u32 = 1_500;
 
 /// Free space at 5.18 GHz, without chance.
 pub fn free_space() -> Propagation {
@@ -142,5 +145,64 @@ impl Saturation {
     }
     pub fn packets(&self) -> u64 {
         self.delivered.iter().sum()
+    }
+}
+
+/// A run with a log of what arrived, when, packet, where; of who joined whom; of what was given up.
+pub struct Run {
+    pub medium: Medium<u32>,
+    pub events: EventQueue,
+    pub arrived: Vec<(Time, u32, StationId)>,
+    pub moves: Vec<(Time, StationId, Option<StationId>)>,
+    pub dropped: Vec<(Time, Dropped<u32>)>,
+}
+
+impl Run {
+    pub fn new(specs: &[StationSpec]) -> Self {
+        let medium = Medium::new(specs, &area(), free_space(), 1).unwrap();
+        let wire = WireSpec { rate: BitRate::from_gbps(1), delay: Time::from_us(50) };
+        let mut medium = medium.with_wire(wire).unwrap();
+        let mut events = EventQueue::new();
+        medium.start(Time::ZERO, &mut events);
+        Self { medium, events, arrived: Vec::new(), moves: Vec::new(), dropped: Vec::new() }
+    }
+    pub fn send(&mut self, now: Time, packet: u32, from: u32, to: u32) {
+        let flow = (StationId(from), StationId(to));
+        self.medium.send(now, packet, flow, best_effort(PACKET, from), &mut self.events);
+    }
+    /// Runs up to `until`; `each` is called after every event.
+    pub fn until(&mut self, until: Time, mut each: impl FnMut(&mut Self, Time)) {
+        while let Some(event) = self.events.pop() {
+            if event.time() > until {
+                self.events.push(event.time(), event.kind(), event.index, event.arg);
+                break;
+            }
+            let now = event.time();
+            self.medium.on_event(&event, &mut self.events);
+            self.note(now);
+            each(self, now);
+        }
+        self.medium.ledger().check().unwrap();
+    }
+    /// Switches a station off or on now.
+    pub fn power(&mut self, now: Time, station: u32, on: bool) {
+        self.medium.set_power(now, StationId(station), on, &mut self.events);
+        self.note(now);
+        self.medium.ledger().check().unwrap();
+    }
+    fn note(&mut self, now: Time) {
+        self.arrived.extend(self.medium.take_delivered().map(|delivered| (now, delivered.packet, delivered.at)));
+        self.moves.extend(self.medium.take_moves().map(|(station, ap)| (now, station, ap)));
+        self.dropped.extend(self.medium.take_dropped().map(|dropped| (now, dropped)));
+    }
+    /// Sends a packet every `interval` up to `until`.
+    pub fn steadily(&mut self, from: u32, to: u32, start: Time, interval: Time, until: Time) {
+        let (mut next, mut packet) = (start, 0);
+        while next <= until {
+            self.until(next, |_, _| {});
+            self.send(next, packet, from, to);
+            packet += 1;
+            next += interval;
+        }
     }
 }

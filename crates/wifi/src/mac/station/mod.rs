@@ -229,6 +229,41 @@ impl Station {
             self.inbound(neighbour, category).forget(out);
         }
     }
+    /// A neighbour was switched off and is back: data for it are kept, sequence numbers begin again in both directions.
+    pub fn renew(&mut self, now: Time, neighbour: StationId, out: &mut Output) {
+        // What is announced would go by its former number.
+        if self.data.to == neighbour {
+            match self.exchange {
+                Exchange::Sending(Step::Data) => self.exchange = Exchange::Sending(Step::Nothing),
+                Exchange::Announced(_) => self.conclude(now, false),
+                _ => {}
+            }
+        }
+        for access in &mut self.access {
+            access.queue.renew(neighbour);
+        }
+        for category in AccessCategory::ALL {
+            self.inbound(neighbour, category).forget(out);
+        }
+    }
+    /// It is switched off: what it had to send is given back, what it had received out of order it does not have any more, and it has forgotten everyone.
+    pub fn switch_off(&mut self, now: Time, out: &mut Output) -> Vec<PacketId> {
+        for access in &mut self.access {
+            access.queue.clear(now, out);
+            access.contention = Contention::new(*access.contention.parameters());
+        }
+        self.channel = Channel::new(self.timing.eifs - self.timing.difs);
+        (self.exchange, self.response, self.responding, self.receiving) = (Exchange::None, None, false, false);
+        (self.reorder, self.txop_end) = (Time::MAX, Time::ZERO);
+        self.rates.clear();
+        self.inbound.drain(..).flatten().flat_map(Inbound::into_waiting).collect()
+    }
+    /// It is switched on, with the medium `busy` or not.
+    pub fn switch_on(&mut self, now: Time, busy: bool) {
+        // A medium of which nothing is known was taken up to now.
+        self.channel.sense(now, true);
+        self.channel.sense(now, busy);
+    }
     /// A neighbour dozes, or does not any more: while it does, data for it wait.
     pub fn doze(&mut self, now: Time, neighbour: StationId, dozing: bool) {
         for access in &mut self.access {

@@ -152,6 +152,15 @@ impl<P: Copy> Aodv<P> {
         searches.chain(waiting).chain(self.greeters.values().copied()).fold(self.next_hello, Time::min)
     }
 
+    pub(super) fn switch_off(&mut self) -> Vec<Datagram<P>> {
+        self.table = Table::default();
+        self.seen.clear();
+        self.waiting.clear();
+        self.deaf.clear();
+        self.greeters.clear();
+        std::mem::take(&mut self.searches).into_values().flat_map(|search| search.held).collect()
+    }
+
     pub(super) fn held(&self) -> usize {
         self.searches.values().map(|search| search.held.len()).sum()
     }

@@ -152,6 +152,14 @@ impl Olsr {
         self.routes = None;
     }
 
+    pub(super) fn switch_off(&mut self) {
+        self.neighbours = Neighbours::new(self.me);
+        self.topology = Topology::default();
+        self.heard.clear();
+        self.waiting.clear();
+        self.routes = None;
+    }
+
     pub(super) fn on_timer(&mut self, now: Time, transmit: &mut Vec<(Option<Node>, Message)>) {
         let mut index = 0;
         while index < self.waiting.len() {
