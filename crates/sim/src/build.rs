@@ -51,6 +51,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
     if !scenario.job.is_empty() {
         let cluster = Cluster::new(jobs::config(scenario), jobs::node_infos(scenario), seed);
         let driver = Driver::new(cluster, Hosts::new(scenario), scenario.tcp_config());
+        world.transport_mut().0.watch_arrivals();
         world.add_cluster(driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer));
     }
     Ok(world)

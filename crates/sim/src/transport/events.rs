@@ -66,7 +66,14 @@ impl Transport {
         self.make_room(now, at);
         let port = &self.ports[at];
         if port.generation == packet.generation && !port.deaf {
+            let before = self.endpoints[at].received();
             self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
+            if let Some(heard) = &mut self.heard
+                && self.endpoints[at].received() > before
+            {
+                heard.resize(heard.len().max(at + 1), Time::ZERO);
+                heard[at] = now;
+            }
             self.settle(now, at, events);
         }
     }

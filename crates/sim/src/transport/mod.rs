@@ -37,7 +37,7 @@ pub use packet::Packet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Config, Endpoint, Output};
-use units::Bytes;
+use units::{Bytes, Time};
 
 define_index! {
     /// A place in the slab of connections; its endpoints are 2k (client) and 2k + 1 (server).
@@ -71,6 +71,8 @@ pub struct Transport {
     /// What of an endpoint is needed for every packet, two per connection.
     ports: Vec<Port>,
     endpoints: Vec<Endpoint>,
+    /// When bytes last arrived in order at each, where somebody asks.
+    heard: Option<Vec<Time>>,
     /// Settings of endpoints: all that are alike share one copy.
     configs: Vec<Arc<Config>>,
     nodes: Vec<Node>,
@@ -100,6 +102,7 @@ impl Transport {
             connections: Slab::new(),
             ports: Vec::new(),
             endpoints: Vec::new(),
+            heard: None,
             configs: Vec::new(),
             out: Output::default(),
             upcalls: Vec::new(),
