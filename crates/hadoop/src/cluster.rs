@@ -114,7 +114,9 @@ impl Cluster {
             Input::Delivered { conn, end, .. } | Input::Acknowledged { conn, end, .. } => {
                 self.on_connection(conn, end, input);
             }
-            Input::PeerClosed { conn, end } | Input::Reset { conn, end } => self.on_connection(conn, end, input),
+            Input::Heard { conn, end, .. } | Input::PeerClosed { conn, end } | Input::Reset { conn, end } => {
+                self.on_connection(conn, end, input);
+            }
             Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } => match tag.part() {
                 Some(Part::Rpc) if matches!(input, Input::Timer { .. }) => rpc::on_timer(ctx, tag),
                 Some(Part::Rpc) => rpc::on_compute_done(ctx, tag),
@@ -154,6 +156,7 @@ impl Cluster {
         match input {
             Input::Reset { .. } => ctx.connections.mark_gone(conn, end),
             Input::PeerClosed { .. } => ctx.connections.mark_peer_closed(conn, end),
+            Input::Heard { .. } => {}
             _ => ctx.connections.established(conn),
         }
         match owner {

@@ -186,6 +186,12 @@ impl Context {
             self.effects.push(Effect::Consume { conn, end, bytes });
         }
     }
+    /// Asks when bytes last arrived at `end`.
+    pub fn ask_heard(&mut self, conn: ConnId, end: End) {
+        if self.connections.lives(conn, end) {
+            self.effects.push(Effect::AskHeard { conn, end });
+        }
+    }
     /// Ends the stream from `end` in good order.
     pub fn close(&mut self, conn: ConnId, end: End) {
         if self.connections.close(conn, end) {

@@ -54,6 +54,8 @@ pub enum Effect {
     Send { conn: ConnId, end: End, bytes: Bytes, tag: Tag, push: bool },
     /// Take bytes out of the receive buffer of `end` (paced readers only).
     Consume { conn: ConnId, end: End, bytes: Bytes },
+    /// Say when bytes last arrived at `end`, with [`Input::Heard`]: of a long message that is under way nothing else is known.
+    AskHeard { conn: ConnId, end: End },
     /// Orderly end of the stream from `end`; the connection is gone when both ends have closed.
     Close { conn: ConnId, end: End },
     /// Reset the connection; no notice of it follows at the end that asks. If the client does so before it is told [`Input::Connected`], or
@@ -82,6 +84,8 @@ pub enum Input {
     Delivered { conn: ConnId, end: End, tag: Tag },
     /// All of a message sent from `end` is acknowledged: it has left that end's send buffer.
     Acknowledged { conn: ConnId, end: End, tag: Tag },
+    /// The answer to [`Effect::AskHeard`]: when bytes last arrived in order at `end`; zero for never.
+    Heard { conn: ConnId, end: End, at: Time },
     /// The peer of `end` has closed its stream, and all of it is delivered.
     PeerClosed { conn: ConnId, end: End },
     /// The connection is dead as seen at `end`: refused, reset, or given up after too many retransmissions.

@@ -267,6 +267,24 @@ fn a_read_without_any_replica_fails_after_its_rounds() {
     assert!(world.now > Time::from_secs(24 + 9) && world.now < Time::from_secs(24 + 28), "{}", world.now);
 }
 
+/// Rounds are counted from zero whenever bytes have come (`DFSInputStream.read`): a source may fail more often than four times.
+#[test]
+fn a_read_goes_on_as_long_as_bytes_come_between_its_failures() {
+    let mut world =
+        World::new(hdfs_only(HdfsConfig::default()), Spec { rate: BitRate::from_mbps(10), ..Spec::new(3, 1) }, 1);
+    let length = Bytes::from_mib(64); // 54 s on the wire
+    let block = place(&mut world, &[2], length);
+    for failure in 0..6 {
+        let at = Time::from_secs(5 + 70 * failure);
+        world.kill(NodeId(2), at);
+        world.revive(NodeId(2), at + Time::from_secs(1));
+    }
+    let (sources, done) = read_block(&mut world, 1, block, length);
+    assert_eq!(sources.iter().map(|(_, bytes)| *bytes).sum::<Bytes>(), length);
+    assert!(done.is_some());
+    assert_eq!(world.cluster.hdfs().counters().read_failovers, 6);
+}
+
 #[test]
 fn a_cancelled_read_is_not_heard_of() {
     let silent = HdfsConfig { heartbeat_interval: Time::from_secs(1_000_000), ..HdfsConfig::default() };

@@ -139,7 +139,7 @@ fn freeze_one(world: &mut World) -> NodeId {
 }
 
 #[test]
-fn a_silent_task_is_failed_after_exactly_600_seconds() {
+fn a_silent_task_is_failed_after_600_seconds() {
     for generation in GENERATIONS {
         let mut cfg = long_job(generation);
         cfg.hdfs.replication = 3;
@@ -153,7 +153,12 @@ fn a_silent_task_is_failed_after_exactly_600_seconds() {
         assert!(!silent.is_empty());
         for map in silent {
             assert_eq!(map.node, node);
-            assert_eq!(map.finish - map.start, Time::from_secs(600), "{generation:?}");
+            let (lasted, limit) = (map.finish - map.start, Time::from_secs(600));
+            match generation {
+                Generation::Yarn => assert_eq!(lasted, limit),
+                // The TaskTracker fails it, and its next heartbeat says so.
+                Generation::Hadoop1 => assert!(lasted >= limit && lasted <= limit + Time::from_secs(3), "{lasted}"),
+            }
         }
     }
 }

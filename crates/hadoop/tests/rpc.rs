@@ -115,7 +115,7 @@ fn handlers_work_side_by_side() {
 #[test]
 fn an_overloaded_server_delays_heartbeats_and_closes_windows() {
     let server = ServerConfig { queue: 20, ..ServerConfig::new(1, Time::from_ms(10), Service::Rpc) };
-    let rpc = RpcConfig { call_timeout: Time::from_secs(10_000), ..RpcConfig::default() };
+    let rpc = RpcConfig { call_timeout: Some(Time::from_secs(10_000)), ..RpcConfig::default() };
     let mut world = world(20, server, rpc);
     // 20 clients, 10 calls of 4 KB a second each: 200 offered, 100 served; each buffer has room for 16.
     for tick in 0..300 {
@@ -189,6 +189,37 @@ fn a_call_that_the_server_took_to_its_grave_fails() {
     assert!(served(&world).is_empty());
 }
 
+/// As in Hadoop 1: a call waits as long as its connection lives, and pings find out that.
+#[test]
+fn without_a_timeout_a_call_waits_for_a_slow_server_and_pings_find_a_dead_one() {
+    let rpc = RpcConfig { call_timeout: None, ..RpcConfig::default() };
+    let server = ServerConfig::new(1, Time::from_secs(400), Service::Rpc);
+    let mut slow = world(2, server, rpc);
+    call(&mut slow, 1, 100, 1);
+    slow.run_to(Time::from_secs(500));
+    assert_eq!((replied(&slow), failed(&slow)), (1, vec![]));
+
+    let mut dead = world(2, server, rpc);
+    call(&mut dead, 1, 100, 1);
+    dead.kill(NodeId(0), Time::from_secs(2));
+    dead.run_to(Time::from_secs(500));
+    // Pinged after 60 s, which TCP gives up after 15 s.
+    assert_eq!(failed(&dead), [Time::from_secs(75)]);
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_tried_more_often_than_one_that_refuses() {
+    // A handshake with a dead node is refused after 3 s: too late here.
+    let rpc = RpcConfig { connect_timeout: Time::from_secs(1), ..RpcConfig::default() };
+    let server = ServerConfig::new(1, Time::from_ms(1), Service::Rpc);
+    let mut world = world(1, server, rpc);
+    world.kill(NodeId(0), Time::ZERO);
+    world.run_to(Time::from_ms(1));
+    call(&mut world, 1, 100, 1);
+    world.run_to(Time::from_secs(1_000));
+    assert_eq!(failed(&world), [Time::from_ms(1) + Time::from_secs(46)]);
+}
+
 #[test]
 fn a_process_that_ends_takes_its_calls_with_it() {
     let server = ServerConfig::new(1, Time::from_ms(100), Service::Rpc);
@@ -223,7 +254,7 @@ fn a_crashed_client_is_forgotten_and_may_come_back() {
 #[test]
 fn a_slow_reader_bounds_the_rate_and_leaves_the_rest_in_the_buffers() {
     let master = MasterConfig { read: Time::from_ms(5), ..MasterConfig::default() };
-    let rpc = RpcConfig { call_timeout: Time::from_secs(10_000), master, ..RpcConfig::default() };
+    let rpc = RpcConfig { call_timeout: Some(Time::from_secs(10_000)), master, ..RpcConfig::default() };
     let server = ServerConfig::new(10, Time::from_us(10), Service::Rpc);
     let mut world = world(40, server, rpc);
     // 400 calls a second are offered for 20 s.
@@ -246,7 +277,7 @@ fn a_slow_reader_bounds_the_rate_and_leaves_the_rest_in_the_buffers() {
 #[test]
 fn a_reader_that_dies_in_a_call_reads_again_when_its_node_is_back() {
     let master = MasterConfig { read: Time::from_ms(500), ..MasterConfig::default() };
-    let rpc = RpcConfig { call_timeout: Time::from_secs(5), master, ..RpcConfig::default() };
+    let rpc = RpcConfig { call_timeout: Some(Time::from_secs(5)), master, ..RpcConfig::default() };
     let mut world = world(1, ServerConfig::new(1, Time::from_us(10), Service::Rpc), rpc);
     call(&mut world, 1, 100, 1);
     world.kill(NodeId(0), Time::from_ms(100));

@@ -57,6 +57,7 @@ pub(crate) fn build(scenario: &Scenario) -> Result<World, RunError> {
         let cluster = Cluster::new(jobs::config(scenario), jobs::node_infos(scenario), seed);
         let driver = Driver::new(cluster, Hosts::new(scenario), scenario.tcp_config());
         world.transport_mut().0.count_segments(MASTER.0);
+        world.transport_mut().0.watch_arrivals();
         world.add_cluster(driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer));
     }
     Ok(world)

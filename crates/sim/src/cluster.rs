@@ -57,6 +57,8 @@ pub(crate) struct Driver {
     handles: Vec<Option<Handle>>,
     finished: bool,
     effects: Vec<Effect>,
+    /// What it has asked and is told next.
+    answers: Vec<Input>,
     done: Vec<(NodeId, Tag)>,
 }
 
@@ -75,6 +77,7 @@ impl Driver {
             handles: Vec::new(),
             finished: false,
             effects: Vec::new(),
+            answers: Vec::new(),
             done: Vec::new(),
         }
     }
@@ -114,6 +117,9 @@ impl Driver {
             self.perform(now, effect, outside);
         }
         self.effects = effects;
+        while let Some(answer) = self.answers.pop() {
+            self.feed(now, answer, outside);
+        }
     }
 
     /// Handles an event of a kind that is the cluster's.
@@ -211,6 +217,10 @@ impl Driver {
             Effect::Consume { conn, end, bytes } => {
                 self.with(conn, |handle| transport.consume(now, handle, end, bytes, events));
                 self.share_buffer(now, outside);
+            }
+            Effect::AskHeard { conn, end } => {
+                let at = self.handle(conn).map_or(Time::ZERO, |handle| transport.heard(handle, end));
+                self.answers.push(Input::Heard { conn, end, at });
             }
             Effect::Close { conn, end } => self.with(conn, |handle| transport.close(now, handle, end, events)),
             Effect::Abort { conn, end } => self.with(conn, |handle| transport.abort(now, handle, end, events)),

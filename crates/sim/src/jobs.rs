@@ -37,6 +37,10 @@ pub(crate) fn config(scenario: &Scenario) -> hadoop::Config {
     hadoop::Config {
         rpc: RpcConfig {
             fragment: fragment(scenario),
+            call_timeout: match scenario.cluster.generation {
+                Generation::Hadoop1 => None,
+                Generation::Yarn => RpcConfig::default().call_timeout,
+            },
             master: MasterConfig {
                 read: master.read_cost,
                 calls_per_handler: master.queue,

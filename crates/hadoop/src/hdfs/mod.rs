@@ -177,6 +177,7 @@ impl Hdfs {
             Input::Connected { conn } => self.on_connection(ctx, conn, End::Client, input),
             Input::Delivered { conn, end, .. }
             | Input::Acknowledged { conn, end, .. }
+            | Input::Heard { conn, end, .. }
             | Input::PeerClosed { conn, end }
             | Input::Reset { conn, end } => self.on_connection(ctx, conn, end, input),
             Input::NodeDown { node } => {
@@ -200,6 +201,7 @@ impl Hdfs {
                 Input::Connected { .. } => self.read_connected(ctx, id, conn),
                 Input::Delivered { .. } => self.read_delivered(ctx, id, conn, end),
                 Input::Acknowledged { .. } => self.read_acknowledged(ctx, id, conn, end),
+                Input::Heard { at, .. } => self.read_heard(ctx, id, conn, at),
                 _ => self.read_lost(ctx, id, conn, end),
             }
         } else {
@@ -208,6 +210,7 @@ impl Hdfs {
                 Input::Delivered { tag, .. } => self.pipeline_delivered(ctx, key, conn, end, tag),
                 Input::Acknowledged { tag, .. } => self.pipeline_acknowledged(ctx, key, end, tag),
                 Input::PeerClosed { .. } => ctx.close(conn, end),
+                Input::Heard { .. } => {}
                 _ => self.pipeline_lost(ctx, key, end),
             }
         }

@@ -270,7 +270,8 @@ impl Hdfs {
         let Some(read) = self.reads.get_mut(&id) else { return };
         let Some(source) = &read.source else { return };
         read.at += bytes;
-        read.progress = ctx.now;
+        // `DFSInputStream.read` counts failures from zero whenever it has been able to hand bytes to the application.
+        (read.progress, read.rounds) = (ctx.now, 0);
         match ctx.nodes.distance(read.reader.node, source.node) {
             0 => self.counters.read_local += bytes,
             2 => self.counters.read_rack += bytes,
@@ -295,10 +296,10 @@ impl Hdfs {
         if local { self.arrived(ctx, id, bytes) } else { self.advance_read(ctx, id) }
     }
 
-    pub(super) fn read_connected(&self, ctx: &mut Context, id: ReadId, conn: ConnId) {
-        if !self.reads.contains_key(&id) {
-            return ctx.abort(conn, End::Client);
-        }
+    pub(super) fn read_connected(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId) {
+        let Some(read) = self.reads.get_mut(&id) else { return ctx.abort(conn, End::Client) };
+        // Connecting may take as long as silence after it.
+        read.progress = ctx.now;
         ctx.send(conn, End::Client, wire::TRANSFER_HEADER, Kind::ReadHeader.tag(u64::from(id.0)), true);
     }
 
@@ -372,7 +373,23 @@ impl Hdfs {
         if read.reported - read.taken >= read.window(&self.config).min(read.end - read.taken) {
             read.progress = now; // the application is in no hurry
         }
-        if read.progress.saturating_add(timeout) <= now {
+        if read.progress.saturating_add(timeout) > now {
+            return self.watch_read(ctx, id);
+        }
+        // The timeout is a socket's: part of a packet is progress too.
+        match read.source.as_ref().and_then(|source| source.conn) {
+            Some(conn) => ctx.ask_heard(conn, End::Client),
+            None => self.fail_over(ctx, id),
+        }
+    }
+
+    /// When the reader's socket last had something to read, asked because no packet has become whole for long.
+    pub(super) fn read_heard(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, at: Time) {
+        let timeout = self.config.socket_timeout;
+        let asked = |read: &&mut Read| read.source.as_ref().is_some_and(|source| source.conn == Some(conn));
+        let Some(read) = self.reads.get_mut(&id).filter(asked) else { return };
+        read.progress = read.progress.max(at);
+        if read.progress.saturating_add(timeout) <= ctx.now {
             self.fail_over(ctx, id);
         } else {
             self.watch_read(ctx, id);

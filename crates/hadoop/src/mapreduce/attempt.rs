@@ -95,6 +95,7 @@ impl MapReduce {
             body: Body::Placed,
             known_progress: 0.0,
             estimate: None,
+            watched_progress: 0.0,
             heard: Time::ZERO,
             container: None,
             holds_slot: true,
@@ -357,7 +358,9 @@ impl MapReduce {
         if !matches!(attempt.body, Body::Map(_) | Body::Reduce(_)) {
             return;
         }
-        self.tell_master(ctx, id, op::STATUS, STATUS, SMALL);
+        if !self.tell_master(ctx, id, op::STATUS, STATUS, SMALL) {
+            self.note_progress(ctx.now, id);
+        }
         ctx.timer_in(self.config.progress_interval(), task_tag(id, op::STATUS_DUE, 0));
     }
 

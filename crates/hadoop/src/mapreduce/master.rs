@@ -2,7 +2,7 @@
 
 use super::attempt::{Body, Placement};
 use super::job::MapEvent;
-use super::{Generation, MapReduce, control, kind, speculate};
+use super::{Attempt, Generation, MapReduce, control, kind, speculate};
 use crate::context::Context;
 use crate::effect::{NodeId, Tag};
 use crate::hdfs::Hdfs;
@@ -149,9 +149,8 @@ impl MapReduce {
         if timeout == Time::ZERO {
             return;
         }
-        let due =
-            self.running(job).map(|id| &self.attempts[id.0 as usize]).filter(|attempt| attempt.heard > Time::ZERO);
-        let due = due.map(|attempt| attempt.heard.saturating_add(timeout)).min().unwrap_or(Time::MAX);
+        let due = self.watched(job).map(|id| self.attempts[id.0 as usize].heard.saturating_add(timeout));
+        let due = due.min().unwrap_or(Time::MAX);
         let armed = &mut self.jobs[job.0 as usize].timeout_at;
         if due < *armed {
             *armed = due;
@@ -163,24 +162,34 @@ impl MapReduce {
             return;
         }
         self.jobs[job.0 as usize].timeout_at = Time::MAX;
-        if !self.has_master(ctx, job) {
+        if self.config.generation == Generation::Yarn && !self.has_master(ctx, job) {
             return;
         }
         let timeout = self.config.task_timeout;
-        let silent: Vec<AttemptId> = self
-            .running(job)
-            .filter(|id| {
-                let attempt = &self.attempts[id.0 as usize];
-                attempt.heard > Time::ZERO && attempt.heard.saturating_add(timeout) <= ctx.now
-            })
-            .collect();
+        let silent = |id: &AttemptId| self.attempts[id.0 as usize].heard.saturating_add(timeout) <= ctx.now;
+        let silent: Vec<AttemptId> = self.watched(job).filter(silent).collect();
         for id in silent {
-            self.stop_on_node(ctx, hdfs, id);
-            self.master_failed(ctx, hdfs, id, "no progress for as long as the task timeout");
+            let reason = "no progress for as long as the task timeout";
+            match self.config.generation {
+                Generation::Yarn => {
+                    self.stop_on_node(ctx, hdfs, id);
+                    self.master_failed(ctx, hdfs, id, reason);
+                }
+                Generation::Hadoop1 => self.fail_on_node(ctx, hdfs, id, reason),
+            }
         }
         if !self.jobs[job.0 as usize].is_over() {
             self.arm_timeout(ctx, job);
         }
+    }
+    /// The attempts whose timeouts run: the AppMaster's clock for all of which it has heard, and in Hadoop 1 that of each TaskTracker
+    /// (`TaskTracker.markUnresponsiveTasks`), which needs no network, for those on its node.
+    fn watched(&self, job: JobId) -> impl Iterator<Item = AttemptId> + '_ {
+        let on_node = |attempt: &Attempt| !matches!(attempt.body, Body::Reporting | Body::Exited);
+        self.running(job).filter(move |id| {
+            let attempt = &self.attempts[id.0 as usize];
+            attempt.heard > Time::ZERO && (self.config.generation == Generation::Yarn || on_node(attempt))
+        })
     }
     /// Whether the job's master runs.
     fn has_master(&self, ctx: &Context, job: JobId) -> bool {
@@ -188,6 +197,17 @@ impl MapReduce {
             Generation::Yarn => self.yarn.master_of(job).is_some(),
             Generation::Hadoop1 => ctx.nodes.is_up(ctx.nodes.master()),
         }
+    }
+    /// How far an attempt has come is looked at by whoever watches over its timeout.
+    pub(crate) fn note_progress(&mut self, now: Time, id: AttemptId) {
+        let Some(progress) = self.progress_on_node(id) else { return };
+        let attempt = &mut self.attempts[id.0 as usize];
+        // A reducer says that it lives while it waits for map outputs.
+        let waits = matches!(&attempt.body, Body::Reduce(reduce) if reduce.is_shuffling());
+        if progress > attempt.watched_progress || waits {
+            attempt.heard = now;
+        }
+        attempt.watched_progress = progress;
     }
     /// The attempts of a job that run as far as its master knows.
     pub(crate) fn running(&self, job: JobId) -> impl Iterator<Item = AttemptId> + '_ {
@@ -198,17 +218,14 @@ impl MapReduce {
     /// A report of progress is there.
     pub(crate) fn master_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
         let Some(progress) = self.progress_on_node(id) else { return };
+        if self.config.generation == Generation::Yarn {
+            self.note_progress(ctx.now, id);
+        }
         let attempt = &mut self.attempts[id.0 as usize];
         let job = attempt.record.job;
         let mut reports = Vec::new();
-        let mut waits = false;
         if let Body::Reduce(reduce) = &mut attempt.body {
             reports = std::mem::take(&mut reduce.reports);
-            // A reducer says that it lives while it waits for map outputs.
-            waits = reduce.is_shuffling();
-        }
-        if progress > attempt.known_progress || waits {
-            attempt.heard = ctx.now;
         }
         attempt.known_progress = progress;
         self.estimate(ctx, id);

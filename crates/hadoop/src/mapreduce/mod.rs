@@ -114,10 +114,12 @@ pub struct MapReduce {
 pub(crate) struct Attempt {
     pub record: AttemptRecord,
     body: Body,
-    /// Master: the last progress heard of, and when it last moved.
+    /// Master: the last progress heard of.
     pub known_progress: f64,
     /// Master: how long it would run by its last report (YARN).
     pub estimate: Option<Time>,
+    /// Whoever watches over its timeout: the last progress seen, and when it last moved.
+    watched_progress: f64,
     heard: Time,
     /// Its container (YARN).
     container: Option<u32>,

@@ -214,7 +214,15 @@ impl Shuffle {
         match input {
             Input::Connected { conn } => {
                 if let Some(id) = self.fetch_of(conn) {
+                    // Connecting may take as long as silence after it.
+                    self.heard(id, ctx.now);
                     self.send_request(ctx, id);
+                }
+            }
+            Input::Heard { conn, at, .. } => {
+                if let Some(id) = self.fetch_of(conn) {
+                    self.heard(id, at);
+                    self.watch(ctx, id, news);
                 }
             }
             Input::Delivered { conn, end, tag } => self.on_delivered(ctx, conn, end, tag, outputs, news),
@@ -340,6 +348,22 @@ impl Shuffle {
     }
 
     fn on_silence(&mut self, ctx: &mut Context, id: u32, news: &mut Vec<News>) {
+        let Some(fetch) = self.fetches.get(&id).filter(|fetch| !fetch.client_gone) else { return };
+        if fetch.heard.saturating_add(self.silence) > ctx.now {
+            self.watch(ctx, id, news);
+        } else {
+            // The timeout is a socket's: part of an output is not silence.
+            ctx.ask_heard(fetch.conn, End::Client);
+        }
+    }
+    /// Bytes have arrived at the fetcher, up to this time.
+    fn heard(&mut self, id: u32, at: Time) {
+        if let Some(fetch) = self.fetches.get_mut(&id) {
+            fetch.heard = fetch.heard.max(at);
+        }
+    }
+    /// Looks again when the host will have been silent for too long, or fails it if it has been.
+    fn watch(&mut self, ctx: &mut Context, id: u32, news: &mut Vec<News>) {
         let Some(fetch) = self.fetches.get(&id).filter(|fetch| !fetch.client_gone) else { return };
         let due = fetch.heard.saturating_add(self.silence);
         if due > ctx.now {

@@ -11,13 +11,18 @@ use units::{Bytes, Time};
 /// When a client gives up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RpcConfig {
-    /// A call without a reply for this long fails, and its connection with it (`ipc.client.rpc-timeout.ms`).
-    pub call_timeout: Time,
+    /// A call without a reply for this long fails, and its connection with it (`ipc.client.rpc-timeout.ms`); none: it waits as long as the connection
+    /// lives, as in Hadoop 1.
+    pub call_timeout: Option<Time>,
+    /// Without such a timeout, after so long without a reply four bytes go to the server, so that TCP finds out if it is gone (`ipc.ping.interval`).
+    pub ping_interval: Time,
     /// A handshake that takes longer is a failed attempt (`ipc.client.connect.timeout`).
     pub connect_timeout: Time,
-    /// Further attempts to connect before the waiting calls fail (`ipc.client.connect.max.retries`).
+    /// Further attempts to connect to a server that refuses, before the waiting calls fail (`ipc.client.connect.max.retries`).
     pub connect_retries: u32,
-    /// Pause between attempts (`ipc.client.connect.retry.interval`).
+    /// And to one that does not answer (`ipc.client.connect.max.retries.on.timeouts`).
+    pub timeout_retries: u32,
+    /// Pause between attempts that are refused (`ipc.client.connect.retry.interval`).
     pub retry_interval: Time,
     /// Long requests travel in fragments of so much, no more than half of a receive buffer, so that a reader can take them out of one that is smaller than
     /// they are.
@@ -46,15 +51,20 @@ impl Default for MasterConfig {
 impl Default for RpcConfig {
     fn default() -> Self {
         Self {
-            call_timeout: Time::from_secs(120),
+            call_timeout: Some(Time::from_secs(120)),
+            ping_interval: Time::from_secs(60),
             connect_timeout: Time::from_secs(20),
             connect_retries: 10,
+            timeout_retries: 45,
             retry_interval: Time::from_secs(1),
             fragment: Bytes::from_mib(1) / 128,
             master: MasterConfig::default(),
         }
     }
 }
+
+/// What tells whether a server is there.
+const PING: Bytes = Bytes::new(4);
 
 /// One client process's way to one server; never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -74,12 +84,22 @@ pub(super) struct Link {
     pub to: Server,
     pub conn: Option<ConnId>,
     pub connected: bool,
-    pub attempts: u32,
+    /// Attempts to connect in a row that were refused, and that nobody answered.
+    pub refused: u32,
+    pub unanswered: u32,
+    /// When it last began to connect, was lost, or was pinged.
     pub since: Time,
     /// Calls without a reply, oldest first.
     pub calls: VecDeque<CallId>,
     /// The earliest timer under way.
     pub timer: Time,
+}
+
+impl Link {
+    /// It tries to connect again.
+    const fn retries(&self) -> bool {
+        self.refused + self.unanswered > 0
+    }
 }
 
 /// Makes a call. A connection is opened if the process has none to that server.
@@ -92,7 +112,8 @@ pub fn call(ctx: &mut Context, call: Call) -> CallId {
         to: call.to,
         conn: None,
         connected: false,
-        attempts: 0,
+        refused: 0,
+        unanswered: 0,
         since: Time::ZERO,
         calls: VecDeque::new(),
         timer: Time::MAX,
@@ -100,7 +121,7 @@ pub fn call(ctx: &mut Context, call: Call) -> CallId {
     ctx.rpc.pending.insert(id, Pending { call, link, since: ctx.now });
     let Some(state) = ctx.rpc.links.get_mut(&link) else { return id };
     state.calls.push_back(id);
-    let idle = state.conn.is_none() && state.attempts == 0;
+    let idle = state.conn.is_none() && !state.retries();
     if state.connected {
         send_request(ctx, id);
     } else if idle {
@@ -126,7 +147,7 @@ pub(crate) fn on_connected(ctx: &mut Context, conn: ConnId) {
     let Some(link) = link_of(ctx, conn) else { return };
     let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
     state.connected = true;
-    state.attempts = 0;
+    (state.refused, state.unanswered) = (0, 0);
     for id in state.calls.clone() {
         send_request(ctx, id);
     }
@@ -144,12 +165,18 @@ pub(crate) fn on_timer(ctx: &mut Context, tag: Tag) {
     if due > ctx.now {
         return arm(ctx, link);
     }
-    let Some(state) = ctx.rpc.links.get(&link) else { return };
+    let patient = ctx.rpc.config.call_timeout.is_none();
+    let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
     match state.conn {
         None => connect(ctx, link),
+        Some(conn) if state.connected && patient => {
+            state.since = ctx.now;
+            ctx.send(conn, End::Client, PING, Tag::new(Part::Rpc, MORE, PING.get()), true);
+            arm(ctx, link);
+        }
         Some(conn) => {
             ctx.abort(conn, End::Client);
-            lost(ctx, link);
+            lost(ctx, link, true);
         }
     }
 }
@@ -159,7 +186,7 @@ pub(crate) fn on_reset(ctx: &mut Context, conn: ConnId, end: End) {
         return forget_unarrived(ctx, conn);
     }
     if let Some(link) = link_of(ctx, conn) {
-        lost(ctx, link);
+        lost(ctx, link, false);
     }
 }
 
@@ -169,7 +196,7 @@ pub(crate) fn on_peer_closed(ctx: &mut Context, conn: ConnId, end: End) {
     if end == End::Client
         && let Some(link) = link_of(ctx, conn)
     {
-        lost(ctx, link);
+        lost(ctx, link, false);
     }
 }
 
@@ -204,18 +231,21 @@ pub(super) fn send_request(ctx: &mut Context, id: CallId) {
     ctx.send(conn, End::Client, last_fragment(call.request, fragment), Tag::new(Part::Rpc, REQUEST, id.0), true);
 }
 
-/// When the link next has something to do without being told: give up on a connection or a call, or try to connect again.
+/// When the link next has something to do without being told: give up on a connection or a call, ping, or try to connect again.
 pub(super) fn due(ctx: &Context, link: LinkId) -> Time {
     let config = &ctx.rpc.config;
     let Some(state) = ctx.rpc.links.get(&link) else { return Time::MAX };
     if state.conn.is_none() {
-        return if state.attempts > 0 { state.since.saturating_add(config.retry_interval) } else { Time::MAX };
+        // An attempt that nobody answered has taken long enough.
+        let pause = if state.unanswered > 0 { Time::ZERO } else { config.retry_interval };
+        return if state.retries() { state.since.saturating_add(pause) } else { Time::MAX };
     }
     if !state.connected {
         return state.since.saturating_add(config.connect_timeout);
     }
     let oldest = state.calls.front().and_then(|id| ctx.rpc.pending.get(id));
-    oldest.map_or(Time::MAX, |pending| pending.since.max(state.since).saturating_add(config.call_timeout))
+    let wait = config.call_timeout.unwrap_or(config.ping_interval);
+    oldest.map_or(Time::MAX, |pending| pending.since.max(state.since).saturating_add(wait))
 }
 
 pub(super) fn arm(ctx: &mut Context, link: LinkId) {
@@ -227,19 +257,19 @@ pub(super) fn arm(ctx: &mut Context, link: LinkId) {
     }
 }
 
-/// The connection is lost. Before the handshake that is one failed attempt; after it, every call fails.
-pub(super) fn lost(ctx: &mut Context, link: LinkId) {
-    let (now, retries) = (ctx.now, ctx.rpc.config.connect_retries);
+/// The connection is lost, after `silence` or at once. Before the handshake that is one failed attempt; after it, every call fails.
+pub(super) fn lost(ctx: &mut Context, link: LinkId, silence: bool) {
+    let (now, config) = (ctx.now, ctx.rpc.config);
     let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
     let established = state.connected;
     let conn = state.conn.take();
     state.connected = false;
     state.since = now;
-    state.attempts += 1;
-    if !established && state.attempts <= retries {
+    *(if silence { &mut state.unanswered } else { &mut state.refused }) += 1;
+    if !established && state.refused <= config.connect_retries && state.unanswered <= config.timeout_retries {
         return arm(ctx, link);
     }
-    state.attempts = 0;
+    (state.refused, state.unanswered) = (0, 0);
     let calls = std::mem::take(&mut state.calls);
     if let Some(conn) = conn {
         forget_unarrived(ctx, conn);

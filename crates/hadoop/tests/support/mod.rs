@@ -84,6 +84,8 @@ struct Flow {
     gone: [bool; 2],
     /// The end has heard that its peer's stream is over.
     heard: [bool; 2],
+    /// When a message was last delivered at the end.
+    delivered: [Time; 2],
     established: bool,
     serial: u64,
 }
@@ -351,10 +353,14 @@ impl World {
             Input::Connected { .. } => End::Client,
             Input::Delivered { end, .. }
             | Input::Acknowledged { end, .. }
+            | Input::Heard { end, .. }
             | Input::PeerClosed { end, .. }
             | Input::Reset { end, .. } => end,
             _ => return,
         };
+        if let Input::Delivered { .. } = input {
+            flow.delivered[end as usize] = self.now;
+        }
         if let Input::Acknowledged { .. } = input {
             if flow.gone[other(end) as usize] && !self.up[flow.node(other(end)).0 as usize] {
                 return;
@@ -366,6 +372,8 @@ impl World {
         }
         if let Input::Reset { .. } = input {
             self.leave(conn, end);
+        } else if let Input::Heard { .. } = input {
+            // It says nothing of the handshake.
         } else if let Some(flow) = self.flows.get_mut(&conn.0) {
             flow.established = true;
         }
@@ -421,6 +429,7 @@ impl World {
                     ways,
                     gone: [false; 2],
                     heard: [false; 2],
+                    delivered: [Time::ZERO; 2],
                     established: false,
                     serial,
                 };
@@ -448,6 +457,11 @@ impl World {
                 assert!(way.unread >= bytes, "more consumed than was delivered");
                 way.unread -= bytes;
                 self.send_what_fits(conn, other(end));
+            }
+            Effect::AskHeard { conn, end } => {
+                let flow = &self.flows[&conn.0];
+                let (at, serial) = (flow.delivered[end as usize], flow.serial);
+                self.at(self.now, Due::OnFlow(Input::Heard { conn, end, at }, conn, serial));
             }
             Effect::Close { conn, end } => {
                 let flow = self.flows.get_mut(&conn.0).expect("a connection that was opened");

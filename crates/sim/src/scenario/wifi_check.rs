@@ -3,8 +3,8 @@
 use super::check::Check;
 use super::network::{node_name, node_number};
 use super::{
-    ChannelWidth, FadingKind, MobilityKind, RateControlKind, RoutingKind, TopologyKind, Wifi, WifiMode, WifiQueueKind,
-    WifiStandard,
+    ChannelWidth, Driver, FadingKind, MobilityKind, RateControlKind, RoutingKind, TopologyKind, Wifi, WifiMode,
+    WifiQueueKind, WifiStandard,
 };
 use units::{Distance, Quantity};
 use wifi::phy::{Guard, Mode, Preamble, Settings, Standard, Width};

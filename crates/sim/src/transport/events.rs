@@ -69,7 +69,14 @@ impl Transport {
             if port.counted {
                 self.counted.receive(&packet.segment);
             }
+            let before = self.endpoints[at].received();
             self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
+            if let Some(heard) = &mut self.heard
+                && self.endpoints[at].received() > before
+            {
+                heard.resize(heard.len().max(at + 1), Time::ZERO);
+                heard[at] = now;
+            }
             self.settle(now, at, events);
         }
     }

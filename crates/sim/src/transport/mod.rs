@@ -43,7 +43,7 @@ use segments::Counted;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tcp::{Config, Endpoint, Output};
-use units::Bytes;
+use units::{Bytes, Time};
 use unsent::Writers;
 
 define_index! {
@@ -78,6 +78,8 @@ pub struct Transport {
     /// What of an endpoint is needed for every packet, two per connection.
     ports: Vec<Port>,
     endpoints: Vec<Endpoint>,
+    /// When bytes last arrived in order at each, where somebody asks.
+    heard: Option<Vec<Time>>,
     /// Settings of endpoints: all that are alike share one copy.
     configs: Vec<Arc<Config>>,
     nodes: Vec<Node>,
@@ -115,6 +117,7 @@ impl Transport {
             connections: Slab::new(),
             ports: Vec::new(),
             endpoints: Vec::new(),
+            heard: None,
             configs: Vec::new(),
             out: Output::default(),
             upcalls: Vec::new(),

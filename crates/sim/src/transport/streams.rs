@@ -55,6 +55,16 @@ impl Transport {
         self.settle(now, at, events);
     }
 
+    /// From now on keeps when bytes last arrived at each end.
+    pub fn watch_arrivals(&mut self) {
+        self.heard.get_or_insert_default();
+    }
+    /// When bytes last arrived in order at an end since that is kept; zero for never.
+    pub fn heard(&self, handle: Handle, end: End) -> Time {
+        let at = self.end(handle, end).and_then(|at| self.heard.as_ref()?.get(at).copied());
+        at.unwrap_or(Time::ZERO)
+    }
+
     /// Hands an end's congestion control the weights that couple it to others.
     pub fn set_weights(&mut self, handle: Handle, end: End, weights: Weights) {
         if let Some(at) = self.end(handle, end) {
