@@ -1,0 +1,7 @@
+//! The doors, with real programs, between network namespaces that the tests make themselves.
+
+mod namespace;
+mod peers;
+mod preload;
+mod proxies;
+mod redirections;
