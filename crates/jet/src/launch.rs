@@ -14,6 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::door::preload::wire;
+pub use crate::door::redirect::join_launched;
 pub use program::{Uncaught, find, uncaught};
 
 /// Why a program cannot be run like this.
@@ -31,19 +32,17 @@ pub enum LaunchError {
     Program { program: PathBuf, cause: io::Error },
 }
 
-/// Becomes the program. Its connections, and those of its children, go to the gateway behind `socket`.
-pub fn launch(socket: &Path, program: &Path, name: &OsString, arguments: &[OsString]) -> LaunchError {
-    match environment(socket) {
-        Err(error) => error,
-        Ok(environment) => {
-            let cause = Command::new(program).arg0(name).args(arguments).envs(environment).exec();
-            LaunchError::Program { program: program.to_owned(), cause }
-        }
-    }
+/// Becomes the program, in an environment that leads its connections, and those of its children, to a gateway.
+pub fn launch(program: &Path, name: &OsString, arguments: &[OsString], environment: Environment) -> LaunchError {
+    let cause = Command::new(program).arg0(name).args(arguments).envs(environment).exec();
+    LaunchError::Program { program: program.to_owned(), cause }
 }
 
+/// Variables and their values.
+pub type Environment = [(&'static str, OsString); 2];
+
 /// What a program needs in its environment to go to the gateway behind `socket`, once it is certain that there is one.
-pub fn environment(socket: &Path) -> Result<[(&'static str, OsString); 2], LaunchError> {
+pub fn environment(socket: &Path) -> Result<Environment, LaunchError> {
     if socket.as_os_str().len() > LONGEST_SOCKET {
         return Err(LaunchError::Path(socket.to_owned()));
     }

@@ -2,6 +2,7 @@
 //! namespace's, or of the hosts behind this one, a router. Rules and routes are the door's own, and go with it.
 
 mod control_group;
+mod life;
 mod routing;
 mod rules;
 mod table;
@@ -22,6 +23,8 @@ use tokio::task::{self, JoinSet};
 
 use super::{Accepted, Answer, Door, DoorError, Trace, listen};
 use crate::{Destination, Doors};
+use control_group::Launched;
+pub use control_group::join_launched;
 use routing::Routing;
 use rules::Site;
 use table::Table;
@@ -40,6 +43,8 @@ pub struct Redirection {
 pub enum Source {
     /// `local`: those of every program of this host.
     Local,
+    /// `run`: those of programs that root's `jet run` starts, whatever they are linked with.
+    Launched,
     /// `cgroup:PATH`: those of the programs in a control group (version 2) and below.
     ControlGroup(String),
     /// `netns:PATH`: those of every program in a network namespace; a name without a slash is one of `ip netns`.
@@ -54,12 +59,13 @@ impl FromStr for Redirection {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let shape = "a redirection is local=NETWORKS, cgroup:PATH=NETWORKS, netns:PATH=NETWORKS, interface:NAME=NETWORKS or \
+        let shape = "a redirection is local=NETWORKS, run=NETWORKS, cgroup:PATH=NETWORKS, netns:PATH=NETWORKS, interface:NAME=NETWORKS or \
                      tproxy:NAME=NETWORKS, where NETWORKS is any, or addresses and prefixes such as 10.0.0.0/8,2001:db8::/32";
         let (from, networks) = text.rsplit_once('=').ok_or(shape)?;
         let (kind, name) = from.split_once(':').unwrap_or((from, ""));
         let from = match (kind, name) {
             ("local", "") => Source::Local,
+            ("run", "") => Source::Launched,
             ("cgroup", path) if path.starts_with('/') && !path.contains(|c: char| c == '"' || c.is_control()) => {
                 Source::ControlGroup(path.to_owned())
             }
@@ -114,6 +120,8 @@ pub struct Installed {
     table: Table,
     #[expect(dead_code, reason = "held for its drop")]
     routing: Option<Routing>,
+    #[expect(dead_code, reason = "held for its drop")]
+    launched: Option<Launched>,
 }
 
 impl Redirection {
@@ -164,9 +172,10 @@ impl Redirection {
         let port = |listener: &Option<std::net::TcpListener>| {
             listener.as_ref().and_then(|it| Some(it.local_addr().ok()?.port()))
         };
-        let group = match &self.from {
-            Source::ControlGroup(path) => Some(control_group::locate(path)?),
-            _ => None,
+        let launched = if self.from == Source::Launched { Some(Launched::create()?) } else { None };
+        let group = match (&self.from, &launched) {
+            (Source::ControlGroup(path), _) => Some(control_group::locate(path)?),
+            (_, launched) => launched.as_ref().map(|launched| launched.group.clone()),
         };
         // A port is one listener's alone in its namespace, so that it can stand for the instance.
         let instance =
@@ -177,7 +186,7 @@ impl Redirection {
             _ => None,
         };
         let table = Table::install(&site.table(), &rules::commands(self, &site))?;
-        Ok(([v4, v6].into_iter().flatten().collect(), Installed { table, routing }))
+        Ok(([v4, v6].into_iter().flatten().collect(), Installed { table, routing, launched }))
     }
 
     fn listener(&self, loopback: IpAddr) -> Result<std::net::TcpListener, DoorError> {

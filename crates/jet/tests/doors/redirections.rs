@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -112,15 +112,8 @@ fn programs_of_a_control_group_are_redirected() {
     inside("redirections::programs_of_a_control_group_are_redirected", async || {
         neighbour("server", 1);
         servers_in("server");
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-        let root = mounts
-            .lines()
-            .map(|line| line.split(' ').collect::<Vec<_>>())
-            .find(|fields| fields[2] == "cgroup2")
-            .unwrap()[1]
-            .to_owned();
         let name = format!("trunkline-test-{:x}", rand());
-        let group = Group(PathBuf::from(root).join(&name));
+        let group = Group(Path::new(&control_groups()).join(&name));
         fs::create_dir(&group.0).unwrap();
         let _door = open(front(&format!("cgroup:/{name}=any")), NOBODY).await;
         assert!(!goes_through_a_door("http://10.1.0.2/").await);
@@ -130,6 +123,75 @@ fn programs_of_a_control_group_are_redirected() {
         let own = output.lines().last().unwrap().trim().to_owned();
         let peer = output.lines().find_map(|line| line.strip_prefix("X-Peer: ")).unwrap();
         assert!(!peer.ends_with(&format!(":{own}")), "{output}\n{}", rules());
+    });
+}
+
+/// Asks the server at 10.1.0.2, and prints what it says, and the own port: like any program that is linked statically.
+const STATIC: &str = r#"
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons(80)}, own;
+    socklen_t length = sizeof own;
+    char head[512];
+    inet_pton(AF_INET, "10.1.0.2", &server.sin_addr);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (void *)&server, sizeof server) || write(fd, "GET / HTTP/1.0\r\n\r\n", 18) != 18 || getsockname(fd, (void *)&own, &length))
+        return 1;
+    ssize_t got = read(fd, head, sizeof head - 1);
+    head[got > 0 ? got : 0] = 0;
+    printf("%s\nown port %d\n", head, ntohs(own.sin_port));
+    return 0;
+}
+"#;
+
+/// Puts this process back where it was, also when the test fails.
+struct Return(String);
+impl Drop for Return {
+    fn drop(&mut self) {
+        fs::write(format!("{}/cgroup.procs", self.0), "0").unwrap();
+    }
+}
+
+/// Where control groups of version 2 are mounted.
+fn control_groups() -> String {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|fields| fields[2] == "cgroup2").unwrap()[1]
+        .to_owned()
+}
+
+#[test]
+fn what_jet_run_starts_is_redirected_even_if_it_is_static() {
+    inside("redirections::what_jet_run_starts_is_redirected_even_if_it_is_static", async || {
+        neighbour("server", 1);
+        servers_in("server");
+        fs::write("/run/client.c", STATIC).unwrap();
+        run("cc -static -o /run/client /run/client.c");
+        let through_a_door = async || {
+            let said = String::from_utf8(finish(Command::new("/run/client")).await.stdout).unwrap();
+            let after = |start: &str| {
+                said.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{said}")).to_owned()
+            };
+            after("X-Peer: ").parse::<SocketAddr>().unwrap().port() != after("own port ").parse::<u16>().unwrap()
+        };
+        assert!(!jet::launch::join_launched(), "no gateway has made the group");
+        assert!(!through_a_door().await);
+        let group = Path::new(&control_groups()).join("trunkline-jet");
+        let before = fs::read_to_string("/proc/self/cgroup").unwrap();
+        let before = before.lines().find_map(|line| line.strip_prefix("0::")).unwrap().to_owned();
+        let door = open(front("run=10.0.0.0/8"), NOBODY).await;
+        {
+            let _return = Return(format!("{}{before}", control_groups()));
+            assert!(!through_a_door().await, "not in the group yet");
+            assert!(jet::launch::join_launched());
+            assert!(through_a_door().await, "{}", rules());
+        }
+        assert!(group.is_dir());
+        drop(door);
+        assert!(!group.exists() && rules().is_empty());
+        assert!(!jet::launch::join_launched());
     });
 }
 

@@ -1,10 +1,9 @@
 //! The routes that TPROXY needs: packets with a mark are delivered here, though they are for others.
 
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Command, Output};
 
 use super::DoorError;
+use super::life::Life;
 use super::rules::Site;
 
 /// A rule and a route for each family of addresses. Unlike the table of rules they outlast a process that is killed, but do
@@ -13,7 +12,7 @@ use super::rules::Site;
 pub struct Routing {
     instance: u16,
     #[expect(dead_code, reason = "tells others that this instance is alive")]
-    life: UnixListener,
+    life: Life,
 }
 
 const FAMILIES: [&str; 2] = ["-4", "-6"];
@@ -44,10 +43,9 @@ impl Drop for Routing {
     }
 }
 
-/// The instance's name, unless another process holds it: an abstract Unix socket, of the network namespace as the routes are.
-fn name(instance: u16) -> Option<UnixListener> {
-    let address = SocketAddr::from_abstract_name(format!("trunkline-jet-{instance}")).ok()?;
-    UnixListener::bind_addr(&address).ok()
+/// The instance's name, unless another process holds it.
+fn name(instance: u16) -> Option<Life> {
+    Life::hold(&instance.to_string())
 }
 
 fn remove(instance: u16) {

@@ -41,7 +41,7 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
         commands.extend(rules.into_iter().map(|rule| format!("add rule inet {table} {name} {rule}")));
     };
     match &redirection.from {
-        Source::Local | Source::Namespace(_) | Source::ControlGroup(_) => {
+        Source::Local | Source::Namespace(_) | Source::ControlGroup(_) | Source::Launched => {
             let who = site
                 .group
                 .as_ref()
