@@ -37,11 +37,22 @@ pub struct Preload {
     pub direct: Vec<IpNet>,
 }
 
-/// Where the door of this user's gateway is: under `/run` for root, else in the user's own runtime directory.
+/// Where a gateway's door is by default: in its service's runtime directory, under `/run` for root, else in the user's own runtime directory.
 pub fn default_socket() -> Option<PathBuf> {
-    let folder = if process::geteuid().is_root() { Some("/run".into()) } else { env::var_os("XDG_RUNTIME_DIR") };
-    folder.filter(|folder| !folder.is_empty()).map(|folder| Path::new(&folder).join("trunkline").join("jet-run.sock"))
+    let set = |name| env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let own = || if process::geteuid().is_root() { Some("/run".into()) } else { set("XDG_RUNTIME_DIR") };
+    // As systemd names a service's (systemd.exec(5)).
+    let folder = set("RUNTIME_DIRECTORY").or_else(|| Some(own()?.join("trunkline")))?;
+    Some(folder.join(SOCKET))
 }
+
+/// The door to go to: of the user's own gateway if there is one, else of the system's.
+pub fn nearest_socket() -> PathBuf {
+    let own = default_socket().filter(|socket| socket.exists());
+    own.unwrap_or_else(|| Path::new("/run/trunkline").join(SOCKET))
+}
+
+const SOCKET: &str = "jet-run.sock";
 
 /// The socket's file, which goes when the door closes.
 #[derive(Debug)]

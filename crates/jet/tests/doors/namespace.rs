@@ -27,7 +27,12 @@ pub fn inside<F: Future<Output = ()>>(test: &str, body: impl FnOnce() -> F) {
     }
     let prepared = "mount -t tmpfs tmpfs /run && ip link set lo up && exec \"$0\" \"$@\"";
     unshare.args(["sh", "-c", prepared]).arg(env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]);
-    let mut child = unshare.env(INSIDE, test).stdin(Stdio::null()).spawn().expect("unshare (Debian: util-linux) runs");
+    let mut child = unshare
+        .env(INSIDE, test)
+        .env("CACHE_DIRECTORY", "/run/cache")
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("unshare (Debian: util-linux) runs");
     for _ in 0..LIMIT.as_millis() / 20 {
         if let Some(status) = child.try_wait().unwrap() {
             assert!(status.success(), "{test} failed in its namespace, or there is none for it here: {status}");

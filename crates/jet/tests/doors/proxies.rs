@@ -4,9 +4,10 @@ use std::net::{SocketAddr, TcpListener as StdListener};
 use std::process::{Command, Output};
 
 use jet::door::{Door, Front, Socks5};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::namespace::{finish, inside, own_address};
-use crate::peers::{FILE, NAME, listener, open, serve_echo, serve_http};
+use crate::peers::{FILE, NAME, SILENT, listener, open, serve_echo, serve_http};
 
 /// Two addresses that are not loopback ones, and servers there.
 fn servers() -> SocketAddr {
@@ -130,6 +131,41 @@ fn many_come_at_once_and_some_say_nothing() {
         assert!(output.status.success());
         assert_eq!(output.stdout.len(), 100 * FILE);
         drop(silent);
+    });
+}
+
+/// Opens 200 connections at one door, holds them for a second, leaves, and finds another door usable again in a while.
+const CROWD: &str = "
+import resource, socket, sys, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (1000, 1000))
+crowded, echo = (('127.0.0.1', int(port)) for port in sys.argv[1:])
+crowd = [socket.create_connection(crowded, timeout=20) for _ in range(200)]
+time.sleep(1)
+del crowd
+for attempt in range(100):
+    try:
+        with socket.create_connection(echo, timeout=20) as s:
+            s.sendall(b'hello')
+            if s.recv(5) == b'hello':
+                sys.exit(0)
+    except OSError:
+        pass
+    time.sleep(0.2)
+sys.exit('never again')
+";
+
+#[test]
+fn a_door_without_descriptors_waits_for_some() {
+    inside("proxies::a_door_without_descriptors_waits_for_some", async || {
+        let named = servers();
+        let crowded = open(Front::Forward(format!("0={SILENT}").parse().unwrap()), named).await;
+        let echo = open(Front::Forward("0=192.0.2.1:7".parse().unwrap()), named).await;
+        let few = Rlimit { current: Some(100), maximum: Some(1000) };
+        setrlimit(Resource::Nofile, few).unwrap();
+        let mut crowd = Command::new("python3");
+        crowd.args(["-c", CROWD, &port(&crowded).to_string(), &port(&echo).to_string()]);
+        let crowd = finish(crowd).await;
+        assert!(crowd.status.success(), "{}", String::from_utf8_lossy(&crowd.stderr));
     });
 }
 
