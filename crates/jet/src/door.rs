@@ -16,6 +16,7 @@ pub mod socks5;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -88,14 +89,25 @@ pub enum Front {
 
 impl Front {
     /// Opens the door: from now on what it takes goes to `out`, and when that is full, programs wait.
-    pub async fn open(self, out: Doors) -> Result<Door, DoorError> {
+    pub async fn open(self, out: Doors, note: Note) -> Result<Door, DoorError> {
+        let hall = Hall { out, note };
         match self {
-            Self::Forward(forward) => forward.open(out).await,
-            Self::Socks5(socks5) => socks5.open(out).await,
-            Self::Preload(preload) => preload.open(out).await,
-            Self::Redirection(redirection) => redirection.open(out).await,
+            Self::Forward(forward) => forward.open(hall).await,
+            Self::Socks5(socks5) => socks5.open(hall).await,
+            Self::Preload(preload) => preload.open(hall).await,
+            Self::Redirection(redirection) => redirection.open(hall).await,
         }
     }
+}
+
+/// Where a door says what its owner may want to know: what has happened, and why.
+pub type Note = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
+/// What is behind every door.
+#[derive(Clone)]
+struct Hall {
+    out: Doors,
+    note: Note,
 }
 
 /// A door that is open; it closes, and leaves no trace, when this is dropped. What it has handed on goes on.

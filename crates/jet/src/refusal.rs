@@ -41,17 +41,27 @@ impl Refusal {
     }
 }
 
-/// The error of a `connect` to the destination.
+/// What `connect` said, there or here.
+impl From<Errno> for Refusal {
+    fn from(error: Errno) -> Self {
+        match error {
+            Errno::ACCESS | Errno::PERM => Self::Denied,
+            Errno::CONNREFUSED => Self::ConnectionRefused,
+            Errno::HOSTUNREACH | Errno::HOSTDOWN => Self::HostUnreachable,
+            Errno::NETUNREACH | Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL => Self::NetworkUnreachable,
+            Errno::NETDOWN => Self::NoGateway,
+            Errno::TIMEDOUT => Self::TimedOut,
+            _ => Self::Failed,
+        }
+    }
+}
+
 impl From<&io::Error> for Refusal {
     fn from(error: &io::Error) -> Self {
         match Errno::from_io_error(error) {
-            Some(Errno::ACCESS | Errno::PERM) => Self::Denied,
-            Some(Errno::CONNREFUSED) => Self::ConnectionRefused,
-            Some(Errno::HOSTUNREACH | Errno::HOSTDOWN) => Self::HostUnreachable,
-            Some(Errno::NETUNREACH | Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL) => Self::NetworkUnreachable,
-            Some(Errno::TIMEDOUT) => Self::TimedOut,
-            _ if error.kind() == io::ErrorKind::TimedOut => Self::TimedOut,
-            _ => Self::Failed,
+            Some(errno) => errno.into(),
+            None if error.kind() == io::ErrorKind::TimedOut => Self::TimedOut,
+            None => Self::Failed,
         }
     }
 }
@@ -62,7 +72,10 @@ mod tests {
 
     #[test]
     fn what_connect_said_at_the_far_end_is_what_it_says_here() {
-        for errno in [Errno::ACCESS, Errno::CONNREFUSED, Errno::HOSTUNREACH, Errno::NETUNREACH, Errno::TIMEDOUT] {
+        for errno in
+            [Errno::ACCESS, Errno::CONNREFUSED, Errno::HOSTUNREACH, Errno::NETUNREACH, Errno::NETDOWN, Errno::TIMEDOUT]
+        {
+            assert_eq!(Refusal::from(errno).errno(), errno);
             assert_eq!(Refusal::from(&io::Error::from(errno)).errno(), errno);
         }
         assert_eq!(Refusal::from(&io::Error::from(io::ErrorKind::TimedOut)), Refusal::TimedOut);

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use tokio::task::JoinSet;
 
-use super::{Accepted, Answer, Door, DoorError, listen};
-use crate::{Destination, Doors, parse_destination};
+use super::{Accepted, Answer, Door, DoorError, Hall, listen};
+use crate::{Destination, parse_destination};
 
 /// `[ADDRESS:]PORT=HOST:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 impl Forward {
-    pub(super) async fn open(self, out: Doors) -> Result<Door, DoorError> {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
         if !self.listen.ip().is_loopback() {
             let remedy = "forward on a loopback address, or use SOCKS5 with users";
             return Err(DoorError::Exposed { door: "a forward", address: self.listen, remedy });
@@ -45,7 +45,7 @@ impl Forward {
         let listener = listen::bind(self.listen).await?;
         let addresses = listener.local_addr().into_iter().collect();
         let mut tasks = JoinSet::new();
-        tasks.spawn(listen::serve(listener, "forward", out, move |stream| {
+        tasks.spawn(listen::serve(listener, "forward", hall, move |stream| {
             let to = self.to.clone();
             async { Some(Accepted { stream, to, answer: Answer::Established }) }
         }));

@@ -11,8 +11,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time;
 
-use super::{Accepted, DoorError};
-use crate::Doors;
+use super::{Accepted, DoorError, Hall};
+use crate::Refusal;
 
 /// Connections at a door that have not said yet where they want to go. More wait in the kernel's queue.
 const STRANGERS: usize = 1024;
@@ -29,7 +29,7 @@ pub async fn bind(address: SocketAddr) -> Result<TcpListener, DoorError> {
 }
 
 /// Takes connections for ever: `recognise` finds out where one wants to go, or gives `None` for one to be closed.
-pub async fn serve<F, R>(listener: TcpListener, door: &'static str, out: Doors, recognise: F)
+pub async fn serve<F, R>(listener: TcpListener, door: &'static str, hall: Hall, recognise: F)
 where
     F: Fn(TcpStream) -> R,
     R: Future<Output = Option<Accepted>> + Send + 'static,
@@ -40,18 +40,20 @@ where
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = out.closed() => return,
+            () = hall.out.closed() => return,
         };
         match accepted {
             Ok((stream, _)) => {
                 exhausted = false;
                 let _ = stream.set_nodelay(true);
                 let recognised = recognise(stream);
-                let out = out.clone();
+                let out = hall.out.clone();
                 tokio::spawn(async move {
                     if let Ok(Some(accepted)) = time::timeout(PATIENCE, recognised).await {
-                        // The gateway is ending if nobody is there to take it: the program's connection ends too.
-                        let _ = out.send(accepted).await;
+                        // Nobody takes it when the gateway is ending.
+                        if let Err(left) = out.send(accepted).await {
+                            left.0.refused(Refusal::NoGateway).await;
+                        }
                     }
                     drop(place);
                 });
@@ -59,7 +61,7 @@ where
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
                 if !exhausted {
-                    tracing::warn!(door, %error, "cannot accept connections for the moment");
+                    (hall.note)(&format!("the {door} door cannot take connections for the moment"), &error.to_string());
                     exhausted = true;
                 }
                 time::sleep(EXHAUSTED).await;

@@ -25,8 +25,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time;
 
-use super::{Accepted, Answer, Door, DoorError, Trace, listen};
-use crate::{Destination, Doors, Refusal};
+use super::{Accepted, Answer, Door, DoorError, Hall, Trace, listen};
+use crate::{Destination, Refusal};
 
 /// A door for `jet run`.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Drop for SocketFile {
 }
 
 impl Preload {
-    pub(super) async fn open(self, out: Doors) -> Result<Door, DoorError> {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
         let (control, file) = self.bind()?;
         let v4 = listen::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
         // A host may do without IPv6; its programs then have no IPv6 destinations either.
@@ -81,7 +81,7 @@ impl Preload {
         let mut tasks = JoinSet::new();
         for listener in [Some(v4), v6].into_iter().flatten() {
             let exchange = Arc::clone(&exchange);
-            tasks.spawn(listen::serve(listener, "preload", out.clone(), move |stream| {
+            tasks.spawn(listen::serve(listener, "preload", hall.clone(), move |stream| {
                 Arc::clone(&exchange).recognise(stream)
             }));
         }

@@ -21,8 +21,8 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{self, JoinSet};
 
-use super::{Accepted, Answer, Door, DoorError, Trace, listen};
-use crate::{Destination, Doors};
+use super::{Accepted, Answer, Door, DoorError, Hall, Trace, listen};
+use crate::Destination;
 use control_group::Launched;
 pub use control_group::join_launched;
 use routing::Routing;
@@ -125,7 +125,7 @@ pub struct Installed {
 }
 
 impl Redirection {
-    pub(super) async fn open(self, out: Doors) -> Result<Door, DoorError> {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
         let transparent = matches!(self.from, Source::Transparent(_));
         // `nft` and `ip` are waited for, and a namespace is entered by a thread as a whole.
         let installed = task::spawn_blocking(move || thread::spawn(move || self.install()).join());
@@ -139,7 +139,7 @@ impl Redirection {
             let failed = |cause| DoorError::Listen { address: "loopback".to_owned(), cause };
             let listener = TcpListener::from_std(listener).map_err(failed)?;
             addresses.extend(listener.local_addr().ok());
-            tasks.spawn(listen::serve(listener, "redirection", out.clone(), move |stream| async move {
+            tasks.spawn(listen::serve(listener, "redirection", hall.clone(), move |stream| async move {
                 let to = if transparent { transparent_destination(&stream) } else { original_destination(&stream) };
                 Some(Accepted { to: Destination::Address(to?), stream, answer: Answer::Established })
             }));
@@ -147,46 +147,41 @@ impl Redirection {
         Ok(Door { addresses, tasks, trace: Some(Trace::Redirection(installed)) })
     }
 
-    /// Listeners, rules, routes: what the kernel is to do from now on.
+    /// Listeners, rules, routes: what the kernel is to do from now on. The calling thread may end up in another network namespace.
     fn install(&self) -> Result<(Vec<std::net::TcpListener>, Installed), DoorError> {
         if let Source::Namespace(path) = &self.from {
-            let entered = File::open(path).and_then(|namespace| {
-                Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
-            });
-            entered.map_err(|cause| {
-                DoorError::Redirection(format!("cannot enter the network namespace {}: {cause}", path.display()))
-            })?;
+            enter(path)?;
         }
-        let v4 = self
-            .take
-            .iter()
-            .any(|network| network.addr().is_ipv4())
-            .then(|| self.listener(Ipv4Addr::LOCALHOST.into()))
-            .transpose()?;
-        let v6 = self
-            .take
-            .iter()
-            .any(|network| network.addr().is_ipv6())
-            .then(|| self.listener(Ipv6Addr::LOCALHOST.into()))
-            .transpose()?;
-        let port = |listener: &Option<std::net::TcpListener>| {
-            listener.as_ref().and_then(|it| Some(it.local_addr().ok()?.port()))
-        };
+        let (v4, v6) = self.listeners()?;
         let launched = if self.from == Source::Launched { Some(Launched::create()?) } else { None };
         let group = match (&self.from, &launched) {
             (Source::ControlGroup(path), _) => Some(control_group::locate(path)?),
             (_, launched) => launched.as_ref().map(|launched| launched.group.clone()),
         };
+        let port = |listener: &std::net::TcpListener| listener.local_addr().map(|address| address.port()).ok();
+        let (v4_port, v6_port) = (v4.as_ref().and_then(port), v6.as_ref().and_then(port));
         // A port is one listener's alone in its namespace, so that it can stand for the instance.
-        let instance =
-            port(&v4).or(port(&v6)).ok_or_else(|| DoorError::Redirection("it takes no network".to_owned()))?;
-        let site = Site { instance, v4: port(&v4), v6: port(&v6), group };
+        let nothing = || DoorError::Redirection("it takes no network".to_owned());
+        let site = Site { instance: v4_port.or(v6_port).ok_or_else(nothing)?, v4: v4_port, v6: v6_port, group };
         let routing = match self.from {
-            Source::Transparent(_) => Some(Routing::install(instance)?),
+            Source::Transparent(_) => Some(Routing::install(&site)?),
             _ => None,
         };
         let table = Table::install(&site.table(), &rules::commands(self, &site))?;
         Ok(([v4, v6].into_iter().flatten().collect(), Installed { table, routing, launched }))
+    }
+
+    /// For each family of addresses of which something is taken.
+    fn listeners(&self) -> Result<(Option<std::net::TcpListener>, Option<std::net::TcpListener>), DoorError> {
+        let takes = |v4: bool| self.take.iter().any(|network| network.addr().is_ipv4() == v4);
+        let v4 = if takes(true) { Some(self.listener(Ipv4Addr::LOCALHOST.into())?) } else { None };
+        // A host without IPv6 has none to be redirected. (A transparent socket could be bound to an address that is not there.)
+        let lacks_v6 = || std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err();
+        if !takes(false) || v4.is_some() && lacks_v6() {
+            return Ok((v4, None));
+        }
+        let v6 = self.listener(Ipv6Addr::LOCALHOST.into())?;
+        Ok((v4, Some(v6)))
     }
 
     fn listener(&self, loopback: IpAddr) -> Result<std::net::TcpListener, DoorError> {
@@ -222,6 +217,15 @@ impl Redirection {
             .map_err(failed)?;
         Ok(socket.into())
     }
+}
+
+/// Moves this thread into a network namespace.
+fn enter(path: &Path) -> Result<(), DoorError> {
+    let enter = || -> io::Result<()> {
+        Ok(move_into_link_name_space(File::open(path)?.as_fd(), Some(LinkNameSpaceType::Network))?)
+    };
+    let failed = |cause| format!("cannot enter the network namespace {}: {cause}", path.display());
+    enter().map_err(|cause| DoorError::Redirection(failed(cause)))
 }
 
 /// Where a connection wanted to go before the kernel redirected it; `None` for one that came by itself.

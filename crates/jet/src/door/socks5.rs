@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 
 use tokio::task::JoinSet;
 
-use super::{Accepted, Answer, Door, DoorError, forward, listen};
-use crate::{Destination, Doors, Refusal};
+use super::{Accepted, Answer, Door, DoorError, Hall, forward, listen};
+use crate::{Destination, Refusal};
 use handshake::{Handshake, Heard};
 
 /// A SOCKS5 proxy at an address of this host.
@@ -70,7 +70,7 @@ impl Users {
 }
 
 impl Socks5 {
-    pub(super) async fn open(self, out: Doors) -> Result<Door, DoorError> {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
         if self.users.is_none() && !self.listen.ip().is_loopback() {
             let remedy = "listen on a loopback address, or give it users";
             return Err(DoorError::Exposed { door: "a SOCKS5 proxy without users", address: self.listen, remedy });
@@ -79,7 +79,7 @@ impl Socks5 {
         let addresses = listener.local_addr().into_iter().collect();
         let users = Arc::new(self.users);
         let mut tasks = JoinSet::new();
-        tasks.spawn(listen::serve(listener, "socks5", out, move |mut stream| {
+        tasks.spawn(listen::serve(listener, "socks5", hall, move |mut stream| {
             let users = Arc::clone(&users);
             async move {
                 let to = converse(&mut stream, users.as_ref().as_ref()).await.ok()??;
@@ -100,13 +100,8 @@ async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<O
         if got == 0 {
             return Ok(None);
         }
-        let heard = match handshake.read(&mut &buffer[..got]) {
-            Ok(heard) => heard,
-            Err(error) => {
-                tracing::debug!(%error, "connection to the SOCKS5 door closed");
-                return Ok(None);
-            }
-        };
+        // Who does not speak SOCKS5 has nothing to hear.
+        let Ok(heard) = handshake.read(&mut &buffer[..got]) else { return Ok(None) };
         match heard {
             None => {}
             Some(Heard::Greeting(answer)) => stream.write_all(&answer).await?,
@@ -148,9 +143,10 @@ mod tests {
     #[tokio::test]
     async fn beyond_loopback_it_asks_who_comes() {
         let (out, _accepted) = tokio::sync::mpsc::channel(1);
+        let hall = Hall { out, note: Arc::new(|_, _| {}) };
         let open: Socks5 = "0.0.0.0:0".parse().unwrap();
-        assert!(matches!(open.open(out.clone()).await, Err(DoorError::Exposed { .. })));
+        assert!(matches!(open.open(hall.clone()).await, Err(DoorError::Exposed { .. })));
         let asking = Socks5 { users: Some("me:right".parse().unwrap()), ..("0.0.0.0:0".parse::<Socks5>().unwrap()) };
-        assert!(asking.open(out).await.is_ok());
+        assert!(asking.open(hall).await.is_ok());
     }
 }

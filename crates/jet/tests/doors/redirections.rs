@@ -12,7 +12,7 @@ use std::time::Duration;
 use jet::door::{Front, Redirection};
 
 use crate::namespace::{INSIDE, command_in, finish, forward_packets, inside, neighbour, run};
-use crate::peers::{FILE, open, servers_in};
+use crate::peers::{FILE, note, open, servers_in};
 
 fn front(text: &str) -> Front {
     Front::Redirection(text.parse().unwrap())
@@ -319,11 +319,29 @@ fn a_gateway_that_is_killed_leaves_nothing_in_the_way() {
 }
 
 #[test]
+fn a_host_without_ipv6_does_without() {
+    inside("redirections::a_host_without_ipv6_does_without", async || {
+        neighbour("client", 1);
+        neighbour("server", 2);
+        servers_in("server");
+        forward_packets();
+        fs::write("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1").unwrap();
+        for redirection in ["local=any", "tproxy:to-client=any"] {
+            let door = open(front(redirection), NOBODY).await;
+            assert_eq!(door.addresses.len(), 1, "{redirection}");
+            let from = asked_from(command_in("client", "curl"), "http://10.2.0.2/").await.unwrap();
+            // The host's own programs are redirected, and what it forwards is not; or the other way round.
+            assert_eq!(from, if redirection.starts_with("local") { "10.1.0.2" } else { "10.2.0.1" });
+        }
+    });
+}
+
+#[test]
 fn what_is_missing_is_named() {
     inside("redirections::what_is_missing_is_named", async || {
         let error = async |text: &str| {
             let (out, _accepted) = tokio::sync::mpsc::channel(1);
-            front(text).open(out).await.unwrap_err().to_string()
+            front(text).open(out, note()).await.unwrap_err().to_string()
         };
         let said = error("netns:nowhere=any").await;
         assert!(said.contains("cannot enter the network namespace /run/netns/nowhere"), "{said}");

@@ -18,8 +18,9 @@ pub struct Routing {
 const FAMILIES: [&str; 2] = ["-4", "-6"];
 
 impl Routing {
-    pub fn install(instance: u16) -> Result<Self, DoorError> {
-        for stale in instances()? {
+    pub fn install(site: &Site) -> Result<Self, DoorError> {
+        let instance = site.instance;
+        for stale in instances() {
             // Who is alive holds its name, and the kernel frees it whatever way the process ends.
             if name(stale).is_some() {
                 remove(stale);
@@ -28,10 +29,11 @@ impl Routing {
         let taken =
             || DoorError::Redirection(format!("another process is instance {instance} of this host's redirections"));
         let routing = Self { instance, life: name(instance).ok_or_else(taken)? };
-        let (mark, table) = (Site::mark(instance).to_string(), Site::mark(instance).to_string());
-        for family in FAMILIES {
-            ip(&[family, "rule", "add", "fwmark", &mark, "lookup", &table])?;
-            ip(&[family, "route", "add", "local", "default", "dev", "lo", "table", &table])?;
+        // The routing table has the mark's number too.
+        let mark = Site::mark(instance).to_string();
+        for (family, _) in FAMILIES.into_iter().zip([site.v4, site.v6]).filter(|(_, port)| port.is_some()) {
+            ip(&[family, "rule", "add", "fwmark", &mark, "lookup", &mark])?;
+            ip(&[family, "route", "add", "local", "default", "dev", "lo", "table", &mark])?;
         }
         Ok(routing)
     }
@@ -57,24 +59,24 @@ fn remove(instance: u16) {
 }
 
 /// The instances whose rules stand.
-fn instances() -> Result<Vec<u16>, DoorError> {
-    let mut instances = Vec::new();
-    for family in FAMILIES {
-        instances.extend(listed(&String::from_utf8_lossy(&ip(&[family, "rule", "list"])?.stdout)));
-    }
+fn instances() -> Vec<u16> {
+    // A host without IPv6 has no rules for it.
+    let rules = FAMILIES.iter().filter_map(|family| ip(&[family, "rule", "list"]).ok());
+    let mut instances: Vec<_> = rules.flat_map(|rules| listed(&String::from_utf8_lossy(&rules.stdout))).collect();
     instances.sort_unstable();
     instances.dedup();
-    Ok(instances)
+    instances
 }
 
 /// The instances in what `ip rule list` prints.
-fn listed(rules: &str) -> impl Iterator<Item = u16> {
-    rules.lines().filter_map(|rule| {
+fn listed(rules: &str) -> Vec<u16> {
+    let instance = |rule: &str| {
         let mark = rule.split("fwmark 0x").nth(1)?.split([' ', '/']).next()?;
         let mark = u32::from_str_radix(mark, 16).ok()?;
         let instance = mark as u16;
         (instance != 0 && Site::mark(instance) == mark).then_some(instance)
-    })
+    };
+    rules.lines().filter_map(instance).collect()
 }
 
 fn ip(arguments: &[&str]) -> Result<Output, DoorError> {
@@ -98,6 +100,6 @@ mod tests {
     fn instances_are_told_by_their_marks() {
         let rules = "0:\tfrom all lookup local\n32764:\tfrom all fwmark 0x4a450fa1 lookup 1246039969\n32765:\tfrom all fwmark 0x4a450000 lookup 9\n\
                      32766:\tfrom all fwmark 0x64 lookup main\n32767:\tfrom all fwmark 0x4a450001/0xffffffff lookup 7\n";
-        assert_eq!(listed(rules).collect::<Vec<_>>(), [4001, 1]);
+        assert_eq!(listed(rules), [4001, 1]);
     }
 }
