@@ -4,10 +4,10 @@
 //! out; every door has its own clone. From then on the connection is the gateway's: it reaches the destination by way of the far gateway, gives the [`door::Answer`] that the program
 //! waits for (a SOCKS5 reply is written by the gateway, not by the door), carries bytes, ends and resets, and closes. A door that finds the channel closed stops: the gateway is going down.
 
-mod destination;
 pub mod door;
+pub mod tcp_info;
 
-pub use destination::Destination;
+pub use stripe::wire::Destination;
 
 /// The way from the doors into the near gateway. It is bounded: while the gateway is not taking connections, doors wait, and programs wait in their listeners' backlogs.
 pub type Doors = tokio::sync::mpsc::Sender<door::Accepted>;
