@@ -1,12 +1,31 @@
 //! `jet`: unmodified programs, faster over long and lossy paths.
 //!
-//! A door ([`door`]) takes a program's connection and says where it wants to go ([`Destination`]). It hands both to the near gateway through [`Doors`], which `near::Near::doors` gives
+//! A door ([`door`]) takes a program's connection and says where it wants to go ([`Destination`]). It hands both to the near gateway through [`Doors`], which [`near::Near::doors`] gives
 //! out; every door has its own clone. From then on the connection is the gateway's: it reaches the destination by way of the far gateway, gives the [`door::Answer`] that the program
 //! waits for (a SOCKS5 reply is written by the gateway, not by the door), carries bytes, ends and resets, and closes. A door that finds the channel closed stops: the gateway is going down.
+//!
+//! Inside, a session ([`stripe::session`]) is a state machine without I/O. Tasks share it: one for each stream, one for each connection, one for its timer. Each works on it for a moment and
+//! wakes whom that concerns.
 
+mod carrier;
+mod handshake;
+mod hub;
+mod program;
+mod socket;
+mod timer;
+mod tls;
+
+pub mod allow;
 pub mod door;
+pub mod far;
+pub mod keys;
+pub mod log;
+pub mod near;
+pub mod options;
+pub mod status;
 pub mod tcp_info;
 
+pub use socket::Via;
 pub use stripe::wire::Destination;
 
 /// The way from the doors into the near gateway. It is bounded: while the gateway is not taking connections, doors wait, and programs wait in their listeners' backlogs.

@@ -227,14 +227,14 @@ impl Net {
     }
     fn run(&mut self, ms: u64) {
         for _ in 0..ms {
-            self.now = self.now + Time::from_ms(1);
+            self.now += Time::from_ms(1);
             self.step();
         }
     }
     /// A while in which little happens.
     fn wait(&mut self, seconds: u64) {
         for _ in 0..10 * seconds {
-            self.now = self.now + Time::from_ms(100);
+            self.now += Time::from_ms(100);
             self.step();
         }
     }
@@ -539,7 +539,7 @@ proptest! {
         let mut now = Time::ZERO;
         'all: for part in input.chunks(97) {
             let mut part = part;
-            now = now + Time::from_ms(700);
+            now += Time::from_ms(700);
             loop {
                 match reader.next(&mut part) {
                     Ok(Some(item)) if session.on_item(now, StreamId(1), &item).is_err() => break 'all,

@@ -61,14 +61,18 @@ impl Session {
     }
 
     /// How much may be written now: up to twice what is under way and a little more, while all connections together hold no more than is allowed.
-    pub fn room(&self, connection: u32) -> u64 {
+    pub fn room(&mut self, connection: u32) -> u64 {
         let Some(end) = self.ends.get(&connection) else { return 0 };
         if end.core.given_up().is_some() {
             return 0;
         }
         let under_way = end.core.taken() - end.core.acknowledged();
         let own = (2 * under_way + SLACK).min(self.settings.connection.max_credit.get()).saturating_sub(end.tx.len());
-        own.min(self.credit.room())
+        let all = self.credit.room();
+        if own > 0 && all == 0 {
+            self.starved.insert(connection);
+        }
+        own.min(all)
     }
     /// A program has written.
     pub fn write(&mut self, connection: u32, bytes: &[u8]) {

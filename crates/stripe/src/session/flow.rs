@@ -16,8 +16,11 @@ impl Session {
             self.pump(now, connection);
         }
         self.feed(now);
-        let starved = !self.hungry.is_empty() && !self.lanes.is_empty();
-        self.tuning.note_hunger(now, starved);
+        let waits = !self.hungry.is_empty() && !self.lanes.is_empty();
+        self.tuning.note_hunger(now, waits);
+        if !self.starved.is_empty() && self.credit.room() > 0 {
+            self.effects.connections.append(&mut self.starved);
+        }
     }
 
     /// The session's own numbers: always the latest, and again when a stream was lost that may have carried them.

@@ -100,6 +100,8 @@ pub struct Session {
     /// Connections that wait for streams, and which of them had its turn last.
     hungry: BTreeSet<u32>,
     turn: u32,
+    /// Connections that were told that there is no memory.
+    starved: BTreeSet<u32>,
     /// Connections' deadlines.
     due: BTreeSet<(Time, u32)>,
     /// Streams that were lost and of which the peer has to be told.
@@ -138,6 +140,7 @@ impl Session {
             dirty: BTreeSet::new(),
             hungry: BTreeSet::new(),
             turn: 0,
+            starved: BTreeSet::new(),
             due: BTreeSet::new(),
             gone: Vec::new(),
             tell_credit: false,

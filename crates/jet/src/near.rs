@@ -1,0 +1,389 @@
+//! The near gateway, beside the programs: keeps a session with a far gateway, and sends programs' connections through it.
+
+use crate::door::{Accepted, Answer};
+use crate::handshake::{self, HandshakeError, Opening, say};
+use crate::hub::Hub;
+use crate::keys::{Identity, Peers};
+use crate::log::Log;
+use crate::options::{MAX_PAYLOAD, Options};
+use crate::socket::{self, Via};
+use crate::status::Status;
+use crate::tls::{self, Secret};
+use crate::{Doors, carrier, program, timer};
+use ring::rand::{SecureRandom, SystemRandom};
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use stripe::session::{Pool, Role, Session};
+use stripe::wire::{Frame, Hello, Refusal};
+use stripe::{StreamId, StreamId as Id};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_rustls::{TlsConnector, TlsStream};
+
+/// Between attempts to open a stream: at first, and at most.
+const REDIAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// A program waits so long for a session to begin.
+const BEGIN: Duration = Duration::from_secs(10);
+/// Streams that are opened at the same time.
+const DIALS: usize = 16;
+/// Programs' connections between the doors and here.
+const WAITING: usize = 64;
+
+/// What a near gateway is told.
+#[derive(Clone, Debug)]
+pub struct NearOptions {
+    /// Its key.
+    pub identity: Identity,
+    /// The far gateway's key, among others.
+    pub peers: Peers,
+    /// Where the far gateway is, as HOST:PORT.
+    pub to: String,
+    /// The paths that streams take; empty for as the system routes.
+    pub via: Vec<Via>,
+    /// All else.
+    pub options: Options,
+}
+
+/// Why a near gateway cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum NearError {
+    /// The TLS library.
+    #[error("TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    /// Whom should it trust?
+    #[error("no peer is known: pin the far gateway's fingerprint with `trunkline jet keys --pin`")]
+    NoPeers,
+}
+
+/// A near gateway. It goes on while it, or a clone of its doors, is there.
+#[derive(Debug)]
+pub struct Near {
+    inner: Arc<Inner>,
+    doors: Doors,
+}
+
+#[derive(Debug)]
+struct Inner {
+    told: NearOptions,
+    config: Arc<ClientConfig>,
+    pool: Arc<Pool>,
+    log: Log,
+    /// The session, while there is one.
+    hub: watch::Sender<Option<Arc<Hub>>>,
+}
+
+/// A session and what its next stream needs.
+#[derive(Debug)]
+struct Running {
+    hub: Arc<Hub>,
+    id: [u8; 16],
+    secret: Secret,
+    next_stream: AtomicU32,
+}
+
+/// A stream that is ready.
+struct Stream {
+    id: Id,
+    path: u32,
+    tls: TlsStream<TcpStream>,
+    probe: OwnedFd,
+    opening: Opening,
+    hello: Hello,
+    /// Of the first stream: the session's.
+    secret: Option<Secret>,
+}
+
+impl Near {
+    /// A gateway that keeps a session from now on.
+    pub fn start(told: NearOptions, log: Log) -> Result<Self, NearError> {
+        if told.peers.is_empty() {
+            return Err(NearError::NoPeers);
+        }
+        let config = tls::client(&told.identity, &told.peers)?;
+        let pool = told.options.pool();
+        let inner = Arc::new(Inner { told, config, pool, log, hub: watch::Sender::new(None) });
+        let (doors, mut accepted) = mpsc::channel(WAITING);
+        let keeping = Arc::clone(&inner);
+        let serving = Arc::clone(&inner);
+        tokio::spawn(async move {
+            let keeper = tokio::spawn(keeping.keep());
+            while let Some(program) = accepted.recv().await {
+                tokio::spawn(Arc::clone(&serving).serve(program));
+            }
+            keeper.abort();
+        });
+        Ok(Self { inner, doors })
+    }
+    /// Where doors put connections.
+    pub fn doors(&self) -> Doors {
+        self.doors.clone()
+    }
+    /// Waits for a session, if there is none; says whether there is one.
+    pub async fn ready(&self, most: Duration) -> bool {
+        self.inner.hub(most).await.is_some()
+    }
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        let hub = self.inner.hub.borrow().clone();
+        Status::of("near", hub.iter().map(|hub| (self.inner.told.to.as_str(), &**hub)), &self.inner.pool)
+    }
+    /// Takes no new connections from now on; returns when those that are there have ended.
+    pub async fn leave(&self) {
+        let hub = self.inner.hub.borrow().clone();
+        if let Some(hub) = hub {
+            hub.work(|session, _| session.leave());
+            while hub.look(Session::connection_count) > 0 && !hub.look(Session::is_over) {
+                sleep(REDIAL[0]).await;
+            }
+        }
+    }
+}
+
+impl Inner {
+    async fn hub(&self, most: Duration) -> Option<Arc<Hub>> {
+        let mut hub = self.hub.subscribe();
+        let waited = timeout(most, hub.wait_for(Option::is_some)).await;
+        waited.ok()?.ok()?.clone()
+    }
+
+    // === Programs ===
+
+    /// A program's connection, from the door to its end.
+    async fn serve(self: Arc<Self>, accepted: Accepted) {
+        let Accepted { stream, to, answer } = accepted;
+        let begun = match self.hub(BEGIN).await {
+            Some(hub) => hub
+                .work(|session, _| session.connect(to))
+                .map(|connection| (hub, connection))
+                .map_err(|_| libc::ENOBUFS),
+            None => Err(libc::ENETUNREACH),
+        };
+        match (begun, answer) {
+            (Ok((hub, connection)), Answer::Established) => {
+                let _ = stream.set_nodelay(true);
+                program::carry(hub, connection, stream).await;
+            }
+            (Ok((hub, connection)), Answer::Socks5) => self.answer(hub, connection, stream).await,
+            (Err(_), Answer::Established) => program::reset(&stream),
+            (Err(errno), Answer::Socks5) => refuse_socks(stream, errno as u32).await,
+        }
+    }
+    /// A program that waits to be told whether its destination was reached.
+    async fn answer(&self, hub: Arc<Hub>, connection: u32, mut stream: TcpStream) {
+        let opened = std::future::poll_fn(|cx| {
+            let state = hub.serve(connection, cx.waker(), |session, _| session.state(connection));
+            match state {
+                Some(state) if state.opened => std::task::Poll::Ready(Ok(())),
+                Some(state) => state.reset.map_or(std::task::Poll::Pending, |code| std::task::Poll::Ready(Err(code))),
+                None => std::task::Poll::Ready(Err(stripe::session::code::RESET)),
+            }
+        });
+        match opened.await {
+            Ok(()) => {
+                let _ = stream.set_nodelay(true);
+                if tokio::io::AsyncWriteExt::write_all(&mut stream, &socks_reply(0)).await.is_ok() {
+                    program::carry(hub, connection, stream).await;
+                } else {
+                    hub.forget(connection);
+                }
+            }
+            Err(code) => {
+                hub.work(|session, now| session.abandon(now, connection, code));
+                hub.forget(connection);
+                refuse_socks(stream, code).await;
+            }
+        }
+    }
+
+    // === The session ===
+
+    /// Keeps a session: begins one, and another when that is over.
+    async fn keep(self: Arc<Self>) {
+        let mut pause = REDIAL[0];
+        loop {
+            match self.begin().await {
+                Ok(running) => {
+                    pause = REDIAL[0];
+                    let running = Arc::new(running);
+                    self.hub.send_replace(Some(Arc::clone(&running.hub)));
+                    tokio::select! {
+                        () = timer::run(&running.hub) => {}
+                        () = self.tend(&running) => {}
+                    }
+                    self.hub.send_replace(None);
+                    running.hub.work(|session, _| session.give_up());
+                }
+                Err(error) => {
+                    self.log.note(&format!("no session with {}", self.told.to), &error.to_string());
+                    sleep(jittered(pause)).await;
+                    pause = (pause * 2).min(REDIAL[1]);
+                }
+            }
+        }
+    }
+    /// A new session and its first stream (P-7).
+    async fn begin(self: &Arc<Self>) -> Result<Running, HandshakeError> {
+        let mut id = [0; 16];
+        SystemRandom::new().fill(&mut id).map_err(|_| HandshakeError::Io(io::ErrorKind::Other.into()))?;
+        let mut stream = self.dial(&id, StreamId(1), 0, None).await?;
+        let Some(secret) = stream.secret.take() else { return Err(HandshakeError::Order) };
+        let settings = self.told.options.settings(Some(&stream.hello));
+        let tuner = self.told.options.tuner(settings.max_streams);
+        let (openings, _) = mpsc::unbounded_channel();
+        let began = Instant::now();
+        let session = Session::new(Default::default(), Role::Near, settings, tuner, &self.pool)
+            .ok_or(HandshakeError::Refused(Refusal::Busy))?;
+        let hub = Hub::new(began, session, openings);
+        self.carry(&hub, stream);
+        Ok(Running { hub, id, secret, next_stream: AtomicU32::new(2) })
+    }
+    /// Sees to it that there are as many streams as there are to be (P-27).
+    async fn tend(self: &Arc<Self>, running: &Arc<Running>) {
+        let hub = &running.hub;
+        let mut dials = JoinSet::new();
+        let mut pause = REDIAL[0];
+        let mut wait = None;
+        let mut most = u32::MAX;
+        loop {
+            let (over, want, have, explained) = hub.look(|session| {
+                let why = session.tuner().reason().map_or("fixed", stripe::optimizer::Reason::name);
+                (session.is_over(), session.number().min(most), session.stream_count(), why)
+            });
+            if over {
+                return;
+            }
+            if self.log.explains() && want as usize != have as usize + dials.len() {
+                self.log.note(&format!("{want} streams in place of {have}"), explained);
+            }
+            while wait.is_none() && dials.len() < DIALS && (have as usize + dials.len()) < want as usize {
+                let number = running.next_stream.fetch_add(1, Ordering::Relaxed);
+                let (inner, running, path) = (Arc::clone(self), Arc::clone(running), self.path(hub, number));
+                dials
+                    .spawn(async move { inner.dial(&running.id, StreamId(number), path, Some(&running.secret)).await });
+            }
+            if have > want {
+                hub.work(|session, now| {
+                    let last: Vec<Id> = session.streams().iter().map(stripe::Stream::id).collect();
+                    last.into_iter().rev().take((have - want) as usize).for_each(|id| session.drain_stream(now, id));
+                });
+            }
+            tokio::select! {
+                () = hub.number.notified() => {}
+                () = async { wait.map_or_else(|| sleep(REDIAL[1]), sleep).await } => wait = None,
+                Some(dialled) = dials.join_next() => match dialled {
+                    Ok(Ok(stream)) => {
+                        (pause, wait) = (REDIAL[0], None);
+                        self.carry(hub, stream);
+                    }
+                    Ok(Err(HandshakeError::Refused(Refusal::UnknownSession))) if have == 0 => return,
+                    Ok(Err(HandshakeError::Refused(Refusal::TooManyStreams))) => most = have.max(1),
+                    Ok(Err(error)) => {
+                        self.log.note(&format!("a stream to {}", self.told.to), &error.to_string());
+                        wait = Some(jittered(pause));
+                        pause = (pause * 2).min(REDIAL[1]);
+                    }
+                    Err(_) => {}
+                },
+            }
+        }
+    }
+    /// The path with the fewest streams; of those, in turn.
+    fn path(&self, hub: &Hub, number: u32) -> u32 {
+        let paths = self.told.via.len().max(1) as u32;
+        let counts = hub.paths();
+        let order = |path: &u32| (counts.get(path).copied().unwrap_or(0), (path + paths - number % paths) % paths);
+        (0..paths).min_by_key(order).unwrap_or(0)
+    }
+    fn carry(self: &Arc<Self>, hub: &Arc<Hub>, stream: Stream) {
+        hub.add_stream(stream.id, stream.path, stream.probe);
+        let (inner, hub) = (Arc::clone(self), Arc::clone(hub));
+        let (reader, input) = stream.opening.into_parts();
+        tokio::spawn(async move {
+            if let Err(error) = carrier::carry(hub, stream.id, stream.tls, reader, input).await {
+                inner.log.note(&format!("a stream to {}", inner.told.to), &error.to_string());
+            }
+        });
+    }
+    /// Opens a stream: TCP, TLS, HELLO.
+    async fn dial(
+        &self,
+        session: &[u8; 16],
+        id: Id,
+        path: u32,
+        secret: Option<&Secret>,
+    ) -> Result<Stream, HandshakeError> {
+        timeout(handshake::PATIENCE, self.open(session, id, path, secret)).await.unwrap_or(Err(HandshakeError::Silence))
+    }
+    async fn open(
+        &self,
+        session: &[u8; 16],
+        id: Id,
+        path: u32,
+        secret: Option<&Secret>,
+    ) -> Result<Stream, HandshakeError> {
+        let tcp = self.connect(path).await?;
+        let probe = tcp.as_fd().try_clone_to_owned()?;
+        let name = ServerName::try_from("trunkline-jet").map_err(|_| HandshakeError::Order)?;
+        let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, tcp).await?;
+        let begins = match secret {
+            Some(secret) => Frame::Join { proof: secret.proof(&**tls.get_ref().1, id)? },
+            None => Frame::Start,
+        };
+        let hello = Session::hello(&self.told.options.settings(None), *session, id);
+        say(&mut tls, &[Frame::Hello(hello), begins]).await?;
+        let mut opening = Opening::new(MAX_PAYLOAD);
+        let hello = opening.hello(&mut tls).await?;
+        if hello.session != *session || hello.stream != id.0 {
+            return Err(HandshakeError::Order);
+        }
+        let secret = if secret.is_none() { Some(Secret::of(&**tls.get_ref().1, session)?) } else { None };
+        Ok(Stream { id, path, tls: tls.into(), probe, opening, hello, secret })
+    }
+    async fn connect(&self, path: u32) -> io::Result<TcpStream> {
+        let via = self.told.via.get(path as usize);
+        let fits = |address: &SocketAddr| match via {
+            Some(Via::Address(local)) => local.is_ipv4() == address.is_ipv4(),
+            _ => true,
+        };
+        let mut last = io::Error::other("no address of the far gateway can be reached from here");
+        for address in lookup_host(&self.told.to).await?.filter(fits) {
+            match socket::dial(address, via, &self.told.options).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
+/// So that gateways which lost their streams at the same time do not come back at the same time.
+fn jittered(pause: Duration) -> Duration {
+    let mut random = [0; 1];
+    let _ = SystemRandom::new().fill(&mut random);
+    pause.mul_f64(0.75 + f64::from(random[0]) / 512.0)
+}
+
+/// RFC 1928, section 6: how it went; the bound address is not told.
+fn socks_reply(reply: u8) -> [u8; 10] {
+    [5, reply, 0, 1, 0, 0, 0, 0, 0, 0]
+}
+async fn refuse_socks(mut stream: TcpStream, code: u32) {
+    let reply = match code as i32 {
+        libc::EACCES | libc::EPERM => 2,
+        libc::ENETUNREACH => 3,
+        libc::EHOSTUNREACH => 4,
+        libc::ECONNREFUSED => 5,
+        libc::ETIMEDOUT => 6,
+        _ => 1,
+    };
+    let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, &socks_reply(reply)).await;
+    let _ = tokio::io::AsyncWriteExt::shutdown(&mut stream).await;
+}
