@@ -19,7 +19,7 @@ use stripe::StreamId;
 use stripe::session::{Pool, Role, Session};
 use stripe::wire::{Destination, Frame, Hello, Refusal};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
@@ -61,6 +61,8 @@ pub struct Far {
     sessions: Mutex<BTreeMap<[u8; 16], Entry>>,
     pool: Arc<Pool>,
     log: Log,
+    /// Nothing new is taken any more.
+    leaving: watch::Sender<bool>,
 }
 
 /// Why a far gateway cannot be.
@@ -103,14 +105,19 @@ impl Far {
         }
         let config = tls::server(&told.identity, &told.peers)?;
         let pool = told.options.pool();
-        let far = Arc::new(Self { told, sessions: Mutex::default(), pool, log });
+        let far = Arc::new(Self { told, sessions: Mutex::default(), pool, log, leaving: watch::Sender::new(false) });
         let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
         for listener in listeners {
+            let mut leaving = far.leaving.subscribe();
             let (far, config, handshakes) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&handshakes));
             tokio::spawn(async move {
                 loop {
                     let Ok(permit) = Arc::clone(&handshakes).acquire_owned().await else { return };
-                    let accepted = listener.accept().await;
+                    let accepted = tokio::select! {
+                        accepted = listener.accept() => accepted,
+                        // Closed, so that what comes goes to the gateway that takes this one's place.
+                        _ = leaving.wait_for(|leaving| *leaving) => return,
+                    };
                     let Some(far) = far.upgrade() else { return };
                     match accepted {
                         Ok((stream, from)) => {
@@ -190,6 +197,9 @@ impl Far {
         let mut sessions = self.sessions();
         if sessions.contains_key(&hello.session) {
             return Err(Refusal::Proof);
+        }
+        if *self.leaving.borrow() {
+            return Err(Refusal::Busy);
         }
         let options = &self.told.options;
         let settings = options.settings(Some(hello));
@@ -292,6 +302,7 @@ impl Far {
 
     /// No new connections from now on; returns when those that are there have ended.
     pub async fn leave(&self) {
+        self.leaving.send_replace(true);
         for entry in self.sessions().values() {
             entry.hub.work(|session, _| session.leave());
         }

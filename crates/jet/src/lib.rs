@@ -7,7 +7,9 @@
 //! Inside, a session ([`stripe::session`]) is a state machine without I/O. Tasks share it: one for each stream, one for each connection, one for its timer. Each works on it for a moment and
 //! wakes whom that concerns.
 
+mod answer;
 mod carrier;
+mod destination;
 mod handshake;
 mod hub;
 mod program;
@@ -20,13 +22,14 @@ pub mod door;
 pub mod far;
 pub mod keys;
 pub mod log;
+pub mod monitor;
 pub mod near;
 pub mod options;
 pub mod status;
 pub mod tcp_info;
 
+pub use destination::Destination;
 pub use socket::Via;
-pub use stripe::wire::Destination;
 
 /// The way from the doors into the near gateway. It is bounded: while the gateway is not taking connections, doors wait, and programs wait in their listeners' backlogs.
 pub type Doors = tokio::sync::mpsc::Sender<door::Accepted>;

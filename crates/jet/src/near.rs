@@ -9,7 +9,7 @@ use crate::options::{MAX_PAYLOAD, Options};
 use crate::socket::{self, Via};
 use crate::status::Status;
 use crate::tls::{self, Secret};
-use crate::{Doors, carrier, program, timer};
+use crate::{Doors, answer, carrier, program, timer};
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -18,10 +18,11 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Poll;
 use std::time::Duration;
-use stripe::session::{Pool, Role, Session};
+use stripe::StreamId;
+use stripe::session::{Pool, Role, Session, code};
 use stripe::wire::{Frame, Hello, Refusal};
-use stripe::{StreamId, StreamId as Id};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -91,7 +92,7 @@ struct Running {
 
 /// A stream that is ready.
 struct Stream {
-    id: Id,
+    id: StreamId,
     path: u32,
     tls: TlsStream<TcpStream>,
     probe: OwnedFd,
@@ -158,54 +159,38 @@ impl Inner {
 
     /// A program's connection, from the door to its end.
     async fn serve(self: Arc<Self>, accepted: Accepted) {
-        let Accepted { stream, to, answer } = accepted;
+        let to = accepted.to.clone();
         let begun = match self.hub(BEGIN).await {
-            Some(hub) => hub
-                .work(|session, _| session.connect(to))
-                .map(|connection| (hub, connection))
-                .map_err(|_| libc::ENOBUFS),
+            Some(hub) => {
+                let connection = hub.work(|session, _| session.connect(to));
+                connection.map(|connection| (hub, connection)).map_err(|_| libc::ENOBUFS)
+            }
             None => Err(libc::ENETUNREACH),
         };
-        match (begun, answer) {
-            (Ok((hub, connection)), Answer::Established) => {
+        let (hub, connection) = match begun {
+            Ok(begun) => begun,
+            Err(errno) => return answer::refused(accepted, errno as u32).await,
+        };
+        // Where the kernel has told the program that it is connected, what it writes travels behind the OPEN.
+        if !matches!(accepted.answer, Answer::Established)
+            && let Err(code) = opened(&hub, connection).await
+        {
+            hub.work(|session, now| session.abandon(now, connection, code));
+            hub.forget(connection);
+            return answer::refused(accepted, code).await;
+        }
+        match answer::opened(accepted).await {
+            Ok(stream) => {
                 let _ = stream.set_nodelay(true);
                 program::carry(hub, connection, stream).await;
             }
-            (Ok((hub, connection)), Answer::Socks5) => self.answer(hub, connection, stream).await,
-            (Err(_), Answer::Established) => program::reset(&stream),
-            (Err(errno), Answer::Socks5) => refuse_socks(stream, errno as u32).await,
-        }
-    }
-    /// A program that waits to be told whether its destination was reached.
-    async fn answer(&self, hub: Arc<Hub>, connection: u32, mut stream: TcpStream) {
-        let opened = std::future::poll_fn(|cx| {
-            let state = hub.serve(connection, cx.waker(), |session, _| session.state(connection));
-            match state {
-                Some(state) if state.opened => std::task::Poll::Ready(Ok(())),
-                Some(state) => state.reset.map_or(std::task::Poll::Pending, |code| std::task::Poll::Ready(Err(code))),
-                None => std::task::Poll::Ready(Err(stripe::session::code::RESET)),
-            }
-        });
-        match opened.await {
-            Ok(()) => {
-                let _ = stream.set_nodelay(true);
-                if tokio::io::AsyncWriteExt::write_all(&mut stream, &socks_reply(0)).await.is_ok() {
-                    program::carry(hub, connection, stream).await;
-                } else {
-                    hub.forget(connection);
-                }
-            }
-            Err(code) => {
-                hub.work(|session, now| session.abandon(now, connection, code));
-                hub.forget(connection);
-                refuse_socks(stream, code).await;
-            }
+            Err(_) => hub.forget(connection),
         }
     }
 
     // === The session ===
 
-    /// Keeps a session: begins one, and another when that is over.
+    /// Keeps a session: begins one, and another when that is over, or takes no more connections.
     async fn keep(self: Arc<Self>) {
         let mut pause = REDIAL[0];
         loop {
@@ -216,10 +201,10 @@ impl Inner {
                     self.hub.send_replace(Some(Arc::clone(&running.hub)));
                     tokio::select! {
                         () = timer::run(&running.hub) => {}
-                        () = self.tend(&running) => {}
+                        () = self.tend(&running, false) => {}
                     }
                     self.hub.send_replace(None);
-                    running.hub.work(|session, _| session.give_up());
+                    tokio::spawn(Arc::clone(&self).finish(running));
                 }
                 Err(error) => {
                     self.log.note(&format!("no session with {}", self.told.to), &error.to_string());
@@ -228,6 +213,21 @@ impl Inner {
                 }
             }
         }
+    }
+    /// A session that gets no new connections: those that it has go on to their end (P-28).
+    async fn finish(self: Arc<Self>, running: Arc<Running>) {
+        let hub = &running.hub;
+        let idle = async {
+            while hub.look(Session::connection_count) > 0 {
+                sleep(REDIAL[0]).await;
+            }
+        };
+        tokio::select! {
+            () = timer::run(hub) => {}
+            () = self.tend(&running, true) => {}
+            () = idle => {}
+        }
+        hub.work(|session, _| session.give_up());
     }
     /// A new session and its first stream (P-7).
     async fn begin(self: &Arc<Self>) -> Result<Running, HandshakeError> {
@@ -245,19 +245,20 @@ impl Inner {
         self.carry(&hub, stream);
         Ok(Running { hub, id, secret, next_stream: AtomicU32::new(2) })
     }
-    /// Sees to it that there are as many streams as there are to be (P-27).
-    async fn tend(self: &Arc<Self>, running: &Arc<Running>) {
+    /// Sees to it that there are as many streams as there are to be (P-27); until the session is over or, before it is `leaving`, takes no more connections.
+    async fn tend(self: &Arc<Self>, running: &Arc<Running>, leaving: bool) {
         let hub = &running.hub;
         let mut dials = JoinSet::new();
         let mut pause = REDIAL[0];
         let mut wait = None;
         let mut most = u32::MAX;
         loop {
-            let (over, want, have, explained) = hub.look(|session| {
+            let (done, want, have, explained) = hub.look(|session| {
                 let why = session.tuner().reason().map_or("fixed", stripe::optimizer::Reason::name);
-                (session.is_over(), session.number().min(most), session.stream_count(), why)
+                let left = session.peer_leaves() && !leaving;
+                (session.is_over() || left, session.number().min(most), session.stream_count(), why)
             });
-            if over {
+            if done {
                 return;
             }
             if self.log.explains() && want as usize != have as usize + dials.len() {
@@ -271,7 +272,7 @@ impl Inner {
             }
             if have > want {
                 hub.work(|session, now| {
-                    let last: Vec<Id> = session.streams().iter().map(stripe::Stream::id).collect();
+                    let last: Vec<StreamId> = session.streams().iter().map(stripe::Stream::id).collect();
                     last.into_iter().rev().take((have - want) as usize).for_each(|id| session.drain_stream(now, id));
                 });
             }
@@ -316,7 +317,7 @@ impl Inner {
     async fn dial(
         &self,
         session: &[u8; 16],
-        id: Id,
+        id: StreamId,
         path: u32,
         secret: Option<&Secret>,
     ) -> Result<Stream, HandshakeError> {
@@ -325,7 +326,7 @@ impl Inner {
     async fn open(
         &self,
         session: &[u8; 16],
-        id: Id,
+        id: StreamId,
         path: u32,
         secret: Option<&Secret>,
     ) -> Result<Stream, HandshakeError> {
@@ -371,19 +372,15 @@ fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.75 + f64::from(random[0]) / 512.0)
 }
 
-/// RFC 1928, section 6: how it went; the bound address is not told.
-fn socks_reply(reply: u8) -> [u8; 10] {
-    [5, reply, 0, 1, 0, 0, 0, 0, 0, 0]
-}
-async fn refuse_socks(mut stream: TcpStream, code: u32) {
-    let reply = match code as i32 {
-        libc::EACCES | libc::EPERM => 2,
-        libc::ENETUNREACH => 3,
-        libc::EHOSTUNREACH => 4,
-        libc::ECONNREFUSED => 5,
-        libc::ETIMEDOUT => 6,
-        _ => 1,
-    };
-    let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, &socks_reply(reply)).await;
-    let _ = tokio::io::AsyncWriteExt::shutdown(&mut stream).await;
+/// Waits until a connection's destination has taken it, or is known not to, and why.
+async fn opened(hub: &Hub, connection: u32) -> Result<(), u32> {
+    std::future::poll_fn(|cx| {
+        let state = hub.serve(connection, cx.waker(), |session, _| session.state(connection));
+        match state {
+            Some(state) if state.opened => Poll::Ready(Ok(())),
+            Some(state) => state.reset.map_or(Poll::Pending, |code| Poll::Ready(Err(code))),
+            None => Poll::Ready(Err(code::RESET)),
+        }
+    })
+    .await
 }

@@ -189,3 +189,99 @@ impl std::fmt::Debug for Secret {
         write!(f, "Secret(..)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::{ClientConnection, ServerConnection};
+    use std::io::{Read, Write};
+
+    fn pin(identity: &Identity) -> Peers {
+        let mut peers = Peers::default();
+        peers.pin(identity.fingerprint(), "peer").expect("a name");
+        peers
+    }
+    /// Two ends of a TLS connection, shaken hands in memory.
+    fn connect(
+        near: &Identity,
+        far: &Identity,
+        trusts: [&Identity; 2],
+    ) -> Result<(ClientConnection, ServerConnection), Error> {
+        let name = ServerName::try_from("trunkline-jet").expect("a name");
+        let mut client = ClientConnection::new(client(near, &pin(trusts[0]))?, name)?;
+        let mut server = ServerConnection::new(server(far, &pin(trusts[1]))?)?;
+        while client.is_handshaking() || server.is_handshaking() {
+            let mut bytes = Vec::new();
+            while client.wants_write() {
+                client.write_tls(&mut bytes).expect("memory");
+            }
+            let mut input = bytes.as_slice();
+            while !input.is_empty() {
+                server.read_tls(&mut input).expect("memory");
+                server.process_new_packets()?;
+            }
+            let mut bytes = Vec::new();
+            while server.wants_write() {
+                server.write_tls(&mut bytes).expect("memory");
+            }
+            let mut input = bytes.as_slice();
+            while !input.is_empty() {
+                client.read_tls(&mut input).expect("memory");
+                client.process_new_packets()?;
+            }
+        }
+        Ok((client, server))
+    }
+
+    #[test]
+    fn only_pinned_keys_come_together() {
+        let keys: [Identity; 3] = std::array::from_fn(|_| Identity::generate().expect("a key"));
+        let [near, far, other] = &keys;
+        let (client, server) = connect(near, far, [far, near]).expect("they know each other");
+        assert_eq!(peer(&server), Some(near.fingerprint()));
+        assert_eq!(peer(&client), Some(far.fingerprint()));
+        assert_eq!(client.protocol_version(), Some(rustls::ProtocolVersion::TLSv1_3));
+        assert!(connect(near, far, [other, near]).is_err() && connect(near, far, [far, other]).is_err());
+    }
+
+    #[test]
+    fn a_proof_is_of_use_on_its_own_connection_alone() {
+        let (near, far) = (Identity::generate().expect("a key"), Identity::generate().expect("a key"));
+        let pair = || connect(&near, &far, [&far, &near]).expect("they know each other");
+        let session = [7; 16];
+        let (first_near, first_far) = pair();
+        let near_secret = Secret::of(&*first_near, &session).expect("an exporter");
+        let far_secret = Secret::of(&*first_far, &session).expect("an exporter");
+        let (second_near, second_far) = pair();
+        let proof = near_secret.proof(&*second_near, StreamId(2)).expect("an exporter");
+        assert!(far_secret.accepts(&*second_far, StreamId(2), &proof));
+        // Replayed on another connection; for another stream; by one who was there at another session's beginning; with a bit changed.
+        let (third_near, third_far) = pair();
+        assert!(!far_secret.accepts(&*third_far, StreamId(2), &proof));
+        assert!(!far_secret.accepts(&*second_far, StreamId(3), &proof));
+        let others = Secret::of(&*third_near, &session).expect("an exporter");
+        let forged = others.proof(&*second_near, StreamId(2)).expect("an exporter");
+        assert!(!far_secret.accepts(&*second_far, StreamId(2), &forged));
+        let other_session = Secret::of(&*first_near, &[8; 16]).expect("an exporter");
+        let forged = other_session.proof(&*second_near, StreamId(2)).expect("an exporter");
+        assert!(!far_secret.accepts(&*second_far, StreamId(2), &forged));
+        let mut changed = proof;
+        changed[31] ^= 1;
+        assert!(!far_secret.accepts(&*second_far, StreamId(2), &changed));
+    }
+
+    #[test]
+    fn what_is_said_is_not_read_by_others() {
+        let (near, far) = (Identity::generate().expect("a key"), Identity::generate().expect("a key"));
+        let (mut client, mut server) = connect(&near, &far, [&far, &near]).expect("they know each other");
+        client.writer().write_all(b"SELECT secret").expect("memory");
+        let mut bytes = Vec::new();
+        client.write_tls(&mut bytes).expect("memory");
+        assert!(!bytes.windows(6).any(|window| window == b"secret"));
+        server.read_tls(&mut bytes.as_slice()).expect("memory");
+        server.process_new_packets().expect("whole");
+        let mut heard = [0; 13];
+        server.reader().read_exact(&mut heard).expect("whole");
+        assert_eq!(&heard, b"SELECT secret");
+    }
+}

@@ -78,17 +78,17 @@ async fn a_refused_connection_is_reset_or_answered() {
     let error = stream.read_u8().await.expect_err("nobody there");
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
 
-    let rig = Rig::with(gone, Default::default(), Answer::Socks5).await;
+    let rig = Rig::with(gone, Default::default(), || Answer::Socks5).await;
     let mut reply = [0; 10];
     rig.program().await.read_exact(&mut reply).await.expect("an answer");
     assert_eq!(reply[..4], [5, 5, 0, 1], "connection refused");
     // Not allowed: the far gateway's rules have loopback alone.
-    let rig = Rig::with("192.0.2.1:80".parse().expect("an address"), Default::default(), Answer::Socks5).await;
+    let rig = Rig::with("192.0.2.1:80".parse().expect("an address"), Default::default(), || Answer::Socks5).await;
     rig.program().await.read_exact(&mut reply).await.expect("an answer");
     assert_eq!(reply[..4], [5, 2, 0, 1], "not allowed");
     rig.idle().await;
 
-    let rig = Rig::with(server(echo).await, Default::default(), Answer::Socks5).await;
+    let rig = Rig::with(server(echo).await, Default::default(), || Answer::Socks5).await;
     let mut stream = rig.program().await;
     stream.read_exact(&mut reply).await.expect("an answer");
     assert_eq!(reply[..4], [5, 0, 0, 1]);
@@ -100,9 +100,10 @@ async fn a_refused_connection_is_reset_or_answered() {
 async fn names_are_resolved_at_the_far_end() {
     let address = server(echo).await;
     let rig = Rig::new(address).await;
-    let door =
-        support::door(&rig.near, jet::Destination::Name("localhost".to_owned(), address.port()), Answer::Established)
-            .await;
+    let door = support::door(&rig.near, jet::Destination::Name("localhost".to_owned(), address.port()), || {
+        Answer::Established
+    })
+    .await;
     let mut stream = TcpStream::connect(door).await.expect("open");
     stream.write_all(b"!").await.expect("open");
     assert_eq!(stream.read_u8().await.expect("open"), b'!');
@@ -159,7 +160,7 @@ async fn a_reader_that_sleeps_stops_the_writer_and_loses_nothing() {
         }
     })
     .await;
-    let rig = Rig::with(address, [small.clone(), small], Answer::Established).await;
+    let rig = Rig::with(address, [small.clone(), small], || Answer::Established).await;
     let (mut read, mut write) = rig.program().await.into_split();
     let writer = tokio::spawn(async move {
         write_pattern(&mut write, LENGTH).await.expect("open");
@@ -180,7 +181,7 @@ async fn the_papers_mode_and_a_fixed_number_carry_the_same() {
     for streams in [Streams::Paper(8), Streams::Fixed(3)] {
         let options = Options { streams, ..Options::default() };
         let count = if let Streams::Paper(count) | Streams::Fixed(count) = streams { count } else { 0 };
-        let rig = Rig::with(server(mirror_length).await, [options.clone(), options], Answer::Established).await;
+        let rig = Rig::with(server(mirror_length).await, [options.clone(), options], || Answer::Established).await;
         rig.streams(count as usize).await;
         let mut stream = rig.program().await;
         write_pattern(&mut stream, 20_000_000).await.expect("open");

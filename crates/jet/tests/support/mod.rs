@@ -25,6 +25,7 @@ pub struct Relay {
     links: Arc<Mutex<Vec<Link>>>,
     pub refuses: Arc<AtomicBool>,
     pub passed: Arc<AtomicU64>,
+    to: Arc<Mutex<SocketAddr>>,
 }
 
 struct Link {
@@ -37,6 +38,8 @@ impl Relay {
         let listener = TcpListener::bind(LOOPBACK).await.expect("loopback");
         let address = listener.local_addr().expect("bound");
         let (links, refuses, passed) = (Arc::default(), Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let to = Arc::new(Mutex::new(to));
+        let target = Arc::clone(&to);
         let (kept, refusing, counted) = (Arc::clone(&links), Arc::clone(&refuses), Arc::clone(&passed));
         tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
@@ -45,11 +48,16 @@ impl Relay {
                 }
                 let swallows = Arc::new(AtomicBool::new(false));
                 let link: &Mutex<Vec<Link>> = &kept;
+                let to = *target.lock().expect("no panic");
                 let task = tokio::spawn(relay(near, to, Arc::clone(&swallows), Arc::clone(&counted)));
                 link.lock().expect("no panic").push(Link { task, swallows });
             }
         });
-        Self { address, links, refuses, passed }
+        Self { address, links, refuses, passed, to }
+    }
+    /// New streams go there from now on.
+    pub fn redirect(&self, to: SocketAddr) {
+        *self.to.lock().expect("no panic") = to;
     }
     /// Breaks the newest `count` streams: both ends see a reset or an end.
     pub fn kill(&self, count: usize) -> usize {
@@ -121,15 +129,15 @@ pub fn allowed(rules: &[&str]) -> Allowed {
 
 impl Rig {
     pub async fn new(server: SocketAddr) -> Self {
-        Self::with(server, [Options::default(), Options::default()], Answer::Established).await
+        Self::with(server, [Options::default(), Options::default()], || Answer::Established).await
     }
-    pub async fn with(server: SocketAddr, options: [Options; 2], answer: Answer) -> Self {
+    pub async fn with(server: SocketAddr, options: [Options; 2], answer: fn() -> Answer) -> Self {
         Self::over(server, options, answer, Vec::new()).await
     }
     pub async fn over(
         server: SocketAddr,
         [near_options, far_options]: [Options; 2],
-        answer: Answer,
+        answer: fn() -> Answer,
         via: Vec<Via>,
     ) -> Self {
         let (near_key, far_key) = (Identity::generate().expect("a key"), Identity::generate().expect("a key"));
@@ -171,13 +179,13 @@ impl Rig {
 }
 
 /// Takes every connection to one destination.
-pub async fn door(near: &Near, to: Destination, answer: Answer) -> SocketAddr {
+pub async fn door(near: &Near, to: Destination, answer: fn() -> Answer) -> SocketAddr {
     let listener = TcpListener::bind(LOOPBACK).await.expect("loopback");
     let address = listener.local_addr().expect("bound");
     let doors = near.doors();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            if doors.send(Accepted { stream, to: to.clone(), answer }).await.is_err() {
+            if doors.send(Accepted { stream, to: to.clone(), answer: answer() }).await.is_err() {
                 return;
             }
         }

@@ -220,7 +220,7 @@ impl Session {
     }
     /// Whether a stream is part of the session; its carrier closes it if not.
     pub fn has_stream(&self, id: StreamId) -> bool {
-        self.lanes.contains_key(&id)
+        !self.over && self.lanes.contains_key(&id)
     }
     fn remove(&mut self, now: Time, id: StreamId) -> bool {
         let Some(lane) = self.lanes.remove(&id) else { return false };
@@ -313,7 +313,7 @@ impl Session {
             }
             Frame::Ping { token } => self.send(stream, 0, Frame::Pong { token: *token }),
             Frame::Pong { .. } => {}
-            Frame::Leave => self.peer_leaves = true,
+            Frame::Leave => (self.peer_leaves, self.effects.number) = (true, true),
             _ => return Err(Violation::Misplaced),
         }
         Ok(())
