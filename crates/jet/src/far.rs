@@ -22,6 +22,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::{TlsAcceptor, TlsStream};
+use units::Time;
 
 /// Handshakes under way at once: whoever has no key costs no more than this.
 const HANDSHAKES: usize = 256;
@@ -205,7 +206,7 @@ impl Far {
         let settings = options.settings(Some(hello));
         let tuner = options.tuner(settings.max_streams);
         let began = Instant::now();
-        let session = Session::new(Default::default(), Role::Far, settings, tuner, &self.pool).ok_or(Refusal::Busy)?;
+        let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &self.pool).ok_or(Refusal::Busy)?;
         let (openings, asked) = mpsc::unbounded_channel();
         let hub = Hub::new(began, session, openings);
         let entry = Entry { hub: Arc::clone(&hub), secret, peer, used: BTreeSet::from([hello.stream]) };

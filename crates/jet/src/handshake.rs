@@ -92,7 +92,9 @@ impl Opening {
 /// Sends the session's own frames.
 pub(crate) async fn say(stream: &mut (impl AsyncWrite + Unpin), frames: &[Frame]) -> io::Result<()> {
     let mut bytes = Vec::new();
-    frames.iter().for_each(|frame| frame.encode(0, &mut bytes));
+    for frame in frames {
+        frame.encode(0, &mut bytes);
+    }
     stream.write_all(&bytes).await?;
     stream.flush().await
 }

@@ -147,7 +147,9 @@ impl Hub {
         self.act(|inner, now| {
             if inner.session.is_measuring(now) {
                 let ids: Vec<StreamId> = inner.carriers.keys().copied().collect();
-                ids.into_iter().for_each(|id| inner.measure(now, id));
+                for id in ids {
+                    inner.measure(now, id);
+                }
             }
             inner.session.on_timer(now);
         });

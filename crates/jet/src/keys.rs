@@ -6,7 +6,7 @@ use ring::signature::Ed25519KeyPair;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, SigningKey};
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -209,7 +209,8 @@ impl Peers {
         let path = folder.join(PEERS);
         let mut text = String::from("# Gateways that may speak to this one: fingerprint and name.\n");
         for (fingerprint, name) in &self.0 {
-            text += &format!("{fingerprint} {name}\n");
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{fingerprint} {name}");
         }
         let new = path.with_extension("new");
         let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
@@ -230,10 +231,73 @@ impl Peers {
 }
 
 fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect();
     let digits = digits?;
     digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own, gone at the end.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("trunkline-keys-{}-{name}", std::process::id()));
+            let _ = fs::remove_dir_all(&folder);
+            Self(folder)
+        }
+    }
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_key_is_made_once_and_kept_for_its_owner() {
+        let scratch = Scratch::new("own");
+        let made = Identity::load_or_create(&scratch.0).expect("a folder");
+        let found = Identity::load_or_create(&scratch.0).expect("a key");
+        assert_eq!(made.fingerprint(), found.fingerprint());
+        assert_ne!(made.fingerprint(), Identity::generate().expect("a key").fingerprint());
+        let path = scratch.0.join(KEY);
+        let mode = |path: &Path| fs::metadata(path).expect("made").permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(&scratch.0)), (0o600, 0o700));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("own file");
+        let error = Identity::load(&scratch.0).expect_err("others can read it");
+        assert!(error.to_string().contains("640"), "{error}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("own file");
+        for wrong in ["", "x", "trunkline-jet-key-1", "trunkline-jet-key-1 00", "trunkline-jet-key-1 0g"] {
+            fs::write(&path, wrong).expect("own file");
+            assert!(matches!(Identity::load(&scratch.0), Err(KeyError::NoKey(_))), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn peers_are_kept_and_what_is_no_peer_is_named() {
+        let scratch = Scratch::new("peers");
+        fs::create_dir_all(&scratch.0).expect("a folder");
+        assert!(Peers::load(&scratch.0).expect("none is none").is_empty());
+        let fingerprint = Identity::generate().expect("a key").fingerprint();
+        assert_eq!(fingerprint.to_string().parse::<Fingerprint>().expect("its own"), fingerprint);
+        let mut peers = Peers::default();
+        assert!(peers.pin(fingerprint, "far.office-2").expect("a name"));
+        assert!(matches!(peers.pin(fingerprint, "a b"), Err(KeyError::Name(_))));
+        peers.save(&scratch.0).expect("a folder");
+        assert_eq!(Peers::load(&scratch.0).expect("saved"), peers);
+        assert_eq!(peers.name(fingerprint), Some("far.office-2"));
+        assert!(peers.unpin(fingerprint) && !peers.unpin(fingerprint));
+        fs::write(scratch.0.join(PEERS), "# mine\n\nabc far\n").expect("own file");
+        let error = Peers::load(&scratch.0).expect_err("no fingerprint");
+        assert!(error.to_string().contains("line 3") && error.to_string().contains("abc far"), "{error}");
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The same line is not written again for this long.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 /// Lines that are remembered: a peer that thinks of ever new ways to fail does not fill memory.
 const REMEMBERED: usize = 1000;
 

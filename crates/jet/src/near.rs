@@ -28,6 +28,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
+use units::Time;
 
 /// Between attempts to open a stream: at first, and at most.
 const REDIAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
@@ -239,7 +240,7 @@ impl Inner {
         let tuner = self.told.options.tuner(settings.max_streams);
         let (openings, _) = mpsc::unbounded_channel();
         let began = Instant::now();
-        let session = Session::new(Default::default(), Role::Near, settings, tuner, &self.pool)
+        let session = Session::new(Time::ZERO, Role::Near, settings, tuner, &self.pool)
             .ok_or(HandshakeError::Refused(Refusal::Busy))?;
         let hub = Hub::new(began, session, openings);
         self.carry(&hub, stream);

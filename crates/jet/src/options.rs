@@ -117,7 +117,7 @@ fn fitting(segmentation: Segmentation, max_payload: u32) -> Segmentation {
     match segmentation {
         Segmentation::ByRate if max_payload < MAX_PAYLOAD => Segmentation::Fixed(max_payload.max(1)),
         Segmentation::Fixed(length) => Segmentation::Fixed(length.min(max_payload).max(1)),
-        by_rate => by_rate,
+        Segmentation::ByRate => Segmentation::ByRate,
     }
 }
 

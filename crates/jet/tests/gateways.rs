@@ -6,10 +6,11 @@ use jet::door::Answer;
 use jet::options::{Options, Streams};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::{Rig, bytes, echo, read_pattern, server, until, write_pattern};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Instant;
 
 /// Reads the pattern to its end, says how much there was, and writes as much of its own.
 async fn mirror_length(mut stream: TcpStream) {

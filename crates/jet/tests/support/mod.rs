@@ -65,7 +65,9 @@ impl Relay {
         links.retain(|link| !link.task.is_finished());
         let keep = links.len().saturating_sub(count);
         let killed = links.split_off(keep);
-        killed.iter().for_each(|link| link.task.abort());
+        for link in &killed {
+            link.task.abort();
+        }
         killed.len()
     }
     /// From now on the oldest `count` streams pass nothing, and nobody is told.
