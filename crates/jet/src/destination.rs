@@ -1,15 +1,8 @@
-//! Where a program wants to go.
+//! Where a program wants to go: what OPEN says (docs/protocol.md).
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-/// A TCP destination as the program named it: resolved by the far gateway if it is a name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Destination {
-    Address(SocketAddr),
-    /// A host name (at most 255 bytes, as in SOCKS5) and a port.
-    Name(String, u16),
-}
+pub use stripe::wire::Destination;
 
 /// What is wrong with a destination.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,15 +41,6 @@ pub fn parse_destination(text: &str) -> Result<Destination, DestinationError> {
         },
         None if host.contains(':') => Err(DestinationError::Shape),
         None => destination(host, port),
-    }
-}
-
-impl fmt::Display for Destination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address(address) => address.fmt(f),
-            Self::Name(host, port) => write!(f, "{host}:{port}"),
-        }
     }
 }
 

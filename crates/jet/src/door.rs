@@ -16,12 +16,12 @@ pub mod socks5;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use crate::log::Log;
 use crate::{Destination, Doors, Refusal};
 pub use forward::Forward;
 pub use preload::Preload;
@@ -89,8 +89,8 @@ pub enum Front {
 
 impl Front {
     /// Opens the door: from now on what it takes goes to `out`, and when that is full, programs wait.
-    pub async fn open(self, out: Doors, note: Note) -> Result<Door, DoorError> {
-        let hall = Hall { out, note };
+    pub async fn open(self, out: Doors, log: &Log) -> Result<Door, DoorError> {
+        let hall = Hall { out, log: log.clone() };
         match self {
             Self::Forward(forward) => forward.open(hall).await,
             Self::Socks5(socks5) => socks5.open(hall).await,
@@ -100,14 +100,11 @@ impl Front {
     }
 }
 
-/// Where a door says what its owner may want to know: what has happened, and why.
-pub type Note = Arc<dyn Fn(&str, &str) + Send + Sync>;
-
 /// What is behind every door.
 #[derive(Clone)]
 struct Hall {
     out: Doors,
-    note: Note,
+    log: Log,
 }
 
 /// A door that is open; it closes, and leaves no trace, when this is dropped. What it has handed on goes on.

@@ -41,6 +41,13 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// From the code of a RESET (docs/protocol.md, P-14).
+    pub(crate) fn of_code(code: u32) -> Self {
+        Errno::from_raw_os_error(code as i32).into()
+    }
+}
+
 /// What `connect` said, there or here.
 impl From<Errno> for Refusal {
     fn from(error: Errno) -> Self {

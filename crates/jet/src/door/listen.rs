@@ -61,7 +61,8 @@ where
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
                 if !exhausted {
-                    (hall.note)(&format!("the {door} door cannot take connections for the moment"), &error.to_string());
+                    hall.log
+                        .note(&format!("the {door} door cannot take connections for the moment"), &error.to_string());
                     exhausted = true;
                 }
                 time::sleep(EXHAUSTED).await;

@@ -143,7 +143,7 @@ mod tests {
     #[tokio::test]
     async fn beyond_loopback_it_asks_who_comes() {
         let (out, _accepted) = tokio::sync::mpsc::channel(1);
-        let hall = Hall { out, note: Arc::new(|_, _| {}) };
+        let hall = Hall { out, log: crate::log::Log::default() };
         let open: Socks5 = "0.0.0.0:0".parse().unwrap();
         assert!(matches!(open.open(hall.clone()).await, Err(DoorError::Exposed { .. })));
         let asking = Socks5 { users: Some("me:right".parse().unwrap()), ..("0.0.0.0:0".parse::<Socks5>().unwrap()) };

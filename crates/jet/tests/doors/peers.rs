@@ -2,11 +2,11 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use jet::door::{Accepted, Door, Front, Note, redirect};
+use jet::door::{Accepted, Door, Front, redirect};
+use jet::log::Log;
 use jet::{Destination, Refusal};
 use socket2::{Domain, Socket, Type};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
@@ -26,12 +26,7 @@ pub const SILENT: &str = "198.51.100.10:80";
 pub async fn open(front: Front, named: SocketAddr) -> Door {
     let (out, accepted) = mpsc::channel(16);
     tokio::spawn(relay(accepted, named));
-    front.open(out, note()).await.unwrap()
-}
-
-/// What doors have to say is seen where a test fails.
-pub fn note() -> Note {
-    Arc::new(|what, why| eprintln!("{what}: {why}"))
+    front.open(out, &Log::default()).await.unwrap()
 }
 
 async fn relay(mut accepted: mpsc::Receiver<Accepted>, named: SocketAddr) {

@@ -9,7 +9,7 @@ use jet::door::{DoorError, Front, Preload, preload};
 use jet::launch::{self, LaunchError};
 
 use crate::namespace::{command_in, finish, inside, neighbour, own_address};
-use crate::peers::{FILE, listener, note, open, serve_echo, serve_http};
+use crate::peers::{FILE, listener, open, serve_echo, serve_http};
 
 fn door() -> Preload {
     Preload { socket: preload::default_socket().unwrap(), direct: vec!["192.0.2.77/32".parse().unwrap()] }
@@ -124,7 +124,7 @@ fn a_socket_is_one_gateways() {
         let named = servers();
         let first = open(Front::Preload(door()), named).await;
         let (out, _accepted) = tokio::sync::mpsc::channel(1);
-        let second = Front::Preload(door()).open(out, note()).await;
+        let second = Front::Preload(door()).open(out, &jet::log::Log::default()).await;
         assert!(matches!(second, Err(DoorError::Occupied(_))), "{second:?}");
         drop(first);
         // The file of one that was killed is in nobody's way.

@@ -7,7 +7,7 @@ use jet::door::{Door, Front, Socks5};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::namespace::{finish, inside, own_address};
-use crate::peers::{FILE, NAME, SILENT, listener, note, open, serve_echo, serve_http};
+use crate::peers::{FILE, NAME, SILENT, listener, open, serve_echo, serve_http};
 
 /// Two addresses that are not loopback ones, and servers there.
 fn servers() -> SocketAddr {
@@ -175,6 +175,7 @@ fn an_address_in_use_is_an_error() {
     let forward = format!("{}=192.0.2.1:7", taken.local_addr().unwrap());
     let (out, _accepted) = tokio::sync::mpsc::channel(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let error = runtime.block_on(Front::Forward(forward.parse().unwrap()).open(out, note())).unwrap_err();
+    let error =
+        runtime.block_on(Front::Forward(forward.parse().unwrap()).open(out, &jet::log::Log::default())).unwrap_err();
     assert!(error.to_string().contains(&format!("cannot listen on {}", taken.local_addr().unwrap())), "{error}");
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use jet::door::{Front, Redirection};
 
 use crate::namespace::{INSIDE, command_in, finish, forward_packets, inside, neighbour, run};
-use crate::peers::{FILE, note, open, servers_in};
+use crate::peers::{FILE, open, servers_in};
 
 fn front(text: &str) -> Front {
     Front::Redirection(text.parse().unwrap())
@@ -341,7 +341,7 @@ fn what_is_missing_is_named() {
     inside("redirections::what_is_missing_is_named", async || {
         let error = async |text: &str| {
             let (out, _accepted) = tokio::sync::mpsc::channel(1);
-            front(text).open(out, note()).await.unwrap_err().to_string()
+            front(text).open(out, &jet::log::Log::default()).await.unwrap_err().to_string()
         };
         let said = error("netns:nowhere=any").await;
         assert!(said.contains("cannot enter the network namespace /run/netns/nowhere"), "{said}");
