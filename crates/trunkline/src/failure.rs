@@ -19,6 +19,9 @@ pub enum Failure {
     Scenario(ScenarioError),
     /// The simulation went well, and the job in it failed.
     Job(String),
+    /// This host lacks something, which the message names.
+    #[cfg(feature = "jet")]
+    Missing(String),
     /// Output could not be written.
     Output(String),
     /// Whoever read the output has gone: nothing to say, and nobody to say it to.
@@ -36,6 +39,8 @@ impl Failure {
             Self::Internal(_) => 1,
             Self::Input(_) | Self::Scenario(_) => 2,
             Self::Job(_) => 3,
+            #[cfg(feature = "jet")]
+            Self::Missing(_) => 4,
             Self::Output(_) => 5,
             Self::Interrupted | Self::Kept(_) => 130,
             Self::ReaderGone => 0,
@@ -57,6 +62,8 @@ impl Failure {
         match self {
             Self::Internal(message) => eprintln!("error: {message}\nthis is an error of trunkline, not of the input"),
             Self::Input(message) | Self::Output(message) => eprintln!("error: {message}"),
+            #[cfg(feature = "jet")]
+            Self::Missing(message) => eprintln!("error: {message}"),
             Self::Job(reason) => eprintln!("the simulated job failed: {reason}"),
             Self::Scenario(error) => eprint!("{}", render(error, io::stderr().is_terminal())),
             Self::Interrupted => eprintln!("interrupted: nothing is left behind"),
