@@ -7,6 +7,8 @@ mod compare;
 mod failure;
 mod import;
 mod interrupt;
+#[cfg(feature = "jet")]
+mod jet;
 mod progress;
 mod run;
 mod simulate;
@@ -50,6 +52,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Compare(compare) => compare::compare(&compare),
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
+        #[cfg(feature = "jet")]
+        Command::Jet(command) => jet::jet(&command),
         Command::Bench(bench) => bench::bench(&bench),
         Command::Schema(schema) if schema.reference => emit(&sim::scenario::reference()),
         Command::Schema(_) => emit(&format!("{:#}\n", sim::scenario::schema())),
