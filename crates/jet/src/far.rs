@@ -232,7 +232,7 @@ impl Far {
         if over {
             return Err(Refusal::UnknownSession);
         }
-        if count >= self.told.options.most_streams {
+        if count >= self.told.options.most() {
             return Err(Refusal::TooManyStreams);
         }
         if !entry.used.insert(hello.stream) {

@@ -1,5 +1,6 @@
 //! A session that tasks share: each works on it for a moment, and whoever has something to do because of that is woken.
 
+use crate::socket;
 use crate::tcp_info::TcpInfo;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -21,6 +22,8 @@ struct Carrier {
     /// Bytes that its task has taken and the socket has not.
     unwritten: u64,
     path: u32,
+    /// How much may be unsent in the socket.
+    unsent: u32,
 }
 
 #[derive(Debug)]
@@ -102,7 +105,7 @@ impl Hub {
     pub fn add_stream(&self, id: StreamId, path: u32, socket: OwnedFd) {
         self.act(|inner, now| {
             let gauge = gauge(&socket, 0).unwrap_or_default();
-            inner.carriers.insert(id, Carrier { waker: None, socket, unwritten: 0, path });
+            inner.carriers.insert(id, Carrier { waker: None, socket, unwritten: 0, path, unsent: 0 });
             inner.session.add_stream(now, id, path, gauge);
         });
     }
@@ -190,8 +193,14 @@ impl Hub {
 
 impl Inner {
     fn measure(&mut self, now: Time, id: StreamId) {
-        let Some(carrier) = self.carriers.get(&id) else { return };
+        let Some(carrier) = self.carriers.get_mut(&id) else { return };
         if let Some(gauge) = gauge(&carrier.socket, carrier.unwritten) {
+            let unsent = socket::unsent(gauge.rate);
+            // Not for every little change: it is a system call.
+            if unsent > carrier.unsent + carrier.unsent / 2 || unsent < carrier.unsent / 2 {
+                carrier.unsent = unsent;
+                socket::limit_unsent(&carrier.socket, unsent);
+            }
             self.session.measure(now, id, gauge);
         }
     }

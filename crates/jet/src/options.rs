@@ -87,12 +87,19 @@ impl Options {
         Settings {
             connection: Config { segmentation: fitting(connection.segmentation, max_payload), ..connection },
             max_payload: MAX_PAYLOAD,
-            max_streams: self.most_streams.min(max_streams).max(1),
+            max_streams: self.most().min(max_streams),
             connections: self.connections,
             memory: self.peer_memory,
             patience: time(self.patience),
             keep_alive: time(self.keep_alive),
             warm: if let Streams::Tuned(_) = self.streams { self.warm } else { 1 },
+        }
+    }
+    /// The most streams that are accepted: where their number is fixed, that.
+    pub(crate) fn most(&self) -> u32 {
+        match self.streams {
+            Streams::Tuned(_) => self.most_streams.max(1),
+            Streams::Fixed(number) | Streams::Paper(number) => number.max(1),
         }
     }
     /// Who decides how many streams there are.

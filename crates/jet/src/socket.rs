@@ -5,13 +5,17 @@ use crate::options::Options;
 use socket2::{SockRef, TcpKeepalive};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
+use units::{BitRate, Time};
 
 /// Data that nobody acknowledges for this long means that the stream is dead.
 const USER_TIMEOUT: Duration = Duration::from_secs(10);
-/// A stream takes more while less than this is unsent in its socket: what lies there can no longer go elsewhere, and whatever comes behind waits for it.
-const NOTSENT_LOWAT: u32 = 128 << 10;
+/// A stream takes more while less than it sends in this time is unsent in its socket: what lies there can no longer go elsewhere, and whatever comes behind waits for it. It has to last until
+/// the gateway has its turn on a busy host.
+const UNSENT: Time = Time::from_ms(10);
+const UNSENT_BYTES: [u64; 2] = [16 << 10, 256 << 10];
 
 /// Whence a stream leaves: one of the paths between two gateways.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,19 +53,27 @@ impl std::fmt::Display for Via {
 }
 
 /// What every stream's socket gets, at both ends.
-pub(crate) fn prepare(socket: &impl std::os::fd::AsFd, options: &Options) -> io::Result<()> {
+pub(crate) fn prepare(socket: &impl AsFd, options: &Options) -> io::Result<()> {
     let socket = SockRef::from(socket);
     socket.set_tcp_nodelay(true)?;
     socket.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
-    socket.set_tcp_notsent_lowat(NOTSENT_LOWAT)?;
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(Duration::from_secs(15)))?;
     if let Some(control) = &options.congestion {
         socket.set_tcp_congestion(control.as_bytes())?;
     }
     Ok(())
 }
+/// How much may be unsent in the socket of a stream of this rate.
+pub(crate) fn unsent(rate: BitRate) -> u32 {
+    rate.bytes_in(UNSENT).get().clamp(UNSENT_BYTES[0], UNSENT_BYTES[1]) as u32
+}
+/// Lets a socket take no more while so much is unsent.
+pub(crate) fn limit_unsent(socket: &impl AsFd, bytes: u32) {
+    // A kernel that does not know the option (Linux before 3.12) queues more: slower to change its mind, but right.
+    let _ = SockRef::from(socket).set_tcp_notsent_lowat(bytes);
+}
 /// Buffers of a fixed size have to be set before the connection is made, or its window scale is another's.
-pub(crate) fn limit(socket: &impl std::os::fd::AsFd, options: &Options) -> io::Result<()> {
+pub(crate) fn limit(socket: &impl AsFd, options: &Options) -> io::Result<()> {
     if let Some(bytes) = options.buffer() {
         let socket = SockRef::from(socket);
         socket.set_send_buffer_size(bytes)?;

@@ -167,7 +167,8 @@ impl Rig {
     }
     pub async fn program(&self) -> TcpStream {
         let stream = TcpStream::connect(self.door).await.expect("the door is open");
-        stream.set_nodelay(true).expect("a TCP socket");
+        // It may have been reset already.
+        let _ = stream.set_nodelay(true);
         stream
     }
     /// Until there are so many streams.

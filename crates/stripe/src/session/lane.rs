@@ -89,9 +89,9 @@ impl Lane {
     pub fn handed(&self) -> u64 {
         self.given + self.queued
     }
-    /// Room for segments: little waits here, since whatever does can no longer go elsewhere.
+    /// Room for segments: one waits here at most, since whatever does can no longer go elsewhere, and a carrier that takes it gets another.
     pub fn room(&self, segment: u64) -> Bytes {
-        Bytes::new((2 * segment).saturating_sub(self.queued))
+        Bytes::new(segment.saturating_sub(self.queued))
     }
     /// What the carrier says now.
     pub fn measure(&mut self, gauge: Gauge) {

@@ -399,7 +399,7 @@ impl Session {
     /// How many streams there are to be: what this end would like, or the other (P-27).
     pub fn number(&self) -> u32 {
         let here = self.tuning.tuner.target().max(self.settings.warm);
-        here.max(self.peer_wish).clamp(1, self.settings.max_streams)
+        here.max(self.peer_wish).min(self.settings.max_streams).max(1)
     }
     /// Streams that are not being closed.
     pub fn stream_count(&self) -> u32 {
