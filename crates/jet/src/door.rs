@@ -1,8 +1,32 @@
 //! The front doors: each takes programs' connections its own way and hands them on as [`Accepted`].
+//!
+//! | door | takes | learns the destination from |
+//! |---|---|---|
+//! | [`Forward`] | connections to its own port | its configuration |
+//! | [`Socks5`] | programs that speak SOCKS5 | their request |
+//! | [`Preload`] | programs started by `jet run` | the library in them that redirects `connect` |
+//! | [`Redirection`] | what the kernel redirects: this host's, a container's, a router's | the kernel |
+
+mod forward;
+mod listen;
+pub mod preload;
+pub mod redirect;
+pub mod socks5;
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
-use crate::Destination;
+use crate::log::Log;
+use crate::{Destination, Doors, Refusal};
+pub use forward::Forward;
+pub use preload::Preload;
+pub use redirect::Redirection;
+pub use socks5::Socks5;
 
 /// A program's connection that a door has taken, before anyone has tried to reach its destination.
 #[derive(Debug)]
@@ -13,10 +37,107 @@ pub struct Accepted {
 }
 
 /// How the program learns whether its destination was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Answer {
     /// The kernel has told it already: success is silent, failure can only be a reset.
     Established,
     /// A SOCKS5 reply is due (RFC 1928, section 6), with the reason of a failure.
     Socks5,
+    /// Its `connect` waits in the preloaded library, for nothing or the reason of a failure.
+    Preload(oneshot::Sender<Option<Refusal>>),
+}
+
+impl Accepted {
+    /// The destination was reached: tells the program, and gives its stream for bytes to flow.
+    pub async fn opened(mut self) -> io::Result<TcpStream> {
+        match self.answer {
+            Answer::Established => {}
+            Answer::Socks5 => socks5::reply(&mut self.stream, None).await?,
+            // A program that has gone meanwhile is noticed at its stream.
+            Answer::Preload(waiting) => {
+                let _ = waiting.send(None);
+            }
+        }
+        Ok(self.stream)
+    }
+
+    /// The destination was not reached: tells the program why, as far as it can be told, and ends its connection.
+    pub async fn refused(mut self, why: Refusal) {
+        let told = match self.answer {
+            Answer::Socks5 => socks5::reply(&mut self.stream, Some(why)).await.is_ok(),
+            Answer::Preload(waiting) => {
+                let _ = waiting.send(Some(why));
+                false
+            }
+            Answer::Established => false,
+        };
+        if !told {
+            // Closed like this a stream ends in a reset: the only word there is for a failure now.
+            let _ = self.stream.set_zero_linger();
+        }
+    }
+}
+
+/// What can be opened.
+#[derive(Debug)]
+pub enum Front {
+    Forward(Forward),
+    Socks5(Socks5),
+    Preload(Preload),
+    Redirection(Redirection),
+}
+
+impl Front {
+    /// Opens the door: from now on what it takes goes to `out`, and when that is full, programs wait.
+    pub async fn open(self, out: Doors, log: &Log) -> Result<Door, DoorError> {
+        let hall = Hall { out, log: log.clone() };
+        match self {
+            Self::Forward(forward) => forward.open(hall).await,
+            Self::Socks5(socks5) => socks5.open(hall).await,
+            Self::Preload(preload) => preload.open(hall).await,
+            Self::Redirection(redirection) => redirection.open(hall).await,
+        }
+    }
+}
+
+/// What is behind every door.
+#[derive(Clone)]
+struct Hall {
+    out: Doors,
+    log: Log,
+}
+
+/// A door that is open; it closes, and leaves no trace, when this is dropped. What it has handed on goes on.
+#[derive(Debug)]
+pub struct Door {
+    /// Where it listens.
+    pub addresses: Vec<SocketAddr>,
+    #[expect(dead_code, reason = "held for its drop")]
+    trace: Option<Trace>,
+    #[expect(dead_code, reason = "held for its drop")]
+    tasks: JoinSet<()>,
+}
+
+/// What a door has set up outside of its process, and takes away when it is dropped.
+#[derive(Debug)]
+enum Trace {
+    Preload(#[expect(dead_code, reason = "held for its drop")] preload::SocketFile),
+    Redirection(#[expect(dead_code, reason = "held for its drop")] redirect::Installed),
+}
+
+/// Why a door cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// Anyone on the network could use the gateway.
+    #[error("{address} is not a loopback address, and {door} there would serve anyone who reaches it: {remedy}")]
+    Exposed { door: &'static str, address: SocketAddr, remedy: &'static str },
+    #[error("cannot listen on {address}: {cause}")]
+    Listen { address: String, cause: io::Error },
+    #[error("another gateway listens on {}", .0.display())]
+    Occupied(PathBuf),
+    /// This host, or the caller's rights, do not suffice.
+    #[error("{what} needs {needs}: {cause}")]
+    Capability { what: &'static str, needs: &'static str, cause: String },
+    #[error("{0}")]
+    Redirection(String),
 }

@@ -82,8 +82,14 @@ pub enum Violation {
         /// The end of what was sent.
         sent: u64,
     },
-    /// A frame that does not belong to a connection.
+    /// A frame that does not belong where it came.
     Misplaced,
+    /// It has left more holes in a byte stream than anyone has reason to.
+    Holes,
+    /// It speaks of a connection that nobody has opened.
+    Unopened(u32),
+    /// It opens connections far beyond what is accepted.
+    TooManyConnections,
 }
 
 impl fmt::Display for Violation {
@@ -92,7 +98,10 @@ impl fmt::Display for Violation {
             Self::Credit { end, limit } => write!(f, "data up to {end} with credit up to {limit}"),
             Self::End { known, other } => write!(f, "the byte stream ends at {known}, and at {other}"),
             Self::Ack { position, sent } => write!(f, "{position} acknowledged, and only {sent} sent"),
-            Self::Misplaced => write!(f, "a frame that does not belong to a connection"),
+            Self::Misplaced => write!(f, "a frame that does not belong here"),
+            Self::Holes => write!(f, "too many holes in a byte stream"),
+            Self::Unopened(connection) => write!(f, "connection {connection} was never opened"),
+            Self::TooManyConnections => write!(f, "far more connections than are accepted"),
         }
     }
 }
@@ -231,7 +240,7 @@ impl Connection {
                     self.reset(*code);
                 }
             }
-            Frame::Hello(_) | Frame::Gone { .. } => return Err(Violation::Misplaced),
+            _ => return Err(Violation::Misplaced),
         }
         Ok(())
     }
@@ -254,6 +263,27 @@ impl Connection {
         }
         Ok(())
     }
+    /// The peer has forgotten this connection, as it may once it has all of ours and we have acknowledged all of its own. If that is not so, its byte stream is void.
+    pub fn on_over(&mut self, now: Time, code: u32, out: &mut Output) {
+        self.tx.flight.clear();
+        self.tx.lost.clear();
+        self.assigned.clear();
+        self.tx.una = self.tx.next;
+        if self.tx.finishing && self.tx.next == self.tx.written {
+            self.tx.end = Notified::Done;
+        } else {
+            self.reset(code);
+        }
+        self.reset.0.done();
+        self.stop.0.done();
+        if !self.rx.is_complete() && self.rx.reset.is_none() {
+            self.rx.reset = Some(code);
+            self.rx.discard(now);
+            out.notices.push(Notice::Reset(code));
+        }
+        // There is nobody who would want to know.
+        self.rx.ack_at = Time::MAX;
+    }
     /// A stream is dead, or stands still: what only it carries goes elsewhere.
     pub fn on_stream_lost(&mut self, now: Time, stream: StreamId) {
         self.tx.on_stream_lost(stream);
@@ -271,7 +301,21 @@ impl Connection {
         }
     }
 
+    /// At most so much new data may be sent from now on, whatever the peer's credit: for an owner of several connections that share a bound.
+    pub fn allow(&mut self, bytes: u64) {
+        self.tx.allowance = Some(bytes);
+    }
+
     // === What it can be asked ===
+
+    /// New data taken for sending so far; repetitions do not count.
+    pub fn taken(&self) -> u64 {
+        self.tx.next
+    }
+    /// Its own byte stream was given up; it will end, for the peer, at this position.
+    pub fn given_up(&self) -> Option<u64> {
+        (self.reset.0 != Notified::None).then_some(self.highest)
+    }
 
     /// Of what the application wrote, the peer has all below; the owner need not hold it any more.
     pub fn acknowledged(&self) -> u64 {

@@ -16,6 +16,7 @@ pub mod optimizer;
 mod ranges;
 mod receiver;
 mod sender;
+pub mod session;
 mod streams;
 mod transmit;
 pub mod wire;

@@ -43,6 +43,13 @@ impl RangeSet {
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
+    /// How many spans.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+    pub fn contains(&self, position: u64) -> bool {
+        self.spans.range(..=position).next_back().is_some_and(|(_, end)| *end > position)
+    }
     pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
         self.spans.iter().map(|(start, end)| Span::new(*start, *end))
     }

@@ -5,6 +5,9 @@ use crate::ranges::{RangeSet, Span};
 use crate::wire::{Ack, Data, MAX_RANGES};
 use units::Time;
 
+/// More holes than this nobody leaves who sends segments of a sensible length; each costs memory that the credit does not count.
+const MAX_HOLES: usize = 1 << 14;
+
 /// The receiving half.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -108,6 +111,9 @@ impl Receiver {
             {
                 self.held.remove(first);
                 self.next = first.end;
+            }
+            if self.held.len() > MAX_HOLES {
+                return Err(Violation::Holes);
             }
         }
         let new = self.next + self.held.total() - before;

@@ -66,6 +66,8 @@ pub(crate) struct Sender {
     pub next: u64,
     /// The peer takes no position from here on.
     pub limit: u64,
+    /// So much new data may be taken; without a bound where there is none.
+    pub allowance: Option<u64>,
     /// To be sent again.
     pub lost: RangeSet,
     /// By first position; disjoint.
@@ -80,7 +82,8 @@ pub(crate) struct Sender {
 impl Sender {
     /// How much new data could be sent now.
     pub fn sendable(&self) -> u64 {
-        self.written.min(self.limit).saturating_sub(self.next)
+        let sendable = self.written.min(self.limit).saturating_sub(self.next);
+        sendable.min(self.allowance.unwrap_or(u64::MAX))
     }
     /// There is new data that only the peer's credit holds back.
     pub fn is_blocked(&self) -> bool {
@@ -91,6 +94,7 @@ impl Sender {
         let len = self.sendable().min(most);
         let span = Span::new(self.next, self.next + len);
         self.next += len;
+        self.allowance = self.allowance.map(|left| left - len);
         (len > 0).then_some(span)
     }
     /// A segment is handed to a stream.

@@ -1,8 +1,11 @@
 //! Frames as bytes: written by hand, there and back, and whatever else may come.
 
 use proptest::prelude::*;
+use std::net::{Ipv6Addr, SocketAddrV4};
 use stripe::Span;
-use stripe::wire::{Ack, Data, Decoded, Frame, HEADER, Hello, MAX_RANGES, WireError, decode};
+use stripe::wire::{
+    Ack, Data, Decoded, Destination, Frame, FrameReader, HEADER, Hello, Item, MAX_RANGES, Refusal, WireError, decode,
+};
 
 const MAX_PAYLOAD: u32 = 1 << 20;
 
@@ -118,6 +121,29 @@ fn frame() -> impl Strategy<Value = Frame> {
         any::<(u32, u64)>().prop_map(|(code, end)| Frame::Reset { code, end }),
         any::<u32>().prop_map(|code| Frame::Stop { code }),
         any::<u32>().prop_map(|stream| Frame::Gone { stream }),
+        any::<[u8; 32]>().prop_map(|proof| Frame::Join { proof }),
+        any::<(u32, u64, u64)>().prop_flat_map(|(streams, limit, token)| {
+            proptest::sample::select(vec![
+                Frame::Want { streams },
+                Frame::Allow { limit },
+                Frame::Ping { token },
+                Frame::Pong { token },
+                Frame::Start,
+                Frame::Opened,
+                Frame::Over,
+                Frame::Leave,
+                Frame::Refuse(Refusal::Busy),
+            ])
+        }),
+        destination().prop_map(Frame::Open),
+    ]
+}
+
+fn destination() -> impl Strategy<Value = Destination> {
+    prop_oneof![
+        any::<SocketAddrV4>().prop_map(|address| Destination::Address(address.into())),
+        any::<(Ipv6Addr, u16)>().prop_map(|(ip, port)| Destination::Address((ip, port).into())),
+        ("[a-z0-9.-]{1,255}", any::<u16>()).prop_map(|(name, port)| Destination::Name(name, port)),
     ]
 }
 
@@ -139,7 +165,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn there_and_back(frame in frame(), connection in any::<u32>(), behind in proptest::collection::vec(any::<u8>(), 0..40)) {
+    fn there_and_back(frame in frame(), number in 1_u32.., behind in proptest::collection::vec(any::<u8>(), 0..40)) {
+        let connection = if frame.is_of_session() { 0 } else { number };
         let mut bytes = encoded(&frame, connection);
         let read = bytes.len();
         let payload = if let Frame::Data(data) = &frame { u64::from(data.len) } else { 0 };
@@ -171,5 +198,60 @@ proptest! {
         }
         check(&bytes);
         check(&bytes[..cut.index(bytes.len() + 1)]);
+    }
+
+    /// However a stream is cut, what is read of it is the same.
+    #[test]
+    fn cuts_make_no_difference(
+        frames in proptest::collection::vec(frame(), 1..12),
+        cuts in proptest::collection::vec(1_usize..200, 1..20),
+    ) {
+        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+        for (number, frame) in frames.into_iter().enumerate() {
+            let connection = if frame.is_of_session() { 0 } else { number as u32 + 1 };
+            // Short payloads are enough, and an extension now and then that nobody knows.
+            let frame = match frame {
+                Frame::Data(data) => Frame::Data(Data { len: data.len % 700, ..data }),
+                frame => frame,
+            };
+            frame.encode(connection, &mut bytes);
+            if let Frame::Data(data) = &frame {
+                bytes.extend((0..data.len).map(|at| at as u8));
+            }
+            if number % 3 == 1 {
+                bytes.extend([0x90, 7, 1, 9, 0, 0, 0, 5]);
+                bytes.extend([0; 17]);
+            }
+            expected.push((connection, frame));
+        }
+        let (mut reader, mut got, mut rest) = (FrameReader::new(MAX_PAYLOAD), Vec::new(), bytes.as_slice());
+        let mut cuts = cuts.into_iter().cycle();
+        while !rest.is_empty() {
+            let (mut part, behind) = rest.split_at(cuts.next().unwrap_or(1).min(rest.len()));
+            rest = behind;
+            while let Some(item) = reader.next(&mut part).expect("they are right") {
+                match item {
+                    Item::Frame { connection, frame } => got.push((connection, frame)),
+                    Item::Payload { connection, data, payload } => {
+                        prop_assert_eq!(data.len as usize, payload.len());
+                        if let Some((last, Frame::Data(before))) = got.last_mut()
+                            && *last == connection
+                            && before.offset + u64::from(before.len) == data.offset
+                            && payload[0] == before.len as u8
+                        {
+                            prop_assert!(!before.end);
+                            before.len += data.len;
+                            before.end = data.end;
+                        } else {
+                            prop_assert_eq!(payload[0], 0);
+                            got.push((connection, Frame::Data(data)));
+                        }
+                    }
+                }
+            }
+            prop_assert!(part.is_empty());
+        }
+        prop_assert!(reader.is_between());
+        prop_assert_eq!(got, expected);
     }
 }

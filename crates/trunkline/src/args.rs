@@ -55,6 +55,10 @@ pub enum Command {
 
 An interrupted study goes on where it was when the same command is given again.")]
     Study(Study),
+    /// Carry programs' connections over many streams to a far network
+    #[cfg(feature = "jet")]
+    #[command(subcommand)]
+    Jet(crate::jet::Jet),
     /// Measure packet-hops per CPU second and memory on fixed work loads
     #[command(after_help = "Examples:
   trunkline bench

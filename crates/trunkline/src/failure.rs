@@ -20,7 +20,7 @@ pub enum Failure {
     /// The simulation went well, and the job in it failed.
     Job(String),
     /// This machine, or this user, lacks a capability.
-    #[cfg(feature = "testbed")]
+    #[cfg(any(feature = "jet", feature = "testbed"))]
     Missing(String),
     /// A program that was run for the user ended with this code, and has said why itself.
     #[cfg(feature = "testbed")]
@@ -42,7 +42,7 @@ impl Failure {
             Self::Internal(_) => 1,
             Self::Input(_) | Self::Scenario(_) => 2,
             Self::Job(_) => 3,
-            #[cfg(feature = "testbed")]
+            #[cfg(any(feature = "jet", feature = "testbed"))]
             Self::Missing(_) => 4,
             #[cfg(feature = "testbed")]
             Self::Program(code) => *code,
@@ -67,6 +67,8 @@ impl Failure {
         match self {
             Self::Internal(message) => eprintln!("error: {message}\nthis is an error of trunkline, not of the input"),
             Self::Input(message) | Self::Output(message) => eprintln!("error: {message}"),
+            #[cfg(feature = "jet")]
+            Self::Missing(message) => eprintln!("error: {message}"),
             Self::Job(reason) => eprintln!("the simulated job failed: {reason}"),
             Self::Scenario(error) => eprint!("{}", render(error, io::stderr().is_terminal())),
             Self::Interrupted => eprintln!("interrupted: nothing is left behind"),

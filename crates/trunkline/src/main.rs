@@ -7,6 +7,8 @@ mod compare;
 mod failure;
 mod import;
 mod interrupt;
+#[cfg(feature = "jet")]
+mod jet;
 mod progress;
 mod run;
 mod simulate;
@@ -54,6 +56,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Compare(compare) => compare::compare(&compare),
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
+        #[cfg(feature = "jet")]
+        Command::Jet(command) => jet::jet(&command),
         Command::Bench(bench) => bench::bench(&bench),
         #[cfg(feature = "testbed")]
         Command::Testbed(testbed) => testbed::testbed(testbed),

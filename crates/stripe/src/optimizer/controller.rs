@@ -76,6 +76,24 @@ pub enum Reason {
     Idle,
 }
 
+impl Reason {
+    /// A short stable name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::TryMore => "try-more",
+            Self::TryFewer => "try-fewer",
+            Self::Gained => "gained",
+            Self::TooLittle => "too-little",
+            Self::Lossy => "lossy",
+            Self::AsGood => "as-good",
+            Self::Needed => "needed",
+            Self::Emergency => "emergency",
+            Self::Idle => "idle",
+        }
+    }
+}
+
 /// An epoch is six round trips, at least this long.
 const SHORTEST_EPOCH: Time = Time::from_ms(300);
 /// Epochs whose mean rate is compared, after one that is not counted.

@@ -1,6 +1,6 @@
 //! What a session knows of its streams, how many there are to be, and what it leaves.
 
-use super::{Carrier, ENDS, Session, Tuner, World};
+use super::{Carrier, ENDS, Session, World};
 use crate::results::{StreamOutcome, StripeOutcome};
 use ::stripe::optimizer::{Path, Totals};
 use ::stripe::{Health, Measured, Scheduler, StreamId};
@@ -99,22 +99,16 @@ impl Session {
         totals.rtt = if count > 0 { rtt / u64::from(count) } else { UNKNOWN_RTT };
         totals.window_limited = limited * 2 > count;
         totals.idle = self.sides[0].connection.waiting() == Bytes::ZERO;
-        match &mut self.tuner {
-            Tuner::Fixed(_) => false,
-            Tuner::Controller(controller) => controller.on_epoch(now, &totals, count),
-            Tuner::Enumerator(enumerator) => {
-                let (mss, rto) = path.unwrap_or((1460, Time::from_secs(1)));
-                let path = Path {
-                    mss: Bytes::new(u64::from(mss)),
-                    rtt: totals.rtt,
-                    loss: 0.0,
-                    rto,
-                    window: Bytes::new(windows / u64::from(count.max(1))),
-                    per_ack: if world.tcp.delayed_ack.is_some() { 2.0 } else { 1.0 },
-                };
-                enumerator.on_epoch(now, &totals, &path, count)
-            }
-        }
+        let (mss, rto) = path.unwrap_or((1460, Time::from_secs(1)));
+        let path = Path {
+            mss: Bytes::new(u64::from(mss)),
+            rtt: totals.rtt,
+            loss: 0.0,
+            rto,
+            window: Bytes::new(windows / u64::from(count.max(1))),
+            per_ack: if world.tcp.delayed_ack.is_some() { 2.0 } else { 1.0 },
+        };
+        self.tuner.on_epoch(now, &totals, &path, count)
     }
     // === Results ===
 

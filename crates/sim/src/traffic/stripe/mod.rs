@@ -12,13 +12,13 @@ use super::{FlowIndex, Flows, Net};
 use crate::results::{StreamCountAt, StreamOutcome, StripeOutcome};
 use crate::transport::Handle;
 use ::stripe::optimizer::Policy;
+use ::stripe::optimizer::Tuner;
 use ::stripe::wire::Frame;
 use ::stripe::{Config, Connection, Output, StreamId, Streams};
 use hadoop::End;
 use net::VertexId;
 use std::collections::{BTreeMap, VecDeque};
 use tcp::control::Coupling;
-use tuner::Tuner;
 use units::{Bytes, Time};
 
 const ENDS: [End; 2] = [End::Client, End::Server];

@@ -1,9 +1,10 @@
 //! A session: its streams come and go, its frames travel, its timer fires.
 
-use super::{Carrier, ENDS, Session, Side, StripeSpec, Tuner, World};
+use super::{Carrier, ENDS, Session, Side, StripeSpec, World, tuner};
 use crate::results::StreamCountAt;
 use crate::traffic::{ENDLESS, Flow, FlowIndex, SESSION};
 use crate::transport::{Open, Owner};
+use ::stripe::optimizer::Reason;
 use ::stripe::wire::{Data, Frame, Hello};
 use ::stripe::{Config, Connection, Notice, Output, StreamId, Streams};
 use hadoop::End;
@@ -23,7 +24,7 @@ impl Session {
             sides: [side(), side()],
             carriers: BTreeMap::new(),
             next_stream: 1,
-            tuner: Tuner::new(spec.number),
+            tuner: tuner::tuner(spec.number),
             began: Time::ZERO,
             running: false,
             redial_at: Time::MAX,
@@ -53,7 +54,7 @@ impl Session {
         self.adjust(world);
     }
     pub(super) fn note_number(&mut self, now: Time) {
-        let reason = self.tuner.reason().map_or("", super::tuner::reason_name);
+        let reason = self.tuner.reason().map_or("", Reason::name);
         self.numbers.push(StreamCountAt { at: now, streams: self.tuner.target(), reason });
     }
 

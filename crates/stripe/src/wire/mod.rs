@@ -19,9 +19,29 @@
 //! | 4 RESET | the final length | | code (u32) |
 //! | 5 STOP | 0 | | code (u32) |
 //! | 6 GONE | the number of a stream found dead | | |
+//! | 7 START | 0 | | |
+//! | 8 JOIN | 0 | | proof (32 bytes) |
+//! | 9 REFUSE | 0 | | why ([`Refusal`], u32) |
+//! | 10 OPEN | 0 | | kind (3 name, 4 IPv4, 6 IPv6), port (u16), address (4, 16, or 1 to 255 bytes) |
+//! | 11 OPENED | 0 | | |
+//! | 12 OVER | 0 | | |
+//! | 13 ALLOW | what all connections together may send | | |
+//! | 14 WANT | a number of streams | | |
+//! | 15 PING | a number | | |
+//! | 16 PONG | the PING's number | | |
+//! | 17 LEAVE | 0 | | |
 //!
 //! HELLO is the first frame of each stream, both ways, and the only one that every version has to read: a peer of another version is refused with it.
+//! OPEN, OPENED, OVER, DATA, ACK, RESET and STOP belong to a connection, the others to the session (connection 0).
 //! A frame of unknown type is skipped if its high bit is set, and an error otherwise.
+
+mod decode;
+mod destination;
+mod reader;
+
+pub use decode::{Decoded, decode};
+pub use destination::{Destination, MAX_NAME};
+pub use reader::{FrameReader, Item};
 
 use crate::ranges::Span;
 use std::fmt;
@@ -41,7 +61,19 @@ const ACK: u8 = 3;
 const RESET: u8 = 4;
 const STOP: u8 = 5;
 const GONE: u8 = 6;
+const START: u8 = 7;
+const JOIN: u8 = 8;
+const REFUSE: u8 = 9;
+const OPEN: u8 = 10;
+const OPENED: u8 = 11;
+const OVER: u8 = 12;
+const ALLOW: u8 = 13;
+const WANT: u8 = 14;
+const PING: u8 = 15;
+const PONG: u8 = 16;
+const LEAVE: u8 = 17;
 const HELLO_BODY: u32 = 30;
+const JOIN_BODY: u32 = 32;
 const FLAG_END: u8 = 1;
 const FLAG_RESET: u8 = 2;
 
@@ -71,6 +103,97 @@ pub enum Frame {
         /// Its number.
         stream: u32,
     },
+    /// The stream is the first of a new session.
+    Start,
+    /// The stream joins a session.
+    Join {
+        /// That this end was there when the session began.
+        proof: [u8; 32],
+    },
+    /// The stream is not wanted.
+    Refuse(Refusal),
+    /// A program wants to go there.
+    Open(Destination),
+    /// The destination has taken the connection.
+    Opened,
+    /// A connection that is over here, and wants nothing any more.
+    Over,
+    /// So many bytes of all connections together may have been sent.
+    Allow {
+        /// In all, since the session began.
+        limit: u64,
+    },
+    /// The peer would like so many streams.
+    Want {
+        /// How many.
+        streams: u32,
+    },
+    /// Are you there?
+    Ping {
+        /// Any number.
+        token: u64,
+    },
+    /// Yes.
+    Pong {
+        /// The PING's number.
+        token: u64,
+    },
+    /// No new connections, please: this gateway is going down.
+    Leave,
+}
+
+/// Why a stream is not wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    /// There is no such session (any more): whatever it had is lost.
+    UnknownSession,
+    /// The proof is wrong, or of another peer's session.
+    Proof,
+    /// The stream's number was used before.
+    StreamNumber,
+    /// The session has as many streams as are accepted.
+    TooManyStreams,
+    /// There is no room for another session.
+    Busy,
+    /// Something that is not known here.
+    Other(u32),
+}
+
+impl Refusal {
+    /// As REFUSE has it.
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::UnknownSession => 1,
+            Self::Proof => 2,
+            Self::StreamNumber => 3,
+            Self::TooManyStreams => 4,
+            Self::Busy => 5,
+            Self::Other(code) => code,
+        }
+    }
+    const fn of(code: u32) -> Self {
+        match code {
+            1 => Self::UnknownSession,
+            2 => Self::Proof,
+            3 => Self::StreamNumber,
+            4 => Self::TooManyStreams,
+            5 => Self::Busy,
+            _ => Self::Other(code),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownSession => write!(f, "the session is not known there (any more)"),
+            Self::Proof => write!(f, "the proof of membership in the session is wrong"),
+            Self::StreamNumber => write!(f, "the stream's number was used before"),
+            Self::TooManyStreams => write!(f, "the session has as many streams as are accepted"),
+            Self::Busy => write!(f, "there is no room for another session"),
+            Self::Other(code) => write!(f, "reason {code}"),
+        }
+    }
 }
 
 /// Who is on the other end of a stream, and what it takes.
@@ -114,24 +237,6 @@ pub struct Ack {
     pub ranges: Vec<Span>,
 }
 
-/// What the bytes at hand are.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Decoded {
-    /// A frame of a connection. So many bytes of the input are read; a DATA frame's payload stands behind them.
-    Frame {
-        /// The connection; 0 for the session's own frames.
-        connection: u32,
-        /// The frame.
-        frame: Frame,
-        /// Bytes read.
-        read: usize,
-    },
-    /// At least so many bytes in all are needed.
-    Incomplete(usize),
-    /// An extension that is not known here: so many bytes of the input, header included, are to be skipped.
-    Skip(usize),
-}
-
 /// Why bytes are no frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WireError {
@@ -145,6 +250,10 @@ pub enum WireError {
     Length(u32),
     /// An offset, or a range of an acknowledgement, that no byte stream has.
     Offset(u64),
+    /// A destination of no known kind, or a name that is no host's.
+    Destination,
+    /// A connection's number where none belongs, or none where one does.
+    Connection(u32),
 }
 
 impl fmt::Display for WireError {
@@ -155,6 +264,8 @@ impl fmt::Display for WireError {
             Self::Flags(flags) => write!(f, "frame with unknown flags {flags:#04x}"),
             Self::Length(length) => write!(f, "frame with a body of {length} bytes, which its type does not have"),
             Self::Offset(offset) => write!(f, "position {offset} is out of order or beyond any byte stream"),
+            Self::Destination => write!(f, "a destination that is neither an address nor a host name"),
+            Self::Connection(connection) => write!(f, "connection {connection} with a frame that does not have it"),
         }
     }
 }
@@ -169,9 +280,24 @@ impl Frame {
                 Self::Hello(_) => u64::from(HELLO_BODY),
                 Self::Data(data) => u64::from(data.len),
                 Self::Ack(ack) => 8 + 16 * ack.ranges.len().min(MAX_RANGES) as u64,
-                Self::Reset { .. } | Self::Stop { .. } => 4,
-                Self::Gone { .. } => 0,
+                Self::Reset { .. } | Self::Stop { .. } | Self::Refuse(_) => 4,
+                Self::Join { .. } => u64::from(JOIN_BODY),
+                Self::Open(destination) => destination.wire_bytes() as u64,
+                _ => 0,
             }
+    }
+    /// Whether it belongs to the session, and not to one connection.
+    pub fn is_of_session(&self) -> bool {
+        !matches!(
+            self,
+            Self::Data(_)
+                | Self::Ack(_)
+                | Self::Reset { .. }
+                | Self::Stop { .. }
+                | Self::Open(_)
+                | Self::Opened
+                | Self::Over
+        )
     }
 
     /// Appends the frame, less the payload of DATA, which the caller appends.
@@ -186,6 +312,17 @@ impl Frame {
             Self::Reset { end, .. } => (RESET, 0, *end),
             Self::Stop { .. } => (STOP, 0, 0),
             Self::Gone { stream } => (GONE, 0, u64::from(*stream)),
+            Self::Start => (START, 0, 0),
+            Self::Join { .. } => (JOIN, 0, 0),
+            Self::Refuse(_) => (REFUSE, 0, 0),
+            Self::Open(_) => (OPEN, 0, 0),
+            Self::Opened => (OPENED, 0, 0),
+            Self::Over => (OVER, 0, 0),
+            Self::Allow { limit } => (ALLOW, 0, *limit),
+            Self::Want { streams } => (WANT, 0, u64::from(*streams)),
+            Self::Ping { token } => (PING, 0, *token),
+            Self::Pong { token } => (PONG, 0, *token),
+            Self::Leave => (LEAVE, 0, 0),
         };
         out.extend([kind, flags, VERSION, 0]);
         out.extend(((self.wire_bytes() - HEADER as u64) as u32).to_be_bytes());
@@ -206,104 +343,10 @@ impl Frame {
                 }
             }
             Self::Reset { code, .. } | Self::Stop { code } => out.extend(code.to_be_bytes()),
-            Self::Data(_) | Self::Gone { .. } => {}
+            Self::Join { proof } => out.extend(proof),
+            Self::Refuse(refusal) => out.extend(refusal.code().to_be_bytes()),
+            Self::Open(destination) => destination.encode(out),
+            _ => {}
         }
-    }
-}
-
-/// Reads the frame at the beginning of `input`. `max_payload` is the longest payload of DATA that was agreed. Nothing is allocated before its length has been checked.
-pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
-    let Some((header, body)) = input.split_first_chunk::<HEADER>() else {
-        return Ok(Decoded::Incomplete(HEADER));
-    };
-    let mut fields = Reader(header);
-    let [kind, flags, version, reserved] = fields.take();
-    let length = u32::from_be_bytes(fields.take());
-    let connection = u32::from_be_bytes(fields.take());
-    let offset = u64::from_be_bytes(fields.take());
-    if version != VERSION {
-        return Err(WireError::Version(version));
-    }
-    if kind & 0x80 != 0 {
-        return if length <= MAX_BODY {
-            Ok(Decoded::Skip(HEADER + length as usize))
-        } else {
-            Err(WireError::Length(length))
-        };
-    }
-    let allowed = match kind {
-        DATA => FLAG_END,
-        ACK => FLAG_END | FLAG_RESET,
-        HELLO | RESET | STOP | GONE => 0,
-        _ => return Err(WireError::Type(kind)),
-    };
-    if flags & !allowed != 0 || reserved != 0 {
-        return Err(WireError::Flags(if reserved == 0 { flags } else { reserved }));
-    }
-    let fits = match kind {
-        HELLO => length == HELLO_BODY,
-        DATA => length <= max_payload.min(MAX_BODY),
-        ACK => length >= 8 && (length - 8).is_multiple_of(16) && (length - 8) / 16 <= MAX_RANGES as u32,
-        RESET | STOP => length == 4,
-        _ => length == 0,
-    };
-    if !fits {
-        return Err(WireError::Length(length));
-    }
-    // The payload of DATA is left to the caller, who may take it in pieces.
-    let needed = if kind == DATA { 0 } else { length as usize };
-    let Some(body) = body.get(..needed) else {
-        return Ok(Decoded::Incomplete(HEADER + needed));
-    };
-    let mut body = Reader(body);
-    let number = |offset: u64| u32::try_from(offset).map_err(|_| WireError::Offset(offset));
-    let frame = match kind {
-        HELLO => Frame::Hello(Hello {
-            session: body.take(),
-            stream: number(offset)?,
-            credit: u64::from_be_bytes(body.take()),
-            max_payload: u32::from_be_bytes(body.take()),
-            max_streams: u16::from_be_bytes(body.take()),
-        }),
-        DATA => {
-            offset.checked_add(u64::from(length)).ok_or(WireError::Offset(offset))?;
-            Frame::Data(Data { offset, len: length, end: flags & FLAG_END != 0 })
-        }
-        ACK => Frame::Ack(decode_ack(&mut body, offset, flags)?),
-        RESET => Frame::Reset { code: u32::from_be_bytes(body.take()), end: offset },
-        STOP if offset != 0 => return Err(WireError::Offset(offset)),
-        STOP => Frame::Stop { code: u32::from_be_bytes(body.take()) },
-        _ => Frame::Gone { stream: number(offset)? },
-    };
-    Ok(Decoded::Frame { connection, frame, read: HEADER + needed })
-}
-
-fn decode_ack(body: &mut Reader<'_>, next: u64, flags: u8) -> Result<Ack, WireError> {
-    let limit = u64::from_be_bytes(body.take());
-    let mut ranges = Vec::with_capacity(body.0.len() / 16);
-    let mut floor = next;
-    while !body.0.is_empty() {
-        let range = Span::new(u64::from_be_bytes(body.take()), u64::from_be_bytes(body.take()));
-        // A range that touches what lies below would have been one with it.
-        if range.start <= floor || range.end <= range.start {
-            return Err(WireError::Offset(range.start));
-        }
-        floor = range.end;
-        ranges.push(range);
-    }
-    Ok(Ack { next, limit, end: flags & FLAG_END != 0, reset: flags & FLAG_RESET != 0, ranges })
-}
-
-/// Fields of a slice whose length has been checked; beyond its end they read as zero.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let Some((field, rest)) = self.0.split_first_chunk::<N>() else {
-            self.0 = &[];
-            return [0; N];
-        };
-        self.0 = rest;
-        *field
     }
 }

@@ -1,0 +1,72 @@
+//! The plain port forward: a port here stands for a destination there.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::str::FromStr;
+
+use tokio::task::JoinSet;
+
+use super::{Accepted, Answer, Door, DoorError, Hall, listen};
+use crate::{Destination, parse_destination};
+
+/// `[ADDRESS:]PORT=HOST:PORT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forward {
+    pub listen: SocketAddr,
+    pub to: Destination,
+}
+
+impl FromStr for Forward {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (listen, to) = text.split_once('=').ok_or("a forward is [ADDRESS:]PORT=HOST:PORT, such as 3306=db:3306")?;
+        Ok(Self {
+            listen: listen_address(listen)?,
+            to: parse_destination(to).map_err(|error| format!("{to}: {error}"))?,
+        })
+    }
+}
+
+/// `[ADDRESS:]PORT`, on loopback where no address is given.
+pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse() {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    }
+    text.parse()
+        .map_err(|_| format!("{text}: where to listen is PORT, ADDRESS:PORT or [IPV6]:PORT, an address of this host"))
+}
+
+impl Forward {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
+        if !self.listen.ip().is_loopback() {
+            let remedy = "forward on a loopback address, or use SOCKS5 with users";
+            return Err(DoorError::Exposed { door: "a forward", address: self.listen, remedy });
+        }
+        let listener = listen::bind(self.listen).await?;
+        let addresses = listener.local_addr().into_iter().collect();
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listen::serve(listener, "forward", hall, move |stream| {
+            let to = self.to.clone();
+            async { Some(Accepted { stream, to, answer: Answer::Established }) }
+        }));
+        Ok(Door { addresses, tasks, trace: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forwards_are_read() {
+        let forward: Forward = "3307=db.example:3306".parse().unwrap();
+        assert_eq!(forward.listen, "127.0.0.1:3307".parse().unwrap());
+        assert_eq!(forward.to, Destination::Name("db.example".to_owned(), 3306));
+        let forward: Forward = "[::1]:80=[2001:db8::1]:8080".parse().unwrap();
+        assert_eq!(forward.listen, "[::1]:80".parse().unwrap());
+        assert_eq!(forward.to, Destination::Address("[2001:db8::1]:8080".parse().unwrap()));
+        for wrong in ["3306", "db:3306=db:3306", "3306=db", "=db:1", "70000=db:1", "1=db:0"] {
+            assert!(wrong.parse::<Forward>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Listeners, and the loop that every door has around its own.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time;
+
+use super::{Accepted, DoorError, Hall};
+use crate::Refusal;
+
+/// Connections at a door that have not said yet where they want to go. More wait in the kernel's queue.
+const STRANGERS: usize = 1024;
+
+/// How long they have for it.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a door rests that gets no descriptor or memory for a connection.
+pub const EXHAUSTED: Duration = Duration::from_millis(100);
+
+/// Listens.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, DoorError> {
+    TcpListener::bind(address).await.map_err(|cause| DoorError::Listen { address: address.to_string(), cause })
+}
+
+/// Takes connections for ever: `recognise` finds out where one wants to go, or gives `None` for one to be closed.
+pub async fn serve<F, R>(listener: TcpListener, door: &'static str, hall: Hall, recognise: F)
+where
+    F: Fn(TcpStream) -> R,
+    R: Future<Output = Option<Accepted>> + Send + 'static,
+{
+    let places = Arc::new(Semaphore::new(STRANGERS));
+    let mut exhausted = false;
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = hall.out.closed() => return,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                exhausted = false;
+                let _ = stream.set_nodelay(true);
+                let recognised = recognise(stream);
+                let out = hall.out.clone();
+                tokio::spawn(async move {
+                    if let Ok(Some(accepted)) = time::timeout(PATIENCE, recognised).await {
+                        // Nobody takes it when the gateway is ending.
+                        if let Err(left) = out.send(accepted).await {
+                            left.0.refused(Refusal::NoGateway).await;
+                        }
+                    }
+                    drop(place);
+                });
+            }
+            Err(error) if is_about_one_connection(&error) => {}
+            Err(error) => {
+                if !exhausted {
+                    hall.log
+                        .note(&format!("the {door} door cannot take connections for the moment"), &error.to_string());
+                    exhausted = true;
+                }
+                time::sleep(EXHAUSTED).await;
+            }
+        }
+    }
+}
+
+/// Whether `accept` failed for a reason of the connection that was next (accept(2)), rather than of this process or host.
+fn is_about_one_connection(error: &io::Error) -> bool {
+    !matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM))
+}

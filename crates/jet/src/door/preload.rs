@@ -1,0 +1,256 @@
+//! The door of programs that `jet run` has started: a library in them redirects their `connect` to it.
+//!
+//! The library (`shim/connect.c`) asks at a Unix socket where to connect in place of the destination, connects there, on
+//! loopback, and says which connection that was ([`wire`]). Here the two meet, whichever comes first.
+
+pub mod wire;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::convert::Infallible;
+use std::env;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ipnet::IpNet;
+use rustix::process;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio::time;
+
+use super::{Accepted, Answer, Door, DoorError, Hall, Trace, listen};
+use crate::{Destination, Refusal};
+
+/// A door for `jet run`.
+#[derive(Debug)]
+pub struct Preload {
+    /// The Unix socket where programs find it.
+    pub socket: PathBuf,
+    /// Destinations that programs are told to connect to directly.
+    pub direct: Vec<IpNet>,
+}
+
+/// Where a gateway's door is by default: in its service's runtime directory, under `/run` for root, else in the user's own runtime directory.
+pub fn default_socket() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let own = || if process::geteuid().is_root() { Some("/run".into()) } else { set("XDG_RUNTIME_DIR") };
+    // As systemd names a service's (systemd.exec(5)).
+    let folder = set("RUNTIME_DIRECTORY").or_else(|| Some(own()?.join("trunkline")))?;
+    Some(folder.join(SOCKET))
+}
+
+/// The door to go to: of the user's own gateway if there is one, else of the system's.
+pub fn nearest_socket() -> PathBuf {
+    let own = default_socket().filter(|socket| socket.exists());
+    own.unwrap_or_else(|| Path::new("/run/trunkline").join(SOCKET))
+}
+
+const SOCKET: &str = "jet-run.sock";
+
+/// The socket's file, which goes when the door closes.
+#[derive(Debug)]
+pub struct SocketFile(PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Preload {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
+        let (control, file) = self.bind()?;
+        let v4 = listen::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
+        // A host may do without IPv6; its programs then have no IPv6 destinations either.
+        let v6 = listen::bind((Ipv6Addr::LOCALHOST, 0).into()).await.ok();
+        let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port()).ok();
+        let exchange = Arc::new(Exchange {
+            v4: port(&v4),
+            v6: v6.as_ref().and_then(port),
+            direct: self.direct,
+            meetings: Mutex::default(),
+        });
+        let addresses = [Some(&v4), v6.as_ref()].into_iter().flatten().filter_map(|it| it.local_addr().ok()).collect();
+        let mut tasks = JoinSet::new();
+        for listener in [Some(v4), v6].into_iter().flatten() {
+            let exchange = Arc::clone(&exchange);
+            tasks.spawn(listen::serve(listener, "preload", hall.clone(), move |stream| {
+                Arc::clone(&exchange).recognise(stream)
+            }));
+        }
+        tasks.spawn(control_loop(control, exchange));
+        Ok(Door { addresses, tasks, trace: Some(Trace::Preload(file)) })
+    }
+
+    /// The Unix socket, for this user and group alone.
+    fn bind(&self) -> Result<(UnixListener, SocketFile), DoorError> {
+        let failed = |cause| DoorError::Listen { address: self.socket.display().to_string(), cause };
+        if std::os::unix::net::UnixStream::connect(&self.socket).is_ok() {
+            return Err(DoorError::Occupied(self.socket.clone()));
+        }
+        if let Some(folder) = self.socket.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        // Nobody answered: at most the file of a gateway that was killed is there.
+        match fs::remove_file(&self.socket) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&self.socket).map_err(failed)?;
+        let file = SocketFile(self.socket.clone());
+        fs::set_permissions(&self.socket, fs::Permissions::from_mode(0o660)).map_err(failed)?;
+        Ok((listener, file))
+    }
+}
+
+/// How long one half of a connection, at the door or at the Unix socket, waits for the other.
+const MEETING: Duration = Duration::from_secs(5);
+
+/// Where connections at the door and what programs say of them meet.
+struct Exchange {
+    v4: Option<u16>,
+    v6: Option<u16>,
+    direct: Vec<IpNet>,
+    meetings: Mutex<BTreeMap<SocketAddr, Half>>,
+}
+
+/// What has come first of a connection, by the program's address.
+enum Half {
+    /// The connection: what is said of it goes here.
+    Connection(oneshot::Sender<Said>),
+    Said(Said),
+}
+
+/// What is said of a connection.
+struct Said {
+    to: SocketAddr,
+    answer: Answer,
+    /// Goes when the connection has taken this, and its other end when whoever said it has stopped waiting for that.
+    met: oneshot::Sender<Infallible>,
+}
+
+impl Exchange {
+    /// The port to connect to in place of a destination, unless it is to be reached directly.
+    fn verdict(&self, to: SocketAddr) -> Option<u16> {
+        if self.direct.iter().any(|network| network.contains(&to.ip())) {
+            return None;
+        }
+        if to.is_ipv4() { self.v4 } else { self.v6 }
+    }
+
+    /// Where a connection at the door wants to go.
+    async fn recognise(self: Arc<Self>, stream: TcpStream) -> Option<Accepted> {
+        let from = canonical(stream.peer_addr().ok()?);
+        let said = match self.meet(from) {
+            Ok(said) => said,
+            Err(waiting) => {
+                let said = time::timeout(MEETING, waiting).await;
+                self.forget(from);
+                said.ok()?.ok()?
+            }
+        };
+        Some(Accepted { stream, to: Destination::Address(said.to), answer: said.answer })
+    }
+
+    /// What has been said of the connection from an address, or where it will be.
+    fn meet(&self, from: SocketAddr) -> Result<Said, oneshot::Receiver<Said>> {
+        let mut meetings = self.meetings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Half::Said(said)) = meetings.remove(&from) {
+            return Ok(said);
+        }
+        let (here, waiting) = oneshot::channel();
+        meetings.insert(from, Half::Connection(here));
+        Err(waiting)
+    }
+
+    /// Says something of the connection from an address: to it, or for it to find.
+    fn say(&self, from: SocketAddr, said: Said) {
+        let mut meetings = self.meetings.lock().unwrap_or_else(PoisonError::into_inner);
+        match meetings.remove(&from) {
+            // If it has gone meanwhile the answer goes too, which the program hears as a failure.
+            Some(Half::Connection(there)) => drop(there.send(said)),
+            _ => drop(meetings.insert(from, Half::Said(said))),
+        }
+    }
+
+    /// Clears away what waits for nobody.
+    fn forget(&self, from: SocketAddr) {
+        let mut meetings = self.meetings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(entry) = meetings.entry(from) {
+            let alive = match entry.get() {
+                Half::Connection(there) => !there.is_closed(),
+                Half::Said(said) => !said.met.is_closed(),
+            };
+            if !alive {
+                entry.remove();
+            }
+        }
+    }
+}
+
+/// IPv4 as IPv4, and nothing but address and port.
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(IpAddr::to_canonical(&address.ip()), address.port())
+}
+
+/// Programs asking at once. More wait in the kernel's queue.
+const PROGRAMS: usize = 4096;
+
+async fn control_loop(control: UnixListener, exchange: Arc<Exchange>) {
+    let mut programs = JoinSet::new();
+    loop {
+        if programs.len() >= PROGRAMS {
+            programs.join_next().await;
+        }
+        tokio::select! {
+            program = control.accept() => match program {
+                Ok((program, _)) => {
+                    programs.spawn(attend(program, Arc::clone(&exchange)));
+                }
+                Err(_) => time::sleep(listen::EXHAUSTED).await,
+            },
+            Some(_) = programs.join_next(), if !programs.is_empty() => {}
+        }
+    }
+}
+
+/// One `connect` of a program, from request to outcome.
+async fn attend(mut program: UnixStream, exchange: Arc<Exchange>) -> Option<()> {
+    let (to, claim) = time::timeout(listen::PATIENCE, asked(&mut program, &exchange)).await.ok()??;
+    let (met, meeting) = oneshot::channel();
+    if !claim.waits {
+        exchange.say(claim.from, Said { to, answer: Answer::Established, met });
+        let _ = time::timeout(MEETING, meeting).await;
+        exchange.forget(claim.from);
+        return Some(());
+    }
+    let (answer, outcome) = oneshot::channel();
+    exchange.say(claim.from, Said { to, answer: Answer::Preload(answer), met });
+    let outcome = tokio::select! {
+        outcome = outcome => Some(outcome.unwrap_or(Some(Refusal::NoGateway))),
+        // The program is not to say anything more: it has gone.
+        _ = program.read_u8() => None,
+    };
+    drop(meeting);
+    exchange.forget(claim.from);
+    let errno = outcome?.map_or(0, |refusal| refusal.errno().raw_os_error());
+    program.write_all(&errno.to_be_bytes()).await.ok()
+}
+
+/// Answers where to connect, and hears which connection that has become.
+async fn asked(program: &mut UnixStream, exchange: &Exchange) -> Option<(SocketAddr, wire::Claim)> {
+    let mut request = [0; wire::REQUEST];
+    program.read_exact(&mut request).await.ok()?;
+    let to = wire::request(&request)?;
+    program.write_all(&wire::verdict(exchange.verdict(to))).await.ok()?;
+    let mut claim = [0; wire::CLAIM];
+    program.read_exact(&mut claim).await.ok()?;
+    Some((to, wire::claim(&claim)?))
+}

@@ -1,0 +1,282 @@
+//! What the kernel redirects to the gateway: connections of this host's programs, of a control group's or a network
+//! namespace's, or of the hosts behind this one, a router. Rules and routes are the door's own, and go with it.
+
+mod control_group;
+mod life;
+mod routing;
+mod rules;
+mod table;
+
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::thread;
+
+use ipnet::IpNet;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{self, JoinSet};
+
+use super::{Accepted, Answer, Door, DoorError, Hall, Trace, listen};
+use crate::Destination;
+use control_group::Launched;
+pub use control_group::join_launched;
+use routing::Routing;
+use rules::Site;
+use table::Table;
+
+/// `FROM=NETWORK[,NETWORK...]`: whose connections, to which destinations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirection {
+    pub from: Source,
+    pub take: Vec<IpNet>,
+    /// Destinations that are not redirected though they are in `take`.
+    pub direct: Vec<IpNet>,
+}
+
+/// Whose connections are redirected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `local`: those of every program of this host.
+    Local,
+    /// `run`: those of programs that root's `jet run` starts, whatever they are linked with.
+    Launched,
+    /// `cgroup:PATH`: those of the programs in a control group (version 2) and below.
+    ControlGroup(String),
+    /// `netns:PATH`: those of every program in a network namespace; a name without a slash is one of `ip netns`.
+    Namespace(PathBuf),
+    /// `interface:NAME`, with REDIRECT: those that arrive at an interface to be forwarded.
+    Interface(String),
+    /// `tproxy:NAME`, with TPROXY: likewise, without address translation and connection tracking.
+    Transparent(String),
+}
+
+impl FromStr for Redirection {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let shape = "a redirection is local=NETWORKS, run=NETWORKS, cgroup:PATH=NETWORKS, netns:PATH=NETWORKS, interface:NAME=NETWORKS or \
+                     tproxy:NAME=NETWORKS, where NETWORKS is any, or addresses and prefixes such as 10.0.0.0/8,2001:db8::/32";
+        let (from, networks) = text.rsplit_once('=').ok_or(shape)?;
+        let (kind, name) = from.split_once(':').unwrap_or((from, ""));
+        let from = match (kind, name) {
+            ("local", "") => Source::Local,
+            ("run", "") => Source::Launched,
+            ("cgroup", path) if path.starts_with('/') && !path.contains(|c: char| c == '"' || c.is_control()) => {
+                Source::ControlGroup(path.to_owned())
+            }
+            ("cgroup", _) => {
+                return Err(format!("{name}: a control group is a path from the root of them, as in /proc/PID/cgroup"));
+            }
+            ("netns", name) if name.contains('/') => Source::Namespace(name.into()),
+            ("netns", name) if !name.is_empty() => Source::Namespace(Path::new("/run/netns").join(name)),
+            ("interface", name) => Source::Interface(interface(name)?),
+            ("tproxy", name) => Source::Transparent(interface(name)?),
+            _ => return Err(shape.to_owned()),
+        };
+        Ok(Self { from, take: networks_of(networks)?, direct: Vec::new() })
+    }
+}
+
+/// The kernel's rule for names of interfaces, without what means something to nft.
+fn interface(name: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    if (1..=15).contains(&name.len()) && name.chars().all(plain) {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("{name:?} is no name of an interface: 1 to 15 letters, digits, '-', '_', '.' or '@'"))
+    }
+}
+
+/// `any`, or prefixes and single addresses.
+pub fn networks_of(text: &str) -> Result<Vec<IpNet>, String> {
+    let text = if text == "any" { "0.0.0.0/0,::/0" } else { text };
+    let network = |text: &str| {
+        let address = || text.parse().map(|address: IpAddr| IpNet::from(address));
+        let network = text
+            .parse()
+            .or_else(|_| address())
+            .map_err(|_| format!("{text:?} is neither an address nor a prefix such as 10.0.0.0/8"));
+        network.map(|network: IpNet| network.trunc())
+    };
+    let networks = text.split(',').map(network).collect::<Result<Vec<_>, _>>()?;
+    // The kernel does not take overlapping ones.
+    Ok(IpNet::aggregate(&networks))
+}
+
+/// Marks a gateway's own socket, before it is connected, as one to be left alone by redirections on this host.
+pub fn exempt(socket: &impl AsFd) -> io::Result<()> {
+    SockRef::from(socket).set_mark(rules::EXEMPT)
+}
+
+/// What stands outside of this process as long as the door is open.
+#[derive(Debug)]
+pub struct Installed {
+    #[expect(dead_code, reason = "held for its drop")]
+    table: Table,
+    #[expect(dead_code, reason = "held for its drop")]
+    routing: Option<Routing>,
+    #[expect(dead_code, reason = "held for its drop")]
+    launched: Option<Launched>,
+}
+
+impl Redirection {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
+        let transparent = matches!(self.from, Source::Transparent(_));
+        // `nft` and `ip` are waited for, and a namespace is entered by a thread as a whole.
+        let installed = task::spawn_blocking(move || thread::spawn(move || self.install()).join());
+        let (listeners, installed) = match installed.await {
+            Ok(Ok(installed)) => installed?,
+            _ => return Err(DoorError::Redirection("the thread that sets it up has panicked".to_owned())),
+        };
+        let mut tasks = JoinSet::new();
+        let mut addresses = Vec::new();
+        for listener in listeners {
+            let failed = |cause| DoorError::Listen { address: "loopback".to_owned(), cause };
+            let listener = TcpListener::from_std(listener).map_err(failed)?;
+            addresses.extend(listener.local_addr().ok());
+            tasks.spawn(listen::serve(listener, "redirection", hall.clone(), move |stream| async move {
+                let to = if transparent { transparent_destination(&stream) } else { original_destination(&stream) };
+                Some(Accepted { to: Destination::Address(to?), stream, answer: Answer::Established })
+            }));
+        }
+        Ok(Door { addresses, tasks, trace: Some(Trace::Redirection(installed)) })
+    }
+
+    /// Listeners, rules, routes: what the kernel is to do from now on. The calling thread may end up in another network namespace.
+    fn install(&self) -> Result<(Vec<std::net::TcpListener>, Installed), DoorError> {
+        if let Source::Namespace(path) = &self.from {
+            enter(path)?;
+        }
+        let (v4, v6) = self.listeners()?;
+        let launched = if self.from == Source::Launched { Some(Launched::create()?) } else { None };
+        let group = match (&self.from, &launched) {
+            (Source::ControlGroup(path), _) => Some(control_group::locate(path)?),
+            (_, launched) => launched.as_ref().map(|launched| launched.group.clone()),
+        };
+        let port = |listener: &std::net::TcpListener| listener.local_addr().map(|address| address.port()).ok();
+        let (v4_port, v6_port) = (v4.as_ref().and_then(port), v6.as_ref().and_then(port));
+        // A port is one listener's alone in its namespace, so that it can stand for the instance.
+        let nothing = || DoorError::Redirection("it takes no network".to_owned());
+        let site = Site { instance: v4_port.or(v6_port).ok_or_else(nothing)?, v4: v4_port, v6: v6_port, group };
+        let routing = match self.from {
+            Source::Transparent(_) => Some(Routing::install(&site)?),
+            _ => None,
+        };
+        let table = Table::install(&site.table(), &rules::commands(self, &site))?;
+        Ok(([v4, v6].into_iter().flatten().collect(), Installed { table, routing, launched }))
+    }
+
+    /// For each family of addresses of which something is taken.
+    fn listeners(&self) -> Result<(Option<std::net::TcpListener>, Option<std::net::TcpListener>), DoorError> {
+        let takes = |v4: bool| self.take.iter().any(|network| network.addr().is_ipv4() == v4);
+        let v4 = if takes(true) { Some(self.listener(Ipv4Addr::LOCALHOST.into())?) } else { None };
+        // A host without IPv6 has none to be redirected. (A transparent socket could be bound to an address that is not there.)
+        let lacks_v6 = || std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err();
+        if !takes(false) || v4.is_some() && lacks_v6() {
+            return Ok((v4, None));
+        }
+        let v6 = self.listener(Ipv6Addr::LOCALHOST.into())?;
+        Ok((v4, Some(v6)))
+    }
+
+    fn listener(&self, loopback: IpAddr) -> Result<std::net::TcpListener, DoorError> {
+        let domain = if loopback.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
+        let address = match (&self.from, domain) {
+            // REDIRECT sends a forwarded packet to the address of the interface at which it has arrived.
+            (Source::Interface(_), Domain::IPV4) => Ipv4Addr::UNSPECIFIED.into(),
+            (Source::Interface(_), _) => Ipv6Addr::UNSPECIFIED.into(),
+            _ => loopback,
+        };
+        let address = SocketAddr::new(address, 0);
+        let failed = |cause| DoorError::Listen { address: address.to_string(), cause };
+        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
+        if domain == Domain::IPV6 {
+            socket.set_only_v6(true).map_err(failed)?;
+        }
+        if let Source::Transparent(_) = self.from {
+            let set = if domain == Domain::IPV4 {
+                socket.set_ip_transparent_v4(true)
+            } else {
+                socket.set_ip_transparent_v6(true)
+            };
+            set.map_err(|cause| DoorError::Capability {
+                what: "TPROXY",
+                needs: "CAP_NET_ADMIN",
+                cause: cause.to_string(),
+            })?;
+        }
+        socket
+            .bind(&address.into())
+            .and_then(|()| socket.listen(1024))
+            .and_then(|()| socket.set_nonblocking(true))
+            .map_err(failed)?;
+        Ok(socket.into())
+    }
+}
+
+/// Moves this thread into a network namespace.
+fn enter(path: &Path) -> Result<(), DoorError> {
+    let enter = || -> io::Result<()> {
+        Ok(move_into_link_name_space(File::open(path)?.as_fd(), Some(LinkNameSpaceType::Network))?)
+    };
+    let failed = |cause| format!("cannot enter the network namespace {}: {cause}", path.display());
+    enter().map_err(|cause| DoorError::Redirection(failed(cause)))
+}
+
+/// Where a connection wanted to go before the kernel redirected it; `None` for one that came by itself.
+fn original_destination(stream: &TcpStream) -> Option<SocketAddr> {
+    let own = stream.local_addr().ok()?;
+    let socket = SockRef::from(stream);
+    let original = if own.is_ipv4() { socket.original_dst_v4() } else { socket.original_dst_v6() };
+    let original = original.ok()?.as_socket()?;
+    ((original.ip(), original.port()) != (own.ip(), own.port())).then_some(original)
+}
+
+/// Where a connection wants to go for which the kernel has lent that address; `None` for one that came to the door's own.
+fn transparent_destination(stream: &TcpStream) -> Option<SocketAddr> {
+    let own = stream.local_addr().ok()?;
+    (!own.ip().is_loopback()).then_some(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirections_are_read() {
+        let redirection: Redirection = "local=10.1.2.3/8,192.0.2.1,2001:db8::/32,10.7.0.0/16".parse().unwrap();
+        assert_eq!(redirection.from, Source::Local);
+        let take: Vec<_> = redirection.take.iter().map(ToString::to_string).collect();
+        assert_eq!(take, ["10.0.0.0/8", "192.0.2.1/32", "2001:db8::/32"], "without what is in another");
+        let from = |text: &str| text.parse::<Redirection>().map(|redirection| redirection.from);
+        assert_eq!(from("netns:web=any"), Ok(Source::Namespace("/run/netns/web".into())));
+        assert_eq!(from("netns:/proc/7/ns/net=any"), Ok(Source::Namespace("/proc/7/ns/net".into())));
+        assert_eq!(from("cgroup:/a=b.slice/c=any"), Ok(Source::ControlGroup("/a=b.slice/c".to_owned())));
+        assert_eq!(from("interface:eth0.5=any"), Ok(Source::Interface("eth0.5".to_owned())));
+        assert_eq!(from("tproxy:br-lan=any"), Ok(Source::Transparent("br-lan".to_owned())));
+        let long = format!("interface:{}=any", "x".repeat(16));
+        for wrong in [
+            "local",
+            "local=",
+            "local=10.0.0.0/33",
+            "local=db.example",
+            "local:x=any",
+            "netns:=any",
+            "cgroup:a=any",
+            "cgroup:/a\"b=any",
+            "interface:=any",
+            "interface:a b=any",
+            "interface:eth*=any",
+            "tproxy:\"=any",
+            "bridge:x=any",
+            &long,
+        ] {
+            assert!(wrong.parse::<Redirection>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Whether the process that has set something up still lives.
+
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+
+/// A name that one process holds, in its network namespace: an abstract Unix socket. The kernel frees it whichever way the process ends.
+#[derive(Debug)]
+pub struct Life(#[expect(dead_code, reason = "held for its drop")] UnixListener);
+
+impl Life {
+    /// Takes the name, unless another process holds it.
+    pub fn hold(name: &str) -> Option<Self> {
+        UnixListener::bind_addr(&address(name)?).ok().map(Self)
+    }
+}
+
+/// Whether a process holds the name.
+pub fn is_held(name: &str) -> bool {
+    address(name).is_some_and(|address| UnixStream::connect_addr(&address).is_ok())
+}
+
+fn address(name: &str) -> Option<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("trunkline-jet-{name}")).ok()
+}

@@ -1,0 +1,148 @@
+//! The kernel's rules for a redirection, as text for nft(8).
+
+use ipnet::IpNet;
+
+use super::control_group::ControlGroup;
+use super::{Redirection, Source};
+
+/// What a gateway's own connections are marked with, which the rules leave alone: else they would come back to it.
+pub const EXEMPT: u32 = 0x4a45_0000;
+
+/// Where a redirection leads, and what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// What is its alone among the redirections of a network namespace.
+    pub instance: u16,
+    /// The ports of the listeners.
+    pub v4: Option<u16>,
+    pub v6: Option<u16>,
+    pub group: Option<ControlGroup>,
+}
+
+impl Site {
+    pub fn table(&self) -> String {
+        format!("trunkline_jet_{}", self.instance)
+    }
+
+    /// The mark of packets that the kernel is to deliver here though they are for others. Never [`EXEMPT`]: there is no port 0.
+    pub fn mark(instance: u16) -> u32 {
+        EXEMPT | u32::from(instance)
+    }
+}
+
+/// The commands that add the table with all rules, in one line and so in one transaction.
+///
+/// The table is its creator's: the kernel removes it when the process that has added it ends, however it ends.
+pub fn commands(redirection: &Redirection, site: &Site) -> String {
+    let table = site.table();
+    let mut commands = vec![format!("add table inet {table} {{ flags owner; }}")];
+    let mut chain = |name: &str, hook: &str, rules: Vec<String>| {
+        commands.push(format!("add chain inet {table} {name} {{ type {hook}; policy accept; }}"));
+        commands.extend(rules.into_iter().map(|rule| format!("add rule inet {table} {name} {rule}")));
+    };
+    match &redirection.from {
+        Source::Local | Source::Namespace(_) | Source::ControlGroup(_) | Source::Launched => {
+            let who = site
+                .group
+                .as_ref()
+                .map_or(String::new(), |group| format!("socket cgroupv2 level {} \"{}\" ", group.level, group.path));
+            let mut rules = vec![format!("meta mark {EXEMPT} return")];
+            rules.extend(left_alone(redirection));
+            rules.extend(
+                taken(redirection, site).map(|(_, to, port)| format!("{who}meta l4proto tcp {to} redirect to :{port}")),
+            );
+            chain("output", "nat hook output priority -100", rules);
+        }
+        Source::Interface(name) => {
+            let mut rules = left_alone(redirection);
+            rules.extend(
+                taken(redirection, site)
+                    .map(|(_, to, port)| format!("iifname \"{name}\" meta l4proto tcp {to} redirect to :{port}")),
+            );
+            chain("prerouting", "nat hook prerouting priority -100", rules);
+            // The door has to listen beyond loopback here, but nobody is to come to it except by redirection.
+            let ports = taken(redirection, site).map(|(_, _, port)| port.to_string()).collect::<Vec<_>>().join(", ");
+            let strangers = format!("iifname != \"lo\" tcp dport {{ {ports} }} ct status & dnat == 0 drop");
+            chain("input", "filter hook input priority 0", vec![strangers]);
+        }
+        Source::Transparent(name) => {
+            let mark = Site::mark(site.instance);
+            let mut rules = left_alone(redirection);
+            rules.extend(taken(redirection, site).map(|(family, to, port)| {
+                let door = if family == "ip" { "127.0.0.1" } else { "[::1]" };
+                format!("iifname \"{name}\" meta l4proto tcp {to} meta mark set {mark} tproxy {family} to {door}:{port} accept")
+            }));
+            chain("prerouting", "filter hook prerouting priority -150", rules);
+        }
+    }
+    commands.join("; ")
+}
+
+/// What is not to be redirected whatever else holds: this host's own addresses, and what the user has excluded.
+fn left_alone(redirection: &Redirection) -> Vec<String> {
+    let mut rules = vec!["fib daddr type { local, broadcast, multicast } return".to_owned()];
+    rules.extend(redirection.direct.iter().map(|network| format!("{} daddr {network} return", family(network))));
+    rules
+}
+
+/// For each family of addresses: its name, the match of the destinations that are taken, and the listener's port.
+fn taken(redirection: &Redirection, site: &Site) -> impl Iterator<Item = (&'static str, String, u16)> {
+    [("ip", site.v4), ("ip6", site.v6)].into_iter().filter_map(|(name, port)| {
+        let networks = redirection.take.iter().filter(|network| family(network) == name);
+        let networks: Vec<_> = networks.map(ToString::to_string).collect();
+        Some((name, format!("{name} daddr {{ {} }}", networks.join(", ")), port?))
+    })
+}
+
+/// nft's name for the family of a network.
+fn family(network: &IpNet) -> &'static str {
+    if network.addr().is_ipv4() { "ip" } else { "ip6" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(redirection: &str, group: Option<ControlGroup>) -> String {
+        let redirection = Redirection { direct: vec!["10.9.0.0/16".parse().unwrap()], ..redirection.parse().unwrap() };
+        commands(&redirection, &Site { instance: 4001, v4: Some(4001), v6: Some(4002), group })
+            .replace("; add ", ";\nadd ")
+    }
+
+    #[test]
+    fn own_programs_are_redirected_but_not_the_gateway() {
+        let expected = "\
+add table inet trunkline_jet_4001 { flags owner; };
+add chain inet trunkline_jet_4001 output { type nat hook output priority -100; policy accept; };
+add rule inet trunkline_jet_4001 output meta mark 1246035968 return;
+add rule inet trunkline_jet_4001 output fib daddr type { local, broadcast, multicast } return;
+add rule inet trunkline_jet_4001 output ip daddr 10.9.0.0/16 return;
+add rule inet trunkline_jet_4001 output meta l4proto tcp ip daddr { 10.0.0.0/8, 192.0.2.1/32 } redirect to :4001;
+add rule inet trunkline_jet_4001 output meta l4proto tcp ip6 daddr { 2001:db8::/32 } redirect to :4002";
+        assert_eq!(lines("local=10.0.0.0/8,192.0.2.1,2001:db8::/32", None), expected);
+        let group = ControlGroup { path: "unified/jobs".to_owned(), level: 1 };
+        let in_group =
+            expected.replace("output meta l4proto", "output socket cgroupv2 level 1 \"unified/jobs\" meta l4proto");
+        assert_eq!(lines("cgroup:/jobs=10.0.0.0/8,192.0.2.1,2001:db8::/32", Some(group)), in_group);
+    }
+
+    #[test]
+    fn a_routers_door_is_closed_to_strangers() {
+        let rules = lines("interface:lan0=any", None);
+        assert!(
+            rules.contains("iifname \"lan0\" meta l4proto tcp ip daddr { 0.0.0.0/0 } redirect to :4001"),
+            "{rules}"
+        );
+        assert!(
+            rules.ends_with("input iifname != \"lo\" tcp dport { 4001, 4002 } ct status & dnat == 0 drop"),
+            "{rules}"
+        );
+    }
+
+    #[test]
+    fn transparent_packets_are_marked_for_local_delivery() {
+        let rules = lines("tproxy:lan0=2001:db8::/32", None);
+        let rule = "iifname \"lan0\" meta l4proto tcp ip6 daddr { 2001:db8::/32 } meta mark set 1246039969 tproxy ip6 to [::1]:4002 accept";
+        assert!(rules.ends_with(rule), "{rules}");
+    }
+}

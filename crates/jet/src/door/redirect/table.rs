@@ -1,0 +1,93 @@
+//! A table of rules that lasts as long as this process, and not longer.
+
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use super::DoorError;
+
+/// The table, held by an `nft` that waits for more at its standard input. When that ends, because this is dropped or because
+/// the process was killed, `nft` ends too, and the kernel removes the table, which is its (`flags owner`, Linux 5.12).
+#[derive(Debug)]
+pub struct Table {
+    nft: Child,
+    input: Option<ChildStdin>,
+}
+
+/// How often, and how long in all, to look whether the rules have come into force.
+const LOOK: Duration = Duration::from_millis(10);
+const LOOKS: usize = 500;
+
+impl Table {
+    /// Adds a table by commands in one line.
+    pub fn install(name: &str, commands: &str) -> Result<Self, DoorError> {
+        check(commands)?;
+        let mut nft = Command::new("nft");
+        // In a process group of its own an interrupt from the keyboard does not reach it before the gateway has ended.
+        nft.arg("-i").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let mut nft = nft.spawn().map_err(|cause| missing(&cause))?;
+        let input = nft.stdin.take();
+        let mut table = Self { nft, input };
+        if let Some(input) = &mut table.input {
+            writeln!(input, "{commands}")
+                .map_err(|cause| DoorError::Redirection(format!("nft does not listen: {cause}")))?;
+        }
+        for _ in 0..LOOKS {
+            let listed = Command::new("nft")
+                .args(["list", "table", "inet", name])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status();
+            if listed.is_ok_and(|status| status.success()) {
+                return Ok(table);
+            }
+            thread::sleep(LOOK);
+        }
+        Err(DoorError::Redirection("nft has not put the rules in force".to_owned()))
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.input = None;
+        // It ends by itself now; until it has, the rules stand.
+        let _ = self.nft.wait();
+    }
+}
+
+/// Whether the kernel would take the rules, without giving them to it: only so nft says what is wrong.
+fn check(commands: &str) -> Result<(), DoorError> {
+    let mut nft = Command::new("nft");
+    let mut nft = nft
+        .args(["-c", "-f", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|cause| missing(&cause))?;
+    let written = nft.stdin.take().map_or(Ok(()), |mut input| writeln!(input, "{commands}"));
+    let output = nft.wait_with_output().map_err(|cause| missing(&cause))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        return written.map_err(|cause| missing(&cause));
+    }
+    let cause = said.lines().next().unwrap_or("nft has failed without a word").to_owned();
+    if cause.contains("not permitted") {
+        return Err(DoorError::Capability {
+            what: "a redirection",
+            needs: "CAP_NET_ADMIN in its network namespace",
+            cause,
+        });
+    }
+    Err(DoorError::Capability {
+        what: "a redirection",
+        needs: "nf_tables with NAT, fib and owned tables (Linux 5.12) in this kernel",
+        cause,
+    })
+}
+
+fn missing(cause: &io::Error) -> DoorError {
+    DoorError::Capability { what: "a redirection", needs: "nft (Debian: nftables)", cause: cause.to_string() }
+}

@@ -1,0 +1,152 @@
+//! SOCKS5 (RFC 1928): CONNECT to IPv4 and IPv6 addresses and to names, without authentication on loopback only.
+
+pub mod handshake;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use tokio::io::{self, AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use tokio::task::JoinSet;
+
+use super::{Accepted, Answer, Door, DoorError, Hall, forward, listen};
+use crate::{Destination, Refusal};
+use handshake::{Handshake, Heard};
+
+/// A SOCKS5 proxy at an address of this host.
+#[derive(Debug)]
+pub struct Socks5 {
+    pub listen: SocketAddr,
+    /// Who may use it. `None` is everyone, which is refused beyond loopback.
+    pub users: Option<Users>,
+}
+
+impl FromStr for Socks5 {
+    type Err = String;
+
+    /// `[ADDRESS:]PORT`, without users.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(Self { listen: forward::listen_address(text)?, users: None })
+    }
+}
+
+/// Names and passwords (RFC 1929): one `NAME:PASSWORD` in each line, blank lines and lines that begin with `#` aside.
+#[derive(Debug)]
+pub struct Users(BTreeMap<Vec<u8>, Vec<u8>>);
+
+impl FromStr for Users {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut users = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let (name, password) = line.split_once(':').ok_or(format!("line {number}: a user is NAME:PASSWORD"))?;
+            for (what, text) in [("name", name), ("password", password)] {
+                if text.is_empty() || text.len() > 255 {
+                    return Err(format!("line {number}: a {what} has 1 to 255 bytes (RFC 1929)"));
+                }
+            }
+            if users.insert(name.into(), password.into()).is_some() {
+                return Err(format!("line {number}: {name} is there twice"));
+            }
+        }
+        if users.is_empty() { Err("no user in it".to_owned()) } else { Ok(Self(users)) }
+    }
+}
+
+impl Users {
+    /// Whether the password is the name's. How long that takes does not tell how much of it is right.
+    fn know(&self, name: &[u8], password: &[u8]) -> bool {
+        let Some(right) = self.0.get(name) else { return false };
+        let wrong = right.iter().zip(password).fold(0, |wrong, (a, b)| wrong | (a ^ b));
+        std::hint::black_box(wrong) == 0 && right.len() == password.len()
+    }
+}
+
+impl Socks5 {
+    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
+        if self.users.is_none() && !self.listen.ip().is_loopback() {
+            let remedy = "listen on a loopback address, or give it users";
+            return Err(DoorError::Exposed { door: "a SOCKS5 proxy without users", address: self.listen, remedy });
+        }
+        let listener = listen::bind(self.listen).await?;
+        let addresses = listener.local_addr().into_iter().collect();
+        let users = Arc::new(self.users);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listen::serve(listener, "socks5", hall, move |mut stream| {
+            let users = Arc::clone(&users);
+            async move {
+                let to = converse(&mut stream, users.as_ref().as_ref()).await.ok()??;
+                Some(Accepted { stream, to, answer: Answer::Socks5 })
+            }
+        }));
+        Ok(Door { addresses, tasks, trace: None })
+    }
+}
+
+/// Hears a client out: where it wants to go, or `None` for one that has been turned away.
+async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<Option<Destination>> {
+    let mut handshake = Handshake::new(users.is_some());
+    let mut buffer = [0; 512];
+    while handshake.wants() > 0 {
+        let wanted = handshake.wants().min(buffer.len());
+        let got = stream.read(&mut buffer[..wanted]).await?;
+        if got == 0 {
+            return Ok(None);
+        }
+        // Who does not speak SOCKS5 has nothing to hear.
+        let Ok(heard) = handshake.read(&mut &buffer[..got]) else { return Ok(None) };
+        match heard {
+            None => {}
+            Some(Heard::Greeting(answer)) => stream.write_all(&answer).await?,
+            Some(Heard::Password { name, password }) => {
+                let right = users.is_some_and(|users| users.know(&name, &password));
+                stream.write_all(&handshake.judge(right)).await?;
+            }
+            Some(Heard::Unacceptable(answer)) => stream.write_all(&answer).await?,
+            Some(Heard::Connect(to)) => return Ok(Some(to)),
+        }
+    }
+    Ok(None)
+}
+
+/// Answers a request.
+pub(super) async fn reply(stream: &mut TcpStream, refusal: Option<Refusal>) -> io::Result<()> {
+    stream.write_all(&handshake::reply(refusal)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_are_read_and_known() {
+        let users: Users = "# who\nme:right\n\nyou:a:colon\n".parse().unwrap();
+        assert!(users.know(b"me", b"right") && users.know(b"you", b"a:colon"));
+        for (name, password) in
+            [("me", "wrong"), ("me", "righ"), ("me", "rightt"), ("me", ""), ("you", "right"), ("", "")]
+        {
+            assert!(!users.know(name.as_bytes(), password.as_bytes()), "{name} {password}");
+        }
+        let long = format!("me:{}", "x".repeat(256));
+        for wrong in ["", "me", "me:", ":right", "me:a\nme:b", &long] {
+            assert!(wrong.parse::<Users>().is_err(), "{wrong}");
+        }
+    }
+
+    #[tokio::test]
+    async fn beyond_loopback_it_asks_who_comes() {
+        let (out, _accepted) = tokio::sync::mpsc::channel(1);
+        let hall = Hall { out, log: crate::log::Log::default() };
+        let open: Socks5 = "0.0.0.0:0".parse().unwrap();
+        assert!(matches!(open.open(hall.clone()).await, Err(DoorError::Exposed { .. })));
+        let asking = Socks5 { users: Some("me:right".parse().unwrap()), ..("0.0.0.0:0".parse::<Socks5>().unwrap()) };
+        assert!(asking.open(hall).await.is_ok());
+    }
+}

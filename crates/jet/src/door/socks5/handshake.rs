@@ -1,0 +1,299 @@
+//! What a SOCKS5 client says before its bytes flow (RFC 1928, RFC 1929), without I/O.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::{Destination, Refusal, destination};
+
+const VERSION: u8 = 5;
+/// The version of the username/password exchange.
+const PASSWORD_VERSION: u8 = 1;
+
+const NO_AUTHENTICATION: u8 = 0;
+const USERNAME_PASSWORD: u8 = 2;
+const NO_METHOD: u8 = 0xff;
+
+const CONNECT: u8 = 1;
+
+const IPV4: u8 = 1;
+const NAME: u8 = 3;
+const IPV6: u8 = 4;
+
+/// The server's side of the exchange: it is handed bytes in any portions, and never takes one that belongs to the program's own stream.
+#[derive(Debug)]
+pub struct Handshake {
+    expect: Expect,
+    authenticate: bool,
+    heard: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    Greeting,
+    Password,
+    Request,
+    Nothing,
+}
+
+/// What a whole message of the client amounts to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// To be answered with these bytes.
+    Greeting([u8; 2]),
+    /// To be answered by [`Handshake::judge`].
+    Password { name: Vec<u8>, password: Vec<u8> },
+    /// To be answered by [`reply`], once the outcome is known.
+    Connect(Destination),
+    /// To be answered with these bytes, and the end of the connection.
+    Unacceptable(Vec<u8>),
+}
+
+/// The client does not speak SOCKS5: it began a message with this byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not SOCKS5: a message begins with byte {0}")]
+pub struct NotSocks5(u8);
+
+impl Handshake {
+    /// With `authenticate`, a client that gives no password is turned away.
+    pub fn new(authenticate: bool) -> Self {
+        Self { expect: Expect::Greeting, authenticate, heard: Vec::new() }
+    }
+
+    /// How many bytes at least are still missing; 0 when nothing more is expected.
+    pub fn wants(&self) -> usize {
+        let byte = |at: usize| self.heard.get(at).map_or(0, |byte| usize::from(*byte));
+        let whole = match self.expect {
+            Expect::Nothing => 0,
+            // VER NMETHODS METHODS
+            Expect::Greeting => 2 + byte(1),
+            // VER ULEN UNAME PLEN PASSWD
+            Expect::Password => 3 + byte(1) + byte(2 + byte(1)),
+            // VER CMD RSV ATYP ADDR PORT
+            Expect::Request => {
+                6 + match byte(3) as u8 {
+                    IPV4 => 4,
+                    IPV6 => 16,
+                    NAME => 1 + byte(4),
+                    // Not even its length is known: what there is has to do.
+                    _ => 0,
+                }
+            }
+        };
+        // A length that has not come yet reads as 0 above, and its byte is among those that are missing.
+        whole.saturating_sub(self.heard.len())
+    }
+
+    /// Takes at most [`Handshake::wants`] bytes off the front of `input`.
+    pub fn read(&mut self, input: &mut &[u8]) -> Result<Option<Heard>, NotSocks5> {
+        while self.wants() > 0 {
+            if input.is_empty() {
+                return Ok(None);
+            }
+            let (taken, rest) = input.split_at(self.wants().min(input.len()));
+            self.heard.extend_from_slice(taken);
+            *input = rest;
+            let version = if self.expect == Expect::Password { PASSWORD_VERSION } else { VERSION };
+            if self.heard.first() != Some(&version) {
+                self.expect = Expect::Nothing;
+                return Err(NotSocks5(self.heard[0]));
+            }
+        }
+        if self.expect == Expect::Nothing {
+            return Ok(None);
+        }
+        let message = std::mem::take(&mut self.heard);
+        Ok(Some(match self.expect {
+            Expect::Greeting => self.greeting(&message[2..]),
+            Expect::Password => self.password(&message),
+            Expect::Request | Expect::Nothing => self.request(&message),
+        }))
+    }
+
+    /// The answer to a name and password; unless they are right, the connection ends with it.
+    pub fn judge(&mut self, right: bool) -> [u8; 2] {
+        self.expect = if right { Expect::Request } else { Expect::Nothing };
+        [PASSWORD_VERSION, u8::from(!right)]
+    }
+
+    fn greeting(&mut self, offered: &[u8]) -> Heard {
+        let method = if self.authenticate { USERNAME_PASSWORD } else { NO_AUTHENTICATION };
+        if !offered.contains(&method) {
+            self.expect = Expect::Nothing;
+            return Heard::Unacceptable(vec![VERSION, NO_METHOD]);
+        }
+        self.expect = if self.authenticate { Expect::Password } else { Expect::Request };
+        Heard::Greeting([VERSION, method])
+    }
+
+    fn password(&mut self, message: &[u8]) -> Heard {
+        self.expect = Expect::Nothing;
+        let (name, password) = message[2..].split_at(usize::from(message[1]));
+        Heard::Password { name: name.to_vec(), password: password[1..].to_vec() }
+    }
+
+    fn request(&mut self, message: &[u8]) -> Heard {
+        self.expect = Expect::Nothing;
+        let (body, port) = message[3..].split_at(message.len() - 5);
+        if message[1] != CONNECT {
+            return Heard::Unacceptable(numbered(COMMAND_NOT_SUPPORTED));
+        }
+        let host = match *body {
+            [IPV4, a, b, c, d] => Ipv4Addr::new(a, b, c, d).to_string(),
+            [IPV6, ref address @ ..] => {
+                let mut bytes = [0; 16];
+                bytes.copy_from_slice(address);
+                Ipv6Addr::from(bytes).to_string()
+            }
+            // What is not ASCII is no name, and refused as such.
+            [NAME, _, ref name @ ..] => String::from_utf8_lossy(name).into_owned(),
+            _ => return Heard::Unacceptable(numbered(ADDRESS_TYPE_NOT_SUPPORTED)),
+        };
+        match destination(&host, u16::from_be_bytes([port[0], port[1]])) {
+            Ok(to) => Heard::Connect(to),
+            Err(_) => Heard::Unacceptable(numbered(HOST_UNREACHABLE)),
+        }
+    }
+}
+
+// REP, the reply's code.
+const SUCCEEDED: u8 = 0;
+const GENERAL_FAILURE: u8 = 1;
+const NOT_ALLOWED: u8 = 2;
+const NETWORK_UNREACHABLE: u8 = 3;
+const HOST_UNREACHABLE: u8 = 4;
+const CONNECTION_REFUSED: u8 = 5;
+/// "TTL expired" in the RFC; what servers say, and curl and ssh print, of a destination that does not answer.
+const TTL_EXPIRED: u8 = 6;
+const COMMAND_NOT_SUPPORTED: u8 = 7;
+const ADDRESS_TYPE_NOT_SUPPORTED: u8 = 8;
+
+/// The reply to a request (RFC 1928, section 6). Its bound address is unspecified: it is the far gateway's, and of no use here.
+pub fn reply(refusal: Option<Refusal>) -> Vec<u8> {
+    numbered(match refusal {
+        None => SUCCEEDED,
+        Some(Refusal::Denied) => NOT_ALLOWED,
+        Some(Refusal::UnknownName | Refusal::HostUnreachable) => HOST_UNREACHABLE,
+        Some(Refusal::ConnectionRefused) => CONNECTION_REFUSED,
+        Some(Refusal::NetworkUnreachable) => NETWORK_UNREACHABLE,
+        Some(Refusal::TimedOut) => TTL_EXPIRED,
+        Some(Refusal::NoGateway | Refusal::Failed) => GENERAL_FAILURE,
+    })
+}
+
+fn numbered(code: u8) -> Vec<u8> {
+    vec![VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Plays a whole dialogue in portions of the given sizes: what was heard, and what was left of the input.
+    fn play(authenticate: bool, mut input: &[u8], portions: &[usize]) -> (Result<Vec<Heard>, NotSocks5>, usize) {
+        let mut handshake = Handshake::new(authenticate);
+        let mut heard = Vec::new();
+        let mut portions = portions.iter().copied().chain(std::iter::repeat(1));
+        while !input.is_empty() && handshake.wants() > 0 {
+            let mut portion = &input[..portions.next().unwrap_or(1).min(input.len())];
+            let before = portion.len();
+            match handshake.read(&mut portion) {
+                Ok(Some(message)) => {
+                    if let Heard::Password { password, .. } = &message {
+                        handshake.judge(password == b"right");
+                    }
+                    heard.push(message);
+                }
+                Ok(None) => {}
+                Err(error) => return (Err(error), 0),
+            }
+            input = &input[before - portion.len()..];
+        }
+        (Ok(heard), input.len())
+    }
+
+    fn connect(host: &str, port: u16) -> Heard {
+        Heard::Connect(destination(host, port).unwrap())
+    }
+
+    #[test]
+    fn each_kind_of_address() {
+        let greeting = Heard::Greeting([5, 0]);
+        let v4 = [5, 1, 0, 5, 1, 0, 1, 192, 0, 2, 7, 0x0c, 0xea];
+        assert_eq!(play(false, &v4, &[13]).0.unwrap(), [greeting, connect("192.0.2.7", 3306)]);
+        let mut v6 = vec![5, 2, 1, 0, 5, 1, 0, 4];
+        v6.extend("2001:db8::7".parse::<Ipv6Addr>().unwrap().octets());
+        v6.extend([0, 80]);
+        assert_eq!(play(false, &v6, &[]).0.unwrap()[1], connect("2001:db8::7", 80));
+        let name = [&[5, 1, 0, 5, 1, 0, 3, 10][..], b"db.example", &[0, 80]].concat();
+        assert_eq!(play(false, &name, &[]).0.unwrap()[1], connect("db.example", 80));
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_answered() {
+        let last = |input: &[u8]| play(false, input, &[]).0.unwrap().pop();
+        assert_eq!(last(&[5, 1, 2]), Some(Heard::Unacceptable(vec![5, 0xff])), "no method in common");
+        let udp = [5, 1, 0, 5, 3, 0, 1, 1, 2, 3, 4, 0, 1];
+        assert_eq!(last(&udp), Some(Heard::Unacceptable(numbered(7))));
+        assert_eq!(last(&[5, 1, 0, 5, 1, 0, 9, 1, 1]), Some(Heard::Unacceptable(numbered(8))));
+        assert_eq!(last(&[5, 1, 0, 5, 1, 0, 1, 1, 2, 3, 4, 0, 0]), Some(Heard::Unacceptable(numbered(4))), "port 0");
+        assert_eq!(
+            last(&[5, 1, 0, 5, 1, 0, 3, 0, 0, 80]),
+            Some(Heard::Unacceptable(numbered(4))),
+            "a name of no length"
+        );
+        assert_eq!(
+            last(&[5, 1, 0, 5, 1, 0, 3, 1, 0xc3, 0, 80]),
+            Some(Heard::Unacceptable(numbered(4))),
+            "half a letter"
+        );
+        assert_eq!(play(false, b"GET / HTTP/1.1", &[]).0, Err(NotSocks5(b'G')));
+        assert_eq!(play(false, &[4, 1, 0, 80], &[]).0, Err(NotSocks5(4)));
+    }
+
+    #[test]
+    fn passwords() {
+        let with = |password: &[u8]| {
+            let head = [5, 2, 0, 2, 1, 2, b'm', b'e', password.len() as u8];
+            [&head, password, &[5, 1, 0, 1, 192, 0, 2, 7, 0, 80]].concat()
+        };
+        let (heard, left) = play(true, &with(b"right"), &[]);
+        assert_eq!((heard.unwrap().last(), left), (Some(&connect("192.0.2.7", 80)), 0));
+        let (heard, left) = play(true, &with(b"wrong"), &[]);
+        assert_eq!(heard.unwrap().len(), 2, "a greeting, a password, and nothing after it");
+        assert_eq!(left, 10);
+        assert_eq!(play(true, &with(b""), &[]).0.unwrap().len(), 2);
+        assert_eq!(play(true, &[5, 1, 0], &[]).0.unwrap(), [Heard::Unacceptable(vec![5, 0xff])], "it must be given");
+    }
+
+    proptest! {
+        #[test]
+        fn no_byte_of_the_programs_own_is_taken(
+            name in "[a-z0-9.-]{1,255}",
+            port in 1..=u16::MAX,
+            authenticate: bool,
+            own in proptest::collection::vec(any::<u8>(), 0..40),
+            portions in proptest::collection::vec(1..300_usize, 0..40),
+        ) {
+            let mut input = vec![5, 2, 0, 2];
+            if authenticate {
+                input.extend(b"\x01\x02me\x05right");
+            }
+            input.extend([5, 1, 0, 3, name.len() as u8]);
+            input.extend(name.as_bytes());
+            input.extend(port.to_be_bytes());
+            input.extend(&own);
+            let (heard, left) = play(authenticate, &input, &portions);
+            prop_assert_eq!(heard.unwrap().pop(), Some(connect(&name, port)));
+            prop_assert_eq!(left, own.len());
+        }
+
+        #[test]
+        fn anything_at_all_is_survived_and_however_it_is_split_means_the_same(
+            authenticate: bool,
+            input in proptest::collection::vec(prop_oneof![0..=5_u8, any::<u8>()], 0..600),
+            portions in proptest::collection::vec(1..300_usize, 0..40),
+        ) {
+            prop_assert_eq!(play(authenticate, &input, &portions), play(authenticate, &input, &[]));
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The far gateway, beside the servers: takes sessions, and connects to where it lets programs go.
+
+use crate::allow::Allowed;
+use crate::door::redirect;
+use crate::handshake::{self, HandshakeError, Opening, Request, say};
+use crate::hub::Hub;
+use crate::keys::{Fingerprint, Identity, Peers};
+use crate::log::Log;
+use crate::options::{MAX_PAYLOAD, Options};
+use crate::status::Status;
+use crate::tls::{self, Secret};
+use crate::{carrier, program, socket, timer};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use stripe::StreamId;
+use stripe::session::{Pool, Role, Session};
+use stripe::wire::{Destination, Frame, Hello, Refusal};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_rustls::{TlsAcceptor, TlsStream};
+use units::Time;
+
+/// Handshakes under way at once: whoever has no key costs no more than this.
+const HANDSHAKES: usize = 256;
+/// A server that does not answer within this is not there.
+const CONNECT: Duration = Duration::from_secs(20);
+/// Before a listener that has failed is asked again.
+const PAUSE: Duration = Duration::from_millis(100);
+const BACKLOG: u32 = 1024;
+
+/// What a far gateway is told.
+#[derive(Clone, Debug)]
+pub struct FarOptions {
+    /// Its key.
+    pub identity: Identity,
+    /// Whose sessions it takes.
+    pub peers: Peers,
+    /// Where it lets their programs go.
+    pub allowed: Allowed,
+    /// All else.
+    pub options: Options,
+}
+
+/// One session.
+#[derive(Debug)]
+struct Entry {
+    hub: Arc<Hub>,
+    secret: Secret,
+    peer: Fingerprint,
+    /// Numbers of streams that have been.
+    used: BTreeSet<u32>,
+}
+
+/// A far gateway.
+#[derive(Debug)]
+pub struct Far {
+    told: FarOptions,
+    sessions: Mutex<BTreeMap<[u8; 16], Entry>>,
+    pool: Arc<Pool>,
+    log: Log,
+    /// Nothing new is taken any more.
+    leaving: watch::Sender<bool>,
+}
+
+/// Why a far gateway cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum FarError {
+    /// The listener.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The TLS library.
+    #[error("TLS: {0}")]
+    Tls(#[from] rustls::Error),
+    /// Nobody could use it.
+    #[error("no peer is known: pin the near gateway's fingerprint with `trunkline jet keys --pin`")]
+    NoPeers,
+}
+
+/// Listens; another process of the same user may do so already, and gets what it has accepted to its end while this one takes what is new.
+pub fn listen(address: SocketAddr, options: &Options) -> Result<TcpListener, FarError> {
+    let bind = || {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        socket.set_reuseaddr(true)?;
+        socket.set_reuseport(true)?;
+        socket::limit(&socket, options)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)
+    };
+    bind().map_err(|error| FarError::Listen { address, error })
+}
+
+impl Far {
+    /// A gateway that takes what comes in at these listeners from now on.
+    pub fn start(told: FarOptions, listeners: Vec<TcpListener>, log: Log) -> Result<Arc<Self>, FarError> {
+        if told.peers.is_empty() {
+            return Err(FarError::NoPeers);
+        }
+        let config = tls::server(&told.identity, &told.peers)?;
+        let pool = told.options.pool();
+        let far = Arc::new(Self { told, sessions: Mutex::default(), pool, log, leaving: watch::Sender::new(false) });
+        let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+        for listener in listeners {
+            let mut leaving = far.leaving.subscribe();
+            let (far, config, handshakes) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&handshakes));
+            tokio::spawn(async move {
+                loop {
+                    let Ok(permit) = Arc::clone(&handshakes).acquire_owned().await else { return };
+                    let accepted = tokio::select! {
+                        accepted = listener.accept() => accepted,
+                        // Closed, so that what comes goes to the gateway that takes this one's place.
+                        _ = leaving.wait_for(|leaving| *leaving) => return,
+                    };
+                    let Some(far) = far.upgrade() else { return };
+                    match accepted {
+                        Ok((stream, from)) => {
+                            let acceptor = TlsAcceptor::from(Arc::clone(&config));
+                            tokio::spawn(async move {
+                                let greeted = timeout(handshake::PATIENCE, far.greet(stream, acceptor)).await;
+                                drop(permit);
+                                let result = match greeted.unwrap_or(Err(HandshakeError::Silence)) {
+                                    Ok((hub, id, tls, opening)) => {
+                                        let (reader, input) = opening.into_parts();
+                                        carrier::carry(hub, id, tls, reader, input).await.map_err(HandshakeError::Io)
+                                    }
+                                    Err(error) => Err(error),
+                                };
+                                if let Err(error) = result {
+                                    far.log.note(&format!("a stream from {}", from.ip()), &error.to_string());
+                                }
+                            });
+                        }
+                        Err(error) => {
+                            // Out of descriptors, most likely: what is open has to do.
+                            far.log.note("accepting streams", &error.to_string());
+                            sleep(PAUSE).await;
+                        }
+                    }
+                }
+            });
+        }
+        Ok(far)
+    }
+
+    /// TLS, HELLO, and the session that the stream belongs to.
+    async fn greet(
+        self: &Arc<Self>,
+        stream: TcpStream,
+        acceptor: TlsAcceptor,
+    ) -> Result<(Arc<Hub>, StreamId, TlsStream<TcpStream>, Opening), HandshakeError> {
+        socket::prepare(&stream, &self.told.options)?;
+        let probe = stream.as_fd().try_clone_to_owned()?;
+        let mut tls = acceptor.accept(stream).await?;
+        let Some(peer) = tls::peer(tls.get_ref().1) else { return Err(HandshakeError::Order) };
+        let mut opening = Opening::new(MAX_PAYLOAD);
+        let hello = opening.hello(&mut tls).await?;
+        let request = opening.request(&mut tls).await?;
+        let id = StreamId(hello.stream);
+        let admitted = match request {
+            Request::Start => {
+                let secret = Secret::of(&**tls.get_ref().1, &hello.session)?;
+                self.begin(&hello, peer, secret)
+            }
+            Request::Join(proof) => {
+                let state = &**tls.get_ref().1;
+                self.join(&hello, peer, |secret| secret.accepts(state, id, &proof))
+            }
+        };
+        match admitted {
+            Ok(hub) => {
+                let own = Session::hello(&self.told.options.settings(None), hello.session, id);
+                say(&mut tls, &[Frame::Hello(own)]).await?;
+                hub.add_stream(id, 0, probe);
+                Ok((hub, id, tls.into(), opening))
+            }
+            Err(refusal) => {
+                say(&mut tls, &[Frame::Refuse(refusal)]).await?;
+                // The peer reads it before it sees the end.
+                let _ = tokio::io::AsyncWriteExt::shutdown(&mut tls).await;
+                Err(HandshakeError::Refused(refusal))
+            }
+        }
+    }
+
+    fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<[u8; 16], Entry>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// A new session (P-7).
+    fn begin(self: &Arc<Self>, hello: &Hello, peer: Fingerprint, secret: Secret) -> Result<Arc<Hub>, Refusal> {
+        let mut sessions = self.sessions();
+        if sessions.contains_key(&hello.session) {
+            return Err(Refusal::Proof);
+        }
+        if *self.leaving.borrow() {
+            return Err(Refusal::Busy);
+        }
+        let options = &self.told.options;
+        let settings = options.settings(Some(hello));
+        let tuner = options.tuner(settings.max_streams);
+        let began = Instant::now();
+        let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &self.pool).ok_or(Refusal::Busy)?;
+        let (openings, asked) = mpsc::unbounded_channel();
+        let hub = Hub::new(began, session, openings);
+        let entry = Entry { hub: Arc::clone(&hub), secret, peer, used: BTreeSet::from([hello.stream]) };
+        sessions.insert(hello.session, entry);
+        drop(sessions);
+        tokio::spawn(Arc::clone(self).serve(hello.session, Arc::clone(&hub), asked));
+        Ok(hub)
+    }
+    /// One more stream of a session (P-8, P-9).
+    fn join(
+        &self,
+        hello: &Hello,
+        peer: Fingerprint,
+        accepts: impl FnOnce(&Secret) -> bool,
+    ) -> Result<Arc<Hub>, Refusal> {
+        let mut sessions = self.sessions();
+        let entry = sessions.get_mut(&hello.session).ok_or(Refusal::UnknownSession)?;
+        if entry.peer != peer || !accepts(&entry.secret) {
+            return Err(Refusal::Proof);
+        }
+        let (count, over) = entry.hub.look(|session| (session.stream_count(), session.is_over()));
+        if over {
+            return Err(Refusal::UnknownSession);
+        }
+        if count >= self.told.options.most() {
+            return Err(Refusal::TooManyStreams);
+        }
+        if !entry.used.insert(hello.stream) {
+            return Err(Refusal::StreamNumber);
+        }
+        Ok(Arc::clone(&entry.hub))
+    }
+    /// Serves a session until it is over.
+    async fn serve(
+        self: Arc<Self>,
+        id: [u8; 16],
+        hub: Arc<Hub>,
+        mut asked: mpsc::UnboundedReceiver<(u32, Destination)>,
+    ) {
+        let connecting = async {
+            while let Some((connection, to)) = asked.recv().await {
+                tokio::spawn(Arc::clone(&self).connect(Arc::clone(&hub), connection, to));
+            }
+        };
+        tokio::select! {
+            () = connecting => {}
+            () = timer::run(&hub) => {}
+        }
+        self.sessions().remove(&id);
+    }
+
+    /// Connects to where a program wants to go, if that is allowed.
+    async fn connect(self: Arc<Self>, hub: Arc<Hub>, connection: u32, to: Destination) {
+        match self.reach(&to).await {
+            Ok(stream) => {
+                hub.work(|session, _| session.accept(connection));
+                program::carry(hub, connection, stream).await;
+            }
+            Err(error) => {
+                // P-13: as the system's number, which the near gateway's program may be told.
+                let code = errno(&error);
+                if error.kind() == io::ErrorKind::PermissionDenied {
+                    self.log.note(&format!("{to} is not allowed"), "no --allow rule has it");
+                }
+                hub.work(|session, now| session.refuse(now, connection, code));
+                hub.forget(connection);
+            }
+        }
+    }
+    async fn reach(&self, to: &Destination) -> io::Result<TcpStream> {
+        let allowed = &self.told.allowed;
+        let by_name = allowed.names(to);
+        let addresses: Vec<SocketAddr> = match to {
+            Destination::Address(address) => vec![*address],
+            Destination::Name(name, port) => lookup_host((name.as_str(), *port))
+                .await
+                .map_err(|_| io::Error::from_raw_os_error(libc::EHOSTUNREACH))?
+                .collect(),
+        };
+        // What the rules do not have is not said to exist or not.
+        let mut last = io::Error::from_raw_os_error(libc::EACCES);
+        for address in addresses.into_iter().filter(|address| by_name || allowed.has(*address)) {
+            let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+            // A near gateway on this host is not to be asked again.
+            let _ = redirect::exempt(&socket);
+            match timeout(CONNECT, socket.connect(address)).await {
+                Ok(Ok(stream)) => {
+                    stream.set_nodelay(true)?;
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => last = error,
+                Err(_) => last = io::Error::from_raw_os_error(libc::ETIMEDOUT),
+            }
+        }
+        Err(last)
+    }
+
+    /// No new connections from now on; returns when those that are there have ended.
+    pub async fn leave(&self) {
+        self.leaving.send_replace(true);
+        for entry in self.sessions().values() {
+            entry.hub.work(|session, _| session.leave());
+        }
+        while self.sessions().values().any(|entry| entry.hub.look(Session::connection_count) > 0) {
+            sleep(PAUSE).await;
+        }
+    }
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        let sessions = self.sessions();
+        let name = |peer| self.told.peers.name(peer).unwrap_or_default();
+        Status::of("far", sessions.values().map(|entry| (name(entry.peer), &*entry.hub)), &self.pool)
+    }
+}
+
+/// An error's number, as RESET has it.
+pub(crate) fn errno(error: &io::Error) -> u32 {
+    error.raw_os_error().map_or(libc::EIO as u32, |errno| errno as u32)
+}

@@ -1,0 +1,82 @@
+//! `jet run`: a program whose connections go through a gateway's [`Preload`](crate::door::Preload) door.
+
+mod program;
+mod shim;
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::door::preload::wire;
+pub use crate::door::redirect::join_launched;
+pub use program::{Uncaught, find, uncaught};
+
+/// Why a program cannot be run like this.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    #[error("no gateway answers at {}: {cause}", .socket.display())]
+    NoGateway { socket: PathBuf, cause: io::Error },
+    #[error("the gateway at {} is in another network namespace: run the program in the gateway's, or have the gateway redirect this one", .0.display())]
+    OtherNamespace(PathBuf),
+    #[error("{}: a path with a space, a colon or more than 107 bytes cannot be given to the program's loader", .0.display())]
+    Path(PathBuf),
+    #[error("cannot write the library to be preloaded, {}: {cause}", .path.display())]
+    Library { path: PathBuf, cause: io::Error },
+    #[error("cannot run {}: {cause}", .program.display())]
+    Program { program: PathBuf, cause: io::Error },
+}
+
+/// Becomes the program, in an environment that leads its connections, and those of its children, to a gateway.
+pub fn launch(program: &Path, name: &OsString, arguments: &[OsString], environment: Environment) -> LaunchError {
+    let cause = Command::new(program).arg0(name).args(arguments).envs(environment).exec();
+    LaunchError::Program { program: program.to_owned(), cause }
+}
+
+/// Variables and their values.
+pub type Environment = [(&'static str, OsString); 2];
+
+/// What a program needs in its environment to go to the gateway behind `socket`, once it is certain that there is one.
+pub fn environment(socket: &Path) -> Result<Environment, LaunchError> {
+    if socket.as_os_str().len() > LONGEST_SOCKET {
+        return Err(LaunchError::Path(socket.to_owned()));
+    }
+    reach(socket)?;
+    let mut preload = shim::install()?.into_os_string();
+    // What the user preloads stays: it comes after, and is what the library connects by.
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    Ok([("LD_PRELOAD", preload), ("TRUNKLINE_JET_SOCKET", socket.into())])
+}
+
+/// The longest path of a Unix socket (unix(7)).
+const LONGEST_SOCKET: usize = 107;
+
+/// Asks the gateway the way, as the library will, and tries it: who is in another network namespace finds no door on loopback.
+fn reach(socket: &Path) -> Result<(), LaunchError> {
+    let patience = Some(Duration::from_secs(5));
+    let ask = || -> io::Result<u16> {
+        let mut gateway = UnixStream::connect(socket)?;
+        gateway.set_read_timeout(patience)?;
+        gateway.set_write_timeout(patience)?;
+        // 192.0.2.0/24 is in no network (RFC 5737).
+        gateway.write_all(&wire::ask(SocketAddr::from((Ipv4Addr::new(192, 0, 2, 1), 9))))?;
+        let mut port = [0; 2];
+        gateway.read_exact(&mut port)?;
+        Ok(u16::from_be_bytes(port))
+    };
+    let port = ask().map_err(|cause| LaunchError::NoGateway { socket: socket.to_owned(), cause })?;
+    let door = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+    // No port: the gateway leaves that address alone, so there is nothing to try.
+    if port != 0 && TcpStream::connect(door).is_err() {
+        return Err(LaunchError::OtherNamespace(socket.to_owned()));
+    }
+    Ok(())
+}

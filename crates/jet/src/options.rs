@@ -1,0 +1,133 @@
+//! How a gateway behaves.
+
+use std::sync::Arc;
+use std::time::Duration;
+use stripe::optimizer::{Limits, MOST_STREAMS, Policy, Tuner};
+use stripe::session::{Pool, Settings};
+use stripe::wire::Hello;
+use stripe::{Config, Segmentation};
+use units::{Bytes, Time};
+
+/// The longest payload taken: the longest segment that is cut.
+pub(crate) const MAX_PAYLOAD: u32 = 256 << 10;
+/// The segment of the paper's mode, and its socket buffers: 64 KB, "the default buffer size" (Wang et al. 2014, section 1).
+const PAPER: u32 = 64 << 10;
+
+/// How many streams a session has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Streams {
+    /// As measured.
+    Tuned(Policy),
+    /// So many.
+    Fixed(u32),
+    /// As the paper has it: so many, in turn, each with 64 KB of socket buffer.
+    Paper(u32),
+}
+
+/// How a gateway behaves, near or far.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many streams a session has.
+    pub streams: Streams,
+    /// The most.
+    pub most_streams: u32,
+    /// Streams kept open while there is nothing to do.
+    pub warm: u32,
+    /// The most connections of a session at once.
+    pub connections: usize,
+    /// Bytes held for one connection, each way.
+    pub connection_memory: u64,
+    /// Bytes held for one peer, each way.
+    pub peer_memory: u64,
+    /// Bytes held in all.
+    pub memory: u64,
+    /// How long a session outlives its streams.
+    pub patience: Duration,
+    /// A stream that is silent for this long is asked whether anyone is there.
+    pub keep_alive: Duration,
+    /// The congestion control of streams, by the kernel's name; the system's where none is named.
+    pub congestion: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            streams: Streams::Tuned(Policy::Fill),
+            most_streams: MOST_STREAMS,
+            warm: 4,
+            connections: 16_384,
+            connection_memory: 64 << 20,
+            peer_memory: 256 << 20,
+            memory: 1 << 30,
+            patience: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(10),
+            congestion: None,
+        }
+    }
+}
+
+impl Options {
+    /// What a connection may hold before its window grows: enough for the first round trips of streams that are in slow start.
+    fn first_credit(&self) -> Bytes {
+        Bytes::new(self.connection_memory.min(1 << 20))
+    }
+    /// A session's, with a peer that has said this; before it has, of what this end says itself.
+    pub(crate) fn settings(&self, peer: Option<&Hello>) -> Settings {
+        let connection = Config {
+            credit: self.first_credit(),
+            max_credit: Bytes::new(self.connection_memory),
+            peer_credit: peer.map_or(Bytes::ZERO, |hello| Bytes::new(hello.credit)),
+            ..match self.streams {
+                Streams::Paper(_) => Config::paper(PAPER),
+                _ => Config::default(),
+            }
+        };
+        let max_payload = peer.map_or(MAX_PAYLOAD, |hello| hello.max_payload.min(MAX_PAYLOAD));
+        let max_streams = peer.map_or(u32::from(u16::MAX), |hello| u32::from(hello.max_streams));
+        Settings {
+            connection: Config { segmentation: fitting(connection.segmentation, max_payload), ..connection },
+            max_payload: MAX_PAYLOAD,
+            max_streams: self.most().min(max_streams),
+            connections: self.connections,
+            memory: self.peer_memory,
+            patience: time(self.patience),
+            keep_alive: time(self.keep_alive),
+            warm: if let Streams::Tuned(_) = self.streams { self.warm } else { 1 },
+        }
+    }
+    /// The most streams that are accepted: where their number is fixed, that.
+    pub(crate) fn most(&self) -> u32 {
+        match self.streams {
+            Streams::Tuned(_) => self.most_streams.max(1),
+            Streams::Fixed(number) | Streams::Paper(number) => number.max(1),
+        }
+    }
+    /// Who decides how many streams there are.
+    pub(crate) fn tuner(&self, most: u32) -> Tuner {
+        match self.streams {
+            Streams::Tuned(policy) => Tuner::measuring(policy, Limits { first: self.warm, most }, self.warm),
+            Streams::Fixed(number) | Streams::Paper(number) => Tuner::Fixed(number.min(most)),
+        }
+    }
+    /// The socket buffers of streams, where they are not the kernel's to choose.
+    pub(crate) fn buffer(&self) -> Option<usize> {
+        matches!(self.streams, Streams::Paper(_)).then_some(PAPER as usize)
+    }
+    /// All sessions' memory.
+    pub(crate) fn pool(&self) -> Arc<Pool> {
+        Pool::new(self.memory)
+    }
+}
+
+/// Segments that the peer takes. What a peer accepts less than the usual ones is cut to one length.
+fn fitting(segmentation: Segmentation, max_payload: u32) -> Segmentation {
+    match segmentation {
+        Segmentation::ByRate if max_payload < MAX_PAYLOAD => Segmentation::Fixed(max_payload.max(1)),
+        Segmentation::Fixed(length) => Segmentation::Fixed(length.min(max_payload).max(1)),
+        Segmentation::ByRate => Segmentation::ByRate,
+    }
+}
+
+fn time(duration: Duration) -> Time {
+    Time::from_ns(duration.as_nanos() as u64)
+}

@@ -1,0 +1,153 @@
+//! The task of one connection: bytes between the session and a program's, or a server's, socket.
+
+use crate::hub::Hub;
+use socket2::SockRef;
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use stripe::session::State;
+use tokio::io::AsyncWrite;
+use tokio::net::TcpStream;
+
+/// Read at a time.
+const READ: usize = 64 << 10;
+/// Rounds before others have their turn.
+const TURNS: usize = 16;
+
+thread_local! {
+    /// Where bytes stay between a socket and the session: for a moment, so that connections that are idle have none.
+    static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; READ]);
+}
+
+/// How a connection has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Both directions, properly.
+    Properly,
+    /// By a reset, of the peer's or of the socket here.
+    Reset,
+}
+
+/// Carries a connection's bytes until both directions are over. A reset is passed on as one.
+pub(crate) async fn carry(hub: Arc<Hub>, connection: u32, stream: TcpStream) -> Ended {
+    let mut program = Program { connection, stream, reading: true, writing: true };
+    let ended = std::future::poll_fn(|cx| program.poll(&hub, cx)).await;
+    if ended == Ended::Reset {
+        reset(&program.stream);
+    }
+    hub.forget(connection);
+    ended
+}
+
+/// Has a socket's closing be a reset.
+pub(crate) fn reset(stream: &TcpStream) {
+    // Where it fails the socket is closed already.
+    let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+}
+
+struct Program {
+    connection: u32,
+    stream: TcpStream,
+    /// Its byte stream is to be read; the peer's is to be written to it.
+    reading: bool,
+    writing: bool,
+}
+
+impl Program {
+    fn poll(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<Ended> {
+        match self.poll_both(hub, cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Ok(ended)) => Poll::Ready(ended),
+            Poll::Ready(Err(error)) => {
+                // The kernel has given the connection up: so does the peer's (P-16).
+                let code = error.raw_os_error().map_or(stripe::session::code::RESET, |errno| errno as u32);
+                hub.work(|session, now| session.abandon(now, self.connection, code));
+                Poll::Ready(Ended::Reset)
+            }
+        }
+    }
+    fn poll_both(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<io::Result<Ended>> {
+        for _ in 0..TURNS {
+            let connection = self.connection;
+            let (state, room, readable) = hub.serve(connection, cx.waker(), |session, _| {
+                (session.state(connection), session.room(connection), !session.readable(connection).0.is_empty())
+            });
+            let Some(state) = state.filter(|state| state.reset.is_none()) else {
+                return Poll::Ready(Ok(Ended::Reset));
+            };
+            let mut moved = false;
+            if self.writing
+                && let Poll::Ready(done) = self.poll_write(hub, cx, &state, readable)?
+            {
+                moved |= done;
+            }
+            if self.reading
+                && state.stopped.is_none()
+                && room > 0
+                && let Poll::Ready(done) = self.poll_read(hub, cx, room)?
+            {
+                moved |= done;
+            }
+            // The peer wants no more of what is written here: a program that writes on learns it as from any server that has closed.
+            if !self.writing && state.stopped.is_some() {
+                return Poll::Ready(Ok(Ended::Reset));
+            }
+            if !self.reading && !self.writing {
+                return Poll::Ready(Ok(Ended::Properly));
+            }
+            if !moved {
+                return Poll::Pending;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Takes what the program has written. Says whether there was something.
+    fn poll_read(&mut self, hub: &Hub, cx: &mut Context<'_>, room: u64) -> Poll<io::Result<bool>> {
+        ready!(self.stream.poll_read_ready(cx))?;
+        SCRATCH.with_borrow_mut(|scratch| {
+            let most = scratch.len().min(room as usize);
+            match self.stream.try_read(&mut scratch[..most]) {
+                Ok(0) => {
+                    self.reading = false;
+                    hub.work(|session, _| session.finish(self.connection));
+                    Poll::Ready(Ok(true))
+                }
+                Ok(count) => {
+                    hub.work(|session, _| session.write(self.connection, &scratch[..count]));
+                    Poll::Ready(Ok(true))
+                }
+                // The next poll of readiness waits.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Ready(Ok(true)),
+                Err(error) => Poll::Ready(Err(error)),
+            }
+        })
+    }
+    /// Hands the program what is there, or the end. Says whether there was something.
+    fn poll_write(&mut self, hub: &Hub, cx: &mut Context<'_>, state: &State, readable: bool) -> Poll<io::Result<bool>> {
+        if !readable {
+            if state.finished {
+                ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+                self.writing = false;
+                return Poll::Ready(Ok(true));
+            }
+            return Poll::Ready(Ok(false));
+        }
+        ready!(self.stream.poll_write_ready(cx))?;
+        let written = hub.work(|session, now| {
+            let (front, back) = session.readable(self.connection);
+            let written = self.stream.try_write_vectored(&[IoSlice::new(front), IoSlice::new(back)])?;
+            session.consume(now, self.connection, written as u64);
+            Ok(written)
+        });
+        match written {
+            Ok(_) => Poll::Ready(Ok(true)),
+            Err(error) if io::Error::kind(&error) == io::ErrorKind::WouldBlock => Poll::Ready(Ok(true)),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! How a gateway stands: for `trunkline jet status`, and for Prometheus.
+
+use crate::hub::Hub;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use stripe::Health;
+use stripe::session::Pool;
+
+/// A gateway.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// `near` or `far`.
+    pub role: String,
+    /// Its sessions.
+    pub sessions: Vec<SessionStatus>,
+    /// Memory that no session has taken, in bytes.
+    pub free_bytes: u64,
+}
+
+/// A session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionStatus {
+    /// The peer's name, as its key was pinned.
+    pub peer: String,
+    /// Connections that are not over.
+    pub connections: usize,
+    /// How many streams there are to be.
+    pub target: u32,
+    /// Why, if this end decides by measuring.
+    pub reason: String,
+    /// Bytes held for the programs here.
+    pub held_bytes: u64,
+    /// Bytes of the peer's held until programs here take them.
+    pub received_bytes: u64,
+    /// Bytes acknowledged by the peer's kernel since the session began, all streams together.
+    pub delivered_bytes: u64,
+    /// TCP segments with data sent.
+    pub segments_sent: u64,
+    /// Of these, retransmissions.
+    pub segments_lost: u64,
+    /// Part of the streams' busy time in which the peer's window or the send buffer was the limit: 0 to 1.
+    pub window_limited: f64,
+    /// The streams.
+    pub streams: Vec<StreamStatus>,
+}
+
+/// A stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamStatus {
+    /// Its number.
+    pub stream: u32,
+    /// Which of the paths it takes, from 0.
+    pub path: u32,
+    /// `usable`, `suspect` or `draining`.
+    pub health: String,
+    /// Smoothed round-trip time in seconds.
+    pub rtt_s: f64,
+    /// What it delivers, or could, in bits per second.
+    pub rate_bps: u64,
+    /// Bytes acknowledged by the peer's kernel.
+    pub delivered_bytes: u64,
+    /// TCP segments with data sent.
+    pub segments_sent: u64,
+    /// Of these, retransmissions.
+    pub segments_lost: u64,
+}
+
+impl Status {
+    pub(crate) fn of<'a>(role: &str, sessions: impl Iterator<Item = (&'a str, &'a Hub)>, pool: &Pool) -> Self {
+        let sessions = sessions.map(|(peer, hub)| session(peer, hub)).collect();
+        Self { role: role.to_owned(), sessions, free_bytes: pool.free() }
+    }
+
+    /// In Prometheus' text format, version 0.0.4.
+    pub fn metrics(&self) -> String {
+        type Value = fn(&SessionStatus) -> f64;
+        let values: [(&str, &str, &str, Value); 10] = [
+            ("connections", "gauge", "Connections that are not over.", |session| session.connections as f64),
+            ("streams", "gauge", "Streams.", |session| session.streams.len() as f64),
+            ("streams_target", "gauge", "Streams that there are to be.", |session| f64::from(session.target)),
+            ("held_bytes", "gauge", "Bytes held for the programs here.", |session| session.held_bytes as f64),
+            ("received_bytes", "gauge", "Bytes of the peer's that programs here have not taken.", |session| {
+                session.received_bytes as f64
+            }),
+            ("delivered_bytes_total", "counter", "Bytes acknowledged by the peer's kernel.", |session| {
+                session.delivered_bytes as f64
+            }),
+            ("segments_sent_total", "counter", "TCP segments with data sent.", |session| session.segments_sent as f64),
+            ("segments_lost_total", "counter", "TCP segments retransmitted.", |session| session.segments_lost as f64),
+            ("window_limited_ratio", "gauge", "Part of busy time limited by windows and buffers.", |session| {
+                session.window_limited
+            }),
+            ("rtt_seconds", "gauge", "The streams' least round-trip time.", |session| {
+                session.streams.iter().map(|stream| stream.rtt_s).reduce(f64::min).unwrap_or(0.0)
+            }),
+        ];
+        let mut text = String::new();
+        for (name, kind, help, value) in values {
+            let _ = writeln!(text, "# HELP trunkline_jet_{name} {help}\n# TYPE trunkline_jet_{name} {kind}");
+            for (number, session) in self.sessions.iter().enumerate() {
+                let (role, peer) = (&self.role, &session.peer);
+                let labels = format!("role=\"{role}\",peer=\"{peer}\",session=\"{number}\"");
+                let _ = writeln!(text, "trunkline_jet_{name}{{{labels}}} {}", value(session));
+            }
+        }
+        let _ = writeln!(
+            text,
+            "# HELP trunkline_jet_free_bytes Memory that no session has taken.\n# TYPE trunkline_jet_free_bytes gauge"
+        );
+        let _ = writeln!(text, "trunkline_jet_free_bytes{{role=\"{}\"}} {}", self.role, self.free_bytes);
+        text
+    }
+}
+
+fn session(peer: &str, hub: &Hub) -> SessionStatus {
+    hub.look(|session| {
+        let census = session.census();
+        let (held, received) = session.memory();
+        let busy = census.busy.as_secs_f64();
+        let streams = session.streams().iter().map(|stream| {
+            let gauge = session.gauge(stream.id()).copied().unwrap_or_default();
+            let health = match stream.health() {
+                Health::Usable => "usable",
+                Health::Suspect => "suspect",
+                Health::Draining => "draining",
+            };
+            StreamStatus {
+                stream: stream.id().0,
+                path: stream.path(),
+                health: health.to_owned(),
+                rtt_s: gauge.rtt.as_secs_f64(),
+                rate_bps: gauge.rate.as_bps(),
+                delivered_bytes: gauge.census.delivered,
+                segments_sent: gauge.census.sent,
+                segments_lost: gauge.census.lost,
+            }
+        });
+        SessionStatus {
+            peer: peer.to_owned(),
+            connections: session.connection_count(),
+            target: session.number(),
+            reason: session.tuner().reason().map_or("", stripe::optimizer::Reason::name).to_owned(),
+            held_bytes: held.get(),
+            received_bytes: received.get(),
+            delivered_bytes: census.delivered,
+            segments_sent: census.sent,
+            segments_lost: census.lost,
+            window_limited: if busy > 0.0 { census.limited.as_secs_f64() / busy } else { 0.0 },
+            streams: streams.collect(),
+        }
+    })
+}

@@ -1,0 +1,8 @@
+//! The doors, with real programs, between network namespaces that the tests make themselves.
+
+mod gateways;
+mod namespace;
+mod peers;
+mod preload;
+mod proxies;
+mod redirections;

@@ -1,0 +1,145 @@
+//! What programs do with their connections.
+
+use super::end::{End, Opening};
+use super::{Role, Session, code};
+use crate::ranges::Span;
+use crate::sender::Notified;
+use crate::wire::Destination;
+use units::Time;
+
+/// Nothing that a connection holds beyond what is under way, when little is: enough that a program is not kept waiting.
+const SLACK: u64 = 1 << 20;
+
+/// No further connection can be opened in this session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exhausted;
+
+/// How a connection stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct State {
+    /// Its destination has taken it.
+    pub opened: bool,
+    /// After what is readable comes the end.
+    pub finished: bool,
+    /// The peer has given its byte stream up, with this code; before the connection was opened: why it could not be.
+    pub reset: Option<u32>,
+    /// The peer wants no more of ours.
+    pub stopped: Option<u32>,
+    /// The peer has all that was written, and the end, or will never want it.
+    pub sent: bool,
+}
+
+impl Session {
+    /// A program wants to go somewhere. It may write at once: what it writes travels behind the OPEN (P-11).
+    pub fn connect(&mut self, destination: Destination) -> Result<u32, Exhausted> {
+        let full = self.ends.len() >= self.settings.connections || self.next_connection == u32::MAX;
+        if self.role == Role::Far || full || self.peer_leaves || self.leaving || self.over {
+            return Err(Exhausted);
+        }
+        let connection = self.next_connection;
+        self.next_connection += 1;
+        self.used.insert(Span::new(u64::from(connection), u64::from(connection) + 1), |_| {});
+        let end = End::new(&self.settings.connection, Opening::Asked(destination, Notified::Due));
+        self.ends.insert(connection, end);
+        self.dirty.insert(connection);
+        Ok(connection)
+    }
+    /// The destination has taken a connection that the peer wants.
+    pub fn accept(&mut self, connection: u32) {
+        if let Some(end) = self.touch(connection)
+            && let Opening::Connecting = end.opening
+        {
+            end.opening = Opening::Answered(Notified::Due);
+        }
+    }
+    /// A connection that the peer wants cannot be had, for this reason (P-13).
+    pub fn refuse(&mut self, now: Time, connection: u32, code: u32) {
+        if let Some(end) = self.touch(connection) {
+            end.opening = Opening::Refused;
+        }
+        self.abandon(now, connection, code);
+    }
+
+    /// How much may be written now: up to twice what is under way and a little more, while all connections together hold no more than is allowed.
+    pub fn room(&mut self, connection: u32) -> u64 {
+        let Some(end) = self.ends.get(&connection) else { return 0 };
+        if end.core.given_up().is_some() {
+            return 0;
+        }
+        let under_way = end.core.taken() - end.core.acknowledged();
+        let own = (2 * under_way + SLACK).min(self.settings.connection.max_credit.get()).saturating_sub(end.tx.len());
+        let all = self.credit.room();
+        if own > 0 && all == 0 {
+            self.starved.insert(connection);
+        }
+        own.min(all)
+    }
+    /// A program has written.
+    pub fn write(&mut self, connection: u32, bytes: &[u8]) {
+        let count = bytes.len() as u64;
+        let Some(end) = self.touch(connection) else { return };
+        if end.core.given_up().is_none() {
+            end.core.write(count);
+            end.tx.append(bytes);
+            self.credit.hold(count);
+        }
+    }
+    /// A program writes no more.
+    pub fn finish(&mut self, connection: u32) {
+        if let Some(end) = self.touch(connection) {
+            end.core.finish();
+        }
+    }
+    /// A program, or its kernel, gives the connection up both ways.
+    pub fn abandon(&mut self, now: Time, connection: u32, code: u32) {
+        let Some(end) = self.touch(connection) else { return };
+        end.core.reset(code);
+        end.core.stop(now, code);
+        end.rx.release(u64::MAX);
+        let let_go = end.let_go();
+        self.credit.let_go(let_go);
+        self.settle(now, connection);
+    }
+    /// What of the peer's bytes is in order and not taken, as two slices.
+    pub fn readable(&self, connection: u32) -> (&[u8], &[u8]) {
+        let Some(end) = self.ends.get(&connection) else { return (&[], &[]) };
+        let span = end.core.readable();
+        if end.reset.is_some() || span.is_empty() || end.rx.start() != span.start {
+            (&[], &[])
+        } else {
+            end.rx.slices(span)
+        }
+    }
+    /// A program has taken bytes.
+    pub fn consume(&mut self, now: Time, connection: u32, bytes: u64) {
+        self.dirty.insert(connection);
+        let Some(end) = self.ends.get_mut(&connection) else { return };
+        end.core.consume(now, bytes, &self.streams);
+        end.rx.release(end.core.readable().start);
+        self.settle(now, connection);
+    }
+    /// How a connection stands; none where it is over.
+    pub fn state(&self, connection: u32) -> Option<State> {
+        let end = self.ends.get(&connection)?;
+        Some(State {
+            opened: matches!(end.opening, Opening::Opened | Opening::Answered(_)),
+            finished: end.finished,
+            reset: end.reset,
+            stopped: end.stopped,
+            sent: end.core.is_sent(),
+        })
+    }
+    /// Nobody asks for a connection any more. It goes when its peer has done with it too.
+    pub fn release(&mut self, now: Time, connection: u32) {
+        let Some(end) = self.touch(connection) else { return };
+        end.released = true;
+        let state = self.state(connection).unwrap_or_default();
+        if !state.sent && state.reset.is_none() && !state.finished {
+            self.abandon(now, connection, code::RESET);
+        }
+    }
+    fn touch(&mut self, connection: u32) -> Option<&mut End> {
+        self.dirty.insert(connection);
+        self.ends.get_mut(&connection)
+    }
+}

@@ -1,0 +1,132 @@
+//! What all connections of a session may have under way together, and what a gateway holds in all.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use units::Time;
+
+/// What a session may send of all its connections' bytes before the first ALLOW, in bytes (P-30).
+pub const FIRST_ALLOWANCE: u64 = 4 << 20;
+
+/// Memory that sessions share: what they promise their peers to hold, and what they hold for their own programs.
+#[derive(Debug)]
+pub struct Pool {
+    free: AtomicI64,
+}
+
+impl Pool {
+    /// So many bytes in all.
+    pub fn new(bytes: u64) -> Arc<Self> {
+        Arc::new(Self { free: AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX)) })
+    }
+    /// Bytes that nobody has.
+    pub fn free(&self) -> u64 {
+        self.free.load(Ordering::Relaxed).max(0) as u64
+    }
+    /// Takes bytes if there are as many.
+    fn take(&self, bytes: u64) -> bool {
+        let bytes = bytes as i64;
+        let enough = |free: i64| (free >= bytes).then(|| free - bytes);
+        self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enough).is_ok()
+    }
+    /// Takes bytes that are there already: two programs may have been told of the same room.
+    fn take_anyway(&self, bytes: u64) {
+        self.free.fetch_sub(bytes as i64, Ordering::Relaxed);
+    }
+    fn give(&self, bytes: u64) {
+        self.free.fetch_add(bytes as i64, Ordering::Relaxed);
+    }
+}
+
+/// The session's bound, both ways. Counted are bytes sent for the first time: the sum over connections of the end of what was sent.
+#[derive(Debug)]
+pub(super) struct Credit {
+    pool: Arc<Pool>,
+    /// The peer allows so much in all; so much of it is used.
+    pub limit: u64,
+    pub used: u64,
+    /// The peer has sent so much, of which so much is taken or void.
+    received: u64,
+    returned: u64,
+    /// The peer has been told that it may send so much in all.
+    granted: u64,
+    /// How much it may have under way: taken from the pool.
+    window: u64,
+    most: u64,
+    /// Bytes held for the programs here, from the pool too.
+    held: u64,
+    /// Beginning of the epoch in which the next window is consumed.
+    epoch: (Time, u64),
+}
+
+impl Credit {
+    /// None if the pool has not even the first allowance.
+    pub fn new(pool: &Arc<Pool>, most: u64) -> Option<Self> {
+        pool.take(FIRST_ALLOWANCE).then(|| Self {
+            pool: Arc::clone(pool),
+            limit: FIRST_ALLOWANCE,
+            used: 0,
+            received: 0,
+            returned: 0,
+            granted: FIRST_ALLOWANCE,
+            window: FIRST_ALLOWANCE,
+            most: most.max(FIRST_ALLOWANCE),
+            held: 0,
+            epoch: (Time::ZERO, 0),
+        })
+    }
+    /// What may be sent for the first time now.
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used)
+    }
+    /// The peer has sent bytes for the first time; returns whether it was allowed to.
+    pub fn receive(&mut self, bytes: u64) -> bool {
+        self.received = self.received.saturating_add(bytes);
+        self.received <= self.granted
+    }
+    /// Bytes of the peer's are taken, or nobody wants them. The window doubles when a whole one went in less than two round trips, as a connection's does, while the pool has memory.
+    pub fn give_back(&mut self, now: Time, bytes: u64, rtt: Time) {
+        self.returned += bytes;
+        if self.returned - self.epoch.1 >= self.window {
+            let more = self.window.min(self.most - self.window);
+            if now.saturating_sub(self.epoch.0) < rtt * 2 && self.epoch.1 > 0 && more > 0 && self.pool.take(more) {
+                self.window += more;
+            }
+            self.epoch = (now, self.returned);
+        }
+    }
+    /// The limit to tell the peer, if it is worth telling.
+    pub fn grant(&mut self) -> Option<u64> {
+        let limit = self.returned + self.window;
+        if limit.saturating_sub(self.granted) >= self.window / 4 {
+            self.granted = limit;
+            return Some(limit);
+        }
+        None
+    }
+    /// What the peer was told last, for when that may have been lost.
+    pub fn granted(&self) -> u64 {
+        self.granted
+    }
+    /// Bytes held for the programs here.
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+    /// How many more may be.
+    pub fn room(&self) -> u64 {
+        self.most.saturating_sub(self.held).min(self.pool.free())
+    }
+    pub fn hold(&mut self, bytes: u64) {
+        self.held += bytes;
+        self.pool.take_anyway(bytes);
+    }
+    pub fn let_go(&mut self, bytes: u64) {
+        self.held -= bytes;
+        self.pool.give(bytes);
+    }
+}
+
+impl Drop for Credit {
+    fn drop(&mut self) {
+        self.pool.give(self.window + self.held);
+    }
+}

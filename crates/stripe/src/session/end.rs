@@ -1,0 +1,137 @@
+//! One connection of a session: its machine, its bytes, and how far its opening has got.
+
+use super::buffer::Buffer;
+use crate::config::Config;
+use crate::connection::{Connection, Notice, Output, Violation};
+use crate::sender::Notified;
+use crate::wire::{Data, Destination, Frame};
+use units::Time;
+
+/// How a connection was or is being opened.
+#[derive(Clone, Debug)]
+pub(super) enum Opening {
+    /// From here: OPEN has been sent, or is due, and nobody has answered.
+    Asked(Destination, Notified),
+    /// From there: something of it came before its OPEN.
+    Awaited,
+    /// From there: the owner is connecting.
+    Connecting,
+    /// From there: the destination has taken it. OPENED is repeated with its stream.
+    Answered(Notified),
+    /// From here: the destination has taken it.
+    Opened,
+    /// There is nothing to open any more.
+    Refused,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    pub core: Connection,
+    pub opening: Opening,
+    /// What was written and may have to be sent again.
+    pub tx: Buffer,
+    /// What was received and has not been taken.
+    pub rx: Buffer,
+    /// The peer's byte stream has been seen to reach this position.
+    highest: u64,
+    /// So much of it has been given back to the session's credit.
+    returned: u64,
+    /// The peer's stream is complete; has been given up; it wants no more of ours.
+    pub finished: bool,
+    pub reset: Option<u32>,
+    pub stopped: Option<u32>,
+    /// The owner has done with it.
+    pub released: bool,
+    /// Its place in the session's list of deadlines.
+    pub due: Time,
+}
+
+impl End {
+    pub fn new(config: &Config, opening: Opening) -> Self {
+        Self {
+            core: Connection::new(config),
+            opening,
+            tx: Buffer::default(),
+            rx: Buffer::default(),
+            highest: 0,
+            returned: 0,
+            finished: false,
+            reset: None,
+            stopped: None,
+            released: false,
+            due: Time::MAX,
+        }
+    }
+
+    /// Payload has arrived. Returns how many bytes of it count against the session's allowance.
+    pub fn on_data(&mut self, now: Time, data: &Data, payload: &[u8], out: &mut Output) -> Result<u64, Violation> {
+        self.core.on_frame(now, &Frame::Data(*data), out)?;
+        for piece in out.pieces.drain(..) {
+            let skip = piece.skip as usize;
+            self.rx.put(piece.offset, &payload[skip..skip + piece.len as usize]);
+        }
+        self.note(out);
+        Ok(self.reach(data.offset + u64::from(data.len)))
+    }
+    /// Another frame of the connection's machine has arrived. Returns what it counts, and how many bytes of ours are acknowledged by it.
+    pub fn on_frame(&mut self, now: Time, frame: &Frame, out: &mut Output) -> Result<(u64, u64), Violation> {
+        self.core.on_frame(now, frame, out)?;
+        self.note(out);
+        let counted = if let Frame::Reset { end, .. } = frame { self.reach(*end) } else { 0 };
+        Ok((counted, self.let_go()))
+    }
+    /// The peer has forgotten it. Returns how many bytes of ours are let go.
+    pub fn on_over(&mut self, now: Time, code: u32, out: &mut Output) -> u64 {
+        self.core.on_over(now, code, out);
+        self.note(out);
+        if self.core.given_up().is_some() && self.stopped.is_none() {
+            self.stopped = Some(code);
+        }
+        self.let_go()
+    }
+    fn reach(&mut self, position: u64) -> u64 {
+        let counted = position.saturating_sub(self.highest);
+        self.highest += counted;
+        counted
+    }
+    fn note(&mut self, out: &mut Output) {
+        for notice in out.notices.drain(..) {
+            match notice {
+                Notice::Finished => self.finished = true,
+                Notice::Reset(code) => {
+                    self.reset = Some(code);
+                    self.rx.release(u64::MAX);
+                }
+                Notice::Stopped(code) => self.stopped = Some(code),
+            }
+        }
+    }
+    /// Lets go of what the peer has, or never will; returns how much that is.
+    pub fn let_go(&mut self) -> u64 {
+        let before = self.tx.len();
+        let position = if self.core.given_up().is_some() { u64::MAX } else { self.core.acknowledged() };
+        self.tx.release(position);
+        before - self.tx.len()
+    }
+    /// Bytes of the peer's that nobody waits for any more, since the last call.
+    pub fn give_back(&mut self) -> u64 {
+        let all = self.reset.is_some();
+        let position = if all { self.highest } else { self.core.readable().start };
+        let returned = position.saturating_sub(self.returned);
+        self.returned += returned;
+        returned
+    }
+    /// All that is left to give back when it goes.
+    pub fn give_back_rest(&self) -> u64 {
+        self.highest - self.returned
+    }
+    /// Whether streams would be of use to it: there is something to send that neither the peer's credit nor a lack of data holds back.
+    pub fn is_hungry(&self) -> bool {
+        self.core.waiting() > self.core.blocked()
+    }
+    /// Nothing is to be done for it any more.
+    pub fn is_over(&self) -> bool {
+        self.released && self.core.is_closed()
+    }
+}

@@ -1,0 +1,196 @@
+//! What goes on which stream.
+
+use super::end::Opening;
+use super::lane::Lane;
+use super::{Session, StreamId};
+use crate::ranges::Span;
+use crate::sender::Notified;
+use crate::wire::{Data, Frame};
+use units::{Bytes, Time};
+
+impl Session {
+    /// Works out what is to be sent, after whatever has happened.
+    pub fn flush(&mut self, now: Time) {
+        self.tell();
+        while let Some(connection) = self.dirty.pop_first() {
+            self.pump(now, connection);
+        }
+        self.feed(now);
+        let waits = !self.hungry.is_empty() && !self.lanes.is_empty();
+        self.tuning.note_hunger(now, waits);
+        if !self.starved.is_empty() && self.credit.room() > 0 {
+            self.effects.connections.append(&mut self.starved);
+        }
+    }
+
+    /// The session's own numbers: always the latest, and again when a stream was lost that may have carried them.
+    fn tell(&mut self) {
+        if self.lanes.is_empty() {
+            return;
+        }
+        if let Some(limit) = self.credit.grant() {
+            self.tell_credit = false;
+            self.say(0, Frame::Allow { limit });
+        } else if std::mem::take(&mut self.tell_credit) {
+            self.say(0, Frame::Allow { limit: self.credit.granted() });
+        }
+        let wish = self.tuning.tuner.target();
+        if wish != self.wish || std::mem::take(&mut self.tell_wish) {
+            self.wish = wish;
+            self.effects.number = true;
+            if self.role == super::Role::Far {
+                self.say(0, Frame::Want { streams: wish });
+            }
+        }
+        if std::mem::take(&mut self.tell_leave) {
+            self.say(0, Frame::Leave);
+        }
+        for stream in std::mem::take(&mut self.gone) {
+            self.say(0, Frame::Gone { stream: stream.0 });
+        }
+    }
+    /// A control frame, on the stream on which it arrives first.
+    pub(super) fn say(&mut self, connection: u32, frame: Frame) -> Option<StreamId> {
+        let stream = self.streams.soonest(frame.wire_bytes())?;
+        self.send(stream, connection, frame);
+        Some(stream)
+    }
+    pub(super) fn send(&mut self, stream: StreamId, connection: u32, frame: Frame) {
+        if let Some(lane) = self.lanes.get_mut(&stream) {
+            lane.push(connection, frame);
+            self.effects.streams.insert(stream);
+        }
+    }
+
+    /// Lets a connection send what it can.
+    pub(super) fn pump(&mut self, now: Time, connection: u32) {
+        self.open(now, connection);
+        let Some(end) = self.ends.get_mut(&connection) else { return };
+        let mut out = std::mem::take(&mut self.out);
+        end.core.allow(self.credit.left());
+        let before = end.core.taken();
+        end.core.transmit(now, &mut self.streams, &mut out);
+        self.credit.used += end.core.taken() - before;
+        let (hungry, over, due) = (end.is_hungry(), end.is_over(), end.core.deadline());
+        if due != end.due {
+            self.due.remove(&(end.due, connection));
+            end.due = due;
+            if due < Time::MAX {
+                self.due.insert((due, connection));
+            }
+        }
+        for (stream, frame) in out.frames.drain(..) {
+            self.send(stream, connection, frame);
+        }
+        self.out = out;
+        if hungry {
+            self.hungry.insert(connection);
+        } else {
+            self.hungry.remove(&connection);
+        }
+        if over {
+            self.drop_end(now, connection);
+        }
+    }
+    /// OPEN or OPENED, where one is due.
+    fn open(&mut self, now: Time, connection: u32) {
+        let Some(end) = self.ends.get_mut(&connection) else { return };
+        let (frame, told) = match &mut end.opening {
+            Opening::Asked(destination, told) => (Frame::Open(destination.clone()), told),
+            Opening::Answered(told) => (Frame::Opened, told),
+            _ => return,
+        };
+        if *told != Notified::Due {
+            return;
+        }
+        let bytes = frame.wire_bytes();
+        let Some(stream) = self.streams.soonest(bytes) else { return };
+        *told = Notified::Sent(stream);
+        self.streams.hand(now, stream, bytes);
+        self.send(stream, connection, frame);
+    }
+    /// A connection is over: what it counted goes back.
+    pub(super) fn drop_end(&mut self, now: Time, connection: u32) {
+        let Some(end) = self.ends.remove(&connection) else { return };
+        self.due.remove(&(end.due, connection));
+        self.hungry.remove(&connection);
+        self.credit.let_go(end.tx.len());
+        let rest = end.give_back_rest();
+        self.credit.give_back(now, rest, Time::ZERO);
+        self.effects.connections.insert(connection);
+    }
+    /// Streams have room: connections that wait for it send, each in its turn.
+    fn feed(&mut self, now: Time) {
+        let has_room = |session: &Self| session.streams.soonest_with_room(1, None).is_some();
+        if self.hungry.is_empty() || !has_room(self) {
+            return;
+        }
+        let behind = self.hungry.range(..=self.turn).copied();
+        let turns: Vec<u32> = self.hungry.range(self.turn + 1..).copied().chain(behind).collect();
+        for connection in turns {
+            self.turn = connection;
+            self.pump(now, connection);
+            if !has_room(self) {
+                break;
+            }
+        }
+    }
+
+    // === What a carrier takes ===
+
+    /// Appends frames for a stream to `out` until that has `most` bytes or more, or nothing is left. A carrier calls it when it can send, and no sooner.
+    pub fn take(&mut self, now: Time, stream: StreamId, out: &mut Vec<u8>, most: usize) {
+        while out.len() < most {
+            let before = out.len();
+            if !self.take_one(stream, out) {
+                self.refresh(now, stream);
+                self.feed(now);
+                if self.lanes.get(&stream).is_none_or(Lane::is_empty) {
+                    break;
+                }
+            }
+            if let Some(lane) = self.lanes.get_mut(&stream) {
+                lane.given += (out.len() - before) as u64;
+            }
+        }
+        self.refresh(now, stream);
+        self.feed(now);
+        let starved = !self.hungry.is_empty();
+        self.tuning.note_hunger(now, starved);
+    }
+    /// One frame; false if there was none.
+    fn take_one(&mut self, stream: StreamId, out: &mut Vec<u8>) -> bool {
+        let Some(lane) = self.lanes.get_mut(&stream) else { return false };
+        if let Some((connection, frame)) = lane.pop_control() {
+            frame.encode(connection, out);
+            return true;
+        }
+        let Some((connection, data)) = lane.pop_data() else { return false };
+        let Some(end) = self.ends.get(&connection) else { return true };
+        if end.core.given_up().is_some() {
+            return true;
+        }
+        // What was acknowledged meanwhile, having gone on another stream too, need not go; its bytes are not kept any more.
+        let whole = Span::new(data.offset, data.offset + u64::from(data.len));
+        let span = Span::new(whole.start.max(end.core.acknowledged()), whole.end);
+        if span.is_empty() && !data.end {
+            return true;
+        }
+        let (offset, len) = if span.is_empty() { (whole.end, 0) } else { (span.start, span.len()) };
+        Frame::Data(Data { offset, len: len as u32, end: data.end }).encode(connection, out);
+        if len > 0 {
+            let (front, back) = end.tx.slices(span);
+            out.extend_from_slice(front);
+            out.extend_from_slice(back);
+        }
+        true
+    }
+    /// Whether a stream has something to send.
+    pub fn has_output(&self, stream: StreamId) -> bool {
+        let waits = || {
+            !self.hungry.is_empty()
+                && self.streams.get(stream).is_some_and(|stream| stream.measured().room > Bytes::ZERO)
+        };
+        self.lanes.get(&stream).is_some_and(|lane| !lane.is_empty()) || waits()
+    }
+}

@@ -1,0 +1,101 @@
+//! What waits to go on a stream, and what its carrier says of it.
+
+use super::tuning::Census;
+use crate::wire::{Data, Frame, HEADER};
+use std::collections::VecDeque;
+use units::{BitRate, Bytes, Time};
+
+/// What a stream's carrier knows of it; of a TCP socket, from `TCP_INFO`. Counters run since the socket was opened.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Gauge {
+    /// Smoothed round-trip time.
+    pub rtt: Time,
+    /// The retransmission timeout, without backing off.
+    pub rto: Time,
+    /// The larger of delivery rate and window over round-trip time.
+    pub rate: BitRate,
+    /// Bytes taken from the session and not acknowledged by the far end's kernel, wherever they are.
+    pub unacknowledged: u64,
+    /// Payload of a full TCP segment.
+    pub mss: u64,
+    /// Congestion window in bytes.
+    pub window: u64,
+    /// What has been counted.
+    pub census: Census,
+}
+
+/// A stream's queue and state.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    control: VecDeque<(u32, Frame)>,
+    data: VecDeque<(u32, Data)>,
+    /// Bytes in the queue, as frames will have them.
+    queued: u64,
+    /// Bytes given to the carrier.
+    pub given: u64,
+    /// Of these, acknowledged: never less than before.
+    pub acknowledged: u64,
+    pub gauge: Gauge,
+    /// It is to be closed when nothing needs it any more.
+    pub draining: bool,
+    /// Our half is to be closed, or is.
+    pub shut: bool,
+    /// The peer has closed its half.
+    pub peer_shut: bool,
+    /// When something was last heard on it.
+    pub heard_at: Time,
+    /// When it was asked whether anyone is there, and has not answered.
+    pub asked_at: Option<Time>,
+}
+
+impl Lane {
+    pub fn new(now: Time, gauge: Gauge) -> Self {
+        Self {
+            control: VecDeque::new(),
+            data: VecDeque::new(),
+            queued: 0,
+            given: 0,
+            acknowledged: 0,
+            gauge,
+            draining: false,
+            shut: false,
+            peer_shut: false,
+            heard_at: now,
+            asked_at: None,
+        }
+    }
+    /// Payload waits behind all control (P-22).
+    pub fn push(&mut self, connection: u32, frame: Frame) {
+        self.queued += frame.wire_bytes();
+        match frame {
+            Frame::Data(data) if data.len > 0 => self.data.push_back((connection, data)),
+            frame => self.control.push_back((connection, frame)),
+        }
+    }
+    pub fn pop_control(&mut self) -> Option<(u32, Frame)> {
+        let (connection, frame) = self.control.pop_front()?;
+        self.queued -= frame.wire_bytes();
+        Some((connection, frame))
+    }
+    pub fn pop_data(&mut self) -> Option<(u32, Data)> {
+        let (connection, data) = self.data.pop_front()?;
+        self.queued -= HEADER as u64 + u64::from(data.len);
+        Some((connection, data))
+    }
+    pub fn is_empty(&self) -> bool {
+        self.control.is_empty() && self.data.is_empty()
+    }
+    /// All that was handed to the stream, given to the carrier or not.
+    pub fn handed(&self) -> u64 {
+        self.given + self.queued
+    }
+    /// Room for segments: one waits here at most, since whatever does can no longer go elsewhere, and a carrier that takes it gets another.
+    pub fn room(&self, segment: u64) -> Bytes {
+        Bytes::new(segment.saturating_sub(self.queued))
+    }
+    /// What the carrier says now.
+    pub fn measure(&mut self, gauge: Gauge) {
+        self.gauge = gauge;
+        self.acknowledged = self.acknowledged.max(self.given.saturating_sub(gauge.unacknowledged));
+    }
+}

@@ -1,0 +1,114 @@
+//! What happens when nothing happens.
+
+use super::{Session, code};
+use crate::streams::StreamId;
+use crate::wire::Frame;
+use units::Time;
+
+/// How often streams that are being closed are looked at.
+const DRAIN_CHECK: Time = Time::from_ms(50);
+
+impl Session {
+    /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
+    pub fn deadline(&self) -> Time {
+        let connections = self.due.first().map_or(Time::MAX, |(due, _)| *due);
+        let alone = self.alone_since.map_or(Time::MAX, |since| since.saturating_add(self.settings.patience));
+        let tuner = if self.lanes.is_empty() { Time::MAX } else { self.tuning.tuner.deadline() };
+        connections.min(self.streams.deadline()).min(tuner).min(self.check_at).min(alone)
+    }
+    /// Whether streams are to be measured before [`on_timer`](Self::on_timer): something is going to be concluded from that.
+    pub fn is_measuring(&self, now: Time) -> bool {
+        self.streams.deadline() <= now || self.tuning.tuner.deadline() <= now || self.check_at <= now
+    }
+    /// Does what is due. To be followed by [`flush`](Self::flush).
+    pub fn on_timer(&mut self, now: Time) {
+        while let Some((due, connection)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            self.due.remove(&(due, connection));
+            if let Some(end) = self.ends.get_mut(&connection) {
+                end.due = Time::MAX;
+            }
+            self.dirty.insert(connection);
+        }
+        if self.streams.deadline() <= now {
+            let mut suspects = Vec::new();
+            self.streams.check(now, &mut suspects);
+            for id in suspects {
+                self.forsake(now, id);
+            }
+        }
+        if !self.lanes.is_empty() && self.tuning.tuner.deadline() <= now {
+            self.tuning.on_epoch(now, self.lanes.values());
+        }
+        if self.check_at <= now {
+            self.keep_alive(now);
+            self.drain();
+            let draining = self.lanes.values().any(|lane| lane.draining && !lane.shut);
+            let next = if draining { DRAIN_CHECK } else { Time::from_ps(self.settings.keep_alive.as_ps() / 2) };
+            self.check_at = now.saturating_add(next);
+        }
+        if self.alone_since.is_some_and(|since| since.saturating_add(self.settings.patience) <= now) {
+            self.give_up();
+        }
+    }
+    /// Streams are being closed: they are looked at soon.
+    pub(super) fn check_soon(&mut self, now: Time) {
+        self.check_at = self.check_at.min(now.saturating_add(DRAIN_CHECK));
+    }
+    /// No connection is taken from now on, and the peer is told (P-28).
+    pub fn leave(&mut self) {
+        (self.leaving, self.tell_leave) = (true, true);
+    }
+
+    /// A stream that is silent is asked; one that does not answer is dead (P-24).
+    fn keep_alive(&mut self, now: Time) {
+        let interval = self.settings.keep_alive;
+        let silent = |since: Time| now.saturating_sub(since) >= interval;
+        let mut dead = Vec::new();
+        let mut asked = Vec::new();
+        for (id, lane) in &mut self.lanes {
+            match lane.asked_at {
+                Some(at) if now.saturating_sub(at) >= interval * 2 => dead.push(*id),
+                None if silent(lane.heard_at) => {
+                    lane.asked_at = Some(now);
+                    asked.push(*id);
+                }
+                _ => {}
+            }
+        }
+        for id in asked {
+            self.send(id, 0, Frame::Ping { token: u64::from(id.0) });
+        }
+        for id in dead {
+            self.lose_stream(now, id);
+            self.effects.streams.insert(id);
+        }
+    }
+    /// A stream that is being closed, and that nothing needs any more, is.
+    fn drain(&mut self) {
+        let idle = |id: StreamId| !self.ends.values().any(|end| end.core.uses(id));
+        let shut: Vec<StreamId> = self
+            .lanes
+            .iter()
+            .filter(|(id, lane)| lane.draining && !lane.shut && lane.is_empty() && idle(**id))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in shut {
+            if let Some(lane) = self.lanes.get_mut(&id) {
+                lane.shut = true;
+                self.effects.streams.insert(id);
+            }
+        }
+    }
+    /// Everything is void: programs are told.
+    pub fn give_up(&mut self) {
+        self.over = true;
+        self.alone_since = None;
+        for (connection, end) in &mut self.ends {
+            end.reset.get_or_insert(code::RESET);
+            end.stopped.get_or_insert(code::RESET);
+            self.effects.connections.insert(*connection);
+        }
+        self.effects.number = true;
+        self.effects.streams.extend(self.lanes.keys());
+    }
+}

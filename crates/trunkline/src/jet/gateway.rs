@@ -1,0 +1,92 @@
+//! `trunkline jet gateway`.
+
+use super::doors::DoorArgs;
+use super::options::Common;
+use super::{keys_folder, runtime, until_told};
+use crate::failure::Failure;
+use jet::Via;
+use jet::keys::{Identity, Peers};
+use jet::log::Log;
+use jet::near::{Near, NearOptions};
+use std::sync::Arc;
+
+/// The far gateway's port where none is said.
+const PORT: u16 = 7608;
+
+#[derive(Debug, clap::Args)]
+pub struct Gateway {
+    /// The far gateway
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = to)]
+    pub to: String,
+    /// A local address or interface from which streams leave; several times for several paths
+    #[arg(long, value_name = "ADDRESS|INTERFACE")]
+    pub via: Vec<Via>,
+    #[command(flatten)]
+    pub doors: DoorArgs,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+fn to(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(char::is_whitespace) {
+        return Err("a host, or a host and a port, as far.example:7608".to_owned());
+    }
+    // An IPv6 address has colons of its own.
+    match text.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V6(address)) => return Ok(format!("[{address}]:{PORT}")),
+        Ok(address) => return Ok(format!("{address}:{PORT}")),
+        Err(_) => {}
+    }
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0) => Ok(text.to_owned()),
+        Some(_) => Err("the port is a number from 1 to 65535, an IPv6 address before it in brackets".to_owned()),
+        None => Ok(format!("{text}:{PORT}")),
+    }
+}
+
+/// Keeps a session until it is told to go.
+pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
+    let folder = keys_folder(gateway.common.keys.as_ref())?;
+    let told = NearOptions {
+        identity: Identity::load_or_create(&folder)?,
+        peers: Peers::load(&folder)?,
+        to: gateway.to.clone(),
+        via: gateway.via.clone(),
+        options: gateway.common.options()?,
+    };
+    runtime()?.block_on(async {
+        let own = told.identity.fingerprint();
+        let log = Log::explaining(gateway.common.explain);
+        let near = Arc::new(Near::start(told, log.clone()).map_err(|error| Failure::Input(error.to_string()))?);
+        let doors = gateway.doors.open(&near.doors(), &log).await?;
+        let shown = Arc::clone(&near);
+        gateway.common.answer(move || shown.status()).await?;
+        eprintln!("keeping a session with {} with key {own}", gateway.to);
+        let leave = async {
+            drop(doors);
+            near.leave().await;
+        };
+        until_told(gateway.common.grace(), leave).await
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to;
+
+    #[test]
+    fn a_host_gets_the_port_that_it_lacks() {
+        for (said, meant) in [
+            ("far.example", "far.example:7608"),
+            ("far.example:99", "far.example:99"),
+            ("192.0.2.1", "192.0.2.1:7608"),
+            ("2001:db8::1", "[2001:db8::1]:7608"),
+            ("[2001:db8::1]:99", "[2001:db8::1]:99"),
+        ] {
+            assert_eq!(to(said).as_deref(), Ok(meant));
+        }
+        assert!(
+            to("").is_err() && to("far:0").is_err() && to("far:x").is_err() && to(":99").is_err() && to("a b").is_err()
+        );
+    }
+}

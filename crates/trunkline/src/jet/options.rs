@@ -1,0 +1,134 @@
+//! What both gateways are told.
+
+use crate::failure::Failure;
+use clap::ValueHint;
+use jet::options::{Options, Streams};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use stripe::optimizer::Policy;
+use units::Bytes;
+
+/// How many streams there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    Auto,
+    Fixed(u32),
+}
+
+fn number(text: &str) -> Result<Number, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(Number::Auto),
+        Ok(count) if (1..=128).contains(&count) => Ok(Number::Fixed(count)),
+        _ => Err("\"auto\", or a number from 1 to 128".to_owned()),
+    }
+}
+fn memory(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = text.parse().map_err(|error: units::ParseError| error.to_string())?;
+    if bytes >= Bytes::from_mib(1) { Ok(bytes) } else { Err("at least 1 MiB".to_owned()) }
+}
+/// A loopback address: nobody is asked who he is there.
+pub fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address: SocketAddr = text.parse().map_err(|_| "an address and a port, as 127.0.0.1:7609".to_owned())?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        Err("not a loopback address, and who asks there is not asked who he is".to_owned())
+    }
+}
+
+/// What more streams are used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PolicyName {
+    /// Lift the limits of windows and buffers, and nothing else
+    Polite,
+    /// Fill what others leave
+    Fill,
+    /// As long as it gains anything
+    Greedy,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Common {
+    /// The folder of this host's key and its peers' [default: ~/.config/trunkline/jet]
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub keys: Option<PathBuf>,
+    /// TCP connections between the gateways: a number, or by what is measured
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = number)]
+    pub streams: Number,
+    /// What more streams are used for
+    #[arg(long, value_name = "POLICY", default_value = "fill")]
+    pub policy: PolicyName,
+    /// As Wang et al. 2014 have it: --streams N, segments of 64 KB in turn, 64 KB of socket buffer for each
+    #[arg(long)]
+    pub paper: bool,
+    /// The most streams
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=128))]
+    pub most_streams: u32,
+    /// The congestion control of streams, by the kernel's name [default: the system's]
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+    /// The most connections of a session at once
+    #[arg(long, value_name = "N", default_value_t = 16384, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub connections: u32,
+    /// Memory for one connection, each way
+    #[arg(long, value_name = "BYTES", default_value = "64 MiB", value_parser = memory)]
+    pub connection_memory: Bytes,
+    /// Memory for one peer, each way
+    #[arg(long, value_name = "BYTES", default_value = "256 MiB", value_parser = memory)]
+    pub peer_memory: Bytes,
+    /// Memory in all
+    #[arg(long, value_name = "BYTES", default_value = "1 GiB", value_parser = memory)]
+    pub memory: Bytes,
+    /// Where `trunkline jet status` and Prometheus (/metrics) may ask, on loopback [default: nowhere]
+    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    pub monitor: Option<SocketAddr>,
+    /// How long connections may take to end when the gateway is told to go, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    pub grace: u64,
+    /// Write why there are as many streams as there are, whenever that changes
+    #[arg(long)]
+    pub explain: bool,
+}
+
+impl Common {
+    /// As the gateway takes it.
+    pub fn options(&self) -> Result<Options, Failure> {
+        let streams = match (self.streams, self.paper) {
+            (Number::Auto, true) => {
+                return Err(Failure::Input("--paper has a fixed number of streams: say --streams N".to_owned()));
+            }
+            (Number::Fixed(count), true) => Streams::Paper(count),
+            (Number::Fixed(count), false) => Streams::Fixed(count),
+            (Number::Auto, false) => Streams::Tuned(match self.policy {
+                PolicyName::Polite => Policy::Polite,
+                PolicyName::Fill => Policy::Fill,
+                PolicyName::Greedy => Policy::Greedy,
+            }),
+        };
+        Ok(Options {
+            streams,
+            most_streams: self.most_streams,
+            connections: self.connections as usize,
+            connection_memory: self.connection_memory.get(),
+            peer_memory: self.peer_memory.get(),
+            memory: self.memory.get(),
+            congestion: self.congestion.clone(),
+            ..Options::default()
+        })
+    }
+    pub fn grace(&self) -> Duration {
+        Duration::from_secs(self.grace)
+    }
+    /// Answers whoever asks how the gateway stands, in the background.
+    pub async fn answer(
+        &self,
+        status: impl Fn() -> jet::status::Status + Send + Sync + 'static,
+    ) -> Result<(), Failure> {
+        let Some(address) = self.monitor else { return Ok(()) };
+        let listening = |error| Failure::Input(format!("cannot listen on {address}: {error}"));
+        let listener = tokio::net::TcpListener::bind(address).await.map_err(listening)?;
+        tokio::spawn(jet::monitor::serve(listener, status));
+        Ok(())
+    }
+}
