@@ -12,9 +12,9 @@ pub enum Jet {
   trunkline jet run -- rsync -a far.example:data/ data/
   trunkline jet run --gateway /run/trunkline/jet-run.sock -- bash
 
-TCP connections to other hosts are caught where the program calls connect(2) of its C library; loopback, \\
-link-local and what the gateway was told to leave alone are not. A program that is linked statically, is written \\
-in Go or runs with other rights than yours is not caught, which is said on standard error when it is the \\
+TCP connections to other hosts are caught where the program calls connect(2) of its C library; loopback, \
+link-local and what the gateway was told to leave alone are not. A program that is linked statically, is written \
+in Go or runs with other rights than yours is not caught, which is said on standard error when it is the \
 program itself; of programs that it starts nobody can say it. Use another door for those (docs/jet.md).
 
 The exit code is the program's; 2 if it cannot be run, 4 if no gateway answers.")]
