@@ -4,7 +4,7 @@ use crate::RunError;
 use crate::results::Field;
 use crate::results::field::{MOST_FRAMES, Station};
 use crate::scenario::{
-    self, Driver, DriverScheduling, FadingKind, Mobility as Moves, MobilityKind, NodeRadio, PathLossKind, PlaceKind,
+    self, Driver, DriverScheduling, FadingKind, Mobility as Moves, MobilityKind, PathLossKind, PlaceKind,
     RateControlKind, ReceiverKind, RoutingKind, Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiNode, WifiQueue,
     WifiQueueKind, WifiStandard, node_name,
 };

@@ -26,7 +26,7 @@ impl<P: Copy> Medium<P> {
         } else {
             self.switch_off(now, id, events);
         }
-        self.arm(now, events);
+        self.alarms.arm(now, super::ALARM, events);
     }
 
     fn switch_off(&mut self, now: Time, id: StationId, events: &mut EventQueue) {
