@@ -67,14 +67,12 @@ impl Failure {
         match self {
             Self::Internal(message) => eprintln!("error: {message}\nthis is an error of trunkline, not of the input"),
             Self::Input(message) | Self::Output(message) => eprintln!("error: {message}"),
-            #[cfg(feature = "jet")]
+            #[cfg(any(feature = "jet", feature = "testbed"))]
             Self::Missing(message) => eprintln!("error: {message}"),
             Self::Job(reason) => eprintln!("the simulated job failed: {reason}"),
             Self::Scenario(error) => eprint!("{}", render(error, io::stderr().is_terminal())),
             Self::Interrupted => eprintln!("interrupted: nothing is left behind"),
             Self::Kept(message) => eprintln!("interrupted: {message}"),
-            #[cfg(feature = "testbed")]
-            Self::Missing(message) => eprintln!("error: {message}"),
             #[cfg(feature = "testbed")]
             Self::Program(_) => {}
             Self::ReaderGone => {}

@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
 
 use jet::door::{Accepted, Door, Front, Preload};
 use jet::{Destination, Refusal};
@@ -49,7 +48,7 @@ fn gateway(socket: PathBuf) -> (Runtime, Door) {
             }
         });
         Front::Preload(Preload { socket, direct: Vec::new() })
-            .open(out, Arc::new(|what, why| panic!("{what}: {why}")))
+            .open(out, &jet::log::Log::default())
             .await
             .unwrap()
     });
