@@ -111,12 +111,11 @@ impl Cluster {
                 mapreduce.on_input(ctx, hdfs, input);
             }
             Input::Connected { conn } => self.on_connection(conn, End::Client, input),
-            Input::Delivered { conn, end, .. } | Input::Acknowledged { conn, end, .. } => {
-                self.on_connection(conn, end, input);
-            }
-            Input::Heard { conn, end, .. } | Input::PeerClosed { conn, end } | Input::Reset { conn, end } => {
-                self.on_connection(conn, end, input);
-            }
+            Input::Delivered { conn, end, .. }
+            | Input::Acknowledged { conn, end, .. }
+            | Input::Heard { conn, end, .. }
+            | Input::PeerClosed { conn, end }
+            | Input::Reset { conn, end } => self.on_connection(conn, end, input),
             Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } => match tag.part() {
                 Some(Part::Rpc) if matches!(input, Input::Timer { .. }) => rpc::on_timer(ctx, tag),
                 Some(Part::Rpc) => rpc::on_compute_done(ctx, tag),
