@@ -193,16 +193,16 @@ fn a_call_that_the_server_took_to_its_grave_fails() {
 #[test]
 fn without_a_timeout_a_call_waits_for_a_slow_server_and_pings_find_a_dead_one() {
     let rpc = RpcConfig { call_timeout: None, ..RpcConfig::default() };
-    let server = ServerConfig::new(1, Time::from_secs(400), Service::Rpc);
+    let server = ServerConfig::new(1, Time::from_secs(200), Service::Rpc);
     let mut slow = world(2, server, rpc);
     call(&mut slow, 1, 100, 1);
-    slow.run_to(Time::from_secs(500));
+    slow.run_to(Time::from_secs(290));
     assert_eq!((replied(&slow), failed(&slow)), (1, vec![]));
 
     let mut dead = world(2, server, rpc);
     call(&mut dead, 1, 100, 1);
     dead.kill(NodeId(0), Time::from_secs(2));
-    dead.run_to(Time::from_secs(500));
+    dead.run_to(Time::from_secs(290));
     // Pinged after 60 s, which TCP gives up after 15 s.
     assert_eq!(failed(&dead), [Time::from_secs(75)]);
 }

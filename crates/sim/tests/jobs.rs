@@ -80,3 +80,42 @@ fn a_crashed_worker_costs_its_attempts_and_not_the_job() {
     assert!(news().count() > 0, "{:?}", result.events);
     assert!(news().all(|event| event.at > Time::from_ms(12_500)), "what is lost in a crash is known after it");
 }
+
+/// What arrives is no silence, however long an output takes: a chunk of 4 MiB needs 224 s here, a fetcher waits 180 s for a silent host.
+#[test]
+fn a_fetch_on_a_slow_network_is_not_given_up_while_bytes_come() {
+    let slow = r#"
+        cluster = { workers = 2, generation = "hadoop1" }
+        network = { rate = "150 Kbit/s" }
+        hdfs = { block = "8 MiB", replication = 2 }
+        mapreduce = { reducers = 1, speculative = false, job-jar = "0 B", job-conf = "0 B" }
+        job = { workload = "terasort", input = "16 MiB" }
+    "#;
+    let result = run(slow, &[]);
+    let job = &result.jobs[0];
+    assert_eq!(job.state, JobState::Succeeded, "{}", job.reason);
+    assert!(job.bytes.shuffle_remote > Bytes::from_mib(8), "{}", job.bytes.shuffle_remote);
+    assert!(result.attempts.iter().all(|attempt| attempt.state == AttemptState::Succeeded), "{:?}", result.events);
+    assert_eq!(job.bytes.wasted, Bytes::ZERO);
+}
+
+/// In Hadoop 1 the TaskTracker watches over the progress of its tasks, which needs no network: a node that is cut off for longer than their timeout
+/// brings their results when it is back.
+#[test]
+fn a_tasktracker_out_of_reach_keeps_its_tasks() {
+    let tablets = r#"
+        cluster = { workers = 4, generation = "hadoop1" }
+        node = "nexus7"
+        hdfs = { block = "64 MiB", replication = 4 }
+        mapreduce = { reducers = 1, task-timeout = "60 s", speculative = false }
+        job = { workload = "terasort", input = "256 MiB" }
+    "#;
+    let result = run(tablets, &[r#"faults=[{ at = "20 s", link = "worker-1", down-for = "200 s" }]"#]);
+    let job = &result.jobs[0];
+    assert_eq!(job.state, JobState::Succeeded, "{}", job.reason);
+    let (cut, back) = (Time::from_secs(20), Time::from_secs(220));
+    let across = |attempt: &&sim::results::Attempt| attempt.node == 1 && attempt.start < cut && attempt.finish >= back;
+    let kept: Vec<_> = result.attempts.iter().filter(across).collect();
+    assert!(!kept.is_empty(), "{:?}", result.events);
+    assert!(kept.iter().all(|attempt| attempt.state == AttemptState::Succeeded), "{:?}", result.events);
+}

@@ -3,7 +3,7 @@
 use des::{Event, EventQueue};
 use units::Time;
 
-/// One deadline per station. The earliest is at hand; changing one costs as many steps as the number of stations has bits.
+/// One deadline per station. The earliest is at hand; changing one costs as many steps as the number of stations has bits at most.
 #[derive(Debug)]
 pub(crate) struct Alarms {
     /// `winners[1]` is the station with the earliest deadline; the two below `i` are `2 i` and `2 i + 1`; leaves are the stations in order.
@@ -43,7 +43,12 @@ impl Alarms {
         while place > 0 {
             let (left, right) = (self.winners[2 * place], self.winners[2 * place + 1]);
             let later = self.deadlines[right as usize] < self.deadlines[left as usize];
-            self.winners[place] = if later { right } else { left };
+            let winner = if later { right } else { left };
+            // Who has lost here before and loses now changes nothing above.
+            if winner == self.winners[place] && winner != station {
+                return;
+            }
+            self.winners[place] = winner;
             place /= 2;
         }
     }
@@ -63,5 +68,29 @@ impl Alarms {
             self.armed = Time::MAX;
         }
         rings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use des::RandomStream;
+
+    /// Against a look at all of them, the lower number first among equals.
+    #[test]
+    fn the_earliest_is_at_hand_whatever_changes() {
+        let mut random = RandomStream::new(1, "test", 0);
+        for stations in [1, 2, 3, 11, 41] {
+            let mut alarms = Alarms::new(stations);
+            let mut deadlines = vec![Time::MAX; stations];
+            for _ in 0..2_000 {
+                let station = random.below(stations as u64) as usize;
+                let at = if random.chance(0.3) { Time::MAX } else { Time::from_us(random.below(20)) };
+                deadlines[station] = at;
+                alarms.set(station as u32, at);
+                let earliest = (0..).zip(&deadlines).min_by_key(|(number, at)| (**at, *number)).expect("a station");
+                assert_eq!(alarms.earliest(), (earliest.0, *earliest.1));
+            }
+        }
     }
 }
