@@ -47,10 +47,7 @@ fn gateway(socket: PathBuf) -> (Runtime, Door) {
                 }
             }
         });
-        Front::Preload(Preload { socket, direct: Vec::new() })
-            .open(out, &jet::log::Log::default())
-            .await
-            .unwrap()
+        Front::Preload(Preload { socket, direct: Vec::new() }).open(out, &jet::log::Log::default()).await.unwrap()
     });
     (runtime, door)
 }

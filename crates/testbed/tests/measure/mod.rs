@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "no user needs all of it")]
 #![expect(clippy::disallowed_methods, reason = "real packets take real time")]
 
+use nix::sys::socket::{setsockopt, sockopt};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
@@ -80,8 +81,9 @@ pub fn datagrams(pair: &Pair, to: IpAddr, count: u32, per_second: f64) -> Vec<u3
     let server = pair.far().within(|| UdpSocket::bind((to, PORT)).expect("a socket")).expect("entered");
     let client = pair.near().within(|| UdpSocket::bind("0.0.0.0:0").expect("a socket")).expect("entered");
     server.set_read_timeout(Some(Duration::from_millis(500))).expect("set");
+    // The kernel drops what a socket has no room for. As large as this it holds them all, however late its thread wakes.
+    setsockopt(&server, sockopt::RcvBuf, &(4 << 20)).expect("set");
     let receiver = thread::spawn(move || {
-        // Its socket holds few datagrams: what it does not fetch in time the kernel drops, and not the path.
         raise_priority();
         let (mut buffer, mut arrived) = ([0; 64], Vec::new());
         while server.recv(&mut buffer).is_ok() {
