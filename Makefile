@@ -41,7 +41,7 @@ $(TRUNKLINE):
 	@scripts/need cargo
 	cargo build --release --locked -p trunkline
 
-bench: build ## packet-hops per CPU second and peak memory; ns-2 beside it where installed
+bench: build ## packet-hops per CPU second, peak memory, event queues, gateways; ns-2 and stunnel beside them where installed
 	$(TRUNKLINE) bench
 	cargo bench --workspace --locked
 

@@ -24,7 +24,14 @@ struct Carrier {
     path: u32,
     /// How much may be unsent in the socket.
     unsent: u32,
+    /// When the socket was asked last.
+    measured_at: Time,
 }
+
+/// A socket is not asked again within an eighth of its round-trip time, or these: it is a system call, and what has been handed to it since is counted anyway.
+const FRESH: [Time; 2] = [Time::from_us(200), Time::from_ms(5)];
+/// Taken from the session at a time, as much as a segment at least: what is taken can no longer go elsewhere, and a call costs about as much as a few kilobytes.
+const TAKEN: u32 = 64 << 10;
 
 #[derive(Debug)]
 struct Inner {
@@ -68,6 +75,11 @@ impl Hub {
     pub fn look<T>(&self, at: impl FnOnce(&Session) -> T) -> T {
         at(&self.lock().session)
     }
+    /// Works on the session without concluding anything yet: [`work`](Self::work) is to follow.
+    pub fn tell<T>(&self, on: impl FnOnce(&mut Session, Time) -> T) -> T {
+        let now = self.now();
+        on(&mut self.lock().session, now)
+    }
     /// Works on the session; sends what there is to send afterwards, and wakes whom it concerns.
     pub fn work<T>(&self, on: impl FnOnce(&mut Session, Time) -> T) -> T {
         self.act(|inner, now| on(&mut inner.session, now))
@@ -105,18 +117,20 @@ impl Hub {
     pub fn add_stream(&self, id: StreamId, path: u32, socket: OwnedFd) {
         self.act(|inner, now| {
             let gauge = gauge(&socket, 0).unwrap_or_default();
-            inner.carriers.insert(id, Carrier { waker: None, socket, unwritten: 0, path, unsent: 0 });
+            inner.carriers.insert(id, Carrier { waker: None, socket, unwritten: 0, path, unsent: 0, measured_at: now });
             inner.session.add_stream(now, id, path, gauge);
         });
     }
-    /// A carrier can send: takes up to about `most` bytes.
-    pub fn take(&self, id: StreamId, out: &mut Vec<u8>, most: usize) {
+    /// A carrier's socket has taken all that was taken from the session before: takes more.
+    pub fn take(&self, id: StreamId, out: &mut Vec<u8>) {
         self.act(|inner, now| {
-            inner.measure(now, id);
-            inner.session.take(now, id, out, most);
-            if let Some(carrier) = inner.carriers.get_mut(&id) {
-                carrier.unwritten += out.len() as u64;
+            if !inner.session.has_output(id) {
+                return;
             }
+            inner.measure_stale(now, id);
+            let Some(carrier) = inner.carriers.get_mut(&id) else { return };
+            inner.session.take(now, id, out, carrier.unsent.max(TAKEN) as usize);
+            carrier.unwritten = out.len() as u64;
         });
     }
     /// Whether a stream is part of the session still; then its carrier is woken when there is something to do for it.
@@ -132,10 +146,10 @@ impl Hub {
         }
         stays
     }
-    /// The socket has taken bytes.
-    pub fn written(&self, id: StreamId, bytes: usize) {
+    /// So much of what was taken the socket has not.
+    pub fn unwritten(&self, id: StreamId, bytes: u64) {
         if let Some(carrier) = self.lock().carriers.get_mut(&id) {
-            carrier.unwritten -= bytes as u64;
+            carrier.unwritten = carrier.unwritten.min(bytes);
         }
     }
     /// A stream's carrier has ended.
@@ -166,13 +180,14 @@ impl Hub {
 
     // === Programs ===
 
-    /// Works on the session for a program, which is woken when its connection changes.
-    pub fn serve<T>(&self, connection: u32, waker: &Waker, on: impl FnOnce(&mut Session, Time) -> T) -> T {
-        self.act(|inner, now| {
-            let result = on(&mut inner.session, now);
-            inner.programs.insert(connection, waker.clone());
-            result
-        })
+    /// Asks the session something for a program, which is woken when its connection changes.
+    pub fn serve<T>(&self, connection: u32, waker: &Waker, ask: impl FnOnce(&mut Session) -> T) -> T {
+        let mut inner = self.lock();
+        match inner.programs.get_mut(&connection) {
+            Some(known) => known.clone_from(waker),
+            None => drop(inner.programs.insert(connection, waker.clone())),
+        }
+        ask(&mut inner.session)
     }
     /// A program's task has ended.
     pub fn forget(&self, connection: u32) {
@@ -192,8 +207,22 @@ impl Hub {
 }
 
 impl Inner {
+    /// Measures a stream that is about to take something and, while something waits for streams, all others that may be the better ones by now.
+    fn measure_stale(&mut self, now: Time, id: StreamId) {
+        let waits = self.session.is_hungry();
+        let stale = |(other, carrier): (&StreamId, &Carrier)| {
+            let rtt = self.session.gauge(*other).map_or(Time::ZERO, |gauge| gauge.rtt);
+            let fresh = Time::from_ps(rtt.as_ps() / 8).clamp(FRESH[0], FRESH[1]);
+            ((waits || *other == id) && now.saturating_sub(carrier.measured_at) >= fresh).then_some(*other)
+        };
+        let stale: Vec<StreamId> = self.carriers.iter().filter_map(stale).collect();
+        for id in stale {
+            self.measure(now, id);
+        }
+    }
     fn measure(&mut self, now: Time, id: StreamId) {
         let Some(carrier) = self.carriers.get_mut(&id) else { return };
+        carrier.measured_at = now;
         if let Some(gauge) = gauge(&carrier.socket, carrier.unwritten) {
             let unsent = socket::unsent(gauge.rate);
             // Not for every little change: it is a system call.

@@ -376,7 +376,7 @@ fn jittered(pause: Duration) -> Duration {
 /// Waits until a connection's destination has taken it, or is known not to, and why.
 async fn opened(hub: &Hub, connection: u32) -> Result<(), u32> {
     std::future::poll_fn(|cx| {
-        let state = hub.serve(connection, cx.waker(), |session, _| session.state(connection));
+        let state = hub.serve(connection, cx.waker(), |session| session.state(connection));
         match state {
             Some(state) if state.opened => Poll::Ready(Ok(())),
             Some(state) => state.reset.map_or(Poll::Pending, |code| Poll::Ready(Err(code))),

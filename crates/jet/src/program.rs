@@ -1,8 +1,8 @@
 //! The task of one connection: bytes between the session and a program's, or a server's, socket.
 
 use crate::hub::Hub;
+use crate::scratch;
 use socket2::SockRef;
-use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,15 +12,10 @@ use stripe::session::State;
 use tokio::io::AsyncWrite;
 use tokio::net::TcpStream;
 
-/// Read at a time.
-const READ: usize = 64 << 10;
 /// Rounds before others have their turn.
 const TURNS: usize = 16;
-
-thread_local! {
-    /// Where bytes stay between a socket and the session: for a moment, so that connections that are idle have none.
-    static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; READ]);
-}
+/// Pieces of the session's memory that are written with one call.
+const PIECES: usize = 8;
 
 /// How a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +67,8 @@ impl Program {
     fn poll_both(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<io::Result<Ended>> {
         for _ in 0..TURNS {
             let connection = self.connection;
-            let (state, room, readable) = hub.serve(connection, cx.waker(), |session, _| {
-                (session.state(connection), session.room(connection), !session.readable(connection).0.is_empty())
+            let (state, room, readable) = hub.serve(connection, cx.waker(), |session| {
+                (session.state(connection), session.room(connection), session.readable(connection).next().is_some())
             });
             let Some(state) = state.filter(|state| state.reset.is_none()) else {
                 return Poll::Ready(Ok(Ended::Reset));
@@ -109,7 +104,7 @@ impl Program {
     /// Takes what the program has written. Says whether there was something.
     fn poll_read(&mut self, hub: &Hub, cx: &mut Context<'_>, room: u64) -> Poll<io::Result<bool>> {
         ready!(self.stream.poll_read_ready(cx))?;
-        SCRATCH.with_borrow_mut(|scratch| {
+        scratch::with(|scratch| {
             let most = scratch.len().min(room as usize);
             match self.stream.try_read(&mut scratch[..most]) {
                 Ok(0) => {
@@ -139,8 +134,10 @@ impl Program {
         }
         ready!(self.stream.poll_write_ready(cx))?;
         let written = hub.work(|session, now| {
-            let (front, back) = session.readable(self.connection);
-            let written = self.stream.try_write_vectored(&[IoSlice::new(front), IoSlice::new(back)])?;
+            let mut slices = [IoSlice::new(&[]); PIECES];
+            let pieces = slices.iter_mut().zip(session.readable(self.connection));
+            let count = pieces.map(|(slice, piece)| *slice = IoSlice::new(piece)).count();
+            let written = self.stream.try_write_vectored(&slices[..count])?;
             session.consume(now, self.connection, written as u64);
             Ok(written)
         });

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use jet::keys::KeyError;
 use std::path::PathBuf;
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(Debug, clap::Subcommand)]
@@ -86,7 +86,7 @@ fn keys_folder(given: Option<&PathBuf>) -> Result<PathBuf, Failure> {
 }
 
 fn runtime() -> Result<Runtime, Failure> {
-    Builder::new_multi_thread().enable_all().build().map_err(|error| Failure::Internal(format!("no runtime: {error}")))
+    jet::host::runtime().map_err(|error| Failure::Internal(format!("no runtime: {error}")))
 }
 
 /// Waits for SIGTERM or SIGINT, then for what `leave` waits for: at most so long, or until the second signal.

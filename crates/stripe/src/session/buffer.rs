@@ -3,64 +3,105 @@
 use crate::ranges::Span;
 use std::collections::VecDeque;
 
-/// A buffer that has been emptied keeps no more than this.
-const KEPT: usize = 16 << 10;
+/// Memory comes and goes in pieces of this size: what is held costs no more than itself and a piece at either end, and nothing is copied when it grows.
+const BLOCK: usize = 32 << 10;
+/// Blocks that a session keeps for its connections: allocators give large pieces back to the system and ask it for others, page by page.
+const SPARE: usize = 64;
+
+/// Blocks that nobody uses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Blocks(Vec<Vec<u8>>);
+
+impl Blocks {
+    fn take(&mut self) -> Vec<u8> {
+        self.0.pop().unwrap_or_else(|| Vec::with_capacity(BLOCK))
+    }
+    fn keep(&mut self, mut block: Vec<u8>) {
+        if self.0.len() < SPARE && block.capacity() > 0 {
+            block.clear();
+            self.0.push(block);
+        }
+    }
+}
 
 /// A run of a byte stream: the byte at `start` is the first one held.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffer {
     start: u64,
-    bytes: VecDeque<u8>,
+    /// Behind the last byte.
+    end: u64,
+    /// The position of the first block's first byte.
+    base: u64,
+    /// All of the same length, each filled from its front as far as it has been written; one in a hole has no memory.
+    blocks: VecDeque<Vec<u8>>,
 }
 
 impl Buffer {
     /// Bytes held; of a receiver's, holes included.
     pub fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        self.end - self.start
     }
     /// The position of the first byte held.
     pub fn start(&self) -> u64 {
         self.start
     }
     /// Appends what the application has written.
-    pub fn append(&mut self, bytes: &[u8]) {
-        self.bytes.extend(bytes);
+    pub fn append(&mut self, blocks: &mut Blocks, bytes: &[u8]) {
+        self.put(blocks, self.end, bytes);
     }
     /// Puts bytes where they belong; what lies before them and has not come is a hole. Nothing is put below the start.
-    pub fn put(&mut self, position: u64, bytes: &[u8]) {
-        let at = (position - self.start) as usize;
-        if at >= self.bytes.len() {
-            self.bytes.resize(at, 0);
-            self.bytes.extend(bytes);
+    pub fn put(&mut self, blocks: &mut Blocks, position: u64, mut bytes: &[u8]) {
+        if bytes.is_empty() {
             return;
         }
-        let over = (at + bytes.len()).min(self.bytes.len()) - at;
-        let (front, back) = self.bytes.as_mut_slices();
-        let cut = front.len().saturating_sub(at).min(over);
-        if cut > 0 {
-            front[at..at + cut].copy_from_slice(&bytes[..cut]);
+        let mut at = (position - self.base) as usize;
+        self.end = self.end.max(position + bytes.len() as u64);
+        while !bytes.is_empty() {
+            let (index, within) = (at / BLOCK, at % BLOCK);
+            if index >= self.blocks.len() {
+                self.blocks.resize_with(index + 1, Vec::new);
+            }
+            let block = &mut self.blocks[index];
+            if block.capacity() == 0 {
+                *block = blocks.take();
+            }
+            let count = bytes.len().min(BLOCK - within);
+            let (here, rest) = bytes.split_at(count);
+            if block.len() < within {
+                block.resize(within, 0);
+            }
+            let over = count.min(block.len() - within);
+            block[within..within + over].copy_from_slice(&here[..over]);
+            block.extend_from_slice(&here[over..]);
+            (at, bytes) = (at + count, rest);
         }
-        if cut < over {
-            let at = at + cut - front.len();
-            back[at..at + over - cut].copy_from_slice(&bytes[cut..over]);
-        }
-        self.bytes.extend(&bytes[over..]);
     }
     /// Lets go of all below a position.
-    pub fn release(&mut self, position: u64) {
-        let count = (position.saturating_sub(self.start) as usize).min(self.bytes.len());
-        self.bytes.drain(..count);
+    pub fn release(&mut self, blocks: &mut Blocks, position: u64) {
+        if position >= self.end {
+            for block in std::mem::take(&mut self.blocks) {
+                blocks.keep(block);
+            }
+            self.start = self.start.max(position);
+            (self.end, self.base) = (self.start, self.start);
+            return;
+        }
         self.start = self.start.max(position);
-        if self.bytes.is_empty() && self.bytes.capacity() > KEPT {
-            self.bytes = VecDeque::new();
+        while self.start - self.base >= BLOCK as u64 {
+            if let Some(block) = self.blocks.pop_front() {
+                blocks.keep(block);
+            }
+            self.base += BLOCK as u64;
         }
     }
-    /// The bytes of a span, as two slices; all of it is held.
-    pub fn slices(&self, span: Span) -> (&[u8], &[u8]) {
-        let (from, to) = ((span.start - self.start) as usize, (span.end - self.start) as usize);
-        let (front, back) = self.bytes.as_slices();
-        let split = front.len();
-        (&front[from.min(split)..to.min(split)], &back[from.max(split) - split..to.max(split) - split])
+    /// The bytes of a span, in order; all of it is held.
+    pub fn slices(&self, span: Span) -> impl Iterator<Item = &[u8]> {
+        let (from, to) = ((span.start - self.base) as usize, (span.end - self.base) as usize);
+        let blocks = if span.is_empty() { 0..0 } else { from / BLOCK..to.div_ceil(BLOCK) };
+        self.blocks.range(blocks.clone()).zip(blocks).map(move |(block, index)| {
+            let first = index * BLOCK;
+            &block[from.saturating_sub(first)..(to - first).min(BLOCK)]
+        })
     }
 }
 
@@ -69,25 +110,50 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn bytes(buffer: &Buffer, span: Span) -> Vec<u8> {
+        buffer.slices(span).flatten().copied().collect()
+    }
+
     proptest! {
         /// Against a plain array: pieces in any order, and what is read lets go of the front.
         #[test]
-        fn agrees_with_an_array(pieces in prop::collection::vec((0_u64..64, 0_usize..24, 0_u64..24), 1..40)) {
-            let (mut buffer, mut plain, mut value) = (Buffer::default(), vec![0_u8; 4096], 0_u8);
+        fn agrees_with_an_array(
+            unit in prop::sample::select(vec![1_u64, 997, 20_000]),
+            pieces in prop::collection::vec((0_u64..64, 0_u64..24, 0_u64..24), 1..40),
+        ) {
+            let (mut buffer, mut blocks, mut value) = (Buffer::default(), Blocks::default(), 0_u8);
+            let mut plain = vec![0_u8; 4096 * unit as usize];
             for (ahead, len, released) in pieces {
-                let bytes: Vec<u8> = (0..len).map(|_| { value = value.wrapping_add(37); value }).collect();
-                let at = buffer.start() + ahead;
-                buffer.put(at, &bytes);
-                plain[at as usize..at as usize + len].copy_from_slice(&bytes);
+                let piece: Vec<u8> = (0..len * unit).map(|_| { value = value.wrapping_add(37); value }).collect();
+                let at = buffer.start() + ahead * unit;
+                buffer.put(&mut blocks, at, &piece);
+                plain[at as usize..at as usize + piece.len()].copy_from_slice(&piece);
                 let span = Span::new(buffer.start(), buffer.start() + buffer.len());
-                let (front, back) = buffer.slices(span);
-                prop_assert_eq!([front, back].concat(), &plain[span.start as usize..span.end as usize]);
-                let inner = Span::new(span.start + span.len() / 3, span.end - span.len() / 3);
-                let (front, back) = buffer.slices(inner);
-                prop_assert_eq!([front, back].concat(), &plain[inner.start as usize..inner.end as usize]);
-                let to = buffer.start() + released.min(buffer.len());
-                buffer.release(to);
+                // Holes without memory are read by nobody.
+                let arrived = Span::new(at.min(span.end), (at + piece.len() as u64).min(span.end));
+                prop_assert_eq!(bytes(&buffer, arrived), &plain[arrived.start as usize..arrived.end as usize]);
+                let third = arrived.len() / 3;
+                let inner = Span::new(arrived.start + third, arrived.end - third);
+                prop_assert_eq!(bytes(&buffer, inner), &plain[inner.start as usize..inner.end as usize]);
+                let held: usize = buffer.blocks.iter().map(Vec::capacity).sum();
+                prop_assert!(held as u64 <= buffer.len() + 2 * BLOCK as u64);
+                let to = buffer.start() + (released * unit).min(buffer.len());
+                buffer.release(&mut blocks, to);
                 prop_assert_eq!(buffer.start(), to);
+            }
+        }
+        /// What is appended is there, whatever has been let go of.
+        #[test]
+        fn what_is_appended_is_there(pieces in prop::collection::vec((0_u64..70_000, 0_u64..100_000), 1..20)) {
+            let (mut buffer, mut blocks, mut all) = (Buffer::default(), Blocks::default(), Vec::new());
+            for (len, released) in pieces {
+                let piece: Vec<u8> = (0..len).map(|at| (at * 7 + all.len() as u64) as u8).collect();
+                buffer.append(&mut blocks, &piece);
+                all.extend(piece);
+                let span = Span::new(buffer.start(), buffer.start() + buffer.len());
+                prop_assert_eq!(bytes(&buffer, span), &all[span.start as usize..]);
+                prop_assert_eq!(span.end, all.len() as u64);
+                buffer.release(&mut blocks, span.start + released.min(span.len()));
             }
         }
     }

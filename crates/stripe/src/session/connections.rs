@@ -77,10 +77,11 @@ impl Session {
     /// A program has written.
     pub fn write(&mut self, connection: u32, bytes: &[u8]) {
         let count = bytes.len() as u64;
-        let Some(end) = self.touch(connection) else { return };
+        self.dirty.insert(connection);
+        let Some(end) = self.ends.get_mut(&connection) else { return };
         if end.core.given_up().is_none() {
             end.core.write(count);
-            end.tx.append(bytes);
+            end.tx.append(&mut self.blocks, bytes);
             self.credit.hold(count);
         }
     }
@@ -92,30 +93,27 @@ impl Session {
     }
     /// A program, or its kernel, gives the connection up both ways.
     pub fn abandon(&mut self, now: Time, connection: u32, code: u32) {
-        let Some(end) = self.touch(connection) else { return };
+        self.dirty.insert(connection);
+        let Some(end) = self.ends.get_mut(&connection) else { return };
         end.core.reset(code);
         end.core.stop(now, code);
-        end.rx.release(u64::MAX);
-        let let_go = end.let_go();
+        end.rx.release(&mut self.blocks, u64::MAX);
+        let let_go = end.let_go(&mut self.blocks);
         self.credit.let_go(let_go);
         self.settle(now, connection);
     }
-    /// What of the peer's bytes is in order and not taken, as two slices.
-    pub fn readable(&self, connection: u32) -> (&[u8], &[u8]) {
-        let Some(end) = self.ends.get(&connection) else { return (&[], &[]) };
-        let span = end.core.readable();
-        if end.reset.is_some() || span.is_empty() || end.rx.start() != span.start {
-            (&[], &[])
-        } else {
-            end.rx.slices(span)
-        }
+    /// What of the peer's bytes is in order and not taken, in pieces.
+    pub fn readable(&self, connection: u32) -> impl Iterator<Item = &[u8]> {
+        let held = |end: &&End| end.reset.is_none() && end.rx.start() == end.core.readable().start;
+        let end = self.ends.get(&connection).filter(held);
+        end.into_iter().flat_map(|end| end.rx.slices(end.core.readable()))
     }
     /// A program has taken bytes.
     pub fn consume(&mut self, now: Time, connection: u32, bytes: u64) {
         self.dirty.insert(connection);
         let Some(end) = self.ends.get_mut(&connection) else { return };
         end.core.consume(now, bytes, &self.streams);
-        end.rx.release(end.core.readable().start);
+        end.rx.release(&mut self.blocks, end.core.readable().start);
         self.settle(now, connection);
     }
     /// How a connection stands; none where it is over.

@@ -1,6 +1,6 @@
 //! One connection of a session: its machine, its bytes, and how far its opening has got.
 
-use super::buffer::Buffer;
+use super::buffer::{Blocks, Buffer};
 use crate::config::Config;
 use crate::connection::{Connection, Notice, Output, Violation};
 use crate::sender::Notified;
@@ -65,53 +65,66 @@ impl End {
     }
 
     /// Payload has arrived. Returns how many bytes of it count against the session's allowance.
-    pub fn on_data(&mut self, now: Time, data: &Data, payload: &[u8], out: &mut Output) -> Result<u64, Violation> {
+    pub fn on_data(
+        &mut self,
+        now: Time,
+        data: &Data,
+        payload: &[u8],
+        blocks: &mut Blocks,
+        out: &mut Output,
+    ) -> Result<u64, Violation> {
         self.core.on_frame(now, &Frame::Data(*data), out)?;
         for piece in out.pieces.drain(..) {
             let skip = piece.skip as usize;
-            self.rx.put(piece.offset, &payload[skip..skip + piece.len as usize]);
+            self.rx.put(blocks, piece.offset, &payload[skip..skip + piece.len as usize]);
         }
-        self.note(out);
+        self.note(blocks, out);
         Ok(self.reach(data.offset + u64::from(data.len)))
     }
     /// Another frame of the connection's machine has arrived. Returns what it counts, and how many bytes of ours are acknowledged by it.
-    pub fn on_frame(&mut self, now: Time, frame: &Frame, out: &mut Output) -> Result<(u64, u64), Violation> {
+    pub fn on_frame(
+        &mut self,
+        now: Time,
+        frame: &Frame,
+        blocks: &mut Blocks,
+        out: &mut Output,
+    ) -> Result<(u64, u64), Violation> {
         self.core.on_frame(now, frame, out)?;
-        self.note(out);
+        self.note(blocks, out);
         let counted = if let Frame::Reset { end, .. } = frame { self.reach(*end) } else { 0 };
-        Ok((counted, self.let_go()))
+        Ok((counted, self.let_go(blocks)))
     }
     /// The peer has forgotten it. Returns how many bytes of ours are let go.
-    pub fn on_over(&mut self, now: Time, code: u32, out: &mut Output) -> u64 {
+    pub fn on_over(&mut self, now: Time, code: u32, blocks: &mut Blocks, out: &mut Output) -> u64 {
         self.core.on_over(now, code, out);
-        self.note(out);
+        self.note(blocks, out);
         if self.core.given_up().is_some() && self.stopped.is_none() {
             self.stopped = Some(code);
         }
-        self.let_go()
+        self.let_go(blocks)
     }
     fn reach(&mut self, position: u64) -> u64 {
         let counted = position.saturating_sub(self.highest);
         self.highest += counted;
         counted
     }
-    fn note(&mut self, out: &mut Output) {
+    fn note(&mut self, blocks: &mut Blocks, out: &mut Output) {
         for notice in out.notices.drain(..) {
             match notice {
                 Notice::Finished => self.finished = true,
                 Notice::Reset(code) => {
                     self.reset = Some(code);
-                    self.rx.release(u64::MAX);
+                    self.rx.release(blocks, u64::MAX);
                 }
                 Notice::Stopped(code) => self.stopped = Some(code),
             }
         }
     }
     /// Lets go of what the peer has, or never will; returns how much that is.
-    pub fn let_go(&mut self) -> u64 {
+    pub fn let_go(&mut self, blocks: &mut Blocks) -> u64 {
         let before = self.tx.len();
         let position = if self.core.given_up().is_some() { u64::MAX } else { self.core.acknowledged() };
-        self.tx.release(position);
+        self.tx.release(blocks, position);
         before - self.tx.len()
     }
     /// Bytes of the peer's that nobody waits for any more, since the last call.

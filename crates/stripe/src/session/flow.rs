@@ -6,7 +6,7 @@ use super::{Session, StreamId};
 use crate::ranges::Span;
 use crate::sender::Notified;
 use crate::wire::{Data, Frame};
-use units::{Bytes, Time};
+use units::Time;
 
 impl Session {
     /// Works out what is to be sent, after whatever has happened.
@@ -179,18 +179,16 @@ impl Session {
         let (offset, len) = if span.is_empty() { (whole.end, 0) } else { (span.start, span.len()) };
         Frame::Data(Data { offset, len: len as u32, end: data.end }).encode(connection, out);
         if len > 0 {
-            let (front, back) = end.tx.slices(span);
-            out.extend_from_slice(front);
-            out.extend_from_slice(back);
+            end.tx.slices(span).for_each(|piece| out.extend_from_slice(piece));
         }
         true
     }
     /// Whether a stream has something to send.
     pub fn has_output(&self, stream: StreamId) -> bool {
-        let waits = || {
-            !self.hungry.is_empty()
-                && self.streams.get(stream).is_some_and(|stream| stream.measured().room > Bytes::ZERO)
-        };
-        self.lanes.get(&stream).is_some_and(|lane| !lane.is_empty()) || waits()
+        self.lanes.get(&stream).is_some_and(|lane| !lane.is_empty())
+    }
+    /// Whether anything waits for a stream to send it.
+    pub fn is_hungry(&self) -> bool {
+        !self.hungry.is_empty()
     }
 }

@@ -24,6 +24,7 @@ use crate::optimizer::Tuner;
 use crate::ranges::{RangeSet, Span};
 use crate::streams::{Measured, StreamId, Streams};
 use crate::wire::{Destination, Frame, Hello, Item};
+use buffer::Blocks;
 use credit::Credit;
 use end::{End, Opening};
 use lane::Lane;
@@ -123,6 +124,7 @@ pub struct Session {
     over: bool,
     effects: Effects,
     out: Output,
+    blocks: Blocks,
 }
 
 impl Session {
@@ -156,6 +158,7 @@ impl Session {
             over: false,
             effects: Effects::default(),
             out: Output::default(),
+            blocks: Blocks::default(),
             settings,
         })
     }
@@ -273,18 +276,10 @@ impl Session {
             (lane.heard_at, lane.asked_at) = (now, None);
         }
         let mut out = std::mem::take(&mut self.out);
-        let result = match item {
-            Item::Payload { connection, data, payload } => match self.end(*connection, true)? {
-                Some(end) => end.on_data(now, data, payload, &mut out).map(|counted| (counted, 0)),
-                None => Ok((0, 0)),
-            },
-            Item::Frame { frame, .. } if frame.is_of_session() => {
-                self.on_session_frame(now, stream, frame).map(|()| (0, 0))
-            }
-            Item::Frame { connection, frame } => self.on_connection_frame(now, *connection, frame, &mut out),
-        };
+        let mut blocks = std::mem::take(&mut self.blocks);
+        let result = self.on_item_with(now, stream, item, &mut blocks, &mut out);
         out.clear();
-        self.out = out;
+        (self.out, self.blocks) = (out, blocks);
         let (counted, let_go) = result?;
         self.credit.let_go(let_go);
         if !self.credit.receive(counted) {
@@ -297,6 +292,26 @@ impl Session {
             self.effects.connections.insert(*connection);
         }
         Ok(())
+    }
+    /// Returns how many bytes count against the session's allowance, and how many of ours the peer has.
+    fn on_item_with(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        item: &Item<'_>,
+        blocks: &mut Blocks,
+        out: &mut Output,
+    ) -> Result<(u64, u64), Violation> {
+        match item {
+            Item::Payload { connection, data, payload } => match self.end(*connection, true)? {
+                Some(end) => end.on_data(now, data, payload, blocks, out).map(|counted| (counted, 0)),
+                None => Ok((0, 0)),
+            },
+            Item::Frame { frame, .. } if frame.is_of_session() => {
+                self.on_session_frame(now, stream, frame).map(|()| (0, 0))
+            }
+            Item::Frame { connection, frame } => self.on_connection_frame(now, *connection, frame, blocks, out),
+        }
     }
     fn on_session_frame(&mut self, now: Time, stream: StreamId, frame: &Frame) -> Result<(), Violation> {
         match frame {
@@ -323,6 +338,7 @@ impl Session {
         now: Time,
         connection: u32,
         frame: &Frame,
+        blocks: &mut Blocks,
         out: &mut Output,
     ) -> Result<(u64, u64), Violation> {
         let asks = matches!(frame, Frame::Data(_) | Frame::Open(_) | Frame::Reset { .. } | Frame::Stop { .. });
@@ -346,8 +362,8 @@ impl Session {
                 }
                 Ok((0, 0))
             }
-            Frame::Over => Ok((0, end.on_over(now, code::RESET, out))),
-            frame => end.on_frame(now, frame, out),
+            Frame::Over => Ok((0, end.on_over(now, code::RESET, blocks, out))),
+            frame => end.on_frame(now, frame, blocks, out),
         }
     }
     /// The connection of a frame, made if it is the first of it (P-12). None for one that is over; the peer is told so if it seems to expect something (P-18).

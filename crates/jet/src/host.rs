@@ -1,0 +1,33 @@
+//! What a gateway needs of its process.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io;
+use tokio::runtime::{Builder, Runtime};
+
+/// Where a gateway runs. The process gets as many descriptors as its user may have: each connection takes one.
+pub fn runtime() -> io::Result<Runtime> {
+    raise_descriptors();
+    Builder::new_multi_thread().enable_all().build()
+}
+
+/// Raises the limit of descriptors to what the system allows without asking for more rights.
+pub fn raise_descriptors() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current != maximum {
+        // Where it is refused what there is has to do: a gateway says so when it runs out.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_descriptors_is_raised() {
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(512), maximum }).expect("lower than before");
+        raise_descriptors();
+        assert_eq!(getrlimit(Resource::Nofile).current, maximum);
+    }
+}
