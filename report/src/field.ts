@@ -96,10 +96,11 @@ export function states(data: ReportData, field: Field): (station: number, t: num
   return (number, t) => {
     const station = field.stations[number]!;
     const queue = waiting.at(number, t);
-    if (station.node < 0) return { doing: 'point', running: 0, queue };
     const ms = t * 1000;
+    const failed = reached(station.failed_ms, ms) % 2 === 1;
+    if (station.node < 0) return { doing: failed ? 'failed' : 'point', running: 0, queue };
     const running = reached(starts.get(station.node) ?? none, ms) - reached(ends.get(station.node) ?? none, ms);
-    if (reached(station.failed_ms, ms) % 2 === 1) return { doing: 'failed', running, queue };
+    if (failed) return { doing: 'failed', running, queue };
     return { doing: station.node === 0 ? 'master' : running > 0 ? 'busy' : 'idle', running, queue };
   };
 }

@@ -20,7 +20,7 @@ const walker: Station = {
   failed_ms: [4000, 6000, 18_000],
 };
 const still: Station = { name: 'master', node: 0, at_ms: [0], x_mm: [40_000], y_mm: [30_000], failed_ms: [] };
-const point: Station = { ...still, name: 'ap-1', node: -1 };
+const point: Station = { ...still, name: 'ap-1', node: -1, failed_ms: [13_000, 13_500] };
 
 function field(rows: [start: number, duration: number, from: number, to: number, kind: number, fate: number][]): Field {
   let last = 0;
@@ -101,7 +101,7 @@ test('a node is busy from the start of an attempt to its end, and failed from ev
     'failed 0',
     'failed 0',
   ]);
-  expect([of(0, 1).doing, of(2, 1).doing]).toEqual(['master', 'point']);
+  expect([of(0, 1).doing, of(2, 1).doing, of(2, 13).doing, of(2, 14).doing]).toEqual(['master', 'point', 'failed', 'point']);
 });
 
 // A long one, three short ones while it lasts, one after.

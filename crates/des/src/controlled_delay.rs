@@ -4,6 +4,18 @@
 
 use units::{Bytes, Time};
 
+/// The ECN field of an IP header (RFC 3168, section 5). ECT(0) and ECT(1) mean the same here.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Ecn {
+    /// Its transport does not understand marks: it can only be dropped.
+    #[default]
+    NotEct,
+    /// Its transport understands marks.
+    Ect,
+    /// It has met congestion.
+    Ce,
+}
+
 /// When it interferes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ControlledDelaySpec {

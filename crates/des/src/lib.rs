@@ -7,7 +7,7 @@ mod queue;
 mod random;
 mod statistics;
 
-pub use controlled_delay::{ControlledDelay, ControlledDelaySpec, Head};
+pub use controlled_delay::{ControlledDelay, ControlledDelaySpec, Ecn, Head};
 pub use index::{Index, Slab};
 pub use occupancy::Occupancy;
 pub use queue::{Event, EventQueue};

@@ -75,7 +75,7 @@ impl Cluster {
     /// Who waits for what, longest first: jobs, their attempts, and processes without an answer.
     pub fn waits(&self, now: Time) -> Vec<Wait> {
         let mut waits = Vec::new();
-        self.mapreduce.waits(now, &mut waits);
+        self.mapreduce.waits(now, &self.hdfs, &mut waits);
         mapreduce::silent(&self.context, &mut waits);
         waits.sort_by_key(|wait| wait.since);
         waits

@@ -125,6 +125,34 @@ fn a_pipeline_goes_at_the_rate_of_its_slowest_link() {
     }
 }
 
+/// A writer waits for acknowledgements, which come packet by packet: a packet of 64 KiB may take 53 s but not 106, 60 s and 5 for its node being what a writer
+/// waits (`DFSClient.getDatanodeReadTimeout`).
+#[test]
+fn a_pipeline_breaks_when_a_packet_takes_longer_than_its_patience() {
+    for (kbits, holds) in [(10, true), (5, false)] {
+        let rate = BitRate::from_bps(kbits * 1_000);
+        let mut world = World::new(hdfs_only(HdfsConfig::default()), Spec { rate, ..Spec::new(1, 1) }, 1);
+        let length = Bytes::new(256 * 1024);
+        let (_, closed) = write_file(&mut world, 0, length, length, 1);
+        assert_eq!(closed.is_some(), holds, "at {rate}");
+    }
+}
+
+/// With fewer live DataNodes than a file wants replicas the NameNode takes those there are.
+#[test]
+fn as_many_replicas_are_placed_as_there_are_live_nodes() {
+    let config = HdfsConfig { recheck_interval: Time::from_secs(5), ..HdfsConfig::default() };
+    let mut world = World::new(hdfs_only(config), Spec::new(4, 1), 1);
+    world.kill(NodeId(3), Time::from_secs(1));
+    world.run_to(Time::from_secs(60));
+    let (file, closed) = write_file(&mut world, 0, Bytes::from_mib(1), Bytes::from_mib(1), 10);
+    assert!(closed.is_some_and(|at| at < Time::from_secs(61)));
+    let namespace = world.cluster.hdfs().namespace();
+    let mut replicas = namespace.block(namespace.file(file).blocks[0]).replicas.clone();
+    replicas.sort();
+    assert_eq!(replicas, [1, 2, 4].map(NodeId));
+}
+
 /// With a slow disk in the row the pipeline goes at the disk's rate: 40 MB/s.
 #[test]
 fn a_pipeline_waits_for_its_disks() {

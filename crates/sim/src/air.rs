@@ -6,13 +6,14 @@ use crate::results::field::{MOST_FRAMES, Station};
 use crate::scenario::{
     self, Driver, DriverScheduling, FadingKind, Mobility as Moves, MobilityKind, PathLossKind, PlaceKind,
     RateControlKind, ReceiverKind, RoutingKind, Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiNode, WifiQueue,
-    WifiQueueKind, WifiStandard, node_name,
+    WifiQueueKind, WifiStandard, node_name, point_name,
 };
 use crate::transport::Carrier;
 use des::RandomStream;
 use units::{Distance, Frequency, Speed, Time};
 use wifi::mac::{
-    Aggregation, Budget, ClientSpec, DriverSpec, DropPolicy, FairSpec, MacConfig, RetryLimits, Scheduling,
+    AccessPointSpec, Aggregation, Budget, ClientSpec, DriverSpec, DropPolicy, FairSpec, MacConfig, RetryLimits,
+    Scheduling,
 };
 use wifi::medium::{Medium, MediumError, Role, StationSpec, WireSpec};
 use wifi::mesh::Mesh;
@@ -74,7 +75,8 @@ impl AirSpec {
                 given.and_then(|point| point.aggregation.as_ref()),
             )?;
             let mobility = Mobility::fixed(place, &area).map_err(wrong)?;
-            stations.push(StationSpec { radio, role: Role::AccessPoint, ..StationSpec::new(mobility, mac) });
+            let role = Role::AccessPoint(AccessPointSpec { max_inactivity: wifi.max_inactivity });
+            stations.push(StationSpec { radio, role, ..StationSpec::new(mobility, mac) });
         }
         for station in &mut stations {
             let radio = &mut station.radio;
@@ -161,7 +163,7 @@ const CAPTURE_DB: f64 = 10.0;
 /// A name for each station.
 pub(crate) fn station_name(station: usize, nodes: usize) -> String {
     match station.checked_sub(nodes) {
-        Some(point) => format!("ap-{}", point + 1),
+        Some(point) => point_name(point as u32),
         None => node_name(station as u32),
     }
 }
@@ -280,6 +282,7 @@ impl Wifi {
             retry_limits,
             queue_limit: queue.packets,
             drop_policy,
+            mark_above: queue.mark_above,
             rate,
             aggregation: aggregates,
             ..plain

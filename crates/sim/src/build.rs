@@ -3,7 +3,7 @@
 use crate::cluster::{Driver, MASTER};
 use crate::energy::Meters;
 use crate::hosts::Hosts;
-use crate::scenario::{Fault, Scenario, node_name, node_number};
+use crate::scenario::{Fault, Scenario, node_name, node_number, point_name, point_number};
 use crate::traffic::traffic_specs;
 use crate::transport::Classes;
 use crate::world::{Change, World, WorldSpec};
@@ -89,6 +89,10 @@ fn changes(topology: &net::Topology, fault: &Fault, out: &mut Vec<(Time, Change)
             }
         }
     }
+    if let Some(point) = fault.node.as_deref().and_then(point_number) {
+        out.push((fault.at, Change::AccessPoint { point, up: false }));
+        out.extend(over(fault.down_for).map(|at| (at, Change::AccessPoint { point, up: true })));
+    }
     if let Some(node) = fault.node.as_deref().and_then(node_number) {
         if let Some(factor) = fault.slow {
             out.push((fault.at, Change::Speed { node, factor }));
@@ -106,6 +110,8 @@ pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static s
     match *change {
         Change::Node { node, up: false } => ("node-down", format!("{} crashes", node_name(node))),
         Change::Node { node, up: true } => ("node-up", format!("{} is back", node_name(node))),
+        Change::AccessPoint { point, up: false } => ("ap-down", format!("{} is switched off", point_name(point))),
+        Change::AccessPoint { point, up: true } => ("ap-up", format!("{} is back", point_name(point))),
         Change::Speed { node, factor } if factor < 1.0 => {
             ("slow", format!("{} goes at {:.0} % of its speed", node_name(node), factor * 100.0))
         }

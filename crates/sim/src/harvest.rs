@@ -130,7 +130,7 @@ fn totals(world: &World) -> NetworkTotals {
         hops: transport.hops(),
         drops: ledger.dropped,
         lost: ledger.lost + ledger.lost_down,
-        marks: transport.links().iter().map(|link| link.counters().marks).sum(),
+        marks: transport.marks(),
         ecn_reductions: totals.ecn_reductions,
         retransmissions: totals.retransmissions,
         timeouts: totals.timeouts,

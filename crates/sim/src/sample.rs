@@ -233,6 +233,7 @@ pub(crate) fn links(world: &World) -> Vec<Link> {
 fn on_air(world: &World) -> Vec<Link> {
     let now = world.now();
     let nodes = world.transport().topology().hosts().len();
+    let marks = |index| world.transport().air().map_or(0, |air| air.marks(StationId(index as u32)));
     let link = |(index, (station, counts, occupancy)): (usize, (&Station, &StationCounts, &Occupancy))| {
         let (queue_mean, queue_max) = occupancy.mean_and_maximum(now);
         let mut times = occupancy.clone();
@@ -243,6 +244,7 @@ fn on_air(world: &World) -> Vec<Link> {
             packets: counts.carried,
             bytes: Bytes::new(counts.carried_bytes),
             drops: counts.dropped,
+            marks: marks(index),
             lost: counts.lost,
             queue_mean,
             queue_max: queue_max as u64,

@@ -38,6 +38,13 @@ pub enum Change {
         /// Whether it is up from now on.
         up: bool,
     },
+    /// An access point is switched off, or on again.
+    AccessPoint {
+        /// Which, from 0.
+        point: u32,
+        /// Whether it is on from now on.
+        up: bool,
+    },
     /// A node's cores go on at this part of their own speed.
     Speed {
         /// Which.
@@ -294,6 +301,10 @@ impl World {
                     let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
                     driver.set_node(self.now, node, up, outside);
                 }
+            }
+            Change::AccessPoint { point, up } => {
+                let station = self.transport.topology().hosts().len() as u32 + point;
+                self.transport.set_station(self.now, station, up, &mut self.events);
             }
             Change::Speed { node, factor } => {
                 if let Some(driver) = &mut self.driver {

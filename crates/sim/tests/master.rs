@@ -146,11 +146,22 @@ fn a_job_that_gets_nowhere_fails_with_who_waits_for_what() {
     assert!(stall.since.as_secs_f64() < 120.0 && stall.at.as_secs_f64() < 2000.0, "{error}");
     let waits: Vec<String> = stall.waits.iter().map(ToString::to_string).collect();
     let says = |who: &str, what: &str| waits.iter().any(|wait| wait.starts_with(who) && wait.contains(what));
-    assert!(says("job terasort waits", "since 0.0 s"), "{error}");
+    assert!(
+        says(
+            "job terasort waits for its client to store file 1 of 3 in HDFS, which has failed",
+            "0 of 10 DataNodes are alive"
+        ),
+        "{error}"
+    );
     for worker in 1..=10 {
         let who = format!("the worker daemon on worker-{worker} waits");
         assert!(says(&who, "a connection to the jobtracker on master"), "{error}");
     }
+    // Before the NameNode misses them its client tries one pipeline after the other.
+    let early = try_run(&text, &["run.no-progress='3 min'"]).unwrap();
+    let (_, error) = stalled(&early);
+    assert!(error.contains("job terasort waits for its client to store file 1 of 3 in HDFS"), "{error}");
+    assert!(error.contains(": a pipeline over worker-") && error.contains(" to be set up, worker-"), "{error}");
     // Without the limit it is over when its time is.
     let result = try_run(&text, &["run.no-progress='0 s'", "run.until='3 h'"]).unwrap();
     assert_eq!((result.jobs[0].state, result.stall), (JobState::Unfinished, None));

@@ -227,12 +227,59 @@ fn what_cannot_be_is_said() {
         ),
         ("network = { topology = \"wifi\" }\nmobility = { model = \"trace\" }", "no file says how nodes move"),
         ("network = { topology = \"wifi\" }\nfaults = [{ link = \"worker-1\" }]", "no links that could fail"),
+        ("network = { topology = \"wifi\" }\nfaults = [{ node = \"ap-1\" }]", "there is no node `ap-1`"),
+        (
+            "network = { topology = \"wifi\", wifi = { mode = \"infrastructure\" } }\nfaults = [{ node = \"ap-2\" }]",
+            "there is no node `ap-2`; did you mean `ap-1`? (master, worker-1 to worker-4, ap-1 to ap-1)",
+        ),
+        (
+            "network = { topology = \"wifi\", wifi = { mode = \"infrastructure\" } }\nfaults = [{ node = \"ap-1\", slow = 0.5 }]",
+            "an access point has no cores that could be slow",
+        ),
     ];
     for (text, expected) in cases {
         let text = format!("{text}\ntraffic = [{{ kind = \"long\" }}]");
         let error = Scenario::parse("test.toml", &text, &[]).expect_err(text.as_str()).to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
+}
+
+/// The access point that the sender is with is switched off for ten seconds: the flow goes on by way of the other one, and both stand in the events.
+#[test]
+fn a_flow_goes_on_when_its_access_point_fails() {
+    let text = r#"
+        cluster = { workers = 2 }
+        network = { topology = "wifi", wifi = { standard = "a", mode = "infrastructure", rate-control = "fixed", rate = "24 Mbit/s", access-point = [{ at = ["10 m", "25 m"] }, { at = ["40 m", "25 m"] }] } }
+        mobility = { node = [{ node = "master", at = ["38 m", "25 m"] }, { node = "worker-1", at = ["12 m", "25 m"] }, { node = "worker-2", at = ["40 m", "27 m"] }] }
+        traffic = [{ kind = "long", from = "worker-1", to = "master", start = "500 ms" }]
+        faults = [{ at = "2 s", node = "ap-1", down-for = "10 s" }]
+        run = { until = "14 s", sample = "100 ms" }
+    "#;
+    let result = run(text);
+    let of = |kind: &str| -> Vec<(f64, String)> {
+        let events = result.events.iter().filter(|event| event.kind == kind);
+        events.map(|event| (event.at.as_secs_f64(), event.detail.clone())).collect()
+    };
+    assert_eq!(of("ap-down"), [(2.0, "ap-1 is switched off".to_owned())]);
+    assert_eq!(of("ap-up"), [(12.0, "ap-1 is back".to_owned())]);
+    let joined = of("associated");
+    let by_worker: Vec<_> = joined.iter().filter(|(_, detail)| detail.starts_with("worker-1 ")).collect();
+    let [(first, one), (then, two), (back, three)] = by_worker[..] else { panic!("{joined:?}") };
+    assert!(one.ends_with("with ap-1") && two.ends_with("with ap-2") && *first < 0.2, "{joined:?}");
+    // Back again the first one is the stronger by far.
+    assert!(three.ends_with("with ap-1") && *back > 12.0 && *back < 12.5, "{joined:?}");
+    // Seven beacons and a probe.
+    assert!(*then > 2.6 && *then < 2.8, "{joined:?}");
+    let traffic = &result.traffic[0];
+    let steps: Vec<f64> = traffic.goodput_series.iter().map(|goodput| f64::from(*goodput)).collect();
+    let mean = |from: usize, to: usize| steps[from..to].iter().sum::<f64>() / (to - from) as f64;
+    let (before, after) = (mean(10, 20), mean(40, 110));
+    assert!(before > 5e6 && (after / before - 1.0).abs() < 0.35, "{before} bit/s before, {after} after");
+    assert_eq!(mean(21, 26), 0.0);
+    let page = ReportData::new(&result, None);
+    let field = page.field.expect("a field");
+    let failed = |name: &str| field.stations.iter().find(|station| station.name == name).unwrap().failed_ms.clone();
+    assert_eq!((failed("ap-1"), failed("ap-2"), failed("worker-1")), (vec![2_000, 12_000], vec![], vec![]));
 }
 
 /// A trace that runs back in time is refused before the run.

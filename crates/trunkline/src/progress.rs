@@ -44,7 +44,7 @@ impl Meter {
         let left = if done > 0.001 { remaining(elapsed * (1.0 - done) / done) } else { "...".to_owned() };
         self.bar.set_position((done * STEPS as f64) as u64);
         let rate = hops as f64 / elapsed.max(1e-3) / 1e6;
-        self.bar.set_message(format!("simulated {now:.1}, {rate:.2} M packet-hops/s, {left} left"));
+        self.bar.set_message(format!("simulated {now:.1}, {rate:.2} M transmissions/s, {left} left"));
     }
 
     /// Takes the bar away.

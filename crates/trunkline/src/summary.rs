@@ -191,10 +191,14 @@ fn of_messages(text: &mut String, traffic: &TrafficOutcome) {
 
 fn of_network(text: &mut String, result: &RunResult) {
     let totals = &result.network;
+    let (carried, lost) = match result.field {
+        Some(_) => ("frames on the air", "given up on the air"),
+        None => ("packet-hops", "lost on links"),
+    };
     let share = if totals.packets == 0 { 0.0 } else { totals.drops as f64 / totals.packets as f64 * 100.0 };
     let _ = writeln!(
         text,
-        "\nnetwork: {} packets, {} packet-hops, {} dropped ({share:.2} %), {} lost on links",
+        "\nnetwork: {} packets, {} {carried}, {} dropped ({share:.2} %), {} {lost}",
         grouped(totals.packets),
         grouped(totals.hops),
         grouped(totals.drops),

@@ -1,6 +1,6 @@
 //! Saturated 802.11n for timing: `time saturation SECONDS SENDERS MCS MPDUS` says how many PPDUs went on the air.
 
-use des::EventQueue;
+use des::{Ecn, EventQueue};
 use std::env::args;
 use units::Time;
 use wifi::mac::{Aggregation, MacConfig, StationId};
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut events = EventQueue::new();
     let send = |medium: &mut Medium<u32>, now, sender, events: &mut EventQueue| {
         let flow = (StationId(sender), StationId(0));
-        let traffic = Traffic { bytes: 1_500, category: AccessCategory::BestEffort, flow: sender };
+        let traffic = Traffic { bytes: 1_500, category: AccessCategory::BestEffort, flow: sender, ecn: Ecn::default() };
         medium.send(now, sender, flow, traffic, events);
     };
     for sender in 1..=senders {

@@ -7,7 +7,7 @@ use crate::mac::{Reason, StationId};
 use crate::medium::{Alarms, Delivered, Dropped, Medium, Traffic};
 use crate::phy::AccessCategory;
 use crate::routing::{Datagram, Failed, Message, Node, Output, Router, Undelivered};
-use des::{Event, EventQueue};
+use des::{Ecn, Event, EventQueue};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use units::Time;
@@ -217,9 +217,7 @@ impl<P: Copy> Mesh<P> {
         if event.kind() != ROUTER {
             self.medium.on_event(event, events);
         } else if self.alarms.ring(event) {
-            while let (station, at) = self.alarms.earliest()
-                && at <= now
-            {
+            while let Some(station) = self.alarms.due(now) {
                 self.routers[station as usize].on_timer(now, &mut self.out);
                 self.carry(now, StationId(station), events);
             }
@@ -265,7 +263,8 @@ impl<P: Copy> Mesh<P> {
             self.number += 1;
             self.messages.insert(self.number, message);
             let envelope = Envelope::Control { number: self.number, to_all: to.is_none() };
-            let traffic = Traffic { bytes: bytes as u32, category: AccessCategory::Voice, flow: u32::MAX };
+            let (category, ecn) = (AccessCategory::Voice, Ecn::NotEct);
+            let traffic = Traffic { bytes: bytes as u32, category, flow: u32::MAX, ecn };
             let to = to.map_or(StationId::BROADCAST, StationId);
             self.medium.send(now, envelope, (at, to), traffic, events);
         }
@@ -296,7 +295,10 @@ impl<P: Copy> Mesh<P> {
             if brought.is_empty() && lost.is_empty() {
                 break;
             }
-            for Delivered { packet, from, at } in brought.drain(..) {
+            for Delivered { mut packet, from, at, marked } in brought.drain(..) {
+                if let (Envelope::Data(datagram), true) = (&mut packet, marked) {
+                    datagram.packet.traffic.ecn = Ecn::Ce;
+                }
                 self.arrived(now, packet, (from, at), events);
             }
             for dropped in lost.drain(..) {
@@ -341,6 +343,7 @@ impl<P: Copy> Mesh<P> {
                         packet: datagram.packet.packet,
                         from: StationId(datagram.source),
                         at,
+                        marked: datagram.packet.traffic.ecn == Ecn::Ce,
                     });
                     return;
                 }

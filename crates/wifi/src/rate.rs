@@ -19,6 +19,8 @@ pub struct Choice {
     pub mode: Mode,
     /// It is sent to learn: one MPDU is enough, an A-MPDU too much.
     pub probe: bool,
+    /// It is announced by an RTS, however short it is.
+    pub announced: bool,
 }
 
 /// Which algorithm.
@@ -75,7 +77,7 @@ impl RateControl {
             Self::Arf(arf) => arf.mode(),
             Self::Ideal(ideal) => ideal.mode(),
         };
-        Choice { mode, probe: false }
+        Choice { mode, probe: false, announced: false }
     }
     /// After a transmission: of `attempts` MPDUs in it (one, or those of an A-MPDU) so many were acknowledged. ARF takes it for a success if half were.
     pub fn report(&mut self, mode: Mode, attempts: u32, successes: u32) {

@@ -1,10 +1,13 @@
 //! Any stations, any roles, any traffic: every packet is accounted for, none arrives twice or where it should not.
 
-use des::EventQueue;
+use des::{Ecn, EventQueue};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use units::{BitRate, Time};
-use wifi::mac::{Aggregation, Budget, ClientSpec, DriverSpec, DropPolicy, FairSpec, MacConfig, Scheduling, StationId};
+use wifi::mac::{
+    AccessPointSpec, Aggregation, Budget, ClientSpec, DriverSpec, DropPolicy, FairSpec, MacConfig, Scheduling,
+    StationId,
+};
 use wifi::medium::{Medium, Role, StationSpec, Traffic, WireSpec};
 use wifi::mobility::{Area, Mobility, RandomWaypoint, Start};
 use wifi::phy::{AccessCategory, Settings, Standard};
@@ -101,10 +104,10 @@ impl Field {
                 let mobility = Mobility::random_waypoint(self.seed, station as u32, area, &walk).unwrap();
                 let role = match self.access_points {
                     0 => Role::AdHoc,
-                    points if station < points => Role::AccessPoint,
+                    points if station < points => Role::AccessPoint(AccessPointSpec::default()),
                     _ => Role::Client(ClientSpec { listen_interval: self.listen, ..ClientSpec::default() }),
                 };
-                let driver = self.driver.filter(|_| role != Role::AccessPoint);
+                let driver = self.driver.filter(|_| !matches!(role, Role::AccessPoint(_)));
                 StationSpec { radio: Radio::default(), role, driver, ..StationSpec::new(mobility, mac.clone()) }
             })
             .collect();
@@ -151,7 +154,7 @@ proptest! {
                 }
                 let from = from % total;
                 let to = if to >= total || to == from { StationId::BROADCAST } else { StationId(to as u32) };
-                let traffic = Traffic { bytes: 40 + 1_460 * (sent.len() as u32 % 2), category: AccessCategory::ALL[category], flow: flow as u32 };
+                let traffic = Traffic { bytes: 40 + 1_460 * (sent.len() as u32 % 2), category: AccessCategory::ALL[category], flow: flow as u32, ecn: Ecn::default() };
                 medium.send(due, sent.len() as u32, (StationId(from as u32), to), traffic, &mut events);
                 sent.push((StationId(from as u32), to));
             } else if let Some(event) = events.pop() {

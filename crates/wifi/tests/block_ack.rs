@@ -1,6 +1,6 @@
 //! Two stations and a channel that loses what it likes: packets arrive in order and once, whatever is lost.
 
-use des::RandomStream;
+use des::{Ecn, RandomStream};
 use proptest::prelude::*;
 use units::Time;
 use wifi::mac::{Aggregation, Kind, MacConfig, Offer, Output, PacketId, Ppdu, Reason, Station, StationId};
@@ -54,7 +54,7 @@ impl Pair {
         for (packet, bytes) in lengths.iter().enumerate() {
             let category = AccessCategory::BestEffort;
             let packet = PacketId(packet as u32);
-            let offer = Offer { packet, to: StationId(1), bytes: *bytes, category, flow: 0 };
+            let offer = Offer { packet, to: StationId(1), bytes: *bytes, category, flow: 0, ecn: Ecn::default() };
             self.stations[0].enqueue(now, &offer, &mut out);
         }
         loop {

@@ -2,7 +2,7 @@
 
 mod harness;
 
-use des::EventQueue;
+use des::{Ecn, EventQueue};
 use harness::{area, best_effort, free_space, rest};
 use units::{BitRate, Time};
 use wifi::mac::{Budget, Driver, DriverSpec, DropPolicy, MacConfig, Move, Offer, PacketId, Scheduling, StationId};
@@ -23,7 +23,7 @@ const SPEC: DriverSpec = DriverSpec {
 
 fn downward(packet: u32) -> Offer {
     let (to, category) = (StationId(1), AccessCategory::BestEffort);
-    Offer { packet: PacketId(packet), to, bytes: 1_500, category, flow: 0 }
+    Offer { packet: PacketId(packet), to, bytes: 1_500, category, flow: 0, ecn: Ecn::default() }
 }
 
 /// Runs a driver by itself until it rests, and says when what happened: ('d', packet) went down, ('u', packet) up.
@@ -36,13 +36,14 @@ fn run(driver: &mut Driver) -> Vec<(u64, char, u32)> {
             Move::Down(item) => (now.as_us(), 'd', item.packet.0),
             Move::Up(packet) => (now.as_us(), 'u', packet.0),
             Move::Drop(packet) => (now.as_us(), 'x', packet.0),
+            Move::Mark(packet) => (now.as_us(), 'm', packet.0),
         }));
     }
     log
 }
 
 fn loaded(scheduling: Scheduling, send: u32, receive: u32) -> Driver {
-    let mut driver = Driver::new(DriverSpec { scheduling, ..SPEC }, 100, DropPolicy::Tail);
+    let mut driver = Driver::new(DriverSpec { scheduling, ..SPEC }, 100, DropPolicy::Tail, None);
     let mut moves = Vec::new();
     for packet in 0..send {
         driver.enqueue(Time::ZERO, downward(packet), &mut moves);
@@ -62,42 +63,34 @@ fn a_round_sends_up_to_max_frames_when_nothing_comes_in() {
 }
 
 #[test]
-fn receive_first_sends_one_frame_in_a_round_that_has_received() {
-    let log = run(&mut loaded(Scheduling::ReceiveFirst, 3, 4));
-    let expected = [
-        (110, 'u', 100),
-        (210, 'u', 101),
-        (310, 'u', 102),
-        (410, 'd', 0),
-        // The next round receives what the bound has left, and sends one; the third receives nothing.
-        (520, 'u', 103),
-        (620, 'd', 1),
-        (730, 'd', 2),
+fn rounds_that_have_received_send_by_the_levels_of_both_queues() {
+    // The first round receives as many as it may and sends the minimum, as one waits; the second receives that one.
+    let begin = [(110, 'u', 100), (210, 'u', 101), (310, 'u', 102), (410, 'd', 0), (520, 'u', 103), (620, 'd', 1)];
+    // Receive first: it has received, so one goes; the third round receives nothing. Queue level: none waits any more, so half of four go.
+    let cases = [
+        (Scheduling::ReceiveFirst, 3, vec![(730, 'd', 2)]),
+        (Scheduling::QueueLevel, 4, vec![(720, 'd', 2), (830, 'd', 3)]),
     ];
-    assert_eq!(log, expected);
+    for (scheduling, frames, rest) in cases {
+        let log = run(&mut loaded(scheduling, frames, 4));
+        assert_eq!(log, [&begin[..], &rest].concat(), "{scheduling:?}");
+    }
 }
 
 #[test]
-fn queue_level_sends_half_when_nothing_received_waits_any_more() {
-    let log = run(&mut loaded(Scheduling::QueueLevel, 4, 4));
-    let expected = [
-        (110, 'u', 100),
-        (210, 'u', 101),
-        (310, 'u', 102),
-        // One waits: the minimum.
-        (410, 'd', 0),
-        (520, 'u', 103),
-        // None waits: half of four.
-        (620, 'd', 1),
-        (720, 'd', 2),
-        (830, 'd', 3),
-    ];
-    assert_eq!(log, expected);
+fn a_driver_marks_what_finds_its_queue_longer_than_its_threshold() {
+    let mut driver = Driver::new(SPEC, 4, DropPolicy::Tail, Some(2));
+    let mut moves = Vec::new();
+    for packet in 0..5 {
+        let ecn = if packet == 2 { Ecn::NotEct } else { Ecn::Ect };
+        driver.enqueue(Time::ZERO, Offer { ecn, ..downward(packet) }, &mut moves);
+    }
+    assert_eq!(moves, [Move::Mark(PacketId(3)), Move::Drop(PacketId(4))]);
 }
 
 #[test]
 fn the_chip_takes_as_many_as_it_holds() {
-    let mut driver = Driver::new(DriverSpec { chip: 2, ..SPEC }, 3, DropPolicy::Tail);
+    let mut driver = Driver::new(DriverSpec { chip: 2, ..SPEC }, 3, DropPolicy::Tail, None);
     let mut moves = Vec::new();
     for packet in 0..5 {
         driver.enqueue(Time::ZERO, downward(packet), &mut moves);
@@ -116,7 +109,7 @@ fn the_chip_takes_as_many_as_it_holds() {
 #[test]
 fn a_budget_of_bytes_or_of_time_leaves_packets_with_the_host() {
     let given = |budget, rate| {
-        let mut driver = Driver::new(DriverSpec { budget, max_frames: 100, ..SPEC }, 100, DropPolicy::Tail);
+        let mut driver = Driver::new(DriverSpec { budget, max_frames: 100, ..SPEC }, 100, DropPolicy::Tail, None);
         let mut moves = Vec::new();
         driver.enqueue(Time::ZERO, downward(0), &mut moves);
         run(&mut driver);
@@ -182,7 +175,7 @@ fn on_the_air_receive_first_starves_the_sender_and_queue_level_feeds_it() {
 
 #[test]
 fn a_chip_has_room_for_so_many_received_frames() {
-    let mut driver = Driver::new(DriverSpec { rx_queue: 3, ..SPEC }, 10, DropPolicy::Tail);
+    let mut driver = Driver::new(DriverSpec { rx_queue: 3, ..SPEC }, 10, DropPolicy::Tail, None);
     assert_eq!(driver.room_for(0b1101_1000), 0b0101_1000, "the first three");
     driver.received(Time::ZERO, PacketId(0));
     driver.received(Time::ZERO, PacketId(1));

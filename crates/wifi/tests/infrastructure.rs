@@ -2,7 +2,7 @@
 
 mod harness;
 
-use harness::{PACKET, Run, area, free_space, rest};
+use harness::{PACKET, Run, access_point, area, free_space, rest};
 use units::{BitRate, Bytes, Time};
 use wifi::bianchi::{Backoff, Exchange};
 use wifi::energy::RadioState;
@@ -27,11 +27,8 @@ fn client() -> Role {
 
 #[test]
 fn a_client_joins_the_stronger_access_point_in_four_frames() {
-    let specs = [
-        spec(Role::AccessPoint, rest(0.0, 0.0)),
-        spec(Role::AccessPoint, rest(30.0, 0.0)),
-        spec(client(), rest(20.0, 0.0)),
-    ];
+    let specs =
+        [spec(access_point(), rest(0.0, 0.0)), spec(access_point(), rest(30.0, 0.0)), spec(client(), rest(20.0, 0.0))];
     let mut run = Run::new(&specs);
     run.until(Time::from_secs(1), |_, _| {});
     let [(when, StationId(2), Some(StationId(1)))] = run.moves[..] else { panic!("{:?}", run.moves) };
@@ -49,8 +46,7 @@ fn a_client_joins_the_stronger_access_point_in_four_frames() {
 
 #[test]
 fn traffic_between_clients_goes_twice_through_the_air() {
-    let specs =
-        [spec(Role::AccessPoint, rest(0.0, 0.0)), spec(client(), rest(3.0, 0.0)), spec(client(), rest(-3.0, 0.0))];
+    let specs = [spec(access_point(), rest(0.0, 0.0)), spec(client(), rest(3.0, 0.0)), spec(client(), rest(-3.0, 0.0))];
     let mut run = Run::new(&specs);
     run.until(Time::from_secs(1), |_, _| {});
     let seconds = 10;
@@ -82,8 +78,8 @@ fn traffic_follows_a_client_from_one_access_point_to_the_other() {
     let roam_below = free_space().threshold_for(70.0, &Radio::default(), &Radio::default()).unwrap();
     let roaming = Role::Client(ClientSpec { roam_below, hysteresis_db: 3.0, ..ClientSpec::default() });
     let specs = [
-        spec(Role::AccessPoint, rest(0.0, 0.0)),
-        spec(Role::AccessPoint, rest(200.0, 0.0)),
+        spec(access_point(), rest(0.0, 0.0)),
+        spec(access_point(), rest(200.0, 0.0)),
         spec(roaming, walk),
         spec(client(), rest(5.0, 5.0)),
     ];
@@ -117,7 +113,7 @@ fn a_client_that_loses_its_access_point_finds_it_again() {
     let radio = Radio { sensitivity: deaf, cca_signal: deaf, cca_energy: Dbm(0.0), ..Radio::default() };
     let walk = "$node_(0) set X_ 5080.0\n$node_(0) set Y_ 5000.0\n$node_(0) set Z_ 0.0\n$ns_ at 1.0 \"$node_(0) setdest 5120.0 5000.0 10.0\"\n$ns_ at 6.0 \"$node_(0) setdest 5080.0 5000.0 10.0\"\n";
     let walk = read_setdest(walk, 1, &area()).unwrap().remove(0);
-    let mut specs = [spec(Role::AccessPoint, rest(0.0, 0.0)), spec(client(), walk)];
+    let mut specs = [spec(access_point(), rest(0.0, 0.0)), spec(client(), walk)];
     for spec in &mut specs {
         spec.radio = radio;
     }
@@ -138,7 +134,7 @@ fn a_client_that_dozes_saves_its_radio_and_gets_its_packets_at_beacons() {
     for listen in [1, 5] {
         let saving = Role::Client(ClientSpec { listen_interval: Some(listen), ..ClientSpec::default() });
         let specs =
-            [spec(Role::AccessPoint, rest(0.0, 0.0)), spec(saving, rest(3.0, 0.0)), spec(client(), rest(-3.0, 0.0))];
+            [spec(access_point(), rest(0.0, 0.0)), spec(saving, rest(3.0, 0.0)), spec(client(), rest(-3.0, 0.0))];
         let mut run = Run::new(&specs);
         // A packet every 1.7 s.
         let interval = Time::from_ms(1_700);

@@ -1,6 +1,6 @@
 //! Routers over the simulated MAC and air: chains, moving nodes, and what single hops cannot do.
 
-use des::{EventQueue, RandomStream};
+use des::{Ecn, EventQueue, RandomStream};
 use units::{BitRate, Time};
 use wifi::mac::{MacConfig, Reason, StationId};
 use wifi::medium::{Medium, StationSpec, Traffic};
@@ -58,7 +58,7 @@ impl Net {
         Self::new((0..stations).map(place).collect(), &area, kind, 3)
     }
     fn send(&mut self, packet: u32, from: u32, to: u32) {
-        let traffic = Traffic { bytes: 1000, category: AccessCategory::BestEffort, flow: 0 };
+        let traffic = Traffic { bytes: 1000, category: AccessCategory::BestEffort, flow: 0, ecn: Ecn::default() };
         self.mesh.send(self.now, packet, (StationId(from), StationId(to)), traffic, &mut self.events);
         self.collect();
     }

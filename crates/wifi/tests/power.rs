@@ -2,7 +2,7 @@
 
 mod harness;
 
-use harness::{PACKET, Run, best_effort, rest};
+use harness::{Run, access_point, rest};
 use units::Time;
 use wifi::energy::RadioState;
 use wifi::mac::{ClientSpec, MacConfig, Reason, StationId};
@@ -110,8 +110,7 @@ fn a_sender_that_is_switched_off_loses_its_queue() {
 #[test]
 fn a_client_that_is_off_is_gone_and_joins_anew() {
     let client = || Role::Client(ClientSpec::default());
-    let specs =
-        [spec(Role::AccessPoint, rest(0.0, 0.0)), spec(client(), rest(3.0, 0.0)), spec(client(), rest(-3.0, 0.0))];
+    let specs = [spec(access_point(), rest(0.0, 0.0)), spec(client(), rest(3.0, 0.0)), spec(client(), rest(-3.0, 0.0))];
     let mut run = Run::new(&specs);
     let (off, on) = (ms(2_000), ms(5_000));
     run.steadily(2, 1, ms(1_000), ms(10), off);
@@ -139,16 +138,4 @@ fn a_client_that_is_off_is_gone_and_joins_anew() {
     // The access point had forgotten it from its return to its joining, with all that waited for it.
     let unreachable = run.dropped.iter().filter(|(_, dropped)| dropped.reason == Reason::Unreachable).count();
     assert_eq!(unreachable, waiting + 100 - after);
-}
-
-/// An access point stays on: its clients would have to be told.
-#[test]
-fn an_access_point_is_not_switched_off() {
-    let mut run = Run::new(&[spec(Role::AccessPoint, rest(0.0, 0.0))]);
-    run.power(ms(1), 0, false);
-    assert!(run.medium.is_on(StationId(0)));
-    let traffic = best_effort(PACKET, 0);
-    run.medium.send(ms(1), 0, (StationId(0), StationId::BROADCAST), traffic, &mut run.events);
-    run.until(ms(10), |_, _| {});
-    assert_eq!(run.medium.ledger().broadcast, 1);
 }

@@ -2,7 +2,7 @@
 
 mod harness;
 
-use des::EventQueue;
+use des::{Ecn, EventQueue};
 use harness::{Saturation, area, free_space, rest};
 use units::{BitRate, Time};
 use wifi::mac::{Aggregation, DropPolicy, FairSpec, MacConfig, Reason, StationId};
@@ -36,7 +36,7 @@ type Loss = (u32, Reason);
 fn burst(medium: &mut Medium<u32>, count: u32) -> (Vec<Arrival>, Vec<Loss>) {
     let mut events = EventQueue::new();
     for packet in 0..count {
-        let traffic = Traffic { bytes: PACKET, category: AccessCategory::BestEffort, flow: 0 };
+        let traffic = Traffic { bytes: PACKET, category: AccessCategory::BestEffort, flow: 0, ecn: Ecn::default() };
         medium.send(Time::ZERO, packet, FLOW, traffic, &mut events);
     }
     let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ fn categories(mac: &MacConfig, categories: &[AccessCategory]) -> Vec<u64> {
     let refill = |medium: &mut Medium<u32>, now, events: &mut EventQueue| {
         for (index, category) in categories.iter().enumerate() {
             while medium.station(StationId(0)).queue(*category).len() < 100 {
-                let traffic = Traffic { bytes: PACKET, category: *category, flow: 0 };
+                let traffic = Traffic { bytes: PACKET, category: *category, flow: 0, ecn: Ecn::default() };
                 medium.send(now, index as u32, FLOW, traffic, events);
             }
         }
@@ -176,33 +176,61 @@ fn fair_queueing_shares_the_time_on_the_air_where_a_fifo_shares_packets() {
 #[test]
 fn codel_keeps_a_standing_queue_short() {
     let mac = |drop_policy| MacConfig { drop_policy, queue_limit: 1_000, ..ofdm(6) };
-    let run = |drop_policy| {
+    let run = |drop_policy, ecn| {
         let specs = [0.0, 3.0].map(|x| StationSpec::new(rest(x, 0.0), mac(drop_policy)));
         let (mut medium, mut events) =
             (Medium::<Time>::new(&specs, &area(), free_space(), 1).unwrap(), EventQueue::new());
         // 8 Mbit/s on a channel that carries 5.3.
-        let (mut next, mut longest) = (Time::ZERO, Time::ZERO);
+        let (mut next, mut longest, mut told) = (Time::ZERO, Time::ZERO, 0);
         let half = Time::from_secs(10);
         while next < half * 2 {
-            let traffic = Traffic { bytes: PACKET, category: AccessCategory::BestEffort, flow: 0 };
+            let traffic = Traffic { bytes: PACKET, category: AccessCategory::BestEffort, flow: 0, ecn };
             medium.send(next, next, FLOW, traffic, &mut events);
             next += Time::from_us(1_500);
             while events.next_time().is_some_and(|at| at <= next)
                 && let Some(event) = events.pop()
             {
                 medium.on_event(&event, &mut events);
-                for delivered in medium.take_delivered().filter(|_| event.time() > half) {
-                    longest = longest.max(event.time().saturating_sub(delivered.packet));
+                for delivered in medium.take_delivered() {
+                    told += u64::from(delivered.marked);
+                    if event.time() > half {
+                        longest = longest.max(event.time().saturating_sub(delivered.packet));
+                    }
                 }
             }
         }
         medium.ledger().check().unwrap();
-        (longest, medium.ledger().dropped[Reason::Delay as usize])
+        let marks = medium.marks(StationId(0));
+        assert!(told <= marks && marks - told <= 64, "{told} of {marks} have arrived");
+        (longest, medium.ledger().dropped[Reason::Delay as usize], marks)
     };
-    let (by_codel, dropped) = run(DropPolicy::Fair(FairSpec::default()));
-    let (by_fifo, _) = run(DropPolicy::Tail);
+    let codel = DropPolicy::Fair(FairSpec::default());
+    let (by_codel, dropped, none) = run(codel, Ecn::NotEct);
+    let (by_fifo, ..) = run(DropPolicy::Tail, Ecn::Ect);
     // A FIFO of 1000 packets of 2.2 ms; CoDel needs a while against what does not give way, and then drops a third.
     assert!(by_fifo > Time::from_ms(2_000), "{by_fifo}");
     assert!(by_codel < by_fifo / 2, "{by_codel} with CoDel, {by_fifo} without");
-    assert!(dropped > 1_000, "{dropped}");
+    assert!(dropped > 1_000 && none == 0, "{dropped}, {none} marked");
+    // What can be marked is not dropped; what then does not give way fills the queue.
+    let (by_marks, dropped, marks) = run(codel, Ecn::Ect);
+    assert!(dropped == 0 && marks > 1_000 && by_marks > by_codel, "{by_marks}, {dropped} dropped, {marks} marked");
+}
+
+#[test]
+fn a_queue_marks_what_finds_it_longer_than_its_threshold() {
+    let mac = MacConfig { queue_limit: 10, mark_above: Some(4), ..ofdm(54) };
+    let (mut medium, mut events) = (pair(&mac), EventQueue::new());
+    for packet in 0..12 {
+        let ecn = if packet % 2 == 0 { Ecn::Ect } else { Ecn::NotEct };
+        let traffic = Traffic { bytes: PACKET, category: AccessCategory::BestEffort, flow: 0, ecn };
+        medium.send(Time::ZERO, packet, FLOW, traffic, &mut events);
+    }
+    let mut arrived = Vec::new();
+    while let Some(event) = events.pop() {
+        medium.on_event(&event, &mut events);
+        arrived.extend(medium.take_delivered().map(|delivered| (delivered.packet, delivered.marked)));
+    }
+    let expected: Vec<(u32, bool)> = (0..10).map(|packet| (packet, [4, 6, 8].contains(&packet))).collect();
+    assert_eq!((arrived, medium.marks(StationId(0))), (expected, 3));
+    assert_eq!(medium.take_dropped().map(|dropped| dropped.packet).collect::<Vec<_>>(), [10, 11]);
 }

@@ -3,7 +3,7 @@
 use des::RandomStream;
 use units::{BitRate, Time};
 use wifi::phy::{ErrorModel, ErrorTable, Guard, Mode, Settings, Standard, Width};
-use wifi::rate::{Arf, RateControl, RateSpec};
+use wifi::rate::{Arf, Choice, RateControl, RateSpec};
 
 fn b() -> Vec<Mode> {
     Settings::new(Standard::B).modes().collect()
@@ -85,11 +85,16 @@ fn cost(settings: &Settings, mode: Mode) -> f64 {
     exchange.as_secs_f64() + timing.slot.as_secs_f64() * f64::from(timing.cw_min) / 2.0
 }
 
+/// A rate control towards a station like its own.
+fn rate_control(spec: RateSpec, settings: &Settings) -> RateControl {
+    let table = ErrorTable::of(ErrorModel::Nist);
+    RateControl::new(spec, settings, settings, table, RandomStream::new(4, "wifi/minstrel", 0))
+}
+
 /// Frames got through per second over `seconds`, one after the other, each transmitted up to seven times; from `from` on they count.
 fn run(settings: &Settings, spec: RateSpec, from: f64, seconds: f64, channel: impl Fn(f64, Mode) -> f64) -> f64 {
     let mut random = RandomStream::new(9, "test/channel", 0);
-    let table = ErrorTable::of(ErrorModel::Nist);
-    let mut control = RateControl::new(spec, settings, settings, table, RandomStream::new(4, "wifi/minstrel", 0));
+    let mut control = rate_control(spec, settings);
     let (mut now, mut arrived) = (0.0, 0_u32);
     while now < seconds {
         for transmission in 0..7 {
@@ -168,9 +173,7 @@ fn minstrel_follows_a_channel_that_changes() {
 #[test]
 fn minstrel_sends_probes_alone_and_seldom() {
     let settings = Settings::new(Standard::N5);
-    let table = ErrorTable::of(ErrorModel::Nist);
-    let mut control =
-        RateControl::new(RateSpec::Minstrel, &settings, &settings, table, RandomStream::new(4, "wifi/minstrel", 0));
+    let mut control = rate_control(RateSpec::Minstrel, &settings);
     let mut probes = 0;
     for ms in 0..1_000 {
         let choice = control.select(Time::from_ms(ms), 0);
@@ -186,12 +189,35 @@ fn minstrel_sends_probes_alone_and_seldom() {
     assert_eq!(control.select(Time::from_secs(1), 40).mode.rate(), BitRate::from_bps(6_500_000));
 }
 
+/// The first stage of the chain goes as it is, all that follow behind an RTS, a sample that fails included.
+#[test]
+fn minstrel_announces_all_but_the_first_mode() {
+    let settings = Settings::new(Standard::N5);
+    let mut control = rate_control(RateSpec::Minstrel, &settings);
+    let (mut samples, mut now) = (0, Time::ZERO);
+    for _ in 0..1_000 {
+        now += Time::from_ms(1);
+        let chain: Vec<Choice> = (0..12).map(|transmission| control.select(now, transmission)).collect();
+        let first = chain.iter().take_while(|choice| choice.mode == chain[0].mode).count();
+        let plain = chain.iter().take_while(|choice| !choice.announced).count();
+        assert!(chain[plain..].iter().all(|choice| choice.announced));
+        // The next stage may have the same mode.
+        assert!(if chain[0].probe { plain == 1 } else { (1..=first).contains(&plain) }, "{chain:?}");
+        samples += u32::from(chain[0].probe);
+        control.report(chain[0].mode, 1, u32::from(chain[0].mode.rate() <= BitRate::from_mbps(26)));
+    }
+    assert!(samples > 20, "{samples}");
+    // Others announce nothing of their own accord.
+    for spec in [RateSpec::Fixed(settings.slowest()), RateSpec::Arf, RateSpec::Aarf, RateSpec::Ideal] {
+        let mut control = rate_control(spec, &settings);
+        assert!((0..9).all(|transmission| !control.select(now, transmission).announced));
+    }
+}
+
 #[test]
 fn ideal_has_the_greatest_goodput_at_every_ratio() {
     let settings = Settings { streams: 2, ..Settings::new(Standard::N5) };
-    let table = ErrorTable::of(ErrorModel::Nist);
-    let mut control =
-        RateControl::new(RateSpec::Ideal, &settings, &settings, table, RandomStream::new(4, "wifi/minstrel", 0));
+    let mut control = rate_control(RateSpec::Ideal, &settings);
     assert_eq!(control.select(Time::ZERO, 0).mode.rate(), BitRate::from_bps(6_500_000));
     let mut modes = Vec::new();
     for step in 0..120 {

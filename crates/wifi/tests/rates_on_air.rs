@@ -25,6 +25,23 @@ fn rate(settings: Settings, spec: RateSpec, distance: f64) -> f64 {
     (saturation.packets() - before) as f64 / 3.0
 }
 
+/// Frames that collide are sent again behind an RTS; how many collide is Bianchi's affair, and most of them get through the second time.
+#[test]
+fn minstrel_announces_what_has_collided() {
+    let settings = Settings::new(Standard::A);
+    let fixed = MacConfig::new(settings, settings.modes().last().unwrap());
+    for (rate, announces) in [(fixed.rate, false), (RateSpec::Minstrel, true)] {
+        let mut saturation = Saturation::star(5, &MacConfig { rate, ..fixed.clone() }, 1_500, 1);
+        saturation.run(Time::ZERO, Time::from_secs(2));
+        for sender in 1..=5 {
+            let counters = saturation.medium.station(StationId(sender)).counters();
+            assert_eq!(counters.rts > 0, announces, "{rate:?}: {counters:?}");
+            // A frame is announced from the stage after the first attempts in the best mode on, seven at most of a frame in all.
+            assert!(counters.rts < counters.retries, "{rate:?}: {counters:?}");
+        }
+    }
+}
+
 #[test]
 fn rate_control_comes_near_the_best_fixed_rate() {
     for standard in [Standard::A, Standard::N5] {

@@ -3,7 +3,7 @@
 mod harness;
 
 use des::EventQueue;
-use harness::{area, best_effort, free_space, rest};
+use harness::{access_point, area, best_effort, free_space, rest};
 use tcp::control::ControlKind;
 use tcp::{Config, Endpoint, Output, Recovery, Segment};
 use units::{BitRate, Bytes, Time};
@@ -178,8 +178,8 @@ fn a_flow_goes_on_after_a_hand_over() {
     let roaming = Role::Client(ClientSpec { roam_below, hysteresis_db: 3.0, ..ClientSpec::default() });
     let spec = |role, mobility| StationSpec { role, ..StationSpec::new(mobility, mac.clone()) };
     let specs = [
-        spec(Role::AccessPoint, rest(0.0, 0.0)),
-        spec(Role::AccessPoint, rest(200.0, 0.0)),
+        spec(access_point(), rest(0.0, 0.0)),
+        spec(access_point(), rest(200.0, 0.0)),
         spec(roaming, walk),
         spec(Role::Client(ClientSpec::default()), rest(5.0, 5.0)),
     ];

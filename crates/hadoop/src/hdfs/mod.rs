@@ -20,6 +20,7 @@ use crate::rpc::{self, Server, ServerConfig};
 use datanode::{DataNode, Replica};
 use des::RandomStream;
 use namenode::NameNode;
+pub use pipeline::PipelineState;
 use pipeline::{Pipeline, PipelineId};
 use read::Read;
 use std::collections::BTreeMap;

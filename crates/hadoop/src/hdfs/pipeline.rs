@@ -11,6 +11,8 @@
 
 mod end;
 
+pub use end::PipelineState;
+
 use super::datanode::Replica;
 use super::namenode::Copy;
 use super::wire::{self, Kind};

@@ -50,7 +50,7 @@ pub(super) struct Write {
     /// Appends whose room has not been reported.
     owed: u32,
     closing: bool,
-    pipeline: Option<PipelineId>,
+    pub pipeline: Option<PipelineId>,
     /// DataNodes that have failed this stream; no later block of it goes to them (`dfs.client.write.exclude.nodes.cache.expiry.interval.millis`
     /// is 10 minutes, longer than most streams live).
     pub excluded: Vec<NodeId>,

@@ -35,6 +35,9 @@ pub(crate) struct JobFiles {
     /// Files that are in HDFS, and the one that is on its way there.
     stored: usize,
     upload: Option<FileId>,
+    /// How often storing one has failed, and how long it has been tried.
+    failed: u32,
+    since: Time,
     /// What a node fetches.
     blocks: Vec<BlockId>,
     nodes: Vec<Localised>,
@@ -70,6 +73,8 @@ impl JobFiles {
             sampling: None,
             stored: 0,
             upload: None,
+            failed: 0,
+            since: Time::MAX,
             blocks: Vec::new(),
             nodes: (0..nodes).map(|_| Localised::No).collect(),
             due: VecDeque::new(),
@@ -114,6 +119,7 @@ impl MapReduce {
             let tag = control(kind::STAGE, u64::from(job.0));
             let write = hdfs.create(ctx, client, hdfs.config().block_size, replication, tag);
             files.upload = hdfs.file_of(write);
+            files.since = files.since.min(ctx.now);
             hdfs.append(ctx, write, bytes);
         }
     }
@@ -288,12 +294,44 @@ impl MapReduce {
         let files = &mut self.files[job.0 as usize];
         let Some(file) = files.upload.take() else { return };
         if !closed {
+            files.failed += 1;
             return ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(job.0)));
         }
         if fetched {
             files.blocks.extend(&hdfs.namespace().file(file).blocks);
         }
         files.stored += 1;
+        (files.failed, files.since) = (0, Time::MAX);
         self.bring(ctx, hdfs, job);
+    }
+
+    /// What a job's client waits for before it submits the job, and since when; none if it does not.
+    pub(super) fn client_waits(&self, hdfs: &Hdfs, job: JobId) -> Option<(String, Time)> {
+        let files = &self.files[job.0 as usize];
+        let since = self.jobs[job.0 as usize].spec.submit;
+        if files.sampling.is_some() {
+            return Some(("its client's sample of the input".to_owned(), since));
+        }
+        let uploads = self.uploads(job);
+        if files.stored >= uploads.len() {
+            return None;
+        }
+        let tried = match files.failed {
+            0 => String::new(),
+            1 => ", which has failed once".to_owned(),
+            failed => format!(", which has failed {failed} times"),
+        };
+        let what = format!("its client to store file {} of {} in HDFS{tried}", files.stored + 1, uploads.len());
+        let Some(file) = files.upload else { return Some((what, files.since.min(since))) };
+        let Some(pipeline) = hdfs.pipeline_of(file) else {
+            let workers = 1..files.nodes.len() as u32;
+            let alive = workers.clone().filter(|node| hdfs.is_alive(NodeId(*node))).count();
+            let what = format!("{what}: the NameNode, to which {alive} of {} DataNodes are alive", workers.len());
+            return Some((what, files.since));
+        };
+        let nodes: Vec<String> = pipeline.nodes.iter().map(|node| super::stall::name(*node)).collect();
+        let stuck = super::stall::name(pipeline.stuck);
+        let ready = if pipeline.ready { "" } else { " to be set up" };
+        Some((format!("{what}: a pipeline over {}{ready}, {stuck} having to answer", nodes.join(", ")), pipeline.since))
     }
 }

@@ -1,8 +1,9 @@
 //! Jobs that get nowhere: how far they have come as their masters know, and who waits for what.
 
-use super::MapReduce;
+use super::{JobId, MapReduce};
 use crate::context::Context;
 use crate::effect::NodeId;
+use crate::hdfs::Hdfs;
 use crate::record::{TaskKind, Waiting};
 use crate::rpc::Silent;
 use std::fmt;
@@ -25,7 +26,7 @@ impl fmt::Display for Wait {
     }
 }
 
-fn name(node: NodeId) -> String {
+pub(super) fn name(node: NodeId) -> String {
     if node.0 == 0 { "master".to_owned() } else { format!("worker-{}", node.0) }
 }
 
@@ -60,12 +61,15 @@ impl MapReduce {
     }
 
     /// What the jobs wait for that are submitted and not over.
-    pub(crate) fn waits(&self, now: Time, waits: &mut Vec<Wait>) {
-        for job in self.jobs.iter().filter(|job| job.spec.submit <= now && !job.is_over()) {
+    pub(crate) fn waits(&self, now: Time, hdfs: &Hdfs, waits: &mut Vec<Wait>) {
+        for (id, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.spec.submit <= now && !job.is_over()) {
             let who = format!("job {}", job.record.name);
             let Some(launch) = job.record.launch else {
-                let what = if job.record.master_start.is_some() { "its launch" } else { "its master" };
-                waits.push(Wait { who, what: what.to_owned(), since: job.spec.submit });
+                let (what, since) = self.client_waits(hdfs, JobId(id as u32)).unwrap_or_else(|| {
+                    let what = if job.record.master_start.is_some() { "its launch" } else { "its master" };
+                    (what.to_owned(), job.spec.submit)
+                });
+                waits.push(Wait { who, what, since });
                 continue;
             };
             for (kind, tasks, done) in [("maps", &job.maps, job.maps_done), ("reduces", &job.reduces, job.reduces_done)]

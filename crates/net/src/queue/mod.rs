@@ -24,24 +24,14 @@ pub use red::{Red, RedSpec};
 pub use shared::{SharedBuffer, SharedBufferSpec, SharedPort};
 pub use threshold::Threshold;
 
+pub use des::Ecn;
+
 use discipline::below;
 
 use crate::PacketId;
 use crate::packet::Transit;
 use std::fmt;
 use units::{BitRate, Bytes, Time};
-
-/// The ECN field of an IP header (RFC 3168, section 5). ECT(0) and ECT(1) mean the same here.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Ecn {
-    /// Its transport does not understand marks: it can only be dropped.
-    #[default]
-    NotEct,
-    /// Its transport understands marks.
-    Ect,
-    /// It has met congestion.
-    Ce,
-}
 
 /// What a queue knows of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

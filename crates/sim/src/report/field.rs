@@ -1,6 +1,7 @@
 //! The field on the page: courses as short as a picture needs them, frames by column.
 
 use super::from_run::{milliseconds, node_of};
+use super::place;
 use crate::results::RunResult;
 use crate::results::field::{Field, Frame, MOST_FRAMES, Station};
 use serde::Serialize;
@@ -85,21 +86,26 @@ fn station(of: &Station, tolerance: f64, result: &RunResult) -> StationData {
         at_ms: way.iter().map(|(at, ..)| milliseconds(*at)).collect(),
         x_mm: way.iter().map(|(_, x, _)| millimetres(*x)).collect(),
         y_mm: way.iter().map(|(.., y)| millimetres(*y)).collect(),
-        failed_ms: of.node.map_or_else(Vec::new, |node| failures(node, result)),
+        failed_ms: failures(of, result),
     }
 }
 
-/// When a node went down and came back, in turn: it is as the last event says.
-fn failures(node: u32, result: &RunResult) -> Vec<u64> {
+/// When a node or an access point went down and came back, in turn: it is as the last event says.
+fn failures(of: &Station, result: &RunResult) -> Vec<u64> {
+    let (down, up) = if of.node.is_some() { ("node-down", "node-up") } else { ("ap-down", "ap-up") };
     let mut out = Vec::new();
     let mut failed = false;
     for event in &result.events {
         let now = match event.kind.as_str() {
-            "node-down" => true,
-            "node-up" => false,
+            kind if kind == down => true,
+            kind if kind == up => false,
             _ => continue,
         };
-        if now != failed && node_of(event, result) == Some(node) {
+        let concerned = match of.node {
+            Some(node) => node_of(event, result) == Some(node),
+            None => place::words(&event.detail).next() == Some(of.name.as_str()),
+        };
+        if now != failed && concerned {
             out.push(milliseconds(event.at));
             failed = now;
         }

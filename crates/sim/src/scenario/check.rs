@@ -1,6 +1,6 @@
 //! What no single key shows: values that contradict each other.
 
-use super::network::{node_name, node_number};
+use super::network::{node_name, node_number, point_name, point_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
@@ -383,13 +383,23 @@ impl Check<'_> {
 
     /// A control that lives on marks, where no queue marks.
     fn marks(&mut self) {
-        let marked = self.scenario.network.queues().iter().any(|(_, queue, _)| queue.marks());
+        let network = &self.scenario.network;
+        let on_air = network.topology == TopologyKind::Wifi;
+        let marked = match &network.wifi {
+            Some(wifi) if on_air => wifi.queues().any(|(_, queue)| queue.marks()),
+            _ => network.queues().iter().any(|(_, queue, _)| queue.marks()),
+        };
         let tcp = &self.scenario.tcp;
         let of_nodes = tcp.node.iter().position(|part| part.control == Some(Control::Dctcp));
         let of_nodes = of_nodes.map(|i| format!("tcp.node.{i}.control"));
         let path = (tcp.control == Control::Dctcp).then(|| "tcp.control".to_owned()).or(of_nodes);
         if let (Some(path), false) = (path, marked) {
-            let help = "`network.queue = { kind = \"threshold\", mark-above = \"20 packets\" }`; without marks it would be `sack-reno`";
+            let queue = if on_air {
+                "network.wifi.queue = { mark-above = 20 }"
+            } else {
+                "network.queue = { kind = \"threshold\", mark-above = \"20 packets\" }"
+            };
+            let help = format!("`{queue}`; without marks it would be `sack-reno`");
             self.says(&path, "no queue marks packets, and dctcp lives on marks", help);
         }
     }
@@ -525,20 +535,29 @@ impl Check<'_> {
         }
     }
 
+    fn faulty_node(&mut self, path: &str, name: &str, fault: &Fault) {
+        let (workers, points) = (self.scenario.cluster.workers, self.scenario.network.points());
+        if point_number(name).is_some_and(|number| number < points) {
+            if fault.slow.is_some() {
+                self.says(&format!("{path}.slow"), "an access point has no cores that could be slow", "`down-for`");
+            }
+            return;
+        }
+        if node_number(name).is_none_or(|number| number > workers) {
+            let names: Vec<_> = (0..=workers).map(node_name).chain((0..points).map(point_name)).collect();
+            let span = self.tree.span_of(&format!("{path}.node")).clone();
+            let near = units::nearest(name, names.iter().map(String::as_str)).unwrap_or("master");
+            let points = if points > 0 { format!(", ap-1 to {}", point_name(points - 1)) } else { String::new() };
+            let help = format!("did you mean `{near}`? (master, worker-1 to worker-{workers}{points})");
+            self.problems.add_with_help(&span, format!("there is no node `{name}`"), help);
+        }
+    }
+
     fn fault(&mut self, path: &str, fault: &Fault) {
-        let workers = self.scenario.cluster.workers;
         match (&fault.node, &fault.link) {
             (Some(_), Some(_)) => self.says(path, "this fault names a node and a link", "one of the two"),
             (None, None) => self.says(path, "this fault names neither a node nor a link", "`node` or `link`"),
-            (Some(name), None) => {
-                if node_number(name).is_none_or(|number| number > workers) {
-                    let names: Vec<_> = (0..=workers).map(node_name).collect();
-                    let span = self.tree.span_of(&format!("{path}.node")).clone();
-                    let near = units::nearest(name, names.iter().map(String::as_str)).unwrap_or("master");
-                    let help = format!("did you mean `{near}`? (master, worker-1 to worker-{workers})");
-                    self.problems.add_with_help(&span, format!("there is no node `{name}`"), help);
-                }
-            }
+            (Some(name), None) => self.faulty_node(path, name, fault),
             (None, Some(name)) if self.problems.is_empty() => {
                 let topology = self.scenario.topology();
                 if Scenario::links(&topology, name).is_empty() {

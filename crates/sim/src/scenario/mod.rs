@@ -33,7 +33,10 @@ pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset
 pub use document::{reference, schema};
 pub use hadoop::{Hdfs, Job, MapReduce, Master, Scheduler, WorkloadKind};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
-pub use network::{Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number};
+pub use network::{
+    Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number, point_name,
+    point_number,
+};
 pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedKind};
 pub use problem::{Problem, ScenarioError, Source, Span};

@@ -5,7 +5,7 @@ use super::key::{Key, choice, section, wrong_kind};
 use super::problem::Problems;
 use super::queue::{Port, Queue, QueueLimit, SharedBuffer};
 use super::tree::{Tree, Value};
-use super::wifi::Wifi;
+use super::wifi::{Wifi, WifiMode};
 use serde_json::{Value as Json, json};
 use units::{BitRate, Bytes, Time};
 
@@ -238,6 +238,16 @@ pub fn node_name(number: u32) -> String {
     if number == 0 { "master".to_owned() } else { format!("worker-{number}") }
 }
 
+/// An access point's number from its name: "ap-1" is 0.
+pub fn point_number(name: &str) -> Option<u32> {
+    name.strip_prefix("ap-")?.parse::<u32>().ok()?.checked_sub(1)
+}
+
+/// An access point's name from its number.
+pub fn point_name(number: u32) -> String {
+    format!("ap-{}", number + 1)
+}
+
 /// The numbers of "worker-3" or "worker-3..worker-8".
 fn node_range(text: &str) -> Option<Vec<u32>> {
     match text.split_once("..") {
@@ -306,6 +316,11 @@ impl Key for Nodes {
 const NODE_WORDS: [&str; 5] = ["workers", "master", "all", "worker-1", "worker-1..worker-4"];
 
 impl Network {
+    /// How many access points there are.
+    pub fn points(&self) -> u32 {
+        let wifi = self.wifi.iter().filter(|wifi| wifi.mode == WifiMode::Infrastructure);
+        wifi.map(|wifi| wifi.access_point.len().max(1) as u32).sum()
+    }
     /// All queues with their paths, and the rate of a link that they are in front of.
     pub fn queues(&self) -> Vec<(String, &Queue, BitRate)> {
         let core_rate = self.core.rate.unwrap_or(self.rate);

@@ -11,7 +11,7 @@ section! {
     pub struct Fault {
         /// When.
         at: Time = Time::ZERO, MOMENTS;
-        /// The node that crashes, or becomes slow.
+        /// The node that crashes, or becomes slow; or the access point that is switched off: "ap-1" is the first.
         node: Option<String> = None;
         /// The link that goes down, both ways: "worker-3" for that node's, "rack-1 -- core" for one between switches; of a bond all members, or one: "worker-3 #2".
         link: Option<String> = None;

@@ -201,6 +201,9 @@ section! {
         propagation: Propagation = Propagation::default();
         /// Access points (infrastructure); left out, one in the middle of the area.
         access_point: Vec<AccessPoint> = Vec::new();
+        /// Silence after which an access point asks a client whether it is still there; without an answer within 3 s it lets go of it (hostapd:
+        /// `ap_max_inactivity`).
+        max_inactivity: Time = Time::from_secs(300), Time::from_secs(1)..=Time::from_secs(86_400);
         /// The wire between access points.
         wire: Wire = Wire::default();
         /// How packets find a node that is not in range (ad hoc).
@@ -233,6 +236,8 @@ section! {
         packets: u32 = 256, 1..=1_000_000;
         /// What is dropped when it is full (fifo).
         drop: WifiDrop = WifiDrop::Tail;
+        /// Packets in it with which one that comes and can be marked is (fifo): DCTCP's K; left out, none is. `fq-codel` marks where it would drop.
+        mark_above: Option<u32> = None, 1..=1_000_000;
     }
 }
 

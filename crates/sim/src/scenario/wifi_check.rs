@@ -4,12 +4,21 @@ use super::check::Check;
 use super::network::{node_name, node_number};
 use super::{
     ChannelWidth, Driver, FadingKind, MobilityKind, RateControlKind, RoutingKind, TopologyKind, Wifi, WifiMode,
-    WifiQueueKind, WifiStandard,
+    WifiQueue, WifiQueueKind, WifiStandard,
 };
 use units::{Distance, Quantity};
 use wifi::phy::{Guard, Mode, Preamble, Settings, Standard, Width};
 
 impl Wifi {
+    /// All transmit queues with their paths.
+    pub(super) fn queues(&self) -> impl Iterator<Item = (String, &WifiQueue)> {
+        let own = [("network.wifi.queue".to_owned(), &self.queue)];
+        let points = self.access_point.iter().enumerate();
+        let points = points.map(|(i, point)| (format!("network.wifi.access-point.{i}.queue"), point.queue.as_ref()));
+        let nodes = self.node.iter().enumerate();
+        let nodes = nodes.map(|(i, node)| (format!("network.wifi.node.{i}.queue"), node.queue.as_ref()));
+        own.into_iter().chain(points.chain(nodes).filter_map(|(path, queue)| Some((path, queue?))))
+    }
     /// The PHY as the standard knows it.
     pub(crate) fn settings(&self) -> Settings {
         let standard = match self.standard {
@@ -35,6 +44,13 @@ impl Wifi {
             Some(rate) => settings.modes().find(|mode| mode.rate() == rate),
             None => settings.modes().max_by_key(|mode| mode.rate()),
         }
+    }
+}
+
+impl WifiQueue {
+    /// Whether it marks packets that can be.
+    pub(super) fn marks(&self) -> bool {
+        self.kind == WifiQueueKind::FqCodel || self.mark_above.is_some()
     }
 }
 
@@ -151,6 +167,15 @@ impl Check<'_> {
             self.chip(&format!("network.wifi.node.{i}.driver"), node.driver.as_ref());
         }
         self.fair_behind_drivers(wifi);
+        for (path, queue) in wifi.queues() {
+            if queue.kind == WifiQueueKind::FqCodel && queue.mark_above.is_some() {
+                self.says(
+                    &format!("{path}.mark-above"),
+                    "fq-codel marks by waiting time",
+                    "leave it out, or `kind = \"fifo\"`",
+                );
+            }
+        }
     }
 
     fn chip(&mut self, path: &str, driver: Option<&Driver>) {

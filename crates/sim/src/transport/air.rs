@@ -4,6 +4,7 @@ use super::carrier::{Carrier, GivenUp};
 use super::packet::Packet;
 use super::{ConnectionIndex, Transport};
 use des::{Event, EventQueue, Index};
+use net::Packet as _;
 use units::Time;
 use wifi::energy::RadioTimes;
 use wifi::mac::StationId;
@@ -123,10 +124,10 @@ impl Transport {
         self.note_moves(event.time());
         self.settle_air(event.time(), events);
     }
-    /// A node's station goes down with it, or comes back.
-    pub(super) fn set_station(&mut self, now: Time, node: u32, on: bool, events: &mut EventQueue) {
+    /// A station, a node's or after these an access point, is switched off or on.
+    pub(crate) fn set_station(&mut self, now: Time, station: u32, on: bool, events: &mut EventQueue) {
         let Some(air) = &mut self.air else { return };
-        air.carrier.set_power(now, StationId(node), on, events);
+        air.carrier.set_power(now, StationId(station), on, events);
         self.note_moves(now);
         self.settle_air(now, events);
     }
@@ -160,8 +161,9 @@ impl Transport {
         }
         for segment in segments.iter().copied() {
             let packet = Packet { segment, to: at as u32 ^ 1, generation };
-            let traffic =
-                Traffic { bytes: segment.wire_bytes(), category: AccessCategory::BestEffort, flow: packet.to };
+            let ecn = packet.ecn();
+            let (bytes, category) = (segment.wire_bytes(), AccessCategory::BestEffort);
+            let traffic = Traffic { bytes, category, flow: packet.to, ecn };
             air.carrier.send(now, packet, way, traffic, events);
         }
         // Those that a full queue has dropped at once.
@@ -176,7 +178,10 @@ impl Transport {
         air.count_delivered();
         air.count_dropped();
         let mut arrived = std::mem::take(&mut air.arrived);
-        for Delivered { packet, .. } in arrived.drain(..) {
+        for Delivered { mut packet, marked, .. } in arrived.drain(..) {
+            if marked {
+                packet.mark();
+            }
             self.receive(now, packet.to as usize, &packet, events);
         }
         if let Some(air) = &mut self.air {

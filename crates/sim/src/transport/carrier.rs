@@ -122,6 +122,13 @@ impl Carrier {
         }
     }
 
+    /// Packets that a station's queue has marked.
+    pub fn marks(&self, id: StationId) -> u64 {
+        match self {
+            Self::Direct(medium) => medium.marks(id),
+            Self::Routed(mesh) => mesh.medium().marks(id),
+        }
+    }
     /// The access point that a client is with.
     pub(super) fn access_point(&self, client: StationId) -> Option<StationId> {
         match self {

@@ -8,6 +8,7 @@ use net::{LedgerError, LinkId, Topology};
 use std::collections::BTreeMap;
 use tcp::Endpoint;
 use units::Time;
+use wifi::mac::StationId;
 
 impl Transport {
     /// The graph on which it runs.
@@ -25,6 +26,12 @@ impl Transport {
     /// Packet-hops so far: packets accepted by a link's transmitter, and on the air PPDUs.
     pub fn hops(&self) -> u64 {
         self.network.hops() + self.air().map_or(0, Carrier::ppdus)
+    }
+    /// How many packets queues have marked.
+    pub fn marks(&self) -> u64 {
+        let on_wires: u64 = self.links().iter().map(|link| link.counters().marks).sum();
+        let on_air = self.air().map_or(0, |air| (0..air.len()).map(|id| air.marks(StationId::from_usize(id))).sum());
+        on_wires + on_air
     }
     /// Whether a node is up.
     pub fn is_node_up(&self, node: u32) -> bool {

@@ -5,23 +5,12 @@
 set N [lindex $argv 0]; set mode [lindex $argv 1]; set seed [lindex $argv 2]; set T [lindex $argv 3]
 set K [expr {[llength $argv] > 4 ? [lindex $argv 4] : 65}]
 set ns [new Simulator]
-remove-all-packet-headers
-add-packet-header IP TCP Flags
+source [file join [file dirname [info script]] common.tcl]
 $ns use-scheduler Heap
 set rng [new RNG]; $rng seed $seed
 set iat [new RandomVariable/Exponential]; $iat set avg_ 0.04; $iat use-rng $rng
 Agent/TCP set packetSize_ 1000
-Agent/TCP set tcpip_base_hdr_size_ 40
-Agent/TCP set useHeaders_ true
-Agent/TCP set window_ 100000
-Agent/TCP set windowInit_ 2
-Agent/TCP set minrto_ 0.2
-Agent/TCP set rtxcur_init_ 1.0
-Agent/TCP set tcpTick_ 0.000001
-Agent/TCP set timestamps_ false
 Agent/TCP set ecn_ [expr {$mode == "red"}]
-Queue/RED set bytes_ false
-Queue/RED set queue_in_bytes_ false
 Queue/RED set setbit_ true
 Queue/RED set gentle_ false
 Queue/RED set q_weight_ 1.0

@@ -4,22 +4,11 @@
 set seed [lindex $argv 0]; set ecn [lindex $argv 1]; set wait [lindex $argv 2]; set adaptive [lindex $argv 3]
 set T 60; set warm 10
 set ns [new Simulator]
-remove-all-packet-headers
-add-packet-header IP TCP Flags
+source [file join [file dirname [info script]] common.tcl]
 set rng [new RNG]; $rng seed $seed
 ns-random $seed
 Agent/TCP set packetSize_ 1460
-Agent/TCP set tcpip_base_hdr_size_ 40
-Agent/TCP set useHeaders_ true
-Agent/TCP set window_ 100000
-Agent/TCP set windowInit_ 2
-Agent/TCP set minrto_ 0.2
-Agent/TCP set rtxcur_init_ 1.0
-Agent/TCP set tcpTick_ 0.000001
-Agent/TCP set timestamps_ false
 Agent/TCP set ecn_ $ecn
-Queue/RED set bytes_ false
-Queue/RED set queue_in_bytes_ false
 Queue/RED set setbit_ [expr {$ecn ? "true" : "false"}]
 Queue/RED set gentle_ true
 Queue/RED set q_weight_ 0.002

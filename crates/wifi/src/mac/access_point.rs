@@ -1,4 +1,5 @@
-//! An access point: beacons, and who is with it (IEEE Std 802.11-2012, 10.1.3 and 10.3).
+//! An access point: beacons, and who is with it (IEEE Std 802.11-2012, 10.1.3 and 10.3). Members that fall silent are asked and let go of as hostapd does
+//! it: `ap_max_inactivity` without a frame of theirs, then a null frame, and [`ANSWER_WAIT`] for any sign of life.
 
 use super::client::Wish;
 use super::frame::StationId;
@@ -8,31 +9,68 @@ use units::Time;
 /// The usual interval between beacons: 100 time units of 1024 us.
 pub const BEACON_INTERVAL: Time = Time::from_us(102_400);
 
+/// How long a member that has been asked whether it is still there may be silent (hostapd: AP_DISASSOC_DELAY).
+const ANSWER_WAIT: Time = Time::from_secs(3);
+
+/// How an access point behaves towards its clients.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccessPointSpec {
+    /// A member of which nothing has been heard for so long is asked whether it is still there.
+    pub max_inactivity: Time,
+}
+
+impl Default for AccessPointSpec {
+    /// hostapd's 300 s.
+    fn default() -> Self {
+        Self { max_inactivity: Time::from_secs(300) }
+    }
+}
+
+/// A station that is with it.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    station: StationId,
+    dozes: bool,
+    /// When something was last heard of it.
+    heard: Time,
+    /// When it was asked whether it is still there.
+    asked: Option<Time>,
+}
+
 /// The state of an access point.
 #[derive(Clone, Debug)]
 pub struct AccessPoint {
+    spec: AccessPointSpec,
     interval: Time,
     next_beacon: Time,
-    members: Vec<StationId>,
-    dozing: Vec<StationId>,
+    members: Vec<Member>,
+    /// Strangers who have been told that they are none of its own; the frame that says so is still on its way.
+    refused: Vec<StationId>,
 }
 
 impl AccessPoint {
     /// Sends beacons every `interval` from `first` on.
-    pub const fn new(interval: Time, first: Time) -> Self {
-        Self { interval, next_beacon: first, members: Vec::new(), dozing: Vec::new() }
+    pub const fn new(spec: AccessPointSpec, interval: Time, first: Time) -> Self {
+        Self { spec, interval, next_beacon: first, members: Vec::new(), refused: Vec::new() }
+    }
+    /// It has been off and knows nobody. Its beacons keep to their grid, that of another one which comes back at the same time being another.
+    pub fn restart(&mut self, now: Time) {
+        let missed = (now + self.interval).saturating_sub(self.next_beacon) / self.interval;
+        self.next_beacon += self.interval * missed;
+        self.members.clear();
+        self.refused.clear();
     }
     /// Whether a station is with it.
     pub fn has(&self, station: StationId) -> bool {
-        self.members.contains(&station)
+        self.members.iter().any(|member| member.station == station)
     }
-    /// The stations that are with it.
-    pub fn members(&self) -> &[StationId] {
-        &self.members
+    /// Whether a station that dozes shall fetch something for no other reason than to show that it is there.
+    pub fn asks(&self, station: StationId) -> bool {
+        self.members.iter().any(|member| member.station == station && member.asked.is_some())
     }
-    /// Whether some of its stations doze: then broadcasts would have to wait for a beacon.
-    pub fn is_dozing(&self, station: StationId) -> bool {
-        self.dozing.contains(&station)
+    /// When its last beacon was due.
+    pub fn last_beacon(&self) -> Time {
+        self.next_beacon.saturating_sub(self.interval)
     }
     /// When the next beacon is due.
     pub const fn deadline(&self) -> Time {
@@ -44,32 +82,76 @@ impl AccessPoint {
             wishes.push(Wish::Send(Management::Beacon, StationId::BROADCAST));
             // Times of beacons are a grid: one that goes late does not shift the next.
             self.next_beacon += self.interval;
+            self.look_after_members(now, wishes);
+        }
+    }
+    /// A frame of a station to this one has arrived: it lives.
+    pub fn heard(&mut self, now: Time, from: StationId) {
+        if let Some(member) = self.member(from) {
+            (member.heard, member.asked) = (now, None);
         }
     }
     /// A management frame of a station has arrived. True if that has joined by it.
-    pub fn on_frame(&mut self, from: StationId, frame: Management, wishes: &mut Vec<Wish>) -> bool {
+    pub fn on_frame(&mut self, now: Time, from: StationId, frame: Management, wishes: &mut Vec<Wish>) -> bool {
         match frame {
             Management::ProbeRequest => wishes.push(Wish::Send(Management::ProbeResponse, from)),
             Management::Authentication => wishes.push(Wish::Send(Management::AuthenticationGranted, from)),
             Management::Association => {
                 wishes.push(Wish::Send(Management::AssociationGranted, from));
                 self.leave(from);
-                self.members.push(from);
+                self.members.push(Member { station: from, dozes: false, heard: now, asked: None });
                 return true;
             }
-            Management::Null { dozes } if self.has(from) => {
-                self.dozing.retain(|other| *other != from);
-                if dozes {
-                    self.dozing.push(from);
+            Management::Null { .. } | Management::PsPoll if !self.has(from) => self.refuse(from, wishes),
+            Management::Null { dozes } => {
+                if let Some(member) = self.member(from) {
+                    member.dozes = dozes;
                 }
             }
             _ => {}
         }
         false
     }
+    /// A station that is not with it sends what only members may (10.3.3: frames of class 3).
+    pub fn refuse(&mut self, from: StationId, wishes: &mut Vec<Wish>) {
+        if !self.refused.contains(&from) {
+            self.refused.push(from);
+            wishes.push(Wish::Send(Management::Deauthentication, from));
+        }
+    }
+    /// A stranger has been told, or does not answer.
+    pub fn on_refused(&mut self, station: StationId) {
+        self.refused.retain(|refused| *refused != station);
+    }
     /// A station is with another access point now.
     pub fn leave(&mut self, station: StationId) {
-        self.members.retain(|other| *other != station);
-        self.dozing.retain(|other| *other != station);
+        self.members.retain(|member| member.station != station);
+    }
+
+    /// Asks members that have been silent for too long whether they are still there, and lets go of those that have not answered.
+    fn look_after_members(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        let mut gone = Vec::new();
+        for member in &mut self.members {
+            let silent = now.saturating_sub(member.heard) >= self.spec.max_inactivity;
+            match member.asked {
+                None if silent => {
+                    member.asked = Some(now);
+                    // Who dozes is asked by the next beacon that it wakes for.
+                    if !member.dozes {
+                        wishes.push(Wish::Send(Management::Null { dozes: false }, member.station));
+                    }
+                }
+                Some(asked) if asked + ANSWER_WAIT <= now => gone.push(member.station),
+                _ => {}
+            }
+        }
+        for station in gone {
+            self.leave(station);
+            wishes.push(Wish::Forget(station));
+            self.refuse(station, wishes);
+        }
+    }
+    fn member(&mut self, station: StationId) -> Option<&mut Member> {
+        self.members.iter_mut().find(|member| member.station == station)
     }
 }

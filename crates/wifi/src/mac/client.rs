@@ -35,6 +35,8 @@ const JOIN_WAIT: Time = Time::from_ms(200);
 const JOIN_TRIES: u32 = 3;
 /// So many beacons in a row are missed before an access point is given up (mac80211: 7).
 const BEACONS_LOST: u64 = 7;
+/// A client that has neither sent nor received anything for so long shows its access point that it is there (mac80211: IEEE80211_CONNECTION_IDLE_TIME).
+const IDLE: Time = Time::from_secs(30);
 /// Weight of a new signal strength in the mean, which is one of decibels.
 const WEIGHT: f64 = 0.25;
 /// A station wakes so long before a beacon is due.
@@ -42,13 +44,29 @@ const GUARD: Time = Time::from_us(500);
 /// And waits so long for one that is late because the medium is busy.
 const LATE: Time = Time::from_ms(20);
 
-/// What a client wants done.
+/// What a client or an access point wants done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wish {
     /// Send this.
     Send(Management, StationId),
-    /// It is with this access point now, or with none.
-    Moved(Option<StationId>),
+    /// It is with another access point now, or with none.
+    Moved {
+        /// Whom it was with.
+        from: Option<StationId>,
+        /// Whom it is with now.
+        to: Option<StationId>,
+    },
+    /// A station is gone: nothing is kept for it any more.
+    Forget(StationId),
+}
+
+/// What an access point's frame says beside what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told {
+    /// When its last beacon was due: by its clock, however late it went.
+    pub due: Time,
+    /// Packets for this client wait there, or it is asked whether it is there.
+    pub waiting: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -88,6 +106,7 @@ pub struct Client {
     joining: Joining,
     /// Access points heard: mean strength in dBm, when last.
     heard: Vec<(StationId, f64, Time)>,
+    /// When the last beacon heard was due.
     last_beacon: Time,
     rest: Rest,
     /// When something last came or went.
@@ -121,20 +140,26 @@ impl Client {
             Joining::Probing { at, .. } | Joining::Asking { until: at, .. } => at,
         };
         let lost = if self.ap.is_some() { self.last_beacon + self.patience() } else { Time::MAX };
+        let idle = if self.ap.is_some() { self.active + IDLE } else { Time::MAX };
         let rest = match self.rest {
             Rest::Awake if self.may_doze() => self.active + self.spec.awake_for,
             Rest::Awake | Rest::Announced => Time::MAX,
             Rest::Dozing { until } | Rest::Listening { until } | Rest::Fetching { until } => until,
         };
-        joining.min(lost).min(rest)
+        joining.min(lost).min(idle).min(rest)
     }
     /// Time has come to [`Client::deadline`]; early is harmless.
     pub fn on_timer(&mut self, now: Time, wishes: &mut Vec<Wish>) {
         if self.ap.is_some() && now >= self.last_beacon + self.patience() {
-            self.ap = None;
-            self.rest = Rest::Awake;
-            wishes.push(Wish::Moved(None));
-            self.joining = Joining::Probing { at: now, asked: false };
+            self.lose(now, wishes);
+        }
+        if let Some(ap) = self.ap.filter(|_| now >= self.active + IDLE) {
+            self.active = now;
+            match self.rest {
+                Rest::Awake => wishes.push(Wish::Send(Management::Null { dozes: false }, ap)),
+                Rest::Announced => {}
+                _ => self.retire(wishes),
+            }
         }
         match self.joining {
             Joining::Probing { at, asked: false } if at <= now => {
@@ -164,21 +189,21 @@ impl Client {
             _ => {}
         }
     }
-    /// A management frame has arrived with this strength; `waiting`: the sender is its access point and has packets for it.
+    /// A management frame of an access point has arrived with this strength.
     pub fn on_frame(
         &mut self,
         now: Time,
         from: StationId,
         frame: Management,
         power: Dbm,
-        waiting: bool,
+        told: Told,
         wishes: &mut Vec<Wish>,
     ) {
         match frame {
             Management::Beacon | Management::ProbeResponse => {
                 self.note(now, from, power);
                 if self.ap == Some(from) && frame == Management::Beacon {
-                    self.on_beacon(now, from, waiting, wishes);
+                    self.on_beacon(now, from, told, wishes);
                 }
             }
             Management::AuthenticationGranted => {
@@ -189,11 +214,13 @@ impl Client {
             Management::AssociationGranted => {
                 if matches!(self.joining, Joining::Asking { ap, associate: true, .. } if ap == from) {
                     self.joining = Joining::No;
-                    self.ap = Some(from);
-                    (self.last_beacon, self.active, self.rest) = (now, now, Rest::Awake);
-                    wishes.push(Wish::Moved(Some(from)));
+                    wishes.push(Wish::Moved { from: self.ap.replace(from), to: Some(from) });
+                    (self.last_beacon, self.active, self.rest) = (told.due, now, Rest::Awake);
                 }
             }
+            Management::Deauthentication if self.ap == Some(from) => self.lose(now, wishes),
+            // It has been asked whether it is there; its acknowledgement says so.
+            Management::Null { .. } if matches!(self.rest, Rest::Fetching { .. }) => self.doze(now),
             _ => {}
         }
     }
@@ -229,10 +256,16 @@ impl Client {
         }
     }
 
-    fn on_beacon(&mut self, now: Time, ap: StationId, waiting: bool, wishes: &mut Vec<Wish>) {
-        self.last_beacon = now;
+    /// It has no access point any more and looks for one.
+    fn lose(&mut self, now: Time, wishes: &mut Vec<Wish>) {
+        wishes.push(Wish::Moved { from: self.ap.take(), to: None });
+        self.rest = Rest::Awake;
+        self.joining = Joining::Probing { at: now, asked: false };
+    }
+    fn on_beacon(&mut self, now: Time, ap: StationId, told: Told, wishes: &mut Vec<Wish>) {
+        self.last_beacon = told.due;
         match self.rest {
-            Rest::Listening { .. } if waiting => self.fetch(now, ap, wishes),
+            Rest::Listening { .. } if told.waiting => self.fetch(now, ap, wishes),
             Rest::Listening { .. } => self.doze(now),
             _ => {}
         }

@@ -44,6 +44,8 @@ pub struct MacConfig {
     pub queue_limit: u32,
     /// Which packet goes when it is full.
     pub drop_policy: DropPolicy,
+    /// A packet that finds so many in the queue is marked, if it can be: DCTCP's threshold, for queues that are not fair ones, which mark of themselves.
+    pub mark_above: Option<u32>,
     /// After this long a packet that has not been sent is given up; [`Time::MAX`]: never.
     pub lifetime: Time,
     /// A-MPDU and A-MSDU.
@@ -106,6 +108,7 @@ impl MacConfig {
             retry_limits: RetryLimits { short: 7, long: 4 },
             queue_limit: 256,
             drop_policy: DropPolicy::Tail,
+            mark_above: None,
             lifetime: Time::MAX,
             aggregation: if qos { Aggregation::AMPDU } else { Aggregation::NONE },
             rate: RateSpec::Fixed(mode),

@@ -8,7 +8,7 @@
 
 use super::frame::{Offer, PacketId};
 use super::queue::DropPolicy;
-use des::Occupancy;
+use des::{Ecn, Occupancy};
 use std::collections::VecDeque;
 use units::{BitRate, Bytes, Time};
 
@@ -83,6 +83,8 @@ pub enum Move {
     Up(PacketId),
     /// The transmit queue was full.
     Drop(PacketId),
+    /// It was longer than its threshold for marks.
+    Mark(PacketId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,6 +103,7 @@ pub struct Driver {
     spec: DriverSpec,
     limit: u32,
     policy: DropPolicy,
+    mark_above: Option<u32>,
     tx: VecDeque<Offer>,
     rx: VecDeque<PacketId>,
     job: Job,
@@ -119,12 +122,13 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Idle, with a transmit queue for `limit` packets.
-    pub fn new(spec: DriverSpec, limit: u32, policy: DropPolicy) -> Self {
+    /// Idle, with a transmit queue for `limit` packets that marks those which find `mark_above` in it.
+    pub fn new(spec: DriverSpec, limit: u32, policy: DropPolicy, mark_above: Option<u32>) -> Self {
         Self {
             spec,
             limit,
             policy,
+            mark_above,
             tx: VecDeque::new(),
             rx: VecDeque::new(),
             job: Job::Idle,
@@ -167,6 +171,9 @@ impl Driver {
                 return;
             };
             moves.push(Move::Drop(gone.packet));
+        }
+        if item.ecn != Ecn::NotEct && self.mark_above.is_some_and(|most| self.tx.len() >= most as usize) {
+            moves.push(Move::Mark(item.packet));
         }
         self.tx.push_back(item);
         self.occupancy.set(now, self.tx.len());

@@ -1,8 +1,8 @@
 //! What Linux has put in place of a driver's FIFO since 4.11: for each receiver flows are hashed into queues that take turns, each kept short by CoDel.
 //!
 //! Source: T. Høiland-Jørgensen et al., Ending the anomaly: achieving low latency and airtime fairness in WiFi, USENIX ATC 2017; RFC 8290 (deficit round robin
-//! with precedence for new flows), RFC 8289 (CoDel); the constants are mac80211's. Left out: marks in place of drops, as packets have no ECN field here, and
-//! the longer target for receivers slower than 12 Mbit/s.
+//! with precedence for new flows), RFC 8289 (CoDel); the constants are mac80211's, and as there packets that can be marked are marked where others are dropped
+//! (`sta_info.c`: `cparams.ecn`). Left out: the longer target for receivers slower than 12 Mbit/s.
 
 use super::frame::PacketId;
 use super::lane::Msdu;
@@ -34,6 +34,15 @@ impl Default for FairSpec {
 const QUEUES: u32 = 256;
 /// A queue with no more bytes than this is left alone by CoDel: one packet.
 const PACKET: Bytes = Bytes::new(1_538);
+
+/// Packets that have waited too long.
+#[derive(Debug, Default)]
+pub(super) struct Late {
+    /// Gone.
+    pub dropped: Vec<PacketId>,
+    /// Sent, and told.
+    pub marked: Vec<PacketId>,
+}
 
 /// The flows of one receiver and category.
 #[derive(Debug)]
@@ -82,8 +91,8 @@ impl FairQueue {
             self.new.push_back(at);
         }
     }
-    /// The next packet; those that CoDel drops are appended to `dropped`.
-    pub fn pop(&mut self, now: Time, dropped: &mut Vec<PacketId>) -> Option<Msdu> {
+    /// The next packet; those that CoDel finds late are appended to `late`.
+    pub fn pop(&mut self, now: Time, late: &mut Late) -> Option<Msdu> {
         loop {
             let is_new = !self.new.is_empty();
             let at = *self.new.front().or_else(|| self.old.front())?;
@@ -96,7 +105,7 @@ impl FairQueue {
                 continue;
             }
             let before = flow.packets.len();
-            let msdu = flow.dequeue(now, &self.spec, dropped);
+            let msdu = flow.dequeue(now, &self.spec, late);
             self.len -= before - flow.packets.len();
             if let Some(msdu) = msdu {
                 flow.deficit -= i64::from(msdu.bytes);
@@ -151,7 +160,7 @@ impl Flow {
         Some(msdu)
     }
     /// The oldest that CoDel lets through.
-    fn dequeue(&mut self, now: Time, spec: &FairSpec, dropped: &mut Vec<PacketId>) -> Option<Msdu> {
+    fn dequeue(&mut self, now: Time, spec: &FairSpec, found: &mut Late) -> Option<Msdu> {
         let Self { packets, bytes, codel, .. } = self;
         let take = || {
             let item = packets.pop_front()?;
@@ -159,8 +168,9 @@ impl Flow {
             Some(Head { item, since: item.arrived, behind: *bytes })
         };
         let interfere = |late: Msdu| {
-            dropped.push(late.packet);
-            None
+            let list = if late.markable { &mut found.marked } else { &mut found.dropped };
+            list.push(late.packet);
+            late.markable.then_some(late)
         };
         let spec = ControlledDelaySpec { target: spec.target, interval: spec.interval, packet: PACKET };
         codel.dequeue(now, &spec, take, interfere)

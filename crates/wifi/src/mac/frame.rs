@@ -1,6 +1,7 @@
 //! What stations send to each other: MPDUs of their kinds with their lengths, and the PPDU that carries them (IEEE Std 802.11-2012, clause 8).
 
 use crate::phy::{AccessCategory, Mode};
+use des::Ecn;
 use units::Time;
 
 des::define_index! {
@@ -109,6 +110,8 @@ pub struct Offer {
     pub category: AccessCategory,
     /// Names its flow, one direction of a connection.
     pub flow: u32,
+    /// Whether it can be marked.
+    pub ecn: Ecn,
 }
 
 /// What one station puts on the air at once. Reused: the vectors keep their memory.

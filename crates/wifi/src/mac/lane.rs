@@ -1,7 +1,7 @@
 //! A lane: the packets of one access category for one receiver, in the order in which they go. Those on their way have sequence numbers and stand in a
 //! window that moves on as they are acknowledged or given up (IEEE Std 802.11-2012, 9.21); without block ACK that window is one MPDU wide.
 
-use super::fair::{FairQueue, FairSpec};
+use super::fair::{FairQueue, FairSpec, Late};
 use super::frame::{DELIMITER_BYTES, Kind, Mpdu, PacketId, Ppdu, SEQUENCES, StationId, ahead, mpdu_bytes};
 use super::output::{Output, Reason};
 use std::collections::VecDeque;
@@ -15,6 +15,8 @@ pub(super) struct Msdu {
     pub bytes: u32,
     /// Its flow.
     pub flow: u32,
+    /// It can be marked.
+    pub markable: bool,
     /// When the MAC accepted it.
     pub arrived: Time,
     /// Its place among all packets of the queue.
@@ -79,6 +81,8 @@ pub(super) struct Lane {
     next_sequence: u16,
     /// There is a block ACK agreement.
     block_ack: bool,
+    /// PPDUs in a row of which nothing has arrived, since something was last given up.
+    failures: u32,
     /// The receiver has to be asked, or told where the window begins, before more data goes; how often that has failed.
     request: Option<u8>,
 }
@@ -102,6 +106,7 @@ impl Lane {
             window,
             next_sequence: 0,
             block_ack: block_ack && !management,
+            failures: 0,
             request: None,
         }
     }
@@ -114,7 +119,7 @@ impl Lane {
     }
     /// Takes the oldest packet that has not been sent yet; with fair queueing one of those in turn.
     pub fn pop_waiting(&mut self) -> Option<Msdu> {
-        self.waiting.pop_front().or_else(|| self.fair.as_mut()?.pop(Time::ZERO, &mut Vec::new()))
+        self.waiting.pop_front().or_else(|| self.fair.as_mut()?.pop(Time::ZERO, &mut Late::default()))
     }
     /// The oldest packet that has not been sent yet.
     pub fn oldest_waiting(&self) -> Option<&Msdu> {
@@ -147,9 +152,9 @@ impl Lane {
     pub const fn must_request(&self) -> bool {
         self.request.is_some()
     }
-    /// Times the oldest MPDU has been on the air.
-    pub fn attempts(&self) -> u32 {
-        self.window.front().map_or(0, |first| first.attempts)
+    /// How often what goes next has been sent in vain: by this rate control goes on. What a block ACK asks for again goes as new.
+    pub const fn failures(&self) -> u32 {
+        self.failures
     }
     /// Where the window begins.
     pub fn start(&self) -> u16 {
@@ -159,7 +164,7 @@ impl Lane {
     /// Puts what goes next into `ppdu`: first what has to be sent again, then new packets as far as they fit. Fair queueing may drop some on the way, even
     /// all; else at least one MPDU goes. Returns how many packets leave so.
     pub fn fill(&mut self, now: Time, room: &Room, ppdu: &mut Ppdu, out: &mut Output) -> u32 {
-        let mut dropped = Vec::new();
+        let mut late = Late::default();
         ppdu.kind = if self.management { Kind::Management } else { Kind::Data };
         ppdu.agreed = self.block_ack;
         let alone = self.management || self.dozing.is_some();
@@ -182,7 +187,7 @@ impl Lane {
             at += outgoing.msdus as usize;
         }
         while u32::from(ahead(self.start(), self.next_sequence)) < room.mpdus
-            && let Some((msdus, bytes)) = self.next_mpdu(now, room, &mut dropped)
+            && let Some((msdus, bytes)) = self.next_mpdu(now, room, &mut late)
             && fits(ppdu, total, bytes)
         {
             let first = self.flight.len();
@@ -198,12 +203,13 @@ impl Lane {
             [single] => single.bytes,
             _ => total - padding,
         };
-        out.dropped.extend(dropped.iter().map(|packet| (*packet, Reason::Delay)));
-        dropped.len() as u32
+        out.dropped.extend(late.dropped.iter().map(|packet| (*packet, Reason::Delay)));
+        out.marked.extend(late.marked);
+        late.dropped.len() as u32
     }
     /// How many of the waiting packets make the next MPDU, and its length.
-    fn next_mpdu(&mut self, now: Time, room: &Room, dropped: &mut Vec<PacketId>) -> Option<(u32, u32)> {
-        let first = self.waiting_at(0, now, dropped)?.bytes;
+    fn next_mpdu(&mut self, now: Time, room: &Room, late: &mut Late) -> Option<(u32, u32)> {
+        let first = self.waiting_at(0, now, late)?.bytes;
         if self.management {
             return Some((1, first));
         }
@@ -211,7 +217,7 @@ impl Lane {
         let inner = |bytes: u32| bytes + 8 + 14;
         let (mut total, mut count) = (inner(first), 1);
         while total < room.amsdu
-            && let Some(msdu) = self.waiting_at(count as usize, now, dropped)
+            && let Some(msdu) = self.waiting_at(count as usize, now, late)
         {
             let grown = total.next_multiple_of(4) + inner(msdu.bytes);
             if grown > room.amsdu {
@@ -222,11 +228,11 @@ impl Lane {
         Some(if count == 1 { (1, mpdu_bytes(first, room.qos)) } else { (count, mpdu_bytes(total, room.qos) - 8) })
     }
     /// The packet at a place among those that wait.
-    fn waiting_at(&mut self, place: usize, now: Time, dropped: &mut Vec<PacketId>) -> Option<Msdu> {
+    fn waiting_at(&mut self, place: usize, now: Time, late: &mut Late) -> Option<Msdu> {
         if place == self.waiting.len()
             && let Some(fair) = &mut self.fair
         {
-            self.waiting.extend(fair.pop(now, dropped));
+            self.waiting.extend(fair.pop(now, late));
         }
         self.waiting.get(place).copied()
     }
@@ -242,6 +248,7 @@ impl Lane {
     }
     /// All that was sent has been received, or nobody answers it. Returns how many packets leave.
     pub fn succeed(&mut self, out: &mut Output) -> u32 {
+        self.failures = 0;
         self.settle(out, |outgoing| outgoing.sent)
     }
     /// The receiver says what it has received. Returns how many MPDUs of those just sent arrived, and how many packets leave.
@@ -254,7 +261,11 @@ impl Lane {
             arrived += u32::from(has && outgoing.sent);
             has && outgoing.attempts > 0
         });
-        (arrived, left + self.fail_sent(false, limits, out))
+        let given_up = self.fail_sent(false, limits, out);
+        if arrived > 0 {
+            self.failures = 0;
+        }
+        (arrived, left + given_up)
     }
     /// The attempt has failed. Returns how many packets leave.
     pub fn fail(&mut self, long: bool, limits: RetryLimits, out: &mut Output) -> u32 {
@@ -281,7 +292,7 @@ impl Lane {
         drop(flight);
         let fair = self.fair.as_mut().map(|fair| fair.clear()).into_iter().flatten();
         out.returned.extend(self.waiting.drain(..).chain(fair).map(|msdu| msdu.packet));
-        (self.request, self.next_sequence, self.dozing) = (None, 0, None);
+        (self.request, self.next_sequence, self.dozing, self.failures) = (None, 0, None, 0);
         (out.returned.len() - before) as u32
     }
 
@@ -295,6 +306,7 @@ impl Lane {
         drop(flight);
         waiting.append(&mut self.waiting);
         (self.waiting, self.request, self.next_sequence, self.dozing) = (waiting, None, 0, None);
+        self.failures = 0;
     }
 
     fn settle(&mut self, out: &mut Output, mut done: impl FnMut(&Outgoing) -> bool) -> u32 {
@@ -312,10 +324,11 @@ impl Lane {
         left
     }
     fn fail_sent(&mut self, long: bool, limits: RetryLimits, out: &mut Output) -> u32 {
-        let (mut at, mut left, mut hole) = (0, 0, false);
+        let (mut at, mut left, mut hole, mut failed) = (0, 0, false, false);
         for outgoing in &mut self.window {
             let next = at + outgoing.msdus as usize;
             if outgoing.sent && !outgoing.done {
+                failed = true;
                 outgoing.sent = false;
                 *(if long { &mut outgoing.long } else { &mut outgoing.short }) += 1;
                 if outgoing.short >= limits.short || outgoing.long >= limits.long {
@@ -328,6 +341,7 @@ impl Lane {
             }
             at = next;
         }
+        self.failures = if hole { 0 } else { self.failures + u32::from(failed) };
         // The receiver may hold later packets back for one that will not come any more.
         if hole && self.block_ack {
             self.request = Some(0);

@@ -18,7 +18,9 @@ pub enum Management {
     Association,
     /// It has joined.
     AssociationGranted,
-    /// Nothing but the power management bit: whether the sender dozes from now on.
+    /// The sender has nothing to do with the receiver, or no longer (10.3.4.5).
+    Deauthentication,
+    /// Nothing but the power management bit: whether the sender dozes from now on. From an access point, a question whether the receiver is there.
     Null {
         /// It does.
         dozes: bool,
@@ -39,6 +41,7 @@ impl Management {
             // Capabilities, listen interval, the former access point.
             Self::Association => (28 + 4 + 6 + 10 + 10, 28 + 9),
             Self::AssociationGranted => (28 + 6 + 10, 28 + 24 + 26),
+            Self::Deauthentication => (28 + 2, 0),
             Self::Null { .. } => (28, 2),
             Self::PsPoll => (20, 0),
         };

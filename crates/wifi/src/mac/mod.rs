@@ -15,10 +15,10 @@ mod output;
 mod queue;
 mod station;
 
-pub use access_point::{AccessPoint, BEACON_INTERVAL};
+pub use access_point::{AccessPoint, AccessPointSpec, BEACON_INTERVAL};
 pub use backoff::{Contention, Parameters};
 pub use channel::Channel;
-pub use client::{Client, ClientSpec, Wish};
+pub use client::{Client, ClientSpec, Told, Wish};
 pub use config::{Aggregation, ConfigError, MacConfig};
 pub use driver::{Budget, Driver, DriverSpec, Move, Scheduling};
 pub use fair::FairSpec;

@@ -45,14 +45,16 @@ pub struct Output {
     pub dropped: Vec<(PacketId, Reason)>,
     /// Packets for a receiver that is gone, given back.
     pub returned: Vec<PacketId>,
+    /// Packets whose ECN field says from now on that they have met congestion.
+    pub marked: Vec<PacketId>,
 }
 
 impl Output {
     /// No effects; `mode` is any.
     pub fn new(mode: Mode) -> Self {
         let (delivered, held, acknowledged) = (Vec::new(), Vec::new(), Vec::new());
-        let (dropped, returned) = (Vec::new(), Vec::new());
-        Self { ppdu: Ppdu::new(mode), transmit: false, delivered, held, acknowledged, dropped, returned }
+        let (dropped, returned, marked) = (Vec::new(), Vec::new(), Vec::new());
+        Self { ppdu: Ppdu::new(mode), transmit: false, delivered, held, acknowledged, dropped, returned, marked }
     }
     /// Whether it says anything of packets.
     pub fn has_packets(&self) -> bool {
@@ -60,7 +62,8 @@ impl Output {
             && self.acknowledged.is_empty()
             && self.held.is_empty()
             && self.dropped.is_empty()
-            && self.returned.is_empty())
+            && self.returned.is_empty()
+            && self.marked.is_empty())
     }
     /// Forgets all effects.
     pub fn clear(&mut self) {
@@ -70,5 +73,6 @@ impl Output {
         self.acknowledged.clear();
         self.dropped.clear();
         self.returned.clear();
+        self.marked.clear();
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! A packet belongs to it from its acceptance until it is acknowledged or given up: what is on its way takes a place too, as in drivers.
 
+use super::config::MacConfig;
 use super::fair::FairSpec;
 use super::frame::{Offer, PacketId, StationId};
 use super::lane::{Lane, Msdu};
 use super::output::{Output, Reason};
-use des::Occupancy;
+use crate::phy::AccessCategory;
+use des::{Ecn, Occupancy};
 use units::Time;
 
 /// Which packet goes when the queue is full.
@@ -26,6 +28,8 @@ pub enum DropPolicy {
 pub struct TransmitQueue {
     limit: u32,
     policy: DropPolicy,
+    /// A packet that makes it longer than this is marked.
+    mark_above: Option<u32>,
     /// Block ACK is in use.
     block_ack: bool,
     lanes: Vec<Lane>,
@@ -38,11 +42,21 @@ pub struct TransmitQueue {
 }
 
 impl TransmitQueue {
-    /// Empty, for up to `limit` packets.
-    pub fn new(limit: u32, policy: DropPolicy, block_ack: bool) -> Self {
+    /// Empty, as a station's settings have it.
+    pub fn new(config: &MacConfig) -> Self {
         let (lanes, lane_of, active) = (Vec::new(), Vec::new(), Vec::new());
         let occupancy = Occupancy::new(Time::ZERO, 0);
-        Self { limit, policy, block_ack, lanes, lane_of, active, accepted: 0, occupancy }
+        Self {
+            limit: config.queue_limit,
+            policy: config.drop_policy,
+            mark_above: config.mark_above,
+            block_ack: config.block_ack(),
+            lanes,
+            lane_of,
+            active,
+            accepted: 0,
+            occupancy,
+        }
     }
 
     /// How many packets there are, those on their way included.
@@ -69,14 +83,16 @@ impl TransmitQueue {
     /// Takes a packet in, or drops one if it is full.
     pub(super) fn enqueue(&mut self, now: Time, offer: &Offer, out: &mut Output) {
         let at = self.lane(offer.to, false);
-        self.push(now, at, (offer.packet, offer.bytes, offer.flow), out);
+        self.push(now, at, offer, out);
     }
     /// Takes a management frame in, or drops one if it is full; `bytes` is the whole MPDU.
     pub(super) fn manage(&mut self, now: Time, packet: PacketId, to: StationId, bytes: u32, out: &mut Output) {
         let at = self.lane(to, true);
-        self.push(now, at, (packet, bytes, 0), out);
+        let (category, flow, ecn) = (AccessCategory::Voice, 0, Ecn::NotEct);
+        self.push(now, at, &Offer { packet, to, bytes, category, flow, ecn }, out);
     }
-    fn push(&mut self, now: Time, at: usize, (packet, bytes, flow): (PacketId, u32, u32), out: &mut Output) {
+    fn push(&mut self, now: Time, at: usize, offer: &Offer, out: &mut Output) {
+        let Offer { packet, bytes, flow, ecn, .. } = *offer;
         if self.len() >= self.limit as usize {
             let Some((lane, gone)) = self.make_room() else {
                 out.dropped.push((packet, Reason::QueueFull));
@@ -86,7 +102,11 @@ impl TransmitQueue {
             self.occupancy.leave(now);
             self.check_idle(lane);
         }
-        self.lanes[at].push(Msdu { packet, bytes, flow, arrived: now, order: self.accepted });
+        let markable = ecn != Ecn::NotEct;
+        if markable && self.mark_above.is_some_and(|most| self.len() >= most as usize) {
+            out.marked.push(packet);
+        }
+        self.lanes[at].push(Msdu { packet, bytes, flow, markable, arrived: now, order: self.accepted });
         self.activate(at);
         self.accepted += 1;
         self.occupancy.enter(now);

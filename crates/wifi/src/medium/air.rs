@@ -1,5 +1,6 @@
 //! PPDUs on the air: they begin and end at all who hear them.
 
+use super::infrastructure::RoleState;
 use super::{Medium, PPDU_ENDS};
 use crate::mac::{DELIMITER_BYTES, Kind, Ppdu};
 use crate::phy::{Ended, Receiver, Signal};
@@ -123,6 +124,12 @@ impl<P: Copy> Medium<P> {
                 received |= understood != 0 && concerned;
                 let snr = node.receiver.snr();
                 node.station.received(now, ppdu, understood, snr, &mut self.out);
+                if let RoleState::AccessPoint(ap) = &mut node.role
+                    && ppdu.to.0 == hearer
+                    && understood != 0
+                {
+                    ap.heard(now, ppdu.from);
+                }
                 self.power = power;
             }
             node.station.sense(now, node.receiver.busy());

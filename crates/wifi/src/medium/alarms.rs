@@ -32,6 +32,11 @@ impl Alarms {
         let station = self.winners[1];
         (station, self.deadlines[station as usize])
     }
+    /// The station whose time has come, if there is one.
+    pub fn due(&self, now: Time) -> Option<u32> {
+        let (station, at) = self.earliest();
+        (at <= now).then_some(station)
+    }
     /// A station's deadline is `at` from now on.
     pub fn set(&mut self, station: u32, at: Time) {
         if self.deadlines[station as usize] == at {

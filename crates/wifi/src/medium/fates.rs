@@ -3,7 +3,7 @@
 use super::node::Content;
 use super::{Dropped, Medium};
 use crate::mac::{Output, PacketId, Reason, StationId};
-use des::{EventQueue, Index};
+use des::{Ecn, EventQueue, Index};
 use units::Time;
 
 impl<P: Copy> Medium<P> {
@@ -30,6 +30,9 @@ impl<P: Copy> Medium<P> {
             let (count, bytes) = packets.fold((0, 0), |(count, bytes), held| (count + 1, bytes + held.traffic.bytes));
             driver.done(now, count, bytes, node.station.rate_used());
         }
+        for id in out.marked.drain(..) {
+            self.mark(at, id);
+        }
         for id in out.held.drain(..) {
             if let Some(held) = self.packets.get_mut(id) {
                 held.reordered = true;
@@ -50,7 +53,10 @@ impl<P: Copy> Medium<P> {
                 self.ledger.broadcast += u64::from(matches!(held.content, Content::Packet(_)));
             }
             match held.content {
-                Content::Management(frame) => self.sent(now, at, frame, true),
+                Content::Management(frame) => {
+                    let to = held.to;
+                    self.sent(now, (at, to), frame, true);
+                }
                 // Acknowledged, but neither passed up nor kept: the reorder buffer had given up waiting for it.
                 Content::Packet(_) if !held.ended && !held.is_received() => {
                     self.lose(now, at, id, Reason::Late);
@@ -65,6 +71,13 @@ impl<P: Copy> Medium<P> {
         }
         for id in out.returned.drain(..) {
             self.reroute(now, at, id, events);
+        }
+    }
+    /// A station's queue marks a packet.
+    pub(super) fn mark(&mut self, at: StationId, id: PacketId) {
+        if let Some(held) = self.packets.get_mut(id) {
+            held.traffic.ecn = Ecn::Ce;
+            self.nodes[at.as_usize()].marks += 1;
         }
     }
     /// A packet is given up by who had it.
@@ -85,7 +98,10 @@ impl<P: Copy> Medium<P> {
                     self.ledger.dropped[reason as usize] += 1;
                 }
             }
-            Content::Management(frame) => self.sent(now, at, frame, false),
+            Content::Management(frame) => {
+                let to = held.to;
+                self.sent(now, (at, to), frame, false);
+            }
         }
         self.let_go(id);
     }

@@ -3,11 +3,12 @@
 use super::node::{Content, Held};
 use super::{ALARM, Delivered, Medium, MediumError, Traffic, WIRE};
 use crate::mac::{
-    AccessPoint, BEACON_INTERVAL, Client, ClientSpec, Management, Move, Offer, PacketId, Reason, StationId, Wish,
+    AccessPoint, AccessPointSpec, BEACON_INTERVAL, Client, ClientSpec, Management, Move, Offer, PacketId, Reason,
+    StationId, Told, Wish,
 };
 use crate::phy::AccessCategory;
 use crate::propagation::Dbm;
-use des::{EventQueue, Index};
+use des::{Ecn, EventQueue, Index};
 use units::{BitRate, Bytes, Time};
 
 /// What a station is.
@@ -17,7 +18,7 @@ pub enum Role {
     #[default]
     AdHoc,
     /// Relays between its clients, and over the wire.
-    AccessPoint,
+    AccessPoint(AccessPointSpec),
     /// Sends by way of its access point.
     Client(ClientSpec),
 }
@@ -44,9 +45,9 @@ impl RoleState {
         match role {
             Role::AdHoc => Self::AdHoc,
             // Access points begin at times of their own, or their beacons would collide for ever.
-            Role::AccessPoint => {
+            Role::AccessPoint(spec) => {
                 let first = Time::from_us(1_024 * (1 + 37 * index as u64 % 100));
-                Self::AccessPoint(AccessPoint::new(BEACON_INTERVAL, first))
+                Self::AccessPoint(AccessPoint::new(*spec, BEACON_INTERVAL, first))
             }
             Role::Client(spec) => {
                 let first = Time::from_us(BEACON_INTERVAL.as_us() + 1_000 * (index as u64 % 100));
@@ -151,9 +152,9 @@ impl<P: Copy> Medium<P> {
             RoleState::AccessPoint(_) => return self.over_the_wire(now, at, held, events),
         };
         held.to = next.unwrap_or(held.destination);
-        let (to, Traffic { bytes, category, flow }) = (held.to, held.traffic);
+        let (to, Traffic { bytes, category, flow, ecn }) = (held.to, held.traffic);
         let packet = self.packets.insert(held);
-        let offer = Offer { packet, to, bytes, category, flow };
+        let offer = Offer { packet, to, bytes, category, flow, ecn };
         if next.is_none() {
             self.lose(now, at, packet, Reason::Unreachable);
             return;
@@ -180,12 +181,28 @@ impl<P: Copy> Medium<P> {
         let mut moves = std::mem::take(&mut self.driven);
         for step in moves.drain(..) {
             match step {
-                Move::Down(offer) => self.nodes[at.as_usize()].station.enqueue(now, &offer, &mut self.out),
+                Move::Down(offer) => self.hand_down(now, at, offer),
                 Move::Up(packet) => self.hand_over(now, at, packet, events),
                 Move::Drop(packet) => self.lose(now, at, packet, Reason::QueueFull),
+                Move::Mark(packet) => self.mark(at, packet),
             }
         }
         self.driven = moves;
+    }
+    /// A packet comes out of a driver towards the chip, which knows whom the station is with by now.
+    fn hand_down(&mut self, now: Time, at: StationId, mut offer: Offer) {
+        let node = &mut self.nodes[at.as_usize()];
+        if let RoleState::Client(client) = &node.role {
+            let Some(point) = client.access_point() else {
+                node.driver.iter_mut().for_each(|driver| driver.done(now, 1, offer.bytes, node.station.rate_used()));
+                return self.lose(now, at, offer.packet, Reason::Unreachable);
+            };
+            offer.to = point;
+            if let Some(held) = self.packets.get_mut(offer.packet) {
+                held.to = point;
+            }
+        }
+        node.station.enqueue(now, &offer, &mut self.out);
     }
     /// Sends a packet to the access point that serves its destination.
     fn over_the_wire(&mut self, now: Time, at: StationId, mut held: Held<P>, events: &mut EventQueue) {
@@ -207,6 +224,7 @@ impl<P: Copy> Medium<P> {
         let Some(message) = self.wire.messages[at as usize].take() else { return };
         self.wire.free.push(at);
         match message {
+            Message::Relay(id, ap) if self.nodes[ap.as_usize()].off => self.lose(now, ap, id, Reason::Off),
             Message::Relay(id, ap) => {
                 if let Some(held) = self.packets.get_mut(id) {
                     held.queued = false;
@@ -259,18 +277,38 @@ impl<P: Copy> Medium<P> {
             && !(unicast && held.ended)
         {
             held.ended |= unicast;
+            let onward = Held::new(content, origin, destination, traffic);
+            if self.refuses(at, origin) {
+                let refused = self.packets.insert(onward);
+                self.lose(now, at, refused, Reason::Unreachable);
+                self.fulfil(now, at.0, events);
+                return self.let_go(id);
+            }
             let relays = destination != at && unicast;
             if !relays || !destination.is_unicast() {
                 let single = unicast && !relays;
                 *(if single { &mut self.ledger.delivered } else { &mut self.ledger.copies }) += 1;
-                self.delivered.push(Delivered { packet, from: origin, at });
+                self.delivered.push(Delivered { packet, from: origin, at, marked: traffic.ecn == Ecn::Ce });
             }
             self.client_received(now, at, events);
             if relays {
-                self.forward(now, at, Held::new(content, origin, destination, traffic), events);
+                self.forward(now, at, onward, events);
             }
         }
         self.let_go(id);
+    }
+    /// Whether an access point takes nothing of a client: it does not know it, having been off or heard nothing of it for long. One that has gone over to
+    /// another access point may have left something behind.
+    fn refuses(&mut self, at: StationId, origin: StationId) -> bool {
+        let is_client = matches!(self.nodes[origin.as_usize()].role, RoleState::Client(_));
+        let elsewhere = self.wire.serving[origin.as_usize()].is_some_and(|serving| serving != at);
+        match &mut self.nodes[at.as_usize()].role {
+            RoleState::AccessPoint(ap) if is_client && !elsewhere && !ap.has(origin) => {
+                ap.refuse(origin, &mut self.wishes);
+                true
+            }
+            _ => false,
+        }
     }
     /// What a station that is gone should have had goes by way of the access point that serves it now.
     pub(super) fn reroute(&mut self, now: Time, at: StationId, id: PacketId, events: &mut EventQueue) {
@@ -296,22 +334,19 @@ impl<P: Copy> Medium<P> {
                     let node = &mut self.nodes[station as usize];
                     let category = AccessCategory::Voice;
                     let bytes = frame.bytes(node.station.config().qos);
-                    let held = Held::new(Content::Management(frame), at, to, Traffic { bytes, category, flow: 0 });
+                    let traffic = Traffic { bytes, category, flow: 0, ecn: Ecn::NotEct };
+                    let held = Held::new(Content::Management(frame), at, to, traffic);
                     let id = self.packets.insert(held);
                     node.station.manage(now, id, to, bytes, &mut self.out);
                 }
-                Wish::Moved(ap) => {
-                    self.moves.push((at, ap));
-                    let left = self.nodes.iter().position(|node| match &node.role {
-                        RoleState::AccessPoint(other) => other.has(at) && Some(node.station.id()) != ap,
-                        _ => false,
-                    });
-                    // What was on its way to the former one, or from it, is over.
-                    if let Some(left) = left {
-                        let station = &mut self.nodes[at.as_usize()].station;
-                        station.forget(now, StationId::from_usize(left), &mut self.out);
+                Wish::Moved { from, to } => {
+                    self.moves.push((at, to));
+                    // What was on its way to the former one, or from it, is over; with the new one all begins anew.
+                    for point in from.into_iter().chain(to) {
+                        self.nodes[station as usize].station.forget(now, point, &mut self.out);
                     }
                 }
+                Wish::Forget(other) => self.nodes[station as usize].station.forget(now, other, &mut self.out),
             }
         }
         self.wishes = wishes;
@@ -320,17 +355,20 @@ impl<P: Copy> Medium<P> {
     /// A management frame has arrived.
     fn on_management(&mut self, now: Time, at: StationId, from: StationId, frame: Management, events: &mut EventQueue) {
         let power = Dbm::from_milliwatts(self.power);
-        let waiting = frame == Management::Beacon && self.nodes[from.as_usize()].station.queued_for(at) > 0;
+        let told = self.told(now, from, at);
         let node = &mut self.nodes[at.as_usize()];
         match &mut node.role {
             RoleState::AdHoc => return,
-            RoleState::Client(client) => client.on_frame(now, from, frame, power, waiting, &mut self.wishes),
+            RoleState::Client(client) => client.on_frame(now, from, frame, power, told, &mut self.wishes),
             RoleState::AccessPoint(ap) => {
-                let joined = ap.on_frame(from, frame, &mut self.wishes);
+                let joined = ap.on_frame(now, from, frame, &mut self.wishes);
                 match frame {
                     Management::Null { dozes } if ap.has(from) => node.station.doze(now, from, dozes),
                     Management::PsPoll if ap.has(from) => {
-                        node.station.release(now, from);
+                        let served = node.station.release(now, from);
+                        if !served {
+                            self.wishes.push(Wish::Send(Management::Null { dozes: false }, from));
+                        }
                     }
                     _ => {}
                 }
@@ -346,6 +384,17 @@ impl<P: Copy> Medium<P> {
         }
         self.fulfil(now, at.0, events);
     }
+    /// What an access point's frame says to a client.
+    fn told(&self, now: Time, ap: StationId, client: StationId) -> Told {
+        let node = &self.nodes[ap.as_usize()];
+        match &node.role {
+            RoleState::AccessPoint(point) => {
+                let waiting = node.station.queued_for(client) > 0 || point.asks(client);
+                Told { due: point.last_beacon(), waiting }
+            }
+            _ => Told { due: now, waiting: false },
+        }
+    }
     fn client_received(&mut self, now: Time, at: StationId, events: &mut EventQueue) {
         if let RoleState::Client(client) = &self.nodes[at.as_usize()].role {
             let ap = client.access_point();
@@ -358,10 +407,14 @@ impl<P: Copy> Medium<P> {
         }
     }
     /// A management frame has been acknowledged, or given up.
-    pub(super) fn sent(&mut self, now: Time, at: StationId, frame: Management, acknowledged: bool) {
+    pub(super) fn sent(&mut self, now: Time, (at, to): (StationId, StationId), frame: Management, acknowledged: bool) {
         let node = &mut self.nodes[at.as_usize()];
-        if let (RoleState::Client(client), Management::Null { dozes: true }) = (&mut node.role, frame) {
-            client.on_announced(now, acknowledged, node.station.queued() == 0);
+        match (&mut node.role, frame) {
+            (RoleState::Client(client), Management::Null { dozes: true }) => {
+                client.on_announced(now, acknowledged, node.station.queued() == 0);
+            }
+            (RoleState::AccessPoint(ap), Management::Deauthentication) => ap.on_refused(to),
+            _ => {}
         }
     }
     /// A client's radio goes off when it dozes and has nothing under way, and on when it does not doze.

@@ -96,7 +96,11 @@ impl<P: Copy> Medium<P> {
             ),
             links: Links::default(),
             role: RoleState::new(&spec.role, index),
-            driver: spec.driver.map(|driver| Box::new(Driver::new(driver, spec.mac.queue_limit, spec.mac.drop_policy))),
+            driver: spec.driver.map(|driver| {
+                let MacConfig { queue_limit, drop_policy, mark_above, .. } = spec.mac;
+                Box::new(Driver::new(driver, queue_limit, drop_policy, mark_above))
+            }),
+            marks: 0,
             asleep: false,
             off: false,
             radio_times: RadioTimes::new(Time::ZERO, RadioState::Idle),
@@ -184,9 +188,7 @@ impl<P: Copy> Medium<P> {
             PPDU_ENDS => self.end(now, event.index, events),
             WIRE => self.unwire(now, event.index, events),
             ALARM if self.alarms.ring(event) => {
-                while let (station, at) = self.alarms.earliest()
-                    && at <= now
-                {
+                while let Some(station) = self.alarms.due(now) {
                     self.wake(now, station, events);
                 }
             }
@@ -204,6 +206,10 @@ impl<P: Copy> Medium<P> {
         let node = &self.nodes[id.as_usize()];
         let of_mac = || node.station.queue(AccessCategory::BestEffort).occupancy();
         node.driver.as_ref().map_or_else(of_mac, |driver| driver.occupancy())
+    }
+    /// How many packets that queue has marked.
+    pub fn marks(&self, id: StationId) -> u64 {
+        self.nodes[id.as_usize()].marks
     }
     /// A station's driver.
     pub fn driver(&self, id: StationId) -> Option<&Driver> {

@@ -49,6 +49,8 @@ pub(super) struct Node {
     pub asleep: bool,
     /// It is switched off altogether.
     pub off: bool,
+    /// Packets that its queue has marked.
+    pub marks: u64,
     /// For how long its radio has done what.
     pub radio_times: RadioTimes,
 }

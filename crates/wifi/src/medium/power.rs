@@ -11,14 +11,15 @@ impl<P: Copy> Medium<P> {
     pub fn is_on(&self, id: StationId) -> bool {
         !self.nodes[id.as_usize()].off
     }
-    /// Switches a station off, or on again; not an access point, whose clients would have to be told.
+    /// Switches a station off, or on again.
     ///
     /// Off, it neither hears nor sends, and what it is sending breaks off. Packets that it had to send, or had received and not passed up, end with
-    /// [`Reason::Off`]. Nobody is told: others send to it until their retries are used up, and an access point until it is back. On again, it knows nobody:
-    /// a client looks for an access point, which has forgotten it by then, and between ad hoc stations agreements of block ACK begin anew.
+    /// [`Reason::Off`]. Nobody is told: others send to it until their retries are used up, an access point until it is back or has been silent for too long.
+    /// On again, it knows nobody: a client looks for an access point, which has forgotten it by then; an access point tells the clients that have not missed
+    /// it yet that they are none of its own; and between ad hoc stations agreements of block ACK begin anew.
     pub fn set_power(&mut self, now: Time, id: StationId, on: bool, events: &mut EventQueue) {
         let node = &self.nodes[id.as_usize()];
-        if node.off != on || matches!(node.role, RoleState::AccessPoint(_)) {
+        if node.off != on {
             return;
         }
         if on {
@@ -46,6 +47,7 @@ impl<P: Copy> Medium<P> {
             }
             received.extend(up);
         }
+        // An access point forgets its clients when it begins anew; till then nothing asks for them.
         if let RoleState::Client(client) = &mut node.role {
             if client.access_point().is_some() {
                 self.moves.push((id, None));
@@ -77,8 +79,10 @@ impl<P: Copy> Medium<P> {
         node.off = false;
         node.receiver.send(false);
         node.station.switch_on(now, node.receiver.busy());
-        if let RoleState::Client(client) = &mut node.role {
-            *client = client.restarted(now);
+        match &mut node.role {
+            RoleState::AdHoc => {}
+            RoleState::AccessPoint(ap) => ap.restart(now),
+            RoleState::Client(client) => *client = client.restarted(now),
         }
         node.note_radio(now);
         for other in (0..self.nodes.len()).filter(|other| *other != id.as_usize()) {

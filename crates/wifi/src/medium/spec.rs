@@ -5,6 +5,7 @@ use crate::mac::{ConfigError, DriverSpec, MacConfig, Reason, StationId};
 use crate::mobility::Mobility;
 use crate::phy::{AccessCategory, ReceiverModel};
 use crate::propagation::{PropagationError, Radio};
+use des::Ecn;
 use thiserror::Error;
 
 /// A station to be.
@@ -73,6 +74,8 @@ pub struct Traffic {
     pub category: AccessCategory,
     /// Names its flow, one direction of a connection, to queues that tell flows apart.
     pub flow: u32,
+    /// What it says of congestion.
+    pub ecn: Ecn,
 }
 
 /// A packet that has arrived.
@@ -84,6 +87,8 @@ pub struct Delivered<P> {
     pub from: StationId,
     /// Where it is now.
     pub at: StationId,
+    /// A queue on its way has marked it.
+    pub marked: bool,
 }
 
 /// A packet that its sender has given up.

@@ -5,9 +5,11 @@
 //!
 //! Every 50 ms the share of MPDUs that got through in each mode enters a moving average (three quarters of the old value). A mode's throughput is that share,
 //! not more than 90 %, over the time of an MPDU; below 10 % it is nothing. A frame is sent in the mode of the best throughput, then in the second best, then in
-//! the most reliable, at last in the slowest. Every 20 ms a frame tries another mode first: of six samples three are the next faster mode, two a
-//! random faster one, one a mode between the reliable and the best; they go round the numbers of streams.
-//! Left out: the second-order filter that newer kernels have instead of the moving average.
+//! the most reliable, at last in the slowest. All but the first of these are announced by RTS, as the receiver may have missed the frame for another reason than
+//! its mode (`minstrel_ht_set_rate` in Linux 6.15: `offset > 0`; ns-3's MinstrelHt announces none). Every 20 ms a frame tries another mode first: of six samples
+//! three are the next faster mode, two a random faster one, one a mode between the reliable and the best; they go round the numbers of streams.
+//! Left out: the second-order filter that newer kernels have instead of the moving average; that since 5.12 a sample that fails is followed by the second best
+//! mode, here by the best; the third best mode of chips that take a table of four.
 
 use super::{Choice, airtime};
 use crate::phy::{Mode, Settings};
@@ -121,13 +123,13 @@ impl Minstrel {
             self.begin(now);
         }
         let mut left = transmission;
-        for (mode, transmissions) in self.chain {
+        for (stage, (mode, transmissions)) in self.chain.into_iter().enumerate() {
             if left < u32::from(transmissions) {
-                return Choice { mode, probe: self.probe && transmission == 0 };
+                return Choice { mode, probe: self.probe && transmission == 0, announced: stage > 0 };
             }
             left -= u32::from(transmissions);
         }
-        Choice { mode: self.rates[0].mode, probe: false }
+        Choice { mode: self.rates[0].mode, probe: false, announced: true }
     }
 
     /// What became of a transmission.

@@ -2,9 +2,9 @@
 
 #![allow(dead_code)]
 
-use des::{Event, EventQueue};
+use des::{Ecn, Event, EventQueue};
 use units::{BitRate, Time};
-use wifi::mac::{MacConfig, StationId};
+use wifi::mac::{AccessPointSpec, MacConfig, StationId};
 use wifi::medium::{Dropped, Medium, Role, StationSpec, Traffic, WireSpec};
 use wifi::mobility::{Area, Mobility, Position};
 use wifi::phy::{AccessCategory, ReceiverModel};
@@ -27,9 +27,14 @@ pub fn rest(x: f64, y: f64) -> Mobility {
     Mobility::fixed(Position::ground(5_000.0 + x, 5_000.0 + y), &area()).unwrap()
 }
 
+/// An access point as hostapd has it.
+pub fn access_point() -> Role {
+    Role::AccessPoint(AccessPointSpec::default())
+}
+
 /// A packet of best effort.
 pub fn best_effort(bytes: u32, flow: u32) -> Traffic {
-    Traffic { bytes, category: AccessCategory::BestEffort, flow }
+    Traffic { bytes, category: AccessCategory::BestEffort, flow, ecn: Ecn::default() }
 }
 
 /// Senders that always have something to send.

@@ -1,11 +1,17 @@
 //! How a pipeline ends: in good order, with a connection, a node or its patience lost.
+//!
+//! Patience is that of a read from a socket, as everywhere in HDFS, but what writers and DataNodes read while a block is written are the acknowledgements of
+//! those behind them (`DataStreamer.ResponseProcessor`, `BlockReceiver.PacketResponder`), and these come packet by packet: a packet that takes longer breaks
+//! the pipeline however steadily its bytes move. A DataNode's read of the data itself also ends after `dfs.client.socket-timeout` without a byte; whoever
+//! sent it has lost patience by then, for want of acknowledgements.
 
-use super::super::Hdfs;
 use super::super::wire::{self, Kind};
 use super::super::write::patience;
+use super::super::{FileId, Hdfs};
 use super::{Pipeline, PipelineId, Source};
 use crate::context::Context;
 use crate::effect::{End, NodeId, Tag};
+use units::Time;
 
 impl Pipeline {
     /// The DataNode to blame when nothing moves. During set-up it is the last that was connected to. Later it is the first that does not get
@@ -21,7 +27,31 @@ impl Pipeline {
     }
 }
 
+/// A pipeline that a file is being written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipelineState {
+    /// Its DataNodes in order.
+    pub nodes: Vec<NodeId>,
+    /// All of them have answered.
+    pub ready: bool,
+    /// The one to blame if nothing moves.
+    pub stuck: NodeId,
+    /// When something last came back.
+    pub since: Time,
+}
+
 impl Hdfs {
+    /// The pipeline of a file, if one is open.
+    pub fn pipeline_of(&self, file: FileId) -> Option<PipelineState> {
+        let write = self.writes.values().find(|write| write.file == file)?;
+        let pipeline = self.pipelines.get(&write.pipeline?)?;
+        Some(PipelineState {
+            nodes: pipeline.nodes.clone(),
+            ready: pipeline.was_ready(),
+            stuck: pipeline.nodes[pipeline.stuck()],
+            since: pipeline.progress,
+        })
+    }
     /// All is acknowledged: the connections end in good order.
     pub(super) fn close_pipeline(&mut self, ctx: &mut Context, id: PipelineId) {
         let Some(pipeline) = self.pipelines.remove(&id) else { return };

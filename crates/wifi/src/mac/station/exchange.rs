@@ -5,7 +5,7 @@ use crate::mac::frame::{Kind, Ppdu, StationId};
 use crate::mac::lane::Room;
 use crate::mac::output::Output;
 use crate::phy::{AccessCategory, ErrorModel, ErrorTable, Mode, Settings};
-use crate::rate::RateControl;
+use crate::rate::{Choice, RateControl};
 use des::RandomStream;
 use units::Time;
 
@@ -47,17 +47,15 @@ impl Station {
         self.current.1 = lane;
         let lane_mode = queue.lane_mut(lane);
         let basic = lane_mode.management || !lane_mode.to.is_unicast();
-        let (to, transmission) = (lane_mode.to, lane_mode.attempts());
-        let mut probe = false;
-        let mode = if basic {
-            self.config.broadcast_mode
+        let (to, transmission) = (lane_mode.to, lane_mode.failures());
+        let choice = if basic {
+            Choice { mode: self.config.broadcast_mode, probe: false, announced: false }
         } else {
-            let choice = self.rate(to).select(now, transmission);
-            probe = choice.probe;
-            choice.mode
+            self.rate(to).select(now, transmission)
         };
+        let mode = choice.mode;
         let mut room = self.room(index, mode, now);
-        if probe {
+        if choice.probe {
             room.bytes = 0;
         }
         let lane = self.access[index].queue.lane_mut(lane);
@@ -84,7 +82,7 @@ impl Station {
             self.access[index].contention.draw(now, &mut self.random);
             return;
         }
-        let announced = data.to.is_unicast() && data.bytes > self.config.rts_threshold;
+        let announced = choice.announced || (data.to.is_unicast() && data.bytes > self.config.rts_threshold);
         let protected = self.config.phy.needs_protection(mode);
         if announced || protected {
             self.announce(now, announced, out);

@@ -126,10 +126,9 @@ impl Station {
     pub fn new(id: StationId, config: MacConfig, seed: u64) -> Self {
         let timing = config.phy.timing();
         let categories = if config.qos { 4 } else { 1 };
-        let access = config.access[..categories].iter().map(|parameters| Access {
-            queue: TransmitQueue::new(config.queue_limit, config.drop_policy, config.block_ack()),
-            contention: Contention::new(*parameters),
-        });
+        let access = config.access[..categories]
+            .iter()
+            .map(|parameters| Access { queue: TransmitQueue::new(&config), contention: Contention::new(*parameters) });
         Self {
             id,
             timing,
