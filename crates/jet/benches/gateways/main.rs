@@ -100,7 +100,9 @@ fn measure(folder: &Path) -> Result<Results, Failure> {
     }
     println!("medians:");
     let ways: BTreeMap<String, Row> = rounds.into_iter().map(|(name, rows)| (name, median(&rows))).collect();
-    ways.iter().for_each(|(name, row)| print(name, row));
+    for (name, row) in &ways {
+        print(name, row);
+    }
     let before = resident(&jet);
     let unread: Vec<_> = (0..UNREAD).map(|_| load::unread(jet[0].address)).collect::<Result<_, _>>()?;
     std::thread::sleep(SETTLED);
