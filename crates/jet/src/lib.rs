@@ -21,6 +21,7 @@ mod tls;
 pub mod allow;
 pub mod door;
 pub mod far;
+pub mod handover;
 pub mod keys;
 pub mod launch;
 pub mod log;
