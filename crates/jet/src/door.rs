@@ -15,13 +15,16 @@ pub mod socks5;
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
 use tokio::net::TcpStream;
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{JoinSet, spawn_blocking};
 
+use crate::handover::Inherited;
 use crate::log::Log;
+use crate::program::{self, Ended};
 use crate::{Destination, Doors, Refusal};
 pub use forward::Forward;
 pub use preload::Preload;
@@ -71,10 +74,8 @@ impl Accepted {
             }
             Answer::Established => false,
         };
-        if !told {
-            // Closed like this a stream ends in a reset: the only word there is for a failure now.
-            let _ = self.stream.set_zero_linger();
-        }
+        // Where nothing could be said a reset is the only word for a failure.
+        program::close_as(&self.stream, if told { Ended::Properly } else { Ended::Reset });
     }
 }
 
@@ -89,14 +90,17 @@ pub enum Front {
 
 impl Front {
     /// Opens the door: from now on what it takes goes to `out`, and when that is full, programs wait.
-    pub async fn open(self, out: Doors, log: &Log) -> Result<Door, DoorError> {
-        let hall = Hall { out, log: log.clone() };
-        match self {
-            Self::Forward(forward) => forward.open(hall).await,
-            Self::Socks5(socks5) => socks5.open(hall).await,
-            Self::Preload(preload) => preload.open(hall).await,
-            Self::Redirection(redirection) => redirection.open(hall).await,
-        }
+    pub async fn open(self, out: Doors, log: &Log, inherited: &Inherited) -> Result<Door, DoorError> {
+        let closing = watch::Sender::new(false);
+        let hall = Hall { out, log: log.clone(), closing: closing.subscribe() };
+        let open = match self {
+            Self::Forward(forward) => forward.open(hall, inherited).await,
+            Self::Socks5(socks5) => socks5.open(hall, inherited).await,
+            Self::Preload(preload) => preload.open(hall, inherited).await,
+            Self::Redirection(redirection) => redirection.open(hall, inherited).await,
+        }?;
+        let Open { addresses, listeners, trace, tasks } = open;
+        Ok(Door { addresses, listeners, trace, closing, tasks })
     }
 }
 
@@ -105,6 +109,16 @@ impl Front {
 struct Hall {
     out: Doors,
     log: Log,
+    /// Whether the door is being closed.
+    closing: watch::Receiver<bool>,
+}
+
+/// What has come about by opening a door.
+struct Open {
+    addresses: Vec<SocketAddr>,
+    listeners: Vec<OwnedFd>,
+    trace: Option<Trace>,
+    tasks: JoinSet<()>,
 }
 
 /// A door that is open; it closes, and leaves no trace, when this is dropped. What it has handed on goes on.
@@ -112,17 +126,48 @@ struct Hall {
 pub struct Door {
     /// Where it listens.
     pub addresses: Vec<SocketAddr>,
-    #[expect(dead_code, reason = "held for its drop")]
+    /// The same sockets once more, for a process that takes this one's place.
+    listeners: Vec<OwnedFd>,
     trace: Option<Trace>,
-    #[expect(dead_code, reason = "held for its drop")]
+    closing: watch::Sender<bool>,
     tasks: JoinSet<()>,
+}
+
+impl Door {
+    /// What a process inherits that takes this one's place, and opens the same door.
+    pub fn listeners(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.listeners.iter().map(AsFd::as_fd)
+    }
+    /// Takes nothing new; returns when those who are at the door have been seen to. What stands outside of this process is removed, or left to a `successor`.
+    pub async fn close(mut self, successor: bool) {
+        self.listeners.clear();
+        if let Some(mut trace) = self.trace.take() {
+            if successor {
+                trace.leave();
+            }
+            // It waits for another process.
+            let _ = spawn_blocking(move || drop(trace)).await;
+        }
+        self.closing.send_replace(true);
+        while self.tasks.join_next().await.is_some() {}
+    }
 }
 
 /// What a door has set up outside of its process, and takes away when it is dropped.
 #[derive(Debug)]
 enum Trace {
-    Preload(#[expect(dead_code, reason = "held for its drop")] preload::SocketFile),
-    Redirection(#[expect(dead_code, reason = "held for its drop")] redirect::Installed),
+    Preload(preload::SocketFile),
+    Redirection(redirect::Installed),
+}
+
+impl Trace {
+    /// What a successor uses too stays.
+    fn leave(&mut self) {
+        match self {
+            Self::Preload(file) => file.leave(),
+            Self::Redirection(installed) => installed.leave(),
+        }
+    }
 }
 
 /// Why a door cannot be opened.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stripe::StreamId;
 use stripe::session::{Pool, Role, Session};
@@ -32,6 +32,8 @@ const CONNECT: Duration = Duration::from_secs(20);
 /// Before a listener that has failed is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
 const BACKLOG: u32 = 1024;
+/// Peers that were asked for no more connections close their streams within this, or are not waited for.
+const GOODBYE: Duration = Duration::from_secs(10);
 
 /// What a far gateway is told.
 #[derive(Clone, Debug)]
@@ -52,7 +54,7 @@ struct Entry {
     hub: Arc<Hub>,
     secret: Secret,
     peer: Fingerprint,
-    /// Numbers of streams that have been.
+    /// Numbers of streams that have been (P-4).
     used: BTreeSet<u32>,
 }
 
@@ -62,6 +64,8 @@ pub struct Far {
     told: FarOptions,
     sessions: Mutex<BTreeMap<[u8; 16], Entry>>,
     pool: Arc<Pool>,
+    /// Each peer's part of the pool, while it has sessions.
+    pools: Mutex<BTreeMap<Fingerprint, Weak<Pool>>>,
     log: Log,
     /// Nothing new is taken any more.
     leaving: watch::Sender<bool>,
@@ -107,7 +111,14 @@ impl Far {
         }
         let config = tls::server(&told.identity, &told.peers)?;
         let pool = told.options.pool();
-        let far = Arc::new(Self { told, sessions: Mutex::default(), pool, log, leaving: watch::Sender::new(false) });
+        let far = Arc::new(Self {
+            told,
+            sessions: Mutex::default(),
+            pool,
+            pools: Mutex::default(),
+            log,
+            leaving: watch::Sender::new(false),
+        });
         let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
         for listener in listeners {
             let mut leaving = far.leaving.subscribe();
@@ -194,6 +205,17 @@ impl Far {
     fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<[u8; 16], Entry>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+    /// What all sessions of a peer may hold together: one that begins ever more of them takes nothing from others (P-32).
+    fn pool_of(&self, peer: Fingerprint) -> Arc<Pool> {
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pool) = pools.get(&peer).and_then(Weak::upgrade) {
+            return pool;
+        }
+        let both_ways = self.told.options.peer_memory.saturating_mul(2);
+        let pool = self.pool.within(both_ways);
+        pools.insert(peer, Arc::downgrade(&pool));
+        pool
+    }
     /// A new session (P-7).
     fn begin(self: &Arc<Self>, hello: &Hello, peer: Fingerprint, secret: Secret) -> Result<Arc<Hub>, Refusal> {
         let mut sessions = self.sessions();
@@ -207,7 +229,8 @@ impl Far {
         let settings = options.settings(Some(hello));
         let tuner = options.tuner(settings.max_streams);
         let began = Instant::now();
-        let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &self.pool).ok_or(Refusal::Busy)?;
+        let pool = self.pool_of(peer);
+        let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
         let (openings, asked) = mpsc::unbounded_channel();
         let hub = Hub::new(began, session, openings);
         let entry = Entry { hub: Arc::clone(&hub), secret, peer, used: BTreeSet::from([hello.stream]) };
@@ -305,13 +328,17 @@ impl Far {
         Err(last)
     }
 
-    /// No new connections from now on; returns when those that are there have ended.
+    /// Asks for no more connections (P-28), and returns when those that are there have ended. One may have been asked for before the peer has heard; that is past when it has closed its streams.
     pub async fn leave(&self) {
         self.leaving.send_replace(true);
         for entry in self.sessions().values() {
             entry.hub.work(|session, _| session.leave());
         }
-        while self.sessions().values().any(|entry| entry.hub.look(Session::connection_count) > 0) {
+        let told = Instant::now();
+        let goes_on = |session: &Session| {
+            session.connection_count() > 0 || session.stream_count() > 0 && told.elapsed() < GOODBYE
+        };
+        while self.sessions().values().any(|entry| entry.hub.look(goes_on)) {
             sleep(PAUSE).await;
         }
     }
@@ -319,7 +346,7 @@ impl Far {
     pub fn status(&self) -> Status {
         let sessions = self.sessions();
         let name = |peer| self.told.peers.name(peer).unwrap_or_default();
-        Status::of("far", sessions.values().map(|entry| (name(entry.peer), &*entry.hub)), &self.pool)
+        Status::of("far", sessions.iter().map(|(id, entry)| (name(entry.peer), id, &*entry.hub)), &self.pool)
     }
 }
 

@@ -126,7 +126,9 @@ impl Identity {
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
             Ok(mut file) => {
                 let bytes = new_pkcs8()?;
-                writeln!(file, "{KEY_FORMAT} {}", to_hex(&bytes)).and_then(|()| file.sync_all()).map_err(writing)?;
+                let written = writeln!(file, "{KEY_FORMAT} {}", to_hex(&bytes)).and_then(|()| file.sync_all());
+                // On a full disk no half of a key is left for the next start to find.
+                written.inspect_err(|_| drop(fs::remove_file(&path))).map_err(writing)?;
                 Self::from_pkcs8(&bytes)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Self::load(folder),
@@ -180,13 +182,16 @@ impl Peers {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(KeyError::Read { path, error }),
         };
+        Self::read(&path, &text)
+    }
+    fn read(path: &Path, text: &str) -> Result<Self, KeyError> {
         let mut peers = BTreeMap::new();
         for (at, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            let wrong = || KeyError::Peer { path: path.clone(), line: at + 1, text: line.to_owned() };
+            let wrong = || KeyError::Peer { path: path.to_owned(), line: at + 1, text: line.to_owned() };
             let (fingerprint, name) = line.split_once(' ').ok_or_else(wrong)?;
             peers.insert(fingerprint.parse().map_err(|_| wrong())?, name.trim().to_owned());
         }
@@ -214,7 +219,7 @@ impl Peers {
         }
         let new = path.with_extension("new");
         let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
-        written.map_err(|error| KeyError::Write { path, error })
+        written.inspect_err(|_| drop(fs::remove_file(&new))).map_err(|error| KeyError::Write { path, error })
     }
     /// The name of a peer, if it is known.
     pub fn name(&self, fingerprint: Fingerprint) -> Option<&str> {

@@ -23,6 +23,7 @@ mod tls;
 pub mod allow;
 pub mod door;
 pub mod far;
+pub mod handover;
 pub mod host;
 pub mod keys;
 pub mod launch;

@@ -1,6 +1,6 @@
 //! What is worth a line on standard error: once, until a while has passed.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,15 +9,27 @@ use tokio::time::Instant;
 
 /// The same line is not written again for this long.
 const SILENCE: Duration = Duration::from_mins(1);
-/// Lines that are remembered: a peer that thinks of ever new ways to fail does not fill memory.
+/// Lines that are remembered.
 const REMEMBERED: usize = 1000;
+/// Lines at once, and one more in each of these times: whoever thinks of ever new ways to fail fills neither memory nor disk.
+const BURST: u32 = 100;
+const EACH: Duration = Duration::from_secs(1);
 
-/// Writes lines of JSON to standard error, each once a minute at most. A log that cannot be written is given up without a word: there is nowhere to say it.
+/// Writes lines of JSON to standard error, each once a minute at most, and not more than one a second for long. A log that cannot be written is given up without a word: there is nowhere to say it.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
-    seen: Arc<Mutex<BTreeMap<String, Instant>>>,
+    seen: Arc<Mutex<Seen>>,
     /// Whether decisions are written too.
     explain: bool,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    lines: BTreeMap<String, Instant>,
+    /// What was written of late, in lines, and when that was so.
+    level: u32,
+    at: Option<Instant>,
+    left_out: u64,
 }
 
 impl Log {
@@ -30,17 +42,68 @@ impl Log {
         self.explain
     }
     /// Something that an owner may want to know, and why.
-    pub(crate) fn note(&self, what: &str, why: &str) {
-        let now = Instant::now();
-        let line = json!({ "event": what, "reason": why }).to_string();
+    pub fn note(&self, what: &str, why: &str) {
+        self.write(&json!({ "event": what, "reason": why }));
+    }
+    /// What the gateway does, with what belongs to it: an object, whose `event` names it.
+    pub fn write(&self, line: &Value) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.get(&line).is_some_and(|at| now.duration_since(*at) < SILENCE) {
-            return;
+        for line in seen.admit(Instant::now(), line.to_string()) {
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
         }
-        if seen.len() >= REMEMBERED {
-            seen.clear();
+    }
+}
+
+impl Seen {
+    /// The lines to be written now, given one more.
+    fn admit(&mut self, now: Instant, line: String) -> Vec<String> {
+        if self.lines.get(&line).is_some_and(|at| now.duration_since(*at) < SILENCE) {
+            return Vec::new();
         }
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
-        seen.insert(line, now);
+        let passed = self.at.map_or(0, |at| (now.duration_since(at).as_secs() / EACH.as_secs()) as u32);
+        if passed > 0 || self.at.is_none() {
+            self.level = self.level.saturating_sub(passed);
+            self.at = Some(now);
+        }
+        if self.level >= BURST {
+            self.left_out += 1;
+            return Vec::new();
+        }
+        self.level += 1;
+        if self.lines.len() >= REMEMBERED {
+            self.lines.clear();
+        }
+        self.lines.insert(line.clone(), now);
+        let left_out = std::mem::take(&mut self.left_out);
+        let gap = (left_out > 0).then(|| json!({ "event": "lines left out", "lines": left_out }).to_string());
+        gap.into_iter().chain([line]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_written_once_a_minute() {
+        let (mut seen, began) = (Seen::default(), Instant::now());
+        let at = |seconds| began + Duration::from_secs(seconds);
+        assert_eq!(seen.admit(at(0), "a".to_owned()), ["a"]);
+        assert!(seen.admit(at(59), "a".to_owned()).is_empty());
+        assert_eq!(seen.admit(at(61), "a".to_owned()), ["a"]);
+    }
+
+    #[test]
+    fn a_flood_of_different_lines_is_cut_and_its_length_said() {
+        let (mut seen, began) = (Seen::default(), Instant::now());
+        let mut written = 0;
+        for number in 0..100_000 {
+            // A hundred seconds of it.
+            written += seen.admit(began + Duration::from_millis(number), format!("line {number}")).len();
+        }
+        assert!((150..=400).contains(&written), "{written}");
+        assert!(seen.lines.len() <= REMEMBERED);
+        let later = seen.admit(began + Duration::from_mins(10), "after".to_owned());
+        assert!(later[0].contains("lines left out") && later[1] == "after", "{later:?}");
     }
 }

@@ -38,7 +38,7 @@ async fn answer(mut stream: TcpStream, status: &impl Fn() -> Status) -> io::Resu
     }
     let line = String::from_utf8_lossy(&request);
     let (code, kind, body) = match line.split("\r\n").next().unwrap_or_default().split(' ').collect::<Vec<_>>()[..] {
-        ["GET", "/metrics", _] => ("200 OK", "text/plain; version=0.0.4", status().metrics()),
+        ["GET", "/metrics", _] => ("200 OK", "text/plain; version=0.0.4; charset=utf-8", status().metrics()),
         ["GET", "/status", _] => match serde_json::to_string(&status()) {
             Ok(body) => ("200 OK", "application/json", body),
             Err(error) => ("500 Internal Server Error", "text/plain", error.to_string()),

@@ -6,25 +6,26 @@ use crate::hub::Hub;
 use crate::keys::{Identity, Peers};
 use crate::log::Log;
 use crate::options::{MAX_PAYLOAD, Options};
+use crate::program::{self, Ended};
 use crate::socket::{self, Via};
 use crate::status::Status;
 use crate::tls::{self, Secret};
-use crate::{Doors, Refusal, carrier, program, timer};
+use crate::{Doors, Refusal, carrier, timer};
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 use stripe::StreamId;
 use stripe::session::{Pool, Role, Session, code};
 use stripe::wire::{self, Frame, Hello};
 use tokio::net::{TcpStream, lookup_host};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
@@ -34,6 +35,8 @@ use units::Time;
 const REDIAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// A program waits so long for a session to begin.
 const BEGIN: Duration = Duration::from_secs(10);
+/// A session whose connections have ended waits so long for its streams to be closed by both ends.
+const CLOSE: Duration = Duration::from_secs(5);
 /// Streams that are opened at the same time.
 const DIALS: usize = 16;
 /// Programs' connections between the doors and here.
@@ -78,8 +81,15 @@ struct Inner {
     config: Arc<ClientConfig>,
     pool: Arc<Pool>,
     log: Log,
-    /// The session, while there is one.
+    /// The session that takes connections, while there is one.
     hub: watch::Sender<Option<Arc<Hub>>>,
+    /// All sessions: those that only bring their connections to an end too.
+    sessions: Mutex<Vec<Arc<Running>>>,
+    /// Programs whose connections have come here and have not ended.
+    programs: AtomicUsize,
+    /// Nothing new is taken any more; and all that was has ended.
+    leaving: watch::Sender<bool>,
+    left: Notify,
 }
 
 /// A session and what its next stream needs.
@@ -111,17 +121,19 @@ impl Near {
         }
         let config = tls::client(&told.identity, &told.peers)?;
         let pool = told.options.pool();
-        let inner = Arc::new(Inner { told, config, pool, log, hub: watch::Sender::new(None) });
-        let (doors, mut accepted) = mpsc::channel(WAITING);
-        let keeping = Arc::clone(&inner);
-        let serving = Arc::clone(&inner);
-        tokio::spawn(async move {
-            let keeper = tokio::spawn(keeping.keep());
-            while let Some(program) = accepted.recv().await {
-                tokio::spawn(Arc::clone(&serving).serve(program));
-            }
-            keeper.abort();
+        let inner = Arc::new(Inner {
+            told,
+            config,
+            pool,
+            log,
+            hub: watch::Sender::new(None),
+            sessions: Mutex::default(),
+            programs: AtomicUsize::new(0),
+            leaving: watch::Sender::new(false),
+            left: Notify::new(),
         });
+        let (doors, accepted) = mpsc::channel(WAITING);
+        tokio::spawn(Arc::clone(&inner).take(accepted));
         Ok(Self { inner, doors })
     }
     /// Where doors put connections.
@@ -134,32 +146,73 @@ impl Near {
     }
     /// How it stands.
     pub fn status(&self) -> Status {
-        let hub = self.inner.hub.borrow().clone();
-        Status::of("near", hub.iter().map(|hub| (self.inner.told.to.as_str(), &**hub)), &self.inner.pool)
+        let sessions = self.inner.sessions();
+        let sessions = sessions.iter().map(|running| (self.inner.told.to.as_str(), &running.id, &*running.hub));
+        Status::of("near", sessions, &self.inner.pool)
     }
-    /// Takes no new connections from now on; returns when those that are there have ended.
+    /// Takes no new connections from now on; returns when those that are there have ended. Doors are to be closed before.
     pub async fn leave(&self) {
-        let hub = self.inner.hub.borrow().clone();
-        if let Some(hub) = hub {
-            hub.work(|session, _| session.leave());
-            while hub.look(Session::connection_count) > 0 && !hub.look(Session::is_over) {
-                sleep(REDIAL[0]).await;
-            }
-        }
+        self.inner.leaving.send_replace(true);
+        self.inner.left.notified().await;
     }
 }
 
 impl Inner {
+    fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    /// A session that takes connections.
     async fn hub(&self, most: Duration) -> Option<Arc<Hub>> {
+        let takes = |hub: &Option<Arc<Hub>>| hub.as_ref().is_some_and(|hub| hub.look(Session::takes_connections));
         let mut hub = self.hub.subscribe();
-        let waited = timeout(most, hub.wait_for(Option::is_some)).await;
+        let waited = timeout(most, hub.wait_for(takes)).await;
         waited.ok()?.ok()?.clone()
     }
 
     // === Programs ===
 
+    /// Takes what comes from the doors, until they are all closed or the gateway leaves.
+    async fn take(self: Arc<Self>, mut accepted: mpsc::Receiver<Accepted>) {
+        let keeper = tokio::spawn(Arc::clone(&self).keep());
+        let mut leaving = self.leaving.subscribe();
+        let mut open = true;
+        loop {
+            tokio::select! {
+                program = accepted.recv() => {
+                    let Some(program) = program else { break };
+                    self.programs.fetch_add(1, Ordering::Relaxed);
+                    let inner = Arc::clone(&self);
+                    tokio::spawn(async move {
+                        Arc::clone(&inner).serve(program).await;
+                        inner.programs.fetch_sub(1, Ordering::Relaxed);
+                    });
+                }
+                _ = leaving.wait_for(|leaving| *leaving), if open => {
+                    accepted.close();
+                    open = false;
+                }
+            }
+        }
+        while !open && self.is_busy() {
+            sleep(REDIAL[0]).await;
+        }
+        keeper.abort();
+        if !open {
+            let all = self.sessions().clone();
+            for running in all {
+                close(&running.hub).await;
+            }
+            self.left.notify_one();
+        }
+    }
+    /// Whether any connection is there, or bytes of one that the peer has not got.
+    fn is_busy(&self) -> bool {
+        let busy = |session: &Session| session.connection_count() > 0 && !session.is_over();
+        self.programs.load(Ordering::Relaxed) > 0 || self.sessions().iter().any(|running| running.hub.look(busy))
+    }
     /// A program's connection, from the door to its end.
     async fn serve(self: Arc<Self>, accepted: Accepted) {
+        program::close_as(&accepted.stream, Ended::Reset);
         let to = accepted.to.clone();
         let begun = match self.hub(BEGIN).await {
             Some(hub) => {
@@ -199,6 +252,7 @@ impl Inner {
                 Ok(running) => {
                     pause = REDIAL[0];
                     let running = Arc::new(running);
+                    self.sessions().insert(0, Arc::clone(&running));
                     self.hub.send_replace(Some(Arc::clone(&running.hub)));
                     tokio::select! {
                         () = timer::run(&running.hub) => {}
@@ -228,7 +282,8 @@ impl Inner {
             () = self.tend(&running, true) => {}
             () = idle => {}
         }
-        hub.work(|session, _| session.give_up());
+        close(hub).await;
+        self.sessions().retain(|other| !Arc::ptr_eq(other, &running));
     }
     /// A new session and its first stream (P-7).
     async fn begin(self: &Arc<Self>) -> Result<Running, HandshakeError> {
@@ -286,7 +341,10 @@ impl Inner {
                         self.carry(hub, stream);
                     }
                     Ok(Err(HandshakeError::Refused(wire::Refusal::UnknownSession))) if have == 0 => return,
-                    Ok(Err(HandshakeError::Refused(wire::Refusal::TooManyStreams))) => most = have.max(1),
+                    // With more the far gateway does nothing, or it is another process by now, which does not know the session.
+                    Ok(Err(HandshakeError::Refused(wire::Refusal::TooManyStreams | wire::Refusal::UnknownSession))) => {
+                        most = have.max(1);
+                    }
                     Ok(Err(error)) => {
                         self.log.note(&format!("a stream to {}", self.told.to), &error.to_string());
                         wait = Some(jittered(pause));
@@ -364,6 +422,27 @@ impl Inner {
         }
         Err(last)
     }
+}
+
+/// Ends a session whose connections have ended. Closed properly its streams are no deaths to the far gateway (P-26).
+async fn close(hub: &Hub) {
+    hub.work(|session, now| {
+        let all: Vec<StreamId> = session.streams().iter().map(stripe::Stream::id).collect();
+        for id in all {
+            session.drain_stream(now, id);
+        }
+    });
+    let closed = async {
+        while hub.look(|session| session.streams().iter().next().is_some()) {
+            sleep(REDIAL[0]).await;
+        }
+    };
+    tokio::select! {
+        () = timer::run(hub) => {}
+        () = closed => {}
+        () = sleep(CLOSE) => {}
+    }
+    hub.work(|session, _| session.give_up());
 }
 
 /// So that gateways which lost their streams at the same time do not come back at the same time.

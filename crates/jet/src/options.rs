@@ -83,7 +83,8 @@ impl Options {
             }
         };
         let max_payload = peer.map_or(MAX_PAYLOAD, |hello| hello.max_payload.min(MAX_PAYLOAD));
-        let max_streams = peer.map_or(u32::from(u16::MAX), |hello| u32::from(hello.max_streams));
+        // A peer that takes none has one at least: that on which it said so.
+        let max_streams = peer.map_or(u32::from(u16::MAX), |hello| u32::from(hello.max_streams).max(1));
         Settings {
             connection: Config { segmentation: fitting(connection.segmentation, max_payload), ..connection },
             max_payload: MAX_PAYLOAD,

@@ -28,19 +28,20 @@ pub(crate) enum Ended {
 
 /// Carries a connection's bytes until both directions are over. A reset is passed on as one.
 pub(crate) async fn carry(hub: Arc<Hub>, connection: u32, stream: TcpStream) -> Ended {
+    close_as(&stream, Ended::Reset);
     let mut program = Program { connection, stream, reading: true, writing: true };
     let ended = std::future::poll_fn(|cx| program.poll(&hub, cx)).await;
-    if ended == Ended::Reset {
-        reset(&program.stream);
-    }
+    close_as(&program.stream, ended);
     hub.forget(connection);
     ended
 }
 
-/// Has a socket's closing be a reset.
-pub(crate) fn reset(stream: &TcpStream) {
+/// What the closing of a socket is to be. Until a connection has ended properly it is a reset, whoever closes it: the kernel, too, when this process is killed. A program takes an end for the
+/// end of the data.
+pub(crate) fn close_as(stream: &TcpStream, ended: Ended) {
+    let linger = (ended == Ended::Reset).then_some(Duration::ZERO);
     // Where it fails the socket is closed already.
-    let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+    let _ = SockRef::from(stream).set_linger(linger);
 }
 
 struct Program {

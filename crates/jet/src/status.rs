@@ -20,6 +20,8 @@ pub struct Status {
 /// A session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionStatus {
+    /// By which it is told from others, as long as it lasts.
+    pub session: String,
     /// The peer's name, as its key was pinned.
     pub peer: String,
     /// Connections that are not over.
@@ -66,8 +68,13 @@ pub struct StreamStatus {
 }
 
 impl Status {
-    pub(crate) fn of<'a>(role: &str, sessions: impl Iterator<Item = (&'a str, &'a Hub)>, pool: &Pool) -> Self {
-        let sessions = sessions.map(|(peer, hub)| session(peer, hub)).collect();
+    /// Of sessions, each with its peer and its number.
+    pub(crate) fn of<'a>(
+        role: &str,
+        sessions: impl Iterator<Item = (&'a str, &'a [u8; 16], &'a Hub)>,
+        pool: &Pool,
+    ) -> Self {
+        let sessions = sessions.map(|(peer, id, hub)| session(peer, id, hub)).collect();
         Self { role: role.to_owned(), sessions, free_bytes: pool.free() }
     }
 
@@ -97,9 +104,9 @@ impl Status {
         let mut text = String::new();
         for (name, kind, help, value) in values {
             let _ = writeln!(text, "# HELP trunkline_jet_{name} {help}\n# TYPE trunkline_jet_{name} {kind}");
-            for (number, session) in self.sessions.iter().enumerate() {
-                let (role, peer) = (&self.role, &session.peer);
-                let labels = format!("role=\"{role}\",peer=\"{peer}\",session=\"{number}\"");
+            for session in &self.sessions {
+                let (role, peer) = (&self.role, label(&session.peer));
+                let labels = format!("role=\"{role}\",peer=\"{peer}\",session=\"{}\"", session.session);
                 let _ = writeln!(text, "trunkline_jet_{name}{{{labels}}} {}", value(session));
             }
         }
@@ -112,7 +119,12 @@ impl Status {
     }
 }
 
-fn session(peer: &str, hub: &Hub) -> SessionStatus {
+/// A label's value as the format has it.
+fn label(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn session(peer: &str, id: &[u8; 16], hub: &Hub) -> SessionStatus {
     hub.look(|session| {
         let census = session.census();
         let (held, received) = session.memory();
@@ -136,6 +148,7 @@ fn session(peer: &str, hub: &Hub) -> SessionStatus {
             }
         });
         SessionStatus {
+            session: format!("{:02x}{:02x}{:02x}{:02x}", id[0], id[1], id[2], id[3]),
             peer: peer.to_owned(),
             connections: session.connection_count(),
             target: session.number(),
@@ -149,4 +162,56 @@ fn session(peer: &str, hub: &Hub) -> SessionStatus {
             streams: streams.collect(),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status() -> Status {
+        let session = SessionStatus {
+            session: "0a1b2c3d".to_owned(),
+            peer: "a \"b\" \\ c\nd".to_owned(),
+            connections: 1,
+            target: 4,
+            reason: String::new(),
+            held_bytes: 1 << 40,
+            received_bytes: 0,
+            delivered_bytes: 7,
+            segments_sent: 2,
+            segments_lost: 1,
+            window_limited: 0.25,
+            streams: Vec::new(),
+        };
+        Status { role: "near".to_owned(), sessions: vec![session], free_bytes: 9 }
+    }
+
+    /// https://prometheus.io/docs/instrumenting/exposition_formats and .../practices/naming.
+    #[test]
+    fn metrics_are_as_prometheus_has_them() {
+        let text = status().metrics();
+        let mut known = None;
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("# HELP ") {
+                let (name, help) = rest.split_once(' ').expect("name and help");
+                assert!(help.ends_with('.') && name.starts_with("trunkline_jet_"), "{line}");
+                known = Some(name);
+            } else if let Some(rest) = line.strip_prefix("# TYPE ") {
+                let (name, kind) = rest.split_once(' ').expect("name and kind");
+                assert_eq!(Some(name), known);
+                assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
+                // Base units: no milliseconds, no megabytes.
+                assert!(!["_ms", "_mb", "_mib", "_bits", "_percent"].iter().any(|unit| name.contains(unit)), "{line}");
+            } else {
+                let (sample, value) = line.rsplit_once(' ').expect("a sample");
+                assert!(
+                    sample.starts_with(&format!("{}{{", known.expect("its HELP"))) && sample.ends_with('}'),
+                    "{line}"
+                );
+                assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{line}");
+            }
+        }
+        assert!(text.contains(r#"peer="a \"b\" \\ c\nd",session="0a1b2c3d""#), "{text}");
+        assert!(text.ends_with('\n') && text.contains("trunkline_jet_held_bytes"));
+    }
 }

@@ -169,14 +169,14 @@ impl Connection {
             self.tx.written += bytes;
         }
     }
-    /// Its byte stream ends after what it has written; it may go on reading.
+    /// Its byte stream ends after what it has written; it may go on reading (P-15).
     pub fn finish(&mut self) {
         if !self.tx.finishing && self.reset.0 == Notified::None {
             self.tx.finishing = true;
             self.tx.end = Notified::Due;
         }
     }
-    /// It gives its byte stream up: what the peer has not taken yet is void.
+    /// It gives its byte stream up: what the peer has not taken yet is void (P-17).
     pub fn reset(&mut self, code: u32) {
         if self.reset.0 == Notified::None && !self.tx.is_done() {
             self.reset = (Notified::Due, code);
@@ -284,7 +284,7 @@ impl Connection {
         // There is nobody who would want to know.
         self.rx.ack_at = Time::MAX;
     }
-    /// A stream is dead, or stands still: what only it carries goes elsewhere.
+    /// A stream is dead, or stands still: what only it carries goes elsewhere (P-20).
     pub fn on_stream_lost(&mut self, now: Time, stream: StreamId) {
         self.tx.on_stream_lost(stream);
         for span in self.assigned.take(stream) {
@@ -349,6 +349,10 @@ impl Connection {
     /// Of these, out of order.
     pub fn out_of_order(&self) -> Bytes {
         Bytes::new(self.rx.out_of_order())
+    }
+    /// Between what was received out of order.
+    pub fn holes(&self) -> usize {
+        self.rx.holes()
     }
     /// The most that may be held at once, now.
     pub fn credit(&self) -> Bytes {

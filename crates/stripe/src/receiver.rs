@@ -1,4 +1,4 @@
-//! The receiving half of a connection: reassembly, credit, acknowledgements.
+//! The receiving half of a connection: reassembly, credit, acknowledgements (P-21).
 
 use crate::connection::{Piece, Violation};
 use crate::ranges::{RangeSet, Span};
@@ -73,6 +73,10 @@ impl Receiver {
     /// Bytes held out of order.
     pub fn out_of_order(&self) -> u64 {
         self.held.total()
+    }
+    /// Spans that are held out of order.
+    pub fn holes(&self) -> usize {
+        self.held.len()
     }
     /// The most that may be held at once.
     pub fn window(&self) -> u64 {

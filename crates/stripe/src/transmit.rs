@@ -220,7 +220,7 @@ impl Connection {
             self.tx.sent(span, id, due);
         }
     }
-    /// The one stream for little: that of what is under way, so that it stays in order, else the soonest.
+    /// The one stream for little (P-23): that of what is under way, so that it stays in order, else the soonest.
     fn pin(&mut self, outstanding: u64, streams: &Streams, bytes: u64) -> Option<StreamId> {
         let usable = |id: &StreamId| streams.get(*id).is_some_and(|stream| stream.health() == Health::Usable);
         let kept = self.pinned.filter(|id| outstanding > 0 && usable(id));

@@ -4,8 +4,8 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use sim::RunError;
 use sim::results::FolderError;
 use sim::scenario::ScenarioError;
-use std::fmt::Write;
-use std::io::{self, IsTerminal};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 
 /// Why a command did not do what it was asked.
@@ -62,21 +62,22 @@ impl Failure {
         Self::Output(format!("cannot write {}: {}", path.display(), cause(error)))
     }
 
-    /// Says it on standard error.
+    /// Says it on standard error. Where that cannot be written the exit code has to do.
     pub fn report(&self) {
-        match self {
-            Self::Internal(message) => eprintln!("error: {message}\nthis is an error of trunkline, not of the input"),
-            Self::Input(message) | Self::Output(message) => eprintln!("error: {message}"),
+        let text = match self {
+            Self::Internal(message) => format!("error: {message}\nthis is an error of trunkline, not of the input\n"),
+            Self::Input(message) | Self::Output(message) => format!("error: {message}\n"),
             #[cfg(any(feature = "jet", feature = "testbed"))]
-            Self::Missing(message) => eprintln!("error: {message}"),
-            Self::Job(reason) => eprintln!("the simulated job failed: {reason}"),
-            Self::Scenario(error) => eprint!("{}", render(error, io::stderr().is_terminal())),
-            Self::Interrupted => eprintln!("interrupted: nothing is left behind"),
-            Self::Kept(message) => eprintln!("interrupted: {message}"),
+            Self::Missing(message) => format!("error: {message}\n"),
+            Self::Job(reason) => format!("the simulated job failed: {reason}\n"),
+            Self::Scenario(error) => render(error, io::stderr().is_terminal()),
+            Self::Interrupted => "interrupted: nothing is left behind\n".to_owned(),
+            Self::Kept(message) => format!("interrupted: {message}\n"),
             #[cfg(feature = "testbed")]
-            Self::Program(_) => {}
-            Self::ReaderGone => {}
-        }
+            Self::Program(_) => return,
+            Self::ReaderGone => return,
+        };
+        let _ = io::stderr().lock().write_all(text.as_bytes());
     }
 }
 

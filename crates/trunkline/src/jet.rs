@@ -1,5 +1,6 @@
 //! `trunkline jet`.
 
+mod daemon;
 mod doors;
 mod gateway;
 mod keys;
@@ -11,9 +12,7 @@ mod status;
 use crate::failure::Failure;
 use jet::keys::KeyError;
 use std::path::PathBuf;
-use std::time::Duration;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Jet {
@@ -23,12 +22,15 @@ pub enum Jet {
   trunkline jet serve --allow 127.0.0.1:* --monitor 127.0.0.1:7609
 
 Peers are those whose keys `trunkline jet keys --pin` has pinned. On SIGTERM or SIGINT no new connection is taken, \
-                  and those that are there may end; a second one ends them.")]
+                  and those that are there may end; a second one resets them. On SIGUSR2 a new process takes this one's \
+                  place, of whatever the program's file is by then; this one brings to an end what it has.")]
     Serve(serve::Serve),
     /// Keep a session with a far gateway for the programs here
     #[command(after_help = "Examples:
   trunkline jet gateway --to far.example
-  trunkline jet gateway --to far.example:7608 --via 192.0.2.10 --via wlan0 --explain")]
+  trunkline jet gateway --to far.example:7608 --via 192.0.2.10 --via wlan0 --explain
+
+SIGTERM, SIGINT and SIGUSR2 are as with `trunkline jet serve`.")]
     Gateway(gateway::Gateway),
     /// Run a program whose connections go through this host's gateway
     #[command(after_help = "Examples:
@@ -87,24 +89,4 @@ fn keys_folder(given: Option<&PathBuf>) -> Result<PathBuf, Failure> {
 
 fn runtime() -> Result<Runtime, Failure> {
     jet::host::runtime().map_err(|error| Failure::Internal(format!("no runtime: {error}")))
-}
-
-/// Waits for SIGTERM or SIGINT, then for what `leave` waits for: at most so long, or until the second signal.
-async fn until_told(grace: Duration, leave: impl Future<Output = ()>) -> Result<(), Failure> {
-    let listen = |kind| signal(kind).map_err(|error| Failure::Internal(format!("no signals: {error}")));
-    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
-    let mut told = async || {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    };
-    told().await;
-    eprintln!("leaving: no new connections; waiting up to {} s for those that are there", grace.as_secs());
-    tokio::select! {
-        () = leave => {}
-        () = told() => {}
-        () = tokio::time::sleep(grace) => {}
-    }
-    Ok(())
 }

@@ -38,7 +38,9 @@ fn main() -> ExitCode {
     };
     interrupt::listen();
     panic::set_hook(Box::new(|panic| {
-        eprintln!("error: {panic}\nthis is an error of trunkline: please report it with the scenario");
+        let text = format!("error: {panic}\nthis is an error of trunkline: please report it with the scenario\n");
+        // Not eprintln!, which panics where standard error cannot be written.
+        let _ = io::stderr().lock().write_all(text.as_bytes());
     }));
     match panic::catch_unwind(|| dispatch(arguments.command)) {
         Ok(Ok(())) => ExitCode::SUCCESS,

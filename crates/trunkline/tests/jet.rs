@@ -1,76 +1,12 @@
 //! `trunkline jet` as its users meet it: keys, gateways that find each other, what is wrong and how that is said.
 #![cfg(feature = "jet")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+mod gateways;
+
+use gateways::{Gateway, Scratch, fingerprint, free_port, text, trunkline};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
-
-fn trunkline(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
-    command.arg("jet").args(arguments).output().expect("the program is built")
-}
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A folder of its own for a test, gone at its end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("trunkline-jet-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        Self(folder)
-    }
-    fn of(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A gateway that runs until the test is done with it.
-struct Gateway(Child);
-
-impl Gateway {
-    fn start(arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
-        Self(command.arg("jet").args(arguments).stderr(Stdio::null()).spawn().expect("the program is built"))
-    }
-    /// Tells it to go, and says with which code it went.
-    fn stop(mut self) -> Option<i32> {
-        let pid = self.0.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill is there").success());
-        for _ in 0..100 {
-            if let Some(status) = self.0.try_wait().expect("a child") {
-                return status.code();
-            }
-            sleep(Duration::from_millis(100));
-        }
-        None
-    }
-}
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        let _ = (self.0.kill(), self.0.wait());
-    }
-}
-
-/// The fingerprint that `jet keys` shows first.
-fn fingerprint(folder: &str) -> String {
-    let shown = trunkline(&["keys", "--keys", folder]);
-    assert!(shown.status.success(), "{}", text(&shown.stderr));
-    text(&shown.stdout).split_whitespace().nth(2).expect("this host, and its key").to_owned()
-}
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback");
-    listener.local_addr().expect("bound").port()
-}
 
 #[test]
 fn gateways_that_pinned_each_other_find_each_other_and_say_how_they_stand() {

@@ -47,7 +47,10 @@ fn gateway(socket: PathBuf) -> (Runtime, Door) {
                 }
             }
         });
-        Front::Preload(Preload { socket, direct: Vec::new() }).open(out, &jet::log::Log::default()).await.unwrap()
+        Front::Preload(Preload { socket, direct: Vec::new() })
+            .open(out, &jet::log::Log::default(), &jet::handover::Inherited::default())
+            .await
+            .unwrap()
     });
     (runtime, door)
 }

@@ -1,11 +1,13 @@
 //! The plain port forward: a port here stands for a destination there.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsFd;
 use std::str::FromStr;
 
 use tokio::task::JoinSet;
 
-use super::{Accepted, Answer, Door, DoorError, Hall, listen};
+use super::{Accepted, Answer, DoorError, Hall, Open, listen};
+use crate::handover::Inherited;
 use crate::{Destination, parse_destination};
 
 /// `[ADDRESS:]PORT=HOST:PORT`.
@@ -37,19 +39,20 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 impl Forward {
-    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
+    pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
         if !self.listen.ip().is_loopback() {
             let remedy = "forward on a loopback address, or use SOCKS5 with users";
             return Err(DoorError::Exposed { door: "a forward", address: self.listen, remedy });
         }
-        let listener = listen::bind(self.listen).await?;
+        let listener = listen::bind(self.listen, inherited).await?;
         let addresses = listener.local_addr().into_iter().collect();
+        let listeners = listener.as_fd().try_clone_to_owned().into_iter().collect();
         let mut tasks = JoinSet::new();
         tasks.spawn(listen::serve(listener, "forward", hall, move |stream| {
             let to = self.to.clone();
             async { Some(Accepted { stream, to, answer: Answer::Established }) }
         }));
-        Ok(Door { addresses, tasks, trace: None })
+        Ok(Open { addresses, listeners, tasks, trace: None })
     }
 }
 

@@ -3,16 +3,18 @@
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time;
 
 use super::{Accepted, DoorError, Hall};
 use crate::Refusal;
+use crate::handover::Inherited;
 
 /// Connections at a door that have not said yet where they want to go. More wait in the kernel's queue.
 const STRANGERS: usize = 1024;
@@ -23,12 +25,24 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a door rests that gets no descriptor or memory for a connection.
 pub const EXHAUSTED: Duration = Duration::from_millis(100);
 
-/// Listens.
-pub async fn bind(address: SocketAddr) -> Result<TcpListener, DoorError> {
-    TcpListener::bind(address).await.map_err(|cause| DoorError::Listen { address: address.to_string(), cause })
+/// How long a door that closes takes what comes: it was sent here before the way was shut.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Listens, or goes on listening where another process has.
+pub async fn bind(address: SocketAddr, inherited: &Inherited) -> Result<TcpListener, DoorError> {
+    let bound = match inherited.tcp(address) {
+        Some(listener) => TcpListener::from_std(listener),
+        None => TcpListener::bind(address).await,
+    };
+    bound.map_err(|cause| DoorError::Listen { address: address.to_string(), cause })
 }
 
-/// Takes connections for ever: `recognise` finds out where one wants to go, or gives `None` for one to be closed.
+/// Waits until a door is being closed.
+pub async fn closing(closing: &mut watch::Receiver<bool>) {
+    let _ = closing.wait_for(|closing| *closing).await;
+}
+
+/// Takes connections until the door closes, and returns when those that have come are dealt with: `recognise` finds out where one wants to go, or gives `None` for one to be closed.
 pub async fn serve<F, R>(listener: TcpListener, door: &'static str, hall: Hall, recognise: F)
 where
     F: Fn(TcpStream) -> R,
@@ -36,11 +50,17 @@ where
 {
     let places = Arc::new(Semaphore::new(STRANGERS));
     let mut exhausted = false;
+    let mut closing = hall.closing.clone();
+    let mut closed = pin!(async {
+        self::closing(&mut closing).await;
+        time::sleep(SETTLE).await;
+    });
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = hall.out.closed() => return,
+            () = &mut closed => break,
         };
         match accepted {
             Ok((stream, _)) => {
@@ -69,6 +89,8 @@ where
             }
         }
     }
+    drop(listener);
+    let _ = places.acquire_many(STRANGERS as u32).await;
 }
 
 /// Whether `accept` failed for a reason of the connection that was next (accept(2)), rather than of this process or host.

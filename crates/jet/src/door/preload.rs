@@ -12,6 +12,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +22,12 @@ use ipnet::IpNet;
 use rustix::process;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time;
 
-use super::{Accepted, Answer, Door, DoorError, Hall, Trace, listen};
+use super::{Accepted, Answer, DoorError, Hall, Open, Trace, listen};
+use crate::handover::Inherited;
 use crate::{Destination, Refusal};
 
 /// A door for `jet run`.
@@ -54,22 +56,31 @@ pub fn nearest_socket() -> PathBuf {
 
 const SOCKET: &str = "jet-run.sock";
 
-/// The socket's file, which goes when the door closes.
+/// The socket's file, which goes when the door closes unless a successor has it.
 #[derive(Debug)]
-pub struct SocketFile(PathBuf);
+pub struct SocketFile(Option<PathBuf>);
+
+impl SocketFile {
+    pub fn leave(&mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        if let Some(path) = &self.0 {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
 impl Preload {
-    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
-        let (control, file) = self.bind()?;
-        let v4 = listen::bind((Ipv4Addr::LOCALHOST, 0).into()).await?;
+    pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
+        let (control, file) = self.bind(inherited)?;
+        let listeners = control.as_fd().try_clone_to_owned().into_iter().collect();
+        let v4 = listen::bind((Ipv4Addr::LOCALHOST, 0).into(), inherited).await?;
         // A host may do without IPv6; its programs then have no IPv6 destinations either.
-        let v6 = listen::bind((Ipv6Addr::LOCALHOST, 0).into()).await.ok();
+        let v6 = listen::bind((Ipv6Addr::LOCALHOST, 0).into(), inherited).await.ok();
         let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port()).ok();
         let exchange = Arc::new(Exchange {
             v4: port(&v4),
@@ -85,13 +96,17 @@ impl Preload {
                 Arc::clone(&exchange).recognise(stream)
             }));
         }
-        tasks.spawn(control_loop(control, exchange));
-        Ok(Door { addresses, tasks, trace: Some(Trace::Preload(file)) })
+        tasks.spawn(control_loop(control, exchange, hall.closing));
+        Ok(Open { addresses, listeners, tasks, trace: Some(Trace::Preload(file)) })
     }
 
     /// The Unix socket, for this user and group alone.
-    fn bind(&self) -> Result<(UnixListener, SocketFile), DoorError> {
+    fn bind(&self, inherited: &Inherited) -> Result<(UnixListener, SocketFile), DoorError> {
         let failed = |cause| DoorError::Listen { address: self.socket.display().to_string(), cause };
+        let file = SocketFile(Some(self.socket.clone()));
+        if let Some(listener) = inherited.unix(|own| own.as_pathname() == Some(&*self.socket)) {
+            return Ok((UnixListener::from_std(listener).map_err(failed)?, file));
+        }
         if std::os::unix::net::UnixStream::connect(&self.socket).is_ok() {
             return Err(DoorError::Occupied(self.socket.clone()));
         }
@@ -104,7 +119,6 @@ impl Preload {
             _ => {}
         }
         let listener = UnixListener::bind(&self.socket).map_err(failed)?;
-        let file = SocketFile(self.socket.clone());
         fs::set_permissions(&self.socket, fs::Permissions::from_mode(0o660)).map_err(failed)?;
         Ok((listener, file))
     }
@@ -203,7 +217,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
 /// Programs asking at once. More wait in the kernel's queue.
 const PROGRAMS: usize = 4096;
 
-async fn control_loop(control: UnixListener, exchange: Arc<Exchange>) {
+async fn control_loop(control: UnixListener, exchange: Arc<Exchange>, mut closing: watch::Receiver<bool>) {
     let mut programs = JoinSet::new();
     loop {
         if programs.len() >= PROGRAMS {
@@ -217,8 +231,11 @@ async fn control_loop(control: UnixListener, exchange: Arc<Exchange>) {
                 Err(_) => time::sleep(listen::EXHAUSTED).await,
             },
             Some(_) = programs.join_next(), if !programs.is_empty() => {}
+            () = listen::closing(&mut closing) => break,
         }
     }
+    drop(control);
+    while programs.join_next().await.is_some() {}
 }
 
 /// One `connect` of a program, from request to outcome.

@@ -21,10 +21,12 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{self, JoinSet};
 
-use super::{Accepted, Answer, Door, DoorError, Hall, Trace, listen};
+use super::{Accepted, Answer, DoorError, Hall, Open, Trace, listen};
 use crate::Destination;
+use crate::handover::Inherited;
 use control_group::Launched;
 pub use control_group::join_launched;
+use life::Life;
 use routing::Routing;
 use rules::Site;
 use table::Table;
@@ -120,15 +122,21 @@ pub struct Installed {
     table: Table,
     #[expect(dead_code, reason = "held for its drop")]
     routing: Option<Routing>,
-    #[expect(dead_code, reason = "held for its drop")]
     launched: Option<Launched>,
 }
 
+impl Installed {
+    pub fn leave(&mut self) {
+        self.launched.iter_mut().for_each(Launched::leave);
+    }
+}
+
 impl Redirection {
-    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
+    pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
         let transparent = matches!(self.from, Source::Transparent(_));
+        let life = Launched::inherited(inherited);
         // `nft` and `ip` are waited for, and a namespace is entered by a thread as a whole.
-        let installed = task::spawn_blocking(move || thread::spawn(move || self.install()).join());
+        let installed = task::spawn_blocking(move || thread::spawn(move || self.install(life)).join());
         let (listeners, installed) = match installed.await {
             Ok(Ok(installed)) => installed?,
             _ => return Err(DoorError::Redirection("the thread that sets it up has panicked".to_owned())),
@@ -144,16 +152,18 @@ impl Redirection {
                 Some(Accepted { to: Destination::Address(to?), stream, answer: Answer::Established })
             }));
         }
-        Ok(Door { addresses, tasks, trace: Some(Trace::Redirection(installed)) })
+        // Rules and their listeners are each process's own; programs that are in a group stay in it.
+        let listeners = installed.launched.iter().filter_map(Launched::life).collect();
+        Ok(Open { addresses, listeners, tasks, trace: Some(Trace::Redirection(installed)) })
     }
 
     /// Listeners, rules, routes: what the kernel is to do from now on. The calling thread may end up in another network namespace.
-    fn install(&self) -> Result<(Vec<std::net::TcpListener>, Installed), DoorError> {
+    fn install(&self, life: Option<Life>) -> Result<(Vec<std::net::TcpListener>, Installed), DoorError> {
         if let Source::Namespace(path) = &self.from {
             enter(path)?;
         }
         let (v4, v6) = self.listeners()?;
-        let launched = if self.from == Source::Launched { Some(Launched::create()?) } else { None };
+        let launched = if self.from == Source::Launched { Some(Launched::create(life)?) } else { None };
         let group = match (&self.from, &launched) {
             (Source::ControlGroup(path), _) => Some(control_group::locate(path)?),
             (_, launched) => launched.as_ref().map(|launched| launched.group.clone()),

@@ -4,6 +4,7 @@ pub mod handshake;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use tokio::net::TcpStream;
 
 use tokio::task::JoinSet;
 
-use super::{Accepted, Answer, Door, DoorError, Hall, forward, listen};
+use super::{Accepted, Answer, DoorError, Hall, Open, forward, listen};
+use crate::handover::Inherited;
 use crate::{Destination, Refusal};
 use handshake::{Handshake, Heard};
 
@@ -70,13 +72,14 @@ impl Users {
 }
 
 impl Socks5 {
-    pub(super) async fn open(self, hall: Hall) -> Result<Door, DoorError> {
+    pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
         if self.users.is_none() && !self.listen.ip().is_loopback() {
             let remedy = "listen on a loopback address, or give it users";
             return Err(DoorError::Exposed { door: "a SOCKS5 proxy without users", address: self.listen, remedy });
         }
-        let listener = listen::bind(self.listen).await?;
+        let listener = listen::bind(self.listen, inherited).await?;
         let addresses = listener.local_addr().into_iter().collect();
+        let listeners = listener.as_fd().try_clone_to_owned().into_iter().collect();
         let users = Arc::new(self.users);
         let mut tasks = JoinSet::new();
         tasks.spawn(listen::serve(listener, "socks5", hall, move |mut stream| {
@@ -86,7 +89,7 @@ impl Socks5 {
                 Some(Accepted { stream, to, answer: Answer::Socks5 })
             }
         }));
-        Ok(Door { addresses, tasks, trace: None })
+        Ok(Open { addresses, listeners, tasks, trace: None })
     }
 }
 
@@ -143,10 +146,12 @@ mod tests {
     #[tokio::test]
     async fn beyond_loopback_it_asks_who_comes() {
         let (out, _accepted) = tokio::sync::mpsc::channel(1);
-        let hall = Hall { out, log: crate::log::Log::default() };
+        let closing = tokio::sync::watch::channel(false).1;
+        let hall = Hall { out, log: crate::log::Log::default(), closing };
+        let nothing = Inherited::default();
         let open: Socks5 = "0.0.0.0:0".parse().unwrap();
-        assert!(matches!(open.open(hall.clone()).await, Err(DoorError::Exposed { .. })));
+        assert!(matches!(open.open(hall.clone(), &nothing).await, Err(DoorError::Exposed { .. })));
         let asking = Socks5 { users: Some("me:right".parse().unwrap()), ..("0.0.0.0:0".parse::<Socks5>().unwrap()) };
-        assert!(asking.open(hall).await.is_ok());
+        assert!(asking.open(hall, &nothing).await.is_ok());
     }
 }

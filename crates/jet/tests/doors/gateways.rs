@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jet::door::{Door, Front, Preload, preload};
 use jet::far::{Far, FarOptions, listen};
+use jet::handover::Inherited;
 use jet::keys::{Identity, Peers};
 use jet::launch;
 use jet::log::Log;
@@ -36,7 +37,7 @@ async fn gateways() -> (Near, Arc<Far>) {
 }
 
 async fn open(near: &Near, front: Front) -> Door {
-    front.open(near.doors(), &Log::default()).await.unwrap()
+    front.open(near.doors(), &Log::default(), &Inherited::default()).await.unwrap()
 }
 
 async fn curl(arguments: String) -> Output {

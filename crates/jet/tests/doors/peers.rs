@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use jet::door::{Accepted, Door, Front, redirect};
+use jet::handover::Inherited;
 use jet::log::Log;
 use jet::{Destination, Refusal};
 use socket2::{Domain, Socket, Type};
@@ -26,7 +27,7 @@ pub const SILENT: &str = "198.51.100.10:80";
 pub async fn open(front: Front, named: SocketAddr) -> Door {
     let (out, accepted) = mpsc::channel(16);
     tokio::spawn(relay(accepted, named));
-    front.open(out, &Log::default()).await.unwrap()
+    front.open(out, &Log::default(), &Inherited::default()).await.unwrap()
 }
 
 async fn relay(mut accepted: mpsc::Receiver<Accepted>, named: SocketAddr) {

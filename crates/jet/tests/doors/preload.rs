@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::process::{Command, Output};
 
 use jet::door::{DoorError, Front, Preload, preload};
+use jet::handover::Inherited;
 use jet::launch::{self, LaunchError};
 
 use crate::namespace::{command_in, finish, inside, neighbour, own_address};
@@ -124,7 +125,7 @@ fn a_socket_is_one_gateways() {
         let named = servers();
         let first = open(Front::Preload(door()), named).await;
         let (out, _accepted) = tokio::sync::mpsc::channel(1);
-        let second = Front::Preload(door()).open(out, &jet::log::Log::default()).await;
+        let second = Front::Preload(door()).open(out, &jet::log::Log::default(), &Inherited::default()).await;
         assert!(matches!(second, Err(DoorError::Occupied(_))), "{second:?}");
         drop(first);
         // The file of one that was killed is in nobody's way.

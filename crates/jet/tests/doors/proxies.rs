@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener as StdListener};
 use std::process::{Command, Output};
 
 use jet::door::{Door, Front, Socks5};
+use jet::handover::Inherited;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::namespace::{finish, inside, own_address};
@@ -175,7 +176,8 @@ fn an_address_in_use_is_an_error() {
     let forward = format!("{}=192.0.2.1:7", taken.local_addr().unwrap());
     let (out, _accepted) = tokio::sync::mpsc::channel(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let error =
-        runtime.block_on(Front::Forward(forward.parse().unwrap()).open(out, &jet::log::Log::default())).unwrap_err();
+    let error = runtime
+        .block_on(Front::Forward(forward.parse().unwrap()).open(out, &jet::log::Log::default(), &Inherited::default()))
+        .unwrap_err();
     assert!(error.to_string().contains(&format!("cannot listen on {}", taken.local_addr().unwrap())), "{error}");
 }

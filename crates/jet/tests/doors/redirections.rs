@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use jet::door::{Front, Redirection};
+use jet::handover::Inherited;
 
 use crate::namespace::{INSIDE, command_in, finish, forward_packets, inside, neighbour, run};
 use crate::peers::{FILE, open, servers_in};
@@ -319,6 +320,25 @@ fn a_gateway_that_is_killed_leaves_nothing_in_the_way() {
 }
 
 #[test]
+fn a_successors_rules_take_over_without_a_gap() {
+    inside("redirections::a_successors_rules_take_over_without_a_gap", async || {
+        neighbour("server", 1);
+        servers_in("server");
+        let url = "http://10.1.0.2/";
+        let first = open(front("local=10.0.0.0/8"), NOBODY).await;
+        let second = open(front("local=10.0.0.0/8"), NOBODY).await;
+        let closing = tokio::spawn(first.close(true));
+        while !closing.is_finished() {
+            assert!(goes_through_a_door(url).await, "{}", rules());
+        }
+        assert!(goes_through_a_door(url).await, "{}", rules());
+        second.close(false).await;
+        assert_eq!(rules(), "");
+        assert!(!goes_through_a_door(url).await);
+    });
+}
+
+#[test]
 fn a_host_without_ipv6_does_without() {
     inside("redirections::a_host_without_ipv6_does_without", async || {
         neighbour("client", 1);
@@ -341,7 +361,7 @@ fn what_is_missing_is_named() {
     inside("redirections::what_is_missing_is_named", async || {
         let error = async |text: &str| {
             let (out, _accepted) = tokio::sync::mpsc::channel(1);
-            front(text).open(out, &jet::log::Log::default()).await.unwrap_err().to_string()
+            front(text).open(out, &jet::log::Log::default(), &Inherited::default()).await.unwrap_err().to_string()
         };
         let said = error("netns:nowhere=any").await;
         assert!(said.contains("cannot enter the network namespace /run/netns/nowhere"), "{said}");

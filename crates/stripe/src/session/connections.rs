@@ -33,7 +33,7 @@ impl Session {
     /// A program wants to go somewhere. It may write at once: what it writes travels behind the OPEN (P-11).
     pub fn connect(&mut self, destination: Destination) -> Result<u32, Exhausted> {
         let full = self.ends.len() >= self.settings.connections || self.next_connection == u32::MAX;
-        if self.role == Role::Far || full || self.peer_leaves || self.leaving || self.over {
+        if full || !self.takes_connections() {
             return Err(Exhausted);
         }
         let connection = self.next_connection;
@@ -43,6 +43,10 @@ impl Session {
         self.ends.insert(connection, end);
         self.dirty.insert(connection);
         Ok(connection)
+    }
+    /// Whether connections can be opened here at all, as long as there is room.
+    pub fn takes_connections(&self) -> bool {
+        self.role == Role::Near && !self.peer_leaves && !self.leaving && !self.over
     }
     /// The destination has taken a connection that the peer wants.
     pub fn accept(&mut self, connection: u32) {

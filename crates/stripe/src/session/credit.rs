@@ -7,33 +7,54 @@ use units::Time;
 /// What a session may send of all its connections' bytes before the first ALLOW, in bytes (P-30).
 pub const FIRST_ALLOWANCE: u64 = 4 << 20;
 
-/// Memory that sessions share: what they promise their peers to hold, and what they hold for their own programs.
+/// Memory that sessions share: what they promise their peers to hold, and what they hold for their own programs. It may be part of another pool, whose others it leaves theirs.
 #[derive(Debug)]
 pub struct Pool {
     free: AtomicI64,
+    whole: Option<Arc<Pool>>,
 }
 
 impl Pool {
     /// So many bytes in all.
     pub fn new(bytes: u64) -> Arc<Self> {
-        Arc::new(Self { free: AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX)) })
+        Self::part(bytes, None)
+    }
+    /// So many bytes at most, of this pool's.
+    pub fn within(self: &Arc<Self>, bytes: u64) -> Arc<Self> {
+        Self::part(bytes, Some(Arc::clone(self)))
+    }
+    fn part(bytes: u64, whole: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self { free: AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX)), whole })
     }
     /// Bytes that nobody has.
     pub fn free(&self) -> u64 {
-        self.free.load(Ordering::Relaxed).max(0) as u64
+        let own = self.free.load(Ordering::Relaxed).max(0) as u64;
+        self.whole.as_ref().map_or(own, |whole| own.min(whole.free()))
     }
     /// Takes bytes if there are as many.
     fn take(&self, bytes: u64) -> bool {
-        let bytes = bytes as i64;
-        let enough = |free: i64| (free >= bytes).then(|| free - bytes);
-        self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enough).is_ok()
+        if self.whole.as_ref().is_some_and(|whole| !whole.take(bytes)) {
+            return false;
+        }
+        let enough = |free: i64| (free >= bytes as i64).then(|| free - bytes as i64);
+        let taken = self.free.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enough).is_ok();
+        if let Some(whole) = self.whole.as_ref().filter(|_| !taken) {
+            whole.give(bytes);
+        }
+        taken
     }
     /// Takes bytes that are there already: two programs may have been told of the same room.
     fn take_anyway(&self, bytes: u64) {
         self.free.fetch_sub(bytes as i64, Ordering::Relaxed);
+        if let Some(whole) = &self.whole {
+            whole.take_anyway(bytes);
+        }
     }
     fn give(&self, bytes: u64) {
         self.free.fetch_add(bytes as i64, Ordering::Relaxed);
+        if let Some(whole) = &self.whole {
+            whole.give(bytes);
+        }
     }
 }
 
@@ -85,7 +106,7 @@ impl Credit {
     }
     /// Bytes of the peer's are taken, or nobody wants them. The window doubles when a whole one went in less than two round trips, as a connection's does, while the pool has memory.
     pub fn give_back(&mut self, now: Time, bytes: u64, rtt: Time) {
-        self.returned += bytes;
+        self.returned = self.returned.saturating_add(bytes);
         if self.returned - self.epoch.1 >= self.window {
             let more = self.window.min(self.most - self.window);
             if now.saturating_sub(self.epoch.0) < rtt * 2 && self.epoch.1 > 0 && more > 0 && self.pool.take(more) {

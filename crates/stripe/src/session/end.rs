@@ -43,6 +43,8 @@ pub(super) struct End {
     pub stopped: Option<u32>,
     /// The owner has done with it.
     pub released: bool,
+    /// Holes that the session has counted.
+    pub holes: usize,
     /// Its place in the session's list of deadlines.
     pub due: Time,
 }
@@ -60,6 +62,7 @@ impl End {
             reset: None,
             stopped: None,
             released: false,
+            holes: 0,
             due: Time::MAX,
         }
     }

@@ -8,9 +8,19 @@ use crate::sender::Notified;
 use crate::wire::{Data, Frame};
 use units::Time;
 
+/// Frames without payload that wait for streams, in bytes: more is left only by a peer that makes us answer and does not read.
+const UNREAD: u64 = 4 << 20;
+/// No stream is blamed for less.
+const UNREAD_OF_ONE: u64 = 64 << 10;
+
 impl Session {
     /// Works out what is to be sent, after whatever has happened.
     pub fn flush(&mut self, now: Time) {
+        // P-22: a stream that is not read is of no use to anyone.
+        for id in std::mem::take(&mut self.unread) {
+            self.lose_stream(now, id);
+            self.effects.streams.insert(id);
+        }
         self.tell();
         while let Some(connection) = self.dirty.pop_first() {
             self.pump(now, connection);
@@ -23,7 +33,7 @@ impl Session {
         }
     }
 
-    /// The session's own numbers: always the latest, and again when a stream was lost that may have carried them.
+    /// The session's own numbers: always the latest, and again when a stream was lost that may have carried them (P-31).
     fn tell(&mut self) {
         if self.lanes.is_empty() {
             return;
@@ -56,10 +66,16 @@ impl Session {
         Some(stream)
     }
     pub(super) fn send(&mut self, stream: StreamId, connection: u32, frame: Frame) {
-        if let Some(lane) = self.lanes.get_mut(&stream) {
-            lane.push(connection, frame);
-            self.effects.streams.insert(stream);
+        let Some(lane) = self.lanes.get_mut(&stream) else { return };
+        lane.push(connection, frame);
+        self.effects.streams.insert(stream);
+        if lane.control_bytes > UNREAD_OF_ONE && self.unsent_control() > UNREAD {
+            self.unread.insert(stream);
         }
+    }
+    /// Frames without payload that wait for streams, in bytes.
+    pub fn unsent_control(&self) -> u64 {
+        self.lanes.values().map(|lane| lane.control_bytes).sum()
     }
 
     /// Lets a connection send what it can.
@@ -115,6 +131,7 @@ impl Session {
         self.due.remove(&(end.due, connection));
         self.hungry.remove(&connection);
         self.credit.let_go(end.tx.len());
+        self.holes -= end.holes;
         let rest = end.give_back_rest();
         self.credit.give_back(now, rest, Time::ZERO);
         self.effects.connections.insert(connection);

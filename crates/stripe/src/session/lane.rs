@@ -29,8 +29,9 @@ pub struct Gauge {
 pub(super) struct Lane {
     control: VecDeque<(u32, Frame)>,
     data: VecDeque<(u32, Data)>,
-    /// Bytes in the queue, as frames will have them.
+    /// Bytes in the queue, as frames will have them; of these, without payload.
     queued: u64,
+    pub control_bytes: u64,
     /// Bytes given to the carrier.
     pub given: u64,
     /// Of these, acknowledged: never less than before.
@@ -54,6 +55,7 @@ impl Lane {
             control: VecDeque::new(),
             data: VecDeque::new(),
             queued: 0,
+            control_bytes: 0,
             given: 0,
             acknowledged: 0,
             gauge,
@@ -69,12 +71,16 @@ impl Lane {
         self.queued += frame.wire_bytes();
         match frame {
             Frame::Data(data) if data.len > 0 => self.data.push_back((connection, data)),
-            frame => self.control.push_back((connection, frame)),
+            frame => {
+                self.control_bytes += frame.wire_bytes();
+                self.control.push_back((connection, frame));
+            }
         }
     }
     pub fn pop_control(&mut self) -> Option<(u32, Frame)> {
         let (connection, frame) = self.control.pop_front()?;
         self.queued -= frame.wire_bytes();
+        self.control_bytes -= frame.wire_bytes();
         Some((connection, frame))
     }
     pub fn pop_data(&mut self) -> Option<(u32, Data)> {

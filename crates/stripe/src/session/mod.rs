@@ -41,6 +41,9 @@ pub mod code {
     pub const NO_ROOM: u32 = 105;
 }
 
+/// Holes of all connections together: each costs memory that no credit counts (P-21).
+const MAX_HOLES: usize = 1 << 17;
+
 /// Which end of a session this is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
@@ -107,6 +110,10 @@ pub struct Session {
     due: BTreeSet<(Time, u32)>,
     /// Streams that were lost and of which the peer has to be told.
     gone: Vec<StreamId>,
+    /// Streams that the peer does not read.
+    unread: BTreeSet<StreamId>,
+    /// Holes in what the peer has sent, all connections together.
+    holes: usize,
     /// The session's own numbers have to be told, again or for the first time.
     tell_credit: bool,
     tell_wish: bool,
@@ -145,6 +152,8 @@ impl Session {
             starved: BTreeSet::new(),
             due: BTreeSet::new(),
             gone: Vec::new(),
+            unread: BTreeSet::new(),
+            holes: 0,
             tell_credit: false,
             tell_wish: false,
             tell_leave: false,
@@ -285,6 +294,15 @@ impl Session {
         if !self.credit.receive(counted) {
             return Err(Violation::Credit { end: counted, limit: self.credit.granted() });
         }
+        if let Item::Payload { connection, .. } = item
+            && let Some(end) = self.ends.get_mut(connection)
+        {
+            let new = end.core.holes();
+            self.holes = self.holes + new - std::mem::replace(&mut end.holes, new);
+            if self.holes > MAX_HOLES {
+                return Err(Violation::Holes);
+            }
+        }
         if let Item::Payload { connection, .. } | Item::Frame { connection, .. } = item
             && self.ends.contains_key(connection)
         {
@@ -383,12 +401,17 @@ impl Session {
             if !asks {
                 return Ok(None);
             }
+            // P-32.
             if self.ends.len() >= 2 * self.settings.connections {
                 return Err(Violation::TooManyConnections);
             }
             self.used.insert(Span::new(number, number + 1), |_| {});
+            // Numbers are used one after the other: what is left out is on its way.
+            if self.used.len() > 2 * self.settings.connections {
+                return Err(Violation::TooManyConnections);
+            }
             let mut end = End::new(&self.settings.connection, Opening::Awaited);
-            if self.ends.len() >= self.settings.connections || self.leaving {
+            if self.ends.len() >= self.settings.connections {
                 end.opening = Opening::Refused;
                 end.core.reset(code::NO_ROOM);
                 end.core.stop(Time::ZERO, code::NO_ROOM);

@@ -54,7 +54,7 @@ impl Session {
     pub(super) fn check_soon(&mut self, now: Time) {
         self.check_at = self.check_at.min(now.saturating_add(DRAIN_CHECK));
     }
-    /// No connection is taken from now on, and the peer is told (P-28).
+    /// The peer is asked for no more connections; those that it has asked for before it heard are taken (P-28).
     pub fn leave(&mut self) {
         (self.leaving, self.tell_leave) = (true, true);
     }
@@ -99,7 +99,7 @@ impl Session {
             }
         }
     }
-    /// Everything is void: programs are told.
+    /// Everything is void: programs are told (P-6, P-10).
     pub fn give_up(&mut self) {
         self.over = true;
         self.alone_since = None;

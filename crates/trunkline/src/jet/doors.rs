@@ -5,6 +5,7 @@ use clap::ValueHint;
 use ipnet::IpNet;
 use jet::Doors;
 use jet::door::{Door, DoorError, Forward, Front, Preload, Redirection, Socks5, preload};
+use jet::handover::Inherited;
 use jet::log::Log;
 use std::fs;
 use std::path::PathBuf;
@@ -34,10 +35,10 @@ pub struct DoorArgs {
 
 impl DoorArgs {
     /// Opens them all; they are closed when what this returns is dropped.
-    pub async fn open(&self, doors: &Doors, log: &Log) -> Result<Vec<Door>, Failure> {
+    pub async fn open(&self, doors: &Doors, log: &Log, inherited: &Inherited) -> Result<Vec<Door>, Failure> {
         let mut open = Vec::new();
         for front in self.fronts()? {
-            let door = front.open(doors.clone(), log).await.map_err(|error| failure(&error))?;
+            let door = front.open(doors.clone(), log, inherited).await.map_err(|error| failure(&error))?;
             open.push(door);
         }
         Ok(open)

@@ -1,14 +1,19 @@
 //! `trunkline jet gateway`.
 
+use super::daemon::{Daemon, inherited};
 use super::doors::DoorArgs;
 use super::options::Common;
-use super::{keys_folder, runtime, until_told};
+use super::{keys_folder, runtime};
 use crate::failure::Failure;
 use jet::Via;
+use jet::door::Door;
 use jet::keys::{Identity, Peers};
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
+use serde_json::json;
+use std::os::fd::AsFd;
 use std::sync::Arc;
+use tokio::task::JoinSet;
 
 /// The far gateway's port where none is said.
 const PORT: u16 = 7608;
@@ -54,19 +59,28 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         via: gateway.via.clone(),
         options: gateway.common.options()?,
     };
+    let inherited = inherited()?;
     runtime()?.block_on(async {
         let own = told.identity.fingerprint();
         let log = Log::explaining(gateway.common.explain);
+        let mut daemon = Daemon::new(&log)?;
         let near = Arc::new(Near::start(told, log.clone()).map_err(|error| Failure::Input(error.to_string()))?);
-        let doors = gateway.doors.open(&near.doors(), &log).await?;
+        let doors = gateway.doors.open(&near.doors(), &log, &inherited).await?;
         let shown = Arc::clone(&near);
-        gateway.common.answer(move || shown.status()).await?;
-        eprintln!("keeping a session with {} with key {own}", gateway.to);
-        let leave = async {
-            drop(doors);
+        let monitor = gateway.common.answer(&inherited, move || shown.status()).await?;
+        daemon.ready(inherited);
+        log.write(&json!({ "event": "keeping a session", "to": gateway.to, "key": own.to_string() }));
+        let listeners = doors.iter().flat_map(Door::listeners);
+        let listeners: Vec<_> = listeners.chain(monitor.iter().map(|monitor| monitor.listener.as_fd())).collect();
+        let successor = daemon.until_told(&listeners).await;
+        let _monitor = monitor.filter(|_| !successor);
+        let leaving = async {
+            let closing: JoinSet<()> = doors.into_iter().map(|door| door.close(successor)).collect();
+            closing.join_all().await;
             near.leave().await;
         };
-        until_told(gateway.common.grace(), leave).await
+        daemon.leave((!successor).then(|| gateway.common.grace()), leaving).await;
+        Ok(())
     })
 }
 

@@ -2,11 +2,15 @@
 
 use crate::failure::Failure;
 use clap::ValueHint;
+use jet::handover::Inherited;
 use jet::options::{Options, Streams};
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 use stripe::optimizer::Policy;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use units::Bytes;
 
 /// How many streams there are.
@@ -120,15 +124,30 @@ impl Common {
     pub fn grace(&self) -> Duration {
         Duration::from_secs(self.grace)
     }
-    /// Answers whoever asks how the gateway stands, in the background.
+    /// Answers whoever asks how the gateway stands, as long as what this returns is there.
     pub async fn answer(
         &self,
+        inherited: &Inherited,
         status: impl Fn() -> jet::status::Status + Send + Sync + 'static,
-    ) -> Result<(), Failure> {
-        let Some(address) = self.monitor else { return Ok(()) };
+    ) -> Result<Option<Monitor>, Failure> {
+        let Some(address) = self.monitor else { return Ok(None) };
         let listening = |error| Failure::Input(format!("cannot listen on {address}: {error}"));
-        let listener = tokio::net::TcpListener::bind(address).await.map_err(listening)?;
-        tokio::spawn(jet::monitor::serve(listener, status));
-        Ok(())
+        let listener = match inherited.tcp(address) {
+            Some(listener) => TcpListener::from_std(listener),
+            None => TcpListener::bind(address).await,
+        };
+        let listener = listener.map_err(listening)?;
+        let kept = listener.as_fd().try_clone_to_owned().map_err(listening)?;
+        let mut task = JoinSet::new();
+        task.spawn(jet::monitor::serve(listener, status));
+        Ok(Some(Monitor { listener: kept, task }))
     }
+}
+
+/// Answers whoever asks how a gateway stands.
+pub struct Monitor {
+    /// For a process that takes this one's place.
+    pub listener: OwnedFd,
+    #[expect(dead_code, reason = "held for its drop")]
+    task: JoinSet<std::io::Result<()>>,
 }

@@ -1,14 +1,18 @@
 //! `trunkline jet serve`.
 
+use super::daemon::{Daemon, inherited};
 use super::options::Common;
-use super::{keys_folder, runtime, until_told};
+use super::{keys_folder, runtime};
 use crate::failure::Failure;
 use jet::allow::{Allowed, Rule};
-use jet::far::{Far, FarOptions, listen};
+use jet::far::{Far, FarError, FarOptions, listen};
 use jet::keys::{Identity, Peers};
 use jet::log::Log;
+use serde_json::json;
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use tokio::net::TcpListener;
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
@@ -32,19 +36,34 @@ pub fn serve(serve: &Serve) -> Result<(), Failure> {
         options: serve.common.options()?,
         identity,
     };
-    let wrong = |error: jet::far::FarError| Failure::Input(error.to_string());
+    let wrong = |error: FarError| Failure::Input(error.to_string());
+    let inherited = inherited()?;
     runtime()?.block_on(async {
-        let options = &told.options;
-        let listeners =
-            serve.listen.iter().map(|address| listen(*address, options)).collect::<Result<_, _>>().map_err(wrong)?;
+        let open = |address: &SocketAddr| match inherited.tcp(*address) {
+            Some(listener) => {
+                TcpListener::from_std(listener).map_err(|error| FarError::Listen { address: *address, error })
+            }
+            None => listen(*address, &told.options),
+        };
+        let listeners = serve.listen.iter().map(open).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
         let own = told.identity.fingerprint();
-        let far = Far::start(told, listeners, Log::explaining(serve.common.explain)).map_err(wrong)?;
+        let copies = listeners.iter().filter_map(|listener| listener.as_fd().try_clone_to_owned().ok());
+        let mut kept: Vec<OwnedFd> = copies.collect();
+        let log = Log::explaining(serve.common.explain);
+        let mut daemon = Daemon::new(&log)?;
+        let far = Far::start(told, listeners, log.clone()).map_err(wrong)?;
         let shown = Arc::clone(&far);
-        serve.common.answer(move || shown.status()).await?;
-        eprintln!(
-            "serving at {} with key {own}",
-            serve.listen.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-        );
-        until_told(serve.common.grace(), far.leave()).await
+        let monitor = serve.common.answer(&inherited, move || shown.status()).await?;
+        daemon.ready(inherited);
+        let listen: Vec<_> = serve.listen.iter().map(ToString::to_string).collect();
+        log.write(&json!({ "event": "serving", "listen": listen, "key": own.to_string() }));
+        let handed: Vec<_> =
+            kept.iter().chain(monitor.iter().map(|monitor| &monitor.listener)).map(AsFd::as_fd).collect();
+        let successor = daemon.until_told(&handed).await;
+        kept.clear();
+        let _monitor = monitor.filter(|_| !successor);
+        let grace = (!successor).then(|| serve.common.grace());
+        daemon.leave(grace, far.leave()).await;
+        Ok(())
     })
 }

@@ -58,12 +58,13 @@ pub fn status(status: &Status) -> Result<(), Failure> {
 
 /// A page of it. Rates need what was a second before.
 fn text(now: &Standing, before: Option<&Standing>) -> String {
-    let mut text = format!("{} gateway, {} of memory free\n", now.role, mib(now.free_bytes));
+    let mut text = format!("{} gateway, {} of memory free\n", now.role, bytes(now.free_bytes));
     if now.sessions.is_empty() {
         text += "no session\n";
     }
-    for (number, session) in now.sessions.iter().enumerate() {
-        let before = before.and_then(|before| before.sessions.get(number));
+    for session in &now.sessions {
+        let same = |before: &&SessionStatus| before.session == session.session;
+        let before = before.and_then(|before| before.sessions.iter().find(same));
         show(&mut text, session, before);
     }
     text
@@ -72,21 +73,29 @@ fn text(now: &Standing, before: Option<&Standing>) -> String {
 fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatus>) {
     let rate = |now: u64, before: Option<u64>| match before {
         Some(before) => format!("{:.1} Mbit/s", now.saturating_sub(before) as f64 * 8.0 / PERIOD.as_secs_f64() / 1e6),
-        None => mib(now),
+        None => bytes(now),
     };
     let why = if session.reason.is_empty() { "as told" } else { &session.reason };
     let _ = writeln!(
         text,
-        "\n{}: {} connections; {} streams, {} wanted ({why}); {} sent; {:.2} % lost; limited by windows {:.0} % of the time; held {}, received {}",
+        "\n{}\n  {}; {}, {} wanted ({why})",
         session.peer,
-        session.connections,
-        session.streams.len(),
+        counted(session.connections, "connection"),
+        counted(session.streams.len(), "stream"),
         session.target,
+    );
+    let limited = format!("{:.0} %", 100.0 * session.window_limited);
+    let _ = writeln!(
+        text,
+        "  {} sent, {} of segments lost, {limited} of the time limited by windows",
         rate(session.delivered_bytes, before.map(|before| before.delivered_bytes)),
-        100.0 * session.segments_lost as f64 / session.segments_sent.max(1) as f64,
-        100.0 * session.window_limited,
-        mib(session.held_bytes),
-        mib(session.received_bytes),
+        percent(session.segments_lost, session.segments_sent),
+    );
+    let _ = writeln!(
+        text,
+        "  {} held for the other side, {} for programs here",
+        bytes(session.held_bytes),
+        bytes(session.received_bytes),
     );
     let _ = writeln!(text, "  stream  path  RTT          sent            lost     state");
     let known: BTreeMap<u32, u64> = before
@@ -94,19 +103,81 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
         .unwrap_or_default();
     for stream in &session.streams {
         let sent = rate(stream.delivered_bytes, known.get(&stream.stream).copied());
-        let lost = 100.0 * stream.segments_lost as f64 / stream.segments_sent.max(1) as f64;
+        let lost = percent(stream.segments_lost, stream.segments_sent);
         let rtt = format!("{:.2} ms", 1000.0 * stream.rtt_s);
         let _ = writeln!(
             text,
-            "  {:<6}  {:<4}  {rtt:<11}  {sent:<14}  {:<7}  {}",
-            stream.stream,
-            stream.path,
-            format!("{lost:.2} %"),
-            stream.health
+            "  {:<6}  {:<4}  {rtt:<11}  {sent:<14}  {lost:<7}  {}",
+            stream.stream, stream.path, stream.health
         );
     }
 }
 
-fn mib(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.2} %", 100.0 * part as f64 / whole.max(1) as f64)
+}
+fn bytes(count: u64) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, size)| count >= *size) {
+        Some((unit, size)) => format!("{:.1} {unit}", count as f64 / size as f64),
+        None => format!("{count} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jet::status::StreamStatus;
+
+    fn standing(delivered: u64, connections: usize) -> Standing {
+        let stream = StreamStatus {
+            stream: 4_294_967_295,
+            path: 1,
+            health: "draining".to_owned(),
+            rtt_s: 0.539_123,
+            rate_bps: 100_000_000_000,
+            delivered_bytes: delivered,
+            segments_sent: 1000,
+            segments_lost: 1,
+        };
+        let session = SessionStatus {
+            session: "0a1b2c3d".to_owned(),
+            peer: "far.example:7608".to_owned(),
+            connections,
+            target: 128,
+            reason: "window-limited".to_owned(),
+            held_bytes: 3 << 20,
+            received_bytes: 0,
+            delivered_bytes: delivered,
+            segments_sent: 1000,
+            segments_lost: 1,
+            window_limited: 1.0,
+            streams: vec![stream],
+        };
+        Standing { role: "near".to_owned(), sessions: vec![session], free_bytes: 1 << 30 }
+    }
+
+    #[test]
+    fn a_page_fits_a_terminal_and_counts_as_people_do() {
+        let (before, now) = (standing(1 << 50, 1), standing((1 << 50) + 125_000_000_000, 2));
+        let page = text(&now, Some(&before));
+        assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+        for part in [
+            "1.0 GiB of memory free",
+            "2 connections; 1 stream, 128 wanted (window-limited)",
+            "1000000.0 Mbit/s",
+            "0.10 %",
+            "539.12 ms",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        assert!(text(&before, None).contains("1 connection; 1 stream,"), "one is one");
+        // Another session's counters are not this one's.
+        let mut other = standing(1 << 60, 1);
+        other.sessions[0].session = "ffffffff".to_owned();
+        assert!(text(&now, Some(&other)).contains("1048692.4 GiB sent"), "{}", text(&now, Some(&other)));
+    }
 }

@@ -1,10 +1,12 @@
 //! Control groups: where nft finds one, and the one of programs that root's `jet run` starts.
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::DoorError;
 use super::life::{self, Life};
+use crate::handover::Inherited;
 
 /// A control group as `socket cgroupv2` wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,19 +51,29 @@ const LAUNCHED: &str = "/trunkline-jet";
 /// Held by the gateway that redirects its connections.
 const LAUNCHED_LIFE: &str = "run";
 
-/// That group, which goes with this unless a program is still in it.
+/// That group, which goes with this unless a program is still in it, or a successor has it.
 #[derive(Debug)]
 pub struct Launched {
     pub group: ControlGroup,
-    folder: PathBuf,
-    #[expect(dead_code, reason = "held for its drop")]
+    folder: Option<PathBuf>,
     life: Life,
 }
 
 impl Launched {
-    pub fn create() -> Result<Self, DoorError> {
+    /// The right to it, if it was inherited.
+    pub fn inherited(inherited: &Inherited) -> Option<Life> {
+        Life::inherit(LAUNCHED_LIFE, inherited)
+    }
+    /// For a successor.
+    pub fn life(&self) -> Option<OwnedFd> {
+        self.life.0.as_fd().try_clone_to_owned().ok()
+    }
+    pub fn leave(&mut self) {
+        self.folder = None;
+    }
+    pub fn create(life: Option<Life>) -> Result<Self, DoorError> {
         let taken = || DoorError::Redirection("another gateway redirects the programs that jet run starts".to_owned());
-        let life = Life::hold(LAUNCHED_LIFE).ok_or_else(taken)?;
+        let life = life.or_else(|| Life::hold(LAUNCHED_LIFE)).ok_or_else(taken)?;
         let (group, folder) = find(LAUNCHED)?;
         match fs::create_dir(&folder) {
             Err(cause) if cause.kind() != io::ErrorKind::AlreadyExists => {
@@ -72,14 +84,16 @@ impl Launched {
                     cause,
                 })
             }
-            _ => Ok(Self { group, folder, life }),
+            _ => Ok(Self { group, folder: Some(folder), life }),
         }
     }
 }
 
 impl Drop for Launched {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.folder);
+        if let Some(folder) = &self.folder {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 

@@ -3,14 +3,21 @@
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
+use crate::handover::Inherited;
+
 /// A name that one process holds, in its network namespace: an abstract Unix socket. The kernel frees it whichever way the process ends.
 #[derive(Debug)]
-pub struct Life(#[expect(dead_code, reason = "held for its drop")] UnixListener);
+pub struct Life(pub(super) UnixListener);
 
 impl Life {
     /// Takes the name, unless another process holds it.
     pub fn hold(name: &str) -> Option<Self> {
         UnixListener::bind_addr(&address(name)?).ok().map(Self)
+    }
+    /// Shares the name with the process whose place this one takes.
+    pub fn inherit(name: &str, inherited: &Inherited) -> Option<Self> {
+        let name = address(name)?;
+        inherited.unix(|own| own.as_abstract_name() == name.as_abstract_name()).map(Self)
     }
 }
 
