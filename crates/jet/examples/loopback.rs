@@ -88,7 +88,7 @@ async fn gateways() -> (Near, std::sync::Arc<Far>) {
         options: options.clone(),
     };
     let far = Far::start(far, vec![listener], Log::default()).expect("it starts");
-    let near = NearOptions { identity: keys[0].clone(), peers: pin(&keys[1]), to, via: Vec::new(), options };
+    let near = NearOptions { identity: keys[0].clone(), peers: pin(&keys[1]), to: vec![to], via: Vec::new(), options };
     let near = Near::start(near, Log::default()).expect("it starts");
     assert!(near.ready(Duration::from_secs(10)).await, "no session");
     tokio::time::sleep(Duration::from_millis(200)).await;

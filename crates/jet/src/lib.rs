@@ -8,12 +8,16 @@
 //! Inside, a session ([`stripe::session`]) is a state machine without I/O. Tasks share it: one for each stream, one for each connection, one for its timer. Each works on it for a moment and
 //! wakes whom that concerns.
 
+mod bond;
 mod carrier;
 mod destination;
 mod handshake;
 mod hub;
+mod paths;
 mod program;
+mod race;
 mod refusal;
+mod route;
 mod socket;
 mod timer;
 mod tls;

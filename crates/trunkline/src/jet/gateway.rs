@@ -8,6 +8,7 @@ use jet::Via;
 use jet::keys::{Identity, Peers};
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
+use jet::options::Options;
 use std::sync::Arc;
 
 /// The far gateway's port where none is said.
@@ -15,12 +16,15 @@ const PORT: u16 = 7608;
 
 #[derive(Debug, clap::Args)]
 pub struct Gateway {
-    /// The far gateway
-    #[arg(long, value_name = "HOST[:PORT]", value_parser = to)]
-    pub to: String,
+    /// The far gateway; several times if it can be reached at several hosts' addresses at once
+    #[arg(long, value_name = "HOST[:PORT]", required = true, value_parser = to)]
+    pub to: Vec<String>,
     /// A local address or interface from which streams leave; several times for several paths
     #[arg(long, value_name = "ADDRESS|INTERFACE")]
     pub via: Vec<Via>,
+    /// Spread streams over so many members of a bond with the hash layer3+4 that this host does not show, as the host's of a container [default: what the bond here has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub members: Option<u32>,
     #[command(flatten)]
     pub doors: DoorArgs,
     #[command(flatten)]
@@ -52,7 +56,7 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         peers: Peers::load(&folder)?,
         to: gateway.to.clone(),
         via: gateway.via.clone(),
-        options: gateway.common.options()?,
+        options: Options { members: gateway.members, ..gateway.common.options()? },
     };
     runtime()?.block_on(async {
         let own = told.identity.fingerprint();
@@ -61,7 +65,7 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         let doors = gateway.doors.open(&near.doors(), &log).await?;
         let shown = Arc::clone(&near);
         gateway.common.answer(move || shown.status()).await?;
-        eprintln!("keeping a session with {} with key {own}", gateway.to);
+        eprintln!("keeping a session with {} with key {own}", gateway.to.join(", "));
         let leave = async {
             drop(doors);
             near.leave().await;
