@@ -7,12 +7,14 @@ use crate::hub::Hub;
 use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
 use crate::options::{MAX_PAYLOAD, Options};
+use crate::race::race;
+use crate::route::alternating;
 use crate::status::Status;
 use crate::tls::{self, Secret};
 use crate::{carrier, program, socket, timer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -34,6 +36,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 const BACKLOG: u32 = 1024;
 /// Peers that were asked for no more connections close their streams within this, or are not waited for.
 const GOODBYE: Duration = Duration::from_secs(10);
+/// Paths of a session that are told apart: a peer with ever new addresses has no more.
+const PATHS: usize = 256;
 
 /// What a far gateway is told.
 #[derive(Clone, Debug)]
@@ -56,6 +60,8 @@ struct Entry {
     peer: Fingerprint,
     /// Numbers of streams that have been (P-4).
     used: BTreeSet<u32>,
+    /// The paths that streams have taken, told by their ends' addresses: here, and there.
+    paths: Vec<[IpAddr; 2]>,
 }
 
 /// A far gateway.
@@ -170,6 +176,7 @@ impl Far {
     ) -> Result<(Arc<Hub>, StreamId, TlsStream<TcpStream>, Opening), HandshakeError> {
         socket::prepare(&stream, &self.told.options)?;
         let probe = stream.as_fd().try_clone_to_owned()?;
+        let ends = [stream.local_addr()?.ip(), stream.peer_addr()?.ip()];
         let mut tls = acceptor.accept(stream).await?;
         let Some(peer) = tls::peer(tls.get_ref().1) else { return Err(HandshakeError::Order) };
         let mut opening = Opening::new(MAX_PAYLOAD);
@@ -190,7 +197,7 @@ impl Far {
             Ok(hub) => {
                 let own = Session::hello(&self.told.options.settings(None), hello.session, id);
                 say(&mut tls, &[Frame::Hello(own)]).await?;
-                hub.add_stream(id, 0, probe);
+                hub.add_stream(id, self.path(&hello.session, ends), probe);
                 Ok((hub, id, tls.into(), opening))
             }
             Err(refusal) => {
@@ -233,7 +240,8 @@ impl Far {
         let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
         let (openings, asked) = mpsc::unbounded_channel();
         let hub = Hub::new(began, session, openings);
-        let entry = Entry { hub: Arc::clone(&hub), secret, peer, used: BTreeSet::from([hello.stream]) };
+        let entry =
+            Entry { hub: Arc::clone(&hub), secret, peer, used: BTreeSet::from([hello.stream]), paths: Vec::new() };
         sessions.insert(hello.session, entry);
         drop(sessions);
         tokio::spawn(Arc::clone(self).serve(hello.session, Arc::clone(&hub), asked));
@@ -262,6 +270,17 @@ impl Far {
             return Err(Refusal::StreamNumber);
         }
         Ok(Arc::clone(&entry.hub))
+    }
+    /// The number of a session's path.
+    fn path(&self, session: &[u8; 16], ends: [IpAddr; 2]) -> u32 {
+        let mut sessions = self.sessions();
+        let Some(entry) = sessions.get_mut(session) else { return 0 };
+        let known = entry.paths.iter().position(|path| *path == ends);
+        let number = known.unwrap_or(entry.paths.len());
+        if known.is_none() && number < PATHS {
+            entry.paths.push(ends);
+        }
+        number.min(PATHS) as u32
     }
     /// Serves a session until it is over.
     async fn serve(
@@ -310,22 +329,12 @@ impl Far {
                 .map_err(|_| io::Error::from_raw_os_error(libc::EHOSTUNREACH))?
                 .collect(),
         };
+        let addresses = addresses.into_iter().filter(|address| by_name || allowed.has(*address));
         // What the rules do not have is not said to exist or not.
-        let mut last = io::Error::from_raw_os_error(libc::EACCES);
-        for address in addresses.into_iter().filter(|address| by_name || allowed.has(*address)) {
-            let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-            // A near gateway on this host is not to be asked again.
-            let _ = redirect::exempt(&socket);
-            match timeout(CONNECT, socket.connect(address)).await {
-                Ok(Ok(stream)) => {
-                    stream.set_nodelay(true)?;
-                    return Ok(stream);
-                }
-                Ok(Err(error)) => last = error,
-                Err(_) => last = io::Error::from_raw_os_error(libc::ETIMEDOUT),
-            }
-        }
-        Err(last)
+        let none = io::Error::from_raw_os_error(libc::EACCES);
+        let stream = race(alternating(addresses).into_iter().map(connect).collect(), none).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
     }
 
     /// Asks for no more connections (P-28), and returns when those that are there have ended. One may have been asked for before the peer has heard; that is past when it has closed its streams.
@@ -348,6 +357,15 @@ impl Far {
         let name = |peer| self.told.peers.name(peer).unwrap_or_default();
         Status::of("far", sessions.iter().map(|(id, entry)| (name(entry.peer), id, &*entry.hub)), &self.pool)
     }
+}
+
+/// Connects to a server.
+async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A near gateway on this host is not to be asked again.
+    let _ = redirect::exempt(&socket);
+    let late = |_| Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
+    timeout(CONNECT, socket.connect(address)).await.unwrap_or_else(late)
 }
 
 /// An error's number, as RESET has it.

@@ -1,5 +1,6 @@
 //! A session that tasks share: each works on it for a moment, and whoever has something to do because of that is woken.
 
+use crate::paths::Standing;
 use crate::socket;
 use crate::tcp_info::TcpInfo;
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use stripe::session::{Effects, Gauge, Session};
 use stripe::wire::Destination;
-use stripe::{StreamId, session::Census};
+use stripe::{Health, Stream, StreamId, session::Census};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use units::{BitRate, Time};
@@ -196,13 +197,16 @@ impl Hub {
             inner.session.release(now, connection);
         });
     }
-    /// Streams on each path, for whoever places the next one.
-    pub fn paths(&self) -> BTreeMap<u32, u32> {
-        let mut counts = BTreeMap::new();
-        for carrier in self.lock().carriers.values() {
-            *counts.entry(carrier.path).or_default() += 1;
-        }
-        counts
+    /// The streams that are not being closed, for whoever places the next one.
+    pub fn standings(&self) -> Vec<Standing> {
+        let inner = self.lock();
+        let standing = |(id, carrier): (&StreamId, &Carrier)| {
+            let health =
+                inner.session.streams().get(*id).map(Stream::health).filter(|health| *health != Health::Draining)?;
+            let moved = TcpInfo::of(&carrier.socket).map_or(0, |info| info.bytes_acked + info.bytes_received);
+            Some(Standing { id: *id, path: carrier.path, usable: health == Health::Usable, moved })
+        };
+        inner.carriers.iter().filter_map(standing).collect()
     }
 }
 

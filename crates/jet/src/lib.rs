@@ -8,13 +8,17 @@
 //! Inside, a session ([`stripe::session`]) is a state machine without I/O. Tasks share it: one for each stream, one for each connection, one for its timer. Each works on it for a moment and
 //! wakes whom that concerns.
 
+mod bond;
 mod carrier;
 mod destination;
 mod handshake;
 mod hub;
+mod paths;
 mod program;
+mod race;
 mod records;
 mod refusal;
+mod route;
 mod scratch;
 mod socket;
 mod timer;

@@ -6,8 +6,11 @@ use crate::hub::Hub;
 use crate::keys::{Identity, Peers};
 use crate::log::Log;
 use crate::options::{MAX_PAYLOAD, Options};
+use crate::paths::Paths;
 use crate::program::{self, Ended};
-use crate::socket::{self, Via};
+use crate::race::race;
+use crate::route::Route;
+use crate::socket::Via;
 use crate::status::Status;
 use crate::tls::{self, Secret};
 use crate::{Doors, Refusal, carrier, timer};
@@ -24,19 +27,21 @@ use std::time::Duration;
 use stripe::StreamId;
 use stripe::session::{Pool, Role, Session, code};
 use stripe::wire::{self, Frame, Hello};
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
 use units::Time;
 
-/// Between attempts to open a stream: at first, and at most.
+/// Between attempts to begin a session: at first, and at most.
 const REDIAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
 /// A program waits so long for a session to begin.
 const BEGIN: Duration = Duration::from_secs(10);
 /// A session whose connections have ended waits so long for its streams to be closed by both ends.
 const CLOSE: Duration = Duration::from_secs(5);
+/// How often streams are looked at if nothing seems to have happened.
+const LOOK: Time = Time::from_secs(5);
 /// Streams that are opened at the same time.
 const DIALS: usize = 16;
 /// Programs' connections between the doors and here.
@@ -49,9 +54,9 @@ pub struct NearOptions {
     pub identity: Identity,
     /// The far gateway's key, among others.
     pub peers: Peers,
-    /// Where the far gateway is, as HOST:PORT.
-    pub to: String,
-    /// The paths that streams take; empty for as the system routes.
+    /// Where the far gateway is, as HOST:PORT; several where it can be reached at several hosts' addresses at once.
+    pub to: Vec<String>,
+    /// Whence streams leave; empty for as the system routes. Each of these with each of the former is a path.
     pub via: Vec<Via>,
     /// All else.
     pub options: Options,
@@ -66,6 +71,9 @@ pub enum NearError {
     /// Whom should it trust?
     #[error("no peer is known: pin the far gateway's fingerprint with `trunkline jet keys --pin`")]
     NoPeers,
+    /// Where is it?
+    #[error("no address of the far gateway is named")]
+    Nowhere,
 }
 
 /// A near gateway. It goes on while it, or a clone of its doors, is there.
@@ -78,6 +86,8 @@ pub struct Near {
 #[derive(Debug)]
 struct Inner {
     told: NearOptions,
+    /// The paths; there is one at least.
+    routes: Vec<Route>,
     config: Arc<ClientConfig>,
     pool: Arc<Pool>,
     log: Log,
@@ -99,6 +109,9 @@ struct Running {
     id: [u8; 16],
     secret: Secret,
     next_stream: AtomicU32,
+    /// The address at which it began, and the most streams that both ends take.
+    peer: SocketAddr,
+    most: u32,
 }
 
 /// A stream that is ready.
@@ -119,10 +132,15 @@ impl Near {
         if told.peers.is_empty() {
             return Err(NearError::NoPeers);
         }
+        let routes = Route::all(&told.to, &told.via);
+        if routes.is_empty() {
+            return Err(NearError::Nowhere);
+        }
         let config = tls::client(&told.identity, &told.peers)?;
         let pool = told.options.pool();
         let inner = Arc::new(Inner {
             told,
+            routes,
             config,
             pool,
             log,
@@ -146,8 +164,9 @@ impl Near {
     }
     /// How it stands.
     pub fn status(&self) -> Status {
+        let to = self.inner.told.to.join(", ");
         let sessions = self.inner.sessions();
-        let sessions = sessions.iter().map(|running| (self.inner.told.to.as_str(), &running.id, &*running.hub));
+        let sessions = sessions.iter().map(|running| (to.as_str(), &running.id, &*running.hub));
         Status::of("near", sessions, &self.inner.pool)
     }
     /// Takes no new connections from now on; returns when those that are there have ended. Doors are to be closed before.
@@ -247,8 +266,9 @@ impl Inner {
     /// Keeps a session: begins one, and another when that is over, or takes no more connections.
     async fn keep(self: Arc<Self>) {
         let mut pause = REDIAL[0];
-        loop {
-            match self.begin().await {
+        // Another path is the first to be tried whenever one has failed.
+        for turn in 0_usize.. {
+            match self.begin(turn).await {
                 Ok(running) => {
                     pause = REDIAL[0];
                     let running = Arc::new(running);
@@ -262,8 +282,8 @@ impl Inner {
                     tokio::spawn(Arc::clone(&self).finish(running));
                 }
                 Err(error) => {
-                    self.log.note(&format!("no session with {}", self.told.to), &error.to_string());
-                    sleep(jittered(pause)).await;
+                    self.log.note(&format!("no session with {}", self.told.to.join(", ")), &error.to_string());
+                    sleep(pause.mul_f64(jitter())).await;
                     pause = (pause * 2).min(REDIAL[1]);
                 }
             }
@@ -285,34 +305,49 @@ impl Inner {
         close(hub).await;
         self.sessions().retain(|other| !Arc::ptr_eq(other, &running));
     }
-    /// A new session and its first stream (P-7).
-    async fn begin(self: &Arc<Self>) -> Result<Running, HandshakeError> {
+    /// A new session and its first stream (P-7), on the first path that leads there.
+    async fn begin(self: &Arc<Self>, turn: usize) -> Result<Running, HandshakeError> {
         let mut id = [0; 16];
         SystemRandom::new().fill(&mut id).map_err(|_| HandshakeError::Io(io::ErrorKind::Other.into()))?;
-        let mut stream = self.dial(&id, StreamId(1), 0, None).await?;
+        let count = self.routes.len();
+        let reach = |path: usize| {
+            let inner = Arc::clone(self);
+            async move { Ok((path as u32, inner.routes[path].connect(None, &inner.told.options).await?)) }
+        };
+        let opening = async {
+            let attempts = (0..count).map(|place| reach((place + turn) % count)).collect();
+            let (path, tcp) = race(attempts, io::ErrorKind::NotFound.into()).await?;
+            let peer = tcp.peer_addr()?;
+            if let Some(policy) = self.routes[path as usize].blind(peer) {
+                let remedy = "all streams take one member of the bond; layer3+4 would use all of them";
+                self.log.note(&format!("the bond to {} hashes by {policy}", self.routes[path as usize]), remedy);
+            }
+            Ok((peer, self.greet(tcp, &id, StreamId(1), path, None).await?))
+        };
+        let (peer, mut stream) = timeout(handshake::PATIENCE, opening).await.unwrap_or(Err(HandshakeError::Silence))?;
         let Some(secret) = stream.secret.take() else { return Err(HandshakeError::Order) };
         let settings = self.told.options.settings(Some(&stream.hello));
-        let tuner = self.told.options.tuner(settings.max_streams);
+        let most = settings.max_streams;
+        let tuner = self.told.options.tuner(most);
         let (openings, _) = mpsc::unbounded_channel();
         let began = Instant::now();
         let session = Session::new(Time::ZERO, Role::Near, settings, tuner, &self.pool)
             .ok_or(HandshakeError::Refused(wire::Refusal::Busy))?;
         let hub = Hub::new(began, session, openings);
         self.carry(&hub, stream);
-        Ok(Running { hub, id, secret, next_stream: AtomicU32::new(2) })
+        Ok(Running { hub, id, secret, next_stream: AtomicU32::new(2), peer, most })
     }
-    /// Sees to it that there are as many streams as there are to be (P-27); until the session is over or, before it is `leaving`, takes no more connections.
+    /// Sees to it that there are as many streams as there are to be (P-27), on every path; until the session is over or, before it is `leaving`, takes no more connections.
     async fn tend(self: &Arc<Self>, running: &Arc<Running>, leaving: bool) {
         let hub = &running.hub;
         let mut dials = JoinSet::new();
-        let mut pause = REDIAL[0];
-        let mut wait = None;
-        let mut most = u32::MAX;
+        let mut paths = Paths::new(self.routes.len());
         loop {
+            let now = hub.now();
             let (done, want, have, explained) = hub.look(|session| {
                 let why = session.tuner().reason().map_or("fixed", stripe::optimizer::Reason::name);
                 let left = session.peer_leaves() && !leaving;
-                (session.is_over() || left, session.number().min(most), session.stream_count(), why)
+                (session.is_over() || left, session.number(), session.stream_count(), why)
             });
             if done {
                 return;
@@ -320,47 +355,39 @@ impl Inner {
             if self.log.explains() && want as usize != have as usize + dials.len() {
                 self.log.note(&format!("{want} streams in place of {have}"), explained);
             }
-            while wait.is_none() && dials.len() < DIALS && (have as usize + dials.len()) < want as usize {
-                let number = running.next_stream.fetch_add(1, Ordering::Relaxed);
-                let (inner, running, path) = (Arc::clone(self), Arc::clone(running), self.path(hub, number));
-                dials
-                    .spawn(async move { inner.dial(&running.id, StreamId(number), path, Some(&running.secret)).await });
+            paths.see(now, &hub.standings());
+            while dials.len() < DIALS
+                && let Some(path) = paths.next(now, want, running.most)
+            {
+                paths.dial(path);
+                let id = StreamId(running.next_stream.fetch_add(1, Ordering::Relaxed));
+                let (inner, running) = (Arc::clone(self), Arc::clone(running));
+                dials.spawn(async move { (path, inner.join(&running, id, path).await) });
             }
-            if have > want {
-                hub.work(|session, now| {
-                    let last: Vec<StreamId> = session.streams().iter().map(stripe::Stream::id).collect();
-                    last.into_iter().rev().take((have - want) as usize).for_each(|id| session.drain_stream(now, id));
-                });
+            while let Some(path) = paths.surplus(now, want) {
+                let standings = hub.standings();
+                let Some(last) = standings.iter().rfind(|stream| stream.path == path && stream.usable) else {
+                    break;
+                };
+                hub.work(|session, now| session.drain_stream(now, last.id));
+                paths.see(now, &hub.standings());
             }
+            let due = hub.instant(paths.due(now).min(now.saturating_add(LOOK)));
             tokio::select! {
                 () = hub.number.notified() => {}
-                () = async { wait.map_or_else(|| sleep(REDIAL[1]), sleep).await } => wait = None,
-                Some(dialled) = dials.join_next() => match dialled {
-                    Ok(Ok(stream)) => {
-                        (pause, wait) = (REDIAL[0], None);
-                        self.carry(hub, stream);
+                () = sleep_until(due) => {}
+                Some(Ok((path, dialled))) = dials.join_next() => {
+                    paths.dialled(hub.now(), path, dialled.is_ok(), jitter());
+                    match dialled {
+                        Ok(stream) => self.carry(hub, stream),
+                        Err(HandshakeError::Refused(wire::Refusal::UnknownSession)) if have == 0 => return,
+                        // The far gateway has not noticed yet that others are gone, or it is another process by now, which does not know the session.
+                        Err(HandshakeError::Refused(wire::Refusal::TooManyStreams | wire::Refusal::UnknownSession)) => {}
+                        Err(error) => self.log.note(&format!("a stream to {}", self.routes[path as usize]), &error.to_string()),
                     }
-                    Ok(Err(HandshakeError::Refused(wire::Refusal::UnknownSession))) if have == 0 => return,
-                    // With more the far gateway does nothing, or it is another process by now, which does not know the session.
-                    Ok(Err(HandshakeError::Refused(wire::Refusal::TooManyStreams | wire::Refusal::UnknownSession))) => {
-                        most = have.max(1);
-                    }
-                    Ok(Err(error)) => {
-                        self.log.note(&format!("a stream to {}", self.told.to), &error.to_string());
-                        wait = Some(jittered(pause));
-                        pause = (pause * 2).min(REDIAL[1]);
-                    }
-                    Err(_) => {}
-                },
+                }
             }
         }
-    }
-    /// The path with the fewest streams; of those, in turn.
-    fn path(&self, hub: &Hub, number: u32) -> u32 {
-        let paths = self.told.via.len().max(1) as u32;
-        let counts = hub.paths();
-        let order = |path: &u32| (counts.get(path).copied().unwrap_or(0), (path + paths - number % paths) % paths);
-        (0..paths).min_by_key(order).unwrap_or(0)
     }
     fn carry(self: &Arc<Self>, hub: &Arc<Hub>, stream: Stream) {
         hub.add_stream(stream.id, stream.path, stream.probe);
@@ -368,28 +395,27 @@ impl Inner {
         let (reader, input) = stream.opening.into_parts();
         tokio::spawn(async move {
             if let Err(error) = carrier::carry(hub, stream.id, stream.tls, reader, input).await {
-                inner.log.note(&format!("a stream to {}", inner.told.to), &error.to_string());
+                inner.log.note(&format!("a stream to {}", inner.routes[stream.path as usize]), &error.to_string());
             }
         });
     }
-    /// Opens a stream: TCP, TLS, HELLO.
-    async fn dial(
-        &self,
-        session: &[u8; 16],
-        id: StreamId,
-        path: u32,
-        secret: Option<&Secret>,
-    ) -> Result<Stream, HandshakeError> {
-        timeout(handshake::PATIENCE, self.open(session, id, path, secret)).await.unwrap_or(Err(HandshakeError::Silence))
+    /// One more stream of a session (P-8).
+    async fn join(&self, running: &Running, id: StreamId, path: u32) -> Result<Stream, HandshakeError> {
+        let opening = async {
+            let tcp = self.routes[path as usize].connect(Some(running.peer), &self.told.options).await?;
+            self.greet(tcp, &running.id, id, path, Some(&running.secret)).await
+        };
+        timeout(handshake::PATIENCE, opening).await.unwrap_or(Err(HandshakeError::Silence))
     }
-    async fn open(
+    /// TLS and HELLO.
+    async fn greet(
         &self,
+        tcp: TcpStream,
         session: &[u8; 16],
         id: StreamId,
         path: u32,
         secret: Option<&Secret>,
     ) -> Result<Stream, HandshakeError> {
-        let tcp = self.connect(path).await?;
         let probe = tcp.as_fd().try_clone_to_owned()?;
         let name = ServerName::try_from("trunkline-jet").map_err(|_| HandshakeError::Order)?;
         let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, tcp).await?;
@@ -406,21 +432,6 @@ impl Inner {
         }
         let secret = if secret.is_none() { Some(Secret::of(&**tls.get_ref().1, session)?) } else { None };
         Ok(Stream { id, path, tls: tls.into(), probe, opening, hello, secret })
-    }
-    async fn connect(&self, path: u32) -> io::Result<TcpStream> {
-        let via = self.told.via.get(path as usize);
-        let fits = |address: &SocketAddr| match via {
-            Some(Via::Address(local)) => local.is_ipv4() == address.is_ipv4(),
-            _ => true,
-        };
-        let mut last = io::Error::other("no address of the far gateway can be reached from here");
-        for address in lookup_host(&self.told.to).await?.filter(fits) {
-            match socket::dial(address, via, &self.told.options).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
     }
 }
 
@@ -445,11 +456,11 @@ async fn close(hub: &Hub) {
     hub.work(|session, _| session.give_up());
 }
 
-/// So that gateways which lost their streams at the same time do not come back at the same time.
-fn jittered(pause: Duration) -> Duration {
+/// A factor for pauses, so that gateways which lost their streams at the same time do not come back at the same time.
+fn jitter() -> f64 {
     let mut random = [0; 1];
     let _ = SystemRandom::new().fill(&mut random);
-    pause.mul_f64(0.75 + f64::from(random[0]) / 512.0)
+    0.75 + f64::from(random[0]) / 512.0
 }
 
 /// Waits until a connection's destination has taken it, or is known not to, and why.

@@ -47,6 +47,8 @@ pub struct Options {
     pub keep_alive: Duration,
     /// The congestion control of streams, by the kernel's name; the system's where none is named.
     pub congestion: Option<String>,
+    /// Streams are spread over so many members of a bond that hashes by `layer3+4` and that the system does not show; it shows those of its own.
+    pub members: Option<u32>,
 }
 
 impl Default for Options {
@@ -62,6 +64,7 @@ impl Default for Options {
             patience: Duration::from_secs(30),
             keep_alive: Duration::from_secs(10),
             congestion: None,
+            members: None,
         }
     }
 }

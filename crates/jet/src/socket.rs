@@ -2,9 +2,9 @@
 
 use crate::door::redirect;
 use crate::options::Options;
-use socket2::{SockRef, TcpKeepalive};
+use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream};
@@ -82,17 +82,59 @@ pub(crate) fn limit(socket: &impl AsFd, options: &Options) -> io::Result<()> {
     Ok(())
 }
 
-/// Connects a stream.
-pub(crate) async fn dial(to: SocketAddr, via: Option<&Via>, options: &Options) -> io::Result<TcpStream> {
+/// Connects a stream, by the first of those source ports that is free; by any if none is said.
+pub(crate) async fn dial(to: SocketAddr, via: Option<&Via>, ports: &[u16], options: &Options) -> io::Result<TcpStream> {
+    for port in ports {
+        match bound(to, via, *port, options) {
+            Ok(socket) => match socket.connect(to).await {
+                // In TIME-WAIT to the same address and port, for instance.
+                Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => {}
+                connected => return connected,
+            },
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            Err(error) => return Err(error),
+        }
+    }
+    bound(to, via, 0, options)?.connect(to).await
+}
+fn bound(to: SocketAddr, via: Option<&Via>, port: u16, options: &Options) -> io::Result<TcpSocket> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     prepare(&socket, options)?;
     limit(&socket, options)?;
     // Who may not mark sockets may not redirect connections either.
     let _ = redirect::exempt(&socket);
-    match via {
-        Some(Via::Address(address)) => socket.bind(SocketAddr::new(*address, 0))?,
-        Some(Via::Interface(name)) => SockRef::from(&socket).bind_device(Some(name.as_bytes()))?,
-        None => {}
+    let any = || if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let local = match via {
+        Some(Via::Address(address)) => Some(*address),
+        _ => (port > 0).then(any),
+    };
+    if let Some(Via::Interface(name)) = via {
+        SockRef::from(&socket).bind_device(Some(name.as_bytes()))?;
     }
-    socket.connect(to).await
+    if let Some(local) = local {
+        socket.bind(SocketAddr::new(local, port))?;
+    }
+    Ok(socket)
+}
+/// The own address of connections to `to`.
+pub(crate) fn own_address(to: SocketAddr, via: Option<&Via>) -> io::Result<IpAddr> {
+    if let Some(Via::Address(address)) = via {
+        return Ok(*address);
+    }
+    // Connecting a UDP socket sends nothing: the kernel looks for the route, and that is all.
+    let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
+    if let Some(Via::Interface(name)) = via {
+        socket.bind_device(Some(name.as_bytes()))?;
+    }
+    socket.connect(&to.into())?;
+    socket.local_addr()?.as_socket().map(|address| address.ip()).ok_or_else(|| io::ErrorKind::Unsupported.into())
+}
+/// The device that has an address of this host.
+pub(crate) fn device_of(address: IpAddr) -> Option<String> {
+    let mut all = nix::ifaddrs::getifaddrs().ok()?;
+    let has = |storage: &nix::sys::socket::SockaddrStorage| {
+        storage.as_sockaddr_in().is_some_and(|own| IpAddr::V4(own.ip()) == address)
+            || storage.as_sockaddr_in6().is_some_and(|own| IpAddr::V6(own.ip()) == address)
+    };
+    all.find(|entry| entry.address.as_ref().is_some_and(has)).map(|entry| entry.interface_name)
 }

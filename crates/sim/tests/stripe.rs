@@ -161,7 +161,7 @@ fn a_path_that_dies_costs_no_byte() {
     assert_eq!((many.completed, many.delivered.get()), (1, 20_000_000));
     let outcome = many.stripe.as_ref().expect("a stripe's outcome");
     assert!(outcome.repeated.get() + outcome.copied.get() > 0);
-    // One second of both, the rest over 10 Mbit/s; to see that a path is dead takes three timeouts, of a second at least together.
+    // One second of both, the rest over 10 Mbit/s; to see that a path is dead takes two timeouts, of half a second at least together.
     let took = many.completion_max.as_secs_f64();
     assert!(took < 1.0 + (20e6 - 5e6) * 8.0 / 9.6e6 + 3.0, "{took}");
 }

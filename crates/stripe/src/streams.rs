@@ -75,9 +75,9 @@ impl Stream {
         let queued = self.measured.rate.transmission_time(self.backlog() + Bytes::new(bytes));
         (self.measured.rtt / 2).saturating_add(queued)
     }
-    /// How long it may stand still before it is suspect: three timeouts, at least a second.
+    /// How long it may stand still before it is suspect: two timeouts, at least half a second.
     fn patience(&self) -> Time {
-        Time::from_ps(self.measured.rto.as_ps().saturating_mul(3)).max(Time::from_secs(1))
+        Time::from_ps(self.measured.rto.as_ps().saturating_mul(2)).max(Time::from_ms(500))
     }
     fn stalls_at(&self) -> Time {
         if self.health == Health::Suspect || self.backlog() == Bytes::ZERO {
@@ -195,7 +195,8 @@ impl Streams {
     ///
     /// The stream with the earliest delivery gets it. If that one has no room, another with room gets it unless
     /// - the first would have delivered all that remains before the other this one segment (ECF: Lim et al., CoNEXT 2017, section 4), or
-    /// - what the others deliver meanwhile does not fit the peer's credit, so that it would hold them up (BLEST: Ferlin et al., IFIP Networking 2016).
+    /// - what the others deliver meanwhile does not fit the peer's credit, so that it would hold them up (BLEST: Ferlin et al., IFIP Networking 2016). Of another path it is not expected to be
+    ///   in time: the others must be able to go on until it is found late, after twice its time.
     pub(crate) fn earliest(&self, bytes: u64, remaining: u64, credit: u64) -> Option<StreamId> {
         let other = self.soonest_with_room(bytes, None)?;
         let best = self
@@ -210,11 +211,12 @@ impl Streams {
         if best.eta(remaining) <= late {
             return None;
         }
+        let until = if other.path == best.path { late } else { late * 2 };
         let meanwhile: u64 = self
             .list
             .iter()
             .filter(|stream| stream.health == Health::Usable && stream.id != other.id)
-            .map(|stream| stream.measured.rate.bytes_in(late.saturating_sub(soon)).get())
+            .map(|stream| stream.measured.rate.bytes_in(until.saturating_sub(soon)).get())
             .sum();
         (bytes.saturating_add(meanwhile) <= credit).then_some(other.id)
     }

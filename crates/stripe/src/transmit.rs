@@ -192,8 +192,13 @@ impl Connection {
     fn send_lost(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         let shortest = self.config.segmentation.shortest();
         while let Some(first) = self.tx.lost.first() {
-            let Some(stream) = streams.soonest_with_room(first.len().min(shortest), None) else { return };
-            let id = stream.id();
+            let bytes = first.len().min(shortest);
+            // The peer has credit for it already. Waiting for a faster stream may be better than taking any.
+            let choice = match self.config.scheduler {
+                Scheduler::RoundRobin => streams.soonest_with_room(bytes, None).map(Stream::id),
+                Scheduler::EarliestDelivery => streams.earliest(bytes, self.tx.lost.total(), u64::MAX),
+            };
+            let Some(id) = choice else { return };
             let Some(span) = self.tx.lost.take_first(self.longest(streams, id)) else { return };
             let due = self.hand(now, streams, id, span, out);
             self.counters.repeated += span.len();

@@ -156,7 +156,7 @@ impl Rig {
         let told = NearOptions {
             identity: near_key.clone(),
             peers: pinned(&far_key, "far"),
-            to: relay.address.to_string(),
+            to: vec![relay.address.to_string()],
             via,
             options: near_options,
         };

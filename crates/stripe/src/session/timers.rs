@@ -32,6 +32,8 @@ impl Session {
         if self.streams.deadline() <= now {
             let mut suspects = Vec::new();
             self.streams.check(now, &mut suspects);
+            // Others may have to take their place.
+            self.effects.number |= !suspects.is_empty();
             for id in suspects {
                 self.forsake(now, id);
             }

@@ -10,6 +10,7 @@ use jet::door::Door;
 use jet::keys::{Identity, Peers};
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
+use jet::options::Options;
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -20,12 +21,15 @@ const PORT: u16 = 7608;
 
 #[derive(Debug, clap::Args)]
 pub struct Gateway {
-    /// The far gateway
-    #[arg(long, value_name = "HOST[:PORT]", value_parser = to)]
-    pub to: String,
+    /// The far gateway; several times if it can be reached at several hosts' addresses at once
+    #[arg(long, value_name = "HOST[:PORT]", required = true, value_parser = to)]
+    pub to: Vec<String>,
     /// A local address or interface from which streams leave; several times for several paths
     #[arg(long, value_name = "ADDRESS|INTERFACE")]
     pub via: Vec<Via>,
+    /// Spread streams over so many members of a bond with the hash layer3+4 that this host does not show, as the host's of a container [default: what the bond here has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub members: Option<u32>,
     #[command(flatten)]
     pub doors: DoorArgs,
     #[command(flatten)]
@@ -57,7 +61,7 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         peers: Peers::load(&folder)?,
         to: gateway.to.clone(),
         via: gateway.via.clone(),
-        options: gateway.common.options()?,
+        options: Options { members: gateway.members, ..gateway.common.options()? },
     };
     let inherited = inherited()?;
     runtime()?.block_on(async {
@@ -69,7 +73,7 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         let shown = Arc::clone(&near);
         let monitor = gateway.common.answer(&inherited, move || shown.status()).await?;
         daemon.ready(inherited);
-        log.write(&json!({ "event": "keeping a session", "to": gateway.to, "key": own.to_string() }));
+        log.write(&json!({ "event": "keeping a session", "to": gateway.to.join(", "), "key": own.to_string() }));
         let listeners = doors.iter().flat_map(Door::listeners);
         let listeners: Vec<_> = listeners.chain(monitor.iter().map(|monitor| monitor.listener.as_fd())).collect();
         let successor = daemon.until_told(&listeners).await;
