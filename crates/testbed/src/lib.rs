@@ -1,3 +1,4 @@
-//! A testbed on one machine: network namespaces, and emulated links between them ([`link`]).
+//! A testbed on one machine: network namespaces, emulated links between them ([`link`]), and real programs measured over those ([`study`]).
 
 pub mod link;
+pub mod study;

@@ -20,6 +20,8 @@ mod summary;
 mod testbed;
 #[cfg(feature = "testbed")]
 mod testbed_args;
+#[cfg(feature = "testbed")]
+mod testbed_study;
 
 use args::{Arguments, Command};
 use clap::{CommandFactory, Parser};

@@ -42,17 +42,21 @@ impl Folder {
         self.file(&format!("runs/{}", Record::file_name(run)), text.as_bytes())
     }
 
-    /// Writes a file whole or not at all: beside its place first, then moved there.
+    /// Writes a file.
     pub fn file(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        let beside = self.path.join(format!("{name}.partial-{}", std::process::id()));
-        let written = || -> io::Result<()> {
-            File::create(&beside)?.write_all(content)?;
-            fs::rename(&beside, &path)
-        };
-        written().map_err(|error| {
-            let _ = fs::remove_file(&beside);
-            Failure::writing(&path, &error)
-        })
+        write_whole(&self.path, name, content)
     }
+}
+
+/// Writes a file of a folder whole or not at all: beside its place first, then moved there.
+pub fn write_whole(folder: &Path, name: &str, content: &[u8]) -> Result<(), Failure> {
+    let (path, beside) = (folder.join(name), folder.join(format!("{name}.partial-{}", std::process::id())));
+    let written = || -> io::Result<()> {
+        File::create(&beside)?.write_all(content)?;
+        fs::rename(&beside, &path)
+    };
+    written().map_err(|error| {
+        let _ = fs::remove_file(&beside);
+        Failure::writing(&path, &error)
+    })
 }

@@ -2,8 +2,8 @@
 
 use crate::clock::Clock;
 use crate::failure::Failure;
-use crate::testbed_args::{Link, LinkCommand, List, PathArgs, Run, Status, Testbed, TestbedCommand, Up};
-use crate::{emit, interrupt};
+use crate::testbed_args::{LinkCommand, List, PathArgs, Run, Status, Testbed, TestbedCommand, Up};
+use crate::{emit, interrupt, testbed_study};
 use rustix::process::{Pid, Signal, kill_process, setsid};
 use serde_json::{Value, json};
 use std::env;
@@ -29,7 +29,10 @@ const ROOTLESS: &str = "TRUNKLINE_ROOTLESS";
 
 /// Does what is asked of the testbed.
 pub fn testbed(args: Testbed) -> Result<(), Failure> {
-    let TestbedCommand::Link(Link { command }) = args.command;
+    let command = match args.command {
+        TestbedCommand::Link(link) => link.command,
+        TestbedCommand::Study(study) => return testbed_study::study(&study),
+    };
     match command {
         LinkCommand::Up(up) => bring_up(&up),
         LinkCommand::Run(run) => run_over(&run),
@@ -162,7 +165,17 @@ fn run_over(args: &Run) -> Result<(), Failure> {
 }
 
 /// Waits for a program. When the user wants to stop it is asked to end, and in the end not asked.
-fn wait(mut child: Child) -> Result<ExitStatus, Failure> {
+fn wait(child: Child) -> Result<ExitStatus, Failure> {
+    let pid = Pid::from_raw(child.id() as i32);
+    // One that has just ended needs no signal.
+    let ask = || {
+        let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
+    };
+    wait_for(child, GRACE, ask)
+}
+
+/// The same, asked in some way and with so much time for it.
+pub fn wait_for(mut child: Child, grace: Duration, ask: impl FnOnce()) -> Result<ExitStatus, Failure> {
     let waiting = |error: std::io::Error| Failure::Internal(format!("cannot wait for the program: {error}"));
     while !interrupt::requested() {
         if let Some(status) = child.try_wait().map_err(waiting)? {
@@ -170,12 +183,9 @@ fn wait(mut child: Child) -> Result<ExitStatus, Failure> {
         }
         thread::sleep(LOOK);
     }
-    if let Some(pid) = Pid::from_raw(child.id() as i32) {
-        // One that has just ended needs no signal.
-        let _ = kill_process(pid, Signal::TERM);
-    }
+    ask();
     let clock = Clock::start();
-    while clock.elapsed() < GRACE {
+    while clock.elapsed() < grace {
         if child.try_wait().map_err(waiting)?.is_some() {
             return Err(Failure::Interrupted);
         }
@@ -186,7 +196,7 @@ fn wait(mut child: Child) -> Result<ExitStatus, Failure> {
 }
 
 /// As shells have it: a program that a signal ended has 128 and the signal's number.
-fn code(status: ExitStatus) -> u8 {
+pub fn code(status: ExitStatus) -> u8 {
     let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1);
     u8::try_from(code).unwrap_or(1)
 }

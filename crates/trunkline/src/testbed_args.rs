@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
 use testbed::link::{DISCIPLINES, QueueLimit, Shape, Share};
+use testbed::study::Only;
 use units::{BitRate, Time};
 
 #[derive(Debug, clap::Args)]
@@ -16,7 +17,61 @@ pub struct Testbed {
 #[derive(Debug, Subcommand)]
 pub enum TestbedCommand {
     /// Emulated links between network namespaces: rate, delay, jitter, queue, loss, reordering
-    Link(Link),
+    Link(Box<Link>),
+    /// Measure real programs over emulated paths: by themselves, through jet, and by its competitors
+    #[command(after_help = "Examples:
+  trunkline testbed study jet-programs --quick
+  trunkline testbed study jet-grid --list
+  trunkline testbed study jet-grid --only path=r40ms-l0 --only way=plain,jet
+  trunkline testbed study jet-programs --only program=mysqldump --only buffers=64KiB
+  trunkline testbed study path/to/folder
+
+It has to be run as root, and needs Debian's packages of the programs that it drives; what is not there is named and \
+                  left out. A study that is interrupted goes on where it was when the same command is given again.")]
+    Study(Study),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Study {
+    /// A study's name (jet-grid, jet-programs), or a folder with a testbed.toml
+    #[arg(required = true, value_hint = ValueHint::DirPath)]
+    pub names: Vec<String>,
+    /// A few cells, short ones: a look
+    #[arg(long)]
+    pub quick: bool,
+    /// Only cells with these values; again for more keys: path, program, way, buffers, control
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
+    pub only: Vec<Only>,
+    /// How long downloads that are cut off by time are measured after the first twelve round trips, in place of the study's
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<Time>,
+    /// Measure all of them again
+    #[arg(long)]
+    pub redo: bool,
+    /// Do not measure again those during which the emulator was late, or which failed
+    #[arg(long, conflicts_with = "redo")]
+    pub keep_late: bool,
+    /// The folder of results, one in it for each study [default: results/testbed]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Where servers' files and databases are made meanwhile: some GB [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub scratch: Option<PathBuf>,
+    /// List the cells and what is kept of them, and how long the rest takes
+    #[arg(long)]
+    pub list: bool,
+    /// Measure nothing: write and print the tables of what is kept
+    #[arg(long, conflicts_with_all = ["redo", "list"])]
+    pub tables: bool,
+    /// Print results.json instead of the tables
+    #[arg(long)]
+    pub json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Started in namespaces of its own, with this folder for servers' files
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub inside: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

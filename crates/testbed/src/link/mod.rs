@@ -25,6 +25,7 @@ mod trace;
 mod transmitter;
 mod waking;
 
+pub(crate) use clock::Clock;
 pub use error::LinkError;
 pub use file::Paths;
 pub use lane::{Counters, Lane};
@@ -34,5 +35,6 @@ pub use pair::{Addresses, Pair, check};
 pub use path::{Direction, Jitter, Path, Reorder};
 pub use registry::{Link, PathRecord, Record, Registry};
 pub use report::{LaneReport, PathReport, Report};
+pub(crate) use setup::ip_batch;
 pub use shape::{DISCIPLINES, QueueLimit, QueueShape, Shape, Share};
 pub use trace::{Change, Opportunities, Trace};

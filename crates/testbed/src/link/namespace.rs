@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 impl Namespace {
     /// A new one without a name.
-    pub(super) fn create() -> Result<Self, LinkError> {
+    pub(crate) fn create() -> Result<Self, LinkError> {
         let made = on_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             File::open(OWN)
@@ -48,6 +48,12 @@ impl Namespace {
             }
             Err(error) => Err(LinkError::system("make a network namespace")(error)),
         }
+    }
+
+    /// The one that the calling thread is in.
+    pub(crate) fn of_thread() -> Result<Self, LinkError> {
+        let file = File::open(OWN).map_err(LinkError::system("open this network namespace"))?;
+        Ok(Self { file, name: None })
     }
 
     /// One that `ip netns` has made.
@@ -104,7 +110,7 @@ impl Namespace {
     }
 
     /// Ends the processes in it: asks them to, and after a second does not ask.
-    pub(super) fn end_processes(&self) {
+    pub(crate) fn end_processes(&self) {
         let signal = |signal: Signal| {
             let pids = self.processes().unwrap_or_default();
             for pid in &pids {

@@ -108,7 +108,7 @@ fn tap(name: &str) -> Result<SyncDevice, LinkError> {
 }
 
 /// Has `ip` carry out commands, one on each line, inside a namespace.
-fn ip_batch(namespace: &Namespace, commands: &str) -> Result<(), LinkError> {
+pub fn ip_batch(namespace: &Namespace, commands: &str) -> Result<(), LinkError> {
     let mut ip = Command::new("ip");
     ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut run = || -> io::Result<_> {

@@ -1,0 +1,220 @@
+//! What is measured by itself: a program over a path, in one way, with some socket buffers and congestion control.
+
+use super::spec::Program;
+use crate::link::Path;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use units::Bytes;
+
+/// How the program's bytes cross the path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// By its own TCP connection.
+    Plain,
+    /// Through gateways beside its host and the server's, whose sockets are the system's; its connections are redirected.
+    Jet,
+    /// Through a gateway on its own host, by `trunkline jet run`.
+    JetRun,
+    /// As `jet`, in the mode of Wang et al. 2014: 16 streams in turn, 64 KB of socket buffer each.
+    Paper,
+    /// By its own TCP connection with BBR, and buffers of up to 64 MiB at both ends.
+    Bbr,
+    /// By its own connection, made one of multipath TCP by `mptcpize` at both ends, with eight addresses at the near one.
+    Mptcp,
+    /// The file by `aria2c -x16` instead.
+    Aria2,
+    /// The file by lftp's `pget -n 16` instead.
+    Lftp,
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 8] =
+        [Self::Plain, Self::Jet, Self::JetRun, Self::Paper, Self::Bbr, Self::Mptcp, Self::Aria2, Self::Lftp];
+
+    /// As files and tables have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Jet => "jet",
+            Self::JetRun => "jet-run",
+            Self::Paper => "paper",
+            Self::Bbr => "bbr",
+            Self::Mptcp => "mptcp",
+            Self::Aria2 => "aria2",
+            Self::Lftp => "lftp",
+        }
+    }
+
+    /// Whether gateways are part of it.
+    pub const fn has_gateways(self) -> bool {
+        matches!(self, Self::Jet | Self::JetRun | Self::Paper)
+    }
+}
+
+/// The socket buffers of the program's host and of the server's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Buffers {
+    /// The system's.
+    Default,
+    /// At most so much, each way.
+    Limited(Bytes),
+}
+
+impl FromStr for Buffers {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "default" {
+            return Ok(Self::Default);
+        }
+        let bytes: Bytes = text.parse().map_err(|error| format!("{error}; or \"default\""))?;
+        if (Bytes::new(4_096)..=Bytes::from_mib(1_024)).contains(&bytes) {
+            Ok(Self::Limited(bytes))
+        } else {
+            Err(format!("socket buffers of {bytes} cannot be: 4 KiB to 1 GiB, or \"default\""))
+        }
+    }
+}
+
+/// Without blanks, as it stands in names.
+impl fmt::Display for Buffers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Limited(bytes) => match bytes.get() {
+                bytes if bytes.is_multiple_of(1 << 20) => write!(f, "{}MiB", bytes >> 20),
+                bytes if bytes.is_multiple_of(1 << 10) => write!(f, "{}KiB", bytes >> 10),
+                bytes => write!(f, "{bytes}B"),
+            },
+        }
+    }
+}
+
+/// What is measured by itself.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The path.
+    pub path: Path,
+    /// The seed of the path's random draws.
+    pub seed: u64,
+    /// The program.
+    pub program: Arc<Program>,
+    /// How.
+    pub way: Way,
+    /// The program's and the server's buffers.
+    pub buffers: Buffers,
+    /// The congestion control of whatever crosses the path, by the kernel's name.
+    pub control: String,
+}
+
+impl Cell {
+    /// Its name among the study's cells.
+    pub fn id(&self) -> String {
+        let Self { path, program, way, buffers, control, .. } = self;
+        format!("{}/{}/{buffers}/{control}/{}", path.name, program.name, way.name())
+    }
+
+    /// The name of its file.
+    pub fn file_name(&self) -> String {
+        format!("{}.json", self.id().replace('/', "_"))
+    }
+
+    /// All that was asked: a record counts for the cell that was asked the same.
+    pub fn asked(&self) -> Value {
+        json!({
+            "path": self.path.name,
+            "rate_bps": self.path.forth.rate.map(units::BitRate::as_bps),
+            "round_trip_s": self.path.round_trip().as_secs_f64(),
+            "loss": self.path.back.loss.mean(),
+            "seed": self.seed,
+            "program": self.program.name,
+            "tool": self.program.tool,
+            "bytes": self.program.size.get(),
+            "measured_s": self.program.time.map(units::Time::as_secs_f64),
+            "way": self.way,
+            "buffers": self.buffers.to_string(),
+            "control": self.control,
+        })
+    }
+
+    /// What the path can carry of a connection's payload, in bits per second: full segments, less what is lost.
+    pub fn capacity_bps(&self) -> Option<f64> {
+        let lane = if self.program.tool.uploads() { &self.path.forth } else { &self.path.back };
+        Some(lane.tcp_goodput()?.as_bps() as f64 * (1.0 - lane.loss.mean()))
+    }
+
+    /// How long it may take, in seconds, as its path's rate or its limit has it: for whoever plans.
+    pub fn expected_s(&self) -> f64 {
+        const PREPARED_S: f64 = 4.0;
+        let rtt = self.path.round_trip().as_secs_f64();
+        let measured = if let Some(time) = self.program.time {
+            time.as_secs_f64() + 12.0 * rtt
+        } else {
+            let rate = self.capacity_bps().unwrap_or(1e9);
+            let window = match self.buffers {
+                // The kernel advertises half of a buffer (tcp_adv_win_scale).
+                Buffers::Limited(bytes) if matches!(self.way, Way::Plain | Way::Mptcp) => {
+                    bytes.get() as f64 * 4.0 / rtt.max(1e-3)
+                }
+                _ => rate,
+            };
+            let whole = self.program.size.get() as f64 * 8.0 / rate.min(window) + 4.0 * rtt;
+            whole.min(self.program.limit.as_secs_f64())
+        };
+        PREPARED_S + measured
+    }
+}
+
+/// `KEY=VALUE[,VALUE]`: a choice among cells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Only {
+    key: &'static str,
+    values: Vec<String>,
+}
+
+const KEYS: [&str; 5] = ["path", "program", "way", "buffers", "control"];
+
+impl FromStr for Only {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = || format!("a choice is KEY=VALUE[,VALUE] with one of the keys {}", KEYS.join(", "));
+        let (key, values) = text.split_once('=').ok_or_else(known)?;
+        let key =
+            KEYS.into_iter().find(|known| *known == key).ok_or_else(|| format!("`{key}` is none; {}", known()))?;
+        Ok(Self { key, values: values.split(',').map(|value| value.trim().replace(' ', "")).collect() })
+    }
+}
+
+impl Only {
+    fn value_of(&self, cell: &Cell) -> String {
+        match self.key {
+            "path" => cell.path.name.clone(),
+            "program" => cell.program.name.clone(),
+            "way" => cell.way.name().to_owned(),
+            "buffers" => cell.buffers.to_string(),
+            _ => cell.control.clone(),
+        }
+    }
+
+    /// Whether it chooses this cell.
+    pub fn takes(&self, cell: &Cell) -> bool {
+        self.values.contains(&self.value_of(cell))
+    }
+
+    /// Keeps the cells that all choices take. A value that no cell has is an error that names those there are.
+    pub fn choose(choices: &[Self], cells: Vec<Cell>) -> Result<Vec<Cell>, String> {
+        for only in choices {
+            let mut there: Vec<String> = cells.iter().map(|cell| only.value_of(cell)).collect();
+            there.sort_unstable();
+            there.dedup();
+            if let Some(unknown) = only.values.iter().find(|value| !there.contains(value)) {
+                return Err(format!("no cell has {}={unknown}: there are {}", only.key, there.join(", ")));
+            }
+        }
+        Ok(cells.into_iter().filter(|cell| choices.iter().all(|only| only.takes(cell))).collect())
+    }
+}

@@ -1,0 +1,122 @@
+//! What is said of rows of the published table.
+
+use super::{Buffers, Cell, Outcome, Record, Way};
+use serde::Serialize;
+
+/// The same program through gateways and by itself, against what was published.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// The row's name in the published table.
+    pub row: String,
+    /// The program's, here.
+    pub program: String,
+    /// The path.
+    pub path: String,
+    /// The program's and the server's buffers.
+    pub buffers: String,
+    /// The congestion control beneath.
+    pub control: String,
+    /// The speedup published.
+    pub published: f64,
+    /// The speedup asked: that, or nine tenths of what the path can carry, if that is less.
+    pub asked: f64,
+    /// The speedup measured.
+    pub speedup: f64,
+    /// The program by itself is slower than its figure says, so the speedup is at least this.
+    pub at_least: bool,
+    /// What the gateways carried of what the path can.
+    pub of_path: f64,
+    /// Whether as much was reached as was asked; none where a program was cut off and nobody knows how far it was.
+    pub reached: Option<bool>,
+}
+
+/// Part of the path that has to be filled where the published speedup is more than the path can give.
+const FILLED: f64 = 0.9;
+
+/// Rows of the published table that were measured both ways.
+pub fn rows(measured: &[(Cell, Record)]) -> Vec<Row> {
+    measured.iter().filter(|(cell, _)| cell.way == Way::Jet).filter_map(|jet| row(jet, measured)).collect()
+}
+
+fn row((cell, jet): &(Cell, Record), measured: &[(Cell, Record)]) -> Option<Row> {
+    let (name, published) = cell.program.published.clone()?;
+    let same = |other: &&(Cell, Record)| {
+        let key = |cell: &Cell| (cell.path.name.clone(), cell.program.name.clone(), cell.buffers, cell.control.clone());
+        other.0.way == Way::Plain && key(&other.0) == key(cell)
+    };
+    let (_, plain) = measured.iter().find(same)?;
+    compare(name, published, cell, &jet.outcome, &plain.outcome)
+}
+
+fn compare(row: String, published: f64, cell: &Cell, jet: &Outcome, plain: &Outcome) -> Option<Row> {
+    let (jet_bps, plain_bps) = (jet.rate_bps(cell)?, plain.rate_bps(cell)?);
+    let capacity = cell.capacity_bps()?;
+    let (speedup, asked) = (jet_bps / plain_bps, published.min(FILLED * capacity / plain_bps));
+    let enough = speedup >= asked;
+    Some(Row {
+        row,
+        program: cell.program.name.clone(),
+        path: cell.path.name.clone(),
+        buffers: Buffers::to_string(&cell.buffers),
+        control: cell.control.clone(),
+        published,
+        asked,
+        speedup,
+        at_least: plain.at_most,
+        of_path: jet_bps / capacity,
+        reached: (!if enough { jet.at_most } else { plain.at_most }).then_some(enough),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ended, Study};
+    use super::*;
+
+    fn outcome(mbps: f64, at_most: bool) -> Outcome {
+        Outcome {
+            ended: Ended::Whole,
+            wrong: None,
+            wall_s: 1.0,
+            bytes: 1,
+            goodput_bps: Some(mbps * 1e6),
+            at_most,
+            first_bps: None,
+            later_bps: None,
+            filled_after_s: None,
+            streams: None,
+            subflows: None,
+            curve: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_row_asks_for_what_was_published_or_what_the_path_can_give() {
+        let text = "title = \"t\"\nbuffers = [\"64 KiB\"]\ncontrols = [\"cubic\"]\n\
+                    [grid]\nrate = \"151.4 Mbit/s\"\nround-trips = [\"100 ms\"]\nlosses = [\"0 %\"]\n\
+                    [[program]]\nname = \"curl\"\ntool = \"curl\"\nsize = \"16 MB\"\nways = [\"plain\", \"jet\"]\n";
+        let study = Study::parse("t", text).expect("it is right");
+        let cell = &study.cells(false)[1];
+        assert!((cell.capacity_bps().expect("it has a rate") / 1e6 - 144.8).abs() < 1e-3);
+        let judge = |jet: f64, plain: f64| {
+            compare("r".into(), 5.4, cell, &outcome(jet, false), &outcome(plain, false)).expect("both have a rate")
+        };
+        // The path could give 26 times as much: what was published is asked.
+        let row = judge(27.1, 5.0);
+        assert_eq!((row.asked, row.reached), (5.4, Some(true)));
+        assert_eq!(judge(26.9, 5.0).reached, Some(false));
+        // The path cannot: nine tenths of it are asked.
+        let row = judge(131.0, 50.0);
+        assert!((row.asked - 2.6064).abs() < 1e-4 && row.reached == Some(true), "{row:?}");
+        assert_eq!(judge(130.0, 50.0).reached, Some(false));
+        // What was cut off may have been slower: of the gateways that settles nothing, of the plain program only that more was gained.
+        let judge = |jet: &Outcome, plain: &Outcome| {
+            let row = compare("r".into(), 5.4, cell, jet, plain).expect("both have a rate");
+            (row.reached, row.at_least)
+        };
+        assert_eq!(judge(&outcome(100.0, true), &outcome(1.0, false)), (None, false));
+        assert_eq!(judge(&outcome(5.0, true), &outcome(1.0, false)), (Some(false), false));
+        assert_eq!(judge(&outcome(100.0, false), &outcome(1.0, true)), (Some(true), true));
+        assert_eq!(judge(&outcome(5.0, false), &outcome(1.0, true)), (None, true));
+    }
+}

@@ -1,0 +1,32 @@
+//! Real programs over emulated paths: the unmodified program as it is, through `jet`, and by its competitors.
+//!
+//! A [`Study`] names paths, programs, ways and settings; each combination is a [`Cell`], measured by itself between namespaces of its own ([`Trial`]) and kept as a [`Record`].
+//! `docs/testbed.md` has the files' format, the conditions and what the figures mean.
+
+mod arrival;
+mod cell;
+mod clients;
+mod curve;
+mod error;
+mod gateways;
+mod judge;
+mod process;
+mod record;
+mod scene;
+mod servers;
+mod site;
+mod spec;
+mod stock;
+mod table;
+mod tool;
+mod trial;
+
+pub use cell::{Buffers, Cell, Only, Way};
+pub use error::TrialError;
+pub use judge::{Row, rows};
+pub use record::{Ended, Kept, Outcome, Record};
+pub use spec::Study;
+pub use stock::Stock;
+pub use table::{csv, markdown};
+pub use tool::{Tool, missing};
+pub use trial::Trial;

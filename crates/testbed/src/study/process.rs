@@ -1,0 +1,156 @@
+//! A server, a gateway or a program that runs in a namespace until it is ended.
+
+use super::TrialError;
+use crate::link::{Clock, Namespace};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, SysconfVar, sysconf};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+use units::Time;
+
+/// One that is ended when this is dropped: asked to, then not asked.
+pub struct Process {
+    child: Child,
+    name: String,
+    log: PathBuf,
+    ended: bool,
+}
+
+/// How long one has to end by itself.
+const GRACE: Time = Time::from_secs(5);
+/// How often whoever waits looks.
+pub const LOOK: Duration = Duration::from_millis(5);
+
+impl Process {
+    /// Starts it; what it says on standard error goes to a log.
+    pub fn start(at: &Namespace, mut command: Command, name: &str, logs: &Path) -> Result<Self, TrialError> {
+        let log = logs.join(format!("{name}.log"));
+        let starting = |error: io::Error| TrialError::system(format!("start {name}"))(error);
+        let errors = File::create(&log).map_err(starting)?;
+        // A group of its own: what a terminal sends to ours is for us to hand on.
+        command.stdin(Stdio::null()).stderr(errors).process_group(0);
+        let child = at.spawn(&mut command).map_err(starting)?;
+        Ok(Self { child, name: name.to_owned(), log, ended: false })
+    }
+
+    /// Its output, if it was piped.
+    pub fn take_stdout(&mut self) -> Option<std::process::ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// Whether it has ended, and how.
+    pub fn status(&mut self) -> Result<Option<ExitStatus>, TrialError> {
+        let status = self.child.try_wait().map_err(TrialError::system(format!("wait for {}", self.name)))?;
+        self.ended |= status.is_some();
+        Ok(status)
+    }
+
+    /// The end of what it said.
+    pub fn said(&self) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let mut lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).rev().take(4).collect();
+        lines.reverse();
+        lines.join("; ")
+    }
+
+    /// CPU time that it and its threads have used.
+    pub fn cpu_s(&self) -> f64 {
+        let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        // Fields 14 and 15, counted behind the name, which may hold anything.
+        let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_ascii_whitespace()).into_iter().flatten();
+        fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / ticks
+    }
+
+    /// Ends it: asks it to, and after a while does not ask.
+    pub fn end(&mut self) {
+        if self.ended {
+            return;
+        }
+        self.ended = true;
+        let pid = Pid::from_raw(self.child.id() as i32);
+        // One that has just ended needs no signal.
+        let _ = kill(pid, Signal::SIGTERM);
+        let clock = Clock::start();
+        while clock.now() < GRACE {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Waits until it does what it is for.
+    pub fn until(
+        &mut self,
+        what: &str,
+        within: Time,
+        stop: &(dyn Fn() -> bool + Sync),
+        mut is_so: impl FnMut() -> bool,
+    ) -> Result<(), TrialError> {
+        let clock = Clock::start();
+        loop {
+            if is_so() {
+                return Ok(());
+            }
+            if stop() {
+                return Err(TrialError::Interrupted);
+            }
+            if let Some(status) = self.status()? {
+                return Err(TrialError::Failed(format!("{} ended early ({status}): {}", self.name, self.said())));
+            }
+            if clock.now() > within {
+                let said = self.said();
+                return Err(TrialError::Failed(format!("{} did not {what} within {within}: {said}", self.name)));
+            }
+            thread::sleep(LOOK * 4);
+        }
+    }
+
+    /// Waits until it takes connections at a port.
+    pub fn until_it_listens(
+        &mut self,
+        at: &Namespace,
+        (address, port): (Ipv4Addr, u16),
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), TrialError> {
+        let to = SocketAddr::from((address, port));
+        let connects = || TcpStream::connect_timeout(&to, Duration::from_millis(200)).is_ok();
+        self.until("listen", Time::from_secs(60), stop, || at.within(connects).unwrap_or(false))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Runs a program to its end, here; returns what it printed.
+pub fn finish(command: &mut Command) -> Result<Vec<u8>, TrialError> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().map_err(TrialError::system(format!("run {name}")))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
+    Err(TrialError::Failed(format!("{name} ended with {}: {said}", output.status)))
+}
+
+/// A folder that is new and empty.
+pub fn fresh(folder: &Path) -> Result<(), TrialError> {
+    let made = match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => fs::create_dir_all(folder),
+    };
+    made.map_err(TrialError::system(format!("make the folder {}", folder.display())))
+}

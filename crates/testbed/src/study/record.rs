@@ -1,0 +1,148 @@
+//! What is kept of a cell: a file of its own, written whole or not at all.
+
+use super::gateways::Streams;
+use super::{Cell, TrialError};
+use crate::link::Report;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// How the program came to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// By itself, with everything.
+    Whole,
+    /// It was cut off by time.
+    Cut,
+    /// With an error, or with something else than was sent.
+    Failed,
+}
+
+/// What was measured. Rates are of the program's payload, in bits per second.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ended,
+    /// What was wrong.
+    pub wrong: Option<String>,
+    /// From its start to its end.
+    pub wall_s: f64,
+    /// What arrived, and was compared with what was sent.
+    pub bytes: u64,
+    /// Over all of that.
+    pub goodput_bps: Option<f64>,
+    /// It was cut off and nobody knows how far it was: the goodput is at most this.
+    pub at_most: bool,
+    /// Over the first twelve round trips; none where the round trip is zero or nothing was seen meanwhile.
+    pub first_bps: Option<f64>,
+    /// After them.
+    pub later_bps: Option<f64>,
+    /// When, since its start, it first had 90 % of what the path carries, for a round trip and at least half a second.
+    pub filled_after_s: Option<f64>,
+    /// Of the gateways.
+    pub streams: Option<Streams>,
+    /// Of multipath TCP: subflows beside the first.
+    pub subflows: Option<u64>,
+    /// Seconds and bytes.
+    pub curve: Vec<(f64, u64)>,
+}
+
+impl Outcome {
+    /// The rate that stands for it: after the first round trips where it was cut off by time on purpose.
+    pub fn rate_bps(&self, cell: &Cell) -> Option<f64> {
+        let cut = cell.program.time.is_some() && self.ended != Ended::Failed;
+        if cut { self.later_bps } else { self.goodput_bps }
+    }
+}
+
+/// What is kept of a cell.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Record {
+    schema: String,
+    /// The cell's name.
+    pub id: String,
+    /// What was asked.
+    asked: Value,
+    /// What was measured.
+    pub outcome: Outcome,
+    /// What to know of the emulator, if it was late at all.
+    pub late: Option<String>,
+    /// Part of its frames that left late.
+    pub late_share: f64,
+    /// Frames that came faster than it read them.
+    pub overflowed: u64,
+    /// What it did, as `testbed link` reports it.
+    emulator: Value,
+    /// The machine meanwhile.
+    pub conditions: Value,
+}
+
+const SCHEMA: &str = "trunkline-testbed-cell/1";
+
+/// What an earlier call has left of a cell.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kept {
+    /// Nothing, or of something else.
+    Nothing,
+    /// A measurement during which the emulator was late, or which failed.
+    Doubtful(Box<Record>),
+    /// A measurement.
+    Good(Box<Record>),
+}
+
+impl Record {
+    pub(super) fn new(cell: &Cell, outcome: Outcome, report: &Report) -> Self {
+        let lanes = || report.paths.iter().flat_map(|path| [&path.forth, &path.back]);
+        let late: u64 = lanes().map(|lane| lane.lateness.late()).sum();
+        let frames: u64 = lanes().map(|lane| lane.lateness.count()).sum();
+        let word = |file: &str| fs::read_to_string(file).unwrap_or_default().trim().to_owned();
+        let processor = word("/proc/cpuinfo");
+        let processor = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        Self {
+            schema: SCHEMA.to_owned(),
+            id: cell.id(),
+            asked: cell.asked(),
+            outcome,
+            late: report.late(),
+            late_share: late as f64 / frames.max(1) as f64,
+            overflowed: lanes().map(|lane| lane.overflowed).sum(),
+            emulator: report.to_json(),
+            conditions: json!({
+                "kernel": word("/proc/sys/kernel/osrelease"),
+                "processor": processor.map(|(_, name)| name),
+                "processors": std::thread::available_parallelism().map_or(1, usize::from),
+                "load_average": word("/proc/loadavg"),
+            }),
+        }
+    }
+
+    /// Whether the emulator was too late, or something failed.
+    pub fn is_doubtful(&self, most_late: f64) -> bool {
+        self.late_share > most_late || self.overflowed > 0 || self.outcome.ended == Ended::Failed
+    }
+
+    /// Reads what is kept of a cell.
+    pub fn read(folder: &Path, cell: &Cell, most_late: f64) -> Kept {
+        let text = fs::read(folder.join(cell.file_name())).unwrap_or_default();
+        match serde_json::from_slice::<Self>(&text) {
+            Ok(record) if record.schema == SCHEMA && record.asked == cell.asked() => {
+                if record.is_doubtful(most_late) {
+                    Kept::Doubtful(Box::new(record))
+                } else {
+                    Kept::Good(Box::new(record))
+                }
+            }
+            _ => Kept::Nothing,
+        }
+    }
+
+    /// Keeps it: beside its place first, then moved there.
+    pub fn keep(&self, folder: &Path, cell: &Cell) -> Result<(), TrialError> {
+        let (file, beside) = (folder.join(cell.file_name()), folder.join(format!("{}.partial", cell.file_name())));
+        let text = serde_json::to_string_pretty(self).map_err(std::io::Error::from);
+        let written = text.and_then(|text| fs::write(&beside, text + "\n")).and_then(|()| fs::rename(&beside, &file));
+        written.map_err(TrialError::system(format!("write {}", file.display())))
+    }
+}

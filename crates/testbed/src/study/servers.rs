@@ -1,0 +1,114 @@
+//! The servers, in the server's namespace.
+
+use super::process::Process;
+use super::scene::Scene;
+use super::site::SERVER;
+use super::stock::{clean, program};
+use super::tool::find;
+use super::{Tool, TrialError, Way};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+impl Tool {
+    /// Whether the payload goes to the server.
+    pub(super) const fn uploads(self) -> bool {
+        matches!(self, Self::Put | Self::ViSave)
+    }
+
+    /// What its server's stock is of.
+    pub(super) const fn stock(self) -> &'static str {
+        match self {
+            Self::Mysqldump => "database of MariaDB",
+            Self::Copy => "database of PostgreSQL",
+            Self::Ffmpeg => "video",
+            Self::ViOpen | Self::ViSave => "text",
+            Self::Curl | Self::Wget | Self::Put | Self::Rsync | Self::Scp => "file",
+        }
+    }
+}
+
+/// Starts what a cell's program talks to, and waits until it can.
+pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
+    let Scene { cell, stock, site, work, stop } = scene;
+    let write = |name: &str, text: String| {
+        let file = work.join(name);
+        fs::write(&file, text).map_err(TrialError::system(format!("write {}", file.display())))?;
+        Ok::<_, TrialError>(file)
+    };
+    let (command, port) = match cell.program.tool {
+        Tool::Curl | Tool::Wget | Tool::Put | Tool::Ffmpeg => {
+            let file = write("nginx.conf", nginx(&stock.at("www")))?;
+            let mut command = program("nginx")?;
+            command.arg("-p").arg(work).arg("-c").arg(file).args(["-e", "stderr"]);
+            (command, 80)
+        }
+        Tool::Rsync => {
+            let text = format!(
+                "use chroot = no\nreverse lookup = no\nuid = 0\ngid = 0\n[stock]\npath = {}\nread only = yes\n",
+                stock.at("www").display()
+            );
+            let mut command = program("rsync")?;
+            command.args(["--daemon", "--no-detach", "--port=873"]).arg(format!("--address={SERVER}"));
+            command.arg(format!("--config={}", write("rsyncd.conf", text)?.display()));
+            (command, 873)
+        }
+        Tool::Scp | Tool::ViOpen | Tool::ViSave => {
+            let file = write("sshd.conf", sshd(&stock.at("ssh-host"), &stock.at("ssh-authorized")))?;
+            let mut command = program("sshd")?;
+            command.args(["-D", "-e", "-f"]).arg(file);
+            (command, 22)
+        }
+        Tool::Mysqldump => {
+            let mut command = stock.mariadbd();
+            command.arg(format!("--bind-address={SERVER}")).arg("--port=3306");
+            (command, 3306)
+        }
+        Tool::Copy => {
+            let mut command = stock.postgres()?;
+            command.args(["-h", &SERVER.to_string(), "-p", "5432"]);
+            (command, 5432)
+        }
+    };
+    let mut command = if cell.way == Way::Mptcp { multipath(&command) } else { command };
+    command.stdout(Stdio::null());
+    let mut process = scene.start(&site.srv, command, "server")?;
+    process.until_it_listens(&site.srv, (SERVER, port), stop)?;
+    Ok(process)
+}
+
+/// The same under `mptcpize`, which makes its sockets those of multipath TCP.
+fn multipath(command: &Command) -> Command {
+    use std::os::unix::process::CommandExt;
+    let mut under = Command::new(find("mptcpize").unwrap_or_default());
+    under.arg("run").arg(command.get_program()).args(command.get_args());
+    clean(&mut under);
+    if let Some(folder) = command.get_current_dir() {
+        under.current_dir(folder);
+        // PostgreSQL refuses to be root, and its folder says who it is.
+        if let Ok(owner) = fs::metadata(folder) {
+            use std::os::unix::fs::MetadataExt;
+            under.uid(owner.uid()).gid(owner.gid());
+        }
+    }
+    under
+}
+
+fn nginx(root: &Path) -> String {
+    format!(
+        "daemon off;\nuser root;\nworker_processes 1;\npid nginx.pid;\nerror_log stderr;\n\
+         events {{ worker_connections 1024; }}\n\
+         http {{\n  access_log off;\n  sendfile on;\n  client_max_body_size 0;\n  client_body_temp_path body;\n\
+         \x20 server {{\n    listen {SERVER}:80;\n    root {};\n    location /put/ {{ dav_methods PUT; }}\n  }}\n}}\n",
+        root.display()
+    )
+}
+
+fn sshd(host_key: &Path, authorized: &Path) -> String {
+    format!(
+        "Port 22\nListenAddress {SERVER}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\n\
+         PermitRootLogin prohibit-password\nPasswordAuthentication no\nUseDNS no\nSubsystem sftp internal-sftp\n",
+        host_key.display(),
+        authorized.display()
+    )
+}

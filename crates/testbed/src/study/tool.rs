@@ -1,0 +1,97 @@
+//! The programs that a study drives, and Debian's packages that have them.
+
+use super::{Cell, TrialError, Way};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// An unmodified program and what it does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tool {
+    /// `curl`, a download by HTTP.
+    Curl,
+    /// `wget`, likewise.
+    Wget,
+    /// `curl -T`, an upload by HTTP PUT, as to WebHDFS or an object store.
+    Put,
+    /// `rsync` from its daemon.
+    Rsync,
+    /// `scp` from the server.
+    Scp,
+    /// `mysqldump` of a database.
+    Mysqldump,
+    /// PostgreSQL's `COPY ... TO STDOUT`.
+    Copy,
+    /// `ffmpeg` decoding a video that it reads by HTTP.
+    Ffmpeg,
+    /// `ex`, the vi editor, opening a document on a file system mounted by `sshfs`.
+    ViOpen,
+    /// The same saving one there.
+    ViSave,
+}
+
+/// Where Debian keeps what is not in a user's PATH.
+const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// A program's file.
+pub(super) fn find(program: &str) -> Option<PathBuf> {
+    FOLDERS.iter().map(|folder| Path::new(folder).join(program)).find(|file| file.is_file())
+}
+
+/// PostgreSQL's own programs: its newest version's.
+pub(super) fn postgres(program: &str) -> Option<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let mut versions: Vec<u32> = versions.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    versions.sort_unstable();
+    let file = |version: &u32| PathBuf::from(format!("/usr/lib/postgresql/{version}/bin/{program}"));
+    versions.iter().rev().map(file).find(|file| file.is_file())
+}
+
+impl Tool {
+    /// The programs that it needs, with Debian's packages.
+    fn needs(self) -> &'static [(&'static str, &'static str)] {
+        const NGINX: (&str, &str) = ("nginx", "nginx-light");
+        const SSH: [(&str, &str); 3] =
+            [("sshd", "openssh-server"), ("ssh", "openssh-client"), ("ssh-keygen", "openssh-client")];
+        match self {
+            Self::Curl | Self::Put => &[NGINX, ("curl", "curl")],
+            Self::Wget => &[NGINX, ("wget", "wget")],
+            Self::Rsync => &[("rsync", "rsync")],
+            Self::Scp => &[SSH[0], SSH[1], SSH[2], ("scp", "openssh-client")],
+            Self::Mysqldump => &[
+                ("mariadbd", "mariadb-server"),
+                ("mariadb-install-db", "mariadb-server"),
+                ("mysqldump", "mariadb-client"),
+                ("mysql", "mariadb-client"),
+            ],
+            Self::Copy => &[("postgres", "postgresql"), ("initdb", "postgresql"), ("psql", "postgresql-client")],
+            Self::Ffmpeg => &[NGINX, ("ffmpeg", "ffmpeg")],
+            Self::ViOpen | Self::ViSave => {
+                &[SSH[0], SSH[1], SSH[2], ("sshfs", "sshfs"), ("fusermount3", "fuse3"), ("ex", "vim")]
+            }
+        }
+    }
+}
+
+impl Way {
+    fn needs(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Jet | Self::Paper => &[("nft", "nftables")],
+            Self::Mptcp => &[("mptcpize", "mptcpize")],
+            Self::Aria2 => &[("aria2c", "aria2")],
+            Self::Lftp => &[("lftp", "lftp")],
+            Self::Plain | Self::JetRun | Self::Bbr => &[],
+        }
+    }
+}
+
+/// The first program that a cell needs and that is not there.
+pub fn missing(cell: &Cell) -> Option<TrialError> {
+    let there = |program: &str| match program {
+        "postgres" | "initdb" => postgres(program).is_some(),
+        program => find(program).is_some(),
+    };
+    let mut needs = cell.program.tool.needs().iter().chain(cell.way.needs());
+    let (program, package) = needs.find(|(program, _)| !there(program))?;
+    Some(TrialError::Missing { program, package })
+}

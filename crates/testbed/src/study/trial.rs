@@ -1,0 +1,200 @@
+//! A cell, measured.
+
+use super::arrival::{Arrives, receive};
+use super::clients::Client;
+use super::curve::Curve;
+use super::gateways::Gateways;
+use super::process::{LOOK, fresh};
+use super::record::{Ended, Outcome, Record};
+use super::scene::Scene;
+use super::servers::serve;
+use super::site::Site;
+use super::stock::Stock;
+use super::{Cell, TrialError, Way};
+use crate::link::Clock;
+use std::fs::File;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use units::Time;
+
+/// A cell to be measured, with what it needs.
+pub struct Trial<'a> {
+    /// The cell.
+    pub cell: &'a Cell,
+    /// What servers serve.
+    pub stock: &'a mut Stock,
+    /// Whether the user wants to stop.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// So many round trips at the beginning are reported by themselves.
+const FIRST: u64 = 12;
+/// Part of the path that has to be filled to say when it was.
+const FILLED: f64 = 0.9;
+/// How far apart the points are that are kept.
+const KEPT: Time = Time::from_ms(250);
+
+/// What was seen of a program while it ran.
+struct Seen {
+    curve: Curve,
+    /// When it ended, or was ended.
+    wall: Time,
+    ended: Ended,
+    /// What is wrong with what it brought.
+    wrong: Option<String>,
+}
+
+impl Trial<'_> {
+    /// Measures it in namespaces of its own, of which nothing is left.
+    pub fn run(self) -> Result<Record, TrialError> {
+        let Self { cell, stock, stop } = self;
+        stock.provide(cell, stop)?;
+        let work = stock.at("cell");
+        fresh(&work)?;
+        let site = Site::up(cell)?;
+        let scene = Scene { cell, stock, site: &site, work: &work, stop };
+        let mut gateways = if cell.way.has_gateways() { Some(Gateways::start(scene)?) } else { None };
+        let server = serve(scene)?;
+        let prefix = match (&gateways, cell.way) {
+            (Some(gateways), Way::JetRun) => gateways.run_prefix(),
+            (_, Way::Mptcp) => {
+                let mptcpize = super::tool::find("mptcpize").unwrap_or_default();
+                vec![mptcpize.into_os_string(), "run".into()]
+            }
+            _ => Vec::new(),
+        };
+        let mut client = Client::of(scene, &prefix)?;
+        let reported = |site: &Site| site.pair.report().map_err(TrialError::system("read the emulator's report"));
+        let before = reported(&site)?;
+        let mut streams = None;
+        let mut seen = observe(scene, &mut client, || {
+            streams = gateways.as_mut().map(|gateways| gateways.tell(scene));
+        })?;
+        let report = reported(&site)?.since(&before);
+        if let Some(said) = gateways.as_mut().map(Gateways::ended).transpose()?.flatten() {
+            seen.wrong.get_or_insert(said);
+        }
+        let subflows = (cell.way == Way::Mptcp).then(|| site.joined_subflows());
+        client.unmount();
+        drop((client, server, gateways));
+        let outcome = Outcome { streams, subflows, ..seen.outcome(cell, stock) };
+        drop(site);
+        fresh(&work)?;
+        Ok(Record::new(cell, outcome, &report))
+    }
+}
+
+impl Seen {
+    fn outcome(self, cell: &Cell, stock: &Stock) -> Outcome {
+        let round_trip = cell.path.round_trip();
+        let (whole, first) = (stock.whole(cell), round_trip * FIRST);
+        let known = self.curve.bytes() > 0;
+        let bytes = if known { self.curve.bytes() } else { whole };
+        let bps = match self.ended {
+            // What came while it was being ended is none of it.
+            Ended::Cut if known => self.curve.goodput_bps(Time::ZERO, self.wall).unwrap_or(0.0),
+            _ => bytes as f64 * 8.0 / self.wall.as_secs_f64(),
+        };
+        let filled = cell.capacity_bps().and_then(|rate| self.curve.reached(FILLED * rate, round_trip));
+        let ended = if self.wrong.is_some() { Ended::Failed } else { self.ended };
+        Outcome {
+            ended,
+            wrong: self.wrong,
+            wall_s: self.wall.as_secs_f64(),
+            bytes,
+            goodput_bps: (ended != Ended::Failed).then_some(bps),
+            // Of what was cut off without a word of how far it was, this much is not more than true.
+            at_most: !known && ended == Ended::Cut,
+            first_bps: self.curve.goodput_bps(Time::ZERO, first.min(self.wall)),
+            later_bps: self.curve.goodput_bps(first, self.wall),
+            filled_after_s: filled.map(Time::as_secs_f64),
+            streams: None,
+            subflows: None,
+            curve: self.curve.points(KEPT),
+        }
+    }
+}
+
+/// Runs the program and watches what it brings. `at_end` is called when it has ended, or just before it is ended.
+fn observe(scene: Scene<'_>, client: &mut Client, at_end: impl FnOnce()) -> Result<Seen, TrialError> {
+    let Scene { cell, stock, site, stop, .. } = scene;
+    let original = File::open(stock.original(cell)).map_err(TrialError::system("open what is served"))?;
+    let limit = match cell.program.time {
+        Some(time) => time + cell.path.round_trip() * FIRST,
+        None => cell.program.limit,
+    };
+    let piped = matches!(client.arrives, Arrives::Stdout | Arrives::Answer);
+    let mut command = std::mem::replace(&mut client.command, std::process::Command::new(""));
+    if piped {
+        command.stdout(Stdio::piped());
+    }
+    let curve = Mutex::new(Curve::default());
+    let clock = Clock::start();
+    let mut process = scene.start(&site.app, command, "program")?;
+    let output = process.take_stdout();
+    let counts = client.arrives != Arrives::Answer;
+    thread::scope(|scope| {
+        let received = output.map(|output| {
+            let record = |bytes| {
+                if counts {
+                    curve.lock().unwrap_or_else(PoisonError::into_inner).record(clock.now(), bytes);
+                }
+            };
+            let original = &original;
+            scope.spawn(move || receive(output, original, record))
+        });
+        let (wall, status) = loop {
+            if stop() {
+                // Before whoever reads its output is waited for.
+                process.end();
+                return Err(TrialError::Interrupted);
+            }
+            let status = match process.status() {
+                Ok(status) => status,
+                Err(error) => {
+                    process.end();
+                    return Err(error);
+                }
+            };
+            let now = clock.now();
+            if let Some(bytes) = client.arrives.on_disk() {
+                curve.lock().unwrap_or_else(PoisonError::into_inner).record(now, bytes);
+            }
+            if status.is_some() || now >= limit {
+                break (now, status);
+            }
+            thread::sleep(LOOK);
+        };
+        at_end();
+        process.end();
+        let mut ended = if status.is_some() { Ended::Whole } else { Ended::Cut };
+        let failed = status.filter(|status| !status.success());
+        let mut wrong = failed.map(|status| format!("the program ended with {status}: {}", process.said()));
+        let mut compared = match received {
+            Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => client.arrives.compare(&original),
+        }
+        .map_err(TrialError::system("compare what arrived with what was sent"))?;
+        if client.arrives == Arrives::Answer && ended == Ended::Cut {
+            compared.same = true;
+        }
+        let length = original.metadata().map_err(TrialError::system("look at what is served"))?.len();
+        if wrong.is_none() && !compared.same {
+            wrong = Some(format!("what arrived differs from what was sent, after {} bytes", compared.bytes));
+        } else if wrong.is_none() && ended == Ended::Whole && compared.bytes != length {
+            wrong = Some(format!("{} of {length} bytes arrived: {}", compared.bytes, process.said()));
+        }
+        if cell.program.time.is_some() && ended == Ended::Whole {
+            // A download that was to be cut off has come to the end of its file before.
+            ended = Ended::Cut;
+        }
+        let mut curve = std::mem::take(&mut *curve.lock().unwrap_or_else(PoisonError::into_inner));
+        if matches!(client.arrives, Arrives::Parts(_)) {
+            curve.record(wall, compared.bytes);
+        }
+        // Its last bytes may be read after it has gone.
+        let wall = if ended == Ended::Whole { wall.max(curve.end()) } else { wall };
+        Ok(Seen { curve, wall, ended, wrong })
+    })
+}

@@ -1,0 +1,112 @@
+//! What a study's file may say, and what it makes of it.
+
+use testbed::study::{Only, Study};
+
+const RIGHT: &str = r#"
+title = "one"
+buffers = ["64 KiB", "default"]
+controls = ["cubic", "reno"]
+[grid]
+rate = "155 Mbit/s"
+round-trips = ["0 ms", "40 ms"]
+losses = ["0 %", "0.1 %"]
+[[program]]
+name = "curl"
+tool = "curl"
+time = "20 s"
+ways = ["plain", "jet", "bbr", "aria2"]
+once = ["aria2"]
+[quick]
+only = ["path=r40ms-l0-1", "way=plain,jet"]
+time = "2 s"
+"#;
+
+#[test]
+fn every_combination_is_a_cell_and_none_is_one_twice() {
+    let study = Study::parse("one", RIGHT).expect("it is right");
+    let ids: Vec<String> = study.cells(false).iter().map(testbed::study::Cell::id).collect();
+    // Four paths, each with two buffers x (plain and jet under two controls, aria2 under one), and one of BBR.
+    assert_eq!(ids.len(), 4 * (2 * 5 + 1), "{ids:#?}");
+    assert!(ids.contains(&"r40ms-l0-1/curl/64KiB/reno/jet".to_owned()), "{ids:#?}");
+    assert!(ids.contains(&"r0ms-l0/curl/64MiB/bbr/bbr".to_owned()), "{ids:#?}");
+    assert!(!ids.iter().any(|id| id.ends_with("reno/aria2")), "{ids:#?}");
+    let quick = study.cells(true);
+    assert_eq!(quick.len(), 8);
+    assert_eq!(quick[0].asked()["measured_s"], 2.0);
+    assert!(quick.iter().all(|cell| cell.path.name == "r40ms-l0-1" && (cell.expected_s() - 6.48).abs() < 1e-9));
+}
+
+#[test]
+fn what_a_path_carries_is_its_rate_in_full_segments_less_what_is_lost() {
+    let study = Study::parse("one", RIGHT).expect("it is right");
+    let capacity = |name: &str| {
+        let cell = study.cells(false).iter().find(|cell| cell.path.name == name).expect("there is one");
+        (cell.capacity_bps().expect("it has a rate") / 1e3).round()
+    };
+    assert_eq!((capacity("r40ms-l0"), capacity("r40ms-l0-1")), (148_243.0, 148_095.0));
+}
+
+#[test]
+fn a_choice_keeps_what_it_names() {
+    let study = Study::parse("one", RIGHT).expect("it is right");
+    let choose = |texts: &[&str]| {
+        let only: Result<Vec<Only>, String> = texts.iter().map(|text| text.parse()).collect();
+        only.and_then(|only| Only::choose(&only, study.cells(false).to_vec())).map(|cells| cells.len())
+    };
+    assert_eq!(choose(&[]), Ok(44));
+    assert_eq!(choose(&["way=jet,plain", "buffers=64 KiB", "control=reno"]), Ok(8));
+    assert!(choose(&["way=jett"]).is_err_and(|error| error.contains("there are aria2, bbr, jet, plain")));
+    assert!(choose(&["speed=1"]).is_err_and(|error| error.contains("path, program, way, buffers, control")));
+    assert!(choose(&["way"]).is_err_and(|error| error.contains("KEY=VALUE")));
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let cases = [
+        ("rate = \"155 Mbit/s\"", "rate = \"155 Mbps\"", "did you mean `Mbit/s`?"),
+        ("\"0.1 %\"", "\"110 %\"", "not a share"),
+        ("\"40 ms\"", "\"40\"", "grid.round-trips"),
+        ("\"64 KiB\"", "\"64\"", "buffers"),
+        ("\"64 KiB\"", "\"1 KiB\"", "4 KiB to 1 GiB"),
+        ("[\"cubic\", \"reno\"]", "[]", "no congestion control"),
+        ("[\"cubic\", \"reno\"]", "[\"cubic; reboot\"]", "cannot be a name"),
+        ("tool = \"curl\"", "tool = \"curly\"", "unknown variant `curly`"),
+        ("tool = \"curl\"", "tool = \"scp\"", "cut off by time"),
+        ("time = \"20 s\"\nways", "size = \"1 MB\"\ntime = \"1 s\"\nways", "either a size"),
+        ("time = \"20 s\"\nways", "size = \"1 KB\"\nways", "64 KB to 20 GB"),
+        ("once = [\"aria2\"]", "once = [\"lftp\"]", "lftp stands in once"),
+        ("once = [\"aria2\"]", "row = \"MySQL\"", "has a speedup"),
+        ("title = \"one\"", "title = \"one\"\npaths = [\"mars\"]", "cannot read mars"),
+        ("title = \"one\"", "titel = \"one\"", "unknown field `titel`"),
+        ("path=r40ms-l0-1", "path=r41ms", "no cell has path=r41ms"),
+    ];
+    for (right, wrong, says) in cases {
+        assert!(RIGHT.contains(right), "{right}");
+        let error = Study::parse("one", &RIGHT.replacen(right, wrong, 1)).expect_err(wrong).to_string();
+        assert!(error.starts_with("one: ") && error.contains(says), "{wrong}: {error}");
+    }
+    let unknown = Study::read("jet-gird").expect_err("there is none").to_string();
+    assert!(unknown.contains("did you mean `jet-grid`?"), "{unknown}");
+}
+
+/// Those that come with the program.
+#[test]
+fn the_studies_are_whole() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let paths = std::fs::read_dir(folder).expect("part of the tree").map(|entry| entry.expect("readable").path());
+    let mut folders: Vec<_> = paths.filter(|path| path.join("testbed.toml").exists()).collect();
+    folders.sort();
+    let names = folders.iter().filter_map(|path| path.file_name()?.to_str());
+    assert!(names.eq(Study::built_in_names()), "every folder is in the program: {folders:?}");
+    let grid = Study::read("jet-grid").expect("it is right");
+    // 24 paths: two buffers x (plain and jet under three controls, four ways under one), and one of BBR.
+    assert_eq!(grid.cells(false).len(), 24 * (2 * (6 + 4) + 1));
+    let programs = Study::read("jet-programs").expect("it is right");
+    let mut rows: Vec<_> = programs.cells(false).iter().filter_map(|cell| cell.program.published.clone()).collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    rows.dedup();
+    let table =
+        [("Firefox", 5.4), ("Google Earth", 7.6), ("MPlayer", 1.8), ("MySQL", 5.9), ("OpenOffice", 6.5), ("vi", 10.4)];
+    assert_eq!(rows, table.map(|(row, speedup)| (row.to_owned(), speedup)));
+    assert!(!grid.cells(true).is_empty() && !programs.cells(true).is_empty());
+}
