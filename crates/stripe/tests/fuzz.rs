@@ -270,8 +270,7 @@ impl<'a> Play<'a> {
             17 => self.session.finish(connection),
             18 => self.session.abandon(now, connection, code::RESET),
             19 => {
-                let (front, back) = self.session.readable(connection);
-                let there = (front.len() + back.len()) as u64;
+                let there = self.session.readable(connection).map(<[u8]>::len).sum::<usize>() as u64;
                 let most = self.input.number().min(there);
                 self.session.consume(now, connection, most);
             }
