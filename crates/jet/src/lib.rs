@@ -10,6 +10,7 @@
 
 mod carrier;
 mod destination;
+mod explain;
 mod handshake;
 mod hub;
 mod program;

@@ -201,7 +201,7 @@ impl Inner {
                     let running = Arc::new(running);
                     self.hub.send_replace(Some(Arc::clone(&running.hub)));
                     tokio::select! {
-                        () = timer::run(&running.hub) => {}
+                        () = timer::run(&running.hub, &self.log) => {}
                         () = self.tend(&running, false) => {}
                     }
                     self.hub.send_replace(None);
@@ -224,7 +224,7 @@ impl Inner {
             }
         };
         tokio::select! {
-            () = timer::run(hub) => {}
+            () = timer::run(hub, &self.log) => {}
             () = self.tend(&running, true) => {}
             () = idle => {}
         }
@@ -254,16 +254,12 @@ impl Inner {
         let mut wait = None;
         let mut most = u32::MAX;
         loop {
-            let (done, want, have, explained) = hub.look(|session| {
-                let why = session.tuner().reason().map_or("fixed", stripe::optimizer::Reason::name);
+            let (done, want, have) = hub.look(|session| {
                 let left = session.peer_leaves() && !leaving;
-                (session.is_over() || left, session.number().min(most), session.stream_count(), why)
+                (session.is_over() || left, session.number().min(most), session.stream_count())
             });
             if done {
                 return;
-            }
-            if self.log.explains() && want as usize != have as usize + dials.len() {
-                self.log.note(&format!("{want} streams in place of {have}"), explained);
             }
             while wait.is_none() && dials.len() < DIALS && (have as usize + dials.len()) < want as usize {
                 let number = running.next_stream.fetch_add(1, Ordering::Relaxed);

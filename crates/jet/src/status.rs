@@ -1,5 +1,6 @@
 //! How a gateway stands: for `trunkline jet status`, and for Prometheus.
 
+use crate::explain::Decision;
 use crate::hub::Hub;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -26,8 +27,11 @@ pub struct SessionStatus {
     pub connections: usize,
     /// How many streams there are to be.
     pub target: u32,
-    /// Why, if this end decides by measuring.
+    /// How many of them are used for what goes from here.
+    pub used: u32,
+    /// Why: a short stable name, and a sentence with what was measured.
     pub reason: String,
+    pub why: String,
     /// Bytes held for the programs here.
     pub held_bytes: u64,
     /// Bytes of the peer's held until programs here take them.
@@ -74,10 +78,11 @@ impl Status {
     /// In Prometheus' text format, version 0.0.4.
     pub fn metrics(&self) -> String {
         type Value = fn(&SessionStatus) -> f64;
-        let values: [(&str, &str, &str, Value); 10] = [
+        let values: [(&str, &str, &str, Value); 11] = [
             ("connections", "gauge", "Connections that are not over.", |session| session.connections as f64),
             ("streams", "gauge", "Streams.", |session| session.streams.len() as f64),
             ("streams_target", "gauge", "Streams that there are to be.", |session| f64::from(session.target)),
+            ("streams_used", "gauge", "Streams used for what goes from here.", |session| f64::from(session.used)),
             ("held_bytes", "gauge", "Bytes held for the programs here.", |session| session.held_bytes as f64),
             ("received_bytes", "gauge", "Bytes of the peer's that programs here have not taken.", |session| {
                 session.received_bytes as f64
@@ -135,11 +140,14 @@ fn session(peer: &str, hub: &Hub) -> SessionStatus {
                 segments_lost: gauge.census.lost,
             }
         });
+        let Decision { number, used, reason, why } = Decision::of(session);
         SessionStatus {
             peer: peer.to_owned(),
             connections: session.connection_count(),
-            target: session.number(),
-            reason: session.tuner().reason().map_or("", stripe::optimizer::Reason::name).to_owned(),
+            target: number,
+            used,
+            reason: reason.to_owned(),
+            why,
             held_bytes: held.get(),
             received_bytes: received.get(),
             delivered_bytes: census.delivered,

@@ -74,20 +74,21 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
         Some(before) => format!("{:.1} Mbit/s", now.saturating_sub(before) as f64 * 8.0 / PERIOD.as_secs_f64() / 1e6),
         None => mib(now),
     };
-    let why = if session.reason.is_empty() { "as told" } else { &session.reason };
     let _ = writeln!(
         text,
-        "\n{}: {} connections; {} streams, {} wanted ({why}); {} sent; {:.2} % lost; limited by windows {:.0} % of the time; held {}, received {}",
+        "\n{}: {} connections; {} streams, {} wanted, {} used; {} sent; {:.2} % lost; limited by windows {:.0} % of the time; held {}, received {}",
         session.peer,
         session.connections,
         session.streams.len(),
         session.target,
+        session.used,
         rate(session.delivered_bytes, before.map(|before| before.delivered_bytes)),
         100.0 * session.segments_lost as f64 / session.segments_sent.max(1) as f64,
         100.0 * session.window_limited,
         mib(session.held_bytes),
         mib(session.received_bytes),
     );
+    let _ = writeln!(text, "  {}: {}", session.reason, session.why);
     let _ = writeln!(text, "  stream  path  RTT          sent            lost     state");
     let known: BTreeMap<u32, u64> = before
         .map(|before| before.streams.iter().map(|stream| (stream.stream, stream.delivered_bytes)).collect())
