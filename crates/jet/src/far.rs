@@ -296,7 +296,7 @@ impl Far {
         };
         tokio::select! {
             () = connecting => {}
-            () = timer::run(&hub) => {}
+            () = timer::run(&hub, &self.log) => {}
         }
         self.sessions().remove(&id);
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
+use stripe::optimizer::Law;
 use stripe::session::{Effects, Gauge, Session};
 use stripe::wire::Destination;
 use stripe::{Health, Stream, StreamId, session::Census};
@@ -27,6 +28,8 @@ struct Carrier {
     unsent: u32,
     /// When the socket was asked last.
     measured_at: Time,
+    /// How its congestion control shares.
+    law: Law,
 }
 
 /// A socket is not asked again within an eighth of its round-trip time, or these: it is a system call, and what has been handed to it since is counted anyway.
@@ -117,8 +120,10 @@ impl Hub {
     /// A stream is ready.
     pub fn add_stream(&self, id: StreamId, path: u32, socket: OwnedFd) {
         self.act(|inner, now| {
-            let gauge = gauge(&socket, 0).unwrap_or_default();
-            inner.carriers.insert(id, Carrier { waker: None, socket, unwritten: 0, path, unsent: 0, measured_at: now });
+            let law = socket::law(&socket);
+            let gauge = gauge(&socket, 0, law).unwrap_or_default();
+            let carrier = Carrier { waker: None, socket, unwritten: 0, path, unsent: 0, measured_at: now, law };
+            inner.carriers.insert(id, carrier);
             inner.session.add_stream(now, id, path, gauge);
         });
     }
@@ -227,7 +232,7 @@ impl Inner {
     fn measure(&mut self, now: Time, id: StreamId) {
         let Some(carrier) = self.carriers.get_mut(&id) else { return };
         carrier.measured_at = now;
-        if let Some(gauge) = gauge(&carrier.socket, carrier.unwritten) {
+        if let Some(gauge) = gauge(&carrier.socket, carrier.unwritten, carrier.law) {
             let unsent = socket::unsent(gauge.rate);
             // Not for every little change: it is a system call.
             if unsent > carrier.unsent + carrier.unsent / 2 || unsent < carrier.unsent / 2 {
@@ -247,8 +252,11 @@ pub(crate) fn time_since(began: Instant) -> Time {
 /// Until a round-trip time is known.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
 
+/// The slow-start threshold of a socket that has not left slow start.
+const INFINITE: u32 = 0x7fff_ffff;
+
 /// What the kernel says of a stream's socket, with what it has not been given yet.
-fn gauge(socket: &OwnedFd, unwritten: u64) -> Option<Gauge> {
+fn gauge(socket: &OwnedFd, unwritten: u64, law: Law) -> Option<Gauge> {
     let info = TcpInfo::of(socket).ok()?;
     let rtt = if info.rtt > 0 { Time::from_us(u64::from(info.rtt)) } else { UNKNOWN_RTT };
     let mss = u64::from(info.snd_mss);
@@ -263,6 +271,9 @@ fn gauge(socket: &OwnedFd, unwritten: u64) -> Option<Gauge> {
         unacknowledged: unwritten + u64::from(info.notsent_bytes) + in_flight,
         mss,
         window,
+        rtt_min: Time::from_us(u64::from(info.min_rtt)),
+        starting: info.snd_ssthresh >= INFINITE,
+        law,
         census: Census {
             delivered: info.bytes_acked,
             sent: u64::from(info.data_segs_out),

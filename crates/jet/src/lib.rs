@@ -11,6 +11,7 @@
 mod bond;
 mod carrier;
 mod destination;
+mod explain;
 mod handshake;
 mod hub;
 mod paths;

@@ -219,7 +219,7 @@ impl Inner {
         if !open {
             let all = self.sessions().clone();
             for running in all {
-                close(&running.hub).await;
+                close(&running.hub, &self.log).await;
             }
             self.left.notify_one();
         }
@@ -275,7 +275,7 @@ impl Inner {
                     self.sessions().insert(0, Arc::clone(&running));
                     self.hub.send_replace(Some(Arc::clone(&running.hub)));
                     tokio::select! {
-                        () = timer::run(&running.hub) => {}
+                        () = timer::run(&running.hub, &self.log) => {}
                         () = self.tend(&running, false) => {}
                     }
                     self.hub.send_replace(None);
@@ -298,11 +298,11 @@ impl Inner {
             }
         };
         tokio::select! {
-            () = timer::run(hub) => {}
+            () = timer::run(hub, &self.log) => {}
             () = self.tend(&running, true) => {}
             () = idle => {}
         }
-        close(hub).await;
+        close(hub, &self.log).await;
         self.sessions().retain(|other| !Arc::ptr_eq(other, &running));
     }
     /// A new session and its first stream (P-7), on the first path that leads there.
@@ -344,16 +344,12 @@ impl Inner {
         let mut paths = Paths::new(self.routes.len());
         loop {
             let now = hub.now();
-            let (done, want, have, explained) = hub.look(|session| {
-                let why = session.tuner().reason().map_or("fixed", stripe::optimizer::Reason::name);
+            let (done, want, have) = hub.look(|session| {
                 let left = session.peer_leaves() && !leaving;
-                (session.is_over() || left, session.number(), session.stream_count(), why)
+                (session.is_over() || left, session.number(), session.stream_count())
             });
             if done {
                 return;
-            }
-            if self.log.explains() && want as usize != have as usize + dials.len() {
-                self.log.note(&format!("{want} streams in place of {have}"), explained);
             }
             paths.see(now, &hub.standings());
             while dials.len() < DIALS
@@ -436,7 +432,7 @@ impl Inner {
 }
 
 /// Ends a session whose connections have ended. Closed properly its streams are no deaths to the far gateway (P-26).
-async fn close(hub: &Hub) {
+async fn close(hub: &Hub, log: &Log) {
     hub.work(|session, now| {
         let all: Vec<StreamId> = session.streams().iter().map(stripe::Stream::id).collect();
         for id in all {
@@ -449,7 +445,7 @@ async fn close(hub: &Hub) {
         }
     };
     tokio::select! {
-        () = timer::run(hub) => {}
+        () = timer::run(hub, log) => {}
         () = closed => {}
         () = sleep(CLOSE) => {}
     }

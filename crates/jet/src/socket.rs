@@ -7,6 +7,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::time::Duration;
+use stripe::optimizer::Law;
 use tokio::net::{TcpSocket, TcpStream};
 use units::{BitRate, Time};
 
@@ -62,6 +63,14 @@ pub(crate) fn prepare(socket: &impl AsFd, options: &Options) -> io::Result<()> {
         socket.set_tcp_congestion(control.as_bytes())?;
     }
     Ok(())
+}
+/// How the congestion control of a stream's socket shares, if there is a model of it.
+pub(crate) fn law(socket: &impl AsFd) -> Law {
+    match SockRef::from(socket).tcp_congestion() {
+        Ok(name) if name.starts_with(b"cubic") => Law::Cubic,
+        Ok(name) if name.starts_with(b"reno") => Law::Reno,
+        _ => Law::Unknown,
+    }
 }
 /// How much may be unsent in the socket of a stream of this rate.
 pub(crate) fn unsent(rate: BitRate) -> u32 {

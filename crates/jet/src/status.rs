@@ -1,5 +1,6 @@
 //! How a gateway stands: for `trunkline jet status`, and for Prometheus.
 
+use crate::explain::Decision;
 use crate::hub::Hub;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -28,8 +29,11 @@ pub struct SessionStatus {
     pub connections: usize,
     /// How many streams there are to be.
     pub target: u32,
-    /// Why, if this end decides by measuring.
+    /// How many of them are used for what goes from here.
+    pub used: u32,
+    /// Why: a short stable name, and a sentence with what was measured.
     pub reason: String,
+    pub why: String,
     /// Bytes held for the programs here.
     pub held_bytes: u64,
     /// Bytes of the peer's held until programs here take them.
@@ -81,10 +85,11 @@ impl Status {
     /// In Prometheus' text format, version 0.0.4.
     pub fn metrics(&self) -> String {
         type Value = fn(&SessionStatus) -> f64;
-        let values: [(&str, &str, &str, Value); 10] = [
+        let values: [(&str, &str, &str, Value); 11] = [
             ("connections", "gauge", "Connections that are not over.", |session| session.connections as f64),
             ("streams", "gauge", "Streams.", |session| session.streams.len() as f64),
             ("streams_target", "gauge", "Streams that there are to be.", |session| f64::from(session.target)),
+            ("streams_used", "gauge", "Streams used for what goes from here.", |session| f64::from(session.used)),
             ("held_bytes", "gauge", "Bytes held for the programs here.", |session| session.held_bytes as f64),
             ("received_bytes", "gauge", "Bytes of the peer's that programs here have not taken.", |session| {
                 session.received_bytes as f64
@@ -147,12 +152,15 @@ fn session(peer: &str, id: &[u8; 16], hub: &Hub) -> SessionStatus {
                 segments_lost: gauge.census.lost,
             }
         });
+        let Decision { number, used, reason, why } = Decision::of(session);
         SessionStatus {
             session: format!("{:02x}{:02x}{:02x}{:02x}", id[0], id[1], id[2], id[3]),
             peer: peer.to_owned(),
             connections: session.connection_count(),
-            target: session.number(),
-            reason: session.tuner().reason().map_or("", stripe::optimizer::Reason::name).to_owned(),
+            target: number,
+            used,
+            reason: reason.to_owned(),
+            why,
             held_bytes: held.get(),
             received_bytes: received.get(),
             delivered_bytes: census.delivered,
@@ -174,7 +182,9 @@ mod tests {
             peer: "a \"b\" \\ c\nd".to_owned(),
             connections: 1,
             target: 4,
+            used: 3,
             reason: String::new(),
+            why: String::new(),
             held_bytes: 1 << 40,
             received_bytes: 0,
             delivered_bytes: 7,

@@ -199,8 +199,7 @@ impl Connection {
     }
     /// It takes bytes that were [`readable`](Self::readable).
     pub fn consume(&mut self, now: Time, bytes: u64, streams: &Streams) {
-        let rtt = streams.iter().map(|stream| stream.measured().rtt).max().unwrap_or(Time::ZERO);
-        self.rx.consume(now, bytes, rtt);
+        self.rx.consume(now, bytes, streams.rtt());
     }
 
     // === What streams bring; `transmit` is to be called afterwards ===
@@ -328,6 +327,10 @@ impl Connection {
     /// Bytes written that the peer's credit holds back.
     pub fn blocked(&self) -> Bytes {
         Bytes::new(self.tx.written.saturating_sub(self.tx.limit.max(self.tx.next)))
+    }
+    /// Whether new data waits, and the peer's credit or this allowance of its owner is all that holds it back.
+    pub fn is_blocked(&self, allowance: u64) -> bool {
+        self.tx.next < self.tx.written && (self.tx.is_blocked() || allowance == 0)
     }
     /// Bytes written that are neither acknowledged nor under way.
     pub fn waiting(&self) -> Bytes {

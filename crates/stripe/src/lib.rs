@@ -19,6 +19,7 @@ mod sender;
 pub mod session;
 mod streams;
 mod transmit;
+mod window;
 pub mod wire;
 
 pub use config::{Config, Scheduler, Segmentation};

@@ -2,6 +2,7 @@
 
 use crate::connection::{Piece, Violation};
 use crate::ranges::{RangeSet, Span};
+use crate::window::Window;
 use crate::wire::{Ack, Data, MAX_RANGES};
 use units::Time;
 
@@ -18,8 +19,7 @@ pub(crate) struct Receiver {
     /// The application has taken all below.
     consumed: u64,
     /// So much may be held, in order or not.
-    window: u64,
-    max_window: u64,
+    window: Window,
     /// The peer has been told that it may send positions below this.
     granted: u64,
     /// The end, once known.
@@ -33,8 +33,6 @@ pub(crate) struct Receiver {
     /// When the next acknowledgement is due.
     pub ack_at: Time,
     delay: Time,
-    /// Beginning of the epoch in which the next window of bytes is consumed.
-    epoch: (Time, u64),
     pub duplicates: u64,
 }
 
@@ -45,8 +43,7 @@ impl Receiver {
             next: 0,
             held: RangeSet::default(),
             consumed: 0,
-            window,
-            max_window: max_window.max(window),
+            window: Window::new(window, max_window),
             granted: window,
             end: None,
             reset: None,
@@ -54,7 +51,6 @@ impl Receiver {
             unacknowledged: 0,
             ack_at: Time::MAX,
             delay,
-            epoch: (Time::ZERO, 0),
             duplicates: 0,
         }
     }
@@ -80,7 +76,7 @@ impl Receiver {
     }
     /// The most that may be held at once.
     pub fn window(&self) -> u64 {
-        self.window
+        self.window.size()
     }
     /// The end has arrived, and all before it.
     pub fn is_complete(&self) -> bool {
@@ -130,7 +126,7 @@ impl Receiver {
         let completed = self.is_complete() && !was_complete;
         // A probe and a segment sent twice say that the peer lacks an acknowledgement.
         let asked = new == 0 && !completed;
-        if completed || asked || self.unacknowledged >= self.window / 8 {
+        if completed || asked || self.unacknowledged >= self.window() / 8 {
             self.ack_at = now;
         } else {
             self.ack_at = self.ack_at.min(now.saturating_add(self.delay));
@@ -164,22 +160,17 @@ impl Receiver {
         self.grant(now);
     }
 
-    /// The application takes `bytes` of what is in order. `rtt` is the streams' round-trip time, for the window's growth: it doubles when a whole window is consumed in less than two of
-    /// them, as a receive buffer is tuned (Fisk and Feng, dynamic right-sizing, 2001).
+    /// The application takes `bytes` of what is in order. `rtt` is the streams' round-trip time, for the window's growth.
     pub fn consume(&mut self, now: Time, bytes: u64, rtt: Time) {
         self.consumed = self.next.min(self.consumed.saturating_add(bytes));
-        if self.consumed - self.epoch.1 >= self.window {
-            if now.saturating_sub(self.epoch.0) < rtt * 2 && self.epoch.1 > 0 {
-                self.window = (self.window * 2).min(self.max_window);
-            }
-            self.epoch = (now, self.consumed);
-        }
+        let more = self.window.wants(now, self.next + self.held.total(), self.consumed == self.next, rtt);
+        self.window.grow(more);
         self.grant(now);
     }
     /// Credit that has grown by a quarter of the window is told at once, less waits for the next acknowledgement.
     fn grant(&mut self, now: Time) {
-        if self.end.is_none() && (self.consumed + self.window).saturating_sub(self.granted) >= (self.window / 4).max(1)
-        {
+        let window = self.window();
+        if self.end.is_none() && (self.consumed + window).saturating_sub(self.granted) >= (window / 4).max(1) {
             self.ack_at = now;
         }
     }
@@ -187,7 +178,7 @@ impl Receiver {
     pub fn ack(&mut self) -> Ack {
         self.ack_at = Time::MAX;
         self.unacknowledged = 0;
-        self.granted = self.granted.max(self.consumed + self.window);
+        self.granted = self.granted.max(self.consumed + self.window());
         Ack {
             next: self.next,
             limit: self.granted,

@@ -41,6 +41,8 @@ pub struct Stream {
     path: u32,
     measured: Measured,
     health: Health,
+    /// It is open and has to stay so, and others are enough.
+    resting: bool,
     /// When it last made progress, or was found idle.
     alive_at: Time,
 }
@@ -62,13 +64,17 @@ impl Stream {
     pub const fn health(&self) -> Health {
         self.health
     }
+    /// Whether it takes segments: it is usable, and not one more than there are to be.
+    pub fn is_used(&self) -> bool {
+        self.health == Health::Usable && !self.resting
+    }
     /// Bytes handed over and not acknowledged.
     pub const fn backlog(&self) -> Bytes {
         Bytes::new(self.measured.handed.saturating_sub(self.measured.acknowledged))
     }
     /// Whether it takes a segment now.
     pub fn has_room(&self) -> bool {
-        self.health == Health::Usable && self.measured.room > Bytes::ZERO
+        self.is_used() && self.measured.room > Bytes::ZERO
     }
     /// How long until `bytes` more would be at the far end: half a round trip, and all that is on the stream at its rate.
     pub fn eta(&self, bytes: u64) -> Time {
@@ -99,7 +105,7 @@ impl Streams {
     /// A stream is ready. Its number is one that no other has had; they need not come in order.
     pub fn add(&mut self, now: Time, id: StreamId, path: u32, measured: Measured) {
         let place = self.list.partition_point(|stream| stream.id < id);
-        self.list.insert(place, Stream { id, path, measured, health: Health::Usable, alive_at: now });
+        self.list.insert(place, Stream { id, path, measured, health: Health::Usable, resting: false, alive_at: now });
     }
     /// A stream is gone. Each connection has to be told as well: [`Connection::on_stream_lost`](crate::Connection::on_stream_lost).
     pub fn remove(&mut self, id: StreamId) -> bool {
@@ -109,6 +115,15 @@ impl Streams {
     pub fn drain(&mut self, id: StreamId) {
         if let Some(stream) = self.get_mut(id) {
             stream.health = Health::Draining;
+        }
+    }
+    /// The first so many usable streams take segments; the others wait until one is missing or more are wanted.
+    pub fn rest_beyond(&mut self, count: u32) {
+        let mut used = 0;
+        for stream in &mut self.list {
+            let usable = stream.health == Health::Usable;
+            stream.resting = usable && used >= count;
+            used += u32::from(usable);
         }
     }
     /// What the carrier of a stream knows now.
@@ -161,6 +176,11 @@ impl Streams {
     pub fn iter(&self) -> impl Iterator<Item = &Stream> {
         self.list.iter()
     }
+    /// Their mean round-trip time; zero without any.
+    pub(crate) fn rtt(&self) -> Time {
+        let sum = self.list.iter().fold(Time::ZERO, |sum, stream| sum.saturating_add(stream.measured.rtt));
+        sum / (self.list.len() as u64).max(1)
+    }
     /// How many take segments.
     pub fn usable(&self) -> usize {
         self.list.iter().filter(|stream| stream.health == Health::Usable).count()
@@ -178,9 +198,9 @@ impl Streams {
 
     // === Choice ===
 
-    /// The stream on which a small frame arrives first; room is not asked for. Suspects and streams that drain only where there is no other.
+    /// The stream on which a small frame arrives first; room is not asked for. Those that take no segments only where there is no other.
     pub(crate) fn soonest(&self, bytes: u64) -> Option<StreamId> {
-        let order = |stream: &&Stream| (stream.health != Health::Usable, stream.eta(bytes), stream.id);
+        let order = |stream: &&Stream| (stream.health != Health::Usable, stream.resting, stream.eta(bytes), stream.id);
         self.list.iter().min_by_key(order).map(Stream::id)
     }
     /// The stream with room, other than `not`, on which a segment arrives first.
@@ -202,7 +222,7 @@ impl Streams {
         let best = self
             .list
             .iter()
-            .filter(|stream| stream.health == Health::Usable && (stream.has_room() || stream.backlog() > Bytes::ZERO))
+            .filter(|stream| stream.is_used() && (stream.has_room() || stream.backlog() > Bytes::ZERO))
             .min_by_key(|stream| (stream.eta(bytes), !stream.has_room(), stream.id))?;
         if best.has_room() {
             return Some(best.id);
@@ -215,7 +235,7 @@ impl Streams {
         let meanwhile: u64 = self
             .list
             .iter()
-            .filter(|stream| stream.health == Health::Usable && stream.id != other.id)
+            .filter(|stream| stream.is_used() && stream.id != other.id)
             .map(|stream| stream.measured.rate.bytes_in(until.saturating_sub(soon)).get())
             .sum();
         (bytes.saturating_add(meanwhile) <= credit).then_some(other.id)

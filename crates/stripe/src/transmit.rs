@@ -4,7 +4,7 @@ use crate::config::Scheduler;
 use crate::connection::{Connection, Output};
 use crate::ranges::Span;
 use crate::sender::{Flight, Notified, Sender};
-use crate::streams::{Health, Stream, StreamId, Streams};
+use crate::streams::{Stream, StreamId, Streams};
 use crate::wire::{Data, Frame};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
@@ -40,7 +40,7 @@ impl Assigned {
     }
     /// What belongs to streams that get nothing more.
     fn take_strays(&mut self, streams: &Streams) -> Vec<Span> {
-        let used = |id: &StreamId| streams.get(*id).is_some_and(|stream| stream.health() == Health::Usable);
+        let used = |id: &StreamId| streams.get(*id).is_some_and(Stream::is_used);
         let strays: Vec<StreamId> = self.queues.keys().filter(|id| !used(id)).copied().collect();
         strays.into_iter().flat_map(|id| self.take(id)).collect()
     }
@@ -55,7 +55,7 @@ impl Assigned {
     }
     /// Whose turn it is: the next usable stream after the last one.
     fn turn(&mut self, streams: &Streams) -> Option<StreamId> {
-        let usable = || streams.iter().filter(|stream| stream.health() == Health::Usable).map(Stream::id);
+        let usable = || streams.iter().filter(|stream| stream.is_used()).map(Stream::id);
         let next = usable().find(|id| Some(*id) > self.last).or_else(|| usable().next());
         self.last = next;
         next
@@ -227,7 +227,7 @@ impl Connection {
     }
     /// The one stream for little (P-23): that of what is under way, so that it stays in order, else the soonest.
     fn pin(&mut self, outstanding: u64, streams: &Streams, bytes: u64) -> Option<StreamId> {
-        let usable = |id: &StreamId| streams.get(*id).is_some_and(|stream| stream.health() == Health::Usable);
+        let usable = |id: &StreamId| streams.get(*id).is_some_and(Stream::is_used);
         let kept = self.pinned.filter(|id| outstanding > 0 && usable(id));
         self.pinned = kept.or_else(|| streams.soonest(bytes));
         self.pinned.filter(|id| streams.get(*id).is_some_and(Stream::has_room))

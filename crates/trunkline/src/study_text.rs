@@ -111,7 +111,7 @@ fn number(value: f64) -> String {
 }
 
 /// Lines of at most a hundred columns, all after so many blanks.
-fn wrapped(text: &str, indent: usize) -> String {
+pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     let blanks = " ".repeat(indent);
     let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split_whitespace() {

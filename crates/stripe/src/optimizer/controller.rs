@@ -5,6 +5,8 @@
 //! what these others keep of the path. So a least elasticity is a bound on what is taken from others, and needs neither their number nor the path's capacity.
 
 use super::MOST_STREAMS;
+use super::observed::{Observed, Totals};
+use super::reason::Reason;
 use units::{BitRate, Time};
 
 /// What more streams are used for.
@@ -34,72 +36,20 @@ impl Default for Limits {
     }
 }
 
-/// What the streams have done since the beginning, all together.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Totals {
-    /// Payload that has arrived.
-    pub delivered: u64,
-    /// Segments sent, retransmissions included.
-    pub sent: u64,
-    /// Segments retransmitted.
-    pub lost: u64,
-    /// Smoothed round-trip time, the streams' mean, now.
-    pub rtt: Time,
-    /// Most streams are held back by the peer's window or their own buffer, not by congestion.
-    pub window_limited: bool,
-    /// The application has not given enough to send since the last call: rates say nothing.
-    pub idle: bool,
-}
-
-/// Why the number is what it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reason {
-    /// It is where it began.
-    Start,
-    /// More are being tried.
-    TryMore,
-    /// Fewer are being tried.
-    TryFewer,
-    /// More gained enough.
-    Gained,
-    /// More gained too little for the policy: back.
-    TooLittle,
-    /// More lost more: back.
-    Lossy,
-    /// Fewer do as well.
-    AsGood,
-    /// Fewer do not: back.
-    Needed,
-    /// Losses have become far more frequent: half.
-    Emergency,
-    /// The application has not enough to send.
-    Idle,
-}
-
-impl Reason {
-    /// A short stable name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::TryMore => "try-more",
-            Self::TryFewer => "try-fewer",
-            Self::Gained => "gained",
-            Self::TooLittle => "too-little",
-            Self::Lossy => "lossy",
-            Self::AsGood => "as-good",
-            Self::Needed => "needed",
-            Self::Emergency => "emergency",
-            Self::Idle => "idle",
-        }
-    }
-}
-
-/// An epoch is six round trips, at least this long.
-const SHORTEST_EPOCH: Time = Time::from_ms(300);
+/// An epoch is six round trips, each taken to be at least this long; longer while there is nothing to send, since to look costs a little.
+const ROUNDS: u32 = 6;
+const SHORTEST_ROUND: Time = Time::from_ms(50);
+const IDLE_ROUND: Time = Time::from_ms(300);
 /// Epochs whose mean rate is compared, after one that is not counted.
 const MEASURED: u32 = 2;
+/// Epochs that are not counted because streams are in slow start, at most.
+const STARTING: u32 = 10;
+/// A model's number is tried if the present one could not carry this part of what has been delivered; with this much above what it takes, and no more than so many times the present one.
+const MODEL: (f64, f64, u32) = (0.85, 1.15, 10);
 /// Epochs without a try, at first, and at most.
 const HOLD: [u32; 2] = [4, 32];
+/// Below the first number, fewer have to carry this part of what more did.
+const DEAR: f64 = 0.95;
 /// A loss below this is none: one segment in 50,000.
 const NO_LOSS: f64 = 2e-5;
 
@@ -128,7 +78,28 @@ enum Phase {
     /// Nothing, for so many epochs.
     Hold(u32),
     /// More or fewer than `from`, whose rate was `rate`.
-    Try { from: u32, rate: f64, startup: bool },
+    Try { from: u32, rate: f64, startup: bool, modelled: bool },
+}
+
+/// What of an epoch is over.
+#[derive(Clone, Copy, Debug, Default)]
+struct Epoch {
+    rounds: u32,
+    /// Of these, those that were idle, held back by credit, in slow start, limited by windows, with a queue on the path.
+    idle: u32,
+    credit: u32,
+    starting: u32,
+    windows: u32,
+    full: u32,
+    time: Time,
+    bytes: u64,
+    losses: Losses,
+}
+
+impl Epoch {
+    fn most(&self, count: u32) -> bool {
+        count * 2 > self.rounds
+    }
 }
 
 /// The controller. It is asked at its deadlines.
@@ -145,6 +116,12 @@ pub struct Controller {
     refused: u32,
     deadline: Time,
     last: Option<(Time, Totals)>,
+    observed: Observed,
+    epoch: Epoch,
+    /// Epochs not counted because streams were in slow start.
+    started: u32,
+    /// What had been delivered at most when a model was last asked. It is asked again when that has grown by a quarter: only then is its answer another one.
+    modelled: f64,
     /// Epochs since the number changed, the rates of those that count, and their losses.
     epochs: u32,
     rates: Vec<f64>,
@@ -167,6 +144,10 @@ impl Controller {
             refused: 0,
             deadline: Time::ZERO,
             last: None,
+            observed: Observed::default(),
+            epoch: Epoch::default(),
+            started: 0,
+            modelled: 0.0,
             epochs: 0,
             rates: Vec::new(),
             losses: Losses::default(),
@@ -174,15 +155,19 @@ impl Controller {
             alarms: 0,
         }
     }
-    /// How many streams there are to be.
+    /// How many streams are to be used.
     pub fn target(&self) -> u32 {
         self.target
+    }
+    /// How many there are to be: while fewer are tried the others stay open, for they may be needed.
+    pub fn open(&self) -> u32 {
+        if let Phase::Try { from, .. } = self.phase { self.target.max(from) } else { self.target }
     }
     /// Why.
     pub fn reason(&self) -> Reason {
         self.reason
     }
-    /// When [`on_epoch`](Self::on_epoch) is to be called next.
+    /// When [`on_round`](Self::on_round) is to be called next.
     pub fn deadline(&self) -> Time {
         self.deadline
     }
@@ -191,51 +176,121 @@ impl Controller {
         (!self.rates.is_empty()).then(|| BitRate::from_bps(self.mean() as u64))
     }
 
-    /// An epoch is over; `streams` is how many there are. Returns whether the number has changed.
-    pub fn on_epoch(&mut self, now: Time, totals: &Totals, streams: u32) -> bool {
-        self.deadline = now.saturating_add((totals.rtt * 6).max(SHORTEST_EPOCH));
+    /// What the present number is compared with while it is tried: another number, and its rate.
+    pub fn compared(&self) -> Option<(u32, BitRate)> {
+        let Phase::Try { from, rate, .. } = self.phase else { return None };
+        Some((from, BitRate::from_bps(rate as u64)))
+    }
+    /// The most that was delivered lately.
+    pub fn most(&self) -> BitRate {
+        BitRate::from_bps(self.observed.most() as u64)
+    }
+    /// The share of segments that are lost without anybody's doing, if there were enough to say.
+    pub fn loss(&self) -> Option<f64> {
+        self.observed.loss()
+    }
+
+    /// A round trip is over; `streams` is how many are used. Returns whether the number has changed.
+    pub fn on_round(&mut self, now: Time, totals: &Totals, streams: u32) -> bool {
+        let shortest = if totals.idle { IDLE_ROUND } else { SHORTEST_ROUND };
+        self.deadline = now.saturating_add(totals.rtt.max(shortest));
         let Some((then, before)) = self.last.replace((now, *totals)) else { return false };
-        let time = now.saturating_sub(then).as_secs_f64();
-        if totals.idle || time == 0.0 {
-            self.reason = Reason::Idle;
-            if let Phase::Try { .. } = self.phase {
-                self.phase = Phase::Hold(self.hold);
+        let time = now.saturating_sub(then);
+        if time == Time::ZERO {
+            return false;
+        }
+        let bytes = totals.delivered.saturating_sub(before.delivered);
+        if !totals.idle {
+            self.observed.add(&before, totals, bytes as f64 * 8.0 / time.as_secs_f64());
+        }
+        let epoch = &mut self.epoch;
+        epoch.rounds += 1;
+        epoch.idle += u32::from(totals.idle);
+        epoch.credit += u32::from(totals.credit_limited);
+        epoch.starting += u32::from(totals.starting);
+        epoch.windows += u32::from(totals.window_limited);
+        epoch.full += u32::from(self.observed.queued);
+        epoch.time = epoch.time.saturating_add(time);
+        epoch.bytes += bytes;
+        epoch.losses.lost += totals.lost.saturating_sub(before.lost) as f64;
+        epoch.losses.sent += totals.sent.saturating_sub(before.sent) as f64;
+        let old = self.target;
+        if streams == self.target && !totals.idle && self.epoch.rounds > 1 {
+            self.model(totals);
+        }
+        if self.epoch.rounds == ROUNDS && self.target == old {
+            let epoch = std::mem::take(&mut self.epoch);
+            self.on_epoch(&epoch, streams);
+        }
+        self.target != old
+    }
+    fn on_epoch(&mut self, epoch: &Epoch, streams: u32) {
+        let idle = epoch.most(epoch.idle);
+        if idle || epoch.most(epoch.credit) {
+            match self.phase {
+                // What waits for credit is judged when it need not. What has nothing to send may have come to its end.
+                Phase::Try { .. } if !idle => {}
+                Phase::Try { from, .. } => {
+                    self.change(from, Reason::Idle);
+                    (self.phase, self.modelled) = (Phase::Hold(self.hold), 0.0);
+                }
+                _ => self.reason = if idle { Reason::Idle } else { Reason::Credit },
             }
             self.restart();
-            return false;
+            return;
         }
         if streams != self.target {
             // Streams are still being opened, or could not be.
-            return false;
+            return;
+        }
+        if epoch.most(epoch.starting) && self.started < STARTING {
+            self.started += 1;
+            return;
         }
         self.epochs += 1;
         if self.epochs == 1 {
             // What was under way with another number.
-            return false;
+            return;
         }
-        self.rates.push(totals.delivered.saturating_sub(before.delivered) as f64 * 8.0 / time);
-        let losses = Losses {
-            lost: totals.lost.saturating_sub(before.lost) as f64,
-            sent: totals.sent.saturating_sub(before.sent) as f64,
-        };
-        self.losses.lost += losses.lost;
-        self.losses.sent += losses.sent;
-        let old = self.target;
-        if self.is_alarmed(losses) {
+        self.rates.push(epoch.bytes as f64 * 8.0 / epoch.time.as_secs_f64());
+        self.losses.lost += epoch.losses.lost;
+        self.losses.sent += epoch.losses.sent;
+        if self.is_alarmed(epoch.losses) {
             self.change(self.target / 2, Reason::Emergency);
             self.go_steady();
         } else if self.rates.len() as u32 >= MEASURED {
-            self.decide(totals);
+            self.decide(epoch);
         }
-        self.target != old
+    }
+    /// Random losses leave each stream so little that the present number cannot carry what has been delivered: a model says how many can.
+    fn model(&mut self, totals: &Totals) {
+        let Some(stream) = self.observed.stream(totals).filter(|_| self.policy != Policy::Polite) else { return };
+        let (enough, above, times) = MODEL;
+        let most = self.observed.most();
+        let carried = f64::from(self.target) * stream;
+        if carried >= enough * most || most < 1.25 * self.modelled {
+            return;
+        }
+        let number =
+            ((most * above / stream).ceil() as u32).min(self.target.saturating_mul(times)).min(self.limits.most);
+        let (from, rate) = match self.phase {
+            Phase::Try { from, rate, modelled: true, .. } if number > self.target => (from, rate),
+            Phase::Try { .. } => return,
+            _ => (self.target, carried),
+        };
+        if number > self.target {
+            self.modelled = most;
+            self.change(number, Reason::Modelled);
+            self.phase = Phase::Try { from, rate, startup: false, modelled: true };
+        }
     }
 
-    fn decide(&mut self, totals: &Totals) {
+    fn decide(&mut self, epoch: &Epoch) {
         match self.phase {
             Phase::Startup => {
                 self.learn_usual();
                 let double = self.target.saturating_mul(2);
-                self.try_number(double, totals, true);
+                self.try_number(double, epoch, true);
             }
             Phase::Hold(left) => {
                 // The rate to compare with is that of the last few epochs.
@@ -250,6 +305,7 @@ impl Controller {
                         self.refused = if now < before { 2 } else { 0 };
                         let old = self.rates.len() - MEASURED as usize;
                         self.rates.drain(..old);
+                        self.modelled = 0.0;
                         (self.phase, self.hold) = (Phase::Hold(1), HOLD[0]);
                         return;
                     }
@@ -265,36 +321,50 @@ impl Controller {
                     1 => more(1.1),
                     _ => (f64::from(self.target) * 0.8).floor() as u32,
                 };
-                self.try_number(number, totals, false);
+                self.try_number(number, epoch, false);
             }
-            Phase::Try { from, rate, startup } => self.judge(from, rate, startup, totals),
+            Phase::Try { from, rate, startup, modelled } => self.judge(from, rate, [startup, modelled], epoch),
         }
     }
     /// Begins a try, or holds where there is nothing to try.
-    fn try_number(&mut self, number: u32, totals: &Totals, startup: bool) {
+    fn try_number(&mut self, number: u32, epoch: &Epoch, startup: bool) {
         let number = number.clamp(1, self.limits.most);
         let (from, rate) = (self.target, self.mean());
         let more = number > from;
-        if number == from || (more && self.policy == Policy::Polite && !totals.window_limited) {
+        let vain = match self.policy {
+            Policy::Greedy => None,
+            _ if epoch.most(epoch.full) => Some(Reason::Full),
+            Policy::Polite if !epoch.most(epoch.windows) => Some(Reason::Enough),
+            _ => None,
+        };
+        if number == from || (more && vain.is_some()) {
             self.refused = if more || self.refused < 2 { 2 } else { 0 };
+            if let Some(vain) = vain.filter(|_| more) {
+                self.reason = vain;
+            }
             return self.go_steady();
         }
         self.change(number, if more { Reason::TryMore } else { Reason::TryFewer });
-        self.phase = Phase::Try { from, rate, startup };
+        self.phase = Phase::Try { from, rate, startup, modelled: false };
     }
-    fn judge(&mut self, from: u32, rate: f64, startup: bool, totals: &Totals) {
+    fn judge(&mut self, from: u32, rate: f64, [startup, modelled]: [bool; 2], epoch: &Epoch) {
+        let window_limited = epoch.most(epoch.windows);
         let now = self.mean();
         let proportional = f64::from(self.target) / f64::from(from) - 1.0;
         let elasticity = (now / rate - 1.0) / proportional;
         // To stay with fewer has to be a little easier than it was to come: the difference keeps noise from going round.
         let (grow, shrink) = match self.policy {
+            // What a model says is no more than what was delivered already, and without a queue.
+            Policy::Fill if modelled => (0.5, 0.7),
             Policy::Polite | Policy::Fill => (0.8, 0.7),
             Policy::Greedy => (0.1, 0.05),
         };
         if self.target < from {
             // Of what only takes from others the polite lets go whatever it costs.
-            let vain = self.policy == Policy::Polite && !totals.window_limited;
-            if elasticity <= shrink || vain {
+            let vain = self.policy == Policy::Polite && !window_limited;
+            // Fewer than it began with are no gift to anybody unless they do as well.
+            let dear = self.policy == Policy::Fill && self.target < self.limits.first && now < DEAR * rate;
+            if (elasticity <= shrink && !dear) || vain {
                 self.reason = Reason::AsGood;
                 (self.phase, self.hold) = (Phase::Hold(0), HOLD[0]);
             } else {
@@ -304,7 +374,7 @@ impl Controller {
             }
             return;
         }
-        let lossy = self.policy != Policy::Greedy && !totals.window_limited && self.usual.exceeded_by(self.losses, 1.6);
+        let lossy = self.policy != Policy::Greedy && !window_limited && self.usual.exceeded_by(self.losses, 1.6);
         if elasticity >= grow && !lossy {
             self.reason = Reason::Gained;
             (self.refused, self.hold) = (0, HOLD[0]);
@@ -312,7 +382,10 @@ impl Controller {
             return;
         }
         self.refused += 1;
-        self.change(from, if lossy { Reason::Lossy } else { Reason::TooLittle });
+        // A model that was wrong about the path was right about the streams: as many as it says for what was carried.
+        let number = if modelled { (f64::from(from) * now / rate) as u32 } else { from };
+        let back = number.clamp(from, self.target - 1);
+        self.change(back, if lossy { Reason::Lossy } else { Reason::TooLittle });
         self.go_steady();
     }
 
@@ -342,6 +415,7 @@ impl Controller {
         }
     }
     fn restart(&mut self) {
+        (self.epoch, self.started) = (Epoch::default(), 0);
         self.epochs = 0;
         self.alarms = 0;
         self.rates.clear();

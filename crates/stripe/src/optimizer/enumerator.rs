@@ -1,7 +1,7 @@
 //! The paper's optimizer: it measures loss over the number of streams, fits its polynomial, and enumerates.
 
-use super::controller::Totals;
 use super::models::{LossFit, Path, best_number};
+use super::observed::Totals;
 use units::Time;
 
 /// The numbers that are measured first: three make a polynomial.

@@ -4,12 +4,16 @@ mod controller;
 mod enumerator;
 mod fits;
 mod models;
+mod observed;
+mod reason;
 mod tuner;
 
-pub use controller::{Controller, Limits, Policy, Reason, Totals};
+pub use controller::{Controller, Limits, Policy};
 pub use enumerator::Enumerator;
 pub use fits::{FullSecondOrder, PartialSecondOrder};
 pub use models::{LossFit, Path, best_number, hacker, streams_to_fill};
+pub use observed::{Law, Totals};
+pub use reason::Reason;
 pub use tuner::Tuner;
 
 /// The most streams that are tried: beyond, the paper saw "instabilities and lower transfer rates" (Wang et al. 2014, section 3.3).

@@ -23,7 +23,7 @@ impl Tuner {
     pub fn enumerating(most: u32) -> Self {
         Self::Enumerator(Box::new(Enumerator::new(most, Time::from_ms(300))))
     }
-    /// How many streams there are to be.
+    /// How many streams are to be used.
     pub fn target(&self) -> u32 {
         match self {
             Self::Fixed(count) => *count,
@@ -31,7 +31,11 @@ impl Tuner {
             Self::Enumerator(enumerator) => enumerator.target(),
         }
     }
-    /// When [`on_epoch`](Self::on_epoch) is to be called next.
+    /// How many there are to be: those, and some that may be needed again.
+    pub fn open(&self) -> u32 {
+        if let Self::Controller(controller) = self { controller.open() } else { self.target() }
+    }
+    /// When [`on_round`](Self::on_round) is to be called next.
     pub fn deadline(&self) -> Time {
         match self {
             Self::Fixed(_) => Time::MAX,
@@ -43,11 +47,11 @@ impl Tuner {
     pub fn reason(&self) -> Option<Reason> {
         if let Self::Controller(controller) = self { Some(controller.reason()) } else { None }
     }
-    /// An epoch is over; `streams` is how many there are, `path` what each of them knows. Returns whether the number has changed.
-    pub fn on_epoch(&mut self, now: Time, totals: &Totals, path: &Path, streams: u32) -> bool {
+    /// A round trip is over, or what else was waited for; `streams` is how many are used, `path` what each of them knows. Returns whether the number has changed.
+    pub fn on_round(&mut self, now: Time, totals: &Totals, path: &Path, streams: u32) -> bool {
         match self {
             Self::Fixed(_) => false,
-            Self::Controller(controller) => controller.on_epoch(now, totals, streams),
+            Self::Controller(controller) => controller.on_round(now, totals, streams),
             Self::Enumerator(enumerator) => enumerator.on_epoch(now, totals, path, streams),
         }
     }

@@ -7,8 +7,9 @@ use crate::sender::Notified;
 use crate::wire::Destination;
 use units::Time;
 
-/// Nothing that a connection holds beyond what is under way, when little is: enough that a program is not kept waiting.
-const SLACK: u64 = 1 << 20;
+/// What a connection holds beyond what is under way: enough that no stream waits for the program to have its turn. With twice what a round trip brings, which is all that the peer lets it have
+/// under way, and [`Window`](crate::window::Window)'s slack this is 2 x rate x round-trip time + 1 MiB.
+const SLACK: u64 = 768 << 10;
 
 /// No further connection can be opened in this session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,14 +65,14 @@ impl Session {
         self.abandon(now, connection, code);
     }
 
-    /// How much may be written now: up to twice what is under way and a little more, while all connections together hold no more than is allowed.
+    /// How much may be written now: a little more than is under way, while all connections together hold no more than is allowed.
     pub fn room(&mut self, connection: u32) -> u64 {
         let Some(end) = self.ends.get(&connection) else { return 0 };
         if end.core.given_up().is_some() {
             return 0;
         }
         let under_way = end.core.taken() - end.core.acknowledged();
-        let own = (2 * under_way + SLACK).min(self.settings.connection.max_credit.get()).saturating_sub(end.tx.len());
+        let own = (under_way + SLACK).min(self.settings.connection.max_credit.get()).saturating_sub(end.tx.len());
         let all = self.credit.room();
         if own > 0 && all == 0 {
             self.starved.insert(connection);

@@ -1,5 +1,6 @@
 //! What all connections of a session may have under way together, and what a gateway holds in all.
 
+use crate::window::Window;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use units::Time;
@@ -71,12 +72,11 @@ pub(super) struct Credit {
     /// The peer has been told that it may send so much in all.
     granted: u64,
     /// How much it may have under way: taken from the pool.
-    window: u64,
-    most: u64,
+    window: Window,
     /// Bytes held for the programs here, from the pool too.
     held: u64,
-    /// Beginning of the epoch in which the next window is consumed.
-    epoch: (Time, u64),
+    /// The most of it.
+    most: u64,
 }
 
 impl Credit {
@@ -89,10 +89,9 @@ impl Credit {
             received: 0,
             returned: 0,
             granted: FIRST_ALLOWANCE,
-            window: FIRST_ALLOWANCE,
-            most: most.max(FIRST_ALLOWANCE),
+            window: Window::new(FIRST_ALLOWANCE, most),
             held: 0,
-            epoch: (Time::ZERO, 0),
+            most: most.max(FIRST_ALLOWANCE),
         })
     }
     /// What may be sent for the first time now.
@@ -104,21 +103,20 @@ impl Credit {
         self.received = self.received.saturating_add(bytes);
         self.received <= self.granted
     }
-    /// Bytes of the peer's are taken, or nobody wants them. The window doubles when a whole one went in less than two round trips, as a connection's does, while the pool has memory.
-    pub fn give_back(&mut self, now: Time, bytes: u64, rtt: Time) {
+    /// Bytes of the peer's are taken, or nobody wants them. The window follows what arrives, as a connection's does, while the pool has memory; `drained` says that a connection has
+    /// taken all that it had.
+    pub fn give_back(&mut self, now: Time, bytes: u64, drained: bool, rtt: Time) {
         self.returned = self.returned.saturating_add(bytes);
-        if self.returned - self.epoch.1 >= self.window {
-            let more = self.window.min(self.most - self.window);
-            if now.saturating_sub(self.epoch.0) < rtt * 2 && self.epoch.1 > 0 && more > 0 && self.pool.take(more) {
-                self.window += more;
-            }
-            self.epoch = (now, self.returned);
+        let more = self.window.wants(now, self.received, drained, rtt);
+        if more > 0 && self.pool.take(more) {
+            self.window.grow(more);
         }
     }
     /// The limit to tell the peer, if it is worth telling.
     pub fn grant(&mut self) -> Option<u64> {
-        let limit = self.returned + self.window;
-        if limit.saturating_sub(self.granted) >= self.window / 4 {
+        let window = self.window.size();
+        let limit = self.returned.saturating_add(window);
+        if limit.saturating_sub(self.granted) >= window / 4 {
             self.granted = limit;
             return Some(limit);
         }
@@ -148,6 +146,6 @@ impl Credit {
 
 impl Drop for Credit {
     fn drop(&mut self) {
-        self.pool.give(self.window + self.held);
+        self.pool.give(self.window.size() + self.held);
     }
 }

@@ -2,12 +2,16 @@
 
 use super::end::Opening;
 use super::lane::Lane;
+use super::tuning::Waiting;
 use super::{Session, StreamId};
 use crate::ranges::Span;
 use crate::sender::Notified;
 use crate::wire::{Data, Frame};
-use units::Time;
+use units::{BitRate, Time};
 
+/// A carrier takes no more at once than its stream sends in this time, or this many bytes.
+const AHEAD: Time = Time::from_ms(10);
+const SHORTEST: u64 = 16 << 10;
 /// Frames without payload that wait for streams, in bytes: more is left only by a peer that makes us answer and does not read.
 const UNREAD: u64 = 4 << 20;
 /// No stream is blamed for less.
@@ -26,8 +30,7 @@ impl Session {
             self.pump(now, connection);
         }
         self.feed(now);
-        let waits = !self.hungry.is_empty() && !self.lanes.is_empty();
-        self.tuning.note_hunger(now, waits);
+        self.note(now);
         if !self.starved.is_empty() && self.credit.room() > 0 {
             self.effects.connections.append(&mut self.starved);
         }
@@ -44,7 +47,7 @@ impl Session {
         } else if std::mem::take(&mut self.tell_credit) {
             self.say(0, Frame::Allow { limit: self.credit.granted() });
         }
-        let wish = self.tuning.tuner.target();
+        let wish = self.tuning.tuner.open();
         if wish != self.wish || std::mem::take(&mut self.tell_wish) {
             self.wish = wish;
             self.effects.number = true;
@@ -87,6 +90,7 @@ impl Session {
         let before = end.core.taken();
         end.core.transmit(now, &mut self.streams, &mut out);
         self.credit.used += end.core.taken() - before;
+        let blocked = end.core.is_blocked(self.credit.left());
         let (hungry, over, due) = (end.is_hungry(), end.is_over(), end.core.deadline());
         if due != end.due {
             self.due.remove(&(end.due, connection));
@@ -103,6 +107,11 @@ impl Session {
             self.hungry.insert(connection);
         } else {
             self.hungry.remove(&connection);
+        }
+        if blocked {
+            self.blocked.insert(connection);
+        } else {
+            self.blocked.remove(&connection);
         }
         if over {
             self.drop_end(now, connection);
@@ -130,10 +139,11 @@ impl Session {
         let Some(end) = self.ends.remove(&connection) else { return };
         self.due.remove(&(end.due, connection));
         self.hungry.remove(&connection);
+        self.blocked.remove(&connection);
         self.credit.let_go(end.tx.len());
         self.holes -= end.holes;
         let rest = end.give_back_rest();
-        self.credit.give_back(now, rest, Time::ZERO);
+        self.credit.give_back(now, rest, false, Time::MAX);
         self.effects.connections.insert(connection);
     }
     /// Streams have room: connections that wait for it send, each in its turn.
@@ -155,8 +165,11 @@ impl Session {
 
     // === What a carrier takes ===
 
-    /// Appends frames for a stream to `out` until that has `most` bytes or more, or nothing is left. A carrier calls it when it can send, and no sooner.
+    /// Appends frames for a stream to `out` until that has `most` bytes or more, or what the stream sends in a while, or nothing is left. A carrier calls it when it can send, and no sooner.
     pub fn take(&mut self, now: Time, stream: StreamId, out: &mut Vec<u8>, most: usize) {
+        // What a slow stream has taken the others would have sent sooner, and all that comes behind it waits for it.
+        let rate = self.lanes.get(&stream).map_or(BitRate::from_bps(0), |lane| lane.gauge.rate);
+        let most = most.min(rate.bytes_in(AHEAD).get().max(SHORTEST) as usize);
         while out.len() < most {
             let before = out.len();
             if !self.take_one(stream, out) {
@@ -172,8 +185,18 @@ impl Session {
         }
         self.refresh(now, stream);
         self.feed(now);
-        let starved = !self.hungry.is_empty();
-        self.tuning.note_hunger(now, starved);
+        self.note(now);
+    }
+    /// What is waited for now.
+    fn note(&mut self, now: Time) {
+        let waiting = if !self.blocked.is_empty() || !self.starved.is_empty() {
+            Waiting::Credit
+        } else if self.hungry.is_empty() || self.lanes.is_empty() {
+            Waiting::Application
+        } else {
+            Waiting::Streams
+        };
+        self.tuning.note(now, waiting);
     }
     /// One frame; false if there was none.
     fn take_one(&mut self, stream: StreamId, out: &mut Vec<u8>) -> bool {

@@ -1,6 +1,7 @@
 //! What waits to go on a stream, and what its carrier says of it.
 
-use super::tuning::Census;
+use super::tuning::{Census, Seen};
+use crate::optimizer::Law;
 use crate::wire::{Data, Frame, HEADER};
 use std::collections::VecDeque;
 use units::{BitRate, Bytes, Time};
@@ -20,6 +21,12 @@ pub struct Gauge {
     pub mss: u64,
     /// Congestion window in bytes.
     pub window: u64,
+    /// The least round-trip time that was measured.
+    pub rtt_min: Time,
+    /// It is in slow start.
+    pub starting: bool,
+    /// How its congestion control shares.
+    pub law: Law,
     /// What has been counted.
     pub census: Census,
 }
@@ -37,6 +44,8 @@ pub(super) struct Lane {
     /// Of these, acknowledged: never less than before.
     pub acknowledged: u64,
     pub gauge: Gauge,
+    /// As the tuner saw it last.
+    pub seen: Seen,
     /// It is to be closed when nothing needs it any more.
     pub draining: bool,
     /// Our half is to be closed, or is.
@@ -59,6 +68,7 @@ impl Lane {
             given: 0,
             acknowledged: 0,
             gauge,
+            seen: Seen::default(),
             draining: false,
             shut: false,
             peer_shut: false,

@@ -103,6 +103,8 @@ pub struct Session {
     dirty: BTreeSet<u32>,
     /// Connections that wait for streams, and which of them had its turn last.
     hungry: BTreeSet<u32>,
+    /// Connections that wait for credit.
+    blocked: BTreeSet<u32>,
     turn: u32,
     /// Connections that were told that there is no memory.
     starved: BTreeSet<u32>,
@@ -148,6 +150,7 @@ impl Session {
             credit,
             dirty: BTreeSet::new(),
             hungry: BTreeSet::new(),
+            blocked: BTreeSet::new(),
             turn: 0,
             starved: BTreeSet::new(),
             due: BTreeSet::new(),
@@ -180,6 +183,7 @@ impl Session {
         let measured = self.measured(&lane);
         self.lanes.insert(id, lane);
         self.streams.add(now, id, path, measured);
+        self.rest();
         self.alone_since = None;
         (self.tell_credit, self.tell_wish) = (true, true);
         self.tell_leave |= self.leaving;
@@ -205,6 +209,7 @@ impl Session {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.draining = true;
             self.streams.drain(id);
+            self.rest();
             self.check_soon(now);
         }
     }
@@ -238,6 +243,7 @@ impl Session {
         let Some(lane) = self.lanes.remove(&id) else { return false };
         self.tuning.bury(&lane.gauge);
         self.streams.remove(id);
+        self.rest();
         self.forsake(now, id);
         (self.tell_credit, self.tell_wish) = (true, true);
         self.tell_leave |= self.leaving;
@@ -246,6 +252,10 @@ impl Session {
         }
         self.effects.number = true;
         true
+    }
+    /// Of more streams than are to be used, the latest are not: they are open because the peer wants them, or to be there when one is missing.
+    fn rest(&mut self) {
+        self.streams.rest_beyond(self.tuning.tuner.target());
     }
     /// No connection relies on a stream any more.
     fn forsake(&mut self, now: Time, id: StreamId) {
@@ -424,9 +434,8 @@ impl Session {
     /// What the programs here have taken goes back to the session's credit.
     fn settle(&mut self, now: Time, connection: u32) {
         let Some(end) = self.ends.get_mut(&connection) else { return };
-        let returned = end.give_back();
-        let rtt = self.streams.iter().map(|stream| stream.measured().rtt).max().unwrap_or(Time::ZERO);
-        self.credit.give_back(now, returned, rtt);
+        let (returned, drained) = (end.give_back(), end.core.readable().is_empty());
+        self.credit.give_back(now, returned, drained, self.streams.rtt());
     }
 
     // === What it can be asked ===
@@ -437,8 +446,16 @@ impl Session {
     }
     /// How many streams there are to be: what this end would like, or the other (P-27).
     pub fn number(&self) -> u32 {
-        let here = self.tuning.tuner.target().max(self.settings.warm);
+        let here = self.tuning.tuner.open().max(self.settings.warm);
         here.max(self.peer_wish).min(self.settings.max_streams).max(1)
+    }
+    /// How many the peer would like (P-27).
+    pub fn peer_wish(&self) -> u32 {
+        self.peer_wish
+    }
+    /// How many of them are used for what is sent from here.
+    pub fn used_count(&self) -> u32 {
+        self.streams.iter().filter(|stream| stream.is_used()).count() as u32
     }
     /// Streams that are not being closed.
     pub fn stream_count(&self) -> u32 {

@@ -37,9 +37,11 @@ impl Session {
             for id in suspects {
                 self.forsake(now, id);
             }
+            self.rest();
         }
         if !self.lanes.is_empty() && self.tuning.tuner.deadline() <= now {
-            self.tuning.on_epoch(now, self.lanes.values());
+            self.tuning.on_round(now, &mut self.lanes, &self.streams);
+            self.rest();
         }
         if self.check_at <= now {
             self.keep_alive(now);

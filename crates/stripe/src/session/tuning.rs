@@ -1,7 +1,9 @@
 //! What the streams do together, for whoever decides how many there are to be.
 
 use super::lane::{Gauge, Lane};
-use crate::optimizer::{Path, Totals, Tuner};
+use crate::optimizer::{Law, Path, Totals, Tuner};
+use crate::streams::{StreamId, Streams};
+use std::collections::BTreeMap;
 use std::ops::{Add, Sub};
 use units::{Bytes, Time};
 
@@ -46,23 +48,50 @@ impl Sub for Census {
     }
 }
 
-/// The part of an epoch in which nothing waits for a stream that makes the epoch an idle one: rates of such say nothing.
-const IDLE: f64 = 0.2;
+/// What keeps streams from carrying more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Waiting {
+    /// Nothing is there to send.
+    Application,
+    /// The peer's credit is used up.
+    Credit,
+    /// Something waits for room on a stream.
+    Streams,
+}
+
+/// The part of a round trip that makes it one of these.
+const PART: f64 = 0.5;
 /// Until it is known.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
+/// A stream that has lost no more in a round trip has not lost it to a queue that overflowed.
+const FEW: u64 = 3;
+/// A stream in slow start grows if its window does by this part in a round trip.
+const GROWTH: f64 = 1.1;
 
-/// Measures epochs, and asks the tuner.
+/// A stream as it was a round trip ago.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    sent: u64,
+    lost: u64,
+    window: u64,
+}
+
+/// Measures round trips, and asks the tuner.
 #[derive(Clone, Debug)]
 pub(super) struct Tuning {
     pub tuner: Tuner,
     /// What streams that are gone had counted.
     gone: Census,
-    /// At the end of the last epoch.
+    /// At the end of the last round trip.
     last: Census,
-    epoch_at: Time,
-    /// Time in this epoch with nothing to send, and since when there has been nothing.
+    round_at: Time,
+    /// What is waited for, since when, and for how long it was the application and the credit in this round trip.
+    waiting: Waiting,
+    since: Time,
     idle: Time,
-    idle_since: Option<Time>,
+    withheld: Time,
+    /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
+    scattered: (u64, u64),
 }
 
 impl Tuning {
@@ -71,20 +100,27 @@ impl Tuning {
             tuner,
             gone: Census::default(),
             last: Census::default(),
-            epoch_at: now,
+            round_at: now,
+            waiting: Waiting::Application,
+            since: now,
             idle: Time::ZERO,
-            idle_since: Some(now),
+            withheld: Time::ZERO,
+            scattered: (0, 0),
         }
     }
-    /// Whether anything waits for a stream, from now on.
-    pub fn note_hunger(&mut self, now: Time, hungry: bool) {
-        match (hungry, self.idle_since) {
-            (true, Some(since)) => {
-                self.idle = self.idle.saturating_add(now.saturating_sub(since));
-                self.idle_since = None;
-            }
-            (false, None) => self.idle_since = Some(now),
-            _ => {}
+    /// What is waited for, from now on.
+    pub fn note(&mut self, now: Time, waiting: Waiting) {
+        if waiting != self.waiting {
+            self.count(now);
+            self.waiting = waiting;
+        }
+    }
+    fn count(&mut self, now: Time) {
+        let time = now.saturating_sub(std::mem::replace(&mut self.since, now));
+        match self.waiting {
+            Waiting::Application => self.idle = self.idle.saturating_add(time),
+            Waiting::Credit => self.withheld = self.withheld.saturating_add(time),
+            Waiting::Streams => {}
         }
     }
     /// A stream is gone.
@@ -96,34 +132,94 @@ impl Tuning {
         lanes.fold(self.gone, |sum, lane| sum + lane.gauge.census)
     }
 
-    /// An epoch is over. Returns whether there are to be more streams, or fewer.
-    pub fn on_epoch<'a>(&mut self, now: Time, lanes: impl Iterator<Item = &'a Lane> + Clone) -> bool {
-        let census = self.census(lanes.clone());
-        let usable: Vec<&Gauge> = lanes.filter(|lane| !lane.draining).map(|lane| &lane.gauge).collect();
-        let count = usable.len() as u64;
-        let mean = |sum: Time| if count > 0 { sum / count } else { UNKNOWN_RTT };
-        let sum = |of: fn(&Gauge) -> Time| usable.iter().fold(Time::ZERO, |sum, gauge| sum.saturating_add(of(gauge)));
+    /// A round trip is over; returns whether there are to be more streams, or fewer.
+    pub fn on_round(&mut self, now: Time, lanes: &mut BTreeMap<StreamId, Lane>, streams: &Streams) -> bool {
+        let census = self.census(lanes.values());
         let since = census - self.last;
-        self.note_hunger(now, true);
-        let idle = self.idle.as_secs_f64() > IDLE * now.saturating_sub(self.epoch_at).as_secs_f64();
+        let mut sums = Sums::default();
+        let floors = floors(lanes, streams);
+        for stream in streams.iter().filter(|stream| stream.is_used()) {
+            let Some(lane) = lanes.get_mut(&stream.id()) else { continue };
+            let floor = floors.get(&stream.path()).copied().unwrap_or(lane.gauge.rtt);
+            self.look_at(lane, &mut sums);
+            sums.add(&lane.gauge, floor);
+        }
+        self.count(now);
+        let part = |time: Time| time.as_secs_f64() > PART * now.saturating_sub(self.round_at).as_secs_f64();
         let totals = Totals {
             delivered: census.delivered,
             sent: census.sent,
             lost: census.lost,
-            rtt: mean(sum(|gauge| gauge.rtt)),
+            scattered: self.scattered,
+            rtt: sums.mean(sums.rtt),
+            rtt_min: sums.mean(sums.rtt_min),
+            mss: Bytes::new(sums.mss),
+            law: sums.law,
+            starting: sums.starting * 4 > sums.count,
             // Diagnosis first: more streams lift the limit of a window, and no other.
             window_limited: since.busy > Time::ZERO && since.limited * 2 > since.busy,
-            idle,
+            credit_limited: part(self.withheld),
+            idle: part(self.idle),
         };
         let path = Path {
-            mss: Bytes::new(usable.iter().map(|gauge| gauge.mss).max().unwrap_or(0).max(1)),
+            mss: Bytes::new(sums.mss.max(1)),
             rtt: totals.rtt.max(Time::from_us(1)),
             loss: 0.0,
-            rto: mean(sum(|gauge| gauge.rto)),
-            window: Bytes::new(usable.iter().map(|gauge| gauge.window).sum::<u64>() / count.max(1)),
+            rto: sums.mean(sums.rto),
+            window: Bytes::new(sums.window / u64::from(sums.count.max(1))),
             per_ack: 2.0,
         };
-        (self.last, self.epoch_at, self.idle) = (census, now, Time::ZERO);
-        self.tuner.on_epoch(now, &totals, &path, count as u32)
+        (self.last, self.round_at, self.idle, self.withheld) = (census, now, Time::ZERO, Time::ZERO);
+        self.tuner.on_round(now, &totals, &path, sums.count)
+    }
+    fn look_at(&mut self, lane: &mut Lane, sums: &mut Sums) {
+        let Census { sent, lost, .. } = lane.gauge.census;
+        let window = lane.gauge.window;
+        let before = std::mem::replace(&mut lane.seen, Seen { sent, lost, window });
+        let lost = lost.saturating_sub(before.lost);
+        if lost <= FEW {
+            self.scattered.0 += sent.saturating_sub(before.sent);
+            self.scattered.1 += u64::from(lost > 0);
+        }
+        sums.starting += u32::from(lane.gauge.starting && window as f64 > GROWTH * before.window as f64);
+    }
+}
+
+/// The least round-trip time of each path.
+fn floors(lanes: &BTreeMap<StreamId, Lane>, streams: &Streams) -> BTreeMap<u32, Time> {
+    let mut floors = BTreeMap::new();
+    for stream in streams.iter() {
+        let Some(lane) = lanes.get(&stream.id()).filter(|lane| lane.gauge.rtt_min > Time::ZERO) else { continue };
+        let floor = floors.entry(stream.path()).or_insert(lane.gauge.rtt_min);
+        *floor = lane.gauge.rtt_min.min(*floor);
+    }
+    floors
+}
+
+/// Of all streams in use.
+#[derive(Default)]
+struct Sums {
+    count: u32,
+    starting: u32,
+    rtt: Time,
+    rtt_min: Time,
+    rto: Time,
+    window: u64,
+    mss: u64,
+    law: Law,
+}
+
+impl Sums {
+    fn add(&mut self, gauge: &Gauge, floor: Time) {
+        self.count += 1;
+        self.rtt = self.rtt.saturating_add(gauge.rtt);
+        self.rtt_min = self.rtt_min.saturating_add(floor);
+        self.rto = self.rto.saturating_add(gauge.rto);
+        self.window += gauge.window;
+        self.mss = self.mss.max(gauge.mss);
+        self.law = gauge.law;
+    }
+    fn mean(&self, sum: Time) -> Time {
+        if self.count > 0 { sum / u64::from(self.count) } else { UNKNOWN_RTT }
     }
 }

@@ -4,6 +4,7 @@ use super::options::loopback;
 use super::runtime;
 use crate::emit;
 use crate::failure::Failure;
+use crate::study_text::wrapped;
 use jet::monitor::ask;
 use jet::status::{SessionStatus, Status as Standing};
 use std::collections::BTreeMap;
@@ -75,14 +76,14 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
         Some(before) => format!("{:.1} Mbit/s", now.saturating_sub(before) as f64 * 8.0 / PERIOD.as_secs_f64() / 1e6),
         None => bytes(now),
     };
-    let why = if session.reason.is_empty() { "as told" } else { &session.reason };
     let _ = writeln!(
         text,
-        "\n{}\n  {}; {}, {} wanted ({why})",
+        "\n{}\n  {}; {}, {} wanted, {} used here",
         session.peer,
         counted(session.connections, "connection"),
         counted(session.streams.len(), "stream"),
         session.target,
+        session.used,
     );
     let limited = format!("{:.0} %", 100.0 * session.window_limited);
     let _ = writeln!(
@@ -97,6 +98,7 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
         bytes(session.held_bytes),
         bytes(session.received_bytes),
     );
+    let _ = writeln!(text, "{}", wrapped(&format!("{}: {}", session.reason, session.why), 2));
     let _ = writeln!(text, "  stream  path  RTT          sent            lost     state");
     let known: BTreeMap<u32, u64> = before
         .map(|before| before.streams.iter().map(|stream| (stream.stream, stream.delivered_bytes)).collect())
@@ -148,7 +150,9 @@ mod tests {
             peer: "far.example:7608".to_owned(),
             connections,
             target: 128,
+            used: 127,
             reason: "window-limited".to_owned(),
+            why: "windows or buffers were the limit. ".repeat(9),
             held_bytes: 3 << 20,
             received_bytes: 0,
             delivered_bytes: delivered,
@@ -167,7 +171,8 @@ mod tests {
         assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
         for part in [
             "1.0 GiB of memory free",
-            "2 connections; 1 stream, 128 wanted (window-limited)",
+            "2 connections; 1 stream, 128 wanted, 127 used here",
+            "window-limited: windows or buffers",
             "1000000.0 Mbit/s",
             "0.10 %",
             "539.12 ms",

@@ -2,14 +2,17 @@
 
 use super::{Carrier, ENDS, Session, World};
 use crate::results::{StreamOutcome, StripeOutcome};
-use ::stripe::optimizer::{Path, Totals};
-use ::stripe::{Health, Measured, Scheduler, StreamId};
+use ::stripe::optimizer::{Law, Path, Totals};
+use ::stripe::{Health, Measured, Scheduler, Stream, StreamId};
 use hadoop::End;
-use tcp::control::Subflow;
+use std::collections::BTreeMap;
+use tcp::control::{ControlKind, Subflow};
 use units::{BitRate, Bytes, Time};
 
 /// The round-trip time of a stream on which none was measured.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
+/// A stream that has lost no more in a round trip has not lost it to a queue that overflowed.
+const FEW: u64 = 3;
 
 impl Session {
     // === What is known of streams ===
@@ -74,41 +77,75 @@ impl Session {
             world.net.transport.set_weights(handle, End::Client, coupling.weights(&subflows, which));
         }
     }
-    /// An epoch is over; returns whether the number of streams changes.
-    pub(super) fn tune(&mut self, world: &World) -> bool {
+    /// A round trip is over, for whoever decides how many streams there are.
+    pub(super) fn tune(&mut self, world: &World) {
         let now = world.net.now;
         let mut totals = Totals { delivered: self.sides[1].connection.readable().end, ..Totals::default() };
         (totals.sent, totals.lost) = self.counted;
-        let (mut count, mut limited, mut rtt) = (0, 0, Time::ZERO);
+        let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
         let (mut path, mut windows) = (None, 0);
-        for carrier in self.carriers.values().filter(|carrier| carrier.connected) {
+        let floors = self.floors(world);
+        for (id, carrier) in self.carriers.iter_mut().filter(|(_, carrier)| carrier.connected) {
             totals.sent += carrier.counted.0;
             totals.lost += carrier.counted.1;
             let Some(endpoint) = world.net.transport.endpoint(carrier.handle, End::Client) else { continue };
-            if carrier.closing {
+            if !self.sides[0].streams.get(StreamId(*id)).is_some_and(Stream::is_used) {
                 continue;
             }
             let offered = endpoint.peer_window_end().saturating_sub(endpoint.acknowledged());
             let window = offered.min(self.spec.send_buffer.get());
+            let cwnd = endpoint.window().cwnd;
+            let before = std::mem::replace(&mut carrier.seen, (carrier.counted.0, carrier.counted.1, cwnd));
+            let lost = carrier.counted.1 - before.1;
+            if lost <= FEW {
+                self.scattered.0 += carrier.counted.0 - before.0;
+                self.scattered.1 += u64::from(lost > 0);
+            }
             count += 1;
-            limited += u32::from(endpoint.window().cwnd >= window);
-            rtt += endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
+            limited += u32::from(cwnd >= window);
+            starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * before.2 as f64);
+            let smoothed = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
+            rtt += smoothed;
+            rtt_min += floors.get(&carrier.path).copied().unwrap_or(smoothed);
             windows += window;
             path = Some((endpoint.window().mss, endpoint.rtt().rto()));
         }
-        totals.rtt = if count > 0 { rtt / u64::from(count) } else { UNKNOWN_RTT };
+        let mean = |sum: Time| if count > 0 { sum / u64::from(count) } else { UNKNOWN_RTT };
+        totals.rtt = mean(rtt);
+        totals.rtt_min = mean(rtt_min);
+        totals.scattered = self.scattered;
+        totals.starting = starting * 4 > count;
         totals.window_limited = limited * 2 > count;
-        totals.idle = self.sides[0].connection.waiting() == Bytes::ZERO;
+        let waiting = self.sides[0].connection.waiting();
+        totals.idle = waiting == Bytes::ZERO;
+        totals.credit_limited = waiting > Bytes::ZERO && waiting == self.sides[0].connection.blocked();
         let (mss, rto) = path.unwrap_or((1460, Time::from_secs(1)));
+        totals.mss = Bytes::new(u64::from(mss));
+        totals.law = match world.tcp.control {
+            ControlKind::Cubic => Law::Cubic,
+            ControlKind::Reno => Law::Reno,
+            _ => Law::Unknown,
+        };
         let path = Path {
-            mss: Bytes::new(u64::from(mss)),
+            mss: totals.mss,
             rtt: totals.rtt,
             loss: 0.0,
             rto,
             window: Bytes::new(windows / u64::from(count.max(1))),
             per_ack: if world.tcp.delayed_ack.is_some() { 2.0 } else { 1.0 },
         };
-        self.tuner.on_epoch(now, &totals, &path, count)
+        self.tuner.on_round(now, &totals, &path, count);
+    }
+    /// The least round-trip time of each path.
+    fn floors(&self, world: &World) -> BTreeMap<u32, Time> {
+        let mut floors = BTreeMap::new();
+        for carrier in self.carriers.values().filter(|carrier| carrier.connected) {
+            let endpoint = world.net.transport.endpoint(carrier.handle, End::Client);
+            let Some(least) = endpoint.and_then(|endpoint| endpoint.rtt().min()) else { continue };
+            let floor = floors.entry(carrier.path).or_insert(least);
+            *floor = least.min(*floor);
+        }
+        floors
     }
     // === Results ===
 

@@ -78,6 +78,8 @@ struct Carrier {
     delivered: u64,
     /// Segments sent, and of these retransmitted, at the last look.
     counted: (u64, u64),
+    /// These, and its congestion window, a round trip ago.
+    seen: (u64, u64, u64),
     /// Losses that its sender has seen, what was acknowledged at the last, and between that and the one before.
     losses: u64,
     acknowledged_at_loss: u64,
@@ -104,6 +106,8 @@ struct Session {
     armed: Time,
     /// Of streams that are gone: segments sent and retransmitted.
     counted: (u64, u64),
+    /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
+    scattered: (u64, u64),
     numbers: Vec<StreamCountAt>,
     gone: Vec<StreamOutcome>,
     /// Bytes out of order at the receiver: now, since when, the integral over time, the most.

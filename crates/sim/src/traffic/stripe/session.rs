@@ -30,6 +30,7 @@ impl Session {
             redial_at: Time::MAX,
             armed: Time::MAX,
             counted: (0, 0),
+            scattered: (0, 0),
             numbers: Vec::new(),
             gone: Vec::new(),
             held: 0,
@@ -62,7 +63,7 @@ impl Session {
 
     /// As many streams as there are to be: new ones are opened, the latest drained.
     pub(super) fn adjust(&mut self, world: &mut World) {
-        let target = self.tuner.target() as usize;
+        let target = self.tuner.open() as usize;
         let used: Vec<u32> = self.carriers.iter().filter(|(_, carrier)| !carrier.closing).map(|(id, _)| *id).collect();
         for _ in used.len()..target {
             self.dial(world);
@@ -73,6 +74,7 @@ impl Session {
                 carrier.closing = true;
             }
         }
+        self.sides[0].streams.rest_beyond(self.tuner.target());
         self.close_drained(world);
     }
     pub(super) fn dial(&mut self, world: &mut World) {
@@ -102,6 +104,7 @@ impl Session {
             lanes: Default::default(),
             delivered: 0,
             counted: (0, 0),
+            seen: (0, 0, 0),
             losses: 0,
             acknowledged_at_loss: 0,
             between_losses: 0,
@@ -130,6 +133,7 @@ impl Session {
         if closing {
             self.sides[0].streams.drain(StreamId(stream));
         }
+        self.sides[0].streams.rest_beyond(self.tuner.target());
         self.say_hello(stream, 0, world);
         self.pump(0, world);
     }
@@ -152,6 +156,7 @@ impl Session {
                 side.connection.on_stream_lost(now, id);
             }
         }
+        self.sides[0].streams.rest_beyond(self.tuner.target());
         if gone && let Some(carrier) = self.carriers.remove(&stream) {
             self.counted.0 += carrier.counted.0;
             self.counted.1 += carrier.counted.1;
@@ -263,10 +268,17 @@ impl Session {
                 }
             }
         }
-        if self.tuner.deadline() <= now && self.tune(world) {
-            self.note_number(now);
-            self.adjust(world);
+        if self.tuner.deadline() <= now {
+            let (target, open) = (self.tuner.target(), self.tuner.open());
+            self.tune(world);
+            if self.tuner.target() != target {
+                self.note_number(now);
+            }
+            if (self.tuner.target(), self.tuner.open()) != (target, open) {
+                self.adjust(world);
+            }
         }
+        self.sides[0].streams.rest_beyond(self.tuner.target());
         if self.redial_at <= now {
             self.redial_at = Time::MAX;
             self.adjust(world);

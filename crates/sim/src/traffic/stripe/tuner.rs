@@ -7,7 +7,11 @@ use ::stripe::optimizer::{Limits, Tuner};
 pub(super) fn tuner(number: StreamNumber) -> Tuner {
     match number {
         StreamNumber::Fixed(count) => Tuner::Fixed(count),
-        StreamNumber::Tuned(policy, most) => Tuner::measuring(policy, Limits { most, ..Limits::default() }, 1),
+        StreamNumber::Tuned(policy, most) => {
+            let limits = Limits { most, ..Limits::default() };
+            // As many as gateways keep open.
+            Tuner::measuring(policy, limits, limits.first)
+        }
         StreamNumber::Paper(most) => Tuner::enumerating(most),
     }
 }

@@ -1,0 +1,77 @@
+//! Why there are as many streams as there are.
+
+/// Why the number is what it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// It is where it began.
+    Start,
+    /// More are being tried.
+    TryMore,
+    /// Fewer are being tried.
+    TryFewer,
+    /// At the losses seen each stream can have so little that these are needed for what the path has been seen to deliver: tried.
+    Modelled,
+    /// More gained enough.
+    Gained,
+    /// More gained too little for the policy: back.
+    TooLittle,
+    /// More lost more: back.
+    Lossy,
+    /// Fewer do as well.
+    AsGood,
+    /// Fewer do not: back.
+    Needed,
+    /// A queue stands on the path, so that it is full: more would only take from others.
+    Full,
+    /// Windows and buffers are not the limit, and for anything else more are not wanted.
+    Enough,
+    /// Losses have become far more frequent: half.
+    Emergency,
+    /// The peer's credit holds the streams back: its program is slow, or its memory used up.
+    Credit,
+    /// The application has not enough to send.
+    Idle,
+}
+
+impl Reason {
+    /// What it means, in a sentence.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Start => "it is where it began",
+            Self::TryMore => "more are being tried",
+            Self::TryFewer => "fewer are being tried",
+            Self::Modelled => {
+                "at the losses seen it takes these to carry what the path has been seen to deliver: tried"
+            }
+            Self::Gained => "more gained enough",
+            Self::TooLittle => "more gained too little for the policy",
+            Self::Lossy => "more lost more",
+            Self::AsGood => "fewer do as well",
+            Self::Needed => "fewer carried less",
+            Self::Full => "a queue stands on the path, so that it is full: more would only take from others",
+            Self::Enough => "windows and buffers are not the limit, and the policy is polite",
+            Self::Emergency => "losses have become far more frequent",
+            Self::Credit => "the peer takes no more at a time: its program is slow, or its memory used up",
+            Self::Idle => "the application has not enough to send",
+        }
+    }
+    /// A short stable name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::TryMore => "try-more",
+            Self::TryFewer => "try-fewer",
+            Self::Modelled => "modelled",
+            Self::Gained => "gained",
+            Self::TooLittle => "too-little",
+            Self::Lossy => "lossy",
+            Self::AsGood => "as-good",
+            Self::Needed => "needed",
+            Self::Full => "full",
+            Self::Enough => "enough",
+            Self::Emergency => "emergency",
+            Self::Credit => "credit",
+            Self::Idle => "idle",
+        }
+    }
+}
