@@ -169,13 +169,14 @@ impl Hub {
     pub fn on_timer(&self) {
         self.act(|inner, now| {
             if inner.session.is_measuring(now) {
-                let ids: Vec<StreamId> = inner.carriers.keys().copied().collect();
-                for id in ids {
-                    inner.measure(now, id);
-                }
+                inner.measure_all(now);
             }
             inner.session.on_timer(now);
         });
+    }
+    /// Measures all streams, for whoever wants to know how they are.
+    pub fn measure(&self) {
+        self.act(Inner::measure_all);
     }
     /// When [`on_timer`](Self::on_timer) is to be called next, unless [`timer`](Self::timer) says otherwise.
     pub fn arm(&self) -> Time {
@@ -226,6 +227,12 @@ impl Inner {
         };
         let stale: Vec<StreamId> = self.carriers.iter().filter_map(stale).collect();
         for id in stale {
+            self.measure(now, id);
+        }
+    }
+    fn measure_all(&mut self, now: Time) {
+        let ids: Vec<StreamId> = self.carriers.keys().copied().collect();
+        for id in ids {
             self.measure(now, id);
         }
     }

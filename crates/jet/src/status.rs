@@ -130,6 +130,7 @@ fn label(value: &str) -> String {
 }
 
 fn session(peer: &str, id: &[u8; 16], hub: &Hub) -> SessionStatus {
+    hub.measure();
     hub.look(|session| {
         let census = session.census();
         let (held, received) = session.memory();
