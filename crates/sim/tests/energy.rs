@@ -109,7 +109,9 @@ fn energy_is_the_sum_of_power_over_time_in_each_state() {
             let expected: f64 = states.iter().map(|(watts, time)| watts * time.as_secs_f64()).sum();
             assert!((used.total().as_joules() - expected).abs() < 1e-8, "{sets:?}, {}: {expected} J", node.name);
             assert!(radio.transmit > Time::ZERO && radio.receive > radio.transmit / 10, "{sets:?}, {radio:?}");
-            assert_eq!(radio.sleep > result.ended_at / 4, sets.contains(&sleeping), "{sets:?}, {radio:?}");
+            // The master hears three workers' heartbeats: while these come less than 0.1 s apart it has no time to doze, which is up to their phases.
+            let least = if node.name == "master" { Time::ZERO } else { result.ended_at / 4 };
+            assert_eq!(radio.sleep > least, sets.contains(&sleeping), "{sets:?}, {}: {radio:?}", node.name);
             let all = radio.transmit + radio.receive + radio.listen + radio.sleep + radio.off;
             assert_eq!(all, result.ended_at);
             // The series of the radio adds up to it.
