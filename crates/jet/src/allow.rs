@@ -64,8 +64,14 @@ impl FromStr for Rule {
                 Hosts::Network(ip, bits)
             }
             (Err(_), Some(_)) => return Err(wrong("a network is an address and a number of bits")),
-            (Err(_), None) if host.is_empty() || host.contains(['[', ']', ' ', ':']) => return Err(wrong("no host")),
-            (Err(_), None) => Hosts::Name(host.trim_end_matches('.').to_ascii_lowercase()),
+            (Err(_), None) => {
+                let name = host.trim_end_matches('.');
+                // An address with a dot behind it is neither an address nor a name.
+                if name.is_empty() || name.contains(['[', ']', ' ', ':']) || name.parse::<IpAddr>().is_ok() {
+                    return Err(wrong("no host"));
+                }
+                Hosts::Name(name.to_ascii_lowercase())
+            }
         };
         Ok(Self { hosts, ports })
     }
@@ -155,9 +161,9 @@ mod tests {
 
     #[test]
     fn what_is_no_rule_is_refused_with_the_reason() {
-        for wrong in
-            ["", "db", "db:", "db:0", "db:70000", "db:9-8", ":80", "10.0.0.0/33:80", "db/8:80", "::1:80:", "[::1:80"]
-        {
+        let unnamed = [":80", ".:80", "10.0.0.1.:80"];
+        let others = ["", "db", "db:", "db:0", "db:70000", "db:9-8", "10.0.0.0/33:80", "db/8:80", "::1:80:", "[::1:80"];
+        for wrong in unnamed.into_iter().chain(others) {
             let error = wrong.parse::<Rule>().expect_err(wrong);
             assert!(error.to_string().contains("a rule is HOST:PORTS"), "{error}");
         }
