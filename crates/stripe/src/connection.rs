@@ -138,6 +138,8 @@ pub struct Connection {
     /// One beyond the highest position that was handed to a stream.
     pub(crate) highest: u64,
     pub(crate) assigned: Assigned,
+    /// The application has more than it could write.
+    pub(crate) more: bool,
     /// Where small things go while nothing else is under way.
     pub(crate) pinned: Option<StreamId>,
     pub(crate) timers: Timers,
@@ -155,6 +157,7 @@ impl Connection {
             stop: (Notified::None, 0),
             highest: 0,
             assigned: Assigned::default(),
+            more: false,
             pinned: None,
             timers: Timers::default(),
             counters: Counters::default(),
@@ -169,11 +172,16 @@ impl Connection {
             self.tx.written += bytes;
         }
     }
+    /// Whether what it has written is as much as its owner could hold, so that more is to be expected: then no stream is too slow to be of use before the end.
+    pub fn expect_more(&mut self, more: bool) {
+        self.more = more;
+    }
     /// Its byte stream ends after what it has written; it may go on reading (P-15).
     pub fn finish(&mut self) {
         if !self.tx.finishing && self.reset.0 == Notified::None {
             self.tx.finishing = true;
             self.tx.end = Notified::Due;
+            self.more = false;
         }
     }
     /// It gives its byte stream up: what the peer has not taken yet is void (P-17).
@@ -199,7 +207,7 @@ impl Connection {
     }
     /// It takes bytes that were [`readable`](Self::readable).
     pub fn consume(&mut self, now: Time, bytes: u64, streams: &Streams) {
-        self.rx.consume(now, bytes, streams.rtt());
+        self.rx.consume(now, bytes, streams.window_rtt());
     }
 
     // === What streams bring; `transmit` is to be called afterwards ===

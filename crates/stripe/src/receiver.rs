@@ -2,12 +2,17 @@
 
 use crate::connection::{Piece, Violation};
 use crate::ranges::{RangeSet, Span};
-use crate::window::Window;
+use crate::window::{Progress, Window};
 use crate::wire::{Ack, Data, MAX_RANGES};
 use units::Time;
 
 /// More holes than this nobody leaves who sends segments of a sensible length; each costs memory that the credit does not count.
 const MAX_HOLES: usize = 1 << 14;
+
+/// After so many new bytes an acknowledgement does not wait: a sixteenth of the window, so that a sender that begins has nearly all of it; but no more often than a gateway's speed is worth.
+fn ack_threshold(window: u64) -> u64 {
+    (window / 16).max(window.min(1 << 20) / 8)
+}
 
 /// The receiving half.
 #[derive(Clone, Debug)]
@@ -116,6 +121,7 @@ impl Receiver {
                 return Err(Violation::Holes);
             }
         }
+        self.window.hold(self.held.total());
         let new = self.next + self.held.total() - before;
         self.duplicates += span.len() - new;
         self.unacknowledged += new;
@@ -126,7 +132,7 @@ impl Receiver {
         let completed = self.is_complete() && !was_complete;
         // A probe and a segment sent twice say that the peer lacks an acknowledgement.
         let asked = new == 0 && !completed;
-        if completed || asked || self.unacknowledged >= self.window() / 8 {
+        if completed || asked || self.unacknowledged >= ack_threshold(self.window()) {
             self.ack_at = now;
         } else {
             self.ack_at = self.ack_at.min(now.saturating_add(self.delay));
@@ -163,7 +169,8 @@ impl Receiver {
     /// The application takes `bytes` of what is in order. `rtt` is the streams' round-trip time, for the window's growth.
     pub fn consume(&mut self, now: Time, bytes: u64, rtt: Time) {
         self.consumed = self.next.min(self.consumed.saturating_add(bytes));
-        let more = self.window.wants(now, self.next + self.held.total(), self.consumed == self.next, rtt);
+        let progress = Progress { arrived: self.next + self.held.total(), end: self.held.end().max(self.next) };
+        let more = self.window.wants(now, progress, self.consumed == self.next, rtt);
         self.window.grow(more);
         self.grant(now);
     }

@@ -1,6 +1,10 @@
 //! The streams of a session, as measured by whoever carries them, and which of them a segment is to go on.
 
+use std::collections::BTreeMap;
 use units::{BitRate, Bytes, Time};
+
+/// Ends that are busy may take so long to answer.
+const BUSY: Time = Time::from_ms(10);
 
 /// A stream's number in its session. Numbers are never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -11,6 +15,8 @@ pub struct StreamId(pub u32);
 pub struct Measured {
     /// Smoothed round-trip time.
     pub rtt: Time,
+    /// The least that was measured lately: that of the path without a queue.
+    pub rtt_min: Time,
     /// The carrier's own retransmission timeout, as round-trip times give it: without backing off, or a stream that stands still would be given longer and longer.
     pub rto: Time,
     /// What it delivers, or could: the larger of its delivery rate and window over round-trip time.
@@ -83,7 +89,7 @@ impl Stream {
     }
     /// How long it may stand still before it is suspect: two timeouts, at least half a second.
     fn patience(&self) -> Time {
-        Time::from_ps(self.measured.rto.as_ps().saturating_mul(2)).max(Time::from_ms(500))
+        self.measured.rto.saturating_mul(2).max(Time::from_ms(500))
     }
     fn stalls_at(&self) -> Time {
         if self.health == Health::Suspect || self.backlog() == Bytes::ZERO {
@@ -99,6 +105,8 @@ impl Stream {
 pub struct Streams {
     /// By ascending number.
     list: Vec<Stream>,
+    /// The least round-trip time of their path, if all take the same.
+    floor: Option<Time>,
 }
 
 impl Streams {
@@ -106,10 +114,13 @@ impl Streams {
     pub fn add(&mut self, now: Time, id: StreamId, path: u32, measured: Measured) {
         let place = self.list.partition_point(|stream| stream.id < id);
         self.list.insert(place, Stream { id, path, measured, health: Health::Usable, resting: false, alive_at: now });
+        self.find_floor();
     }
     /// A stream is gone. Each connection has to be told as well: [`Connection::on_stream_lost`](crate::Connection::on_stream_lost).
     pub fn remove(&mut self, id: StreamId) -> bool {
-        self.place(id).map(|place| self.list.remove(place)).is_some()
+        let removed = self.place(id).map(|place| self.list.remove(place)).is_some();
+        self.find_floor();
+        removed
     }
     /// A stream gets nothing new any more.
     pub fn drain(&mut self, id: StreamId) {
@@ -136,7 +147,10 @@ impl Streams {
                     stream.health = Health::Usable;
                 }
             }
-            stream.measured = measured;
+            let before = std::mem::replace(&mut stream.measured, measured);
+            if before.rtt_min != measured.rtt_min {
+                self.find_floor();
+            }
         }
     }
     /// A frame of so many bytes is handed to a stream.
@@ -177,9 +191,35 @@ impl Streams {
         self.list.iter()
     }
     /// Their mean round-trip time; zero without any.
-    pub(crate) fn rtt(&self) -> Time {
+    fn rtt(&self) -> Time {
         let sum = self.list.iter().fold(Time::ZERO, |sum, stream| sum.saturating_add(stream.measured.rtt));
         sum / (self.list.len() as u64).max(1)
+    }
+    /// What a round trip takes, for windows. On one path, without its queue, which is not told from ends that are busy where it takes less than 10 ms; on several, whose bytes wait for each other, as
+    /// it is. Zero without streams.
+    pub(crate) fn window_rtt(&self) -> Time {
+        match self.floor {
+            Some(floor) if floor >= BUSY => floor,
+            Some(floor) => floor.max(self.rtt().min(BUSY)),
+            None => self.rtt(),
+        }
+    }
+    fn find_floor(&mut self) {
+        let floors = self.floors();
+        self.floor = floors.first_key_value().map(|(_, floor)| *floor).filter(|_| floors.len() == 1);
+    }
+    /// The least round-trip time of each path.
+    pub(crate) fn floors(&self) -> BTreeMap<u32, Time> {
+        let mut floors = BTreeMap::new();
+        for stream in &self.list {
+            let floor = floors.entry(stream.path).or_insert(stream.measured.rtt_min);
+            *floor = stream.measured.rtt_min.min(*floor);
+        }
+        floors
+    }
+    /// Whether there is more than one path.
+    pub(crate) fn take_several_paths(&self) -> bool {
+        self.floor.is_none() && !self.list.is_empty()
     }
     /// How many take segments.
     pub fn usable(&self) -> usize {
@@ -210,14 +250,15 @@ impl Streams {
             .filter(|stream| stream.has_room() && Some(stream.id) != not)
             .min_by_key(|stream| (stream.eta(bytes), stream.id))
     }
-    /// Where a segment of `bytes` goes so that it is delivered first; none to wait. `remaining` is what there is to send in all, and `credit` what the peer
+    /// Where a segment of `bytes` goes so that it is delivered first; none to wait. `remaining` is what there is to send in all, if no more is to come, and `credit` what the peer
     /// still takes.
     ///
     /// The stream with the earliest delivery gets it. If that one has no room, another with room gets it unless
     /// - the first would have delivered all that remains before the other this one segment (ECF: Lim et al., CoNEXT 2017, section 4), or
     /// - what the others deliver meanwhile does not fit the peer's credit, so that it would hold them up (BLEST: Ferlin et al., IFIP Networking 2016). Of another path it is not expected to be
-    ///   in time: the others must be able to go on until it is found late, after twice its time.
-    pub(crate) fn earliest(&self, bytes: u64, remaining: u64, credit: u64) -> Option<StreamId> {
+    ///   in time: the others must be able to go on until it is found late, after twice its time. Or
+    /// - it is of the same path and would take a round trip longer: credit that would do for one such stream does not for all that have just begun.
+    pub(crate) fn earliest(&self, bytes: u64, remaining: Option<u64>, credit: u64) -> Option<StreamId> {
         let other = self.soonest_with_room(bytes, None)?;
         let best = self
             .list
@@ -228,10 +269,14 @@ impl Streams {
             return Some(best.id);
         }
         let (soon, late) = (best.eta(bytes), other.eta(bytes));
-        if best.eta(remaining) <= late {
+        if remaining.is_some_and(|remaining| best.eta(remaining) <= late) {
             return None;
         }
-        let until = if other.path == best.path { late } else { late * 2 };
+        let same_path = other.path == best.path;
+        if same_path && late.saturating_sub(soon) > other.measured.rtt {
+            return None;
+        }
+        let until = if same_path { late } else { late.saturating_mul(2) };
         let meanwhile: u64 = self
             .list
             .iter()

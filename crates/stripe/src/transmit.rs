@@ -127,7 +127,7 @@ impl Connection {
         self.timers.timeout_at = Time::MAX;
         if head.is_some() || open || self.tx.is_blocked() {
             let rtt = streams.iter().map(|stream| stream.measured().rtt).max().unwrap_or(Time::ZERO);
-            let patience = TIMEOUT.max(rtt * 4) * (1 << self.timers.backoff);
+            let patience = TIMEOUT.max(rtt.saturating_mul(4)).saturating_mul(1 << self.timers.backoff);
             // A segment that has long to go is not missed before its time.
             let head = head.filter(|due| *due < Time::MAX).map_or(Time::ZERO, |due| due.saturating_add(TIMEOUT));
             self.timers.timeout_at = self.timers.news_at.saturating_add(patience).max(head);
@@ -182,7 +182,7 @@ impl Connection {
         self.highest = self.highest.max(span.end);
         self.counters.segments += 1;
         self.counters.sent += span.len();
-        now.saturating_add(Time::from_ps(eta.as_ps().saturating_mul(2))).saturating_add(self.config.ack_delay)
+        now.saturating_add(eta.saturating_mul(2)).saturating_add(self.config.ack_delay)
     }
     fn longest(&self, streams: &Streams, id: StreamId) -> u64 {
         streams.get(id).map_or(1, |stream| self.config.segmentation.longest(stream.measured().rate))
@@ -196,7 +196,7 @@ impl Connection {
             // The peer has credit for it already. Waiting for a faster stream may be better than taking any.
             let choice = match self.config.scheduler {
                 Scheduler::RoundRobin => streams.soonest_with_room(bytes, None).map(Stream::id),
-                Scheduler::EarliestDelivery => streams.earliest(bytes, self.tx.lost.total(), u64::MAX),
+                Scheduler::EarliestDelivery => streams.earliest(bytes, Some(self.tx.lost.total()), u64::MAX),
             };
             let Some(id) = choice else { return };
             let Some(span) = self.tx.lost.take_first(self.longest(streams, id)) else { return };
@@ -217,7 +217,8 @@ impl Connection {
                 self.pin(outstanding, streams, sendable)
             } else {
                 let credit = self.tx.limit.saturating_sub(self.tx.next);
-                streams.earliest(sendable.min(shortest), self.tx.written - self.tx.next, credit)
+                let remaining = (!self.more).then_some(self.tx.written - self.tx.next);
+                streams.earliest(sendable.min(shortest), remaining, credit)
             };
             let Some(id) = choice else { return };
             let Some(span) = self.tx.take(self.longest(streams, id)) else { return };

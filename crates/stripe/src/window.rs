@@ -5,14 +5,34 @@ use units::Time;
 /// Held beside what two round trips bring: as much as may come before the first is over.
 const SLACK: u64 = 256 << 10;
 
+/// How far a byte stream has come: what has arrived of it, in order or not, and the end of what has. A stream that stands still holds the first back, and moves it on at once when it goes on again; the
+/// second waits for none. So the less of both is what the path brings.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    pub arrived: u64,
+    pub end: u64,
+}
+
+impl Progress {
+    fn since(self, before: Self) -> u64 {
+        // What was thrown away with a reset has not arrived any more.
+        self.arrived.saturating_sub(before.arrived).min(self.end.saturating_sub(before.end))
+    }
+}
+
 /// A window that follows what arrives, as a receive buffer is tuned (Fisk and Feng, *Dynamic right-sizing in TCP*, 2001): twice what comes in a round trip, so that a sender whose
-/// rate doubles with every round trip is not held back, nor one whose streams wait a round trip for what they have lost. It grows only while the application keeps up.
+/// rate doubles with every round trip is not held back; and twice what is held out of order, since a stream that has lost a segment holds up all that others bring, in a round trip or two. It
+/// is no more than four times what a round trip has brought on the average of two. It grows only while the application keeps up.
+///
+/// Round trips are to be those of the path without its queue (`Streams::window_rtt`): a window that followed the queue which it lets the sender build would follow itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     size: u64,
     most: u64,
-    /// What had arrived half a round trip ago.
-    mark: (Time, u64),
+    /// How far it was half a round trip ago, one, one and a half, and two.
+    marks: [(Time, Progress); 4],
+    /// The most that was held out of order since the last mark.
+    held: u64,
     /// The application has had everything since the last mark.
     keeps_up: bool,
 }
@@ -20,25 +40,47 @@ pub(crate) struct Window {
 impl Window {
     /// Of this size now, and never of more than `most`.
     pub fn new(size: u64, most: u64) -> Self {
-        Self { size, most: most.max(size), mark: (Time::ZERO, 0), keeps_up: false }
+        Self { size, most: most.max(size), marks: [(Time::ZERO, Progress::default()); 4], held: 0, keeps_up: false }
     }
     pub fn size(&self) -> u64 {
         self.size
     }
-    /// How much more it should be: so much has arrived in all, in order or not. `drained` says that nothing of it waits for the application now. `rtt` is the streams' round-trip time.
-    pub fn wants(&mut self, now: Time, arrived: u64, drained: bool, rtt: Time) -> u64 {
+    /// So much is held out of order.
+    pub fn hold(&mut self, bytes: u64) {
+        self.held = self.held.max(bytes);
+    }
+    /// How much more it should be, with the byte stream so far. `drained` says that nothing of it waits for the application now. `rtt` is the streams' round-trip time.
+    pub fn wants(&mut self, now: Time, progress: Progress, drained: bool, rtt: Time) -> u64 {
         self.keeps_up |= drained;
-        if rtt == Time::ZERO || now.saturating_sub(self.mark.0) < rtt / 2 {
+        if rtt == Time::ZERO {
             return 0;
         }
-        let (since, before) = std::mem::replace(&mut self.mark, (now, arrived));
-        if !std::mem::take(&mut self.keeps_up) {
+        let [last, .., first] = self.marks;
+        let passed = now.saturating_sub(last.0);
+        let brought = |since: (Time, Progress), least: Time| {
+            let time = now.saturating_sub(since.0).max(least).as_secs_f64();
+            (progress.since(since.1) as f64 * rtt.as_secs_f64() / time) as u64
+        };
+        // What came within a round trip is the least that one brings: a burst counts at once, or the window would be a round trip behind a sender that begins.
+        let recent = self.marks.iter().filter(|(since, _)| now.saturating_sub(*since) <= rtt);
+        let mut lately = recent.map(|(_, before)| progress.since(*before)).max().unwrap_or(0);
+        let (average, held, keeps_up) = (brought(first, rtt.saturating_mul(2)), self.held, self.keeps_up);
+        if passed >= rtt / 2 {
+            // Over half of one: while the window holds the sender back, what comes in a whole one is no more than the window.
+            lately = lately.max(brought(last, rtt / 2));
+            self.marks.rotate_right(1);
+            self.marks[0] = (now, progress);
+            if passed > rtt.saturating_mul(2) {
+                // After a silence, which says nothing of what comes now.
+                self.marks = [self.marks[0]; 4];
+            }
+            (self.held, self.keeps_up) = (0, false);
+        }
+        if !keeps_up {
             return 0;
         }
-        // Over half of one: while the window holds the sender back, what comes in a whole one is no more than the window. What was thrown away with a reset has not arrived any more.
-        let time = now.saturating_sub(since).max(rtt / 2).as_secs_f64();
-        let round = arrived.saturating_sub(before) as f64 * rtt.as_secs_f64() / time;
-        ((2.0 * round) as u64).saturating_add(SLACK).min(self.most).saturating_sub(self.size)
+        let size = lately.saturating_add(held).saturating_mul(2).min(average.saturating_mul(4));
+        size.saturating_add(SLACK).min(self.most).saturating_sub(self.size)
     }
     pub fn grow(&mut self, bytes: u64) {
         self.size += bytes;
@@ -55,7 +97,7 @@ mod tests {
     fn receive(window: &mut Window, at: &mut (Time, u64), tenths: u32, rate: u64, drained: bool) {
         for _ in 0..tenths {
             (at.0, at.1) = (at.0 + RTT / 10, at.1 + rate);
-            let more = window.wants(at.0, at.1, drained, RTT);
+            let more = window.wants(at.0, Progress { arrived: at.1, end: at.1 }, drained, RTT);
             window.grow(more);
         }
     }
@@ -80,6 +122,56 @@ mod tests {
             receive(&mut window, &mut at, 10, sent / 10, true);
             // What is to be under way next.
             assert!(window.size() > sent * 3 / 2, "{} for {sent}", window.size());
+            sent *= 2;
+        }
+    }
+
+    #[test]
+    fn what_is_held_out_of_order_counts_twice_up_to_four_round_trips() {
+        let hold = |held: u64| {
+            let (mut window, mut at) = (Window::new(1 << 20, 64 << 20), (Time::from_secs(1), 0));
+            for _ in 0..30 {
+                window.hold(held);
+                receive(&mut window, &mut at, 1, 200_000, true);
+            }
+            window.size()
+        };
+        let round = 2_000_000;
+        assert!(hold(600_000).abs_diff(2 * round + 1_200_000 + SLACK) < round / 10, "{}", hold(600_000));
+        assert!(hold(5_000_000).abs_diff(4 * round + SLACK) < round / 10, "{}", hold(5_000_000));
+    }
+
+    /// A stream with half of all stands still for two round trips, and brings it all at once; others go on with what comes behind.
+    #[test]
+    fn what_comes_in_a_burst_is_no_rate() {
+        let (mut window, mut at, mut so_far) =
+            (Window::new(1 << 20, 64 << 20), Time::from_secs(1), Progress::default());
+        for tenth in 1..=200 {
+            at += RTT / 10;
+            so_far.end += 200_000;
+            so_far.arrived += if tenth % 20 == 0 { 2_100_000 } else { 100_000 };
+            window.hold(so_far.end - so_far.arrived);
+            let more = window.wants(at, so_far, true, RTT);
+            window.grow(more);
+        }
+        assert_eq!(so_far.arrived, so_far.end);
+        let round = 2_000_000;
+        assert!((3 * round..=4 * round + SLACK).contains(&window.size()), "{}", window.size());
+    }
+
+    #[test]
+    fn it_keeps_ahead_of_bursts_that_double() {
+        let (mut window, mut at, mut sent) = (Window::new(1 << 20, 64 << 20), (Time::from_secs(1), 0), 500_000_u64);
+        for _ in 0..6 {
+            // All that is under way comes within a tenth of a round trip, and what the window is then is there before the next.
+            for _ in 0..10 {
+                (at.0, at.1) = (at.0 + RTT / 100, at.1 + sent / 10);
+                let more = window.wants(at.0, Progress { arrived: at.1, end: at.1 }, true, RTT);
+                window.grow(more);
+            }
+            assert!(window.size() >= 2 * sent * 9 / 10 + SLACK, "{} for {sent}", window.size());
+            assert!(window.size() <= (2 * sent + SLACK).max(1 << 20), "{} for {sent}", window.size());
+            at.0 += RTT * 9 / 10;
             sent *= 2;
         }
     }

@@ -2,8 +2,10 @@
 //! looks for more.
 
 use stripe::optimizer::{Limits, Policy, Tuner};
-use stripe::session::{Gauge, Pool, Role, Session, Settings, code};
-use stripe::wire::{Ack, Data, Decoded, Destination, Frame, FrameReader, HEADER, Item, MAX_RANGES, Refusal, decode};
+use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings, code};
+use stripe::wire::{
+    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Item, MAX_DATAGRAM, Refusal, decode,
+};
 use stripe::{Config, Span, StreamId};
 use units::{BitRate, Bytes, Time};
 
@@ -19,7 +21,7 @@ fn frames() {
                 frame.encode(connection, &mut said);
                 assert_eq!(said, input[..read]);
             }
-            Ok(Decoded::Incomplete(needed)) => assert!(needed > input.len() && needed <= HEADER + 8 + 16 * MAX_RANGES),
+            Ok(Decoded::Incomplete(needed)) => assert!(needed > input.len() && needed <= HEADER + MAX_DATAGRAM + 260),
             Ok(Decoded::Skip(bytes)) => assert!((HEADER..=HEADER + (1 << 24)).contains(&bytes)),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
@@ -56,6 +58,7 @@ fn session() {
 const MEMORY: u64 = 8 << 20;
 const POOL: u64 = 24 << 20;
 const CONNECTIONS: usize = 6;
+const FLOWS: u32 = 3;
 /// What may wait for a peer that does not read: the bound, and what one input makes at once.
 const MOST_CONTROL: u64 = (4 << 20) + (64 << 10);
 
@@ -114,6 +117,7 @@ impl<'a> Play<'a> {
             patience: Time::from_secs(30),
             keep_alive: Time::from_secs(10),
             warm: 2,
+            datagrams: (how & 4 != 0).then_some(Carriage { wait: Time::from_ms(100), flows: FLOWS }),
         };
         let role = if how & 1 == 0 { Role::Far } else { Role::Near };
         let tuner = Tuner::measuring(Policy::Fill, Limits { first: 2, most: 8 }, 2);
@@ -188,9 +192,38 @@ impl<'a> Play<'a> {
             14 => Frame::Allow { limit: input.number() },
             15 => Frame::Want { streams: input.number() as u32 },
             16 => Frame::Ping { token: input.number() },
-            _ => [Frame::Leave, Frame::Start, Frame::Refuse(Refusal::Busy), Frame::Pong { token: 1 }]
-                [input.few() as usize % 4]
-                .clone(),
+            _ => match input.few() {
+                0 => Frame::Leave,
+                1 => Frame::Start,
+                2 => Frame::Refuse(Refusal::Busy),
+                3 => Frame::Pong { token: 1 },
+                4 => Frame::Flows { most: input.few() },
+                5 => self.datagram(),
+                6 => Frame::Known,
+                _ => Frame::Forget { code: input.few() },
+            },
+        }
+    }
+    fn datagram(&mut self) -> Frame {
+        let to = if self.input.few().is_multiple_of(2) { Some(self.destination()) } else { None };
+        Frame::Datagram(Datagram { to, payload: self.payload() })
+    }
+    fn payload(&mut self) -> Vec<u8> {
+        vec![9; self.input.number() as usize % (MAX_DATAGRAM + 1)]
+    }
+    /// What the owners of flows do.
+    fn flow(&mut self, flow: u32) {
+        match self.input.few() {
+            0 | 1 => {
+                let to = self.destination();
+                let _ = self.session.open_flow(self.now, to);
+            }
+            2..=4 => {
+                let payload = self.payload();
+                self.session.send_datagram(self.now, flow, &payload);
+            }
+            5 | 6 => while let Arrived::Datagram(_) = self.session.take_datagram(flow) {},
+            _ => self.session.close_flow(flow, 0),
         }
     }
 
@@ -222,7 +255,9 @@ impl<'a> Play<'a> {
         ];
         let now = self.now;
         let connection = 1 + self.input.few();
-        match self.input.byte() % 24 {
+        let act = self.input.byte();
+        match act % 24 {
+            _ if act >= 248 => self.flow(connection),
             0..=8 => {
                 let (frame, id) = (self.frame(), self.stream());
                 let mut bytes = Vec::new();
@@ -305,6 +340,8 @@ impl<'a> Play<'a> {
         assert!(self.session.connection_count() <= 2 * CONNECTIONS);
         assert!(self.session.unsent_control() <= MOST_CONTROL, "{} B of control frames", self.session.unsent_control());
         assert!((1..=8).contains(&self.session.number()));
+        // P-46: far below what is sent to it.
+        assert!(self.session.flow_count() <= FLOWS as usize);
     }
     fn run(mut self) {
         while !self.input.0.is_empty() && !self.violated {

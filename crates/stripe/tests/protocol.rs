@@ -18,6 +18,7 @@ fn streams(count: u32) -> Streams {
     for id in 1..=count {
         let measured = Measured {
             rtt: Time::from_ms(20),
+            rtt_min: Time::from_ms(20),
             rto: Time::from_ms(200),
             rate: BitRate::from_mbps(8),
             handed: 0,

@@ -19,6 +19,7 @@ fn session(role: Role) -> Session {
         patience: SECOND * 30,
         keep_alive: SECOND * 10,
         warm: 1,
+        datagrams: None,
     };
     let mut session =
         Session::new(Time::ZERO, role, settings, Tuner::Fixed(1), &Pool::new(64 << 20)).expect("there is memory");
@@ -75,6 +76,48 @@ fn an_answer_does_not_wait_behind_payload() {
     let next = sends(&mut near, SECOND, 1000);
     assert_eq!(next.first(), Some(&Frame::Pong { token: 77 }));
     assert!(matches!(next.last(), Some(Frame::Data(_))), "{next:?}");
+}
+
+/// What comes while nothing is held goes to the program at once, as far as it takes it. Segments that overtake others are held, and all that comes until the program has had its turn.
+#[test]
+fn what_is_next_goes_to_the_program_at_once() {
+    let mut far = session(Role::Far);
+    hears(&mut far, Time::ZERO, 1, Frame::Open(somewhere()));
+    far.accept(1);
+    let all: Vec<u8> = (0..1000_u32).map(|at| (at * 7) as u8).collect();
+    let mut taken = Vec::new();
+    // From, to, how much the program takes of what it is offered; whether it has to look.
+    let steps =
+        [(0, 100, 100, false), (100, 200, 30, true), (200, 300, 9, true), (400, 500, 9, true), (300, 400, 9, true)];
+    for (from, to, takes, looks) in steps {
+        let data = Data { offset: from as u64, len: (to - from) as u32, end: false };
+        let item = Item::Payload { connection: 1, data, payload: &all[from..to] };
+        far.effects();
+        let deliver = |connection, bytes: &[u8]| {
+            assert_eq!(connection, 1);
+            taken.extend_from_slice(&bytes[..takes]);
+            takes as u64
+        };
+        far.on_item_for(SECOND, ONE, &item, deliver).expect("within credit");
+        far.flush(SECOND);
+        assert_eq!(far.effects().connections.contains(&1), looks, "{from}");
+    }
+    assert_eq!(taken, all[..130]);
+    assert_eq!(far.readable(1).collect::<Vec<_>>().concat(), all[130..500]);
+    assert_eq!(far.memory().1, Bytes::new(370));
+    far.consume(SECOND, 1, 370);
+    // It has had its turn: what comes now, twice in part and with the end, goes to it again, and it has to see that this was all.
+    let data = Data { offset: 450, len: 550, end: true };
+    let mut rest = Vec::new();
+    let deliver = |_, bytes: &[u8]| {
+        rest.extend_from_slice(bytes);
+        bytes.len() as u64
+    };
+    far.effects();
+    far.on_item_for(SECOND, ONE, &Item::Payload { connection: 1, data, payload: &all[450..] }, deliver).expect("right");
+    assert_eq!(rest, all[500..]);
+    assert!(far.effects().connections.contains(&1) && far.state(1).is_some_and(|state| state.finished));
+    assert_eq!((far.readable(1).count(), far.memory().1), (0, Bytes::ZERO));
 }
 
 /// P-28.

@@ -10,6 +10,7 @@ use units::{BitRate, Bytes, Time};
 fn measured(rtt_ms: u64, mbps: u64, room: u64) -> Measured {
     Measured {
         rtt: Time::from_ms(rtt_ms),
+        rtt_min: Time::from_ms(rtt_ms),
         rto: Time::from_ms(200),
         rate: BitRate::from_mbps(mbps),
         handed: 0,
@@ -91,6 +92,32 @@ fn the_earliest_delivery_by_hand() {
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
     connection.write(1_210_000);
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0), (1, 10_000), (1, 20_000)]);
+
+    // The same 900,000 as in the beginning, but the program is held back and has more: there is no end that the slow one would be too late for. The credit of 10 MB covers what the fast one carries
+    // meanwhile; but it is not to be a round trip later: 100 + 10.02 k - 6 ms for k = 10 and less.
+    let mut streams = two(10_000);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(910_000);
+    connection.expect_more(true);
+    let first = sends(&mut connection, &mut streams, 0);
+    assert_eq!(first[..3], [(2, 0), (1, 10_000), (1, 20_000)]);
+    assert_eq!(first.len(), 1 + 10);
+    // On another path nothing is known of what they share: there credit alone counts, for twice its time. 1,000,000 x k bytes at 100 + 10 k ms: k = 38 with 9.6 MB.
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 1, measured(200, 8, 1 << 20));
+    streams.add(Time::ZERO, StreamId(2), 0, measured(10, 80, 10_000));
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(910_000);
+    connection.expect_more(true);
+    let first = sends(&mut connection, &mut streams, 0);
+    assert!(first.len().abs_diff(1 + 38) <= 1, "{}", first.len());
+    // Until it says that it has written all.
+    let mut streams = two(10_000);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(910_000);
+    connection.expect_more(true);
+    connection.finish();
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
 
     // With credit for less than the fast one delivers while the slow one's segment is under way ((110 - 7) ms x 10,000 = about 1 MB) it would hold the fast one up.
     let mut streams = two(10_000);

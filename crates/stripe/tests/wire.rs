@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use std::net::{Ipv6Addr, SocketAddrV4};
 use stripe::Span;
 use stripe::wire::{
-    Ack, Data, Decoded, Destination, Frame, FrameReader, HEADER, Hello, Item, MAX_RANGES, Refusal, WireError, decode,
+    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Hello, Item, MAX_DATAGRAM, MAX_RANGES,
+    Refusal, WireError, decode,
 };
 
 const MAX_PAYLOAD: u32 = 1 << 20;
@@ -75,11 +76,33 @@ fn the_corpus_means_what_its_names_say() {
     assert_eq!(line("reset"), frame(7, Frame::Reset { code: 104, end: 99 }, 24));
     assert_eq!(line("gone"), frame(0, Frame::Gone { stream: 17 }, 20));
     assert_eq!(line("extension"), Ok(Decoded::Skip(32)));
+    let to = Destination::Address("192.0.2.7:53".parse().expect("an address"));
+    let named = Datagram { to: Some(to), payload: b"datagram".to_vec() };
+    assert_eq!(line("datagram-named-4"), frame(7, Frame::Datagram(named.clone()), 37));
+    assert_eq!(line("datagram"), frame(7, Frame::Datagram(Datagram { to: None, ..named }), 28));
+    assert_eq!(line("flows"), frame(0, Frame::Flows { most: 1024 }, 20));
+    assert_eq!(line("forget"), frame(7, Frame::Forget { code: 111 }, 24));
+    assert_eq!(line("datagram-cut"), Ok(Decoded::Incomplete(28)));
+    assert_eq!(line("datagram-too-long"), Err(WireError::Length(65_768)));
     assert_eq!(line("half-a-header"), Ok(Decoded::Incomplete(20)));
     assert_eq!(line("ack-cut-in-body"), Ok(Decoded::Incomplete(60)));
     assert_eq!(line("version-2"), Err(WireError::Version(2)));
     assert_eq!(line("data-too-long"), Err(WireError::Length((1 << 20) + 1)));
     assert_eq!(line("data-beyond-any-stream"), Err(WireError::Offset(u64::MAX)));
+}
+
+/// P-42: 65,507 bytes, and not one more, with a destination or without.
+#[test]
+fn the_longest_datagram_is_that_of_udp() {
+    for to in [None, Some(Destination::Name("x".repeat(255), 53))] {
+        let datagram = |length| Frame::Datagram(Datagram { to: to.clone(), payload: vec![7; length] });
+        let longest = encoded(&datagram(MAX_DATAGRAM), 1);
+        let read = longest.len();
+        let decoded = Decoded::Frame { connection: 1, frame: datagram(65_507), read };
+        assert_eq!(decode(&longest, MAX_PAYLOAD), Ok(decoded));
+        let longer = encoded(&datagram(MAX_DATAGRAM + 1), 1);
+        assert_eq!(decode(&longer, MAX_PAYLOAD), Err(WireError::Length(longer.len() as u32 - 20)));
+    }
 }
 
 #[test]
@@ -133,8 +156,13 @@ fn frame() -> impl Strategy<Value = Frame> {
                 Frame::Over,
                 Frame::Leave,
                 Frame::Refuse(Refusal::Busy),
+                Frame::Flows { most: streams },
+                Frame::Known,
+                Frame::Forget { code: streams },
             ])
         }),
+        (proptest::option::of(destination()), proptest::collection::vec(any::<u8>(), 0..2000))
+            .prop_map(|(to, payload)| Frame::Datagram(Datagram { to, payload })),
         destination().prop_map(Frame::Open),
     ]
 }
@@ -155,7 +183,7 @@ fn check(input: &[u8]) {
             // Nothing is understood that would be said in another way.
             assert_eq!(encoded(&frame, connection), input[..read]);
         }
-        Ok(Decoded::Incomplete(needed)) => assert!(needed > input.len() && needed <= HEADER + 8 + 16 * MAX_RANGES),
+        Ok(Decoded::Incomplete(needed)) => assert!(needed > input.len() && needed <= HEADER + MAX_DATAGRAM + 260),
         Ok(Decoded::Skip(bytes)) => assert!((HEADER..=HEADER + (1 << 24)).contains(&bytes)),
         Err(error) => assert!(!error.to_string().is_empty()),
     }

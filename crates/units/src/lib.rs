@@ -71,6 +71,10 @@ impl Time {
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
+    /// This duration so many times, or [`Time::MAX`].
+    pub const fn saturating_mul(self, factor: u64) -> Self {
+        Self(self.0.saturating_mul(factor))
+    }
     /// This duration times a factor, rounded to the nearest picosecond.
     pub fn mul_f64(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor).round() as u64)

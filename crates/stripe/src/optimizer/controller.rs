@@ -42,12 +42,17 @@ const SHORTEST_ROUND: Time = Time::from_ms(50);
 const IDLE_ROUND: Time = Time::from_ms(300);
 /// Epochs whose mean rate is compared, after one that is not counted.
 const MEASURED: u32 = 2;
+/// So many times the number while windows are the limit: the streams of a doubling take ten round trips to fill theirs, and so do those of this.
+const WIDER: u32 = 4;
 /// Epochs that are not counted because streams are in slow start, at most.
 const STARTING: u32 = 10;
-/// A model's number is tried if the present one could not carry this part of what has been delivered; with this much above what it takes, and no more than so many times the present one.
-const MODEL: (f64, f64, u32) = (0.85, 1.15, 10);
+/// A model's number is tried if the present one could not carry this part of what has been delivered. It is as many as carry this much more of that, if a queue has said that it is all, else twice as
+/// much; and no more than so many times the present one.
+const MODEL: (f64, [f64; 2], u32) = (0.85, [1.15, 2.0], 10);
 /// Epochs without a try, at first, and at most.
 const HOLD: [u32; 2] = [4, 32];
+/// What makes an epoch's rate more than that of the one before.
+const GAINING: f64 = 1.1;
 /// Below the first number, fewer have to carry this part of what more did.
 const DEAR: f64 = 0.95;
 /// A loss below this is none: one segment in 50,000.
@@ -78,7 +83,20 @@ enum Phase {
     /// Nothing, for so many epochs.
     Hold(u32),
     /// More or fewer than `from`, whose rate was `rate`.
-    Try { from: u32, rate: f64, startup: bool, modelled: bool },
+    Try { from: u32, rate: f64, step: Step },
+}
+
+/// How another number was come by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    /// By doubling, at the beginning.
+    Doubled,
+    /// At the beginning too, by more than that, since windows are the limit: each stream carries one in a round trip, however many there are.
+    Widened,
+    /// By a step from one that has proved itself.
+    Usual,
+    /// By a model of random losses.
+    Modelled,
 }
 
 /// What of an epoch is over.
@@ -97,8 +115,16 @@ struct Epoch {
 }
 
 impl Epoch {
+    /// In bits per second.
+    fn rate(&self) -> f64 {
+        self.bytes as f64 * 8.0 / self.time.as_secs_f64()
+    }
     fn most(&self, count: u32) -> bool {
         count * 2 > self.rounds
+    }
+    /// Windows are the limit, and no queue makes them so. Then rates do not vary.
+    fn is_widening(&self) -> bool {
+        self.most(self.windows) && !self.most(self.full)
     }
 }
 
@@ -228,8 +254,14 @@ impl Controller {
         let idle = epoch.most(epoch.idle);
         if idle || epoch.most(epoch.credit) {
             match self.phase {
-                // What waits for credit is judged when it need not. What has nothing to send may have come to its end.
+                // What waits for credit is judged when it need not.
                 Phase::Try { .. } if !idle => {}
+                // All that the application gives, and more than before.
+                Phase::Try { rate, .. } if epoch.rate() > rate => {
+                    self.reason = Reason::Idle;
+                    self.phase = Phase::Hold(self.hold);
+                }
+                // It may have come to its end.
                 Phase::Try { from, .. } => {
                     self.change(from, Reason::Idle);
                     (self.phase, self.modelled) = (Phase::Hold(self.hold), 0.0);
@@ -252,13 +284,16 @@ impl Controller {
             // What was under way with another number.
             return;
         }
-        self.rates.push(epoch.bytes as f64 * 8.0 / epoch.time.as_secs_f64());
+        self.rates.push(epoch.rate());
         self.losses.lost += epoch.losses.lost;
         self.losses.sent += epoch.losses.sent;
         if self.is_alarmed(epoch.losses) {
             self.change(self.target / 2, Reason::Emergency);
             self.go_steady();
-        } else if self.rates.len() as u32 >= MEASURED {
+        } else if self.is_gaining() && self.started < STARTING {
+            self.started += 1;
+            self.rates.remove(0);
+        } else if self.rates.len() as u32 >= MEASURED || (self.phase == Phase::Startup && epoch.is_widening()) {
             self.decide(epoch);
         }
     }
@@ -267,6 +302,7 @@ impl Controller {
         let Some(stream) = self.observed.stream(totals).filter(|_| self.policy != Policy::Polite) else { return };
         let (enough, above, times) = MODEL;
         let most = self.observed.most();
+        let above = above[usize::from(!self.observed.was_full())];
         let carried = f64::from(self.target) * stream;
         if carried >= enough * most || most < 1.25 * self.modelled {
             return;
@@ -274,14 +310,16 @@ impl Controller {
         let number =
             ((most * above / stream).ceil() as u32).min(self.target.saturating_mul(times)).min(self.limits.most);
         let (from, rate) = match self.phase {
-            Phase::Try { from, rate, modelled: true, .. } if number > self.target => (from, rate),
+            Phase::Try { from, rate, step: Step::Modelled } if number > self.target => (from, rate),
+            // What a slow start has brought is no rate to compare with.
+            Phase::Try { from, step: Step::Doubled | Step::Widened, .. } => (from, f64::from(from) * stream),
             Phase::Try { .. } => return,
             _ => (self.target, carried),
         };
         if number > self.target {
             self.modelled = most;
             self.change(number, Reason::Modelled);
-            self.phase = Phase::Try { from, rate, startup: false, modelled: true };
+            self.phase = Phase::Try { from, rate, step: Step::Modelled };
         }
     }
 
@@ -289,8 +327,8 @@ impl Controller {
         match self.phase {
             Phase::Startup => {
                 self.learn_usual();
-                let double = self.target.saturating_mul(2);
-                self.try_number(double, epoch, true);
+                let (step, times) = if epoch.is_widening() { (Step::Widened, WIDER) } else { (Step::Doubled, 2) };
+                self.try_number(self.target.saturating_mul(times), epoch, step);
             }
             Phase::Hold(left) => {
                 // The rate to compare with is that of the last few epochs.
@@ -321,13 +359,13 @@ impl Controller {
                     1 => more(1.1),
                     _ => (f64::from(self.target) * 0.8).floor() as u32,
                 };
-                self.try_number(number, epoch, false);
+                self.try_number(number, epoch, Step::Usual);
             }
-            Phase::Try { from, rate, startup, modelled } => self.judge(from, rate, [startup, modelled], epoch),
+            Phase::Try { from, rate, step } => self.judge(from, rate, step, epoch),
         }
     }
     /// Begins a try, or holds where there is nothing to try.
-    fn try_number(&mut self, number: u32, epoch: &Epoch, startup: bool) {
+    fn try_number(&mut self, number: u32, epoch: &Epoch, step: Step) {
         let number = number.clamp(1, self.limits.most);
         let (from, rate) = (self.target, self.mean());
         let more = number > from;
@@ -337,7 +375,11 @@ impl Controller {
             Policy::Polite if !epoch.most(epoch.windows) => Some(Reason::Enough),
             _ => None,
         };
-        if number == from || (more && vain.is_some()) {
+        // Without a queue nobody else is in need of what fewer would leave.
+        let too_few = |stream: f64| f64::from(number) * stream < self.observed.most();
+        let stream = self.last.as_ref().and_then(|(_, totals)| self.observed.stream(totals));
+        let kept = !more && self.policy == Policy::Fill && (epoch.is_widening() || stream.is_some_and(too_few));
+        if number == from || kept || (more && vain.is_some()) {
             self.refused = if more || self.refused < 2 { 2 } else { 0 };
             if let Some(vain) = vain.filter(|_| more) {
                 self.reason = vain;
@@ -345,9 +387,9 @@ impl Controller {
             return self.go_steady();
         }
         self.change(number, if more { Reason::TryMore } else { Reason::TryFewer });
-        self.phase = Phase::Try { from, rate, startup, modelled: false };
+        self.phase = Phase::Try { from, rate, step };
     }
-    fn judge(&mut self, from: u32, rate: f64, [startup, modelled]: [bool; 2], epoch: &Epoch) {
+    fn judge(&mut self, from: u32, rate: f64, step: Step, epoch: &Epoch) {
         let window_limited = epoch.most(epoch.windows);
         let now = self.mean();
         let proportional = f64::from(self.target) / f64::from(from) - 1.0;
@@ -355,7 +397,7 @@ impl Controller {
         // To stay with fewer has to be a little easier than it was to come: the difference keeps noise from going round.
         let (grow, shrink) = match self.policy {
             // What a model says is no more than what was delivered already, and without a queue.
-            Policy::Fill if modelled => (0.5, 0.7),
+            Policy::Fill if step == Step::Modelled => (0.5, 0.7),
             Policy::Polite | Policy::Fill => (0.8, 0.7),
             Policy::Greedy => (0.1, 0.05),
         };
@@ -378,17 +420,24 @@ impl Controller {
         if elasticity >= grow && !lossy {
             self.reason = Reason::Gained;
             (self.refused, self.hold) = (0, HOLD[0]);
+            let startup = matches!(step, Step::Doubled | Step::Widened);
             self.phase = if startup { Phase::Startup } else { Phase::Hold(0) };
             return;
         }
         self.refused += 1;
-        // A model that was wrong about the path was right about the streams: as many as it says for what was carried.
-        let number = if modelled { (f64::from(from) * now / rate) as u32 } else { from };
+        // What was wrong about the path was right about the streams: as many as it takes for what was carried.
+        let known = matches!(step, Step::Modelled | Step::Widened);
+        let number = if known { (f64::from(from) * now / rate) as u32 } else { from };
         let back = number.clamp(from, self.target - 1);
         self.change(back, if lossy { Reason::Lossy } else { Reason::TooLittle });
         self.go_steady();
     }
 
+    /// More streams are being tried, and carry more from epoch to epoch: what they can is not known yet.
+    fn is_gaining(&self) -> bool {
+        let more = matches!(self.phase, Phase::Try { from, .. } if self.target > from);
+        more && matches!(self.rates.as_slice(), [.., before, now] if *now > GAINING * before)
+    }
     /// Losses four times as frequent as usual in two epochs running.
     fn is_alarmed(&mut self, losses: Losses) -> bool {
         if self.policy == Policy::Greedy || self.target == 1 {

@@ -6,9 +6,11 @@ use units::{Bytes, Time};
 /// By which law a stream's congestion control shares a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Law {
-    /// One without a model here, such as BBR, which random losses do not slow down.
+    /// One without a model here.
     #[default]
     Unknown,
+    /// BBR's, which random losses do not slow down.
+    Bbr,
     /// Reno's.
     Reno,
     /// CUBIC's.
@@ -61,6 +63,8 @@ pub(super) struct Observed {
     /// Rates of the last round trips, in bits per second, and the highest mean of them: of this period and the one before. Acknowledgements that come all at once are no rate.
     last: [f64; ROUNDS],
     most: [f64; 2],
+    /// Whether a queue stood meanwhile.
+    full: [bool; 2],
     rounds: u32,
     /// Scattered losses, and the segments among which they were.
     losses: f64,
@@ -78,9 +82,10 @@ impl Observed {
         self.most[0] = self.most[0].max(rate);
         self.rounds += 1;
         if self.rounds == MOST_OF {
-            (self.most, self.rounds) = ([0.0, self.most[0]], 0);
+            (self.most, self.full, self.rounds) = ([0.0, self.most[0]], [false, self.full[0]], 0);
         }
         let queued = now.rtt_min > Time::ZERO && now.rtt > now.rtt_min + now.rtt_min / 10 + QUEUE;
+        self.full[0] |= queued;
         // A queue may have lost them, and what it lost is sent again a round trip later.
         if !std::mem::replace(&mut self.queued, queued) && !queued {
             self.segments += now.scattered.0.saturating_sub(before.scattered.0) as f64;
@@ -94,6 +99,10 @@ impl Observed {
     pub fn most(&self) -> f64 {
         self.most[0].max(self.most[1])
     }
+    /// Whether that was all that the path carries: a queue stood.
+    pub fn was_full(&self) -> bool {
+        self.full[0] || self.full[1]
+    }
     /// The share of segments that are lost without anybody's doing, if there were enough to say.
     pub fn loss(&self) -> Option<f64> {
         (self.losses >= ENOUGH_LOSSES).then(|| self.losses / self.segments)
@@ -105,7 +114,7 @@ impl Observed {
         let path = Path { mss: totals.mss, rtt, loss, rto: rtt, window: Bytes::new(u64::MAX), per_ack: 1.0 };
         match totals.law {
             _ if totals.mss == Bytes::ZERO || rtt == Time::ZERO => None,
-            Law::Unknown => None,
+            Law::Unknown | Law::Bbr => None,
             Law::Reno => Some(path.mathis()),
             Law::Cubic => Some(path.cubic()),
         }

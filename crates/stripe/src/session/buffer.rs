@@ -14,11 +14,10 @@ pub(super) struct Blocks(Vec<Vec<u8>>);
 
 impl Blocks {
     fn take(&mut self) -> Vec<u8> {
-        self.0.pop().unwrap_or_else(|| Vec::with_capacity(BLOCK))
+        self.0.pop().unwrap_or_else(|| vec![0; BLOCK])
     }
-    fn keep(&mut self, mut block: Vec<u8>) {
-        if self.0.len() < SPARE && block.capacity() > 0 {
-            block.clear();
+    fn keep(&mut self, block: Vec<u8>) {
+        if self.0.len() < SPARE && !block.is_empty() {
             self.0.push(block);
         }
     }
@@ -32,7 +31,7 @@ pub(super) struct Buffer {
     end: u64,
     /// The position of the first block's first byte.
     base: u64,
-    /// All of the same length, each filled from its front as far as it has been written; one in a hole has no memory.
+    /// All of the same length, but that one in a hole has no memory.
     blocks: VecDeque<Vec<u8>>,
 }
 
@@ -45,9 +44,22 @@ impl Buffer {
     pub fn start(&self) -> u64 {
         self.start
     }
-    /// Appends what the application has written.
-    pub fn append(&mut self, blocks: &mut Blocks, bytes: &[u8]) {
-        self.put(blocks, self.end, bytes);
+    /// Memory behind the last byte, for so many; [`extend`](Self::extend) says how many have been put there.
+    pub fn spare(&mut self, blocks: &mut Blocks, bytes: u64) -> impl Iterator<Item = &mut [u8]> {
+        let (from, to) = ((self.end - self.base) as usize, (self.end + bytes - self.base) as usize);
+        self.blocks.resize_with(self.blocks.len().max(to.div_ceil(BLOCK)), Vec::new);
+        let pieces =
+            self.blocks.iter_mut().enumerate().skip(from / BLOCK).take_while(move |(index, _)| index * BLOCK < to);
+        pieces.map(move |(index, block)| {
+            let first = index * BLOCK;
+            &mut memory(blocks, block)[from.saturating_sub(first)..(to - first).min(BLOCK)]
+        })
+    }
+    /// So many bytes have been put where there was memory for them; what is left of it goes back.
+    pub fn extend(&mut self, blocks: &mut Blocks, bytes: u64) {
+        self.end += bytes;
+        let used = ((self.end - self.base) as usize).div_ceil(BLOCK);
+        self.blocks.drain(used.min(self.blocks.len())..).for_each(|block| blocks.keep(block));
     }
     /// Puts bytes where they belong; what lies before them and has not come is a hole. Nothing is put below the start.
     pub fn put(&mut self, blocks: &mut Blocks, position: u64, mut bytes: &[u8]) {
@@ -61,18 +73,9 @@ impl Buffer {
             if index >= self.blocks.len() {
                 self.blocks.resize_with(index + 1, Vec::new);
             }
-            let block = &mut self.blocks[index];
-            if block.capacity() == 0 {
-                *block = blocks.take();
-            }
             let count = bytes.len().min(BLOCK - within);
             let (here, rest) = bytes.split_at(count);
-            if block.len() < within {
-                block.resize(within, 0);
-            }
-            let over = count.min(block.len() - within);
-            block[within..within + over].copy_from_slice(&here[..over]);
-            block.extend_from_slice(&here[over..]);
+            memory(blocks, &mut self.blocks[index])[within..within + count].copy_from_slice(here);
             (at, bytes) = (at + count, rest);
         }
     }
@@ -103,6 +106,14 @@ impl Buffer {
             &block[from.saturating_sub(first)..(to - first).min(BLOCK)]
         })
     }
+}
+
+/// A block's memory, which it gets if it has none.
+fn memory<'a>(blocks: &mut Blocks, block: &'a mut Vec<u8>) -> &'a mut Vec<u8> {
+    if block.is_empty() {
+        *block = blocks.take();
+    }
+    block
 }
 
 #[cfg(test)]
@@ -144,15 +155,24 @@ mod tests {
         }
         /// What is appended is there, whatever has been let go of.
         #[test]
-        fn what_is_appended_is_there(pieces in prop::collection::vec((0_u64..70_000, 0_u64..100_000), 1..20)) {
+        fn what_is_appended_is_there(pieces in prop::collection::vec((0_u64..70_000, 0_u64..70_000, 0_u64..100_000), 1..20)) {
             let (mut buffer, mut blocks, mut all) = (Buffer::default(), Blocks::default(), Vec::new());
-            for (len, released) in pieces {
+            for (len, unused, released) in pieces {
                 let piece: Vec<u8> = (0..len).map(|at| (at * 7 + all.len() as u64) as u8).collect();
-                buffer.append(&mut blocks, &piece);
+                let mut rest = piece.as_slice();
+                for memory in buffer.spare(&mut blocks, len + unused) {
+                    let count = memory.len().min(rest.len());
+                    memory[..count].copy_from_slice(&rest[..count]);
+                    rest = &rest[count..];
+                }
+                prop_assert!(rest.is_empty());
+                buffer.extend(&mut blocks, len);
                 all.extend(piece);
                 let span = Span::new(buffer.start(), buffer.start() + buffer.len());
                 prop_assert_eq!(bytes(&buffer, span), &all[span.start as usize..]);
                 prop_assert_eq!(span.end, all.len() as u64);
+                let held: usize = buffer.blocks.iter().map(Vec::capacity).sum();
+                prop_assert!(held as u64 <= buffer.len() + 2 * BLOCK as u64);
                 buffer.release(&mut blocks, span.start + released.min(span.len()));
             }
         }

@@ -7,10 +7,6 @@ use crate::sender::Notified;
 use crate::wire::Destination;
 use units::Time;
 
-/// What a connection holds beyond what is under way: enough that no stream waits for the program to have its turn. With twice what a round trip brings, which is all that the peer lets it have
-/// under way, and [`Window`](crate::window::Window)'s slack this is 2 x rate x round-trip time + 1 MiB.
-const SLACK: u64 = 768 << 10;
-
 /// No further connection can be opened in this session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exhausted;
@@ -71,24 +67,38 @@ impl Session {
         if end.core.given_up().is_some() {
             return 0;
         }
-        let under_way = end.core.taken() - end.core.acknowledged();
-        let own = (under_way + SLACK).min(self.settings.connection.max_credit.get()).saturating_sub(end.tx.len());
+        let own = end.room(self.settings.connection.max_credit.get());
         let all = self.credit.room();
         if own > 0 && all == 0 {
             self.starved.insert(connection);
         }
         own.min(all)
     }
-    /// A program has written.
-    pub fn write(&mut self, connection: u32, bytes: &[u8]) {
-        let count = bytes.len() as u64;
+    /// Memory for what a program is about to write, at most so many bytes, in pieces; [`wrote`](Self::wrote) is to say how many it has. None where nobody wants them.
+    pub fn writable(&mut self, connection: u32, most: u64) -> impl Iterator<Item = &mut [u8]> {
+        let end = self.ends.get_mut(&connection).filter(|end| end.core.given_up().is_none());
+        end.map(|end| end.tx.spare(&mut self.blocks, most)).into_iter().flatten()
+    }
+    /// A program has put so many bytes where they were [`writable`](Self::writable).
+    pub fn wrote(&mut self, connection: u32, bytes: u64) {
         self.dirty.insert(connection);
         let Some(end) = self.ends.get_mut(&connection) else { return };
         if end.core.given_up().is_none() {
-            end.core.write(count);
-            end.tx.append(&mut self.blocks, bytes);
-            self.credit.hold(count);
+            end.core.write(bytes);
+            end.tx.extend(&mut self.blocks, bytes);
+            end.core.expect_more(end.room(self.settings.connection.max_credit.get()) == 0);
+            self.credit.hold(bytes);
         }
+    }
+    /// A program has written.
+    pub fn write(&mut self, connection: u32, bytes: &[u8]) {
+        let mut rest = bytes;
+        for memory in self.writable(connection, bytes.len() as u64) {
+            let (here, behind) = rest.split_at(memory.len());
+            memory.copy_from_slice(here);
+            rest = behind;
+        }
+        self.wrote(connection, bytes.len() as u64);
     }
     /// A program writes no more.
     pub fn finish(&mut self, connection: u32) {

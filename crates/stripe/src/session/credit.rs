@@ -1,6 +1,6 @@
 //! What all connections of a session may have under way together, and what a gateway holds in all.
 
-use crate::window::Window;
+use crate::window::{Progress, Window};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use units::Time;
@@ -101,13 +101,16 @@ impl Credit {
     /// The peer has sent bytes for the first time; returns whether it was allowed to.
     pub fn receive(&mut self, bytes: u64) -> bool {
         self.received = self.received.saturating_add(bytes);
+        self.window.hold(self.received.saturating_sub(self.returned));
         self.received <= self.granted
     }
     /// Bytes of the peer's are taken, or nobody wants them. The window follows what arrives, as a connection's does, while the pool has memory; `drained` says that a connection has
     /// taken all that it had.
     pub fn give_back(&mut self, now: Time, bytes: u64, drained: bool, rtt: Time) {
         self.returned = self.returned.saturating_add(bytes);
-        let more = self.window.wants(now, self.received, drained, rtt);
+        // It counts the ends of what has come.
+        let progress = Progress { arrived: self.received, end: self.received };
+        let more = self.window.wants(now, progress, drained, rtt);
         if more > 0 && self.pool.take(more) {
             self.window.grow(more);
         }

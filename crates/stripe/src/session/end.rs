@@ -7,6 +7,11 @@ use crate::sender::Notified;
 use crate::wire::{Data, Destination, Frame};
 use units::Time;
 
+/// What a connection holds beyond what is under way: enough that no stream waits for the program to have its turn. With what a round trip brings, twice or, where segments are lost, up to four times,
+/// which is all that the peer lets it have under way, and [`Window`](crate::window::Window)'s slack this is 2 to 4 x rate x round-trip time + 640 KiB. The rest of a MiB is for the little that streams of a
+/// path without losses bring out of order.
+const SLACK: u64 = 384 << 10;
+
 /// How a connection was or is being opened.
 #[derive(Clone, Debug)]
 pub(super) enum Opening {
@@ -67,7 +72,8 @@ impl End {
         }
     }
 
-    /// Payload has arrived. Returns how many bytes of it count against the session's allowance.
+    /// Payload has arrived. What is next, with nothing held before it, is offered to `deliver`, which says how much of it the program has taken. Returns how many bytes count against the session's
+    /// allowance, and how many the program has: these are to be consumed.
     pub fn on_data(
         &mut self,
         now: Time,
@@ -75,14 +81,25 @@ impl End {
         payload: &[u8],
         blocks: &mut Blocks,
         out: &mut Output,
-    ) -> Result<u64, Violation> {
+        deliver: impl FnOnce(&[u8]) -> u64,
+    ) -> Result<(u64, u64), Violation> {
         self.core.on_frame(now, &Frame::Data(*data), out)?;
+        let (mut deliver, mut delivered) = (Some(deliver), 0);
         for piece in out.pieces.drain(..) {
-            let skip = piece.skip as usize;
-            self.rx.put(blocks, piece.offset, &payload[skip..skip + piece.len as usize]);
+            let (skip, len) = (piece.skip as usize, piece.len as usize);
+            let mut bytes = &payload[skip..skip + len];
+            if self.rx.len() == 0
+                && piece.offset == self.core.readable().start
+                && let Some(deliver) = deliver.take()
+            {
+                delivered = deliver(bytes);
+                bytes = &bytes[delivered as usize..];
+                self.rx.release(blocks, piece.offset + delivered);
+            }
+            self.rx.put(blocks, piece.offset + len as u64 - bytes.len() as u64, bytes);
         }
         self.note(blocks, out);
-        Ok(self.reach(data.offset + u64::from(data.len)))
+        Ok((self.reach(data.offset + u64::from(data.len)), delivered))
     }
     /// Another frame of the connection's machine has arrived. Returns what it counts, and how many bytes of ours are acknowledged by it.
     pub fn on_frame(
@@ -141,6 +158,11 @@ impl End {
     /// All that is left to give back when it goes.
     pub fn give_back_rest(&self) -> u64 {
         self.highest - self.returned
+    }
+    /// How much may be written: no more than `most` is held.
+    pub fn room(&self, most: u64) -> u64 {
+        let under_way = self.core.taken() - self.core.acknowledged();
+        (under_way + SLACK).min(most).saturating_sub(self.tx.len())
     }
     /// Whether streams would be of use to it: there is something to send that neither the peer's credit nor a lack of data holds back.
     pub fn is_hungry(&self) -> bool {

@@ -25,6 +25,8 @@ pub struct Gauge {
     pub rtt_min: Time,
     /// It is in slow start.
     pub starting: bool,
+    /// Its congestion control would have sent more: its buffer is the limit, or whoever fills that.
+    pub starved: bool,
     /// How its congestion control shares.
     pub law: Law,
     /// What has been counted.
@@ -46,16 +48,25 @@ pub(super) struct Lane {
     pub gauge: Gauge,
     /// As the tuner saw it last.
     pub seen: Seen,
+    /// It is asked to take datagrams.
+    pub invited: bool,
+    /// By so many bytes datagrams are ahead of connections' payload, while both want the stream.
+    pub lead: i64,
+    /// It is to be replaced: closed when another takes its place.
+    pub replaced: bool,
     /// It is to be closed when nothing needs it any more.
     pub draining: bool,
-    /// Our half is to be closed, or is.
+    /// Our half is to be closed, or is; and is.
     pub shut: bool,
+    pub closed: bool,
     /// The peer has closed its half.
     pub peer_shut: bool,
     /// When something was last heard on it.
     pub heard_at: Time,
     /// When it was asked whether anyone is there, and has not answered.
     pub asked_at: Option<Time>,
+    /// It was asked because its path fell silent, and nothing but the answer has been heard since.
+    pub questioned: bool,
 }
 
 impl Lane {
@@ -69,12 +80,21 @@ impl Lane {
             acknowledged: 0,
             gauge,
             seen: Seen::default(),
+            invited: false,
+            lead: 0,
+            replaced: false,
             draining: false,
             shut: false,
+            closed: false,
             peer_shut: false,
             heard_at: now,
             asked_at: None,
+            questioned: false,
         }
+    }
+    /// Whether it counts as one of those that there are to be: neither is it being closed, nor is another to take its place.
+    pub fn counts(&self) -> bool {
+        !self.draining && !self.replaced
     }
     /// Payload waits behind all control (P-22).
     pub fn push(&mut self, connection: u32, frame: Frame) {
@@ -100,6 +120,10 @@ impl Lane {
     }
     pub fn is_empty(&self) -> bool {
         self.control.is_empty() && self.data.is_empty()
+    }
+    /// Whether payload of connections waits.
+    pub fn has_data(&self) -> bool {
+        !self.data.is_empty()
     }
     /// All that was handed to the stream, given to the carrier or not.
     pub fn handed(&self) -> u64 {

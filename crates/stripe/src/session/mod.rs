@@ -7,31 +7,38 @@
 mod buffer;
 mod connections;
 mod credit;
+mod datagrams;
 mod end;
-mod flow;
+mod flows;
 mod lane;
+mod members;
+mod spread;
 mod timers;
+mod transmit;
 mod tuning;
 
 pub use connections::{Exhausted, State};
 pub use credit::{FIRST_ALLOWANCE, Pool};
+pub use datagrams::{Arrived, Carriage, Tally};
 pub use lane::Gauge;
+pub use transmit::Sink;
 pub use tuning::Census;
 
 use crate::config::Config;
 use crate::connection::{Output, Violation};
 use crate::optimizer::Tuner;
 use crate::ranges::{RangeSet, Span};
-use crate::streams::{Measured, StreamId, Streams};
+use crate::streams::{StreamId, Streams};
 use crate::wire::{Destination, Frame, Hello, Item};
 use buffer::Blocks;
 use credit::Credit;
+use datagrams::Datagrams;
 use end::{End, Opening};
 use lane::Lane;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tuning::Tuning;
-use units::{BitRate, Bytes, Time};
+use units::{Bytes, Time};
 
 /// Codes of RESET and STOP are error numbers as Linux has them (P-14).
 pub mod code {
@@ -39,6 +46,10 @@ pub mod code {
     pub const RESET: u32 = 104;
     /// Too many connections.
     pub const NO_ROOM: u32 = 105;
+    /// Whether a flow has ended with this because of its destination: that could not be reached, or was not allowed.
+    pub fn is_refusal(code: u32) -> bool {
+        !matches!(code, 0 | RESET | NO_ROOM)
+    }
 }
 
 /// Holes of all connections together: each costs memory that no credit counts (P-21).
@@ -72,6 +83,8 @@ pub struct Settings {
     pub keep_alive: Time,
     /// Streams kept open while there is nothing to do.
     pub warm: u32,
+    /// Whether datagrams are carried, and how.
+    pub datagrams: Option<Carriage>,
 }
 
 /// What the owner has to look at.
@@ -83,6 +96,10 @@ pub struct Effects {
     pub streams: BTreeSet<StreamId>,
     /// Connections that the peer wants; each to be accepted or refused.
     pub openings: Vec<(u32, Destination)>,
+    /// Flows of datagrams in which something has come, or that are over.
+    pub flows: BTreeSet<u32>,
+    /// Flows that the peer has opened; each to be served, or closed.
+    pub flow_openings: Vec<(u32, Destination)>,
     /// How many streams there are to be may have changed, or how many there are.
     pub number: bool,
 }
@@ -120,6 +137,7 @@ pub struct Session {
     tell_credit: bool,
     tell_wish: bool,
     tell_leave: bool,
+    tell_carriage: bool,
     leaving: bool,
     peer_leaves: bool,
     /// What the peer would like: it may have much to send.
@@ -133,7 +151,10 @@ pub struct Session {
     over: bool,
     effects: Effects,
     out: Output,
+    /// The frame that a carrier is taking.
+    encoded: Vec<u8>,
     blocks: Blocks,
+    datagrams: Datagrams,
 }
 
 impl Session {
@@ -160,6 +181,7 @@ impl Session {
             tell_credit: false,
             tell_wish: false,
             tell_leave: false,
+            tell_carriage: false,
             leaving: false,
             peer_leaves: false,
             peer_wish: 0,
@@ -170,133 +192,61 @@ impl Session {
             over: false,
             effects: Effects::default(),
             out: Output::default(),
+            encoded: Vec::new(),
             blocks: Blocks::default(),
+            datagrams: Datagrams::new(settings.datagrams, role == Role::Far),
             settings,
         })
-    }
-
-    // === Streams come and go ===
-
-    /// A stream is ready: both HELLOs have been read.
-    pub fn add_stream(&mut self, now: Time, id: StreamId, path: u32, gauge: Gauge) {
-        let lane = Lane::new(now, gauge);
-        let measured = self.measured(&lane);
-        self.lanes.insert(id, lane);
-        self.streams.add(now, id, path, measured);
-        self.rest();
-        self.alone_since = None;
-        (self.tell_credit, self.tell_wish) = (true, true);
-        self.tell_leave |= self.leaving;
-        // Whatever waited for a stream has one now.
-        self.dirty.extend(self.ends.keys());
-        self.effects.number = true;
-    }
-    /// What a stream's carrier knows now.
-    pub fn measure(&mut self, now: Time, id: StreamId, gauge: Gauge) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.measure(gauge);
-            self.refresh(now, id);
-        }
-    }
-    /// A stream has broken. What only it carried goes on others, and the peer is told (P-25).
-    pub fn lose_stream(&mut self, now: Time, id: StreamId) {
-        if self.remove(now, id) {
-            self.gone.push(id);
-        }
-    }
-    /// A stream is to be closed when nothing needs it any more: its carrier sees [`wants_shut`](Self::wants_shut).
-    pub fn drain_stream(&mut self, now: Time, id: StreamId) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.draining = true;
-            self.streams.drain(id);
-            self.rest();
-            self.check_soon(now);
-        }
-    }
-    /// The peer has closed its half of a stream, properly: it needs it no more (P-26).
-    pub fn on_stream_end(&mut self, now: Time, id: StreamId) {
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
-        lane.peer_shut = true;
-        if lane.shut {
-            self.remove(now, id);
-            self.effects.streams.insert(id);
-        } else {
-            self.drain_stream(now, id);
-        }
-    }
-    /// Whether a stream's carrier is to close its half now. It has then nothing to send, and nothing that is not acknowledged.
-    pub fn wants_shut(&self, id: StreamId) -> bool {
-        self.lanes.get(&id).is_some_and(|lane| lane.shut)
-    }
-    /// A stream's carrier has closed its half. With the peer's closed too, the stream is gone.
-    pub fn on_shut(&mut self, now: Time, id: StreamId) {
-        if self.lanes.get(&id).is_some_and(|lane| lane.peer_shut) {
-            self.remove(now, id);
-            self.effects.streams.insert(id);
-        }
-    }
-    /// Whether a stream is part of the session; its carrier closes it if not.
-    pub fn has_stream(&self, id: StreamId) -> bool {
-        !self.over && self.lanes.contains_key(&id)
-    }
-    fn remove(&mut self, now: Time, id: StreamId) -> bool {
-        let Some(lane) = self.lanes.remove(&id) else { return false };
-        self.tuning.bury(&lane.gauge);
-        self.streams.remove(id);
-        self.rest();
-        self.forsake(now, id);
-        (self.tell_credit, self.tell_wish) = (true, true);
-        self.tell_leave |= self.leaving;
-        if self.lanes.is_empty() {
-            self.alone_since = Some(now);
-        }
-        self.effects.number = true;
-        true
-    }
-    /// Of more streams than are to be used, the latest are not: they are open because the peer wants them, or to be there when one is missing.
-    fn rest(&mut self) {
-        self.streams.rest_beyond(self.tuning.tuner.target());
-    }
-    /// No connection relies on a stream any more.
-    fn forsake(&mut self, now: Time, id: StreamId) {
-        for (number, end) in &mut self.ends {
-            end.core.on_stream_lost(now, id);
-            if let Opening::Asked(_, told) | Opening::Answered(told) = &mut end.opening {
-                told.lost(id);
-            }
-            self.dirty.insert(*number);
-        }
-    }
-    fn measured(&self, lane: &Lane) -> Measured {
-        let gauge = &lane.gauge;
-        let segment = self.settings.connection.segmentation.longest(gauge.rate);
-        Measured {
-            rtt: gauge.rtt,
-            rto: gauge.rto,
-            rate: gauge.rate.max(BitRate::from_bps(1)),
-            handed: lane.handed(),
-            acknowledged: lane.acknowledged,
-            room: lane.room(segment),
-        }
-    }
-    /// Brings what the connections see of a stream up to date.
-    fn refresh(&mut self, now: Time, id: StreamId) {
-        if let Some(lane) = self.lanes.get(&id) {
-            let measured = self.measured(lane);
-            self.streams.update(now, id, measured);
-        }
     }
 
     // === What streams bring ===
 
     /// Something has arrived on a stream. After a violation the session is to be given up.
     pub fn on_item(&mut self, now: Time, stream: StreamId, item: &Item<'_>) -> Result<(), Violation> {
+        self.on_item_for(now, stream, item, |_, _| 0)
+    }
+    /// The same. Payload that is next in its connection's byte stream is offered to `deliver`, which says how many bytes the program has taken at once: only the others are held.
+    pub fn on_item_for(
+        &mut self,
+        now: Time,
+        stream: StreamId,
+        item: &Item<'_>,
+        deliver: impl FnOnce(u32, &[u8]) -> u64,
+    ) -> Result<(), Violation> {
         if let Some(lane) = self.lanes.get_mut(&stream) {
             (lane.heard_at, lane.asked_at) = (now, None);
+            lane.questioned &= matches!(item, Item::Frame { frame: Frame::Pong { .. }, .. });
+        }
+        if self.streams.take_several_paths() {
+            self.check_at = self.check_at.min(now.saturating_add(timers::SILENCE));
+        }
+        if let Item::Frame { connection, frame } = item
+            && frame.is_of_flow()
+        {
+            return self.on_flow_frame(now, *connection, frame);
         }
         let mut out = std::mem::take(&mut self.out);
         let mut blocks = std::mem::take(&mut self.blocks);
-        let result = self.on_item_with(now, stream, item, &mut blocks, &mut out);
+        let mut delivered = 0;
+        let result = match item {
+            Item::Payload { connection, data, payload } => match self.end(*connection, true) {
+                Ok(Some(end)) => {
+                    let deliver = |bytes: &[u8]| deliver(*connection, bytes);
+                    end.on_data(now, data, payload, &mut blocks, &mut out, deliver).map(|(counted, taken)| {
+                        delivered = taken;
+                        (counted, 0)
+                    })
+                }
+                Ok(None) => Ok((0, 0)),
+                Err(violation) => Err(violation),
+            },
+            Item::Frame { frame, .. } if frame.is_of_session() => {
+                self.on_session_frame(now, stream, frame).map(|()| (0, 0))
+            }
+            Item::Frame { connection, frame } => {
+                self.on_connection_frame(now, *connection, frame, &mut blocks, &mut out)
+            }
+        };
         out.clear();
         (self.out, self.blocks) = (out, blocks);
         let (counted, let_go) = result?;
@@ -304,9 +254,15 @@ impl Session {
         if !self.credit.receive(counted) {
             return Err(Violation::Credit { end: counted, limit: self.credit.granted() });
         }
-        if let Item::Payload { connection, .. } = item
+        let mut changed = true;
+        if let Item::Payload { connection, payload, .. } = item
             && let Some(end) = self.ends.get_mut(connection)
         {
+            if delivered > 0 {
+                end.core.consume(now, delivered, &self.streams);
+                // The program has all of it: there is nothing that it would have to look at.
+                changed = delivered < payload.len() as u64 || end.finished;
+            }
             let new = end.core.holes();
             self.holes = self.holes + new - std::mem::replace(&mut end.holes, new);
             if self.holes > MAX_HOLES {
@@ -317,29 +273,11 @@ impl Session {
             && self.ends.contains_key(connection)
         {
             self.settle(now, *connection);
-            self.effects.connections.insert(*connection);
+            if changed {
+                self.effects.connections.insert(*connection);
+            }
         }
         Ok(())
-    }
-    /// Returns how many bytes count against the session's allowance, and how many of ours the peer has.
-    fn on_item_with(
-        &mut self,
-        now: Time,
-        stream: StreamId,
-        item: &Item<'_>,
-        blocks: &mut Blocks,
-        out: &mut Output,
-    ) -> Result<(u64, u64), Violation> {
-        match item {
-            Item::Payload { connection, data, payload } => match self.end(*connection, true)? {
-                Some(end) => end.on_data(now, data, payload, blocks, out).map(|counted| (counted, 0)),
-                None => Ok((0, 0)),
-            },
-            Item::Frame { frame, .. } if frame.is_of_session() => {
-                self.on_session_frame(now, stream, frame).map(|()| (0, 0))
-            }
-            Item::Frame { connection, frame } => self.on_connection_frame(now, *connection, frame, blocks, out),
-        }
     }
     fn on_session_frame(&mut self, now: Time, stream: StreamId, frame: &Frame) -> Result<(), Violation> {
         match frame {
@@ -356,11 +294,13 @@ impl Session {
             }
             Frame::Ping { token } => self.send(stream, 0, Frame::Pong { token: *token }),
             Frame::Pong { .. } => {}
+            Frame::Flows { most } => self.datagrams.peer_flows = Some(*most),
             Frame::Leave => (self.peer_leaves, self.effects.number) = (true, true),
             _ => return Err(Violation::Misplaced),
         }
         Ok(())
     }
+    /// Returns how many bytes count against the session's allowance, and how many of ours the peer has.
     fn on_connection_frame(
         &mut self,
         now: Time,
@@ -435,7 +375,7 @@ impl Session {
     fn settle(&mut self, now: Time, connection: u32) {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let (returned, drained) = (end.give_back(), end.core.readable().is_empty());
-        self.credit.give_back(now, returned, drained, self.streams.rtt());
+        self.credit.give_back(now, returned, drained, self.streams.window_rtt());
     }
 
     // === What it can be asked ===
@@ -443,27 +383,6 @@ impl Session {
     /// What the owner has to look at since the last call.
     pub fn effects(&mut self) -> Effects {
         std::mem::take(&mut self.effects)
-    }
-    /// How many streams there are to be: what this end would like, or the other (P-27).
-    pub fn number(&self) -> u32 {
-        let here = self.tuning.tuner.open().max(self.settings.warm);
-        here.max(self.peer_wish).min(self.settings.max_streams).max(1)
-    }
-    /// How many the peer would like (P-27).
-    pub fn peer_wish(&self) -> u32 {
-        self.peer_wish
-    }
-    /// How many of them are used for what is sent from here.
-    pub fn used_count(&self) -> u32 {
-        self.streams.iter().filter(|stream| stream.is_used()).count() as u32
-    }
-    /// Streams that are not being closed.
-    pub fn stream_count(&self) -> u32 {
-        self.lanes.values().filter(|lane| !lane.draining).count() as u32
-    }
-    /// The streams, and what is known of each.
-    pub fn streams(&self) -> &Streams {
-        &self.streams
     }
     /// What a stream's carrier said last.
     pub fn gauge(&self, id: StreamId) -> Option<&Gauge> {
@@ -481,7 +400,7 @@ impl Session {
     pub fn connection_count(&self) -> usize {
         self.ends.len()
     }
-    /// Bytes held: the programs' here, and the peer's.
+    /// Bytes held: the programs' here, with datagrams of both directions; and the peer's.
     pub fn memory(&self) -> (Bytes, Bytes) {
         (Bytes::new(self.credit.held()), Bytes::new(self.ends.values().map(|end| end.rx.len()).sum()))
     }

@@ -1,12 +1,15 @@
 //! What happens when nothing happens.
 
 use super::{Session, code};
-use crate::streams::StreamId;
+use crate::streams::{Health, Stream, StreamId};
 use crate::wire::Frame;
+use std::collections::BTreeSet;
 use units::Time;
 
 /// How often streams that are being closed are looked at.
 const DRAIN_CHECK: Time = Time::from_ms(50);
+/// A path on which nothing is heard for this long, while another is, is asked.
+pub(super) const SILENCE: Time = Time::from_ms(500);
 
 impl Session {
     /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
@@ -14,11 +17,15 @@ impl Session {
         let connections = self.due.first().map_or(Time::MAX, |(due, _)| *due);
         let alone = self.alone_since.map_or(Time::MAX, |since| since.saturating_add(self.settings.patience));
         let tuner = if self.lanes.is_empty() { Time::MAX } else { self.tuning.tuner.deadline() };
+        let connections = connections.min(self.datagrams.deadline());
         connections.min(self.streams.deadline()).min(tuner).min(self.check_at).min(alone)
     }
     /// Whether streams are to be measured before [`on_timer`](Self::on_timer): something is going to be concluded from that.
     pub fn is_measuring(&self, now: Time) -> bool {
-        self.streams.deadline() <= now || self.tuning.tuner.deadline() <= now || self.check_at <= now
+        self.streams.deadline() <= now
+            || self.tuning.tuner.deadline() <= now
+            || self.check_at <= now
+            || self.datagrams.look_at.is_some_and(|at| at <= now)
     }
     /// Does what is due. To be followed by [`flush`](Self::flush).
     pub fn on_timer(&mut self, now: Time) {
@@ -29,6 +36,7 @@ impl Session {
             }
             self.dirty.insert(connection);
         }
+        self.on_datagram_timer(now);
         if self.streams.deadline() <= now {
             let mut suspects = Vec::new();
             self.streams.check(now, &mut suspects);
@@ -37,6 +45,7 @@ impl Session {
             for id in suspects {
                 self.forsake(now, id);
             }
+            self.lose_drained(now);
             self.rest();
         }
         if !self.lanes.is_empty() && self.tuning.tuner.deadline() <= now {
@@ -45,8 +54,9 @@ impl Session {
         }
         if self.check_at <= now {
             self.keep_alive(now);
+            self.replace(now);
             self.drain();
-            let draining = self.lanes.values().any(|lane| lane.draining && !lane.shut);
+            let draining = self.lanes.values().any(|lane| !lane.counts() && !lane.shut);
             let next = if draining { DRAIN_CHECK } else { Time::from_ps(self.settings.keep_alive.as_ps() / 2) };
             self.check_at = now.saturating_add(next);
         }
@@ -66,14 +76,22 @@ impl Session {
     /// A stream that is silent is asked; one that does not answer is dead (P-24).
     fn keep_alive(&mut self, now: Time) {
         let interval = self.settings.keep_alive;
-        let silent = |since: Time| now.saturating_sub(since) >= interval;
+        let silent = |since: Time, time: Time| now.saturating_sub(since) >= time;
+        let path = |id: StreamId| self.streams.get(id).map(Stream::path);
+        let heard = self.lanes.iter().filter(|(_, lane)| !silent(lane.heard_at, SILENCE));
+        let heard: BTreeSet<Option<u32>> = heard.map(|(id, _)| path(*id)).collect();
         let mut dead = Vec::new();
         let mut asked = Vec::new();
         for (id, lane) in &mut self.lanes {
             match lane.asked_at {
                 Some(at) if now.saturating_sub(at) >= interval * 2 => dead.push(*id),
-                None if silent(lane.heard_at) => {
+                None if silent(lane.heard_at, interval) => {
                     lane.asked_at = Some(now);
+                    asked.push(*id);
+                }
+                // Whoever only takes on a path has nothing under way there by which its death would show.
+                None if !lane.questioned && !heard.is_empty() && !heard.contains(&path(*id)) => {
+                    (lane.asked_at, lane.questioned) = (Some(now), true);
                     asked.push(*id);
                 }
                 _ => {}
@@ -83,6 +101,32 @@ impl Session {
             self.send(id, 0, Frame::Ping { token: u64::from(id.0) });
         }
         for id in dead {
+            self.lose_stream(now, id);
+            self.effects.streams.insert(id);
+        }
+    }
+    /// Streams that are to be replaced are closed, now that there is another.
+    fn replace(&mut self, now: Time) {
+        let usable = |id: StreamId| self.streams.get(id).is_some_and(|stream| stream.health() == Health::Usable);
+        if self.lanes.iter().any(|(id, lane)| lane.counts() && usable(*id)) {
+            let replaced = self.lanes.iter().filter(|(_, lane)| lane.replaced && !lane.draining);
+            let replaced: Vec<StreamId> = replaced.map(|(id, _)| *id).collect();
+            for id in replaced {
+                self.drain_stream(now, id);
+            }
+        }
+    }
+    /// Where streams stand still and none goes on, the path is dead: those that are being closed there will not be, and the peer, which cannot know of it, would count them for as long as TCP hopes.
+    fn lose_drained(&mut self, now: Time) {
+        let paths = |health: Health| -> BTreeSet<u32> {
+            self.streams.iter().filter(|stream| stream.health() == health).map(Stream::path).collect()
+        };
+        let (dead, alive) = (paths(Health::Suspect), paths(Health::Usable));
+        let lost = |stream: &&Stream| {
+            stream.health() == Health::Draining && dead.contains(&stream.path()) && !alive.contains(&stream.path())
+        };
+        let lost: Vec<StreamId> = self.streams.iter().filter(lost).map(Stream::id).collect();
+        for id in lost {
             self.lose_stream(now, id);
             self.effects.streams.insert(id);
         }
@@ -112,6 +156,7 @@ impl Session {
             end.stopped.get_or_insert(code::RESET);
             self.effects.connections.insert(*connection);
         }
+        self.end_flows();
         self.effects.number = true;
         self.effects.streams.extend(self.lanes.keys());
     }

@@ -12,6 +12,8 @@ use units::{Bytes, Time};
 pub struct Census {
     /// Bytes acknowledged by the far end's kernel.
     pub delivered: u64,
+    /// Bytes that have come from there.
+    pub received: u64,
     /// Segments with data sent, retransmissions included.
     pub sent: u64,
     /// Segments retransmitted.
@@ -27,6 +29,7 @@ impl Add for Census {
     fn add(self, other: Self) -> Self {
         Self {
             delivered: self.delivered + other.delivered,
+            received: self.received + other.received,
             sent: self.sent + other.sent,
             lost: self.lost + other.lost,
             busy: self.busy.saturating_add(other.busy),
@@ -40,6 +43,7 @@ impl Sub for Census {
     fn sub(self, other: Self) -> Self {
         Self {
             delivered: self.delivered.saturating_sub(other.delivered),
+            received: self.received.saturating_sub(other.received),
             sent: self.sent.saturating_sub(other.sent),
             lost: self.lost.saturating_sub(other.lost),
             busy: self.busy.saturating_sub(other.busy),
@@ -137,7 +141,7 @@ impl Tuning {
         let census = self.census(lanes.values());
         let since = census - self.last;
         let mut sums = Sums::default();
-        let floors = floors(lanes, streams);
+        let floors = streams.floors();
         for stream in streams.iter().filter(|stream| stream.is_used()) {
             let Some(lane) = lanes.get_mut(&stream.id()) else { continue };
             let floor = floors.get(&stream.path()).copied().unwrap_or(lane.gauge.rtt);
@@ -156,8 +160,9 @@ impl Tuning {
             mss: Bytes::new(sums.mss),
             law: sums.law,
             starting: sums.starting * 4 > sums.count,
-            // Diagnosis first: more streams lift the limit of a window, and no other.
-            window_limited: since.busy > Time::ZERO && since.limited * 2 > since.busy,
+            // Diagnosis first: more streams lift the limit of a window or buffer, and no other.
+            window_limited: (since.busy > Time::ZERO && since.limited * 2 > since.busy)
+                || sums.starved * 2 > sums.count,
             credit_limited: part(self.withheld),
             idle: part(self.idle),
         };
@@ -181,19 +186,10 @@ impl Tuning {
             self.scattered.0 += sent.saturating_sub(before.sent);
             self.scattered.1 += u64::from(lost > 0);
         }
-        sums.starting += u32::from(lane.gauge.starting && window as f64 > GROWTH * before.window as f64);
+        let grows = lane.gauge.starting && window as f64 > GROWTH * before.window as f64;
+        sums.starting += u32::from(grows && !lane.gauge.starved);
+        sums.starved += u32::from(lane.gauge.starved);
     }
-}
-
-/// The least round-trip time of each path.
-fn floors(lanes: &BTreeMap<StreamId, Lane>, streams: &Streams) -> BTreeMap<u32, Time> {
-    let mut floors = BTreeMap::new();
-    for stream in streams.iter() {
-        let Some(lane) = lanes.get(&stream.id()).filter(|lane| lane.gauge.rtt_min > Time::ZERO) else { continue };
-        let floor = floors.entry(stream.path()).or_insert(lane.gauge.rtt_min);
-        *floor = lane.gauge.rtt_min.min(*floor);
-    }
-    floors
 }
 
 /// Of all streams in use.
@@ -201,6 +197,7 @@ fn floors(lanes: &BTreeMap<StreamId, Lane>, streams: &Streams) -> BTreeMap<u32, 
 struct Sums {
     count: u32,
     starting: u32,
+    starved: u32,
     rtt: Time,
     rtt_min: Time,
     rto: Time,

@@ -1,9 +1,10 @@
 //! Bytes as frames.
 
+use super::datagram::MAX_DATAGRAM_BODY;
 use super::{
-    ACK, ALLOW, Ack, DATA, Data, Destination, FLAG_END, FLAG_RESET, Frame, GONE, HEADER, HELLO, HELLO_BODY, Hello,
-    JOIN, JOIN_BODY, LEAVE, MAX_BODY, MAX_NAME, MAX_RANGES, OPEN, OPENED, OVER, PING, PONG, REFUSE, RESET, Refusal,
-    START, STOP, VERSION, WANT, WireError,
+    ACK, ALLOW, Ack, DATA, DATAGRAM, Data, Datagram, Destination, FLAG_END, FLAG_NAMED, FLAG_RESET, FLOWS, FORGET,
+    Frame, GONE, HEADER, HELLO, HELLO_BODY, Hello, JOIN, JOIN_BODY, KNOWN, LEAVE, MAX_BODY, MAX_NAME, MAX_RANGES, OPEN,
+    OPENED, OVER, PING, PONG, REFUSE, RESET, Refusal, START, STOP, VERSION, WANT, WireError,
 };
 use crate::ranges::Span;
 
@@ -38,7 +39,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
     if version != VERSION {
         return Err(WireError::Version(version));
     }
-    if kind & 0x80 != 0 {
+    if kind & 0x80 != 0 && !(FLOWS..=FORGET).contains(&kind) {
         return if length <= MAX_BODY {
             Ok(Decoded::Skip(HEADER + length as usize))
         } else {
@@ -48,7 +49,8 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
     let allowed = match kind {
         DATA => FLAG_END,
         ACK => FLAG_END | FLAG_RESET,
-        HELLO | RESET..=LEAVE => 0,
+        DATAGRAM => FLAG_NAMED,
+        HELLO | RESET..=LEAVE | FLOWS..=FORGET => 0,
         _ => return Err(WireError::Type(kind)),
     };
     if flags & !allowed != 0 || reserved != 0 {
@@ -58,7 +60,8 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         HELLO => length == HELLO_BODY,
         DATA => length <= max_payload.min(MAX_BODY),
         ACK => length >= 8 && (length - 8).is_multiple_of(16) && (length - 8) / 16 <= MAX_RANGES as u32,
-        RESET | STOP | REFUSE => length == 4,
+        RESET | STOP | REFUSE | FORGET => length == 4,
+        DATAGRAM => length <= MAX_DATAGRAM_BODY as u32,
         JOIN => length == JOIN_BODY,
         OPEN => length <= MAX_NAME as u32 + 3,
         _ => length == 0,
@@ -92,6 +95,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         WANT => Frame::Want { streams: number(offset)? },
         PING => Frame::Ping { token: offset },
         PONG => Frame::Pong { token: offset },
+        FLOWS => Frame::Flows { most: number(offset)? },
         _ if offset != 0 => return Err(WireError::Offset(offset)),
         STOP => Frame::Stop { code: u32::from_be_bytes(body.take()) },
         START => Frame::Start,
@@ -100,6 +104,9 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         OPEN => Frame::Open(Destination::decode(body.0)?),
         OPENED => Frame::Opened,
         OVER => Frame::Over,
+        DATAGRAM => Frame::Datagram(Datagram::decode(body.0, flags & FLAG_NAMED != 0)?),
+        KNOWN => Frame::Known,
+        FORGET => Frame::Forget { code: u32::from_be_bytes(body.take()) },
         _ => Frame::Leave,
     };
     // P-5: a session's frame has no connection, a connection's has one.

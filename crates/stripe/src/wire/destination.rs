@@ -4,8 +4,8 @@ use super::WireError;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// A TCP destination as the program named it: resolved by the far gateway if it is a name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// Where a program wants to go, as it named it: resolved by the far gateway if it is a name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Destination {
     /// An address and a port.
     Address(SocketAddr),

@@ -30,15 +30,21 @@
 //! | 15 PING | a number | | |
 //! | 16 PONG | the PING's number | | |
 //! | 17 LEAVE | 0 | | |
+//! | 128 FLOWS | how many flows of datagrams its sender takes | | |
+//! | 129 DATAGRAM | 0 | 1: with its destination | that (its length as u16, then as in OPEN), and the datagram (at most [`MAX_DATAGRAM`]) |
+//! | 130 KNOWN | 0 | | |
+//! | 131 FORGET | 0 | | code (u32) |
 //!
 //! HELLO is the first frame of each stream, both ways, and the only one that every version has to read: a peer of another version is refused with it.
-//! OPEN, OPENED, OVER, DATA, ACK, RESET and STOP belong to a connection, the others to the session (connection 0).
+//! OPEN, OPENED, OVER, DATA, ACK, RESET and STOP belong to a connection, DATAGRAM, KNOWN and FORGET to a flow, whose number stands in the same place; the others to the session (connection 0).
 //! A frame of unknown type is skipped if its high bit is set, and an error otherwise.
 
+mod datagram;
 mod decode;
 mod destination;
 mod reader;
 
+pub use datagram::{Datagram, MAX_DATAGRAM};
 pub use decode::{Decoded, decode};
 pub use destination::{Destination, MAX_NAME};
 pub use reader::{FrameReader, Item};
@@ -72,10 +78,16 @@ const WANT: u8 = 14;
 const PING: u8 = 15;
 const PONG: u8 = 16;
 const LEAVE: u8 = 17;
+/// From here on a peer that does not know a type skips it (P-5).
+const FLOWS: u8 = 128;
+const DATAGRAM: u8 = 129;
+const KNOWN: u8 = 130;
+const FORGET: u8 = 131;
 const HELLO_BODY: u32 = 30;
 const JOIN_BODY: u32 = 32;
 const FLAG_END: u8 = 1;
 const FLAG_RESET: u8 = 2;
+const FLAG_NAMED: u8 = 1;
 
 /// One frame, less the payload of DATA, which is the caller's.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -140,6 +152,20 @@ pub enum Frame {
     },
     /// No new connections, please: this gateway is going down.
     Leave,
+    /// Datagrams are carried here.
+    Flows {
+        /// So many flows of them at once.
+        most: u32,
+    },
+    /// A datagram of a flow.
+    Datagram(Datagram),
+    /// The flow's destination is known: it need not be said again.
+    Known,
+    /// The flow is over here.
+    Forget {
+        /// Why; 0 if nothing went wrong.
+        code: u32,
+    },
 }
 
 /// Why a stream is not wanted.
@@ -186,7 +212,7 @@ impl Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownSession => write!(f, "the session is not known there (any more)"),
+            Self::UnknownSession => write!(f, "the session is not known (any more)"),
             Self::Proof => write!(f, "the proof of membership in the session is wrong"),
             Self::StreamNumber => write!(f, "the stream's number was used before"),
             Self::TooManyStreams => write!(f, "the session has as many streams as are accepted"),
@@ -280,24 +306,30 @@ impl Frame {
                 Self::Hello(_) => u64::from(HELLO_BODY),
                 Self::Data(data) => u64::from(data.len),
                 Self::Ack(ack) => 8 + 16 * ack.ranges.len().min(MAX_RANGES) as u64,
-                Self::Reset { .. } | Self::Stop { .. } | Self::Refuse(_) => 4,
+                Self::Reset { .. } | Self::Stop { .. } | Self::Refuse(_) | Self::Forget { .. } => 4,
                 Self::Join { .. } => u64::from(JOIN_BODY),
                 Self::Open(destination) => destination.wire_bytes() as u64,
+                Self::Datagram(datagram) => datagram.wire_bytes() as u64,
                 _ => 0,
             }
     }
-    /// Whether it belongs to the session, and not to one connection.
+    /// Whether it belongs to a flow of datagrams.
+    pub fn is_of_flow(&self) -> bool {
+        matches!(self, Self::Datagram(_) | Self::Known | Self::Forget { .. })
+    }
+    /// Whether it belongs to the session, and not to one connection or flow.
     pub fn is_of_session(&self) -> bool {
-        !matches!(
-            self,
-            Self::Data(_)
-                | Self::Ack(_)
-                | Self::Reset { .. }
-                | Self::Stop { .. }
-                | Self::Open(_)
-                | Self::Opened
-                | Self::Over
-        )
+        !self.is_of_flow()
+            && !matches!(
+                self,
+                Self::Data(_)
+                    | Self::Ack(_)
+                    | Self::Reset { .. }
+                    | Self::Stop { .. }
+                    | Self::Open(_)
+                    | Self::Opened
+                    | Self::Over
+            )
     }
 
     /// Appends the frame, less the payload of DATA, which the caller appends.
@@ -323,6 +355,10 @@ impl Frame {
             Self::Ping { token } => (PING, 0, *token),
             Self::Pong { token } => (PONG, 0, *token),
             Self::Leave => (LEAVE, 0, 0),
+            Self::Flows { most } => (FLOWS, 0, u64::from(*most)),
+            Self::Datagram(datagram) => (DATAGRAM, if datagram.to.is_some() { FLAG_NAMED } else { 0 }, 0),
+            Self::Known => (KNOWN, 0, 0),
+            Self::Forget { .. } => (FORGET, 0, 0),
         };
         out.extend([kind, flags, VERSION, 0]);
         out.extend(((self.wire_bytes() - HEADER as u64) as u32).to_be_bytes());
@@ -342,10 +378,11 @@ impl Frame {
                     out.extend(range.end.to_be_bytes());
                 }
             }
-            Self::Reset { code, .. } | Self::Stop { code } => out.extend(code.to_be_bytes()),
+            Self::Reset { code, .. } | Self::Stop { code } | Self::Forget { code } => out.extend(code.to_be_bytes()),
             Self::Join { proof } => out.extend(proof),
             Self::Refuse(refusal) => out.extend(refusal.code().to_be_bytes()),
             Self::Open(destination) => destination.encode(out),
+            Self::Datagram(datagram) => datagram.encode(out),
             _ => {}
         }
     }

@@ -2,6 +2,9 @@
 
 use super::{Data, Decoded, Frame, WireError, decode};
 
+/// What is kept to begin frames in: most that are cut are short.
+const KEPT: usize = 2 << 10;
+
 /// What was next on a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Item<'a> {
@@ -23,7 +26,7 @@ pub enum Item<'a> {
     },
 }
 
-/// Reads one stream. It holds no payload, and of a frame that is cut no more than a header and the longest acknowledgement.
+/// Reads one stream. It holds no payload of DATA, and of a frame that is cut no more than a header and the longest other body, which is a datagram's.
 #[derive(Clone, Debug)]
 pub struct FrameReader {
     max_payload: u32,
@@ -103,6 +106,7 @@ impl FrameReader {
             *input = &input[here..];
         } else {
             self.begun.clear();
+            self.begun.shrink_to(KEPT);
         }
         self.skip = bytes - here;
     }

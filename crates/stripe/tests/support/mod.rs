@@ -117,6 +117,7 @@ impl Net {
         let lane = &pipe.lanes[side];
         Measured {
             rtt: pipe.delay * 2,
+            rtt_min: pipe.delay * 2,
             rto: (pipe.delay * 3).max(Time::from_ms(200)),
             rate: pipe.rate,
             handed: lane.handed,

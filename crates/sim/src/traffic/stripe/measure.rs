@@ -22,6 +22,7 @@ impl Session {
         let carrier = self.carriers.get(&stream)?;
         let endpoint = world.net.transport.endpoint(carrier.handle, ENDS[side])?;
         let rtt = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
+        let rtt_min = endpoint.rtt().min().unwrap_or(rtt);
         let (written, acknowledged) = (endpoint.written(), endpoint.acknowledged());
         let open = endpoint.peer_window_end().saturating_sub(acknowledged);
         let window = endpoint.window().cwnd.min(open).max(u64::from(endpoint.window().mss));
@@ -33,7 +34,7 @@ impl Session {
             room = room.min((2 * segment).saturating_sub(written - endpoint.sent()));
         }
         let rto = endpoint.rtt().unclamped().max(world.tcp.min_rto);
-        Some(Measured { rtt, rto, rate, handed: written, acknowledged, room: Bytes::new(room) })
+        Some(Measured { rtt, rtt_min, rto, rate, handed: written, acknowledged, room: Bytes::new(room) })
     }
     pub(super) fn refresh(&mut self, stream: u32, side: usize, world: &World) {
         let Some(measured) = self.measured(stream, side, world) else { return };
@@ -124,6 +125,7 @@ impl Session {
         totals.law = match world.tcp.control {
             ControlKind::Cubic => Law::Cubic,
             ControlKind::Reno => Law::Reno,
+            ControlKind::Bbr => Law::Bbr,
             _ => Law::Unknown,
         };
         let path = Path {

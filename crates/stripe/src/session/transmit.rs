@@ -17,6 +17,24 @@ const UNREAD: u64 = 4 << 20;
 /// No stream is blamed for less.
 const UNREAD_OF_ONE: u64 = 64 << 10;
 
+/// Where a carrier puts what it takes, one piece behind the other.
+#[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+pub trait Sink {
+    /// How many bytes it has.
+    fn len(&self) -> usize;
+    /// Appends a piece.
+    fn extend_from_slice(&mut self, piece: &[u8]);
+}
+
+impl Sink for Vec<u8> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn extend_from_slice(&mut self, piece: &[u8]) {
+        self.extend_from_slice(piece);
+    }
+}
+
 impl Session {
     /// Works out what is to be sent, after whatever has happened.
     pub fn flush(&mut self, now: Time) {
@@ -30,6 +48,7 @@ impl Session {
             self.pump(now, connection);
         }
         self.feed(now);
+        self.invite(now);
         self.note(now);
         if !self.starved.is_empty() && self.credit.room() > 0 {
             self.effects.connections.append(&mut self.starved);
@@ -39,6 +58,7 @@ impl Session {
     /// The session's own numbers: always the latest, and again when a stream was lost that may have carried them (P-31).
     fn tell(&mut self) {
         if self.lanes.is_empty() {
+            self.datagrams.news.clear();
             return;
         }
         if let Some(limit) = self.credit.grant() {
@@ -61,6 +81,7 @@ impl Session {
         for stream in std::mem::take(&mut self.gone) {
             self.say(0, Frame::Gone { stream: stream.0 });
         }
+        self.tell_flows();
     }
     /// A control frame, on the stream on which it arrives first.
     pub(super) fn say(&mut self, connection: u32, frame: Frame) -> Option<StreamId> {
@@ -87,10 +108,16 @@ impl Session {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let mut out = std::mem::take(&mut self.out);
         end.core.allow(self.credit.left());
+        let most = self.settings.connection.max_credit.get();
+        let was_full = end.room(most) == 0;
         let before = end.core.taken();
         end.core.transmit(now, &mut self.streams, &mut out);
         self.credit.used += end.core.taken() - before;
         let blocked = end.core.is_blocked(self.credit.left());
+        if was_full && end.room(most) > 0 {
+            // Streams have taken some: its program can write again before anything is acknowledged.
+            self.effects.connections.insert(connection);
+        }
         let (hungry, over, due) = (end.is_hungry(), end.is_over(), end.core.deadline());
         if due != end.due {
             self.due.remove(&(end.due, connection));
@@ -166,16 +193,17 @@ impl Session {
     // === What a carrier takes ===
 
     /// Appends frames for a stream to `out` until that has `most` bytes or more, or what the stream sends in a while, or nothing is left. A carrier calls it when it can send, and no sooner.
-    pub fn take(&mut self, now: Time, stream: StreamId, out: &mut Vec<u8>, most: usize) {
+    pub fn take(&mut self, now: Time, stream: StreamId, out: &mut impl Sink, most: usize) {
         // What a slow stream has taken the others would have sent sooner, and all that comes behind it waits for it.
         let rate = self.lanes.get(&stream).map_or(BitRate::from_bps(0), |lane| lane.gauge.rate);
         let most = most.min(rate.bytes_in(AHEAD).get().max(SHORTEST) as usize);
         while out.len() < most {
             let before = out.len();
-            if !self.take_one(stream, out) {
+            if !self.take_one(now, stream, out) {
                 self.refresh(now, stream);
                 self.feed(now);
-                if self.lanes.get(&stream).is_none_or(Lane::is_empty) {
+                // Connections do not want it after all.
+                if self.lanes.get(&stream).is_none_or(Lane::is_empty) && !self.take_waiting(now, stream, out) {
                     break;
                 }
             }
@@ -183,29 +211,35 @@ impl Session {
                 lane.given += (out.len() - before) as u64;
             }
         }
+        self.count_datagrams();
         self.refresh(now, stream);
         self.feed(now);
+        self.invite(now);
         self.note(now);
     }
     /// What is waited for now.
     fn note(&mut self, now: Time) {
         let waiting = if !self.blocked.is_empty() || !self.starved.is_empty() {
             Waiting::Credit
-        } else if self.hungry.is_empty() || self.lanes.is_empty() {
+        } else if self.hungry.is_empty() && !self.datagrams.is_waiting() || self.lanes.is_empty() {
             Waiting::Application
         } else {
             Waiting::Streams
         };
         self.tuning.note(now, waiting);
     }
-    /// One frame; false if there was none.
-    fn take_one(&mut self, stream: StreamId, out: &mut Vec<u8>) -> bool {
+    /// One frame; false if there was none. Datagrams stand behind all control (P-22), and share with payload.
+    fn take_one(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
         let Some(lane) = self.lanes.get_mut(&stream) else { return false };
         if let Some((connection, frame)) = lane.pop_control() {
-            frame.encode(connection, out);
+            self.put(connection, &frame, out);
             return true;
         }
-        let Some((connection, data)) = lane.pop_data() else { return false };
+        if self.is_turn_of_datagrams(stream) && self.take_waiting(now, stream, out) {
+            return true;
+        }
+        let Some((connection, data)) = self.lanes.get_mut(&stream).and_then(Lane::pop_data) else { return false };
+        self.owe_datagrams(stream, u64::from(data.len));
         let Some(end) = self.ends.get(&connection) else { return true };
         if end.core.given_up().is_some() {
             return true;
@@ -217,18 +251,26 @@ impl Session {
             return true;
         }
         let (offset, len) = if span.is_empty() { (whole.end, 0) } else { (span.start, span.len()) };
-        Frame::Data(Data { offset, len: len as u32, end: data.end }).encode(connection, out);
-        if len > 0 {
+        let frame = Frame::Data(Data { offset, len: len as u32, end: data.end });
+        self.put(connection, &frame, out);
+        if len > 0
+            && let Some(end) = self.ends.get(&connection)
+        {
             end.tx.slices(span).for_each(|piece| out.extend_from_slice(piece));
         }
         true
     }
+    pub(super) fn put(&mut self, connection: u32, frame: &Frame, out: &mut impl Sink) {
+        self.encoded.clear();
+        frame.encode(connection, &mut self.encoded);
+        out.extend_from_slice(&self.encoded);
+    }
     /// Whether a stream has something to send.
     pub fn has_output(&self, stream: StreamId) -> bool {
-        self.lanes.get(&stream).is_some_and(|lane| !lane.is_empty())
+        self.lanes.get(&stream).is_some_and(|lane| lane.invited || !lane.is_empty())
     }
     /// Whether anything waits for a stream to send it.
     pub fn is_hungry(&self) -> bool {
-        !self.hungry.is_empty()
+        !self.hungry.is_empty() || self.datagrams.is_waiting()
     }
 }

@@ -1,0 +1,160 @@
+//! The streams that a session has: they come, are measured, are replaced or closed, and go.
+
+use super::Session;
+use super::end::Opening;
+use super::lane::{Gauge, Lane};
+use crate::streams::{Measured, StreamId, Streams};
+use units::{BitRate, Time};
+
+impl Session {
+    /// A stream is ready: both HELLOs have been read.
+    pub fn add_stream(&mut self, now: Time, id: StreamId, path: u32, gauge: Gauge) {
+        let lane = Lane::new(now, gauge);
+        let measured = self.measured(&lane);
+        self.lanes.insert(id, lane);
+        self.streams.add(now, id, path, measured);
+        self.rest();
+        self.alone_since = None;
+        (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
+        self.tell_leave |= self.leaving;
+        // Whatever waited for a stream has one now.
+        self.dirty.extend(self.ends.keys());
+        self.effects.number = true;
+    }
+    /// What a stream's carrier knows now.
+    pub fn measure(&mut self, now: Time, id: StreamId, gauge: Gauge) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.measure(gauge);
+            self.refresh(now, id);
+        }
+    }
+    /// A stream has broken. What only it carried goes on others, and the peer is told (P-25).
+    pub fn lose_stream(&mut self, now: Time, id: StreamId) {
+        if self.remove(now, id) {
+            self.gone.push(id);
+        }
+    }
+    /// A stream is to be replaced. It does not count any more, so that another is opened (P-27); until there is a usable one that counts, it is better than none, and then it is closed.
+    pub fn replace_stream(&mut self, now: Time, id: StreamId) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.replaced = true;
+            self.effects.number = true;
+            self.check_soon(now);
+        }
+    }
+    /// A stream is to be closed when nothing needs it any more: its carrier sees [`wants_shut`](Self::wants_shut).
+    pub fn drain_stream(&mut self, now: Time, id: StreamId) {
+        if let Some(lane) = self.lanes.get_mut(&id) {
+            lane.draining = true;
+            self.streams.drain(id);
+            self.rest();
+            self.effects.number = true;
+            self.check_soon(now);
+        }
+    }
+    /// The peer has closed its half of a stream, properly: it needs it no more (P-26).
+    pub fn on_stream_end(&mut self, now: Time, id: StreamId) {
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        lane.peer_shut = true;
+        // Before our half is closed too, and the peer told so, its carrier has something to do.
+        if lane.closed {
+            self.remove(now, id);
+            self.effects.streams.insert(id);
+        } else {
+            self.drain_stream(now, id);
+        }
+    }
+    /// Whether a stream's carrier is to close its half now. It has then nothing to send, and nothing that is not acknowledged.
+    pub fn wants_shut(&self, id: StreamId) -> bool {
+        self.lanes.get(&id).is_some_and(|lane| lane.shut)
+    }
+    /// A stream's carrier has closed its half. With the peer's closed too, the stream is gone.
+    pub fn on_shut(&mut self, now: Time, id: StreamId) {
+        let Some(lane) = self.lanes.get_mut(&id) else { return };
+        lane.closed = true;
+        if lane.peer_shut {
+            self.remove(now, id);
+            self.effects.streams.insert(id);
+        }
+    }
+    /// Whether a stream is part of the session; its carrier closes it if not.
+    pub fn has_stream(&self, id: StreamId) -> bool {
+        !self.over && self.lanes.contains_key(&id)
+    }
+    pub(super) fn remove(&mut self, now: Time, id: StreamId) -> bool {
+        let Some(lane) = self.lanes.remove(&id) else { return false };
+        self.tuning.bury(&lane.gauge);
+        self.streams.remove(id);
+        self.rest();
+        self.forsake(now, id);
+        (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
+        self.tell_leave |= self.leaving;
+        if self.lanes.is_empty() {
+            self.alone_since = Some(now);
+        }
+        self.effects.number = true;
+        true
+    }
+    /// Of more streams than are to be used, the latest are not: they are open because the peer wants them, or to be there when one is missing.
+    pub(super) fn rest(&mut self) {
+        self.streams.rest_beyond(self.tuning.tuner.target());
+    }
+    /// No connection relies on a stream any more.
+    pub(super) fn forsake(&mut self, now: Time, id: StreamId) {
+        for (number, end) in &mut self.ends {
+            end.core.on_stream_lost(now, id);
+            if let Opening::Asked(_, told) | Opening::Answered(told) = &mut end.opening {
+                told.lost(id);
+            }
+            self.dirty.insert(*number);
+        }
+    }
+    fn measured(&self, lane: &Lane) -> Measured {
+        let gauge = &lane.gauge;
+        let segment = self.settings.connection.segmentation.longest(gauge.rate);
+        Measured {
+            rtt: gauge.rtt,
+            rtt_min: if gauge.rtt_min > Time::ZERO { gauge.rtt_min } else { gauge.rtt },
+            rto: gauge.rto,
+            rate: gauge.rate.max(BitRate::from_bps(1)),
+            handed: lane.handed(),
+            acknowledged: lane.acknowledged,
+            room: lane.room(segment),
+        }
+    }
+    /// Brings what the connections see of a stream up to date.
+    pub(super) fn refresh(&mut self, now: Time, id: StreamId) {
+        if let Some(lane) = self.lanes.get(&id) {
+            let measured = self.measured(lane);
+            self.streams.update(now, id, measured);
+        }
+    }
+
+    // === What they can be asked ===
+
+    /// How many streams there are to be: what this end would like, or the other (P-27).
+    pub fn number(&self) -> u32 {
+        let here = self.tuning.tuner.open().max(self.settings.warm);
+        here.max(self.peer_wish).min(self.settings.max_streams).max(1)
+    }
+    /// How many the peer would like (P-27).
+    pub fn peer_wish(&self) -> u32 {
+        self.peer_wish
+    }
+    /// How many of them are used for what is sent from here.
+    pub fn used_count(&self) -> u32 {
+        self.streams.iter().filter(|stream| stream.is_used()).count() as u32
+    }
+    /// Streams that are neither being closed nor to be replaced.
+    pub fn stream_count(&self) -> u32 {
+        self.lanes.values().filter(|lane| lane.counts()).count() as u32
+    }
+    /// Whether a stream is one of these.
+    pub fn counts(&self, id: StreamId) -> bool {
+        self.lanes.get(&id).is_some_and(Lane::counts)
+    }
+    /// The streams, and what is known of each.
+    pub fn streams(&self) -> &Streams {
+        &self.streams
+    }
+}
