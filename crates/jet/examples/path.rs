@@ -1,5 +1,5 @@
-//! What one program's connection carries through two gateways over an emulated path: the goodput of every round trip as part of what the path carries, what the gateways hold, and each decision
-//! about the number of streams. The program's sockets have 64 KB.
+//! What one program's connection carries through two gateways over an emulated path: the goodput of every round trip as part of what the path carries, what the gateways hold (the far one until it is
+//! acknowledged, the near one until it is in order and taken), and each decision about the number of streams. The program's sockets have 64 KB.
 //!
 //!     cargo build --release -p trunkline && cargo build --release -p jet --example path
 //!     target/release/trunkline testbed link run --rate 155Mbit/s --delay 50ms --loss 0.1% -- target/release/examples/path rate=155 rtt=100 seconds=20 control=cubic
@@ -14,6 +14,7 @@ use jet::keys::{Identity, Peers};
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::{Options, Streams};
+use jet::status::Status;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use socket2::SockRef;
 use std::collections::BTreeMap;
@@ -37,7 +38,23 @@ const PORTS: [u16; 3] = [9000, 9001, 7608];
 
 struct Settings(BTreeMap<String, String>);
 
+/// Those that it cannot do without, and the others.
+const NEEDED: [&str; 3] = ["rate", "rtt", "seconds"];
+const FURTHER: [&str; 5] = ["control", "streams", "policy", "others", "plain"];
+
 impl Settings {
+    fn new(arguments: impl Iterator<Item = String>) -> Self {
+        let pairs = arguments.map(|argument| {
+            let (key, value) = argument.split_once('=').unwrap_or_else(|| panic!("{argument} is not KEY=VALUE"));
+            assert!([&NEEDED[..], &FURTHER].concat().contains(&key), "{key} is none of {NEEDED:?} and {FURTHER:?}");
+            (key.to_owned(), value.to_owned())
+        });
+        let settings = Self(pairs.collect());
+        for key in NEEDED {
+            assert!(settings.number(key) > 0.0, "{key}=... is missing: Mbit/s, milliseconds, seconds");
+        }
+        settings
+    }
     fn text(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
@@ -61,11 +78,7 @@ impl Settings {
 }
 
 fn main() {
-    let pairs = std::env::args().skip(1).map(|arg| {
-        let (key, value) = arg.split_once('=').unwrap_or_else(|| panic!("{arg} is not KEY=VALUE"));
-        (key.to_owned(), value.to_owned())
-    });
-    let settings = Settings(pairs.collect());
+    let settings = Settings::new(std::env::args().skip(1));
     let told = |name| {
         std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run it by `trunkline testbed link run`"))
     };
@@ -100,7 +113,7 @@ fn main() {
     is_up.recv().expect("the far side");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
     let to = SocketAddr::new(far, PORTS[0]);
-    let (_near, door) = runtime.block_on(gateway(near_key, near_pins, SocketAddr::new(far, PORTS[2]), options, to));
+    let (near, door) = runtime.block_on(gateway(near_key, near_pins, SocketAddr::new(far, PORTS[2]), options, to));
     let bytes = Arc::new(AtomicU64::new(0));
     for _ in 0..settings.number("others") as u32 {
         let (bytes, to) = (Arc::clone(&bytes), SocketAddr::new(far, PORTS[1]));
@@ -117,7 +130,7 @@ fn main() {
     let ask = move || {
         let (answer, answered) = mpsc::channel();
         status.send(answer).ok()?;
-        answered.recv().ok()
+        Some([near.status(), answered.recv().ok()?])
     };
     measure(&settings, target, &bytes, ask);
 }
@@ -188,7 +201,7 @@ fn download(from: SocketAddr, buffer: Option<usize>, mut got: impl FnMut(u64)) {
     }
 }
 
-fn measure(settings: &Settings, from: SocketAddr, others: &AtomicU64, ask: impl Fn() -> Option<jet::status::Status>) {
+fn measure(settings: &Settings, from: SocketAddr, others: &AtomicU64, ask: impl Fn() -> Option<[Status; 2]>) {
     let (rtt, seconds) = (settings.number("rtt") / 1e3, settings.number("seconds"));
     let capacity = settings.number("rate") * 1e6 * 1448.0 / 1514.0;
     let bytes = Arc::new(AtomicU64::new(0));
@@ -200,14 +213,14 @@ fn measure(settings: &Settings, from: SocketAddr, others: &AtomicU64, ask: impl 
         });
     });
     let (began, mut rounds, mut said) = (Instant::now(), vec![0_u64], String::new());
-    let (mut held, mut beside, mut next) = (0, Vec::new(), 0.0);
+    let (mut held, mut beside, mut next) = ([0; 2], Vec::new(), 0.0);
     while began.elapsed().as_secs_f64() < seconds {
         thread::sleep(Duration::from_secs_f64(rtt.max(0.02)));
         rounds.push(bytes.load(Ordering::Relaxed));
         beside.push((began.elapsed(), others.load(Ordering::Relaxed)));
-        let Some(status) = ask() else { continue };
-        let Some(session) = status.sessions.first() else { continue };
-        held = held.max(session.held_bytes);
+        let Some([near, far]) = ask() else { continue };
+        let (Some(here), Some(session)) = (near.sessions.first(), far.sessions.first()) else { continue };
+        held = [held[0].max(session.held_bytes), held[1].max(here.unread_bytes)];
         let decision = format!("{} streams, {} used: {}", session.target, session.used, session.reason);
         let at = began.elapsed().as_secs_f64();
         if !plain && (decision != said || at >= next) {
@@ -232,12 +245,13 @@ fn measure(settings: &Settings, from: SocketAddr, others: &AtomicU64, ask: impl 
     };
     let twelve = (12.0 * rtt / round).round() as usize;
     println!(
-        "{:.1} % of {:.1} Mbit/s in all, {:.1} % after 12 round trips, {:.1} % in the second half; held at most {:.1} MB",
+        "{:.1} % of {:.1} Mbit/s in all, {:.1} % after 12 round trips, {:.1} % in the second half; held at most {:.1} MB by the far gateway, {:.1} by the near one",
         since(0),
         capacity / 1e6,
         since(twelve),
         since(rounds.len() / 2),
-        held as f64 / 1e6
+        held[0] as f64 / 1e6,
+        held[1] as f64 / 1e6
     );
     let (first, last) = (beside[beside.len() / 3], beside[beside.len() - 1]);
     if last.1 > 0 {

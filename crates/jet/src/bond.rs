@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 const DEPTH: u32 = 4;
 /// Ports that are tried for one member.
 const TRIES: u32 = 512;
+/// From one port that is tried to the next, a prime number: by the hash of neighbours alone some members are not had at all where their number is no power of two.
+const STRIDE: u64 = 7919;
 /// Where source ports begin if the kernel does not say: RFC 6335, section 6.
 const DYNAMIC: [u16; 2] = [49_152, 65_535];
 
@@ -89,7 +91,8 @@ impl Bond {
         somewhere: u32,
     ) -> impl Iterator<Item = u16> {
         let count = u32::from(range[1].saturating_sub(range[0])) + 1;
-        let ports = (0..count.min(TRIES)).map(move |step| range[0] + ((somewhere.wrapping_add(step)) % count) as u16);
+        let place = move |step| (u64::from(somewhere) + u64::from(step) * STRIDE) % u64::from(count);
+        let ports = (0..count.min(TRIES)).map(move |step| range[0] + place(step) as u16);
         ports.filter(move |port| self.member(SocketAddr::new(from, *port), to) == member % self.members)
     }
 }
@@ -163,13 +166,24 @@ mod tests {
             let bond = Bond { members };
             for member in 0..members {
                 let ports: Vec<u16> = bond.ports(from, to, member + 7 * members, [32_768, 60_999], somewhere).collect();
-                // How many of those that are tried are a member's varies: neighbouring ports do not hash evenly where the members are no power of two.
+                // How many of those that are tried are a member's varies: ports do not hash evenly where the members are no power of two.
                 prop_assert!(!ports.is_empty(), "none of member {}", member);
                 for port in ports {
                     prop_assert!((32_768..=60_999).contains(&port));
                     prop_assert_eq!(bond.member(SocketAddr::new(from, port), to), member);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn neighbours_alone_are_not_tried() {
+        // The 512 ports from here on have none of member 2.
+        for (to, somewhere) in
+            [("[::ec00:0:ae00:0:4e00:0]:0", 531_581_864), ("[2600:0:2000:0:3000:0:400:0]:0", 4_294_355_109)]
+        {
+            let (from, to) = ("::ffff:127.0.0.1".parse().expect("an address"), to.parse().expect("an address"));
+            assert!(Bond { members: 5 }.ports(from, to, 2, [32_768, 60_999], somewhere).count() > 0, "{to}");
         }
     }
 

@@ -3,7 +3,8 @@
 //! | door | takes | learns the destination from |
 //! |---|---|---|
 //! | [`Forward`] | connections to its own port | its configuration |
-//! | [`Socks5`] | programs that speak SOCKS5 | their request |
+//! | [`ForwardUdp`] | datagrams to its own port | its configuration |
+//! | [`Socks5`] | programs that speak SOCKS5, and their datagrams | their request, and each datagram |
 //! | [`Preload`] | programs started by `jet run` | the library in them that redirects `connect` |
 //! | [`Redirection`] | what the kernel redirects: this host's, a container's, a router's | the kernel |
 
@@ -26,7 +27,7 @@ use crate::handover::Inherited;
 use crate::log::Log;
 use crate::program::{self, Ended};
 use crate::{Destination, Doors, Refusal};
-pub use forward::Forward;
+pub use forward::{Forward, ForwardUdp};
 pub use preload::Preload;
 pub use redirect::Redirection;
 pub use socks5::Socks5;
@@ -83,6 +84,7 @@ impl Accepted {
 #[derive(Debug)]
 pub enum Front {
     Forward(Forward),
+    ForwardUdp(ForwardUdp),
     Socks5(Socks5),
     Preload(Preload),
     Redirection(Redirection),
@@ -95,6 +97,7 @@ impl Front {
         let hall = Hall { out, log: log.clone(), closing: closing.subscribe() };
         let open = match self {
             Self::Forward(forward) => forward.open(hall, inherited).await,
+            Self::ForwardUdp(forward) => forward.open(hall, inherited).await,
             Self::Socks5(socks5) => socks5.open(hall, inherited).await,
             Self::Preload(preload) => preload.open(hall, inherited).await,
             Self::Redirection(redirection) => redirection.open(hall, inherited).await,

@@ -1,8 +1,52 @@
-//! Why there are as many streams as there are, in words.
+//! Why there are as many streams as there are, and how datagrams fare, in words.
 
 use std::fmt::Write;
 use stripe::optimizer::{Controller, Reason, Tuner};
-use stripe::session::Session;
+use stripe::session::{Session, Tally};
+use units::Time;
+
+/// Of datagrams something is written at most once in this time: with every one that passes it is another.
+const EACH: Time = Time::from_secs(10);
+
+/// What has been written of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    decision: Option<Decision>,
+    /// Its flows, and what has become of datagrams.
+    datagrams: (usize, Tally),
+    /// Of these nothing is written before.
+    quiet_until: Time,
+}
+
+impl Told {
+    /// What is not as it was written last, each with why.
+    pub fn news(&mut self, now: Time, session: &Session) -> Vec<(String, String)> {
+        let mut news = Vec::new();
+        let decision = Decision::of(session);
+        if self.decision.as_ref().is_none_or(|told| decision.differs(told)) {
+            let Decision { number, used, reason, why } = &decision;
+            news.push((format!("{number} streams, {used} used here"), format!("{reason}: {why}")));
+            self.decision = Some(decision);
+        }
+        let datagrams = (session.flow_count(), session.tally());
+        if datagrams != self.datagrams && now >= self.quiet_until {
+            let (flows, Tally { sent, received, late, full, refused }) = datagrams;
+            let plural = if flows == 1 { "" } else { "s" };
+            let dropped = format!("{late} late, {full} for lack of room, {refused} refused");
+            news.push((
+                format!("{flows} flow{plural} of datagrams"),
+                format!("{sent} sent, {received} received, dropped here {dropped}"),
+            ));
+            self.datagrams = datagrams;
+            self.quiet_until = now.saturating_add(EACH);
+        }
+        news
+    }
+    /// When to look again, if nothing happens that would be looked at anyway.
+    pub fn due(&self, now: Time) -> Time {
+        if now < self.quiet_until { self.quiet_until } else { now.saturating_add(EACH) }
+    }
+}
 
 /// A decision about the number of streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +91,60 @@ fn measured(controller: &Controller) -> String {
     if let Some(rate) = controller.rate() {
         let _ = write!(text, "; {} now", mbps(rate.as_bps()));
     }
-    let _ = write!(text, "; {} at most lately", mbps(controller.most().as_bps()));
+    // Nothing is measured while nothing waits for streams, whatever they carry.
+    if controller.most().as_bps() > 0 {
+        let _ = write!(text, "; {} at most lately", mbps(controller.most().as_bps()));
+    }
     if let Some(loss) = controller.loss() {
         let _ = write!(text, "; {:.3} % lost by chance", loss * 100.0);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Options, Udp};
+    use stripe::session::Role;
+    use stripe::wire::Destination;
+
+    #[test]
+    fn what_becomes_of_datagrams_is_written_when_it_changes_and_not_too_often() {
+        let options = Options { udp: Some(Udp::default()), ..Options::default() };
+        let settings = options.settings(None);
+        let mut session = Session::new(Time::ZERO, Role::Near, settings, options.tuner(8), &options.pool()).unwrap();
+        let mut told = Told::default();
+        let at = Time::from_secs;
+        assert_eq!(told.news(at(0), &session).len(), 1, "of streams alone");
+        let datagrams = |told: &mut Told, now, session: &Session| {
+            let mut news = told.news(now, session);
+            news.retain(|(what, _)| what.contains("datagrams"));
+            news.pop()
+        };
+        let flow = session.open_flow(at(20), Destination::Name("db".to_owned(), 53)).unwrap();
+        let (what, why) = datagrams(&mut told, at(20), &session).expect("at once");
+        assert_eq!(what, "1 flow of datagrams");
+        assert_eq!(why, "0 sent, 0 received, dropped here 0 late, 0 for lack of room, 0 refused");
+        assert_eq!(told.due(at(20)), at(30), "it is looked at as soon as it may be written again");
+        // Nobody takes them.
+        for _ in 0..3 {
+            session.send_datagram(at(21), flow, b"?");
+        }
+        session.send_datagram(at(21), flow, &vec![0; 70_000]);
+        session.on_timer(at(22));
+        assert_eq!(datagrams(&mut told, at(22), &session), None, "not too often");
+        assert_eq!(datagrams(&mut told, at(29), &session), None);
+        let (what, why) = datagrams(&mut told, at(30), &session).expect("then all of it");
+        assert_eq!(what, "1 flow of datagrams");
+        assert_eq!(why, "0 sent, 0 received, dropped here 3 late, 1 for lack of room, 0 refused");
+        assert_eq!(datagrams(&mut told, at(100), &session), None, "nothing is new");
+        assert_eq!(told.due(at(100)), at(110));
+        session.open_flow(at(101), Destination::Name("other".to_owned(), 53)).unwrap();
+        session.send_datagram(at(101), flow, b"?");
+        session.close_flow(flow, libc::EACCES as u32);
+        session.open_flow(at(101), Destination::Name("third".to_owned(), 53)).unwrap();
+        let (what, why) = datagrams(&mut told, at(101), &session).expect("at once");
+        assert_eq!(what, "2 flows of datagrams");
+        assert_eq!(why, "0 sent, 0 received, dropped here 3 late, 1 for lack of room, 1 refused");
+    }
 }

@@ -1,39 +1,45 @@
 //! The far gateway, beside the servers: takes sessions, and connects to where it lets programs go.
 
 use crate::allow::Allowed;
+use crate::by_peer::ByPeer;
 use crate::door::redirect;
-use crate::handshake::{self, HandshakeError, Opening, Request, say};
-use crate::hub::Hub;
+use crate::handshake::{self, HandshakeError, Opening, Request, Shaking, say};
+use crate::hub::{Asked, Hub};
 use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
+use crate::numbers::Numbers;
 use crate::options::{MAX_PAYLOAD, Options};
+use crate::places::{Place, Places};
 use crate::race::race;
 use crate::route::alternating;
 use crate::status::Status;
 use crate::tls::{self, Secret};
+use crate::udp::{self, FlowPlaces};
 use crate::{carrier, program, socket, timer};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stripe::StreamId;
 use stripe::session::{Pool, Role, Session};
 use stripe::wire::{Destination, Frame, Hello, Refusal};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
-use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 use units::Time;
 
-/// Handshakes under way at once: whoever has no key costs no more than this.
+/// Handshakes under way at once, of all addresses together: whoever has no key costs no more than this.
 const HANDSHAKES: usize = 256;
 /// A server that does not answer within this is not there.
 const CONNECT: Duration = Duration::from_secs(20);
 /// Before a listener that has failed is asked again.
 const PAUSE: Duration = Duration::from_millis(100);
 const BACKLOG: u32 = 1024;
+/// A stream that is one too many waits so long for another to go.
+const EARLY: Duration = Duration::from_secs(1);
 /// Peers that were asked for no more connections close their streams within this, or are not waited for.
 const GOODBYE: Duration = Duration::from_secs(10);
 /// Paths of a session that are told apart: a peer with ever new addresses has no more.
@@ -58,8 +64,7 @@ struct Entry {
     hub: Arc<Hub>,
     secret: Secret,
     peer: Fingerprint,
-    /// Numbers of streams that have been (P-4).
-    used: BTreeSet<u32>,
+    numbers: Numbers,
     /// The paths that streams have taken, told by their ends' addresses: here, and there.
     paths: Vec<[IpAddr; 2]>,
 }
@@ -71,7 +76,9 @@ pub struct Far {
     sessions: Mutex<BTreeMap<[u8; 16], Entry>>,
     pool: Arc<Pool>,
     /// Each peer's part of the pool, while it has sessions.
-    pools: Mutex<BTreeMap<Fingerprint, Weak<Pool>>>,
+    pools: ByPeer<Pool>,
+    /// Room for flows of datagrams.
+    flows: FlowPlaces,
     log: Log,
     /// Nothing new is taken any more.
     leaving: watch::Sender<bool>,
@@ -118,20 +125,20 @@ impl Far {
         let config = tls::server(&told.identity, &told.peers)?;
         let pool = told.options.pool();
         let far = Arc::new(Self {
+            flows: FlowPlaces::new(told.options.udp.unwrap_or_default()),
             told,
             sessions: Mutex::default(),
             pool,
-            pools: Mutex::default(),
+            pools: ByPeer::default(),
             log,
             leaving: watch::Sender::new(false),
         });
-        let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+        let places = Places::new(HANDSHAKES);
         for listener in listeners {
             let mut leaving = far.leaving.subscribe();
-            let (far, config, handshakes) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&handshakes));
+            let (far, config, places) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&places));
             tokio::spawn(async move {
                 loop {
-                    let Ok(permit) = Arc::clone(&handshakes).acquire_owned().await else { return };
                     let accepted = tokio::select! {
                         accepted = listener.accept() => accepted,
                         // Closed, so that what comes goes to the gateway that takes this one's place.
@@ -139,23 +146,13 @@ impl Far {
                     };
                     let Some(far) = far.upgrade() else { return };
                     match accepted {
-                        Ok((stream, from)) => {
-                            let acceptor = TlsAcceptor::from(Arc::clone(&config));
-                            tokio::spawn(async move {
-                                let greeted = timeout(handshake::PATIENCE, far.greet(stream, acceptor)).await;
-                                drop(permit);
-                                let result = match greeted.unwrap_or(Err(HandshakeError::Silence)) {
-                                    Ok((hub, id, tls, opening)) => {
-                                        let (reader, input) = opening.into_parts();
-                                        carrier::carry(hub, id, tls, reader, input).await.map_err(HandshakeError::Io)
-                                    }
-                                    Err(error) => Err(error),
-                                };
-                                if let Err(error) = result {
-                                    far.log.note(&format!("a stream from {}", from.ip()), &error.to_string());
-                                }
-                            });
-                        }
+                        Ok((stream, from)) => match places.take(from.ip()) {
+                            Some(place) => {
+                                let acceptor = TlsAcceptor::from(Arc::clone(&config));
+                                tokio::spawn(far.welcome(stream, from.ip(), acceptor, place));
+                            }
+                            None => far.dismiss(from.ip(), &HandshakeError::NoPlace),
+                        },
                         Err(error) => {
                             // Out of descriptors, most likely: what is open has to do.
                             far.log.note("accepting streams", &error.to_string());
@@ -168,16 +165,39 @@ impl Far {
         Ok(far)
     }
 
+    /// A stream, from its handshake, for which it has a place, to its end.
+    async fn welcome(self: Arc<Self>, stream: TcpStream, from: IpAddr, acceptor: TlsAcceptor, mut place: Place) {
+        let greeted = tokio::select! {
+            greeted = timeout(handshake::PATIENCE, self.greet(stream, acceptor)) => greeted.unwrap_or(Err(HandshakeError::Silence)),
+            () = place.lost() => Err(HandshakeError::NoPlace),
+        };
+        drop(place);
+        let ended = match greeted {
+            Ok((hub, id, tls, opening)) => {
+                let (reader, input) = opening.into_parts();
+                carrier::carry(hub, id, tls, reader, input, self.told.options.key_lasts)
+                    .await
+                    .map_err(HandshakeError::Io)
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = ended {
+            self.dismiss(from, &error);
+        }
+    }
+    fn dismiss(&self, from: IpAddr, why: &HandshakeError) {
+        self.log.note(&format!("a stream from {from}"), &why.to_string());
+    }
     /// TLS, HELLO, and the session that the stream belongs to.
     async fn greet(
         self: &Arc<Self>,
         stream: TcpStream,
         acceptor: TlsAcceptor,
-    ) -> Result<(Arc<Hub>, StreamId, TlsStream<TcpStream>, Opening), HandshakeError> {
+    ) -> Result<(Arc<Hub>, StreamId, TlsStream<Shaking>, Opening), HandshakeError> {
         socket::prepare(&stream, &self.told.options)?;
         let probe = stream.as_fd().try_clone_to_owned()?;
         let ends = [stream.local_addr()?.ip(), stream.peer_addr()?.ip()];
-        let mut tls = acceptor.accept(stream).await?;
+        let mut tls = acceptor.accept(Shaking::new(stream)).await?;
         let Some(peer) = tls::peer(tls.get_ref().1) else { return Err(HandshakeError::Order) };
         let mut opening = Opening::new(MAX_PAYLOAD);
         let hello = opening.hello(&mut tls).await?;
@@ -190,7 +210,7 @@ impl Far {
             }
             Request::Join(proof) => {
                 let state = &**tls.get_ref().1;
-                self.join(&hello, peer, |secret| secret.accepts(state, id, &proof))
+                self.join_soon(&hello, peer, |secret| secret.accepts(state, id, &proof)).await
             }
         };
         match admitted {
@@ -204,7 +224,7 @@ impl Far {
                 say(&mut tls, &[Frame::Refuse(refusal)]).await?;
                 // The peer reads it before it sees the end.
                 let _ = tokio::io::AsyncWriteExt::shutdown(&mut tls).await;
-                Err(HandshakeError::Refused(refusal))
+                Err(HandshakeError::Dismissed(refusal))
             }
         }
     }
@@ -214,14 +234,8 @@ impl Far {
     }
     /// What all sessions of a peer may hold together: one that begins ever more of them takes nothing from others (P-32).
     fn pool_of(&self, peer: Fingerprint) -> Arc<Pool> {
-        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pool) = pools.get(&peer).and_then(Weak::upgrade) {
-            return pool;
-        }
         let both_ways = self.told.options.peer_memory.saturating_mul(2);
-        let pool = self.pool.within(both_ways);
-        pools.insert(peer, Arc::downgrade(&pool));
-        pool
+        self.pools.of(peer, || self.pool.within(both_ways))
     }
     /// A new session (P-7).
     fn begin(self: &Arc<Self>, hello: &Hello, peer: Fingerprint, secret: Secret) -> Result<Arc<Hub>, Refusal> {
@@ -239,13 +253,35 @@ impl Far {
         let pool = self.pool_of(peer);
         let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
         let (openings, asked) = mpsc::unbounded_channel();
-        let hub = Hub::new(began, session, openings);
-        let entry =
-            Entry { hub: Arc::clone(&hub), secret, peer, used: BTreeSet::from([hello.stream]), paths: Vec::new() };
+        let name = self.told.peers.name(peer).unwrap_or_default();
+        let hub = Hub::new(name.to_owned(), began, session, openings);
+        let mut numbers = Numbers::default();
+        numbers.take(hello.stream);
+        let entry = Entry { hub: Arc::clone(&hub), secret, peer, numbers, paths: Vec::new() };
         sessions.insert(hello.session, entry);
         drop(sessions);
-        tokio::spawn(Arc::clone(self).serve(hello.session, Arc::clone(&hub), asked));
+        tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&hub), asked));
         Ok(hub)
+    }
+    /// One more stream of a session. One that comes because another is worn or dead may come before that is known here: then it waits a little.
+    async fn join_soon(
+        &self,
+        hello: &Hello,
+        peer: Fingerprint,
+        accepts: impl Fn(&Secret) -> bool,
+    ) -> Result<Arc<Hub>, Refusal> {
+        let deadline = Instant::now() + EARLY;
+        loop {
+            let joined = self.join(hello, peer, &accepts);
+            let Err(Refusal::TooManyStreams) = joined else { return joined };
+            let Some(hub) = self.sessions().get(&hello.session).map(|entry| Arc::clone(&entry.hub)) else {
+                return joined;
+            };
+            // Whoever is admitted changes the number, so that the next one looks too.
+            if timeout_at(deadline, hub.number.notified()).await.is_err() {
+                return joined;
+            }
+        }
     }
     /// One more stream of a session (P-8, P-9).
     fn join(
@@ -259,14 +295,17 @@ impl Far {
         if entry.peer != peer || !accepts(&entry.secret) {
             return Err(Refusal::Proof);
         }
-        let (count, over) = entry.hub.look(|session| (session.stream_count(), session.is_over()));
+        let (count, all, over) =
+            entry.hub.look(|session| (session.stream_count(), session.streams().iter().count(), session.is_over()));
         if over {
             return Err(Refusal::UnknownSession);
         }
-        if count >= self.told.options.most() {
+        // Those that are being closed do not count, but a peer that does not let them go has no more for that.
+        let most = self.told.options.most();
+        if count >= most || all >= 2 * most as usize {
             return Err(Refusal::TooManyStreams);
         }
-        if !entry.used.insert(hello.stream) {
+        if !entry.numbers.take(hello.stream) {
             return Err(Refusal::StreamNumber);
         }
         Ok(Arc::clone(&entry.hub))
@@ -286,12 +325,24 @@ impl Far {
     async fn serve(
         self: Arc<Self>,
         id: [u8; 16],
+        peer: Fingerprint,
         hub: Arc<Hub>,
-        mut asked: mpsc::UnboundedReceiver<(u32, Destination)>,
+        mut asked: mpsc::UnboundedReceiver<Asked>,
     ) {
+        let places = self.flows.of(peer);
         let connecting = async {
-            while let Some((connection, to)) = asked.recv().await {
-                tokio::spawn(Arc::clone(&self).connect(Arc::clone(&hub), connection, to));
+            while let Some(asked) = asked.recv().await {
+                let (far, hub) = (Arc::clone(&self), Arc::clone(&hub));
+                match asked {
+                    Asked::Connection(connection, to) => drop(tokio::spawn(far.connect(hub, connection, to))),
+                    Asked::Flow(flow, to) => {
+                        let places = places.clone();
+                        tokio::spawn(async move {
+                            let reached = async { udp::connect(far.addresses(&to).await?).await };
+                            udp::serve(&hub, flow, &to, &places, reached, &far.log).await;
+                        });
+                    }
+                }
             }
         };
         tokio::select! {
@@ -312,7 +363,7 @@ impl Far {
                 // P-13: as the system's number, which the near gateway's program may be told.
                 let code = errno(&error);
                 if error.kind() == io::ErrorKind::PermissionDenied {
-                    self.log.note(&format!("{to} is not allowed"), "no --allow rule has it");
+                    self.log.note_of(&hub.peer, &format!("{to} is not allowed"), "no --allow rule has it");
                 }
                 hub.work(|session, now| session.refuse(now, connection, code));
                 hub.forget(connection);
@@ -320,6 +371,14 @@ impl Far {
         }
     }
     async fn reach(&self, to: &Destination) -> io::Result<TcpStream> {
+        let addresses = self.addresses(to).await?;
+        let none = io::Error::from_raw_os_error(libc::EACCES);
+        let stream = race(addresses.into_iter().map(connect).collect(), none).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+    /// Where a destination is, as far as the rules have it (P-13): an error where they have none of it, which is not said to exist or not.
+    async fn addresses(&self, to: &Destination) -> io::Result<Vec<SocketAddr>> {
         let allowed = &self.told.allowed;
         let by_name = allowed.names(to);
         let addresses: Vec<SocketAddr> = match to {
@@ -330,11 +389,8 @@ impl Far {
                 .collect(),
         };
         let addresses = addresses.into_iter().filter(|address| by_name || allowed.has(*address));
-        // What the rules do not have is not said to exist or not.
-        let none = io::Error::from_raw_os_error(libc::EACCES);
-        let stream = race(alternating(addresses).into_iter().map(connect).collect(), none).await?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
+        let addresses = alternating(addresses);
+        if addresses.is_empty() { Err(io::Error::from_raw_os_error(libc::EACCES)) } else { Ok(addresses) }
     }
 
     /// Asks for no more connections (P-28), and returns when those that are there have ended. One may have been asked for before the peer has heard; that is past when it has closed its streams.
@@ -344,8 +400,10 @@ impl Far {
             entry.hub.work(|session, _| session.leave());
         }
         let told = Instant::now();
+        // Streams that are being closed are there until both ends have: an end without close_notify would be a death (P-26).
         let goes_on = |session: &Session| {
-            session.connection_count() > 0 || session.stream_count() > 0 && told.elapsed() < GOODBYE
+            let streams = session.streams().iter().next().is_some();
+            session.connection_count() > 0 || streams && told.elapsed() < GOODBYE
         };
         while self.sessions().values().any(|entry| entry.hub.look(goes_on)) {
             sleep(PAUSE).await;
@@ -353,9 +411,7 @@ impl Far {
     }
     /// How it stands.
     pub fn status(&self) -> Status {
-        let sessions = self.sessions();
-        let name = |peer| self.told.peers.name(peer).unwrap_or_default();
-        Status::of("far", sessions.iter().map(|(id, entry)| (name(entry.peer), id, &*entry.hub)), &self.pool)
+        Status::of("far", self.sessions().iter().map(|(id, entry)| (id, &*entry.hub)), &self.pool)
     }
 }
 

@@ -2,25 +2,31 @@
 //!
 //! The old process starts the new one with one end of a Unix socket as its standard input, and sends its listeners over it (SCM_RIGHTS, unix(7)): whoever waits in them waits for both. When the
 //! new one has opened all that it was told to it says so there, and from then on the old one only brings to an end what it has. If the new one fails, the old one goes on.
+//!
+//! The new one is not the old one's child but, since a process between them has ended, that of whoever supervises both: systemd ends a service whose main process is no child of its own with SIGKILL at once.
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
 };
+use rustix::process::{Pid, Signal, kill_process};
+use socket2::{SockRef, Type};
 use std::env;
 use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process::Command;
+use std::process::{self, Command};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-/// Says to a process that it takes another's place.
+/// Says to a process that it takes another's place, or is to start the one that does.
 const VARIABLE: &str = "TRUNKLINE_JET_SUCCESSOR";
+const STARTS: &str = "starts";
+const SERVES: &str = "serves";
 /// Descriptors in a message; the kernel takes 253 (SCM_MAX_FD).
 const AT_ONCE: usize = 128;
 /// What messages say.
@@ -38,19 +44,32 @@ pub struct Inherited {
 }
 
 impl Inherited {
-    /// What this process was started with.
+    /// What this process was started with. Where it was only to start the one that takes over, it has, and ends here.
     pub fn receive() -> io::Result<Self> {
-        if env::var_os(VARIABLE).is_none() {
-            return Ok(Self::default());
+        match env::var_os(VARIABLE) {
+            None => return Ok(Self::default()),
+            Some(role) if role == STARTS => {
+                Command::new(env::current_exe()?).args(env::args_os().skip(1)).env(VARIABLE, SERVES).spawn()?;
+                process::exit(0);
+            }
+            Some(_) => {}
         }
-        let predecessor = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let mut predecessor = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
         predecessor.set_read_timeout(Some(PATIENCE))?;
+        predecessor.write_all(&process::id().to_be_bytes())?;
         let mut listeners = Vec::new();
         loop {
             let mut said = [0];
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(AT_ONCE))];
             let mut control = RecvAncillaryBuffer::new(&mut space);
-            recvmsg(&predecessor, &mut [IoSliceMut::new(&mut said)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+            let flags = RecvFlags::CMSG_CLOEXEC;
+            let message = recvmsg(&predecessor, &mut [IoSliceMut::new(&mut said)], &mut control, flags)?;
+            if message.flags.contains(ReturnFlags::CTRUNC) {
+                // The kernel has dropped them, without an error.
+                return Err(io::Error::other(
+                    "no room for the listeners that are handed over: raise the limit of descriptors (RLIMIT_NOFILE)",
+                ));
+            }
             for message in control.drain() {
                 if let RecvAncillaryMessage::ScmRights(descriptors) = message {
                     listeners.extend(descriptors);
@@ -68,7 +87,12 @@ impl Inherited {
     /// The listener at an address, if it was inherited.
     pub fn tcp(&self, address: SocketAddr) -> Option<TcpListener> {
         let is = |listener: &TcpListener| listener.local_addr().is_ok_and(|own| own == address);
-        self.take(TcpListener::from, is)
+        self.take(TcpListener::from, |listener| is_of(listener, Type::STREAM) && is(listener))
+    }
+    /// The socket for datagrams at an address, if it was inherited.
+    pub fn udp(&self, address: SocketAddr) -> Option<UdpSocket> {
+        let is = |socket: &UdpSocket| socket.local_addr().is_ok_and(|own| own == address);
+        self.take(UdpSocket::from, |socket| is_of(socket, Type::DGRAM) && is(socket))
     }
     /// The Unix listener of which this holds.
     pub(crate) fn unix(&self, is: impl Fn(&std::os::unix::net::SocketAddr) -> bool) -> Option<UnixListener> {
@@ -81,28 +105,36 @@ impl Inherited {
         Some(from(listeners.swap_remove(place)))
     }
 
-    /// All is open: the predecessor may go. What of its listeners nobody has asked for is closed.
-    pub fn ready(self) -> io::Result<()> {
-        self.predecessor.map_or(Ok(()), |mut predecessor| predecessor.write_all(&[READY]))
+    /// All is open: the predecessor may go. What of its listeners nobody has asked for is closed. Says whether there is one; it is an error if it has given this process up.
+    pub fn ready(self) -> io::Result<bool> {
+        let Some(mut predecessor) = self.predecessor else { return Ok(false) };
+        predecessor.write_all(&[READY])?;
+        Ok(true)
     }
+}
+
+/// A TCP and a UDP socket may have the same address.
+fn is_of(socket: &impl AsFd, kind: Type) -> bool {
+    SockRef::from(socket).r#type().is_ok_and(|own| own == kind)
 }
 
 /// Starts a process that is to take this one's place, with these listeners, and waits until it has; gives its number. After an error there is no such process.
 pub async fn succeed(mut command: Command, listeners: &[BorrowedFd<'_>]) -> io::Result<u32> {
     let (link, theirs) = UnixStream::pair()?;
-    let mut child = command.env(VARIABLE, "1").stdin(OwnedFd::from(theirs)).spawn()?;
+    let mut starter = command.env(VARIABLE, STARTS).stdin(OwnedFd::from(theirs)).spawn()?;
     // So that nobody but the new process holds the other end.
     drop(command);
     let became = match send(&link, listeners) {
         Ok(()) => answer(link).await,
         Err(error) => Err(error),
     };
-    if let Err(error) = became {
-        let _ = child.kill();
-        let ended = child.wait()?;
-        return Err(io::Error::new(error.kind(), format!("the new process has not taken over ({error}; {ended})")));
+    // It has ended long since, unless it does nothing at all.
+    if became.is_err() {
+        let _ = starter.kill();
     }
-    Ok(child.id())
+    let ended = starter.wait()?;
+    became
+        .map_err(|error| io::Error::new(error.kind(), format!("the new process has not taken over ({error}; {ended})")))
 }
 
 fn send(link: &UnixStream, listeners: &[BorrowedFd<'_>]) -> io::Result<()> {
@@ -116,13 +148,41 @@ fn send(link: &UnixStream, listeners: &[BorrowedFd<'_>]) -> io::Result<()> {
     Ok(())
 }
 
-async fn answer(link: UnixStream) -> io::Result<()> {
+/// The new process' number, once it is ready.
+async fn answer(link: UnixStream) -> io::Result<u32> {
     link.set_nonblocking(true)?;
     let mut link = tokio::net::UnixStream::from_std(link)?;
-    match timeout(PATIENCE, link.read_u8()).await {
-        Ok(Ok(READY)) => Ok(()),
-        Ok(Ok(_)) => Err(io::ErrorKind::InvalidData.into()),
-        Ok(Err(error)) => Err(error),
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    let mut process = None;
+    let ready = async {
+        process = Some(link.read_u32().await?);
+        link.read_u8().await
+    };
+    let failed = match (timeout(PATIENCE, ready).await, process) {
+        (Ok(Ok(READY)), Some(process)) => return Ok(process),
+        // It has closed its end, and so has ended.
+        (Ok(Err(error)), _) => return Err(error),
+        (Ok(Ok(_)), _) => io::ErrorKind::InvalidData,
+        (Err(_), _) => io::ErrorKind::TimedOut,
+    };
+    if let Some(process) = process.and_then(|process| Pid::from_raw(process.cast_signed())) {
+        let _ = kill_process(process, Signal::KILL);
+    }
+    Err(failed.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listeners_and_sockets_for_datagrams_at_one_address_are_told_apart() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let socket = UdpSocket::bind(address).unwrap();
+        let inherited = Inherited { listeners: Mutex::new(vec![listener.into(), socket.into()]), predecessor: None };
+        assert!(inherited.udp(address).is_some_and(|socket| is_of(&socket, Type::DGRAM)));
+        assert!(inherited.udp(address).is_none());
+        assert!(inherited.tcp(address).is_some_and(|listener| is_of(&listener, Type::STREAM)));
+        assert!(inherited.tcp(address).is_none());
     }
 }

@@ -1,9 +1,12 @@
 //! How a stream begins: HELLO both ways, and what makes it the first of a session or one more.
 
-use std::io;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use stripe::wire::{Frame, FrameReader, Hello, Item, Refusal, WireError};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
 
 /// A peer that takes longer than this for TLS and its HELLO is not waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,8 +24,12 @@ pub(crate) enum HandshakeError {
     Order,
     #[error("the peer refuses the stream: {0}")]
     Refused(Refusal),
+    #[error("it is refused: {0}")]
+    Dismissed(Refusal),
     #[error("no answer within {} s", PATIENCE.as_secs())]
     Silence,
+    #[error("too many handshakes are under way, most of them from there")]
+    NoPlace,
 }
 
 /// What a far gateway is asked for.
@@ -97,4 +104,65 @@ pub(crate) async fn say(stream: &mut (impl AsyncWrite + Unpin), frames: &[Frame]
     }
     stream.write_all(&bytes).await?;
     stream.flush().await
+}
+
+/// A socket while hands are shaken. The TLS library reads what there is and opens all records that are whole; the beginning of one it keeps to itself, and so it is kept here too, for whoever
+/// goes on.
+pub(crate) struct Shaking {
+    socket: TcpStream,
+    begun: Vec<u8>,
+}
+
+impl Shaking {
+    pub fn new(socket: TcpStream) -> Self {
+        Self { socket, begun: Vec::new() }
+    }
+    /// The socket, and what of a record was read whose rest was not.
+    pub fn into_parts(self) -> (TcpStream, Vec<u8>) {
+        (self.socket, self.begun)
+    }
+    fn note(&mut self, bytes: &[u8]) {
+        self.begun.extend_from_slice(bytes);
+        let mut whole = 0;
+        // Type, version and length (RFC 8446, section 5.1).
+        while let Some([_, _, _, high, low]) = self.begun[whole..].first_chunk() {
+            let end = whole + 5 + usize::from(u16::from_be_bytes([*high, *low]));
+            if end > self.begun.len() {
+                break;
+            }
+            whole = end;
+        }
+        self.begun.drain(..whole);
+    }
+}
+
+impl AsyncRead for Shaking {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
+        self.note(&buffer.filled()[before..]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Shaking {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.socket).poll_write(cx, bytes)
+    }
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.socket).poll_write_vectored(cx, slices)
+    }
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
 }

@@ -2,15 +2,18 @@
 
 use crate::paths::Standing;
 use crate::socket;
-use crate::tcp_info::TcpInfo;
+use crate::startup::Startup;
+use crate::tcp_info::{BbrInfo, TcpInfo};
 use std::collections::BTreeMap;
+use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use stripe::optimizer::Law;
-use stripe::session::{Effects, Gauge, Session};
-use stripe::wire::Destination;
-use stripe::{Health, Stream, StreamId, session::Census};
+use stripe::session::{Effects, Gauge, Session, Sink};
+use stripe::wire::{Destination, FrameReader};
+use stripe::{Health, StreamId, session::Census};
+use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use units::{BitRate, Time};
@@ -30,6 +33,7 @@ struct Carrier {
     measured_at: Time,
     /// How its congestion control shares.
     law: Law,
+    startup: Startup,
 }
 
 /// A socket is not asked again within an eighth of its round-trip time, or these: it is a system call, and what has been handed to it since is counted anyway.
@@ -42,6 +46,10 @@ struct Inner {
     session: Session,
     carriers: BTreeMap<StreamId, Carrier>,
     programs: BTreeMap<u32, Waker>,
+    /// Those who wait for datagrams, by flow.
+    flows: BTreeMap<u32, Waker>,
+    /// Where what has come for a program goes at once, if nothing is held before it.
+    sockets: BTreeMap<u32, Weak<TcpStream>>,
     /// The earliest deadline that the timer's task knows.
     armed: Time,
 }
@@ -50,19 +58,30 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) struct Hub {
     inner: Mutex<Inner>,
+    /// The other gateway, as its owner knows it.
+    pub peer: String,
     began: Instant,
     /// A deadline has come nearer.
     pub timer: Notify,
     /// How many streams there are, or are to be, has changed; or the session is over.
     pub number: Notify,
-    openings: mpsc::UnboundedSender<(u32, Destination)>,
+    openings: mpsc::UnboundedSender<Asked>,
+}
+
+/// What a peer wants, by number, and where it is to lead.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Connection(u32, Destination),
+    /// A flow of datagrams.
+    Flow(u32, Destination),
 }
 
 impl Hub {
-    /// Connections that the peer wants go to `openings`.
-    pub fn new(began: Instant, session: Session, openings: mpsc::UnboundedSender<(u32, Destination)>) -> Arc<Self> {
-        let inner = Inner { session, carriers: BTreeMap::new(), programs: BTreeMap::new(), armed: Time::MAX };
-        Arc::new(Self { inner: Mutex::new(inner), began, timer: Notify::new(), number: Notify::new(), openings })
+    /// What the peer wants goes to `openings`.
+    pub fn new(peer: String, began: Instant, session: Session, openings: mpsc::UnboundedSender<Asked>) -> Arc<Self> {
+        let (carriers, programs, flows, sockets) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let inner = Inner { session, carriers, programs, flows, sockets, armed: Time::MAX };
+        Arc::new(Self { inner: Mutex::new(inner), peer, began, timer: Notify::new(), number: Notify::new(), openings })
     }
     /// The session's time.
     pub fn now(&self) -> Time {
@@ -79,11 +98,6 @@ impl Hub {
     pub fn look<T>(&self, at: impl FnOnce(&Session) -> T) -> T {
         at(&self.lock().session)
     }
-    /// Works on the session without concluding anything yet: [`work`](Self::work) is to follow.
-    pub fn tell<T>(&self, on: impl FnOnce(&mut Session, Time) -> T) -> T {
-        let now = self.now();
-        on(&mut self.lock().session, now)
-    }
     /// Works on the session; sends what there is to send afterwards, and wakes whom it concerns.
     pub fn work<T>(&self, on: impl FnOnce(&mut Session, Time) -> T) -> T {
         self.act(|inner, now| on(&mut inner.session, now))
@@ -94,14 +108,17 @@ impl Hub {
         let now = self.now();
         let result = on(&mut inner, now);
         inner.session.flush(now);
-        let Effects { connections, streams, openings, number } = inner.session.effects();
+        let Effects { connections, streams, openings, flows, flow_openings, number } = inner.session.effects();
+        wakers.extend(flows.into_iter().filter_map(|flow| inner.flows.remove(&flow)));
         wakers.extend(connections.into_iter().filter_map(|connection| inner.programs.remove(&connection)));
         wakers.extend(streams.into_iter().filter_map(|id| inner.carriers.get_mut(&id)?.waker.take()));
         let deadline = inner.session.deadline();
         let sooner = deadline < inner.armed;
         inner.armed = inner.armed.min(deadline);
         drop(inner);
-        for opening in openings {
+        let connections = openings.into_iter().map(|(connection, to)| Asked::Connection(connection, to));
+        let flows = flow_openings.into_iter().map(|(flow, to)| Asked::Flow(flow, to));
+        for opening in connections.chain(flows) {
             // Only a far gateway is asked for connections, and it listens as long as it has the session.
             let _ = self.openings.send(opening);
         }
@@ -122,13 +139,15 @@ impl Hub {
         self.act(|inner, now| {
             let law = socket::law(&socket);
             let gauge = gauge(&socket, 0, law).unwrap_or_default();
-            let carrier = Carrier { waker: None, socket, unwritten: 0, path, unsent: 0, measured_at: now, law };
+            let startup = Startup::default();
+            let carrier =
+                Carrier { waker: None, socket, unwritten: 0, path, unsent: 0, measured_at: now, law, startup };
             inner.carriers.insert(id, carrier);
             inner.session.add_stream(now, id, path, gauge);
         });
     }
     /// A carrier's socket has taken all that was taken from the session before: takes more.
-    pub fn take(&self, id: StreamId, out: &mut Vec<u8>) {
+    pub fn take(&self, id: StreamId, out: &mut impl Sink) {
         self.act(|inner, now| {
             if !inner.session.has_output(id) {
                 return;
@@ -151,6 +170,27 @@ impl Hub {
             }
         }
         stays
+    }
+    /// Frames have arrived on a stream. Whoever breaks the protocol loses the whole session: nothing it says can be relied on (P-6).
+    pub fn hear(&self, id: StreamId, reader: &mut FrameReader, mut input: &[u8]) -> io::Result<()> {
+        self.act(|inner, now| {
+            let (session, sockets) = (&mut inner.session, &inner.sockets);
+            // A program that does not take it, or has reset its connection, learns the rest when it has its turn.
+            let deliver = |connection: u32, bytes: &[u8]| {
+                let socket = sockets.get(&connection).and_then(Weak::upgrade);
+                socket.map_or(0, |socket| socket.try_write(bytes).unwrap_or(0) as u64)
+            };
+            let mut heard = || -> Result<(), String> {
+                while let Some(item) = reader.next(&mut input).map_err(|error| error.to_string())? {
+                    session.on_item_for(now, id, &item, deliver).map_err(|violation| violation.to_string())?;
+                }
+                Ok(())
+            };
+            heard().map_err(|reason| {
+                session.give_up();
+                io::Error::new(io::ErrorKind::InvalidData, reason)
+            })
+        })
     }
     /// So much of what was taken the socket has not.
     pub fn unwritten(&self, id: StreamId, bytes: u64) {
@@ -196,23 +236,45 @@ impl Hub {
         }
         ask(&mut inner.session)
     }
+    /// What comes for a program goes to its socket from now on.
+    pub fn attach(&self, connection: u32, socket: &Arc<TcpStream>) {
+        self.lock().sockets.insert(connection, Arc::downgrade(socket));
+    }
     /// A program's task has ended.
     pub fn forget(&self, connection: u32) {
         self.act(|inner, now| {
             inner.programs.remove(&connection);
+            inner.sockets.remove(&connection);
             inner.session.release(now, connection);
         });
     }
-    /// The streams that are not being closed, for whoever places the next one.
+    /// Asks the session something for the owner of a flow, who is woken when something has come in it.
+    pub fn attend<T>(&self, flow: u32, waker: &Waker, ask: impl FnOnce(&mut Session) -> T) -> T {
+        let mut inner = self.lock();
+        match inner.flows.get_mut(&flow) {
+            Some(known) => known.clone_from(waker),
+            None => drop(inner.flows.insert(flow, waker.clone())),
+        }
+        ask(&mut inner.session)
+    }
+    /// The owner of a flow has done with it, for this reason (an error's number, 0 for none).
+    pub fn close_flow(&self, flow: u32, code: u32) {
+        let waiting = self.act(|inner, _| {
+            inner.session.close_flow(flow, code);
+            inner.flows.remove(&flow)
+        });
+        // Another task of the owner's may wait for datagrams.
+        waiting.into_iter().for_each(Waker::wake);
+    }
+    /// The streams that count, for whoever places the next one.
     pub fn standings(&self) -> Vec<Standing> {
         let inner = self.lock();
         let standing = |(id, carrier): (&StreamId, &Carrier)| {
-            let health =
-                inner.session.streams().get(*id).map(Stream::health).filter(|health| *health != Health::Draining)?;
+            let usable = inner.session.streams().get(*id).is_some_and(|stream| stream.health() == Health::Usable);
             let moved = TcpInfo::of(&carrier.socket).map_or(0, |info| info.bytes_acked + info.bytes_received);
-            Some(Standing { id: *id, path: carrier.path, usable: health == Health::Usable, moved })
+            Standing { id: *id, path: carrier.path, usable, moved }
         };
-        inner.carriers.iter().filter_map(standing).collect()
+        inner.carriers.iter().filter(|(id, _)| inner.session.counts(**id)).map(standing).collect()
     }
 }
 
@@ -245,6 +307,11 @@ impl Inner {
             if unsent > carrier.unsent + carrier.unsent / 2 || unsent < carrier.unsent / 2 {
                 carrier.unsent = unsent;
                 socket::limit_unsent(&carrier.socket, unsent);
+            }
+            if carrier.law == Law::Bbr
+                && let Some(pacing) = carrier.startup.see(now, &gauge, || BbrInfo::of(&carrier.socket))
+            {
+                socket::pace(&carrier.socket, pacing);
             }
             self.session.measure(now, id, gauge);
         }
@@ -279,10 +346,15 @@ fn gauge(socket: &OwnedFd, unwritten: u64, law: Law) -> Option<Gauge> {
         mss,
         window,
         rtt_min: Time::from_us(u64::from(info.min_rtt)),
-        starting: info.snd_ssthresh >= INFINITE,
+        starting: match law {
+            Law::Bbr => BbrInfo::of(socket).is_some_and(|info| info.starts()),
+            _ => info.snd_ssthresh >= INFINITE,
+        },
+        starved: info.is_app_limited(),
         law,
         census: Census {
             delivered: info.bytes_acked,
+            received: info.bytes_received,
             sent: u64::from(info.data_segs_out),
             // A retransmission that the receiver did not need was no loss.
             lost: u64::from(info.total_retrans.saturating_sub(info.dsack_dups)),

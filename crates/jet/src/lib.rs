@@ -9,19 +9,24 @@
 //! wakes whom that concerns.
 
 mod bond;
+mod by_peer;
 mod carrier;
 mod destination;
 mod explain;
 mod handshake;
 mod hub;
+mod numbers;
 mod paths;
+mod places;
 mod program;
+mod protection;
 mod race;
 mod records;
 mod refusal;
 mod route;
 mod scratch;
 mod socket;
+mod startup;
 mod timer;
 mod tls;
 
@@ -38,6 +43,7 @@ pub mod near;
 pub mod options;
 pub mod status;
 pub mod tcp_info;
+pub mod udp;
 
 pub use destination::{Destination, DestinationError, destination, parse_destination};
 pub use refusal::Refusal;

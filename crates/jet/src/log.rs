@@ -41,9 +41,17 @@ impl Log {
     pub(crate) fn explains(&self) -> bool {
         self.explain
     }
+    /// The lines that have been written of late.
+    pub fn lines(&self) -> Vec<String> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).lines.keys().cloned().collect()
+    }
     /// Something that an owner may want to know, and why.
     pub fn note(&self, what: &str, why: &str) {
         self.write(&json!({ "event": what, "reason": why }));
+    }
+    /// The same of what a session with this peer brings.
+    pub(crate) fn note_of(&self, peer: &str, what: &str, why: &str) {
+        self.write(&json!({ "event": what, "reason": why, "peer": peer }));
     }
     /// What the gateway does, with what belongs to it: an object, whose `event` names it.
     pub fn write(&self, line: &Value) {
@@ -91,6 +99,17 @@ mod tests {
         assert_eq!(seen.admit(at(0), "a".to_owned()), ["a"]);
         assert!(seen.admit(at(59), "a".to_owned()).is_empty());
         assert_eq!(seen.admit(at(61), "a".to_owned()), ["a"]);
+    }
+
+    #[test]
+    fn what_a_peer_brings_is_its_own_line() {
+        let log = Log::default();
+        for peer in ["laptop", "laptop", "phone"] {
+            log.note_of(peer, "db:3306 is not allowed", "no --allow rule has it");
+        }
+        let line =
+            |peer| format!(r#"{{"event":"db:3306 is not allowed","peer":"{peer}","reason":"no --allow rule has it"}}"#);
+        assert_eq!(log.lines(), ["laptop", "phone"].map(line));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The near gateway, beside the programs: keeps a session with a far gateway, and sends programs' connections through it.
 
 use crate::door::{Accepted, Answer};
-use crate::handshake::{self, HandshakeError, Opening, say};
+use crate::handshake::{self, HandshakeError, Opening, Shaking, say};
 use crate::hub::Hub;
 use crate::keys::{Identity, Peers};
 use crate::log::Log;
@@ -13,6 +13,7 @@ use crate::route::Route;
 use crate::socket::Via;
 use crate::status::Status;
 use crate::tls::{self, Secret};
+use crate::udp::{self, Flows};
 use crate::{Doors, Refusal, carrier, timer};
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ClientConfig;
@@ -28,7 +29,7 @@ use stripe::StreamId;
 use stripe::session::{Pool, Role, Session, code};
 use stripe::wire::{self, Frame, Hello};
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
@@ -42,7 +43,7 @@ const BEGIN: Duration = Duration::from_secs(10);
 const CLOSE: Duration = Duration::from_secs(5);
 /// How often streams are looked at if nothing seems to have happened.
 const LOOK: Time = Time::from_secs(5);
-/// Streams that are opened at the same time.
+/// Streams that are opened at the same time, where somebody answers.
 const DIALS: usize = 16;
 /// Programs' connections between the doors and here.
 const WAITING: usize = 64;
@@ -97,6 +98,8 @@ struct Inner {
     sessions: Mutex<Vec<Arc<Running>>>,
     /// Programs whose connections have come here and have not ended.
     programs: AtomicUsize,
+    /// And places for those who keep flows of datagrams.
+    keepers: Arc<Semaphore>,
     /// Nothing new is taken any more; and all that was has ended.
     leaving: watch::Sender<bool>,
     left: Notify,
@@ -108,6 +111,7 @@ struct Running {
     hub: Arc<Hub>,
     id: [u8; 16],
     secret: Secret,
+    /// The next stream's number (P-4).
     next_stream: AtomicU32,
     /// The address at which it began, and the most streams that both ends take.
     peer: SocketAddr,
@@ -118,7 +122,7 @@ struct Running {
 struct Stream {
     id: StreamId,
     path: u32,
-    tls: TlsStream<TcpStream>,
+    tls: TlsStream<Shaking>,
     probe: OwnedFd,
     opening: Opening,
     hello: Hello,
@@ -147,6 +151,7 @@ impl Near {
             hub: watch::Sender::new(None),
             sessions: Mutex::default(),
             programs: AtomicUsize::new(0),
+            keepers: Arc::new(Semaphore::new(udp::PROGRAMS)),
             leaving: watch::Sender::new(false),
             left: Notify::new(),
         });
@@ -158,15 +163,20 @@ impl Near {
     pub fn doors(&self) -> Doors {
         self.doors.clone()
     }
+    /// Where doors put datagrams, if they are carried.
+    pub fn flows(&self) -> Option<Flows> {
+        let inner = &self.inner;
+        let flows = || Flows::new(inner.hub.subscribe(), Arc::clone(&inner.keepers), inner.log.clone());
+        inner.told.options.udp.map(|_| flows())
+    }
     /// Waits for a session, if there is none; says whether there is one.
     pub async fn ready(&self, most: Duration) -> bool {
         self.inner.hub(most).await.is_some()
     }
     /// How it stands.
     pub fn status(&self) -> Status {
-        let to = self.inner.told.to.join(", ");
         let sessions = self.inner.sessions();
-        let sessions = sessions.iter().map(|running| (to.as_str(), &running.id, &*running.hub));
+        let sessions = sessions.iter().map(|running| (&running.id, &*running.hub));
         Status::of("near", sessions, &self.inner.pool)
     }
     /// Takes no new connections from now on; returns when those that are there have ended. Doors are to be closed before.
@@ -227,7 +237,10 @@ impl Inner {
     /// Whether any connection is there, or bytes of one that the peer has not got.
     fn is_busy(&self) -> bool {
         let busy = |session: &Session| session.connection_count() > 0 && !session.is_over();
-        self.programs.load(Ordering::Relaxed) > 0 || self.sessions().iter().any(|running| running.hub.look(busy))
+        let keeping = self.keepers.available_permits() < udp::PROGRAMS;
+        keeping
+            || self.programs.load(Ordering::Relaxed) > 0
+            || self.sessions().iter().any(|running| running.hub.look(busy))
     }
     /// A program's connection, from the door to its end.
     async fn serve(self: Arc<Self>, accepted: Accepted) {
@@ -332,8 +345,8 @@ impl Inner {
         let (openings, _) = mpsc::unbounded_channel();
         let began = Instant::now();
         let session = Session::new(Time::ZERO, Role::Near, settings, tuner, &self.pool)
-            .ok_or(HandshakeError::Refused(wire::Refusal::Busy))?;
-        let hub = Hub::new(began, session, openings);
+            .ok_or(HandshakeError::Dismissed(wire::Refusal::Busy))?;
+        let hub = Hub::new(self.told.to.join(", "), began, session, openings);
         self.carry(&hub, stream);
         Ok(Running { hub, id, secret, next_stream: AtomicU32::new(2), peer, most })
     }
@@ -352,14 +365,21 @@ impl Inner {
                 return;
             }
             paths.see(now, &hub.standings());
-            while dials.len() < DIALS
+            while let Some(path) = paths.hopeless(want, running.most) {
+                let standings = hub.standings();
+                let Some(last) = standings.iter().rfind(|stream| stream.path == path) else { break };
+                hub.work(|session, now| session.lose_stream(now, last.id));
+                paths.see(now, &hub.standings());
+            }
+            while paths.dialling() < DIALS
                 && let Some(path) = paths.next(now, want, running.most)
             {
-                paths.dial(path);
+                paths.dial(now, path);
                 let id = StreamId(running.next_stream.fetch_add(1, Ordering::Relaxed));
                 let (inner, running) = (Arc::clone(self), Arc::clone(running));
                 dials.spawn(async move { (path, inner.join(&running, id, path).await) });
             }
+            let mut drained = false;
             while let Some(path) = paths.surplus(now, want) {
                 let standings = hub.standings();
                 let Some(last) = standings.iter().rfind(|stream| stream.path == path && stream.usable) else {
@@ -367,6 +387,11 @@ impl Inner {
                 };
                 hub.work(|session, now| session.drain_stream(now, last.id));
                 paths.see(now, &hub.standings());
+                drained = true;
+            }
+            if drained {
+                // For another in its place.
+                continue;
             }
             let due = hub.instant(paths.due(now).min(now.saturating_add(LOOK)));
             tokio::select! {
@@ -390,7 +415,9 @@ impl Inner {
         let (inner, hub) = (Arc::clone(self), Arc::clone(hub));
         let (reader, input) = stream.opening.into_parts();
         tokio::spawn(async move {
-            if let Err(error) = carrier::carry(hub, stream.id, stream.tls, reader, input).await {
+            if let Err(error) =
+                carrier::carry(hub, stream.id, stream.tls, reader, input, inner.told.options.key_lasts).await
+            {
                 inner.log.note(&format!("a stream to {}", inner.routes[stream.path as usize]), &error.to_string());
             }
         });
@@ -414,7 +441,7 @@ impl Inner {
     ) -> Result<Stream, HandshakeError> {
         let probe = tcp.as_fd().try_clone_to_owned()?;
         let name = ServerName::try_from("trunkline-jet").map_err(|_| HandshakeError::Order)?;
-        let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, tcp).await?;
+        let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, Shaking::new(tcp)).await?;
         let begins = match secret {
             Some(secret) => Frame::Join { proof: secret.proof(&**tls.get_ref().1, id)? },
             None => Frame::Start,

@@ -1,9 +1,10 @@
 //! How a gateway behaves.
 
+use crate::protection::WORN;
 use std::sync::Arc;
 use std::time::Duration;
 use stripe::optimizer::{Limits, MOST_STREAMS, Policy, Tuner};
-use stripe::session::{Pool, Settings};
+use stripe::session::{Carriage, Pool, Settings};
 use stripe::wire::Hello;
 use stripe::{Config, Segmentation};
 use units::{Bytes, Time};
@@ -45,10 +46,31 @@ pub struct Options {
     pub patience: Duration,
     /// A stream that is silent for this long is asked whether anyone is there.
     pub keep_alive: Duration,
+    /// A stream is replaced when one of its keys has protected so many records (P-2).
+    pub key_lasts: u64,
     /// The congestion control of streams, by the kernel's name; the system's where none is named.
     pub congestion: Option<String>,
     /// Streams are spread over so many members of a bond that hashes by `layer3+4` and that the system does not show; it shows those of its own.
     pub members: Option<u32>,
+    /// Whether datagrams of UDP are carried, and how.
+    pub udp: Option<Udp>,
+}
+
+/// How datagrams are carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Udp {
+    /// How long one may wait here for a stream that takes it.
+    pub deadline: Duration,
+    /// The most flows at once, of a session and of a peer: what a program's socket and a destination send each other is one.
+    pub flows: u32,
+    /// And in all.
+    pub flows_in_all: u32,
+}
+
+impl Default for Udp {
+    fn default() -> Self {
+        Self { deadline: Duration::from_millis(100), flows: 1024, flows_in_all: 4096 }
+    }
 }
 
 impl Default for Options {
@@ -63,8 +85,10 @@ impl Default for Options {
             memory: 1 << 30,
             patience: Duration::from_secs(30),
             keep_alive: Duration::from_secs(10),
+            key_lasts: WORN,
             congestion: None,
             members: None,
+            udp: None,
         }
     }
 }
@@ -97,6 +121,7 @@ impl Options {
             patience: time(self.patience),
             keep_alive: time(self.keep_alive),
             warm: if let Streams::Tuned(_) = self.streams { self.warm } else { 1 },
+            datagrams: self.udp.map(|udp| Carriage { wait: time(udp.deadline), flows: udp.flows }),
         }
     }
     /// The most streams that are accepted: where their number is fixed, that.

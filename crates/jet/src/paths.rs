@@ -2,6 +2,9 @@
 //!
 //! Each path has one stream at least, or nobody would know what it carries. Any other stream goes where it brings most, by what was measured: the difference that one more has made there, or, where that
 //! was never tried, what each has on the average, as if windows or random losses held them back. A stream that would bring more elsewhere is exchanged.
+//!
+//! A path without a usable stream counts for nothing, whatever is being opened on it: its share is opened on the others at once, and given back when it answers again. One stream at a time asks whether it does.
+//! Where there may be no more streams, those that such a path still has make room; a place is kept for the one that asks.
 
 use std::collections::BTreeMap;
 use stripe::StreamId;
@@ -19,6 +22,8 @@ const CHANGED: f64 = 1.5;
 const PROFIT: f64 = 1.2;
 /// A gain or loss below this part of the proportional one is none: rates vary.
 const NOTHING: f64 = 0.1;
+/// The others wait so long for a path's first stream before they take its share.
+const PROMPT: Time = Time::from_secs(1);
 /// Between attempts at a path on which streams fail: at first, and at most.
 const RETRY: [Time; 2] = [Time::from_ms(100), Time::from_secs(5)];
 
@@ -36,10 +41,16 @@ pub(crate) struct Standing {
 /// One path.
 #[derive(Clone, Debug, Default)]
 struct Path {
-    /// Streams, of which none may be usable; and those that are being opened.
+    /// There is no other.
+    only: bool,
+    /// Streams, of which none may be usable; and those that are being opened, the first of them since when.
     streams: u32,
     usable: u32,
     dialling: u32,
+    dialled_at: Time,
+    /// Streams that it had while all was well with it; and those that it is to have again, since they went to the others when it died.
+    held: u32,
+    owed: u32,
     /// Bytes carried in this interval.
     moved: u64,
     /// Bulk intervals since the number of streams changed, and the bytes per second of those that count.
@@ -56,7 +67,7 @@ struct Path {
 impl Path {
     /// What one stream more would bring, in bytes per second. What was never tried brings no more than the last one did: gains diminish.
     fn gain(&self) -> f64 {
-        let streams = self.streams + self.dialling;
+        let streams = self.all();
         let each = self.rate / f64::from(streams.max(1));
         let last = self.difference(streams).unwrap_or(each);
         self.difference(streams + 1).unwrap_or(last.min(each))
@@ -73,12 +84,33 @@ impl Path {
         let nothing = NOTHING * more / f64::from(streams);
         Some(if more - less < nothing { 0.0 } else { more - less })
     }
-    /// Streams that count: on a path that has died none does, so that others are opened elsewhere.
-    fn count(&self) -> u32 {
-        self.dialling + if self.usable > 0 { self.streams } else { 0 }
+    /// Streams that it has or will have.
+    fn all(&self) -> u32 {
+        self.streams + self.dialling
     }
-    fn is_dead(&self) -> bool {
-        self.streams > 0 && self.usable == 0
+    /// Streams that count.
+    fn count(&self) -> u32 {
+        match self.usable {
+            0 if self.only => self.dialling,
+            0 => 0,
+            _ => self.all(),
+        }
+    }
+    fn answers(&self) -> bool {
+        self.usable > 0 || self.only
+    }
+    /// Its first stream is being opened, and may be there at any moment.
+    fn is_promising(&self, now: Time) -> bool {
+        let first = self.all() == self.dialling && self.dialling > 0 && self.owed == 0 && self.pause.is_none();
+        first && now < self.dialled_at.saturating_add(PROMPT)
+    }
+    /// Places that are not for others: one is its own, whether it answers or not.
+    fn places(&self) -> u32 {
+        self.all().max(1)
+    }
+    /// It answers again, and has not got back what it had.
+    fn lacks(&self, now: Time) -> bool {
+        self.usable > 0 && self.retry_at <= now && self.all() < self.owed
     }
     /// An interval with `rate` is over.
     fn measure(&mut self, rate: f64) {
@@ -98,11 +130,18 @@ impl Path {
         self.known.insert(self.streams, mean);
         (self.rate, self.intervals, self.sum) = (mean, 1, 0.0);
     }
-    fn set_streams(&mut self, streams: u32) {
+    /// It has so many streams, of which so many are usable.
+    fn stand(&mut self, streams: u32, usable: u32) {
         if streams != self.streams {
             (self.intervals, self.sum) = (0, 0.0);
         }
-        self.streams = streams;
+        if usable == 0 && self.usable > 0 {
+            self.owed = self.owed.max(self.held);
+        }
+        (self.streams, self.usable) = (streams, usable);
+        if usable > 0 && self.all() >= self.owed {
+            self.owed = 0;
+        }
     }
 }
 
@@ -120,14 +159,14 @@ pub(crate) struct Paths {
 
 impl Paths {
     pub fn new(count: usize) -> Self {
-        Self { list: vec![Path::default(); count.max(1)], moved: BTreeMap::new(), since: Time::ZERO, promised: None }
+        let path = Path { only: count <= 1, ..Path::default() };
+        Self { list: vec![path; count.max(1)], moved: BTreeMap::new(), since: Time::ZERO, promised: None }
     }
     /// How the streams stand now that are not being closed.
     pub fn see(&mut self, now: Time, streams: &[Standing]) {
         for (path, known) in (0..).zip(&mut self.list) {
             let of = || streams.iter().filter(|stream| stream.path == path);
-            known.usable = of().filter(|stream| stream.usable).count() as u32;
-            known.set_streams(of().count() as u32);
+            known.stand(of().count() as u32, of().filter(|stream| stream.usable).count() as u32);
         }
         if self.list.len() == 1 {
             return;
@@ -144,6 +183,9 @@ impl Paths {
             self.since = now;
             let bulk = self.list.iter().map(|path| path.moved).sum::<u64>() >= BULK;
             for path in &mut self.list {
+                if path.usable == path.streams {
+                    path.held = path.streams;
+                }
                 let moved = std::mem::take(&mut path.moved);
                 if bulk {
                     path.measure(moved as f64 / time.as_secs_f64());
@@ -152,8 +194,11 @@ impl Paths {
         }
     }
     /// A stream is being opened on a path; that has ended, well or badly.
-    pub fn dial(&mut self, path: u32) {
+    pub fn dial(&mut self, now: Time, path: u32) {
         if let Some(path) = self.list.get_mut(path as usize) {
+            if path.dialling == 0 {
+                path.dialled_at = now;
+            }
             path.dialling += 1;
         }
     }
@@ -168,37 +213,73 @@ impl Paths {
             path.retry_at = now.saturating_add(Time::from_secs_f64(pause.as_secs_f64() * jitter));
         }
     }
+    /// Streams that are being opened on paths that answer.
+    pub fn dialling(&self) -> usize {
+        self.list.iter().filter(|path| path.answers()).map(|path| path.dialling as usize).sum()
+    }
     /// The path on which a stream is to be opened now, where there are to be `want` and at most `most` in all.
     pub fn next(&mut self, now: Time, want: u32, most: u32) -> Option<u32> {
         let have: u32 = self.list.iter().map(Path::count).sum();
-        let all: u32 = self.list.iter().map(|path| path.streams + path.dialling).sum();
-        let open = || (0..).zip(&self.list).filter(|(_, path)| path.retry_at <= now && !path.is_dead());
+        let all: u32 = self.list.iter().map(Path::all).sum();
+        let open = || (0..).zip(&self.list).filter(|(_, path)| path.retry_at <= now);
         if all >= most {
             return None;
         }
-        if let Some((number, _)) = open().find(|(_, path)| path.streams + path.dialling == 0) {
+        if let Some((number, _)) = open().find(|(_, path)| path.all() == 0) {
             return Some(number);
         }
-        if have >= want {
+        let places: u32 = self.list.iter().map(Path::places).sum();
+        if have >= want || places >= most {
             return None;
         }
-        if let Some((number, _)) =
-            self.promised.take().and_then(|promised| open().find(|(number, _)| *number == promised))
-        {
+        let promised = self.promised.take();
+        let due = |(number, path): &(u32, &Path)| path.lacks(now) || path.answers() && Some(*number) == promised;
+        if let Some((number, _)) = open().find(due) {
             return Some(number);
         }
-        // The first of equals: with fewer streams, and then by number.
-        let best = open().min_by(|(_, a), (_, b)| b.gain().total_cmp(&a.gain()).then(a.count().cmp(&b.count())));
-        best.map(|(number, _)| number)
+        // The first of equals: with fewer streams, and then by number. What may answer at any moment has its share left to it.
+        let mut candidates: Vec<(u32, &Path, u32)> = open()
+            .filter(|(_, path)| path.answers() || path.is_promising(now))
+            .map(|(number, path)| (number, path, path.all()))
+            .collect();
+        let promising: u32 = candidates.iter().filter(|(_, path, _)| !path.answers()).map(|(_, _, all)| all).sum();
+        for _ in have + promising..want {
+            let best = candidates
+                .iter_mut()
+                .min_by(|(_, a, all_a), (_, b, all_b)| b.gain().total_cmp(&a.gain()).then(all_a.cmp(all_b)))?;
+            if best.1.answers() {
+                return Some(best.0);
+            }
+            best.2 += 1;
+        }
+        None
+    }
+    /// The path of which an unusable stream is to be given up for one elsewhere, because there may be no more: none of its streams is usable.
+    pub fn hopeless(&self, want: u32, most: u32) -> Option<u32> {
+        let have: u32 = self.list.iter().map(Path::count).sum();
+        let places: u32 = self.list.iter().map(Path::places).sum();
+        let room = most.saturating_sub(places);
+        if have.saturating_add(room) >= want || !self.list.iter().any(Path::answers) {
+            return None;
+        }
+        let dead = |path: &Path| !path.answers() && path.streams > 0 && path.places() > 1;
+        (0..).zip(&self.list).find(|(_, path)| dead(path)).map(|(number, _)| number)
     }
     /// The path that is to give up a stream, where there are to be `want`: it has one too many, or one that would be worth more elsewhere.
     pub fn surplus(&mut self, now: Time, want: u32) -> Option<u32> {
         let have: u32 = self.list.iter().map(Path::count).sum();
+        let lacking = have == want && self.list.iter().any(|path| path.lacks(now));
+        if lacking && !self.list.iter().any(|path| path.usable > 1 && !path.lacks(now)) {
+            // Nobody has anything to give back.
+            self.list.iter_mut().for_each(|path| path.owed = 0);
+            return None;
+        }
         let spare = (0..).zip(&self.list).filter(|(_, path)| path.usable > 1 && path.dialling == 0);
+        let spare = spare.filter(|(_, path)| !lacking || !path.lacks(now));
         // The last of equals: with more streams, and then by number.
         let least = spare.min_by(|(_, a), (_, b)| a.cost().total_cmp(&b.cost()).then(b.count().cmp(&a.count())));
         let (from, worst) = least?;
-        if have > want.max(self.list.len() as u32) {
+        if have > want.max(self.list.len() as u32) || lacking {
             return Some(from);
         }
         let is_known = |path: &Path| path.dialling == 0 && path.known.contains_key(&path.streams);
@@ -216,156 +297,13 @@ impl Paths {
     }
     /// When something may be due though nothing has happened.
     pub fn due(&self, now: Time) -> Time {
-        let retries = self.list.iter().map(|path| path.retry_at).filter(|at| *at > now);
+        let hopes =
+            self.list.iter().filter(|path| path.dialling > 0).map(|path| path.dialled_at.saturating_add(PROMPT));
+        let retries = self.list.iter().map(|path| path.retry_at).chain(hopes).filter(|at| *at > now);
         let interval = if self.list.len() > 1 { self.since.saturating_add(INTERVAL) } else { Time::MAX };
         retries.min().unwrap_or(Time::MAX).min(interval)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Paths as a model has them: each stream carries `each` bytes per second, all of a path at most `most`.
-    struct Model {
-        most: f64,
-        each: f64,
-    }
-
-    impl Model {
-        fn rate(&self, streams: u32) -> f64 {
-            self.most.min(self.each * f64::from(streams))
-        }
-    }
-
-    /// A session between gateways with those paths.
-    struct World {
-        models: Vec<Model>,
-        paths: Paths,
-        streams: Vec<Standing>,
-        next: u32,
-        now: Time,
-    }
-
-    impl World {
-        fn new(models: Vec<Model>) -> Self {
-            Self { paths: Paths::new(models.len()), models, streams: Vec::new(), next: 1, now: Time::ZERO }
-        }
-        fn on(&self, path: u32) -> u32 {
-            self.streams.iter().filter(|stream| stream.path == path).count() as u32
-        }
-        fn counts(&self) -> Vec<u32> {
-            (0..self.models.len() as u32).map(|path| self.on(path)).collect()
-        }
-        fn rate(&self) -> f64 {
-            (0..).zip(&self.models).map(|(path, model)| model.rate(self.on(path))).sum()
-        }
-        /// A second in which all is carried that can be.
-        fn step(&mut self, want: u32) {
-            self.now += INTERVAL;
-            let counts = self.counts();
-            for stream in self.streams.iter_mut().filter(|stream| stream.usable) {
-                let path = stream.path as usize;
-                stream.moved += (self.models[path].rate(counts[path]) / f64::from(counts[path])) as u64;
-            }
-            self.act(want);
-        }
-        fn act(&mut self, want: u32) {
-            self.paths.see(self.now, &self.streams);
-            loop {
-                while let Some(path) = self.paths.surplus(self.now, want) {
-                    let last = self.streams.iter().rposition(|stream| stream.path == path).expect("it has one");
-                    self.streams.remove(last);
-                    self.paths.see(self.now, &self.streams);
-                }
-                let Some(path) = self.paths.next(self.now, want, 128) else { return };
-                self.paths.dial(path);
-                self.paths.dialled(self.now, path, true, 1.0);
-                self.streams.push(Standing { id: StreamId(self.next), path, usable: true, moved: 0 });
-                self.next += 1;
-                self.paths.see(self.now, &self.streams);
-            }
-        }
-    }
-
-    #[test]
-    fn every_path_has_a_stream_and_equal_ones_as_many() {
-        let same = || Model { most: 1e9, each: 1e6 };
-        let mut world = World::new(vec![same(), same(), same()]);
-        world.step(1);
-        assert_eq!(world.counts(), [1, 1, 1], "though one would do");
-        world.step(12);
-        assert_eq!(world.counts(), [4, 4, 4]);
-        world.step(5);
-        assert_eq!(world.counts().iter().sum::<u32>(), 5);
-    }
-
-    #[test]
-    fn streams_go_where_they_bring_most() {
-        // Windows limit them: ten times as much comes of a stream on the first path.
-        let mut world = World::new(vec![Model { most: 1e9, each: 1e7 }, Model { most: 1e9, each: 1e6 }]);
-        (0..60).for_each(|_| world.step(8));
-        assert_eq!(world.counts(), [7, 1]);
-        // One that is full with a stream needs no more, however fast that one is.
-        let mut world = World::new(vec![Model { most: 2e7, each: 2e7 }, Model { most: 1e9, each: 7e6 }]);
-        (0..120).for_each(|_| world.step(8));
-        assert!(world.rate() >= 2e7 + 6.0 * 7e6, "{:?}", world.counts());
-    }
-
-    #[test]
-    fn a_path_that_dies_is_left_and_comes_back() {
-        let same = || Model { most: 1e9, each: 1e6 };
-        let mut world = World::new(vec![same(), same()]);
-        world.step(8);
-        assert_eq!(world.counts(), [4, 4]);
-        world.streams.iter_mut().filter(|stream| stream.path == 1).for_each(|stream| stream.usable = false);
-        world.step(8);
-        assert_eq!(world.counts(), [8, 4], "what is dead does not count");
-        world.streams.retain(|stream| stream.path == 0);
-        world.paths.see(world.now, &world.streams);
-        // It is tried again, after ever longer pauses.
-        let mut tries = 0;
-        for _ in 0..1000 {
-            world.now += Time::from_ms(100);
-            world.paths.see(world.now, &world.streams);
-            if world.paths.next(world.now, 8, 128) == Some(1) {
-                world.paths.dial(1);
-                world.paths.dialled(world.now, 1, false, 1.0);
-                tries += 1;
-            }
-        }
-        assert!((20..30).contains(&tries), "{tries}");
-        world.now += RETRY[1];
-        (0..60).for_each(|_| world.step(8));
-        assert!(world.on(1) >= 1 && world.streams.len() == 8, "{:?}", world.counts());
-    }
-
-    #[test]
-    fn most_is_most() {
-        let mut paths = Paths::new(4);
-        assert_eq!(paths.next(Time::ZERO, 4, 2), Some(0));
-        paths.dial(0);
-        assert_eq!(paths.next(Time::ZERO, 4, 2), Some(1));
-        paths.dial(1);
-        assert_eq!(paths.next(Time::ZERO, 4, 2), None);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
-
-        /// Never below the best single path with as many streams, but for the one that each other path keeps.
-        #[test]
-        fn never_below_the_best_alone(
-            models in proptest::collection::vec((1e5_f64..1e8, 1e5_f64..1e7), 1..5),
-            want in 4_u32..32,
-        ) {
-            let models: Vec<Model> = models.into_iter().map(|(most, each)| Model { most, each }).collect();
-            let others = models.len() as u32 - 1;
-            let best = models.iter().map(|model| model.rate(want.saturating_sub(others).max(1))).fold(0.0, f64::max);
-            let mut world = World::new(models);
-            (0..600).for_each(|_| world.step(want));
-            prop_assert!(world.rate() >= best / PROFIT, "{} of {best}: {:?}", world.rate(), world.counts());
-        }
-    }
-}
+mod tests;

@@ -1,21 +1,22 @@
 //! The task of one connection: bytes between the session and a program's, or a server's, socket.
 
 use crate::hub::Hub;
-use crate::scratch;
 use socket2::SockRef;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::Shutdown;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use stripe::session::State;
-use tokio::io::AsyncWrite;
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 /// Rounds before others have their turn.
 const TURNS: usize = 16;
-/// Pieces of the session's memory that are written with one call.
-const PIECES: usize = 8;
+/// Pieces of the session's memory that are written, or read, with one call.
+const PIECES: usize = 9;
+/// Read at a time, in bytes: so much at first, and at most. A call costs about as much as a few kilobytes.
+const READ: [u64; 2] = [16 << 10, 256 << 10];
 
 /// How a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,9 @@ pub(crate) enum Ended {
 /// Carries a connection's bytes until both directions are over. A reset is passed on as one.
 pub(crate) async fn carry(hub: Arc<Hub>, connection: u32, stream: TcpStream) -> Ended {
     close_as(&stream, Ended::Reset);
-    let mut program = Program { connection, stream, reading: true, writing: true };
+    let stream = Arc::new(stream);
+    hub.attach(connection, &stream);
+    let mut program = Program { connection, stream, reading: true, writing: true, most: READ[0] };
     let ended = std::future::poll_fn(|cx| program.poll(&hub, cx)).await;
     close_as(&program.stream, ended);
     hub.forget(connection);
@@ -46,10 +49,12 @@ pub(crate) fn close_as(stream: &TcpStream, ended: Ended) {
 
 struct Program {
     connection: u32,
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     /// Its byte stream is to be read; the peer's is to be written to it.
     reading: bool,
     writing: bool,
+    /// What is read at a time.
+    most: u64,
 }
 
 impl Program {
@@ -105,29 +110,32 @@ impl Program {
     /// Takes what the program has written. Says whether there was something.
     fn poll_read(&mut self, hub: &Hub, cx: &mut Context<'_>, room: u64) -> Poll<io::Result<bool>> {
         ready!(self.stream.poll_read_ready(cx))?;
-        scratch::with(|scratch| {
-            let most = scratch.len().min(room as usize);
-            match self.stream.try_read(&mut scratch[..most]) {
-                Ok(0) => {
-                    self.reading = false;
-                    hub.work(|session, _| session.finish(self.connection));
-                    Poll::Ready(Ok(true))
-                }
-                Ok(count) => {
-                    hub.work(|session, _| session.write(self.connection, &scratch[..count]));
-                    Poll::Ready(Ok(true))
-                }
-                // The next poll of readiness waits.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Ready(Ok(true)),
-                Err(error) => Poll::Ready(Err(error)),
+        let most = self.most.min(room);
+        let read = hub.work(|session, _| {
+            let mut slices: [IoSliceMut<'_>; PIECES] = std::array::from_fn(|_| IoSliceMut::new(&mut []));
+            let pieces = slices.iter_mut().zip(session.writable(self.connection, most));
+            let count = pieces.map(|(slice, piece)| *slice = IoSliceMut::new(piece)).count();
+            let read = read(&self.stream, &mut slices[..count]);
+            session.wrote(self.connection, *read.as_ref().unwrap_or(&0) as u64);
+            if count > 0 && matches!(read, Ok(0)) {
+                self.reading = false;
+                session.finish(self.connection);
             }
-        })
+            read
+        });
+        match read {
+            Ok(count) if count as u64 == self.most => self.most = (2 * self.most).min(READ[1]),
+            // The next poll of readiness waits.
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Poll::Ready(Err(error)),
+            _ => {}
+        }
+        Poll::Ready(Ok(true))
     }
     /// Hands the program what is there, or the end. Says whether there was something.
     fn poll_write(&mut self, hub: &Hub, cx: &mut Context<'_>, state: &State, readable: bool) -> Poll<io::Result<bool>> {
         if !readable {
             if state.finished {
-                ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+                shutdown(&self.stream)?;
                 self.writing = false;
                 return Poll::Ready(Ok(true));
             }
@@ -148,4 +156,24 @@ impl Program {
             Err(error) => Poll::Ready(Err(error)),
         }
     }
+}
+
+/// Ends what is written to a socket.
+fn shutdown(stream: &TcpStream) -> io::Result<()> {
+    match SockRef::from(stream).shutdown(Shutdown::Write) {
+        // It has been reset: reading from it says so.
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+        done => done,
+    }
+}
+
+/// Reads once. A socket that has less than fits is not asked again before there is more.
+fn read(stream: &TcpStream, slices: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+    let room: usize = slices.iter().map(|slice| slice.len()).sum();
+    let mut read = None;
+    let outcome = stream.try_io(Interest::READABLE, || {
+        let count = *read.insert(rustix::io::readv(stream, slices)?);
+        if count < room { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(count) }
+    });
+    read.map_or(outcome, Ok)
 }

@@ -34,18 +34,28 @@ pub struct SessionStatus {
     /// Why: a short stable name, and a sentence with what was measured.
     pub reason: String,
     pub why: String,
-    /// Bytes held for the programs here.
+    /// Bytes held for the programs here, and datagrams of both directions.
     pub held_bytes: u64,
     /// Bytes of the peer's held until programs here take them.
-    pub received_bytes: u64,
-    /// Bytes acknowledged by the peer's kernel since the session began, all streams together.
+    pub unread_bytes: u64,
+    /// Bytes acknowledged by the peer's kernel since the session began, all streams together; and bytes that came from there.
     pub delivered_bytes: u64,
+    pub received_bytes: u64,
     /// TCP segments with data sent.
     pub segments_sent: u64,
     /// Of these, retransmissions.
     pub segments_lost: u64,
     /// Part of the streams' busy time in which the peer's window or the send buffer was the limit: 0 to 1.
     pub window_limited: f64,
+    /// Flows of datagrams that are not over.
+    pub flows: usize,
+    /// Datagrams that streams have taken here, and that have come.
+    pub datagrams_sent: u64,
+    pub datagrams_received: u64,
+    /// Datagrams dropped here: no stream took them in time; there was no room for them; their destination could not be reached, or was not allowed.
+    pub datagrams_late: u64,
+    pub datagrams_full: u64,
+    pub datagrams_refused: u64,
     /// The streams.
     pub streams: Vec<StreamStatus>,
 }
@@ -63,8 +73,9 @@ pub struct StreamStatus {
     pub rtt_s: f64,
     /// What it delivers, or could, in bits per second.
     pub rate_bps: u64,
-    /// Bytes acknowledged by the peer's kernel.
+    /// Bytes acknowledged by the peer's kernel; and bytes that came from there.
     pub delivered_bytes: u64,
+    pub received_bytes: u64,
     /// TCP segments with data sent.
     pub segments_sent: u64,
     /// Of these, retransmissions.
@@ -72,36 +83,54 @@ pub struct StreamStatus {
 }
 
 impl Status {
-    /// Of sessions, each with its peer and its number.
-    pub(crate) fn of<'a>(
-        role: &str,
-        sessions: impl Iterator<Item = (&'a str, &'a [u8; 16], &'a Hub)>,
-        pool: &Pool,
-    ) -> Self {
-        let sessions = sessions.map(|(peer, id, hub)| session(peer, id, hub)).collect();
+    /// Of sessions, each with its number.
+    pub(crate) fn of<'a>(role: &str, sessions: impl Iterator<Item = (&'a [u8; 16], &'a Hub)>, pool: &Pool) -> Self {
+        let sessions = sessions.map(|(id, hub)| session(id, hub)).collect();
         Self { role: role.to_owned(), sessions, free_bytes: pool.free() }
     }
 
     /// In Prometheus' text format, version 0.0.4.
     pub fn metrics(&self) -> String {
         type Value = fn(&SessionStatus) -> f64;
-        let values: [(&str, &str, &str, Value); 11] = [
+        let values: [(&str, &str, &str, Value); 18] = [
             ("connections", "gauge", "Connections that are not over.", |session| session.connections as f64),
             ("streams", "gauge", "Streams.", |session| session.streams.len() as f64),
             ("streams_target", "gauge", "Streams that there are to be.", |session| f64::from(session.target)),
             ("streams_used", "gauge", "Streams used for what goes from here.", |session| f64::from(session.used)),
             ("held_bytes", "gauge", "Bytes held for the programs here.", |session| session.held_bytes as f64),
-            ("received_bytes", "gauge", "Bytes of the peer's that programs here have not taken.", |session| {
-                session.received_bytes as f64
+            ("unread_bytes", "gauge", "Bytes of the peer's that programs here have not taken.", |session| {
+                session.unread_bytes as f64
             }),
             ("delivered_bytes_total", "counter", "Bytes acknowledged by the peer's kernel.", |session| {
                 session.delivered_bytes as f64
+            }),
+            ("received_bytes_total", "counter", "Bytes received from the peer's kernel.", |session| {
+                session.received_bytes as f64
             }),
             ("segments_sent_total", "counter", "TCP segments with data sent.", |session| session.segments_sent as f64),
             ("segments_lost_total", "counter", "TCP segments retransmitted.", |session| session.segments_lost as f64),
             ("window_limited_ratio", "gauge", "Part of busy time limited by windows and buffers.", |session| {
                 session.window_limited
             }),
+            ("flows", "gauge", "Flows of datagrams that are not over.", |session| session.flows as f64),
+            ("datagrams_sent_total", "counter", "Datagrams that streams have taken here.", |session| {
+                session.datagrams_sent as f64
+            }),
+            ("datagrams_received_total", "counter", "Datagrams that have come.", |session| {
+                session.datagrams_received as f64
+            }),
+            ("datagrams_late_total", "counter", "Datagrams dropped here: no stream took them in time.", |session| {
+                session.datagrams_late as f64
+            }),
+            ("datagrams_full_total", "counter", "Datagrams dropped here for lack of room.", |session| {
+                session.datagrams_full as f64
+            }),
+            (
+                "datagrams_refused_total",
+                "counter",
+                "Datagrams dropped here: their destination was refused.",
+                |session| session.datagrams_refused as f64,
+            ),
             ("rtt_seconds", "gauge", "The streams' least round-trip time.", |session| {
                 session.streams.iter().map(|stream| stream.rtt_s).reduce(f64::min).unwrap_or(0.0)
             }),
@@ -129,11 +158,12 @@ fn label(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn session(peer: &str, id: &[u8; 16], hub: &Hub) -> SessionStatus {
+fn session(id: &[u8; 16], hub: &Hub) -> SessionStatus {
     hub.measure();
     hub.look(|session| {
         let census = session.census();
-        let (held, received) = session.memory();
+        let (held, unread) = session.memory();
+        let tally = session.tally();
         let busy = census.busy.as_secs_f64();
         let streams = session.streams().iter().map(|stream| {
             let gauge = session.gauge(stream.id()).copied().unwrap_or_default();
@@ -149,6 +179,7 @@ fn session(peer: &str, id: &[u8; 16], hub: &Hub) -> SessionStatus {
                 rtt_s: gauge.rtt.as_secs_f64(),
                 rate_bps: gauge.rate.as_bps(),
                 delivered_bytes: gauge.census.delivered,
+                received_bytes: gauge.census.received,
                 segments_sent: gauge.census.sent,
                 segments_lost: gauge.census.lost,
             }
@@ -156,18 +187,25 @@ fn session(peer: &str, id: &[u8; 16], hub: &Hub) -> SessionStatus {
         let Decision { number, used, reason, why } = Decision::of(session);
         SessionStatus {
             session: format!("{:02x}{:02x}{:02x}{:02x}", id[0], id[1], id[2], id[3]),
-            peer: peer.to_owned(),
+            peer: hub.peer.clone(),
             connections: session.connection_count(),
             target: number,
             used,
             reason: reason.to_owned(),
             why,
             held_bytes: held.get(),
-            received_bytes: received.get(),
+            unread_bytes: unread.get(),
             delivered_bytes: census.delivered,
+            received_bytes: census.received,
             segments_sent: census.sent,
             segments_lost: census.lost,
             window_limited: if busy > 0.0 { census.limited.as_secs_f64() / busy } else { 0.0 },
+            flows: session.flow_count(),
+            datagrams_sent: tally.sent,
+            datagrams_received: tally.received,
+            datagrams_late: tally.late,
+            datagrams_full: tally.full,
+            datagrams_refused: tally.refused,
             streams: streams.collect(),
         }
     })
@@ -187,11 +225,18 @@ mod tests {
             reason: String::new(),
             why: String::new(),
             held_bytes: 1 << 40,
-            received_bytes: 0,
+            unread_bytes: 0,
             delivered_bytes: 7,
+            received_bytes: 11,
             segments_sent: 2,
             segments_lost: 1,
             window_limited: 0.25,
+            flows: 2,
+            datagrams_sent: 5,
+            datagrams_received: 4,
+            datagrams_late: 3,
+            datagrams_full: 1,
+            datagrams_refused: 6,
             streams: Vec::new(),
         };
         Status { role: "near".to_owned(), sessions: vec![session], free_bytes: 9 }
@@ -223,6 +268,25 @@ mod tests {
             }
         }
         assert!(text.contains(r#"peer="a \"b\" \\ c\nd",session="0a1b2c3d""#), "{text}");
+        for (name, value) in [
+            ("flows", 2),
+            ("datagrams_sent_total", 5),
+            ("datagrams_received_total", 4),
+            ("datagrams_late_total", 3),
+            ("datagrams_full_total", 1),
+            ("datagrams_refused_total", 6),
+        ] {
+            let sample = text.lines().find(|line| line.starts_with(&format!("trunkline_jet_{name}{{")));
+            assert!(sample.is_some_and(|sample| sample.ends_with(&format!(" {value}"))), "{name}: {text}");
+        }
         assert!(text.ends_with('\n') && text.contains("trunkline_jet_held_bytes"));
+        // Both directions, told apart.
+        for (name, value) in [("delivered", 7), ("received", 11)] {
+            let counted = |line: &str| {
+                line.starts_with(&format!("trunkline_jet_{name}_bytes_total{{"))
+                    && line.ends_with(&format!("}} {value}"))
+            };
+            assert!(text.lines().any(counted), "{name}: {text}");
+        }
     }
 }

@@ -33,19 +33,35 @@ impl Pinned {
         let known = self.peers.name(Fingerprint::of(key)).is_some();
         if known { Ok(()) } else { Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)) }
     }
-    fn verify(
-        &self,
-        message: &[u8],
-        key: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let key = SubjectPublicKeyInfoDer::from(key.as_ref());
-        verify_tls13_signature_with_raw_key(message, &key, signature, &self.algorithms)
-    }
 }
 
-fn no_tls12() -> Result<HandshakeSignatureValid, Error> {
-    Err(Error::General("TLS 1.2 is not spoken here".to_owned()))
+/// What the verifiers of both ends have in common, which are two traits to the library.
+macro_rules! judges_signatures {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            _message: &[u8],
+            _cert: &CertificateDer<'_>,
+            _dss: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            Err(Error::General("TLS 1.2 is not spoken here".to_owned()))
+        }
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            cert: &CertificateDer<'_>,
+            dss: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            let key = SubjectPublicKeyInfoDer::from(cert.as_ref());
+            verify_tls13_signature_with_raw_key(message, &key, dss, &self.algorithms)
+        }
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            self.algorithms.supported_schemes()
+        }
+        fn requires_raw_public_keys(&self) -> bool {
+            true
+        }
+    };
 }
 
 impl ServerCertVerifier for Pinned {
@@ -59,28 +75,7 @@ impl ServerCertVerifier for Pinned {
     ) -> Result<ServerCertVerified, Error> {
         self.check(end_entity).map(|()| ServerCertVerified::assertion())
     }
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        no_tls12()
-    }
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verify(message, cert, dss)
-    }
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
-    }
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    judges_signatures!();
 }
 
 impl ClientCertVerifier for Pinned {
@@ -95,28 +90,7 @@ impl ClientCertVerifier for Pinned {
     ) -> Result<ClientCertVerified, Error> {
         self.check(end_entity).map(|()| ClientCertVerified::assertion())
     }
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _cert: &CertificateDer<'_>,
-        _dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        no_tls12()
-    }
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verify(message, cert, dss)
-    }
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
-    }
-    fn requires_raw_public_keys(&self) -> bool {
-        true
-    }
+    judges_signatures!();
 }
 
 fn pinned(peers: &Peers) -> (Arc<rustls::crypto::CryptoProvider>, Arc<Pinned>) {
@@ -138,6 +112,7 @@ pub(crate) fn client(identity: &Identity, peers: &Peers) -> Result<Arc<ClientCon
         .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(Arc::clone(&identity.key))));
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.resumption = Resumption::disabled();
+    config.enable_secret_extraction = true;
     config.enable_sni = false;
     Ok(Arc::new(config))
 }
@@ -151,6 +126,7 @@ pub(crate) fn server(identity: &Identity, peers: &Peers) -> Result<Arc<ServerCon
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(Arc::clone(&identity.key))));
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.enable_secret_extraction = true;
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }
@@ -244,6 +220,8 @@ mod tests {
         assert_eq!(peer(&server), Some(near.fingerprint()));
         assert_eq!(peer(&client), Some(far.fingerprint()));
         assert_eq!(client.protocol_version(), Some(rustls::ProtocolVersion::TLSv1_3));
+        let suite = client.negotiated_cipher_suite().map(|suite| suite.suite());
+        assert_eq!(suite, Some(CipherSuite::TLS13_AES_128_GCM_SHA256));
         assert!(connect(near, far, [other, near]).is_err() && connect(near, far, [far, other]).is_err());
     }
 

@@ -3,6 +3,7 @@
 use jet::allow::{Allowed, Rule};
 use jet::door::redirect::{Redirection, Source};
 use jet::door::socks5::Users;
+use jet::door::socks5::datagram;
 use jet::door::socks5::handshake::{Handshake, Heard, NotSocks5};
 use jet::door::{Forward, Socks5};
 use jet::keys::{Fingerprint, Identity, Peers};
@@ -131,8 +132,13 @@ fn socks5() {
             let whole = converse(input, authenticate, usize::MAX);
             assert_eq!(whole, converse(input, authenticate, 1));
             // What follows the request is the program's own.
-            let requests = whole.0.iter().filter(|heard| matches!(heard, Ok(Heard::Connect(_)))).count();
-            assert!(requests <= 1);
+            let asks = |heard: &&Result<Heard, NotSocks5>| matches!(heard, Ok(Heard::Connect(_) | Heard::Associate(_)));
+            assert!(whole.0.iter().filter(asks).count() <= 1);
+        }
+        // As a client's datagram: what is understood of it is all of its head, and nothing of its payload.
+        if let Some((to, start)) = datagram::read(input) {
+            assert_eq!(datagram::read(&input[..start]), Some((to, start)));
+            assert_eq!(datagram::read(&input[..start - 1]), None);
         }
     });
 }

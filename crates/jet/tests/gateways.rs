@@ -173,10 +173,18 @@ async fn a_reader_that_sleeps_stops_the_writer_and_loses_nothing() {
     assert!(!writer.is_finished());
     let (near, far) = (rig.near.status(), rig.far.status());
     assert!(near.sessions[0].held_bytes <= 8 << 20, "{}", near.sessions[0].held_bytes);
-    assert!(far.sessions[0].received_bytes <= 4 << 20, "{}", far.sessions[0].received_bytes);
+    assert!(far.sessions[0].unread_bytes <= 4 << 20, "{}", far.sessions[0].unread_bytes);
     wake.send(true).expect("the server waits");
     assert_eq!(read.read_u64().await.expect("an answer"), LENGTH);
     writer.await.expect("no panic");
+    // Each end counts both directions, and each stream its own.
+    for (status, forth) in [(rig.near.status(), true), (rig.far.status(), false)] {
+        let session = &status.sessions[0];
+        let (sent, received) = (session.delivered_bytes, session.received_bytes);
+        let [much, little] = if forth { [sent, received] } else { [received, sent] };
+        assert!(much >= LENGTH && (1..LENGTH / 10).contains(&little), "{}: {sent}, {received}", status.role);
+        assert_eq!(session.streams.iter().map(|stream| stream.received_bytes).sum::<u64>(), received);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

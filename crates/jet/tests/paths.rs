@@ -8,7 +8,7 @@ use jet::far::{Far, FarOptions, listen};
 use jet::keys::Identity;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
-use jet::options::Options;
+use jet::options::{Options, Streams};
 use jet::status::Status;
 use jet::{Destination, Via};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,8 +31,12 @@ fn path(name: &str, mbps: u64, round_trip_ms: u64) -> Path {
     Path::new(name, BitRate::from_mbps(mbps), Time::from_ms(round_trip_ms))
 }
 /// Nothing comes through any more from then on, and nobody is told.
-fn dying(mut path: Path, after: &str) -> Path {
-    let trace = Trace::parse(&format!("time, loss\n{after}, 100 %\n")).expect("a trace");
+fn dying(path: Path, after: &str) -> Path {
+    losing(path, &format!("{after}, 100 %"))
+}
+/// Loses what each line says from some time on.
+fn losing(mut path: Path, lines: &str) -> Path {
+    let trace = Trace::parse(&format!("time, loss\n{lines}\n")).expect("a trace");
     (path.forth.trace, path.back.trace) = (Some(trace.clone()), Some(trace));
     path
 }
@@ -57,6 +61,9 @@ struct Gateways {
 
 impl Gateways {
     fn new(paths: &[Path], via: &[Via], to: &[&str]) -> Self {
+        Self::with(&Options::default(), paths, via, to)
+    }
+    fn with(options: &Options, paths: &[Path], via: &[Via], to: &[&str]) -> Self {
         let pair = Arc::new(Pair::up(paths, 1).unwrap_or_else(|error| panic!("{error}")));
         let (near_key, far_key) = (Identity::generate().expect("a key"), Identity::generate().expect("a key"));
         let (near_runtime, far_runtime) = (runtime(&pair, Pair::near), runtime(&pair, Pair::far));
@@ -64,7 +71,7 @@ impl Gateways {
             identity: far_key.clone(),
             peers: pinned(&near_key, "near"),
             allowed: Allowed::new(vec!["127.0.0.1:*".parse().expect("a rule")]),
-            options: Options::default(),
+            options: options.clone(),
         };
         let far = far_runtime.spawn(async move {
             let listener = listen("[::]:7608".parse().expect("an address"), &told.options).expect("it listens");
@@ -76,7 +83,7 @@ impl Gateways {
             peers: pinned(&far_key, "far"),
             to: to.iter().map(|to| (*to).to_owned()).collect(),
             via: via.to_vec(),
-            options: Options::default(),
+            options: options.clone(),
         };
         let near = near_runtime.spawn(async move {
             let near = Near::start(told, Log::default()).expect("it starts");
@@ -151,6 +158,11 @@ async fn receive_until(stream: &mut TcpStream, end: Instant) -> u64 {
 fn on(status: &Status, path: u32) -> usize {
     status.sessions.iter().flat_map(|session| &session.streams).filter(|stream| stream.path == path).count()
 }
+/// Those that are used.
+fn usable(status: &Status, path: u32) -> usize {
+    let all = status.sessions.iter().flat_map(|session| &session.streams);
+    all.filter(|stream| stream.path == path && stream.health == "usable").count()
+}
 fn capacity(path: &Path) -> f64 {
     path.back.tcp_goodput().expect("a rate").as_bps() as f64
 }
@@ -207,6 +219,51 @@ fn a_path_that_is_dead_from_the_beginning_is_no_hindrance() {
     // It is tried now and then, and the streams that there are to be go where they can.
     let near = Arc::clone(&gateways.near);
     gateways.run(async move { support::until(|| on(&near.status(), 1) >= 4).await });
+    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+}
+
+/// P-24: the near end, which opens streams, sends nothing by which it would see that a path is dead.
+#[test]
+fn what_a_dead_path_had_is_opened_elsewhere_at_once_and_given_back() {
+    let _alone = alone();
+    let (dies, returns) = (Duration::from_secs(6), Duration::from_secs(20));
+    let paths = [path("stays", 20, 20), losing(path("goes", 20, 30), "6 s, 100 %\n20 s, 0 %")];
+    // So many as long as it takes: a controller that tries more while the path dies, and is content with fewer later, would leave nothing to be given back.
+    let options = Options { streams: Streams::Fixed(4), ..Options::default() };
+    let began = Instant::now();
+    let gateways = Gateways::with(&options, &paths, &[], &[FIRST, SECOND]);
+    gateways.ready(2);
+    let (near, door) = (Arc::clone(&gateways.near), gateways.door);
+    gateways.run(async move {
+        let mut download = TcpStream::connect(door).await.expect("the door is open");
+        download.write_u64(u64::MAX).await.expect("open");
+        let download = tokio::spawn(async move { receive_until(&mut download, began + returns * 3).await });
+        let mut had = 0;
+        let found = loop {
+            let status = near.status();
+            match usable(&status, 1) {
+                now if began.elapsed() < dies => had = now,
+                0 => break Instant::now(),
+                _ => {}
+            }
+            sleep(Duration::from_millis(20)).await;
+        };
+        let other = usable(&near.status(), 0);
+        assert!(had >= 1 && other >= 1 && had + other == 4, "the two had {had} and {other}");
+        assert!(found < began + dies + Duration::from_secs(3), "found {:?} after the beginning", found - began);
+        support::until(|| usable(&near.status(), 0) > other).await;
+        assert!(found.elapsed() < Duration::from_secs(1), "one is opened elsewhere after {:?}", found.elapsed());
+        // There may be no more than four, of which one place is that of the path that died. A SYN may be lost: a full path drops some.
+        support::until(|| usable(&near.status(), 0) >= 3).await;
+        assert!(found.elapsed() < Duration::from_secs(5), "all are after {:?}", found.elapsed());
+        support::until(|| on(&near.status(), 1) == 0).await;
+        assert!(began.elapsed() < returns, "its streams are given up after {:?}", began.elapsed());
+        support::until(|| usable(&near.status(), 1) >= had).await;
+        let after = began.elapsed().saturating_sub(returns);
+        assert!(after < Duration::from_secs(10), "it has its {had} streams again {after:?} after its return");
+        assert!(!download.is_finished(), "not a byte is lost meanwhile");
+        download.abort();
+    });
 }
 
 #[test]

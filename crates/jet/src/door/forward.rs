@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 
 use super::{Accepted, Answer, DoorError, Hall, Open, listen};
 use crate::handover::Inherited;
+use crate::udp::{Flows, Relay};
 use crate::{Destination, parse_destination};
 
 /// `[ADDRESS:]PORT=HOST:PORT`.
@@ -38,12 +39,40 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| format!("{text}: where to listen is PORT, ADDRESS:PORT or [IPV6]:PORT, an address of this host"))
 }
 
+/// A forward of datagrams: those that come to the port go to the destination, and its answers to whoever sent them.
+#[derive(Clone, Debug)]
+pub struct ForwardUdp {
+    pub forward: Forward,
+    /// The gateway's, which has them if it carries datagrams.
+    pub flows: Flows,
+}
+
+impl ForwardUdp {
+    pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
+        let Forward { listen, to } = self.forward;
+        require_loopback(listen)?;
+        let socket = listen::bind_udp(listen, inherited).await?;
+        let addresses = socket.local_addr().into_iter().collect();
+        let listeners = socket.as_fd().try_clone_to_owned().into_iter().collect();
+        let relay = Relay::new(socket, self.flows);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(listen::relay(relay, hall.closing, move |_, _, _| Some((to.clone(), 0))));
+        Ok(Open { addresses, listeners, tasks, trace: None })
+    }
+}
+
+/// A forward asks nobody who he is.
+fn require_loopback(listen: SocketAddr) -> Result<(), DoorError> {
+    if listen.ip().is_loopback() {
+        return Ok(());
+    }
+    let remedy = "forward on a loopback address, or use SOCKS5 with users";
+    Err(DoorError::Exposed { door: "a forward", address: listen, remedy })
+}
+
 impl Forward {
     pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
-        if !self.listen.ip().is_loopback() {
-            let remedy = "forward on a loopback address, or use SOCKS5 with users";
-            return Err(DoorError::Exposed { door: "a forward", address: self.listen, remedy });
-        }
+        require_loopback(self.listen)?;
         let listener = listen::bind(self.listen, inherited).await?;
         let addresses = listener.local_addr().into_iter().collect();
         let listeners = listener.as_fd().try_clone_to_owned().into_iter().collect();

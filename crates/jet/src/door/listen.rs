@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::sync::{Semaphore, watch};
 use tokio::time;
 
 use super::{Accepted, DoorError, Hall};
-use crate::Refusal;
 use crate::handover::Inherited;
+use crate::udp::Relay;
+use crate::{Destination, Refusal};
 
 /// Connections at a door that have not said yet where they want to go. More wait in the kernel's queue.
 const STRANGERS: usize = 1024;
@@ -35,6 +36,27 @@ pub async fn bind(address: SocketAddr, inherited: &Inherited) -> Result<TcpListe
         None => TcpListener::bind(address).await,
     };
     bound.map_err(|cause| DoorError::Listen { address: address.to_string(), cause })
+}
+
+/// Takes datagrams at an address, or goes on where another process has.
+pub async fn bind_udp(address: SocketAddr, inherited: &Inherited) -> Result<UdpSocket, DoorError> {
+    let bound = match inherited.udp(address) {
+        Some(socket) => UdpSocket::from_std(socket),
+        None => UdpSocket::bind(address).await,
+    };
+    bound.map_err(|cause| DoorError::Listen { address: format!("{address} (UDP)"), cause })
+}
+
+/// Takes datagrams until the door closes; what `read` does the [relay](Relay::run) says.
+pub async fn relay(
+    relay: Relay,
+    mut closing: watch::Receiver<bool>,
+    read: impl FnMut(SocketAddr, Option<SocketAddr>, &[u8]) -> Option<(Destination, usize)>,
+) {
+    tokio::select! {
+        () = relay.run(read) => {}
+        () = self::closing(&mut closing) => {}
+    }
 }
 
 /// Waits until a door is being closed.

@@ -1,5 +1,5 @@
 //! What the kernel redirects to the gateway: connections of this host's programs, of a control group's or a network
-//! namespace's, or of the hosts behind this one, a router. Rules and routes are the door's own, and go with it.
+//! namespace's, or of the hosts behind this one, a router, and datagrams of the latter. Rules and routes are the door's own, and go with it.
 
 mod control_group;
 mod life;
@@ -17,27 +17,30 @@ use std::thread;
 
 use ipnet::IpNet;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use tokio::net::{TcpListener, TcpStream};
+use socket2::{Domain, SockRef, Socket, Type};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::{self, JoinSet};
 
 use super::{Accepted, Answer, DoorError, Hall, Open, Trace, listen};
 use crate::Destination;
 use crate::handover::Inherited;
+use crate::udp::{Flows, Relay, transparent};
 use control_group::Launched;
 pub use control_group::join_launched;
 use life::Life;
 use routing::Routing;
-use rules::Site;
+use rules::{Ports, Site};
 use table::Table;
 
 /// `FROM=NETWORK[,NETWORK...]`: whose connections, to which destinations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Redirection {
     pub from: Source,
     pub take: Vec<IpNet>,
     /// Destinations that are not redirected though they are in `take`.
     pub direct: Vec<IpNet>,
+    /// The gateway's, if it carries datagrams: then TPROXY takes these too.
+    pub flows: Option<Flows>,
 }
 
 /// Whose connections are redirected.
@@ -53,7 +56,7 @@ pub enum Source {
     Namespace(PathBuf),
     /// `interface:NAME`, with REDIRECT: those that arrive at an interface to be forwarded.
     Interface(String),
-    /// `tproxy:NAME`, with TPROXY: likewise, without address translation and connection tracking.
+    /// `tproxy:NAME`, with TPROXY: likewise, without address translation and connection tracking; datagrams too, where the gateway carries them.
     Transparent(String),
 }
 
@@ -80,7 +83,7 @@ impl FromStr for Redirection {
             ("tproxy", name) => Source::Transparent(interface(name)?),
             _ => return Err(shape.to_owned()),
         };
-        Ok(Self { from, take: networks_of(networks)?, direct: Vec::new() })
+        Ok(Self { from, take: networks_of(networks)?, direct: Vec::new(), flows: None })
     }
 }
 
@@ -115,6 +118,11 @@ pub fn exempt(socket: &impl AsFd) -> io::Result<()> {
     SockRef::from(socket).set_mark(rules::EXEMPT)
 }
 
+/// Allows a socket, before it is bound, to have addresses that are not this host's.
+pub(crate) fn lend(socket: &Socket, domain: Domain) -> io::Result<()> {
+    if domain == Domain::IPV4 { socket.set_ip_transparent_v4(true) } else { socket.set_ip_transparent_v6(true) }
+}
+
 /// What stands outside of this process as long as the door is open.
 #[derive(Debug)]
 pub struct Installed {
@@ -131,26 +139,42 @@ impl Installed {
     }
 }
 
+/// A door's sockets, one for each family of addresses of which something is taken.
+#[derive(Debug)]
+struct Sockets {
+    connections: Vec<Socket>,
+    /// None where datagrams are not taken.
+    datagrams: Vec<Socket>,
+}
+
 impl Redirection {
     pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
         let transparent = matches!(self.from, Source::Transparent(_));
+        let flows = self.flows.clone();
         let life = Launched::inherited(inherited);
         // `nft` and `ip` are waited for, and a namespace is entered by a thread as a whole.
         let installed = task::spawn_blocking(move || thread::spawn(move || self.install(life)).join());
-        let (listeners, installed) = match installed.await {
+        let (sockets, installed) = match installed.await {
             Ok(Ok(installed)) => installed?,
             _ => return Err(DoorError::Redirection("the thread that sets it up has panicked".to_owned())),
         };
+        let failed = |cause| DoorError::Listen { address: "loopback".to_owned(), cause };
         let mut tasks = JoinSet::new();
         let mut addresses = Vec::new();
-        for listener in listeners {
-            let failed = |cause| DoorError::Listen { address: "loopback".to_owned(), cause };
-            let listener = TcpListener::from_std(listener).map_err(failed)?;
+        for listener in sockets.connections {
+            let listener = TcpListener::from_std(listener.into()).map_err(failed)?;
             addresses.extend(listener.local_addr().ok());
             tasks.spawn(listen::serve(listener, "redirection", hall.clone(), move |stream| async move {
-                let to = if transparent { transparent_destination(&stream) } else { original_destination(&stream) };
+                let to = if transparent { own_destination(&stream) } else { original_destination(&stream) };
                 Some(Accepted { to: Destination::Address(to?), stream, answer: Answer::Established })
             }));
+        }
+        for (socket, flows) in sockets.datagrams.into_iter().zip(flows.into_iter().cycle()) {
+            let socket = UdpSocket::from_std(socket.into()).map_err(failed)?;
+            addresses.extend(socket.local_addr().ok());
+            let relay = Relay::transparent(socket, flows);
+            let read = |_, to: Option<SocketAddr>, _: &[u8]| Some((Destination::Address(lent(to?)?), 0));
+            tasks.spawn(listen::relay(relay, hall.closing.clone(), read));
         }
         // Rules and their listeners are each process's own; programs that are in a group stay in it.
         let listeners = installed.launched.iter().filter_map(Launched::life).collect();
@@ -158,43 +182,46 @@ impl Redirection {
     }
 
     /// Listeners, rules, routes: what the kernel is to do from now on. The calling thread may end up in another network namespace.
-    fn install(&self, life: Option<Life>) -> Result<(Vec<std::net::TcpListener>, Installed), DoorError> {
+    fn install(&self, life: Option<Life>) -> Result<(Sockets, Installed), DoorError> {
         if let Source::Namespace(path) = &self.from {
             enter(path)?;
         }
-        let (v4, v6) = self.listeners()?;
+        let takes_datagrams = self.flows.is_some() && matches!(self.from, Source::Transparent(_));
+        let connections = self.sockets(Type::STREAM)?;
+        let datagrams = if takes_datagrams { self.sockets(Type::DGRAM)? } else { Vec::new() };
         let launched = if self.from == Source::Launched { Some(Launched::create(life)?) } else { None };
         let group = match (&self.from, &launched) {
             (Source::ControlGroup(path), _) => Some(control_group::locate(path)?),
             (_, launched) => launched.as_ref().map(|launched| launched.group.clone()),
         };
-        let port = |listener: &std::net::TcpListener| listener.local_addr().map(|address| address.port()).ok();
-        let (v4_port, v6_port) = (v4.as_ref().and_then(port), v6.as_ref().and_then(port));
+        let (tcp, udp) = (Ports::of(&connections), Ports::of(&datagrams));
         // A port is one listener's alone in its namespace, so that it can stand for the instance.
         let nothing = || DoorError::Redirection("it takes no network".to_owned());
-        let site = Site { instance: v4_port.or(v6_port).ok_or_else(nothing)?, v4: v4_port, v6: v6_port, group };
+        let site = Site { instance: tcp.v4.or(tcp.v6).ok_or_else(nothing)?, tcp, udp, group };
         let routing = match self.from {
             Source::Transparent(_) => Some(Routing::install(&site)?),
             _ => None,
         };
         let table = Table::install(&site.table(), &rules::commands(self, &site))?;
-        Ok(([v4, v6].into_iter().flatten().collect(), Installed { table, routing, launched }))
+        Ok((Sockets { connections, datagrams }, Installed { table, routing, launched }))
     }
 
     /// For each family of addresses of which something is taken.
-    fn listeners(&self) -> Result<(Option<std::net::TcpListener>, Option<std::net::TcpListener>), DoorError> {
+    fn sockets(&self, kind: Type) -> Result<Vec<Socket>, DoorError> {
         let takes = |v4: bool| self.take.iter().any(|network| network.addr().is_ipv4() == v4);
-        let v4 = if takes(true) { Some(self.listener(Ipv4Addr::LOCALHOST.into())?) } else { None };
+        let mut sockets = Vec::new();
+        if takes(true) {
+            sockets.push(self.socket(kind, Ipv4Addr::LOCALHOST.into())?);
+        }
         // A host without IPv6 has none to be redirected. (A transparent socket could be bound to an address that is not there.)
         let lacks_v6 = || std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err();
-        if !takes(false) || v4.is_some() && lacks_v6() {
-            return Ok((v4, None));
+        if takes(false) && !(takes(true) && lacks_v6()) {
+            sockets.push(self.socket(kind, Ipv6Addr::LOCALHOST.into())?);
         }
-        let v6 = self.listener(Ipv6Addr::LOCALHOST.into())?;
-        Ok((v4, Some(v6)))
+        Ok(sockets)
     }
 
-    fn listener(&self, loopback: IpAddr) -> Result<std::net::TcpListener, DoorError> {
+    fn socket(&self, kind: Type, loopback: IpAddr) -> Result<Socket, DoorError> {
         let domain = if loopback.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
         let address = match (&self.from, domain) {
             // REDIRECT sends a forwarded packet to the address of the interface at which it has arrived.
@@ -204,28 +231,24 @@ impl Redirection {
         };
         let address = SocketAddr::new(address, 0);
         let failed = |cause| DoorError::Listen { address: address.to_string(), cause };
-        let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP)).map_err(failed)?;
+        let socket = Socket::new(domain, kind, None).map_err(failed)?;
         if domain == Domain::IPV6 {
             socket.set_only_v6(true).map_err(failed)?;
         }
         if let Source::Transparent(_) = self.from {
-            let set = if domain == Domain::IPV4 {
-                socket.set_ip_transparent_v4(true)
-            } else {
-                socket.set_ip_transparent_v6(true)
-            };
-            set.map_err(|cause| DoorError::Capability {
+            lend(&socket, domain).map_err(|cause| DoorError::Capability {
                 what: "TPROXY",
                 needs: "CAP_NET_ADMIN",
                 cause: cause.to_string(),
             })?;
         }
-        socket
-            .bind(&address.into())
-            .and_then(|()| socket.listen(1024))
-            .and_then(|()| socket.set_nonblocking(true))
-            .map_err(failed)?;
-        Ok(socket.into())
+        let prepared = if kind == Type::STREAM {
+            socket.bind(&address.into()).and_then(|()| socket.listen(1024))
+        } else {
+            transparent::ask_destinations(&socket, domain).and_then(|()| socket.bind(&address.into()))
+        };
+        prepared.and_then(|()| socket.set_nonblocking(true)).map_err(failed)?;
+        Ok(socket)
     }
 }
 
@@ -247,10 +270,14 @@ fn original_destination(stream: &TcpStream) -> Option<SocketAddr> {
     ((original.ip(), original.port()) != (own.ip(), own.port())).then_some(original)
 }
 
-/// Where a connection wants to go for which the kernel has lent that address; `None` for one that came to the door's own.
-fn transparent_destination(stream: &TcpStream) -> Option<SocketAddr> {
-    let own = stream.local_addr().ok()?;
-    (!own.ip().is_loopback()).then_some(own)
+/// Where a connection wants to go for which the kernel has lent that address.
+fn own_destination(stream: &TcpStream) -> Option<SocketAddr> {
+    lent(stream.local_addr().ok()?)
+}
+
+/// An address that is not the door's own; `None` for what came to the door by itself.
+fn lent(to: SocketAddr) -> Option<SocketAddr> {
+    (!to.ip().is_loopback()).then_some(to)
 }
 
 #[cfg(test)]

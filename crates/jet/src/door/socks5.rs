@@ -1,5 +1,7 @@
-//! SOCKS5 (RFC 1928): CONNECT to IPv4 and IPv6 addresses and to names, without authentication on loopback only.
+//! SOCKS5 (RFC 1928): CONNECT and UDP ASSOCIATE to IPv4 and IPv6 addresses and to names, without authentication on loopback only.
 
+mod associate;
+pub mod datagram;
 pub mod handshake;
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use tokio::task::JoinSet;
 
 use super::{Accepted, Answer, DoorError, Hall, Open, forward, listen};
 use crate::handover::Inherited;
+use crate::udp::Flows;
 use crate::{Destination, Refusal};
 use handshake::{Handshake, Heard};
 
@@ -24,14 +27,16 @@ pub struct Socks5 {
     pub listen: SocketAddr,
     /// Who may use it. `None` is everyone, which is refused beyond loopback.
     pub users: Option<Users>,
+    /// The gateway's, if it carries datagrams.
+    pub flows: Option<Flows>,
 }
 
 impl FromStr for Socks5 {
     type Err = String;
 
-    /// `[ADDRESS:]PORT`, without users.
+    /// `[ADDRESS:]PORT`, without users, for connections alone.
     fn from_str(text: &str) -> Result<Self, String> {
-        Ok(Self { listen: forward::listen_address(text)?, users: None })
+        Ok(Self { listen: forward::listen_address(text)?, users: None, flows: None })
     }
 }
 
@@ -83,18 +88,35 @@ impl Socks5 {
         let users = Arc::new(self.users);
         let mut tasks = JoinSet::new();
         tasks.spawn(listen::serve(listener, "socks5", hall, move |mut stream| {
-            let users = Arc::clone(&users);
+            let (users, flows) = (Arc::clone(&users), self.flows.clone());
             async move {
-                let to = converse(&mut stream, users.as_ref().as_ref()).await.ok()??;
-                Some(Accepted { stream, to, answer: Answer::Socks5 })
+                match (converse(&mut stream, users.as_ref().as_ref()).await.ok()??, flows) {
+                    (Wish::Connect(to), _) => Some(Accepted { stream, to, answer: Answer::Socks5 }),
+                    // What becomes of it is the client's affair.
+                    (Wish::Associate(port), Some(flows)) => {
+                        tokio::spawn(async move { associate::serve(stream, port, flows).await });
+                        None
+                    }
+                    (Wish::Associate(_), None) => {
+                        let _ = stream.write_all(&handshake::unsupported()).await;
+                        None
+                    }
+                }
             }
         }));
         Ok(Open { addresses, listeners, tasks, trace: None })
     }
 }
 
-/// Hears a client out: where it wants to go, or `None` for one that has been turned away.
-async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<Option<Destination>> {
+/// What a client wants.
+enum Wish {
+    Connect(Destination),
+    /// To send datagrams, from this port if it is not 0.
+    Associate(u16),
+}
+
+/// Hears a client out: what it wants, or `None` for one that has been turned away.
+async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<Option<Wish>> {
     let mut handshake = Handshake::new(users.is_some());
     let mut buffer = [0; 512];
     while handshake.wants() > 0 {
@@ -113,7 +135,8 @@ async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<O
                 stream.write_all(&handshake.judge(right)).await?;
             }
             Some(Heard::Unacceptable(answer)) => stream.write_all(&answer).await?,
-            Some(Heard::Connect(to)) => return Ok(Some(to)),
+            Some(Heard::Connect(to)) => return Ok(Some(Wish::Connect(to))),
+            Some(Heard::Associate(port)) => return Ok(Some(Wish::Associate(port))),
         }
     }
     Ok(None)

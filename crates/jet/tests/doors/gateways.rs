@@ -33,26 +33,37 @@ const V6: Family =
 
 /// A near and a far gateway, which lets programs go to ports 80 and 9 of the server, and to port 80 of one more host by its name.
 async fn gateways(family: Family) -> (Near, Arc<Far>) {
-    let (near_key, far_key) = (Identity::generate().unwrap(), Identity::generate().unwrap());
-    let pinned = |key: &Identity| {
-        let mut peers = Peers::default();
-        peers.pin(key.fingerprint(), "peer").unwrap();
-        peers
-    };
-    let listener = listen(format!("{}:0", family.own).parse().unwrap(), &Options::default()).unwrap();
-    let to = listener.local_addr().unwrap().to_string();
     let rules = [format!("{}:80", family.server), format!("{}:9", family.server), format!("{NAME}:80")];
+    pair(family.own, &rules, Options::default()).await
+}
+
+/// A near and a far gateway, at an address, which lets programs go where the rules say.
+pub async fn pair(own: &str, rules: &[String], options: Options) -> (Near, Arc<Far>) {
+    let (near_key, far_key) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    let listener = listen(format!("{own}:0").parse().unwrap(), &options).unwrap();
+    let to = listener.local_addr().unwrap().to_string();
     let allowed = jet::allow::Allowed::new(rules.iter().map(|rule| rule.parse().unwrap()).collect());
-    let told = FarOptions { identity: far_key.clone(), peers: pinned(&near_key), allowed, options: Options::default() };
+    let (identity, peers) = (far_key.clone(), pinned(&near_key));
+    let told = FarOptions { identity, peers, allowed, options: options.clone() };
     let far = Far::start(told, vec![listener], Log::default()).unwrap();
-    let peers = pinned(&far_key);
-    let told = NearOptions { identity: near_key, peers, to: vec![to], via: Vec::new(), options: Options::default() };
-    let near = Near::start(told, Log::default()).unwrap();
+    let near = near_to(to, near_key, &far_key, options);
     assert!(near.ready(Duration::from_secs(10)).await);
     (near, far)
 }
 
-async fn open(near: &Near, front: Front) -> Door {
+/// A near gateway of a far one, which may be there or not.
+pub fn near_to(to: String, identity: Identity, far: &Identity, options: Options) -> Near {
+    let told = NearOptions { identity, peers: pinned(far), to: vec![to], via: Vec::new(), options };
+    Near::start(told, Log::default()).unwrap()
+}
+
+fn pinned(key: &Identity) -> Peers {
+    let mut peers = Peers::default();
+    peers.pin(key.fingerprint(), "peer").unwrap();
+    peers
+}
+
+pub async fn open(near: &Near, front: Front) -> Door {
     front.open(near.doors(), &Log::default(), &Inherited::default()).await.unwrap()
 }
 

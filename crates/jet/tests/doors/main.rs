@@ -1,5 +1,6 @@
 //! The doors, with real programs, between network namespaces that the tests make themselves.
 
+mod datagrams;
 mod gateways;
 mod namespace;
 mod peers;

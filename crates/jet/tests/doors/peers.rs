@@ -1,7 +1,7 @@
 //! Both sides of a door: servers to be reached, and a gateway that reaches them at once, on its own.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
 
@@ -110,24 +110,45 @@ fn serve(listener: Socket, each: impl AsyncFn(TcpStream) -> io::Result<()> + Cop
     });
 }
 
-/// A socket that listens, at IPv6 addresses for IPv6 alone.
-pub fn listener(address: &str) -> Socket {
+/// Sends back each datagram, after who sent it: an address and a blank.
+pub fn serve_datagrams(socket: Socket) {
+    let socket = UdpSocket::from(socket);
+    thread::spawn(move || {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok((count, from)) = socket.recv_from(&mut buffer) {
+            let answer = [format!("{} ", from.ip()).as_bytes(), &buffer[..count]].concat();
+            let _ = socket.send_to(&answer, from);
+        }
+    });
+}
+
+/// A socket at an address, at IPv6 addresses for IPv6 alone.
+fn bound(address: &str, kind: Type) -> Socket {
     let address: SocketAddr = address.parse().unwrap();
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).unwrap();
+    let socket = Socket::new(Domain::for_address(address), kind, None).unwrap();
     if address.is_ipv6() {
         socket.set_only_v6(true).unwrap();
     }
     socket.bind(&address.into()).unwrap();
+    socket
+}
+
+/// One that listens.
+pub fn listener(address: &str) -> Socket {
+    let socket = bound(address, Type::STREAM);
     socket.listen(256).unwrap();
     socket
 }
 
-/// Both servers in a neighbour, at all its addresses: HTTP at port 80, echo at port 7.
+/// All servers in a neighbour, at all its addresses: HTTP at port 80, echo of connections and of datagrams at port 7.
 pub fn servers_in(neighbour: &str) {
     for host in ["0.0.0.0", "[::]"] {
-        let (http, echo) =
-            namespace::enter(neighbour, move || (listener(&format!("{host}:80")), listener(&format!("{host}:7"))));
+        let (http, echo, datagrams) = namespace::enter(neighbour, move || {
+            let at = |port: u16| format!("{host}:{port}");
+            (listener(&at(80)), listener(&at(7)), bound(&at(7), Type::DGRAM))
+        });
         serve_http(http);
         serve_echo(echo);
+        serve_datagrams(datagrams);
     }
 }

@@ -109,8 +109,8 @@ fn programs_go_through_socks5() {
 fn socks5_lets_in_who_has_the_password() {
     inside("proxies::socks5_lets_in_who_has_the_password", async || {
         let named = servers();
-        let socks5 =
-            Socks5 { listen: "192.0.2.1:0".parse().unwrap(), users: Some("me:right\nyou:too".parse().unwrap()) };
+        let users = Some("me:right\nyou:too".parse().unwrap());
+        let socks5 = Socks5 { listen: "192.0.2.1:0".parse().unwrap(), users, flows: None };
         let door = open(Front::Socks5(socks5), named).await;
         let through = |user: &str| curl(format!("--socks5 {user}192.0.2.1:{} http://192.0.2.1/", port(&door)));
         assert_downloaded(&through("me:right@").await);

@@ -47,7 +47,7 @@ async fn asked_from(mut curl: Command, url: &str) -> Result<String, Output> {
 }
 
 /// The rules of all doors in this namespace.
-fn rules() -> String {
+pub fn rules() -> String {
     run("nft list ruleset")
 }
 
@@ -265,10 +265,10 @@ fn a_routers_door_takes_what_it_forwards() {
 }
 
 /// Says to a process that it is to open a door, and wait for its end.
-const HOLDER: &str = "TRUNKLINE_TEST_HOLDER";
+pub const HOLDER: &str = "TRUNKLINE_TEST_HOLDER";
 
 /// Another process of this test that has a door open.
-fn holder(test: &str, redirection: &str) -> Child {
+pub fn holder(test: &str, redirection: &str) -> Child {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture"]).env(INSIDE, test).env(HOLDER, redirection);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();

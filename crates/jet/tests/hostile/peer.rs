@@ -20,7 +20,9 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
 pub const HELLO: u8 = 1;
 pub const DATA: u8 = 2;
+pub const ACK: u8 = 3;
 pub const RESET: u8 = 4;
+pub const GONE: u8 = 6;
 pub const START: u8 = 7;
 pub const JOIN: u8 = 8;
 pub const REFUSE: u8 = 9;
@@ -211,6 +213,15 @@ impl Peer {
     }
     pub async fn say(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.tls.write_all(bytes).await?;
+        self.tls.flush().await
+    }
+    /// Renews the keys of what it says from now on (KeyUpdate).
+    pub async fn renew_keys(&mut self) -> io::Result<()> {
+        match &mut self.tls {
+            TlsStream::Client(tls) => tls.get_mut().1.refresh_traffic_keys(),
+            TlsStream::Server(tls) => tls.get_mut().1.refresh_traffic_keys(),
+        }
+        .expect("the handshake is over");
         self.tls.flush().await
     }
     /// Asks to join, and gives the answer.

@@ -118,6 +118,8 @@ pub struct Rig {
     pub door: SocketAddr,
     pub near_key: Identity,
     pub far_key: Identity,
+    /// What the near and the far gateway write.
+    pub logs: [Log; 2],
 }
 
 pub fn pinned(identity: &Identity, name: &str) -> Peers {
@@ -151,7 +153,8 @@ impl Rig {
             allowed: allowed(&["127.0.0.1:*", "[::1]:*", "localhost:*"]),
             options: far_options,
         };
-        let far = Far::start(told, vec![listener], Log::default()).expect("it starts");
+        let logs = [Log::default(), Log::default()];
+        let far = Far::start(told, vec![listener], logs[1].clone()).expect("it starts");
         let relay = Relay::new(address).await;
         let told = NearOptions {
             identity: near_key.clone(),
@@ -160,10 +163,10 @@ impl Rig {
             via,
             options: near_options,
         };
-        let near = Near::start(told, Log::default()).expect("it starts");
+        let near = Near::start(told, logs[0].clone()).expect("it starts");
         let door = door(&near, Destination::Address(server), answer).await;
         assert!(near.ready(Duration::from_secs(10)).await, "no session");
-        Self { near, far, relay, door, near_key, far_key }
+        Self { near, far, relay, door, near_key, far_key, logs }
     }
     pub async fn program(&self) -> TcpStream {
         let stream = TcpStream::connect(self.door).await.expect("the door is open");

@@ -31,7 +31,7 @@ impl Routing {
         let routing = Self { instance, life: name(instance).ok_or_else(taken)? };
         // The routing table has the mark's number too.
         let mark = Site::mark(instance).to_string();
-        for (family, _) in FAMILIES.into_iter().zip([site.v4, site.v6]).filter(|(_, port)| port.is_some()) {
+        for (family, _) in FAMILIES.into_iter().zip([site.tcp.v4, site.tcp.v6]).filter(|(_, port)| port.is_some()) {
             ip(&[family, "rule", "add", "fwmark", &mark, "lookup", &mark])?;
             ip(&[family, "route", "add", "local", "default", "dev", "lo", "table", &mark])?;
         }

@@ -1,6 +1,7 @@
 //! The kernel's rules for a redirection, as text for nft(8).
 
 use ipnet::IpNet;
+use socket2::Socket;
 
 use super::control_group::ControlGroup;
 use super::{Redirection, Source};
@@ -13,10 +14,25 @@ pub const EXEMPT: u32 = 0x4a45_0000;
 pub struct Site {
     /// What is its alone among the redirections of a network namespace.
     pub instance: u16,
-    /// The ports of the listeners.
+    /// Where connections go, and datagrams where they are taken.
+    pub tcp: Ports,
+    pub udp: Ports,
+    pub group: Option<ControlGroup>,
+}
+
+/// The ports of sockets, for each family of addresses of which something is taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ports {
     pub v4: Option<u16>,
     pub v6: Option<u16>,
-    pub group: Option<ControlGroup>,
+}
+
+impl Ports {
+    pub fn of(sockets: &[Socket]) -> Self {
+        let addresses = || sockets.iter().filter_map(|socket| socket.local_addr().ok()?.as_socket());
+        let port = |v4: bool| addresses().find(|address| address.is_ipv4() == v4).map(|address| address.port());
+        Self { v4: port(true), v6: port(false) }
+    }
 }
 
 impl Site {
@@ -49,29 +65,33 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
             let mut rules = vec![format!("meta mark {EXEMPT} return")];
             rules.extend(left_alone(redirection));
             rules.extend(
-                taken(redirection, site).map(|(_, to, port)| format!("{who}meta l4proto tcp {to} redirect to :{port}")),
+                taken(redirection, site.tcp)
+                    .map(|(_, to, port)| format!("{who}meta l4proto tcp {to} redirect to :{port}")),
             );
             chain("output", "nat hook output priority -100", rules);
         }
         Source::Interface(name) => {
             let mut rules = left_alone(redirection);
             rules.extend(
-                taken(redirection, site)
+                taken(redirection, site.tcp)
                     .map(|(_, to, port)| format!("iifname \"{name}\" meta l4proto tcp {to} redirect to :{port}")),
             );
             chain("prerouting", "nat hook prerouting priority -100", rules);
             // The door has to listen beyond loopback here, but nobody is to come to it except by redirection.
-            let ports = taken(redirection, site).map(|(_, _, port)| port.to_string()).collect::<Vec<_>>().join(", ");
+            let ports =
+                taken(redirection, site.tcp).map(|(_, _, port)| port.to_string()).collect::<Vec<_>>().join(", ");
             let strangers = format!("iifname != \"lo\" tcp dport {{ {ports} }} ct status & dnat == 0 drop");
             chain("input", "filter hook input priority 0", vec![strangers]);
         }
         Source::Transparent(name) => {
             let mark = Site::mark(site.instance);
             let mut rules = left_alone(redirection);
-            rules.extend(taken(redirection, site).map(|(family, to, port)| {
-                let door = if family == "ip" { "127.0.0.1" } else { "[::1]" };
-                format!("iifname \"{name}\" meta l4proto tcp {to} meta mark set {mark} tproxy {family} to {door}:{port} accept")
-            }));
+            for (protocol, ports) in [("tcp", site.tcp), ("udp", site.udp)] {
+                rules.extend(taken(redirection, ports).map(|(family, to, port)| {
+                    let door = if family == "ip" { "127.0.0.1" } else { "[::1]" };
+                    format!("iifname \"{name}\" meta l4proto {protocol} {to} meta mark set {mark} tproxy {family} to {door}:{port} accept")
+                }));
+            }
             chain("prerouting", "filter hook prerouting priority -150", rules);
         }
     }
@@ -85,9 +105,9 @@ fn left_alone(redirection: &Redirection) -> Vec<String> {
     rules
 }
 
-/// For each family of addresses: its name, the match of the destinations that are taken, and the listener's port.
-fn taken(redirection: &Redirection, site: &Site) -> impl Iterator<Item = (&'static str, String, u16)> {
-    [("ip", site.v4), ("ip6", site.v6)].into_iter().filter_map(|(name, port)| {
+/// For each family of addresses: its name, the match of the destinations that are taken, and the port where that goes.
+fn taken(redirection: &Redirection, ports: Ports) -> impl Iterator<Item = (&'static str, String, u16)> {
+    [("ip", ports.v4), ("ip6", ports.v6)].into_iter().filter_map(|(name, port)| {
         let networks = redirection.take.iter().filter(|network| family(network) == name);
         let networks: Vec<_> = networks.map(ToString::to_string).collect();
         Some((name, format!("{name} daddr {{ {} }}", networks.join(", ")), port?))
@@ -103,10 +123,10 @@ fn family(network: &IpNet) -> &'static str {
 mod tests {
     use super::*;
 
-    fn lines(redirection: &str, group: Option<ControlGroup>) -> String {
+    fn lines(redirection: &str, udp: Ports, group: Option<ControlGroup>) -> String {
         let redirection = Redirection { direct: vec!["10.9.0.0/16".parse().unwrap()], ..redirection.parse().unwrap() };
-        commands(&redirection, &Site { instance: 4001, v4: Some(4001), v6: Some(4002), group })
-            .replace("; add ", ";\nadd ")
+        let tcp = Ports { v4: Some(4001), v6: Some(4002) };
+        commands(&redirection, &Site { instance: 4001, tcp, udp, group }).replace("; add ", ";\nadd ")
     }
 
     #[test]
@@ -119,16 +139,16 @@ add rule inet trunkline_jet_4001 output fib daddr type { local, broadcast, multi
 add rule inet trunkline_jet_4001 output ip daddr 10.9.0.0/16 return;
 add rule inet trunkline_jet_4001 output meta l4proto tcp ip daddr { 10.0.0.0/8, 192.0.2.1/32 } redirect to :4001;
 add rule inet trunkline_jet_4001 output meta l4proto tcp ip6 daddr { 2001:db8::/32 } redirect to :4002";
-        assert_eq!(lines("local=10.0.0.0/8,192.0.2.1,2001:db8::/32", None), expected);
+        assert_eq!(lines("local=10.0.0.0/8,192.0.2.1,2001:db8::/32", Ports::default(), None), expected);
         let group = ControlGroup { path: "unified/jobs".to_owned(), level: 1 };
         let in_group =
             expected.replace("output meta l4proto", "output socket cgroupv2 level 1 \"unified/jobs\" meta l4proto");
-        assert_eq!(lines("cgroup:/jobs=10.0.0.0/8,192.0.2.1,2001:db8::/32", Some(group)), in_group);
+        assert_eq!(lines("cgroup:/jobs=10.0.0.0/8,192.0.2.1,2001:db8::/32", Ports::default(), Some(group)), in_group);
     }
 
     #[test]
     fn a_routers_door_is_closed_to_strangers() {
-        let rules = lines("interface:lan0=any", None);
+        let rules = lines("interface:lan0=any", Ports::default(), None);
         assert!(
             rules.contains("iifname \"lan0\" meta l4proto tcp ip daddr { 0.0.0.0/0 } redirect to :4001"),
             "{rules}"
@@ -141,8 +161,12 @@ add rule inet trunkline_jet_4001 output meta l4proto tcp ip6 daddr { 2001:db8::/
 
     #[test]
     fn transparent_packets_are_marked_for_local_delivery() {
-        let rules = lines("tproxy:lan0=2001:db8::/32", None);
-        let rule = "iifname \"lan0\" meta l4proto tcp ip6 daddr { 2001:db8::/32 } meta mark set 1246039969 tproxy ip6 to [::1]:4002 accept";
-        assert!(rules.ends_with(rule), "{rules}");
+        let connections = "iifname \"lan0\" meta l4proto tcp ip6 daddr { 2001:db8::/32 } meta mark set 1246039969 tproxy ip6 to [::1]:4002 accept";
+        let rules = lines("tproxy:lan0=2001:db8::/32", Ports::default(), None);
+        assert!(rules.ends_with(connections), "{rules}");
+        let datagrams = connections.replace("l4proto tcp", "l4proto udp").replace("4002", "4003");
+        let rules = lines("tproxy:lan0=2001:db8::/32", Ports { v4: None, v6: Some(4003) }, None);
+        let both = format!("{connections};\nadd rule inet trunkline_jet_4001 prerouting {datagrams}");
+        assert!(rules.ends_with(&both), "{rules}");
     }
 }

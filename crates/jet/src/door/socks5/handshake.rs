@@ -1,8 +1,8 @@
 //! What a SOCKS5 client says before its bytes flow (RFC 1928, RFC 1929), without I/O.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::{Destination, Refusal, destination};
+use crate::{Destination, DestinationError, Refusal, destination};
 
 const VERSION: u8 = 5;
 /// The version of the username/password exchange.
@@ -13,6 +13,7 @@ const USERNAME_PASSWORD: u8 = 2;
 const NO_METHOD: u8 = 0xff;
 
 const CONNECT: u8 = 1;
+const UDP_ASSOCIATE: u8 = 3;
 
 const IPV4: u8 = 1;
 const NAME: u8 = 3;
@@ -43,6 +44,8 @@ pub enum Heard {
     Password { name: Vec<u8>, password: Vec<u8> },
     /// To be answered by [`reply`], once the outcome is known.
     Connect(Destination),
+    /// A socket for datagrams is wanted, which come from this port, or 0 for one that is not known yet. To be answered by [`bound`], [`unsupported`] or [`reply`].
+    Associate(u16),
     /// To be answered with these bytes, and the end of the connection.
     Unacceptable(Vec<u8>),
 }
@@ -69,13 +72,8 @@ impl Handshake {
             Expect::Password => 3 + byte(1) + byte(2 + byte(1)),
             // VER CMD RSV ATYP ADDR PORT
             Expect::Request => {
-                6 + match byte(3) as u8 {
-                    IPV4 => 4,
-                    IPV6 => 16,
-                    NAME => 1 + byte(4),
-                    // Not even its length is known: what there is has to do.
-                    _ => 0,
-                }
+                // Of another kind not even its length is known: what there is has to do.
+                6 + address_length(byte(3) as u8, Some(byte(4) as u8)).unwrap_or(0)
             }
         };
         // A length that has not come yet reads as 0 above, and its byte is among those that are missing.
@@ -132,26 +130,38 @@ impl Handshake {
 
     fn request(&mut self, message: &[u8]) -> Heard {
         self.expect = Expect::Nothing;
-        let (body, port) = message[3..].split_at(message.len() - 5);
-        if message[1] != CONNECT {
-            return Heard::Unacceptable(numbered(COMMAND_NOT_SUPPORTED));
-        }
-        let host = match *body {
-            [IPV4, a, b, c, d] => Ipv4Addr::new(a, b, c, d).to_string(),
-            [IPV6, ref address @ ..] => {
-                let mut bytes = [0; 16];
-                bytes.copy_from_slice(address);
-                Ipv6Addr::from(bytes).to_string()
-            }
-            // What is not ASCII is no name, and refused as such.
-            [NAME, _, ref name @ ..] => String::from_utf8_lossy(name).into_owned(),
-            _ => return Heard::Unacceptable(numbered(ADDRESS_TYPE_NOT_SUPPORTED)),
-        };
-        match destination(&host, u16::from_be_bytes([port[0], port[1]])) {
-            Ok(to) => Heard::Connect(to),
-            Err(_) => Heard::Unacceptable(numbered(HOST_UNREACHABLE)),
+        let (address, port) = message[4..].split_at(message.len() - 6);
+        let port = u16::from_be_bytes([port[0], port[1]]);
+        match (message[1], destination_of(message[3], address, port)) {
+            (CONNECT | UDP_ASSOCIATE, None) => Heard::Unacceptable(numbered(ADDRESS_TYPE_NOT_SUPPORTED)),
+            (CONNECT, Some(Ok(to))) => Heard::Connect(to),
+            (CONNECT, Some(Err(_))) => Heard::Unacceptable(numbered(HOST_UNREACHABLE)),
+            // The address may be another one than the proxy sees, or none: what it sees counts.
+            (UDP_ASSOCIATE, Some(_)) => Heard::Associate(port),
+            _ => Heard::Unacceptable(unsupported()),
         }
     }
+}
+
+/// The length of an address of a kind, given its first byte; none of a kind that is not known, or of a name whose first byte has not come.
+pub(super) fn address_length(kind: u8, first: Option<u8>) -> Option<usize> {
+    match kind {
+        IPV4 => Some(4),
+        IPV6 => Some(16),
+        NAME => first.map(|length| 1 + usize::from(length)),
+        _ => None,
+    }
+}
+/// The destination of an address as long as its kind has it; none for a kind that is not known.
+pub(super) fn destination_of(kind: u8, address: &[u8], port: u16) -> Option<Result<Destination, DestinationError>> {
+    let host = match (kind, address) {
+        (IPV4, address) => Ipv4Addr::from(<[u8; 4]>::try_from(address).ok()?).to_string(),
+        (IPV6, address) => Ipv6Addr::from(<[u8; 16]>::try_from(address).ok()?).to_string(),
+        // What is not ASCII is no name, and refused as such.
+        (NAME, [_, name @ ..]) => String::from_utf8_lossy(name).into_owned(),
+        _ => return None,
+    };
+    Some(destination(&host, port))
 }
 
 // REP, the reply's code.
@@ -179,6 +189,18 @@ pub fn reply(refusal: Option<Refusal>) -> Vec<u8> {
     })
 }
 
+/// The reply to a request that is not served here.
+pub fn unsupported() -> Vec<u8> {
+    numbered(COMMAND_NOT_SUPPORTED)
+}
+/// The reply to a request that is granted, with the address to which datagrams are to be sent.
+pub fn bound(to: SocketAddr) -> Vec<u8> {
+    let (kind, ip) = match to.ip().to_canonical() {
+        IpAddr::V4(ip) => (IPV4, ip.octets().to_vec()),
+        IpAddr::V6(ip) => (IPV6, ip.octets().to_vec()),
+    };
+    [&[VERSION, SUCCEEDED, 0, kind][..], &ip, &to.port().to_be_bytes()].concat()
+}
 fn numbered(code: u8) -> Vec<u8> {
     vec![VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]
 }
@@ -232,8 +254,8 @@ mod tests {
     fn what_cannot_be_served_is_answered() {
         let last = |input: &[u8]| play(false, input, &[]).0.unwrap().pop();
         assert_eq!(last(&[5, 1, 2]), Some(Heard::Unacceptable(vec![5, 0xff])), "no method in common");
-        let udp = [5, 1, 0, 5, 3, 0, 1, 1, 2, 3, 4, 0, 1];
-        assert_eq!(last(&udp), Some(Heard::Unacceptable(numbered(7))));
+        let bind = [5, 1, 0, 5, 2, 0, 1, 1, 2, 3, 4, 0, 1];
+        assert_eq!(last(&bind), Some(Heard::Unacceptable(numbered(7))));
         assert_eq!(last(&[5, 1, 0, 5, 1, 0, 9, 1, 1]), Some(Heard::Unacceptable(numbered(8))));
         assert_eq!(last(&[5, 1, 0, 5, 1, 0, 1, 1, 2, 3, 4, 0, 0]), Some(Heard::Unacceptable(numbered(4))), "port 0");
         assert_eq!(
@@ -248,6 +270,17 @@ mod tests {
         );
         assert_eq!(play(false, b"GET / HTTP/1.1", &[]).0, Err(NotSocks5(b'G')));
         assert_eq!(play(false, &[4, 1, 0, 80], &[]).0, Err(NotSocks5(4)));
+    }
+
+    #[test]
+    fn associations_say_whence_datagrams_come_if_they_know() {
+        let last = |input: &[u8]| play(false, input, &[]).0.unwrap().pop();
+        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 1, 127, 0, 0, 1, 0x0c, 0xea]), Some(Heard::Associate(3306)));
+        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]), Some(Heard::Associate(0)));
+        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 9, 1, 1]), Some(Heard::Unacceptable(numbered(8))));
+        assert_eq!(bound("192.0.2.7:3306".parse().unwrap()), [5, 0, 0, 1, 192, 0, 2, 7, 0x0c, 0xea]);
+        let v6 = bound("[2001:db8::7]:80".parse().unwrap());
+        assert_eq!((v6.len(), &v6[..8], &v6[20..]), (22, &[5, 0, 0, 4, 0x20, 1, 0x0d, 0xb8][..], &[0, 80][..]));
     }
 
     #[test]

@@ -1,0 +1,216 @@
+//! The near end of flows: a door's socket, to which programs send, and which has the answers sent to them.
+
+use super::{TURNS, arrived, transparent};
+use crate::hub::Hub;
+use crate::log::Log;
+use crate::scratch;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as Slot;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use stripe::session::{Session, code};
+use stripe::wire::Destination;
+use tokio::net::UdpSocket;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{sleep, timeout};
+use units::Time;
+
+/// What goes to a destination that the far gateway has refused is dropped here for so long, before it is asked again.
+const REFUSED: Duration = Duration::from_secs(5);
+/// A far gateway that carries datagrams has said so by then.
+const SAID: Time = Time::from_secs(2);
+/// How often it is looked for.
+const LOOK: Duration = Duration::from_millis(10);
+/// Programs that keep datagrams going (SOCKS5 associations), at once.
+pub(crate) const PROGRAMS: usize = 1024;
+
+/// The way of programs' datagrams into the near gateway.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    hub: watch::Receiver<Option<Arc<Hub>>>,
+    programs: Arc<Semaphore>,
+    pub(crate) log: Log,
+}
+
+impl Flows {
+    pub(crate) fn new(hub: watch::Receiver<Option<Arc<Hub>>>, programs: Arc<Semaphore>, log: Log) -> Self {
+        Self { hub, programs, log }
+    }
+    /// A place for a program that the gateway does not leave alone before this is dropped.
+    pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.programs).try_acquire_owned().ok()
+    }
+    /// Whether datagrams are carried: none while there is no session.
+    pub(crate) async fn carried(&self, most: Duration) -> Option<bool> {
+        let takes = || self.current().is_some_and(|hub| hub.look(|session| session.peer_flows().is_some()));
+        let waited = timeout(most, async {
+            while !takes() {
+                sleep(LOOK).await;
+            }
+        });
+        let carried = waited.await.is_ok();
+        (carried || self.current().is_some()).then_some(carried)
+    }
+    fn current(&self) -> Option<Arc<Hub>> {
+        self.hub.borrow().clone()
+    }
+}
+
+/// A flow: whose datagrams it has, and where they go.
+type Key = (SocketAddr, Destination);
+/// Flows, each by its number in a session.
+type Known = BTreeMap<Key, (Arc<Hub>, u32)>;
+
+/// A door's socket and its flows.
+#[derive(Clone)]
+pub(crate) struct Relay {
+    socket: Arc<UdpSocket>,
+    /// Whether it takes what is for others, and speaks as they would.
+    transparent: bool,
+    flows: Flows,
+    known: Arc<Mutex<Known>>,
+}
+
+/// A flow whose answers nobody waits for yet.
+struct Begun {
+    flow: u32,
+    key: Key,
+    /// What its answers begin with.
+    head: Vec<u8>,
+}
+
+impl Relay {
+    /// One to whose socket programs send.
+    pub fn new(socket: UdpSocket, flows: Flows) -> Self {
+        Self { socket: Arc::new(socket), transparent: false, flows, known: Arc::default() }
+    }
+    /// One to whose socket the kernel brings what programs send to others. Answers come from those, by sockets that bear their addresses.
+    pub fn transparent(socket: UdpSocket, flows: Flows) -> Self {
+        Self { transparent: true, ..Self::new(socket, flows) }
+    }
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what comes to the socket, until that is of no use. `read` says of a datagram, given who sent it and, where the kernel has brought it, to whom, where it is to go, and how much stands
+    /// before its payload, and before that of each answer; none for one to be dropped.
+    pub async fn run(
+        &self,
+        mut read: impl FnMut(SocketAddr, Option<SocketAddr>, &[u8]) -> Option<(Destination, usize)>,
+    ) {
+        while self.socket.readable().await.is_ok() {
+            let Some(hub) = self.flows.current() else {
+                self.receive(&mut read, |_, _, _, _| {});
+                continue;
+            };
+            let mut begun = Vec::new();
+            hub.work(|session, now| {
+                self.receive(&mut read, |from, to, head, payload| {
+                    let Some((flow, new)) = self.flow(session, now, &hub, (from, to)) else { return };
+                    session.send_datagram(now, flow, payload);
+                    begun.extend(new.map(|key| Begun { flow, key, head: head.to_vec() }));
+                });
+            });
+            if !begun.is_empty() && hub.now() > SAID && hub.look(|session| session.peer_flows().is_none()) {
+                let why = "the far gateway carries none: it was not started with --udp";
+                self.flows.log.note("datagrams are dropped", why);
+            }
+            for begun in begun {
+                tokio::spawn(self.clone().answer(Arc::clone(&hub), begun));
+            }
+        }
+    }
+    /// Reads some datagrams, and has those that are understood passed on.
+    fn receive(
+        &self,
+        read: &mut impl FnMut(SocketAddr, Option<SocketAddr>, &[u8]) -> Option<(Destination, usize)>,
+        mut pass: impl FnMut(SocketAddr, Destination, &[u8], &[u8]),
+    ) {
+        scratch::with(|scratch| {
+            for _ in 0..TURNS {
+                let received = if self.transparent {
+                    transparent::try_receive(&self.socket, scratch)
+                } else {
+                    self.socket.try_recv_from(scratch).map(|(count, from)| (count, from, None))
+                };
+                match received {
+                    Ok((count, from, sent_to)) => {
+                        if let Some((to, start)) = read(from, sent_to, &scratch[..count]) {
+                            let (head, payload) = scratch[..count].split_at(start);
+                            pass(from, to, head, payload);
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                    // Of what was sent before.
+                    Err(_) => {}
+                }
+            }
+        });
+    }
+    /// The flow of a datagram, and its key if it is a new one.
+    fn flow(&self, session: &mut Session, now: Time, hub: &Arc<Hub>, key: Key) -> Option<(u32, Option<Key>)> {
+        let mut known = self.known();
+        let slot = known.entry(key);
+        if let Slot::Occupied(entry) = &slot
+            && Arc::ptr_eq(&entry.get().0, hub)
+        {
+            return Some((entry.get().1, None));
+        }
+        let key = slot.key().clone();
+        let flow = session.open_flow(now, key.1.clone()).ok()?;
+        slot.insert_entry((Arc::clone(hub), flow));
+        Some((flow, Some(key)))
+    }
+    /// Sends the answers of a flow to the program, until it is over.
+    async fn answer(self, hub: Arc<Hub>, begun: Begun) {
+        let Begun { flow, key, head } = begun;
+        let mut voice = None;
+        let code = loop {
+            match arrived(&hub, flow).await {
+                Ok(payload) => {
+                    let whole = if head.is_empty() { payload } else { [&head[..], &payload].concat() };
+                    voice = voice.or_else(|| self.voice(&key.1));
+                    if let Some(socket) = &voice {
+                        // UDP may lose it.
+                        let _ = socket.send_to(&whole, key.0).await;
+                    }
+                }
+                Err(code) => break code,
+            }
+        };
+        if code::is_refusal(code) {
+            let why = crate::Refusal::of_code(code).to_string();
+            self.flows.log.note(&format!("no UDP to {}", key.1), &why);
+            // Until then it is one of the session's flows: whoever sends to ever more destinations that are refused has no more of them here than flows.
+            sleep(REFUSED).await;
+        }
+        hub.close_flow(flow, 0);
+        if let Slot::Occupied(entry) = self.known().entry(key)
+            && entry.get().1 == flow
+            && Arc::ptr_eq(&entry.get().0, &hub)
+        {
+            entry.remove();
+        }
+    }
+    /// The socket from which a destination's answers come.
+    fn voice(&self, to: &Destination) -> Option<Arc<UdpSocket>> {
+        match to {
+            Destination::Address(address) if self.transparent => {
+                let said = |error: &io::Error| {
+                    self.flows.log.note(&format!("no answers can come from {address} (UDP)"), &error.to_string());
+                };
+                transparent::speak_as(*address).inspect_err(said).ok().map(Arc::new)
+            }
+            _ => Some(Arc::clone(&self.socket)),
+        }
+    }
+    /// The program has gone: ends its flows.
+    pub fn close(&self) {
+        let all: Vec<_> = self.known().values().cloned().collect();
+        for (hub, flow) in all {
+            hub.close_flow(flow, 0);
+        }
+    }
+}
