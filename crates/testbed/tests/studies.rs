@@ -1,6 +1,6 @@
 //! What a study's file may say, and what it makes of it.
 
-use testbed::study::{Only, Study};
+use testbed::study::{Only, Study, Way};
 
 const RIGHT: &str = r#"
 title = "one"
@@ -47,6 +47,40 @@ fn what_a_path_carries_is_its_rate_in_full_segments_less_what_is_lost() {
 }
 
 #[test]
+fn a_program_on_files_is_also_measured_without_a_path_and_counts_what_it_reads_and_what_it_writes() {
+    let text = r#"
+title = "files"
+paths = ["metro"]
+buffers = ["64 KiB", "default"]
+controls = ["cubic", "reno"]
+[[program]]
+name = "open"
+tool = "vi-open"
+size = "16 MB"
+ways = ["plain", "local"]
+[[program]]
+name = "open-and-save"
+tool = "soffice"
+size = "16 MB"
+ways = ["plain", "local"]
+"#;
+    let study = Study::parse("files", text).expect("it is right");
+    let cell = |id: &str| study.cells(false).iter().find(|cell| cell.id() == id).unwrap_or_else(|| panic!("{id}"));
+    // Two buffers x two controls over the path, and one without.
+    assert_eq!(study.cells(false).len(), 2 * (4 + 1));
+    assert_eq!(cell("metro/open/default/cubic/local").capacity_bps(), None);
+    let (one, both) = (cell("metro/open/default/cubic/plain"), cell("metro/open-and-save/default/cubic/plain"));
+    let capacity = one.capacity_bps().expect("the path has a rate");
+    assert!((both.capacity_bps().expect("the path has a rate") / capacity - 1.0).abs() < 1e-12);
+    let crossing_s = 16e6 * 8.0 / capacity;
+    assert!((both.expected_s() - one.expected_s() - crossing_s).abs() < 1e-9);
+    let mut slower_there = both.clone();
+    slower_there.path.forth.rate = slower_there.path.back.rate.map(|rate| units::BitRate::from_bps(rate.as_bps() / 3));
+    // Of four parts of the time one is for what comes, and three for what goes.
+    assert!((slower_there.capacity_bps().expect("it has one") / capacity - 0.5).abs() < 1e-6);
+}
+
+#[test]
 fn a_choice_keeps_what_it_names() {
     let study = Study::parse("one", RIGHT).expect("it is right");
     let choose = |texts: &[&str]| {
@@ -75,6 +109,7 @@ fn what_is_wrong_is_named() {
         ("time = \"20 s\"\nways", "size = \"1 MB\"\ntime = \"1 s\"\nways", "either a size"),
         ("time = \"20 s\"\nways", "size = \"1 KB\"\nways", "64 KB to 20 GB"),
         ("once = [\"aria2\"]", "once = [\"lftp\"]", "lftp stands in once"),
+        ("\"bbr\", \"aria2\"]", "\"local\", \"aria2\"]", "local is for what works on files"),
         ("once = [\"aria2\"]", "row = \"MySQL\"", "has a speedup"),
         ("title = \"one\"", "title = \"one\"\npaths = [\"mars\"]", "cannot read mars"),
         ("title = \"one\"", "titel = \"one\"", "unknown field `titel`"),
@@ -103,6 +138,9 @@ fn the_studies_are_whole() {
     assert_eq!(grid.cells(false).len(), 24 * (2 * (6 + 4) + 1));
     let programs = Study::read("jet-programs").expect("it is right");
     let mut rows: Vec<_> = programs.cells(false).iter().filter_map(|cell| cell.program.published.clone()).collect();
+    let has =
+        |name: &str, way: Way| programs.cells(false).iter().any(|cell| cell.program.name == name && cell.way == way);
+    assert!(has("libreoffice", Way::Jet) && has("libreoffice", Way::Plain), "that row's own program is measured");
     rows.sort_by(|a, b| a.0.cmp(&b.0));
     rows.dedup();
     let table =

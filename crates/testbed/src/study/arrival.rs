@@ -13,6 +13,8 @@ pub enum Arrives {
     Stdout,
     /// There, only its result: equal to the original when all is well.
     Answer,
+    /// In a document; what that is when opened again is in this file.
+    Opened(PathBuf),
     /// In a file, from its beginning on.
     File(PathBuf),
     /// In a file, in parts of it.
@@ -34,7 +36,7 @@ impl Arrives {
     /// What has come to a file so far.
     pub fn on_disk(&self) -> Option<u64> {
         match self {
-            Self::Stdout | Self::Answer => None,
+            Self::Stdout | Self::Answer | Self::Opened(_) => None,
             Self::File(file) => fs::metadata(file).ok().map(|metadata| metadata.len()),
             // Where nothing was written yet the file has holes.
             Self::Parts(file) => fs::metadata(file).ok().map(|metadata| metadata.blocks() * 512),
@@ -45,7 +47,7 @@ impl Arrives {
     pub fn compare(&self, original: &File) -> io::Result<Compared> {
         let mut compared = Compared { bytes: 0, same: true };
         let (file, in_parts) = match self {
-            Self::File(file) => (file, false),
+            Self::File(file) | Self::Opened(file) => (file, false),
             Self::Parts(file) => (file, true),
             Self::Stdout | Self::Answer => return Ok(compared),
         };

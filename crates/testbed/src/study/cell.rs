@@ -1,7 +1,7 @@
 //! What is measured by itself: a program over a path, in one way, with some socket buffers and congestion control.
 
 use super::spec::Program;
-use crate::link::Path;
+use crate::link::{Direction, Path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
@@ -29,12 +29,23 @@ pub enum Way {
     Aria2,
     /// The file by lftp's `pget -n 16` instead.
     Lftp,
+    /// On files of its own host: no path is crossed, and what it takes is its own.
+    Local,
 }
 
 impl Way {
     /// All of them.
-    pub const ALL: [Self; 8] =
-        [Self::Plain, Self::Jet, Self::JetRun, Self::Paper, Self::Bbr, Self::Mptcp, Self::Aria2, Self::Lftp];
+    pub const ALL: [Self; 9] = [
+        Self::Plain,
+        Self::Jet,
+        Self::JetRun,
+        Self::Paper,
+        Self::Bbr,
+        Self::Mptcp,
+        Self::Aria2,
+        Self::Lftp,
+        Self::Local,
+    ];
 
     /// As files and tables have it.
     pub const fn name(self) -> &'static str {
@@ -47,6 +58,7 @@ impl Way {
             Self::Mptcp => "mptcp",
             Self::Aria2 => "aria2",
             Self::Lftp => "lftp",
+            Self::Local => "local",
         }
     }
 
@@ -141,10 +153,17 @@ impl Cell {
         })
     }
 
-    /// What the path can carry of a connection's payload, in bits per second: full segments, less what is lost.
+    /// What the path can carry of a connection's payload, in bits per second: full segments, less what is lost. What comes and goes does so one after the other.
     pub fn capacity_bps(&self) -> Option<f64> {
-        let lane = if self.program.tool.uploads() { &self.path.forth } else { &self.path.back };
-        Some(lane.tcp_goodput()?.as_bps() as f64 * (1.0 - lane.loss.mean()))
+        let rate = |lane: &Direction| Some(lane.tcp_goodput()?.as_bps() as f64 * (1.0 - lane.loss.mean()));
+        let (back, forth) = (rate(&self.path.back), rate(&self.path.forth));
+        let tool = self.program.tool;
+        match (tool.downloads(), tool.uploads()) {
+            _ if self.way == Way::Local => None,
+            (true, true) => Some(2.0 / (1.0 / back? + 1.0 / forth?)),
+            (_, true) => forth,
+            _ => back,
+        }
     }
 
     /// How long it may take, in seconds, as its path's rate or its limit has it: for whoever plans.
@@ -162,7 +181,8 @@ impl Cell {
                 }
                 _ => rate,
             };
-            let whole = self.program.size.get() as f64 * 8.0 / rate.min(window) + 4.0 * rtt;
+            let bytes = self.program.size.get() * self.program.tool.crossings();
+            let whole = bytes as f64 * 8.0 / rate.min(window) + 4.0 * rtt;
             whole.min(self.program.limit.as_secs_f64())
         };
         PREPARED_S + measured

@@ -1,7 +1,8 @@
 //! The programs, as a user types them.
 
 use super::arrival::Arrives;
-use super::process::Process;
+use super::office;
+use super::process::{Process, finish};
 use super::scene::Scene;
 use super::site::SERVER;
 use super::stock::{Stock, clean, copy_statement, dump_options, program};
@@ -18,6 +19,8 @@ use units::Time;
 pub struct Client {
     pub command: Command,
     pub arrives: Arrives,
+    /// What makes of what was saved that which can be compared.
+    pub opens: Option<Command>,
     mount: Option<Mount>,
 }
 
@@ -26,6 +29,21 @@ struct Mount {
     #[expect(dead_code, reason = "held for its drop, after the file system is unmounted")]
     process: Process,
     at: PathBuf,
+}
+
+impl Mount {
+    /// A folder of the server, by `sshfs`.
+    fn new(scene: Scene<'_>, prefix: &[OsString], remote: &Path) -> Result<Self, TrialError> {
+        let Scene { stock, site, work, stop, .. } = scene;
+        let at = work.join("mounted");
+        fs::create_dir(&at).map_err(TrialError::system("make a folder to mount at"))?;
+        let mut sshfs = with("sshfs", &["-f", "-F"])?;
+        sshfs.arg(ssh_settings(stock, work)?).arg(format!("far:{}", remote.display())).arg(&at);
+        let before = device(work);
+        let mut process = scene.start(&site.app, behind(prefix, sshfs), "sshfs")?;
+        process.until("mount", Time::from_secs(60), stop, || device(&at).is_some_and(|at| Some(at) != before))?;
+        Ok(Self { process, at })
+    }
 }
 
 impl Drop for Mount {
@@ -63,7 +81,9 @@ impl Client {
             (Way::Lftp, _) => {
                 // Its words are ours: an address, and names of folders that are plain.
                 let mut lftp = program("lftp")?;
-                lftp.args(["--norc", "-c", &format!("pget -n 16 {url} -o {}", arrived.display())]);
+                // Or the whole file has its blocks from the beginning, and what has arrived cannot be seen.
+                let what = format!("set file:use-fallocate no; pget -n 16 {url} -o {}", arrived.display());
+                lftp.args(["--norc", "-c", &what]);
                 (lftp, Arrives::Parts(arrived))
             }
             (_, Tool::Curl) => (with("curl", &["-q", "-sS", &url])?, Arrives::Stdout),
@@ -99,38 +119,63 @@ impl Client {
             (_, Tool::Ffmpeg) => {
                 (with("ffmpeg", &["-nostdin", "-v", "error", "-i", &url, "-f", "md5", "-"])?, Arrives::Answer)
             }
-            (_, tool @ (Tool::ViOpen | Tool::ViSave)) => {
-                return Self::editor(scene, prefix, tool == Tool::ViSave);
-            }
+            (_, Tool::ViOpen | Tool::ViSave | Tool::Soffice) => return Self::on_files(scene, prefix),
         };
-        Ok(Self { command: behind(prefix, own), arrives, mount: None })
+        Ok(Self { command: behind(prefix, own), arrives, opens: None, mount: None })
     }
 
-    /// `ex` on a file system that `sshfs` mounts before it starts: what is measured begins with the editor.
-    fn editor(scene: Scene<'_>, prefix: &[OsString], saves: bool) -> Result<Self, TrialError> {
-        let Scene { cell, stock, site, work, stop } = scene;
-        let (mounted, there, arrived) = (work.join("mounted"), work.join("there"), work.join("arrived"));
-        let text = stock.at("text").join(stock.served(cell));
-        for folder in [&mounted, &there] {
-            fs::create_dir(folder).map_err(TrialError::system("make a folder to mount at"))?;
-        }
-        let remote = if saves { there.clone() } else { stock.at("text") };
-        let mut sshfs = with("sshfs", &["-f", "-F"])?;
-        sshfs.arg(ssh_settings(stock, work)?).arg(format!("far:{}", remote.display())).arg(&mounted);
-        let before = device(work);
-        let mut process = scene.start(&site.app, behind(prefix, sshfs), "sshfs")?;
-        process.until("mount", Time::from_secs(60), stop, || device(&mounted).is_some_and(|at| Some(at) != before))?;
-        let mount = Mount { process, at: mounted.clone() };
+    /// A program on files of the server, which `sshfs` mounts before: what is measured begins with the program.
+    fn on_files(scene: Scene<'_>, prefix: &[OsString]) -> Result<Self, TrialError> {
+        let Scene { cell, stock, work, .. } = scene;
+        let there = work.join("there");
+        fs::create_dir(&there).map_err(TrialError::system("make a folder for files"))?;
+        let remote = if cell.program.tool == Tool::ViOpen { stock.at("text") } else { there.clone() };
+        let (mount, at) = if cell.way == Way::Local {
+            (None, remote)
+        } else {
+            let mount = Mount::new(scene, prefix, &remote)?;
+            let at = mount.at.clone();
+            (Some(mount), at)
+        };
+        let client = match cell.program.tool {
+            Tool::Soffice => Self::office(scene, &there, &at)?,
+            tool => Self::editor(scene, &there, &at, tool == Tool::ViSave)?,
+        };
+        Ok(Self { mount, ..client })
+    }
+
+    /// `ex`, which reads a file on one side and writes it on the other. The server's folder `there` is seen `at` another place here.
+    fn editor(scene: Scene<'_>, there: &Path, at: &Path, saves: bool) -> Result<Self, TrialError> {
+        let Scene { cell, stock, work, .. } = scene;
+        let (served, arrived) = (stock.served(cell), work.join("arrived"));
         let mut ex = with("ex", &["-s", "-u", "NONE", "-i", "NONE", "-n"])?;
         let (file, arrives) = if saves {
-            ex.args(["-c", "%s/alpha/bravo/", "-c", &format!("w! {}", mounted.join("saved").display())]);
-            (text, there.join("saved"))
+            ex.args(["-c", "%s/alpha/bravo/", "-c", &format!("w! {}", at.join("saved").display())]);
+            (stock.at("text").join(served), there.join("saved"))
         } else {
             ex.args(["-c", &format!("w! {}", arrived.display())]);
-            (mounted.join(stock.served(cell)), arrived)
+            (at.join(served), arrived)
         };
         ex.args(["-c", "qa!"]).arg(file).stdout(Stdio::null());
-        Ok(Self { command: ex, arrives: Arrives::File(arrives), mount: Some(mount) })
+        Ok(Self { command: ex, arrives: Arrives::File(arrives), opens: None, mount: None })
+    }
+
+    /// `soffice` on a document of the server, which it opens and saves. It has done the same on a local one before: what its first start takes is not measured.
+    fn office(scene: Scene<'_>, there: &Path, at: &Path) -> Result<Self, TrialError> {
+        let Scene { cell, stock, work, .. } = scene;
+        let (own, served) = (work.join("office"), stock.served(cell));
+        for folder in [&own, &there.join("saved")] {
+            fs::create_dir(folder).map_err(TrialError::system("make a folder for documents"))?;
+        }
+        let document = stock.at("documents").join(&served);
+        finish(&mut office::save(&own, &document, &own)?)?;
+        fs::hard_link(&document, there.join(&served)).map_err(TrialError::system("link a document"))?;
+        Ok(Self {
+            command: office::save(&own, &at.join(&served), &at.join("saved"))?,
+            opens: Some(office::open(&own, &there.join("saved").join(&served), &own)?),
+            arrives: Arrives::Opened(own.join(served).with_extension("html")),
+            mount: None,
+        })
     }
 
     /// Whether something has to be unmounted before its folder can go.
@@ -154,7 +199,8 @@ fn behind(prefix: &[OsString], command: Command) -> Command {
     behind
 }
 
-fn forget(file: &Path) -> Result<(), TrialError> {
+/// Removes a file if it is there.
+pub fn forget(file: &Path) -> Result<(), TrialError> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(TrialError::system(format!("remove {}", file.display()))(error))

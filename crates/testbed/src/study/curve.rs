@@ -12,8 +12,9 @@ const STEP: Time = Time::from_ms(10);
 const HELD: Time = Time::from_ms(500);
 
 impl Curve {
-    /// So many bytes have arrived by now.
+    /// So many bytes have arrived by now. If more was recorded before, that was wrong, and is forgotten.
     pub fn record(&mut self, now: Time, bytes: u64) {
+        while self.0.pop_if(|(_, before)| *before > bytes).is_some() {}
         match self.0.as_mut_slice() {
             // The last point moves until it is a step away from the one before it.
             [.., (before, _), last] if last.0.saturating_sub(*before) < STEP => *last = (now, bytes),
@@ -103,6 +104,16 @@ mod tests {
         assert_eq!(reached(17e6, 100), None);
         assert_eq!(reached(15.9e6, 3_000), None, "it never had it for three seconds");
         assert_eq!(Curve::default().reached(1.0, Time::ZERO), None);
+    }
+
+    #[test]
+    fn what_was_too_much_is_forgotten() {
+        let mut curve = Curve::default();
+        for (ms, bytes) in [(1_000, 1_000_000), (2_000, 9_000_000), (3_000, 9_000_000), (4_000, 4_000_000)] {
+            curve.record(Time::from_ms(ms), bytes);
+        }
+        assert_eq!((curve.bytes(), curve.end()), (4_000_000, Time::from_secs(4)));
+        assert_eq!(curve.goodput_bps(Time::from_secs(1), Time::from_secs(4)), Some(8e6));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod curve;
 mod error;
 mod gateways;
 mod judge;
+mod office;
 mod process;
 mod record;
 mod scene;

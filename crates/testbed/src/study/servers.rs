@@ -13,7 +13,22 @@ use std::process::{Command, Stdio};
 impl Tool {
     /// Whether the payload goes to the server.
     pub(super) const fn uploads(self) -> bool {
-        matches!(self, Self::Put | Self::ViSave)
+        matches!(self, Self::Put | Self::ViSave | Self::Soffice)
+    }
+
+    /// Whether it comes from there.
+    pub(super) const fn downloads(self) -> bool {
+        !matches!(self, Self::Put | Self::ViSave)
+    }
+
+    /// How often the payload crosses the path.
+    pub(super) const fn crossings(self) -> u64 {
+        self.uploads() as u64 + self.downloads() as u64
+    }
+
+    /// Whether it works on files, wherever they are.
+    pub(super) const fn works_on_files(self) -> bool {
+        matches!(self, Self::ViOpen | Self::ViSave | Self::Soffice)
     }
 
     /// What its server's stock is of.
@@ -23,6 +38,7 @@ impl Tool {
             Self::Copy => "database of PostgreSQL",
             Self::Ffmpeg => "video",
             Self::ViOpen | Self::ViSave => "text",
+            Self::Soffice => "document",
             Self::Curl | Self::Wget | Self::Put | Self::Rsync | Self::Scp => "file",
         }
     }
@@ -53,7 +69,7 @@ pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
             command.arg(format!("--config={}", write("rsyncd.conf", text)?.display()));
             (command, 873)
         }
-        Tool::Scp | Tool::ViOpen | Tool::ViSave => {
+        Tool::Scp | Tool::ViOpen | Tool::ViSave | Tool::Soffice => {
             let file = write("sshd.conf", sshd(&stock.at("ssh-host"), &stock.at("ssh-authorized")))?;
             let mut command = program("sshd")?;
             command.args(["-D", "-e", "-f"]).arg(file);

@@ -211,6 +211,7 @@ impl File {
                             let once = entry.once.contains(way) && index > 0;
                             let (buffers, control) = match way {
                                 Way::Bbr => (Buffers::Limited(TUNED), "bbr"),
+                                Way::Local => (Buffers::Default, self.controls[0].as_str()),
                                 _ => (*buffers, control.as_str()),
                             };
                             let cell = Cell {
@@ -256,6 +257,9 @@ impl ProgramEntry {
         let files = |way: &&Way| matches!(way, Way::Aria2 | Way::Lftp);
         if let Some(way) = self.ways.iter().find(files).filter(|_| !matches!(self.tool, Tool::Curl | Tool::Wget)) {
             return Err(wrong(format!("{} stands in for downloads by curl and wget alone", way.name())));
+        }
+        if self.ways.contains(&Way::Local) && !self.tool.works_on_files() {
+            return Err(wrong("local is for what works on files: vi-open, vi-save and soffice".to_owned()));
         }
         if self.ways.is_empty() {
             return Err(wrong("it has no ways".to_owned()));

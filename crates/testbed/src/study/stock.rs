@@ -1,6 +1,7 @@
 //! What servers serve: files, databases, keys. Made when they are first needed, the same in every run.
 
 use super::gateways::make_keys;
+use super::office;
 use super::process::{Process, finish};
 use super::tool::{find, postgres};
 use super::{Cell, Tool, TrialError};
@@ -46,7 +47,7 @@ impl Stock {
         }
         let endless = cells.into_iter().filter_map(needed_while_cut).max().unwrap_or_default();
         let stock = Self { folder: folder.to_owned(), program: program.to_owned(), endless, made: BTreeMap::new() };
-        for name in ["www/put", "text", "logs"] {
+        for name in ["www/put", "text", "documents", "logs"] {
             fs::create_dir_all(stock.at(name)).map_err(TrialError::system("make folders for servers"))?;
         }
         // Databases run as users of their own.
@@ -65,11 +66,16 @@ impl Stock {
         if cell.program.time.is_some() { self.endless } else { cell.program.size }
     }
 
-    /// How much that came to: the encoder ends a video with the frame in which its size is reached.
+    /// How much that came to: the encoder ends a video with the frame in which its size is reached, and a document is as large as the program makes it.
     pub(super) fn whole(&self, cell: &Cell) -> u64 {
-        let asked = self.payload(cell).get();
-        let video = (cell.program.tool == Tool::Ffmpeg).then(|| self.at("www").join(self.served(cell)));
-        video.and_then(|file| fs::metadata(file).ok()).map_or(asked, |file| file.len())
+        let (asked, tool) = (self.payload(cell).get(), cell.program.tool);
+        let made = match tool {
+            Tool::Ffmpeg => Some("www"),
+            Tool::Soffice => Some("documents"),
+            _ => None,
+        };
+        let file = made.and_then(|folder| fs::metadata(self.at(folder).join(self.served(cell))).ok());
+        file.map_or(asked, |file| file.len()) * tool.crossings()
     }
 
     /// The name under which the server has a cell's file.
@@ -78,6 +84,7 @@ impl Stock {
         match cell.program.tool {
             Tool::Ffmpeg => format!("{size}.mkv"),
             Tool::ViOpen | Tool::ViSave => format!("{size}.txt"),
+            Tool::Soffice => format!("{size}.{}", office::SAVED),
             _ => format!("{size}.bin"),
         }
     }
@@ -91,6 +98,7 @@ impl Stock {
             Tool::Ffmpeg => self.at(&format!("{size}.md5")),
             Tool::ViOpen => self.at("text").join(self.served(cell)),
             Tool::ViSave => self.at(&format!("{size}.changed")),
+            Tool::Soffice => self.at(&format!("documents/{size}.html")),
             _ => self.at("www").join(self.served(cell)),
         }
     }
@@ -101,7 +109,7 @@ impl Stock {
         if cell.way.has_gateways() {
             self.once("keys of gateways", |stock| make_keys(&stock.program, &stock.at("keys")))?;
         }
-        if matches!(tool, Tool::Scp | Tool::ViOpen | Tool::ViSave) {
+        if tool == Tool::Scp || tool.works_on_files() {
             self.once("keys of ssh", Self::make_ssh_keys)?;
         }
         let size = self.payload(cell);
@@ -111,6 +119,7 @@ impl Stock {
             Tool::Copy => stock.fill_postgres(size, stop),
             Tool::Ffmpeg => stock.make_video(size),
             Tool::ViOpen | Tool::ViSave => stock.write_text(size),
+            Tool::Soffice => office::make(&stock.at("documents"), &size.get().to_string(), size),
             _ => stock.write_random(size),
         })
     }

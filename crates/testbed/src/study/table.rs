@@ -8,9 +8,12 @@ use std::fmt::Write;
 pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> String {
     let form = if quick { ", quick form" } else { "" };
     let mut text = format!("# {}{form}\n\n{}\n", study.name, study.title);
-    let ways: Vec<Way> = Way::ALL.into_iter().filter(|way| measured.iter().any(|(cell, _)| cell.way == *way)).collect();
+    let ways: Vec<Way> = Way::ALL
+        .into_iter()
+        .filter(|way| *way != Way::Local && measured.iter().any(|(cell, _)| cell.way == *way))
+        .collect();
     let mut paths: Vec<&Cell> = Vec::new();
-    for (cell, _) in measured {
+    for (cell, _) in measured.iter().filter(|(cell, _)| cell.way != Way::Local) {
         if paths.iter().all(|known| known.path.name != cell.path.name) {
             paths.push(cell);
         }
@@ -19,6 +22,7 @@ pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> Stri
         let of_path: Vec<_> = measured.iter().filter(|(other, _)| other.path.name == cell.path.name).collect();
         let _ = writeln!(text, "\n{}\n", described(cell));
         of_path_table(&mut text, &ways, &of_path, study.late);
+        of_programs_on_files(&mut text, &ways, &of_path);
     }
     let (late, failed) = measured.iter().fold((0, 0), |(late, failed), (_, record)| {
         let bad = record.outcome.ended == Ended::Failed;
@@ -28,6 +32,7 @@ pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> Stri
         text,
         "\nGoodput in Mbit/s; of downloads that were cut off by time, after the first twelve round trips.\n\
          run: jet-run. gain: jet over plain. path: jet's part of what the path carries.\n\
+         local: on files of the program's own host, what it takes by itself.\n\
          < at most: cut off before its end; ! failed ({failed}); * the emulator was late for more than\n{} of its frames ({late}).",
         percent(study.late)
     );
@@ -51,15 +56,33 @@ fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0))
 }
 
-/// Of one path: a line for each program, buffers and control, a column for each way.
-fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], most_late: f64) {
-    let mut lines: Vec<(&str, Buffers, &str)> = Vec::new();
-    for (cell, _) in measured.iter().filter(|(cell, _)| cell.way != Way::Bbr) {
+/// A line of a table: a program with the buffers and the control of its host.
+type Line<'a> = (&'a str, Buffers, &'a str);
+
+/// Whether a way has buffers and a control of its own.
+const fn has_its_own(way: Way) -> bool {
+    matches!(way, Way::Bbr | Way::Local)
+}
+
+fn lines<'a>(measured: &[&'a (Cell, Record)]) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    for (cell, _) in measured.iter().filter(|(cell, _)| !has_its_own(cell.way)) {
         let line = (cell.program.name.as_str(), cell.buffers, cell.control.as_str());
         if !lines.contains(&line) {
             lines.push(line);
         }
     }
+    lines
+}
+
+fn measured_of<'a>(measured: &[&'a (Cell, Record)], line: Line<'_>, way: Way) -> Option<&'a (Cell, Record)> {
+    let (program, buffers, control) = line;
+    let same = |cell: &Cell| has_its_own(way) || (cell.buffers == buffers && cell.control == control);
+    measured.iter().find(|(cell, _)| cell.way == way && cell.program.name == program && same(cell)).copied()
+}
+
+/// Of one path: a line for each program, buffers and control, a column for each way.
+fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], most_late: f64) {
     let gain = ways.contains(&Way::Plain) && ways.contains(&Way::Jet);
     let head = |way: &Way| format!("{:>6}|", if *way == Way::JetRun { "run" } else { way.name() });
     let heads = ways.iter().map(head).collect::<Vec<_>>().concat();
@@ -67,15 +90,9 @@ fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], 
         writeln!(text, "|{:<12}|{:<13}|{heads}{}", "program", "buffers under", if gain { " gain| path|" } else { "" });
     let dashes = "-----:|".repeat(ways.len());
     let _ = writeln!(text, "|{}|{}|{dashes}{}", "-".repeat(12), "-".repeat(13), if gain { "----:|----:|" } else { "" });
-    for (program, buffers, control) in lines {
-        let of = |way: Way| {
-            measured.iter().find(|(cell, _)| {
-                cell.way == way
-                    && cell.program.name == program
-                    // That way has buffers and a control of its own.
-                    && (way == Way::Bbr || (cell.buffers == buffers && cell.control == control))
-            })
-        };
+    for line in lines(measured) {
+        let (program, buffers, control) = line;
+        let of = |way: Way| measured_of(measured, line, way);
         let under = format!("{buffers} {control}");
         let _ = write!(text, "|{program:<12}|{under:<13}|");
         for way in ways {
@@ -92,6 +109,32 @@ fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], 
             let _ = write!(text, "{ratio:>5}|{part:>5}|");
         }
         text.push('\n');
+    }
+}
+
+/// Of programs on files: how long they take, over the path and on files of their own host, which no path makes faster.
+fn of_programs_on_files(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)]) {
+    let of = |line: Line<'_>, way: Way| {
+        let (_, record) = measured_of(measured, line, way)?;
+        Some(format!("{} {}", way.name(), seconds(record)))
+    };
+    let told = |line: Line<'_>| {
+        let (program, buffers, control) = line;
+        let local = of(line, Way::Local)?;
+        let times: Vec<String> = ways.iter().filter_map(|way| of(line, *way)).chain([local]).collect();
+        Some(format!("- {program}, {buffers} {control}: {}\n", times.join(", ")))
+    };
+    let told: String = lines(measured).into_iter().filter_map(told).collect();
+    if !told.is_empty() {
+        let _ = write!(text, "\n{told}");
+    }
+}
+
+fn seconds(record: &Record) -> String {
+    match record.outcome.ended {
+        Ended::Failed => "!".to_owned(),
+        Ended::Cut => format!(">{} s", number(record.outcome.wall_s)),
+        Ended::Whole => format!("{} s", number(record.outcome.wall_s)),
     }
 }
 
@@ -211,7 +254,7 @@ mod tests {
 
     #[test]
     fn tables_have_a_line_for_each_program_and_a_hundred_columns_at_most() {
-        for (name, lines) in [("jet-programs", 3 * 10 * 2), ("jet-grid", 24 * 6)] {
+        for (name, lines) in [("jet-programs", 3 * 11 * 2), ("jet-grid", 24 * 6)] {
             let study = Study::read(name).expect("it is right");
             let measured = measured(&study);
             let text = markdown(&study, &measured, false);
@@ -237,8 +280,12 @@ mod tests {
             ),
             "{text}"
         );
+        assert!(
+            text.contains("\n- vi-open, 64KiB cubic: plain >300 s, jet >300 s, bbr >300 s, local >300 s\n"),
+            "{text}"
+        );
         // What was cut off by gateways has not reached anything.
-        assert!(text.contains("0 of 36 reached"), "{text}");
+        assert!(text.contains("0 of 42 reached"), "{text}");
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub enum Tool {
     ViOpen,
     /// The same saving one there.
     ViSave,
+    /// `soffice`, LibreOffice's writer, opening a document there and saving it there as another.
+    Soffice,
 }
 
 /// Where Debian keeps what is not in a user's PATH.
@@ -53,6 +55,7 @@ impl Tool {
         const NGINX: (&str, &str) = ("nginx", "nginx-light");
         const SSH: [(&str, &str); 3] =
             [("sshd", "openssh-server"), ("ssh", "openssh-client"), ("ssh-keygen", "openssh-client")];
+        const SSHFS: [(&str, &str); 2] = [("sshfs", "sshfs"), ("fusermount3", "fuse3")];
         match self {
             Self::Curl | Self::Put => &[NGINX, ("curl", "curl")],
             Self::Wget => &[NGINX, ("wget", "wget")],
@@ -66,9 +69,8 @@ impl Tool {
             ],
             Self::Copy => &[("postgres", "postgresql"), ("initdb", "postgresql"), ("psql", "postgresql-client")],
             Self::Ffmpeg => &[NGINX, ("ffmpeg", "ffmpeg")],
-            Self::ViOpen | Self::ViSave => {
-                &[SSH[0], SSH[1], SSH[2], ("sshfs", "sshfs"), ("fusermount3", "fuse3"), ("ex", "vim")]
-            }
+            Self::ViOpen | Self::ViSave => &[SSH[0], SSH[1], SSH[2], SSHFS[0], SSHFS[1], ("ex", "vim")],
+            Self::Soffice => &[SSH[0], SSH[1], SSH[2], SSHFS[0], SSHFS[1], ("soffice", "libreoffice-writer-nogui")],
         }
     }
 }
@@ -80,7 +82,7 @@ impl Way {
             Self::Mptcp => &[("mptcpize", "mptcpize")],
             Self::Aria2 => &[("aria2c", "aria2")],
             Self::Lftp => &[("lftp", "lftp")],
-            Self::Plain | Self::JetRun | Self::Bbr => &[],
+            Self::Plain | Self::JetRun | Self::Bbr | Self::Local => &[],
         }
     }
 }

@@ -4,13 +4,14 @@ use super::arrival::{Arrives, receive};
 use super::clients::Client;
 use super::curve::Curve;
 use super::gateways::Gateways;
-use super::process::{LOOK, fresh};
+use super::office;
+use super::process::{LOOK, finish, fresh};
 use super::record::{Ended, Outcome, Record};
 use super::scene::Scene;
 use super::servers::serve;
 use super::site::Site;
 use super::stock::Stock;
-use super::{Cell, TrialError, Way};
+use super::{Cell, Tool, TrialError, Way};
 use crate::link::Clock;
 use std::fs::File;
 use std::process::Stdio;
@@ -48,6 +49,15 @@ struct Seen {
 impl Trial<'_> {
     /// Measures it in namespaces of its own, of which nothing is left.
     pub fn run(self) -> Result<Record, TrialError> {
+        let tool = self.cell.program.tool;
+        let measured = self.measure();
+        if tool == Tool::Soffice {
+            office::clear()?;
+        }
+        measured
+    }
+
+    fn measure(self) -> Result<Record, TrialError> {
         let Self { cell, stock, stop } = self;
         stock.provide(cell, stop)?;
         let work = stock.at("cell");
@@ -171,6 +181,9 @@ fn observe(scene: Scene<'_>, client: &mut Client, at_end: impl FnOnce()) -> Resu
         let mut ended = if status.is_some() { Ended::Whole } else { Ended::Cut };
         let failed = status.filter(|status| !status.success());
         let mut wrong = failed.map(|status| format!("the program ended with {status}: {}", process.said()));
+        if let Some(opens) = client.opens.as_mut().filter(|_| ended == Ended::Whole && wrong.is_none()) {
+            wrong = finish(opens).err().map(|error| error.to_string());
+        }
         let mut compared = match received {
             Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             None => client.arrives.compare(&original),

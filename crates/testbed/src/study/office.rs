@@ -1,0 +1,175 @@
+//! LibreOffice: the document that it opens and saves, and how it is called.
+
+use super::TrialError;
+use super::clients::forget;
+use super::process::finish;
+use super::stock::program;
+use des::RandomStream;
+use nix::unistd::geteuid;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use units::Bytes;
+
+/// The format of documents that are saved.
+pub const SAVED: &str = "odt";
+/// The format in which two documents are compared: a single file with all text and pictures, that says nothing of when it was written.
+/// A saved one does, and has a random number of the session in which it was.
+const OPENED: &str = "html:HTML (StarWriter):EmbedImages";
+/// A chapter's part of a document, as saved: a picture and some text.
+const CHAPTER: u64 = 1_000_000;
+/// Of that the picture's, in percent: noise, which nothing compresses.
+const PICTURE: u64 = 92;
+/// Pixels of three bytes in a row of it.
+const WIDTH: u64 = 624;
+/// Words of 64 random bits in a line of text, and what is left of such a line when it is compressed.
+const WORDS: usize = 16;
+const LINE: u64 = 162;
+/// Where the program puts the socket by which another call with the same settings would find it, whatever it is told.
+const SOCKETS: &str = "/tmp";
+
+/// Opens a document, which `soffice` saves again into a folder. All else that it writes, its settings among it, goes to a folder of its own.
+pub fn save(own: &Path, document: &Path, to: &Path) -> Result<Command, TrialError> {
+    convert(own, SAVED, document, to)
+}
+
+/// Writes a document as it is when opened.
+pub fn open(own: &Path, document: &Path, to: &Path) -> Result<Command, TrialError> {
+    convert(own, OPENED, document, to)
+}
+
+fn convert(own: &Path, format: &str, document: &Path, to: &Path) -> Result<Command, TrialError> {
+    let mut soffice = program("soffice")?;
+    soffice.env("TMPDIR", own).arg(format!("-env:UserInstallation=file://{}/profile", own.display()));
+    soffice.args(["--headless", "--convert-to", format, "--outdir"]).arg(to).arg(document).stdout(Stdio::null());
+    Ok(soffice)
+}
+
+/// Makes a document in a folder: as it is saved, `NAME.odt`, and as it is when opened, `NAME.html`.
+pub fn make(folder: &Path, name: &str, size: Bytes) -> Result<(), TrialError> {
+    clear()?;
+    let file = |extension: &str| folder.join(format!("{name}.{extension}"));
+    let source = file("rtf");
+    let written = || -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 20, File::create(&source)?);
+        write(size, &mut out)?;
+        out.flush()
+    };
+    written().map_err(TrialError::system(format!("write {}", source.display())))?;
+    finish(&mut save(folder, &source, folder)?)?;
+    finish(&mut open(folder, &file(SAVED), folder)?)?;
+    // Its exit code is zero also when it could not.
+    if file("html").is_file() {
+        Ok(())
+    } else {
+        Err(TrialError::Failed(format!("soffice made no document of {}", source.display())))
+    }
+}
+
+/// Removes what a `soffice` of this user that was killed has left: its socket, at which nobody listens any more.
+pub fn clear() -> Result<(), TrialError> {
+    clear_in(Path::new(SOCKETS))
+}
+
+fn clear_in(folder: &Path) -> Result<(), TrialError> {
+    let name = format!("OSL_PIPE_{}_SingleOfficeIPC_", geteuid());
+    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    let entries = fs::read_dir(folder).map_err(TrialError::system(format!("read {}", folder.display())))?;
+    for entry in entries.flatten() {
+        let left = entry.file_name().to_string_lossy().starts_with(&name)
+            && entry.file_type().is_ok_and(|kind| kind.is_socket())
+            && UnixStream::connect(entry.path()).is_err_and(refused);
+        if left {
+            forget(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Chapters in rich text: the one format that has text and pictures and needs no compression, no checksums and no other coding than hexadecimal.
+fn write(size: Bytes, out: &mut impl Write) -> io::Result<()> {
+    let mut random = RandomStream::new(1, "testbed/document", 0);
+    let mut left = size.get();
+    writeln!(out, "{{\\rtf1\\ansi")?;
+    while left > 0 {
+        let chapter = left.min(CHAPTER);
+        left -= chapter;
+        let rows = (chapter * PICTURE / 100 / (WIDTH * 3)) as u32;
+        // In twips: 96 pixels to an inch.
+        let (wide, high) = (WIDTH * 15, rows * 15);
+        writeln!(out, "{{\\pict\\dibitmap0\\picw{WIDTH}\\pich{rows}\\picwgoal{wide}\\pichgoal{high}")?;
+        // BITMAPINFOHEADER: its length, width, height, planes and bits of a pixel, then compression, size, resolution and colours, all as usual.
+        for field in [40, WIDTH as u32, rows, 1 | 24 << 16, 0, 0, 0, 0, 0, 0] {
+            write!(out, "{:08x}", field.swap_bytes())?;
+        }
+        for _ in 0..u64::from(rows) * WIDTH * 3 / 8 {
+            write!(out, "{:016x}", random.next_u64())?;
+        }
+        writeln!(out, "}}\\par")?;
+        for _ in 0..chapter * (100 - PICTURE) / 100 / LINE {
+            for _ in 0..WORDS {
+                write!(out, "{:016x} ", random.next_u64())?;
+            }
+            writeln!(out, "\\par")?;
+        }
+    }
+    writeln!(out, "}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn only_sockets_at_which_nobody_listens_are_removed() {
+        let folder = std::env::temp_dir().join(format!("testbed-office-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("made");
+        let file = |name: &str| folder.join(format!("OSL_PIPE_{}_{name}", geteuid()));
+        let (left, used, other) = (file("SingleOfficeIPC_a"), file("SingleOfficeIPC_b"), file("other"));
+        drop(UnixListener::bind(&left).expect("bound"));
+        let listener = UnixListener::bind(&used).expect("bound");
+        drop(UnixListener::bind(&other).expect("bound"));
+        let plain = file("SingleOfficeIPC_c");
+        fs::write(&plain, "text").expect("written");
+        clear_in(&folder).expect("cleared");
+        assert_eq!([left, used, other, plain].map(|file| file.exists()), [false, true, true, true]);
+        drop(listener);
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    fn source(size: u64) -> String {
+        let mut text = Vec::new();
+        write(Bytes::new(size), &mut text).expect("into memory");
+        String::from_utf8(text).expect("rich text is ASCII")
+    }
+
+    #[test]
+    fn a_document_has_a_picture_and_text_in_each_chapter_and_is_the_same_every_time() {
+        let text = source(2_500_000);
+        assert_eq!(text, source(2_500_000));
+        let opened = text.matches('{').count();
+        assert_eq!((opened, text.matches('}').count()), (1 + 3, 1 + 3));
+        let mut bytes = 0;
+        for (picture, rows) in text.split("{\\pict").skip(1).zip([491, 491, 245]) {
+            assert!(picture.contains(&format!("\\pich{rows}\\")), "{}", &picture[..80]);
+            let hex = picture.lines().nth(1).and_then(|line| line.strip_suffix("}\\par")).expect("in a line");
+            // Height and width are little-endian, behind the length of the header.
+            assert!(
+                hex.starts_with(&format!("2800000070020000{:08x}01001800", u32::swap_bytes(rows))),
+                "{}",
+                &hex[..80]
+            );
+            assert_eq!(hex.len() as u64, 2 * (40 + 3 * WIDTH * u64::from(rows)));
+            bytes += hex.len() as u64 / 2;
+        }
+        // Of text, what random hexadecimal digits and a blank are worth: 64 bits of 17 bytes, and a little more as it is compressed.
+        let lines = text.lines().filter(|line| line.ends_with(" \\par")).count() as u64;
+        let least = bytes + lines * WORDS as u64 * 8;
+        assert!(least < 2_500_000 && least > 2_400_000, "{least}");
+        assert!(source(64_000).matches("\\pict").count() == 1);
+    }
+}
