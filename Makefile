@@ -19,7 +19,7 @@ lint: ## formatting and lints, warnings are errors
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
 test-rust:
-	@scripts/need cargo nft ip unshare curl nginx python3
+	@scripts/need cargo nft ip unshare curl nginx python3 systemd-analyze
 	cargo test --workspace --locked
 
 test-studies: ## every study in its short form

@@ -29,6 +29,7 @@ Peers are those whose keys `trunkline jet keys --pin` has pinned. On SIGTERM or 
     #[command(after_help = "Examples:
   trunkline jet gateway --to far.example
   trunkline jet gateway --to far.example:7608 --via 192.0.2.10 --via wlan0 --explain
+  trunkline jet gateway --to far.example --udp --forward-udp 5353=dns.far.example:53 --socks5 1080
 
 SIGTERM, SIGINT and SIGUSR2 are as with `trunkline jet serve`.")]
     Gateway(gateway::Gateway),

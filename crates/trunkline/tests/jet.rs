@@ -56,6 +56,10 @@ fn what_is_wrong_is_said_and_leaves_nothing() {
         (vec!["gateway", "--keys", &folder, "--to", "far:0"], "1 to 65535"),
         (vec!["gateway", "--keys", &folder, "--to", "far", "--paper"], "--streams N"),
         (vec!["gateway", "--keys", &folder, "--to", "far", "--streams", "129"], "1 to 128"),
+        (vec!["gateway", "--keys", &folder, "--to", "far", "--forward-udp", "53=dns:53"], "--udp"),
+        (vec!["gateway", "--keys", &folder, "--to", "far", "--udp", "--forward-udp", "53=dns"], "HOST:PORT"),
+        (vec!["gateway", "--keys", &folder, "--to", "far", "--udp", "--udp-deadline", "1 h"], "from 1 ms to 10 s"),
+        (vec!["serve", "--keys", &folder, "--allow", "127.0.0.1:*", "--udp-deadline", "20 ms"], "--udp"),
         (vec!["gateway", "--keys", &folder, "--to", "far", "--monitor", "0.0.0.0:1"], "not a loopback address"),
         (vec!["status", "--monitor", "127.0.0.1:1"], "is a gateway running"),
     ] {

@@ -6,6 +6,7 @@ mod gateways;
 use gateways::{Gateway, HALF, Pair, READ, Server, end, is_alive, read_pattern, text, until, within, write_pattern};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Write};
+use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, sleep};
@@ -14,6 +15,13 @@ use std::time::Duration;
 /// Long enough that both gateways are replaced in its middle; by hand a gigabyte.
 fn length() -> u64 {
     std::env::var("TRUNKLINE_TRANSFER_BYTES").map_or(60_000_000, |bytes| bytes.parse().expect("a number"))
+}
+
+/// As proc(5) has it.
+fn parent(process: u32) -> u32 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it is alive");
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).expect("it has one");
+    parent.trim().parse().expect("a number")
 }
 
 #[test]
@@ -49,6 +57,9 @@ fn both_gateways_are_replaced_during_a_transfer_and_nobody_notices() {
         part(1);
         far.signal("USR2");
         let far_successor = pair.successor("far.log");
+        // Whoever supervises both has it for a child, as systemd wants it, though the old one is still there.
+        let parent = parent(far_successor);
+        assert!(is_alive(far.0.id()) && parent != far.0.id(), "{parent}");
         part(3);
         near.signal("USR2");
         let near_successor = pair.successor("near.log");
@@ -74,6 +85,74 @@ fn both_gateways_are_replaced_during_a_transfer_and_nobody_notices() {
     end(last);
     end(successors[0]);
     assert!(!std::path::Path::new(&pair.scratch.of("run.sock")).exists());
+}
+
+/// Asks, again if need be, until the answer is there.
+fn asks(program: &UdpSocket, to: &str, question: &[u8]) -> bool {
+    let mut answer = [0; 100];
+    (0..20).any(|_| {
+        program.send_to(question, to).expect("loopback");
+        program.recv(&mut answer).is_ok_and(|count| answer[..count] == *question)
+    })
+}
+
+#[test]
+fn a_socket_for_datagrams_is_handed_over_too() {
+    let server = Server::start();
+    let echo = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    let to = echo.local_addr().expect("bound");
+    thread::spawn(move || {
+        let mut buffer = [0; 100];
+        while let Ok((count, from)) = echo.recv_from(&mut buffer) {
+            let _ = echo.send_to(&buffer[..count], from);
+        }
+    });
+    // The same port as the door for connections.
+    let pair = Pair::new("datagrams", server.address, &["--udp", "--udp-deadline", "200 ms", "--explain"]);
+    let (door, forward) = (pair.door.to_string(), format!("{}={to}", pair.door));
+    let pair = pair.near_too(&["--forward-udp", &forward]);
+    let (far, mut near) = pair.both();
+    let program = UdpSocket::bind("127.0.0.1:0").expect("loopback");
+    program.set_read_timeout(Some(Duration::from_millis(500))).expect("a socket");
+    assert!(asks(&program, &door, b"before") && pair.works());
+    let session = &pair.status(true).expect("it answers")["sessions"][0];
+    assert_eq!((&session["flows"], &session["datagrams_late"]), (&1.into(), &0.into()), "{session}");
+    // Each end says it in its log.
+    let explained = |name: &str| {
+        let is = |line: &serde_json::Value| {
+            line["event"] == "1 flow of datagrams"
+                && line["reason"]
+                    .as_str()
+                    .is_some_and(|why| why.ends_with("dropped here 0 late, 0 for lack of room, 0 refused"))
+        };
+        pair.log(name).iter().any(is)
+    };
+    assert!(within(20, || explained("near.log") && explained("far.log")), "{:?}", pair.log("near.log"));
+    near.signal("USR2");
+    let successor = pair.successor("near.log");
+    assert_eq!(near.ended().and_then(|status| status.code()), Some(0), "{:?}", pair.log("near.log"));
+    assert!(asks(&program, &door, b"after") && pair.works());
+    end(successor);
+    assert_eq!(far.stop(), Some(0));
+}
+
+/// A service manager that stops a service tells all its processes to go.
+#[test]
+fn an_old_process_that_is_told_to_go_has_its_grace_too() {
+    let server = Server::start();
+    let pair = Pair::new("old", server.address, &["--grace", "2"]);
+    let (far, mut near) = pair.both();
+    let [mut download, _upload] = transfers_at_rest(&pair);
+    near.signal("USR2");
+    let successor = pair.successor("near.log");
+    near.signal("TERM");
+    sleep(Duration::from_secs(1));
+    assert!(near.0.try_wait().expect("a child").is_none(), "{:?}", pair.log("near.log"));
+    assert_eq!(near.ended().and_then(|status| status.code()), Some(0));
+    assert_eq!(download.read(&mut [0; 1]).expect_err("not an end").kind(), ErrorKind::ConnectionReset);
+    assert!(pair.works());
+    end(successor);
+    assert_eq!(far.stop(), Some(0));
 }
 
 #[test]
@@ -116,12 +195,15 @@ fn the_service_manager_is_told_who_serves() {
     let mut near = Gateway(command.spawn().expect("the program is built"));
     assert_eq!(hear(), "READY=1");
     near.signal("USR2");
-    let both = [hear(), hear()];
+    // From the process that the manager listens to; it is ready as before.
+    let heard = hear();
     let successor = pair.successor("near.log");
-    assert!(both.contains(&"READY=1".to_owned()) && both.contains(&format!("MAINPID={successor}")), "{both:?}");
+    assert_eq!(heard, format!("MAINPID={successor}"));
     assert_eq!(near.ended().and_then(|status| status.code()), Some(0));
     assert!(pair.works());
     end(successor);
+    manager.set_nonblocking(true).expect("a socket");
+    assert!(manager.recv(&mut [0; 200]).is_err(), "nothing else is said");
 }
 
 /// A download of which the server has sent half, all of which has been read, and an upload of which all has been read: nothing is under way.

@@ -8,6 +8,7 @@ use std::os::fd::BorrowedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 use std::{env, io, process};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -41,11 +42,13 @@ impl Daemon {
         })
     }
     /// All that was to be opened is: tells whoever waits for that.
-    pub fn ready(&self, inherited: Inherited) {
-        if let Err(error) = inherited.ready() {
-            self.log.note("the old process does not hear that this one is ready", &error.to_string());
+    pub fn ready(&self, inherited: Inherited) -> Result<(), Failure> {
+        let given_up = |error| Failure::Internal(format!("the old process has not waited for this one: {error}"));
+        // The service is ready already, and the old process says who it is now.
+        if !inherited.ready().map_err(given_up)? {
+            self.notify("READY=1");
         }
-        self.notify("READY=1");
+        Ok(())
     }
     /// Waits until the gateway is to go. Says whether a new process, which has these listeners, has taken its place.
     pub async fn until_told(&mut self, listeners: &[BorrowedFd<'_>]) -> bool {
@@ -67,18 +70,21 @@ impl Daemon {
             }
         }
     }
-    /// Waits for what there is to be brought to an end: for so long where there is a limit, or until it is told to go at once.
-    pub async fn leave(&mut self, grace: Option<Duration>, leaving: impl Future<Output = ()>) {
-        self.log.write(&json!({ "event": "leaving", "seconds_at_most": grace.map(|grace| grace.as_secs()) }));
-        let limit = async {
-            match grace {
-                Some(grace) => tokio::time::sleep(grace).await,
-                None => std::future::pending().await,
+    /// Waits for what there is to be brought to an end, for so long at most; where a successor serves, that begins when this process is told to go. Told so once more it goes at once.
+    pub async fn leave(&mut self, grace: Duration, successor: bool, leaving: impl Future<Output = ()>) {
+        let mut leaving = pin!(leaving);
+        if successor {
+            self.log.write(&json!({ "event": "leaving", "seconds_at_most": null }));
+            tokio::select! {
+                () = &mut leaving => return,
+                _ = self.terminate.recv() => {}
+                _ = self.interrupt.recv() => {}
             }
-        };
+        }
+        self.log.write(&json!({ "event": "leaving", "seconds_at_most": grace.as_secs() }));
         tokio::select! {
             () = leaving => {}
-            () = limit => self.log.note("not all connections have ended", "those that are left are reset"),
+            () = tokio::time::sleep(grace) => self.log.note("not all connections have ended", "those that are left are reset"),
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }

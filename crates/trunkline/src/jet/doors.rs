@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 use clap::ValueHint;
 use ipnet::IpNet;
-use jet::Doors;
-use jet::door::{Door, DoorError, Forward, Front, Preload, Redirection, Socks5, preload};
+use jet::door::{Door, DoorError, Forward, ForwardUdp, Front, Preload, Redirection, Socks5, preload};
 use jet::handover::Inherited;
 use jet::log::Log;
+use jet::near::Near;
+use jet::udp::Flows;
 use std::fs;
 use std::path::PathBuf;
 
@@ -16,6 +17,9 @@ pub struct DoorArgs {
     /// A port here that stands for a destination there; any number
     #[arg(long, value_name = "[ADDRESS:]PORT=HOST:PORT")]
     pub forward: Vec<Forward>,
+    /// A port here for datagrams (UDP) that stands for a destination there; any number
+    #[arg(long, value_name = "[ADDRESS:]PORT=HOST:PORT", requires = "udp")]
+    pub forward_udp: Vec<Forward>,
     /// A SOCKS5 proxy, on loopback unless it has users
     #[arg(long, value_name = "[ADDRESS:]PORT")]
     pub socks5: Option<String>,
@@ -25,7 +29,7 @@ pub struct DoorArgs {
     /// The Unix socket for `trunkline jet run` [default: trunkline/jet-run.sock in `/run` or `$XDG_RUNTIME_DIR`]
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath)]
     pub run_socket: Option<PathBuf>,
-    /// What the kernel redirects: local, run, cgroup:PATH, netns:NAME, interface:NAME or tproxy:NAME, to which networks
+    /// What the kernel redirects: local, run, cgroup:PATH, netns:NAME, interface:NAME or, with --udp for datagrams too, tproxy:NAME; to which networks
     #[arg(long, value_name = "FROM=NETWORK[,NETWORK...]")]
     pub redirect: Vec<Redirection>,
     /// A network to which programs go directly, by redirections and `jet run`
@@ -35,30 +39,35 @@ pub struct DoorArgs {
 
 impl DoorArgs {
     /// Opens them all; they are closed when what this returns is dropped.
-    pub async fn open(&self, doors: &Doors, log: &Log, inherited: &Inherited) -> Result<Vec<Door>, Failure> {
+    pub async fn open(&self, near: &Near, log: &Log, inherited: &Inherited) -> Result<Vec<Door>, Failure> {
         let mut open = Vec::new();
-        for front in self.fronts()? {
-            let door = front.open(doors.clone(), log, inherited).await.map_err(|error| failure(&error))?;
+        for front in self.fronts(near.flows().as_ref())? {
+            let door = front.open(near.doors(), log, inherited).await.map_err(|error| failure(&error))?;
             open.push(door);
         }
         Ok(open)
     }
 
-    fn fronts(&self) -> Result<Vec<Front>, Failure> {
+    fn fronts(&self, flows: Option<&Flows>) -> Result<Vec<Front>, Failure> {
         let mut fronts: Vec<_> = self.forward.iter().cloned().map(Front::Forward).collect();
+        if let Some(flows) = flows {
+            let forwards = self.forward_udp.iter().cloned();
+            fronts.extend(forwards.map(|forward| Front::ForwardUdp(ForwardUdp { forward, flows: flows.clone() })));
+        }
         if let Some(listen) = &self.socks5 {
             let socks5: Socks5 = listen.parse().map_err(Failure::Input)?;
             let users = self.socks5_users.as_ref().map(|file| {
                 let text = fs::read_to_string(file).map_err(|error| Failure::reading(file, &error))?;
                 text.parse().map_err(|error| Failure::Input(format!("{}: {error}", file.display())))
             });
-            fronts.push(Front::Socks5(Socks5 { users: users.transpose()?, ..socks5 }));
+            fronts.push(Front::Socks5(Socks5 { users: users.transpose()?, flows: flows.cloned(), ..socks5 }));
         }
         if let Some(socket) = self.run_socket.clone().or_else(preload::default_socket) {
             fronts.push(Front::Preload(Preload { socket, direct: self.direct.clone() }));
         }
         for redirection in &self.redirect {
-            fronts.push(Front::Redirection(Redirection { direct: self.direct.clone(), ..redirection.clone() }));
+            let (direct, flows) = (self.direct.clone(), flows.cloned());
+            fronts.push(Front::Redirection(Redirection { direct, flows, ..redirection.clone() }));
         }
         Ok(fronts)
     }

@@ -69,10 +69,10 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         let log = Log::explaining(gateway.common.explain);
         let mut daemon = Daemon::new(&log)?;
         let near = Arc::new(Near::start(told, log.clone()).map_err(|error| Failure::Input(error.to_string()))?);
-        let doors = gateway.doors.open(&near.doors(), &log, &inherited).await?;
+        let doors = gateway.doors.open(&near, &log, &inherited).await?;
         let shown = Arc::clone(&near);
         let monitor = gateway.common.answer(&inherited, move || shown.status()).await?;
-        daemon.ready(inherited);
+        daemon.ready(inherited)?;
         log.write(&json!({ "event": "keeping a session", "to": gateway.to.join(", "), "key": own.to_string() }));
         let listeners = doors.iter().flat_map(Door::listeners);
         let listeners: Vec<_> = listeners.chain(monitor.iter().map(|monitor| monitor.listener.as_fd())).collect();
@@ -83,7 +83,7 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
             closing.join_all().await;
             near.leave().await;
         };
-        daemon.leave((!successor).then(|| gateway.common.grace()), leaving).await;
+        daemon.leave(gateway.common.grace(), successor, leaving).await;
         Ok(())
     })
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::ValueHint;
 use jet::handover::Inherited;
-use jet::options::{Options, Streams};
+use jet::options::{Options, Streams, Udp};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use stripe::optimizer::Policy;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// How many streams there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,11 @@ fn number(text: &str) -> Result<Number, String> {
 fn memory(text: &str) -> Result<Bytes, String> {
     let bytes: Bytes = text.parse().map_err(|error: units::ParseError| error.to_string())?;
     if bytes >= Bytes::from_mib(1) { Ok(bytes) } else { Err("at least 1 MiB".to_owned()) }
+}
+fn deadline(text: &str) -> Result<Time, String> {
+    let time: Time = text.parse().map_err(|error: units::ParseError| error.to_string())?;
+    let sensible = Time::from_ms(1)..=Time::from_secs(10);
+    if sensible.contains(&time) { Ok(time) } else { Err("from 1 ms to 10 s".to_owned()) }
 }
 /// A loopback address: nobody is asked who he is there.
 pub fn loopback(text: &str) -> Result<SocketAddr, String> {
@@ -84,13 +89,19 @@ pub struct Common {
     /// Memory in all
     #[arg(long, value_name = "BYTES", default_value = "1 GiB", value_parser = memory)]
     pub memory: Bytes,
+    /// Carry datagrams of UDP too, if the other gateway does: over streams of TCP, each dropped that no stream takes in time [default: UDP passes by]
+    #[arg(long)]
+    pub udp: bool,
+    /// How long a datagram may wait here for a stream, as "100 ms"
+    #[arg(long, value_name = "TIME", default_value = "100 ms", requires = "udp", value_parser = deadline)]
+    pub udp_deadline: Time,
     /// Where `trunkline jet status` and Prometheus (/metrics) may ask, on loopback [default: nowhere]
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     pub monitor: Option<SocketAddr>,
     /// How long connections may take to end when the gateway is told to go, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub grace: u64,
-    /// Write why there are as many streams as there are, whenever that changes
+    /// Write why there are as many streams as there are, whenever that changes, and what becomes of datagrams, every 10 s at most
     #[arg(long)]
     pub explain: bool,
 }
@@ -118,6 +129,7 @@ impl Common {
             peer_memory: self.peer_memory.get(),
             memory: self.memory.get(),
             congestion: self.congestion.clone(),
+            udp: self.udp.then(|| Udp { deadline: Duration::from_micros(self.udp_deadline.as_us()), ..Udp::default() }),
             ..Options::default()
         })
     }

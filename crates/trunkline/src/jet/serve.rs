@@ -54,7 +54,7 @@ pub fn serve(serve: &Serve) -> Result<(), Failure> {
         let far = Far::start(told, listeners, log.clone()).map_err(wrong)?;
         let shown = Arc::clone(&far);
         let monitor = serve.common.answer(&inherited, move || shown.status()).await?;
-        daemon.ready(inherited);
+        daemon.ready(inherited)?;
         let listen: Vec<_> = serve.listen.iter().map(ToString::to_string).collect();
         log.write(&json!({ "event": "serving", "listen": listen, "key": own.to_string() }));
         let handed: Vec<_> =
@@ -62,8 +62,7 @@ pub fn serve(serve: &Serve) -> Result<(), Failure> {
         let successor = daemon.until_told(&handed).await;
         kept.clear();
         let _monitor = monitor.filter(|_| !successor);
-        let grace = (!successor).then(|| serve.common.grace());
-        daemon.leave(grace, far.leave()).await;
+        daemon.leave(serve.common.grace(), successor, far.leave()).await;
         Ok(())
     })
 }

@@ -6,7 +6,7 @@ use crate::emit;
 use crate::failure::Failure;
 use crate::study_text::wrapped;
 use jet::monitor::ask;
-use jet::status::{SessionStatus, Status as Standing};
+use jet::status::{SessionStatus, Status as Standing, StreamStatus};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::{IsTerminal, stdout};
@@ -88,28 +88,37 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
     let limited = format!("{:.0} %", 100.0 * session.window_limited);
     let _ = writeln!(
         text,
-        "  {} sent, {} of segments lost, {limited} of the time limited by windows",
+        "  {} sent, {} received",
         rate(session.delivered_bytes, before.map(|before| before.delivered_bytes)),
-        percent(session.segments_lost, session.segments_sent),
+        rate(session.received_bytes, before.map(|before| before.received_bytes)),
     );
+    let lost = percent(session.segments_lost, session.segments_sent);
+    let _ = writeln!(text, "  {lost} of segments lost, {limited} of the time limited by windows");
     let _ = writeln!(
         text,
         "  {} held for the other side, {} for programs here",
         bytes(session.held_bytes),
-        bytes(session.received_bytes),
+        bytes(session.unread_bytes),
     );
+    if session.flows > 0 || session.datagrams_sent + session.datagrams_received + session.datagrams_late > 0 {
+        let (late, full, refused) = (session.datagrams_late, session.datagrams_full, session.datagrams_refused);
+        let (sent, received) = (session.datagrams_sent, session.datagrams_received);
+        let _ = writeln!(text, "  UDP: {}; {sent} sent, {received} received", counted(session.flows, "flow"));
+        let _ = writeln!(text, "       dropped here: {late} late, {full} for lack of room, {refused} refused");
+    }
     let _ = writeln!(text, "{}", wrapped(&format!("{}: {}", session.reason, session.why), 2));
-    let _ = writeln!(text, "  stream  path  RTT          sent            lost     state");
-    let known: BTreeMap<u32, u64> = before
-        .map(|before| before.streams.iter().map(|stream| (stream.stream, stream.delivered_bytes)).collect())
-        .unwrap_or_default();
+    let _ = writeln!(text, "  stream  path  RTT          sent            received        lost     state");
+    let known: BTreeMap<u32, &StreamStatus> =
+        before.map(|before| before.streams.iter().map(|stream| (stream.stream, stream)).collect()).unwrap_or_default();
     for stream in &session.streams {
-        let sent = rate(stream.delivered_bytes, known.get(&stream.stream).copied());
+        let before = known.get(&stream.stream);
+        let sent = rate(stream.delivered_bytes, before.map(|before| before.delivered_bytes));
+        let received = rate(stream.received_bytes, before.map(|before| before.received_bytes));
         let lost = percent(stream.segments_lost, stream.segments_sent);
         let rtt = format!("{:.2} ms", 1000.0 * stream.rtt_s);
         let _ = writeln!(
             text,
-            "  {:<6}  {:<4}  {rtt:<11}  {sent:<14}  {lost:<7}  {}",
+            "  {:<6}  {:<4}  {rtt:<11}  {sent:<14}  {received:<14}  {lost:<7}  {}",
             stream.stream, stream.path, stream.health
         );
     }
@@ -132,7 +141,6 @@ fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jet::status::StreamStatus;
 
     fn standing(delivered: u64, connections: usize) -> Standing {
         let stream = StreamStatus {
@@ -142,6 +150,7 @@ mod tests {
             rtt_s: 0.539_123,
             rate_bps: 100_000_000_000,
             delivered_bytes: delivered,
+            received_bytes: delivered / 1000,
             segments_sent: 1000,
             segments_lost: 1,
         };
@@ -154,11 +163,18 @@ mod tests {
             reason: "window-limited".to_owned(),
             why: "windows or buffers were the limit. ".repeat(9),
             held_bytes: 3 << 20,
-            received_bytes: 0,
+            unread_bytes: 0,
             delivered_bytes: delivered,
+            received_bytes: delivered / 1000,
             segments_sent: 1000,
             segments_lost: 1,
             window_limited: 1.0,
+            flows: connections,
+            datagrams_sent: delivered / 1000,
+            datagrams_received: 1 << 40,
+            datagrams_late: 17,
+            datagrams_full: 4,
+            datagrams_refused: 2,
             streams: vec![stream],
         };
         Standing { role: "near".to_owned(), sessions: vec![session], free_bytes: 1 << 30 }
@@ -173,16 +189,28 @@ mod tests {
             "1.0 GiB of memory free",
             "2 connections; 1 stream, 128 wanted, 127 used here",
             "window-limited: windows or buffers",
-            "1000000.0 Mbit/s",
+            "1000000.0 Mbit/s sent, 1000.0 Mbit/s received\n",
+            "  1000000.0 Mbit/s  1000.0 Mbit/s ",
             "0.10 %",
+            "UDP: 2 flows; 1126024906842 sent, 1099511627776 received\n",
+            "dropped here: 17 late, 4 for lack of room, 2 refused\n",
             "539.12 ms",
         ] {
             assert!(page.contains(part), "{part}: {page}");
         }
         assert!(text(&before, None).contains("1 connection; 1 stream,"), "one is one");
+        assert!(text(&before, None).contains("UDP: 1 flow;"));
+        let mut without = standing(1 << 20, 1);
+        let session = &mut without.sessions[0];
+        (session.flows, session.datagrams_sent, session.datagrams_received, session.datagrams_late) = (0, 0, 0, 0);
+        assert!(!text(&without, None).contains("UDP"), "nobody has asked for it");
         // Another session's counters are not this one's.
         let mut other = standing(1 << 60, 1);
         other.sessions[0].session = "ffffffff".to_owned();
-        assert!(text(&now, Some(&other)).contains("1048692.4 GiB sent"), "{}", text(&now, Some(&other)));
+        assert!(
+            text(&now, Some(&other)).contains("1048692.4 GiB sent, 1048.7 GiB received"),
+            "{}",
+            text(&now, Some(&other))
+        );
     }
 }

@@ -208,6 +208,11 @@ impl Pair {
         let door = door.parse().expect("an address");
         Self { scratch, door, near_monitor, far_monitor, serving, keeping }
     }
+    /// The near gateway is told this, too.
+    pub fn near_too(mut self, words: &[&str]) -> Self {
+        self.keeping.extend(words.iter().map(|word| (*word).to_owned()));
+        self
+    }
     fn start(&self, words: &[String], log: &str) -> Gateway {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let file = File::options().create(true).append(true).open(self.scratch.of(log)).expect("a scratch folder");
