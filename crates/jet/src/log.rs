@@ -57,9 +57,14 @@ impl Log {
     pub fn write(&self, line: &Value) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for line in seen.admit(Instant::now(), line.to_string()) {
-            let _ = writeln!(std::io::stderr().lock(), "{line}");
+            let _ = whole(&mut std::io::stderr().lock(), line);
         }
     }
+}
+
+/// A line and its end in one write: standard error has no buffer, and a process that is being replaced shares its log with the next.
+fn whole(out: &mut impl Write, line: String) -> std::io::Result<()> {
+    out.write_all((line + "\n").as_bytes())
 }
 
 impl Seen {
@@ -91,6 +96,26 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Remembers what each write brought.
+    struct Writes(Vec<Vec<u8>>);
+
+    impl Write for Writes {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.push(bytes.to_vec());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_and_its_end_are_one_write() {
+        let mut out = Writes(Vec::new());
+        whole(&mut out, r#"{"event":"serving"}"#.to_owned()).expect("memory");
+        assert_eq!(out.0, [b"{\"event\":\"serving\"}\n"]);
+    }
 
     #[test]
     fn a_line_is_written_once_a_minute() {

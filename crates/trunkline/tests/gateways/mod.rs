@@ -242,10 +242,11 @@ impl Pair {
         let said = trunkline(&["status", "--monitor", monitor, "--json"]);
         said.status.success().then(|| serde_json::from_slice(&said.stdout).expect("JSON"))
     }
-    /// The lines of a log, each of which is JSON.
+    /// The lines of a log that are whole by now, each of which is JSON.
     pub fn log(&self, name: &str) -> Vec<serde_json::Value> {
         let text = fs::read_to_string(self.scratch.of(name)).expect("it was started");
-        text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line:?} is no JSON"))).collect()
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line:?} is no JSON"))).collect()
     }
     /// The process to which a gateway has handed over, when it has.
     pub fn successor(&self, log: &str) -> u32 {
