@@ -146,13 +146,14 @@ impl Hub {
             inner.session.add_stream(now, id, path, gauge);
         });
     }
-    /// A carrier's socket has taken all that was taken from the session before: takes more.
+    /// A carrier's socket has taken all that was taken from the session before: takes more. While something waits for streams, the others too may be better ones by now.
     pub fn take(&self, id: StreamId, out: &mut impl Sink) {
         self.act(|inner, now| {
             if !inner.session.has_output(id) {
                 return;
             }
-            inner.measure_stale(now, id);
+            let waits = inner.session.is_hungry();
+            inner.measure_stale(now, |other| waits || other == id);
             let Some(carrier) = inner.carriers.get_mut(&id) else { return };
             inner.session.take(now, id, out, carrier.unsent.max(TAKEN) as usize);
             carrier.unwritten = out.len() as u64;
@@ -236,6 +237,13 @@ impl Hub {
         }
         ask(&mut inner.session)
     }
+    /// Takes what a program has written, as `read` reads it into the session. Which stream is best for it shows what its connection has had of them since.
+    pub fn give<T>(&self, read: impl FnOnce(&mut Session) -> T) -> T {
+        self.act(|inner, now| {
+            inner.measure_stale(now, |_| true);
+            read(&mut inner.session)
+        })
+    }
     /// What comes for a program goes to its socket from now on.
     pub fn attach(&self, connection: u32, socket: &Arc<TcpStream>) {
         self.lock().sockets.insert(connection, Arc::downgrade(socket));
@@ -279,13 +287,12 @@ impl Hub {
 }
 
 impl Inner {
-    /// Measures a stream that is about to take something and, while something waits for streams, all others that may be the better ones by now.
-    fn measure_stale(&mut self, now: Time, id: StreamId) {
-        let waits = self.session.is_hungry();
-        let stale = |(other, carrier): (&StreamId, &Carrier)| {
-            let rtt = self.session.gauge(*other).map_or(Time::ZERO, |gauge| gauge.rtt);
+    /// Measures those of some streams of which too little is known by now.
+    fn measure_stale(&mut self, now: Time, which: impl Fn(StreamId) -> bool) {
+        let stale = |(id, carrier): (&StreamId, &Carrier)| {
+            let rtt = self.session.gauge(*id).map_or(Time::ZERO, |gauge| gauge.rtt);
             let fresh = Time::from_ps(rtt.as_ps() / 8).clamp(FRESH[0], FRESH[1]);
-            ((waits || *other == id) && now.saturating_sub(carrier.measured_at) >= fresh).then_some(*other)
+            (which(*id) && now.saturating_sub(carrier.measured_at) >= fresh).then_some(*id)
         };
         let stale: Vec<StreamId> = self.carriers.iter().filter_map(stale).collect();
         for id in stale {

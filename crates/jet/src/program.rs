@@ -111,7 +111,7 @@ impl Program {
     fn poll_read(&mut self, hub: &Hub, cx: &mut Context<'_>, room: u64) -> Poll<io::Result<bool>> {
         ready!(self.stream.poll_read_ready(cx))?;
         let most = self.most.min(room);
-        let read = hub.work(|session, _| {
+        let read = hub.give(|session| {
             let mut slices: [IoSliceMut<'_>; PIECES] = std::array::from_fn(|_| IoSliceMut::new(&mut []));
             let pieces = slices.iter_mut().zip(session.writable(self.connection, most));
             let count = pieces.map(|(slice, piece)| *slice = IoSliceMut::new(piece)).count();

@@ -1,5 +1,6 @@
 //! The streams of a session, as measured by whoever carries them, and which of them a segment is to go on.
 
+use crate::optimizer::has_queue;
 use std::collections::BTreeMap;
 use units::{BitRate, Bytes, Time};
 
@@ -21,6 +22,8 @@ pub struct Measured {
     pub rto: Time,
     /// What it delivers, or could: the larger of its delivery rate and window over round-trip time.
     pub rate: BitRate,
+    /// What may be under way before more has to wait for acknowledgements: the congestion window. Zero where segments are paced, and none leaves at once.
+    pub window: Bytes,
     /// Bytes handed to it in all.
     pub handed: u64,
     /// Of these, acknowledged by its far end. (Of TCP: proof that the stream lives, not that the peer has read them.)
@@ -51,6 +54,8 @@ pub struct Stream {
     resting: bool,
     /// When it last made progress, or was found idle.
     alive_at: Time,
+    /// The longest round-trip times of this round and the last one: what is small meets no queue any more, and has the smoothed one fall.
+    longest: [Time; 2],
 }
 
 impl Stream {
@@ -82,6 +87,15 @@ impl Stream {
     pub fn has_room(&self) -> bool {
         self.is_used() && self.measured.room > Bytes::ZERO
     }
+    /// Whether its path has a queue, or had one lately: then others of that path deliver nothing sooner.
+    pub(crate) fn has_queue(&self) -> bool {
+        let longest = self.longest[0].max(self.longest[1]);
+        self.measured.window > Bytes::ZERO && has_queue(longest, self.measured.rtt_min)
+    }
+    /// Whether `bytes` more leave at once.
+    pub(crate) fn has_window(&self, bytes: u64) -> bool {
+        self.backlog() + Bytes::new(bytes) <= self.measured.window
+    }
     /// How long until `bytes` more would be at the far end: half a round trip, and all that is on the stream at its rate.
     pub fn eta(&self, bytes: u64) -> Time {
         let queued = self.measured.rate.transmission_time(self.backlog() + Bytes::new(bytes));
@@ -107,13 +121,16 @@ pub struct Streams {
     list: Vec<Stream>,
     /// The least round-trip time of their path, if all take the same.
     floor: Option<Time>,
+    /// The application gives less than they could carry: it waits for answers, or for its disk.
+    app_limited: bool,
 }
 
 impl Streams {
     /// A stream is ready. Its number is one that no other has had; they need not come in order.
     pub fn add(&mut self, now: Time, id: StreamId, path: u32, measured: Measured) {
         let place = self.list.partition_point(|stream| stream.id < id);
-        self.list.insert(place, Stream { id, path, measured, health: Health::Usable, resting: false, alive_at: now });
+        let (health, longest) = (Health::Usable, [measured.rtt; 2]);
+        self.list.insert(place, Stream { id, path, measured, health, resting: false, alive_at: now, longest });
         self.find_floor();
     }
     /// A stream is gone. Each connection has to be told as well: [`Connection::on_stream_lost`](crate::Connection::on_stream_lost).
@@ -137,6 +154,16 @@ impl Streams {
             used += u32::from(usable);
         }
     }
+    /// A round trip is over, which has shown whether the application gives less than they could carry.
+    pub fn on_round(&mut self, app_limited: bool) {
+        self.app_limited = app_limited;
+        for stream in &mut self.list {
+            stream.longest = [stream.measured.rtt, stream.longest[0]];
+        }
+    }
+    pub(crate) fn are_app_limited(&self) -> bool {
+        self.app_limited
+    }
     /// What the carrier of a stream knows now.
     pub fn update(&mut self, now: Time, id: StreamId, measured: Measured) {
         if let Some(stream) = self.get_mut(id) {
@@ -147,6 +174,7 @@ impl Streams {
                     stream.health = Health::Usable;
                 }
             }
+            stream.longest[0] = stream.longest[0].max(measured.rtt);
             let before = std::mem::replace(&mut stream.measured, measured);
             if before.rtt_min != measured.rtt_min {
                 self.find_floor();

@@ -213,12 +213,14 @@ impl Connection {
                 return;
             }
             let outstanding = self.tx.next - self.tx.una;
-            let choice = if outstanding + sendable <= self.config.pin.get() {
-                self.pin(outstanding, streams, sendable)
+            let little = outstanding + sendable <= self.config.pin.get();
+            let bytes = if little { sendable } else { sendable.min(shortest) };
+            let choice = if let Some(own) = self.own(little, streams, bytes) {
+                Some(own).filter(|stream| stream.has_room()).map(Stream::id)
             } else {
                 let credit = self.tx.limit.saturating_sub(self.tx.next);
                 let remaining = (!self.more).then_some(self.tx.written - self.tx.next);
-                streams.earliest(sendable.min(shortest), remaining, credit)
+                streams.earliest(bytes, remaining, credit)
             };
             let Some(id) = choice else { return };
             let Some(span) = self.tx.take(self.longest(streams, id)) else { return };
@@ -226,12 +228,22 @@ impl Connection {
             self.tx.sent(span, id, due);
         }
     }
-    /// The one stream for little (P-23): that of what is under way, so that it stays in order, else the soonest.
-    fn pin(&mut self, outstanding: u64, streams: &Streams, bytes: u64) -> Option<StreamId> {
-        let usable = |id: &StreamId| streams.get(*id).is_some_and(Stream::is_used);
-        let kept = self.pinned.filter(|id| outstanding > 0 && usable(id));
-        self.pinned = kept.or_else(|| streams.soonest(bytes));
-        self.pinned.filter(|id| streams.get(*id).is_some_and(Stream::has_room))
+    /// The connection's own stream, if the next bytes are to go there: all goes there while there is little (P-23), so that it stays in order, and of more as much as its window takes at once. What an application sends that
+    /// waits for answers goes on waiting for it, if one window more is enough and its path has a queue: another stream would only make that longer. Spread over all streams, answers of more than one window would let
+    /// their windows grow to more together than the queue holds, and a loss takes only one of them back.
+    fn own<'s>(&mut self, little: bool, streams: &'s Streams, bytes: u64) -> Option<&'s Stream> {
+        let used = |id| streams.get(id).filter(|stream| stream.is_used());
+        let soonest = streams.soonest(bytes).and_then(used);
+        let is_near = |stream: &&Stream| soonest.is_some_and(|soonest| soonest.path() == stream.path());
+        let outstanding = self.tx.next > self.tx.una;
+        let kept = self.pinned.and_then(used);
+        let kept = kept.filter(|stream| outstanding || stream.has_window(bytes) && is_near(stream));
+        let own = kept.or(soonest);
+        self.pinned = own.map(Stream::id);
+        let rest = Bytes::new(self.tx.written - self.tx.next);
+        let app_limited = streams.are_app_limited();
+        let waits = |stream: &&Stream| app_limited && stream.has_queue() && rest <= stream.measured().window;
+        own.filter(|stream| little || (stream.has_window(bytes) || waits(stream)) && is_near(stream))
     }
     fn send_in_turn(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         loop {

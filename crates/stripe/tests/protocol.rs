@@ -21,6 +21,7 @@ fn streams(count: u32) -> Streams {
             rtt_min: Time::from_ms(20),
             rto: Time::from_ms(200),
             rate: BitRate::from_mbps(8),
+            window: Bytes::ZERO,
             handed: 0,
             acknowledged: 0,
             room: Bytes::from_mb(1),

@@ -13,6 +13,7 @@ fn measured(rtt_ms: u64, mbps: u64, room: u64) -> Measured {
         rtt_min: Time::from_ms(rtt_ms),
         rto: Time::from_ms(200),
         rate: BitRate::from_mbps(mbps),
+        window: Bytes::ZERO,
         handed: 0,
         acknowledged: 0,
         room: Bytes::new(room),
@@ -62,6 +63,35 @@ fn in_turn_whatever_a_streams_room() {
     assert_eq!(rest, [(1, 40_000)]);
     connection.write(30_000);
     assert_eq!(sends(&mut connection, &mut streams, 7), [(1, 60_000), (3, 70_000), (1, 80_000)]);
+}
+
+/// On which streams 80,000 bytes go, of two with windows of so many bytes and round trips of 20 ms that take so long now, for an application that is limited by itself or not.
+fn spread(window: u64, rtt_ms: u64, app_limited: bool) -> Vec<u32> {
+    let window = Bytes::new(window);
+    let now = Measured { rtt_min: Time::from_ms(20), window, ..measured(rtt_ms, 8, 1 << 20) };
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, now);
+    streams.add(Time::ZERO, StreamId(2), 0, now);
+    streams.on_round(app_limited);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(80_000);
+    sends(&mut connection, &mut streams, 0).into_iter().map(|(id, _)| id).collect()
+}
+
+#[test]
+fn a_connection_fills_the_window_of_its_stream_first() {
+    // 10,020 bytes a segment: four fit.
+    assert_eq!(spread(50_000, 20, true), [1, 1, 1, 1, 2, 2, 2, 2]);
+    // Where segments are paced none leaves at once.
+    assert_eq!(spread(0, 20, true), [1, 2, 1, 2, 1, 2, 1, 2]);
+}
+
+#[test]
+fn an_answer_waits_for_its_own_streams_window_where_others_would_only_lengthen_the_queue() {
+    assert_eq!(spread(50_000, 40, true), [1; 8]);
+    // With much more to send than its window there is no waiting, nor for an application that is not waited for itself.
+    assert_eq!(spread(30_000, 40, true)[..3], [1, 1, 2]);
+    assert_eq!(spread(50_000, 40, false), [1, 1, 1, 1, 2, 2, 2, 2]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub use controller::{Controller, Limits, Policy};
 pub use enumerator::Enumerator;
 pub use fits::{FullSecondOrder, PartialSecondOrder};
 pub use models::{LossFit, Path, best_number, hacker, streams_to_fill};
+pub(crate) use observed::has_queue;
 pub use observed::{Law, Totals};
 pub use reason::Reason;
 pub use tuner::Tuner;

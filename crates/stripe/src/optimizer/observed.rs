@@ -57,6 +57,11 @@ const ROUNDS: usize = 4;
 /// A round-trip time beyond its least by a tenth and this is a queue's.
 const QUEUE: Time = Time::from_ms(2);
 
+/// Whether round trips take as long as on a path with a queue, where they take `least` without.
+pub(crate) fn has_queue(rtt: Time, least: Time) -> bool {
+    rtt > least + least / 10 + QUEUE
+}
+
 /// What is remembered of each round trip.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
@@ -84,7 +89,7 @@ impl Observed {
         if self.rounds == MOST_OF {
             (self.most, self.full, self.rounds) = ([0.0, self.most[0]], [false, self.full[0]], 0);
         }
-        let queued = now.rtt_min > Time::ZERO && now.rtt > now.rtt_min + now.rtt_min / 10 + QUEUE;
+        let queued = now.rtt_min > Time::ZERO && has_queue(now.rtt, now.rtt_min);
         self.full[0] |= queued;
         // A queue may have lost them, and what it lost is sent again a round trip later.
         if !std::mem::replace(&mut self.queued, queued) && !queued {

@@ -3,8 +3,9 @@
 use super::Session;
 use super::end::Opening;
 use super::lane::{Gauge, Lane};
+use crate::optimizer::Law;
 use crate::streams::{Measured, StreamId, Streams};
-use units::{BitRate, Time};
+use units::{BitRate, Bytes, Time};
 
 impl Session {
     /// A stream is ready: both HELLOs have been read.
@@ -117,6 +118,7 @@ impl Session {
             rtt_min: if gauge.rtt_min > Time::ZERO { gauge.rtt_min } else { gauge.rtt },
             rto: gauge.rto,
             rate: gauge.rate.max(BitRate::from_bps(1)),
+            window: Bytes::new(if gauge.law == Law::Bbr { 0 } else { gauge.window }),
             handed: lane.handed(),
             acknowledged: lane.acknowledged,
             room: lane.room(segment),

@@ -50,6 +50,7 @@ impl Session {
         }
         if !self.lanes.is_empty() && self.tuning.tuner.deadline() <= now {
             self.tuning.on_round(now, &mut self.lanes, &self.streams);
+            self.streams.on_round(self.tuning.app_limited);
             self.rest();
         }
         if self.check_at <= now {

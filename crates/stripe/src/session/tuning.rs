@@ -94,6 +94,8 @@ pub(super) struct Tuning {
     since: Time,
     idle: Time,
     withheld: Time,
+    /// Whether it was the application for most of the last one.
+    pub app_limited: bool,
     /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
     scattered: (u64, u64),
 }
@@ -109,6 +111,7 @@ impl Tuning {
             since: now,
             idle: Time::ZERO,
             withheld: Time::ZERO,
+            app_limited: false,
             scattered: (0, 0),
         }
     }
@@ -175,6 +178,7 @@ impl Tuning {
             per_ack: 2.0,
         };
         (self.last, self.round_at, self.idle, self.withheld) = (census, now, Time::ZERO, Time::ZERO);
+        self.app_limited = totals.idle;
         self.tuner.on_round(now, &totals, &path, sums.count)
     }
     fn look_at(&mut self, lane: &mut Lane, sums: &mut Sums) {

@@ -120,6 +120,7 @@ impl Net {
             rtt_min: pipe.delay * 2,
             rto: (pipe.delay * 3).max(Time::from_ms(200)),
             rate: pipe.rate,
+            window: Bytes::ZERO,
             handed: lane.handed,
             acknowledged: lane.delivered,
             room: Bytes::new(pipe.buffer.saturating_sub(lane.handed - lane.delivered)),

@@ -34,7 +34,9 @@ impl Session {
             room = room.min((2 * segment).saturating_sub(written - endpoint.sent()));
         }
         let rto = endpoint.rtt().unclamped().max(world.tcp.min_rto);
-        Some(Measured { rtt, rtt_min, rto, rate, handed: written, acknowledged, room: Bytes::new(room) })
+        let paced = endpoint.window().pace_ps_per_byte > 0.0;
+        let window = Bytes::new(if paced { 0 } else { window });
+        Some(Measured { rtt, rtt_min, rto, rate, window, handed: written, acknowledged, room: Bytes::new(room) })
     }
     pub(super) fn refresh(&mut self, stream: u32, side: usize, world: &World) {
         let Some(measured) = self.measured(stream, side, world) else { return };
@@ -136,6 +138,7 @@ impl Session {
             window: Bytes::new(windows / u64::from(count.max(1))),
             per_ack: if world.tcp.delayed_ack.is_some() { 2.0 } else { 1.0 },
         };
+        self.sides[0].streams.on_round(totals.idle);
         self.tuner.on_round(now, &totals, &path, count);
     }
     /// The least round-trip time of each path.
