@@ -49,8 +49,8 @@ impl Session {
             self.rest();
         }
         if !self.lanes.is_empty() && self.tuning.tuner.deadline() <= now {
-            self.tuning.on_round(now, &mut self.lanes, &self.streams);
-            self.streams.on_round(self.tuning.app_limited);
+            let app_limited = self.tuning.on_round(now, &mut self.lanes, &self.streams);
+            self.streams.on_round(app_limited);
             self.rest();
         }
         if self.check_at <= now {

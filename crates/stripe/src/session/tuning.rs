@@ -94,8 +94,6 @@ pub(super) struct Tuning {
     since: Time,
     idle: Time,
     withheld: Time,
-    /// Whether it was the application for most of the last one.
-    pub app_limited: bool,
     /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
     scattered: (u64, u64),
 }
@@ -111,7 +109,6 @@ impl Tuning {
             since: now,
             idle: Time::ZERO,
             withheld: Time::ZERO,
-            app_limited: false,
             scattered: (0, 0),
         }
     }
@@ -139,7 +136,7 @@ impl Tuning {
         lanes.fold(self.gone, |sum, lane| sum + lane.gauge.census)
     }
 
-    /// A round trip is over; returns whether there are to be more streams, or fewer.
+    /// A round trip is over; returns whether the application has not given enough to send for most of it.
     pub fn on_round(&mut self, now: Time, lanes: &mut BTreeMap<StreamId, Lane>, streams: &Streams) -> bool {
         let census = self.census(lanes.values());
         let since = census - self.last;
@@ -178,8 +175,8 @@ impl Tuning {
             per_ack: 2.0,
         };
         (self.last, self.round_at, self.idle, self.withheld) = (census, now, Time::ZERO, Time::ZERO);
-        self.app_limited = totals.idle;
-        self.tuner.on_round(now, &totals, &path, sums.count)
+        self.tuner.on_round(now, &totals, &path, sums.count);
+        totals.idle
     }
     fn look_at(&mut self, lane: &mut Lane, sums: &mut Sums) {
         let Census { sent, lost, .. } = lane.gauge.census;
