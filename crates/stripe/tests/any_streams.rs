@@ -187,8 +187,9 @@ proptest! {
                 Input::Reset => connection.reset(1),
                 Input::Add(rate, room) => {
                     let rate = BitRate::from_bps(rate);
-                    let (rtt, rto, room) = (Time::from_ms(30), Time::from_ms(200), Bytes::new(room));
-                    let measured = Measured { rtt, rtt_min: rtt, rto, rate, window: Bytes::ZERO, handed: 0, acknowledged: 0, room };
+                    let (rtt, rto) = (Time::from_ms(30), Time::from_ms(200));
+                    let (window, room) = (Bytes::ZERO, Bytes::new(room));
+                    let measured = Measured { rtt, rtt_min: rtt, rto, rate, window, handed: 0, acknowledged: 0, room };
                     streams.add(now, StreamId(number as u32), 0, measured);
                 }
                 Input::Lose(place) => {

@@ -2,7 +2,7 @@
 
 mod support;
 
-use stripe::wire::Frame;
+use stripe::wire::{Ack, Frame};
 use stripe::{Config, Connection, Health, Measured, Output, Scheduler, Segmentation, StreamId, Streams};
 use support::Net;
 use units::{BitRate, Bytes, Time};
@@ -92,6 +92,41 @@ fn an_answer_waits_for_its_own_streams_window_where_others_would_only_lengthen_t
     // With much more to send than its window there is no waiting, nor for an application that is not waited for itself.
     assert_eq!(spread(30_000, 40, true)[..3], [1, 1, 2]);
     assert_eq!(spread(50_000, 40, false), [1, 1, 1, 1, 2, 2, 2, 2]);
+}
+
+#[test]
+fn a_queue_is_remembered_for_a_round_and_the_stream_between_answers() {
+    let at = |rtt_ms: u64, handed: u64| Measured {
+        rtt_min: Time::from_ms(20),
+        window: Bytes::new(50_000),
+        handed,
+        acknowledged: handed,
+        ..measured(rtt_ms, 8, 1 << 20)
+    };
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, at(40, 0));
+    streams.add(Time::ZERO, StreamId(2), 0, at(20, 0));
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    let mut answer = |streams: &mut Streams, ms: u64| -> Vec<u32> {
+        connection.write(80_000);
+        let on = sends(&mut connection, streams, ms).into_iter().map(|(id, _)| id).collect();
+        let (mut out, next) = (Output::default(), connection.taken());
+        let ack = Ack { next, limit: next + 10_000_000, end: false, reset: false, ranges: Vec::new() };
+        connection.on_frame(Time::from_ms(ms), &Frame::Ack(ack), &mut out).expect("what it sent");
+        on
+    };
+    streams.on_round(true);
+    // The second is sooner and begins; its path is that of the first, but it has met no queue.
+    assert_eq!(answer(&mut streams, 0), [2, 2, 2, 2, 1, 1, 1, 1]);
+    // The first is sooner by now. The second has met a queue, of which what came last knows nothing.
+    streams.update(Time::from_ms(50), StreamId(1), at(20, 40_080));
+    streams.update(Time::from_ms(50), StreamId(2), at(40, 40_080));
+    streams.update(Time::from_ms(60), StreamId(2), at(21, 40_080));
+    assert_eq!(answer(&mut streams, 60), [2; 8]);
+    streams.update(Time::from_ms(120), StreamId(2), at(21, 120_240));
+    streams.on_round(true);
+    streams.on_round(true);
+    assert_eq!(answer(&mut streams, 130), [2, 2, 2, 2, 1, 1, 1, 1]);
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! connections get their part.
 
 mod net;
+#[path = "../support/sessions.rs"]
+mod sessions;
 
 use net::{CARRIAGE, Net, POOL, settings, somewhere};
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! Two sessions and the streams between them, and flows of datagrams that say who they are.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use stripe::StreamId;
 use stripe::optimizer::Tuner;
 use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings};
 use stripe::wire::{Destination, Frame, FrameReader, Item};
-use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
 
 const TICK: Time = Time::from_ms(1);
@@ -49,17 +49,7 @@ pub struct Net {
 }
 
 pub fn settings(datagrams: Option<Carriage>) -> Settings {
-    Settings {
-        connection: Config { credit: Bytes::new(256 << 10), peer_credit: Bytes::new(256 << 10), ..Config::default() },
-        max_payload: 256 << 10,
-        max_streams: 16,
-        connections: 100,
-        memory: 32 << 20,
-        patience: Time::from_secs(30),
-        keep_alive: Time::from_secs(10),
-        warm: 2,
-        datagrams,
-    }
+    Settings { datagrams, ..crate::sessions::settings() }
 }
 pub fn somewhere() -> Destination {
     Destination::Name("dns.example".to_owned(), 53)
