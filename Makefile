@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TRUNKLINE := target/release/trunkline
 
-.PHONY: help demo test lint test-rust test-report audit build bench study report fuzz clean
+.PHONY: help demo test lint test-rust test-studies test-report audit build bench study report clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -11,24 +11,20 @@ demo: ## import a real Hadoop job, predict it at 10 Mbit/s, show both, write the
 	@scripts/need cargo
 	@scripts/demo
 
-test: lint test-rust test-studies test-report ## every test in every language
+test: ## every test in every language, each to its end; then what failed
+	@scripts/test
 
 lint: ## formatting and lints, warnings are errors
-	@scripts/need cargo
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@scripts/test lint
 
-test-rust:
-	@scripts/need cargo nft ip unshare curl nginx python3 systemd-analyze
-	cargo test --workspace --locked
+test-rust: ## the tests in Rust
+	@scripts/test rust
 
 test-studies: ## every study in its short form
-	@scripts/need cargo
-	cargo run --locked -p trunkline -- study all --quick --quiet --out target/studies
+	@scripts/test studies
 
-test-report:
-	@scripts/need node npm chromium
-	cd report && npm test
+test-report: ## the page
+	@scripts/test page
 
 audit: ## licences and sources of all dependencies
 	@scripts/need cargo cargo-deny
@@ -53,6 +49,10 @@ study: build ## the long comparisons: every study in full, every recorded job ov
 report: ## build the page that the program embeds
 	@scripts/need node npm
 	cd report && npm ci --no-audit --no-fund && npm run build
+
+.PHONY: hooks
+hooks: ## run the quick checks of scripts/hooks before every commit
+	git config core.hooksPath scripts/hooks
 
 clean: ## remove what was built
 	cargo clean

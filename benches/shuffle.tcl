@@ -1,8 +1,8 @@
-# The shuffle work loads in ns-2, to measure its speed beside Trunkline's:
+# The shuffle workloads in ns-2, to measure its speed beside Trunkline's:
 #     ns shuffle.tcl NODES MEGABYTES [SEED [MONITOR]]
-# Every node sends every other node MEGABYTES at once over a switch: 1 Gbit/s and 50 us per link, drop-tail 128 packets everywhere, SACK,
-# every segment acknowledged, ten segments of initial window, 180 at most, minimum RTO 200 ms. Prints one line of key=value pairs.
-# Packets are counted only with MONITOR 1, which costs time.
+# Every node sends every other node MEGABYTES at once over a switch: 1 Gbit/s and 50 us per link, drop-tail 128 packets
+# everywhere, SACK, every segment acknowledged, an initial window of ten segments, 180 at most, minimum RTO 200 ms.
+# Prints one line of key=value pairs. Packets are counted only with MONITOR 1, which costs time.
 
 set nodes [lindex $argv 0]
 set bytes [expr {[lindex $argv 1] * 1000000}]

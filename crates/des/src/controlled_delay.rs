@@ -1,18 +1,20 @@
-//! CoDel's control law: RFC 8289, 5.3 to 5.6, with marks in place of drops where a packet can be marked, as RFC 8290, 5.2, has it.
+//! CoDel's control law (RFC 8289, sections 5.3 to 5.6), with marks in place of drops where a packet can be marked (RFC
+//! 8290, section 5.2).
 //!
-//! It knows no queue: who has one says how its head is taken, and what it means to interfere with a packet. So wired queues and those of a radio share it.
+//! It knows no queue. The caller says how to take the head, and how to mark or drop a packet, so wired queues and radio
+//! queues share it.
 
 use units::{Bytes, Time};
 
 /// The ECN field of an IP header (RFC 3168, section 5). ECT(0) and ECT(1) mean the same here.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Ecn {
-    /// Its transport does not understand marks: it can only be dropped.
+    /// Not-ECT: the transport does not understand marks, so the packet can only be dropped.
     #[default]
     NotEct,
-    /// Its transport understands marks.
+    /// ECT: the transport understands marks.
     Ect,
-    /// It has met congestion.
+    /// CE: the packet has met congestion.
     Ce,
 }
 
@@ -21,16 +23,16 @@ pub enum Ecn {
 pub struct ControlledDelaySpec {
     /// The standing waiting time that is acceptable.
     pub target: Time,
-    /// For how long the waiting time may be above the target.
+    /// How long the waiting time may be above the target.
     pub interval: Time,
     /// A full packet: a queue with no more bytes than this is left alone.
     pub packet: Bytes,
 }
 
-/// What has been taken from the head of a queue.
+/// A packet taken from the head of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<T> {
-    /// A packet.
+    /// The packet.
     pub item: T,
     /// Since when it has waited.
     pub since: Time,
@@ -51,8 +53,8 @@ pub struct ControlledDelay {
 }
 
 impl ControlledDelay {
-    /// The next packet to transmit (RFC 8289's `dequeue`). `take` takes the head of the queue; `interfere` gets a packet that has waited too long and gives it
-    /// back if it has marked it, or nothing if it has dropped it.
+    /// The next packet to transmit (RFC 8289's `dequeue`). `take` takes the head of the queue. `interfere` gets a
+    /// packet that has waited too long, and returns it marked, or `None` if it has dropped it.
     pub fn dequeue<T>(
         &mut self,
         now: Time,
@@ -102,7 +104,7 @@ impl ControlledDelay {
     }
     fn enter(&mut self, now: Time, spec: &ControlledDelaySpec) {
         self.dropping = true;
-        // It goes on about where it was if it left the state not long ago.
+        // Continues about where it was if it left the dropping state not long ago.
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.saturating_sub(self.drop_next) < spec.interval * 16;
         self.count = if delta > 1 && recent { delta } else { 1 };

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 /// A newtyped `u32` that points into a [`Slab`] or a vector of one kind of thing.
 pub trait Index: Copy {
-    /// From a position.
+    /// An index from a position.
     fn from_usize(position: usize) -> Self;
     /// As a position.
     fn as_usize(self) -> usize;
@@ -57,7 +57,7 @@ impl<I: Index, T> Slab<I, T> {
         }
         index
     }
-    /// Takes a value out, if it is there.
+    /// Takes a value out, if it exists.
     pub fn remove(&mut self, index: I) -> Option<T> {
         let value = self.places.get_mut(index.as_usize())?.take();
         if value.is_some() {
@@ -73,7 +73,7 @@ impl<I: Index, T> Slab<I, T> {
     pub fn get_mut(&mut self, index: I) -> Option<&mut T> {
         self.places.get_mut(index.as_usize())?.as_mut()
     }
-    /// How many values are stored.
+    /// The number of stored values.
     pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }

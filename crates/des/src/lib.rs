@@ -1,4 +1,5 @@
-//! Discrete events: queue, slabs, random streams, statistics; and the one control law that packet queues of all kinds share.
+//! Discrete events: queue, slabs, random streams, statistics, and CoDel's control law, which packet queues of all kinds
+//! share.
 
 mod controlled_delay;
 mod index;

@@ -1,14 +1,14 @@
-//! For how long a queue has had each length.
+//! The time for which a queue has had each length.
 
 use units::Time;
 
-/// Longer queues are counted with those of this length.
+/// Longer queues are counted as this length.
 const LONGEST: usize = (1 << 16) - 1;
 
-/// The time for which so many packets waited.
+/// Time for which each queue length lasted.
 #[derive(Clone, Debug)]
 pub struct Occupancy {
-    /// Up to when it is known.
+    /// The time up to which `times` counts.
     since: Time,
     length: usize,
     /// Picoseconds of each length.
@@ -16,11 +16,11 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Of a queue that holds so many from now on.
+    /// The occupancy of a queue that holds `length` items from `now` on.
     pub const fn new(now: Time, length: usize) -> Self {
         Self { since: now, length, times: Vec::new() }
     }
-    /// So many wait from `now` on.
+    /// Sets the number of waiting items from `now` on.
     pub fn set(&mut self, now: Time, length: usize) {
         let at = self.length.min(LONGEST);
         if at >= self.times.len() {
@@ -30,7 +30,7 @@ impl Occupancy {
         self.since = self.since.max(now);
         self.length = length;
     }
-    /// One more waits from `now` on.
+    /// One more item waits from `now` on.
     pub fn enter(&mut self, now: Time) {
         self.set(now, self.length + 1);
     }
@@ -38,7 +38,7 @@ impl Occupancy {
     pub fn leave(&mut self, now: Time) {
         self.set(now, self.length.saturating_sub(1));
     }
-    /// How many wait.
+    /// The number of waiting items.
     pub const fn length(&self) -> usize {
         self.length
     }

@@ -1,16 +1,17 @@
 //! The event queue: 4-ary heaps of plain records that keep a hole at their root.
 //!
-//! Chosen by measurement over a binary heap, a calendar queue and a ladder queue (`benches/queues.rs`; figures in `docs/performance.md`).
+//! Chosen by measurement over a binary heap, a calendar queue and a ladder queue (`benches/queues.rs`; figures in
+//! `docs/development/performance.md`).
 
 use units::Time;
 
-/// What happens when: 24 bytes, by value.
+/// An event: when what happens to which thing. 24 bytes, by value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Event {
     time: Time,
     /// Insertion order in the upper 56 bits, kind in the lower 8: ties in time go by insertion order.
     order_kind: u64,
-    /// Which thing of its kind the event is for.
+    /// The thing that the event is for: an index among the things of its kind.
     pub index: u32,
     /// A generation number where the event may be stale, else whatever its kind wants.
     pub arg: u32,
@@ -27,11 +28,11 @@ impl Event {
     pub const fn time(&self) -> Time {
         self.time
     }
-    /// What kind of event it is.
+    /// The kind of event, as the owner of the queue numbers them.
     pub const fn kind(&self) -> u8 {
         self.order_kind as u8
     }
-    /// Its place in the total order of events.
+    /// The event's place in the total order: time first, insertion order among equals.
     pub const fn key(&self) -> u128 {
         (self.time.as_ps() as u128) << 64 | self.order_kind as u128
     }
@@ -90,7 +91,7 @@ impl EventQueue {
         firsts.map(|event| event.time).min()
     }
 
-    /// How many events are pending.
+    /// The number of pending events.
     pub fn len(&self) -> usize {
         self.near.len() + self.far.len()
     }
@@ -100,7 +101,7 @@ impl EventQueue {
         self.len() == 0
     }
 
-    /// How many events have ever been added.
+    /// The number of events ever added.
     pub fn pushed(&self) -> u64 {
         self.pushed
     }
@@ -108,8 +109,8 @@ impl EventQueue {
 
 /// A 4-ary heap.
 ///
-/// Most events cause exactly one successor (a link whose head packet has arrived waits for its next one). So taking the first leaves a hole
-/// at the root, and the next push fills it: one sift instead of two.
+/// Most events cause exactly one successor: a link whose head packet has arrived waits for the next one. So taking the
+/// first event leaves a hole at the root, and the next push fills it: one sift in place of two.
 #[derive(Debug, Clone, Default)]
 struct Heap {
     events: Vec<Event>,

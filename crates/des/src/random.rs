@@ -5,7 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers that depends only on (seed, name, index).
 ///
-/// The generator is xoshiro256++ (Blackman and Vigna 2019); its state is filled by SplitMix64 from an FNV-1a hash of the three.
+/// The generator is xoshiro256++ (Blackman and Vigna 2019). SplitMix64 fills its state from an FNV-1a hash of the
+/// three.
 #[derive(Debug, Clone)]
 pub struct RandomStream(Xoshiro256PlusPlus);
 

@@ -56,7 +56,7 @@ pub struct Histogram {
 const SUB_BITS: u32 = 7;
 
 impl Histogram {
-    /// Nothing counted.
+    /// An empty histogram.
     pub const fn new() -> Self {
         Self { counts: Vec::new(), total: 0, sum: 0, maximum: 0 }
     }
@@ -71,7 +71,7 @@ impl Histogram {
         self.sum += u128::from(value);
         self.maximum = self.maximum.max(value);
     }
-    /// How many values were counted.
+    /// The number of values counted.
     pub const fn count(&self) -> u64 {
         self.total
     }
@@ -96,8 +96,8 @@ impl Histogram {
         self.maximum
     }
 
-    /// The cumulative distribution: how many values do not exceed a bound, for at most `points` bounds of buckets, the last of them the largest value. The
-    /// k-th bound has at least k parts in `points` of the values.
+    /// The cumulative distribution: the number of values up to a bound, for at most `points` bounds of buckets. The
+    /// last bound is the largest value. At least k / `points` of the values lie up to the k-th bound.
     pub fn cumulative(&self, points: usize) -> Vec<(u64, u64)> {
         let mut out = Vec::new();
         let mut seen = 0;
@@ -133,7 +133,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Of independent values, such as one figure over several seeds; none of an empty sample.
+    /// The estimate of independent values, such as one figure over several seeds; `None` for an empty sample.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 {
@@ -148,7 +148,8 @@ impl Interval {
     }
 }
 
-/// The 97.5 % point of Student's t: a table to 30 degrees of freedom, then the Cornish-Fisher expansion (Abramowitz and Stegun 26.7.5).
+/// The 97.5 % point of Student's t: a table to 30 degrees of freedom, then the Cornish-Fisher expansion (Abramowitz and
+/// Stegun 26.7.5).
 fn student_t_975(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604,

@@ -1,12 +1,15 @@
 //! The owner of all parts: hands each input to the part it is for, and the parts' news to one another.
 
 use crate::connections::Connections;
-use crate::context::{Context, NodeInfo, Nodes, Part};
-use crate::effect::{ConnId, Effect, End, Input};
+use crate::context::{Context, NodeInfo, Nodes};
+use crate::effect::{Effect, End, Input};
 use crate::event::Event;
 use crate::hdfs::{Hdfs, HdfsConfig};
+use crate::ids::{ConnId, Tag};
 use crate::mapreduce::{self, MapReduce, MapReduceConfig, Wait};
+use crate::pending::Pending;
 use crate::record::Records;
+use crate::request::{Caller, Message, Reader, Request, User, Writer};
 use crate::rpc::{self, Rpc, RpcConfig};
 use std::collections::VecDeque;
 use units::Time;
@@ -41,7 +44,9 @@ impl Cluster {
             effects: Vec::new(),
             events: VecDeque::new(),
             connections: Connections::default(),
+            pending: Pending::default(),
             rpc: Rpc::new(config.rpc),
+            files: 0,
         };
         let mut hdfs = Hdfs::new(config.hdfs, &mut context, seed);
         let mapreduce = MapReduce::new(config.mapreduce, &mut context, &mut hdfs, seed);
@@ -57,7 +62,7 @@ impl Cluster {
         std::mem::swap(&mut self.context.effects, out);
     }
 
-    /// Acts as a client from outside the jobs: makes calls, reads and writes with tags of [`Part::Driver`], whose outcome [`Cluster::take_news`] has.
+    /// Acts as a client from outside the jobs: makes calls, reads and writes as the driver ([`Caller::Driver`] and its like), whose outcome [`Cluster::take_news`] has.
     pub fn drive<R>(&mut self, now: Time, out: &mut Vec<Effect>, act: impl FnOnce(&mut Context, &mut Hdfs) -> R) -> R {
         self.context.now = now;
         std::mem::swap(&mut self.context.effects, out);
@@ -108,7 +113,7 @@ impl Cluster {
         match input {
             Input::Start => {
                 hdfs.on_start(ctx);
-                mapreduce.on_input(ctx, hdfs, input);
+                mapreduce.on_start(ctx);
             }
             Input::Connected { conn } => self.on_connection(conn, End::Client, input),
             Input::Delivered { conn, end, .. }
@@ -116,32 +121,41 @@ impl Cluster {
             | Input::Heard { conn, end, .. }
             | Input::PeerClosed { conn, end }
             | Input::Reset { conn, end } => self.on_connection(conn, end, input),
-            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } => match tag.part() {
-                Some(Part::Rpc) if matches!(input, Input::Timer { .. }) => rpc::on_timer(ctx, tag),
-                Some(Part::Rpc) => rpc::on_compute_done(ctx, tag),
-                Some(Part::Hdfs) => hdfs.on_input(ctx, input),
-                Some(Part::MapReduce) => mapreduce.on_input(ctx, hdfs, input),
-                Some(Part::Driver) | None => {}
-            },
+            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } => self.on_answer(tag),
             Input::NodeDown { node } => {
                 if !ctx.nodes.is_up(node) {
                     return;
                 }
                 ctx.nodes.set_up(node, false);
                 ctx.connections.node_down(node);
+                ctx.pending.node_down(node);
                 rpc::on_node_down(ctx, node);
-                hdfs.on_input(ctx, input);
-                mapreduce.on_input(ctx, hdfs, input);
+                hdfs.on_node_down(ctx, node);
+                mapreduce.on_node_down(ctx, node);
             }
             Input::NodeUp { node } => {
                 if ctx.nodes.is_up(node) {
                     return;
                 }
                 ctx.nodes.set_up(node, true);
-                hdfs.on_input(ctx, input);
-                mapreduce.on_input(ctx, hdfs, input);
+                hdfs.on_node_up(ctx, node);
+                mapreduce.on_node_up(ctx, node);
             }
-            Input::Charge { .. } => mapreduce.on_input(ctx, hdfs, input),
+            Input::Charge { node, level } => mapreduce.on_charge(node, level),
+        }
+    }
+
+    /// A request of work, of a disk or of a timer has its answer.
+    fn on_answer(&mut self, tag: Tag) {
+        let Self { context: ctx, hdfs, mapreduce, .. } = self;
+        let Some(request) = ctx.pending.remove(tag) else { return };
+        match request {
+            Request::Rpc(request) => rpc::on_answer(ctx, request),
+            Request::Hdfs(request) => hdfs.on_answer(ctx, request),
+            Request::Shuffle(request) => {
+                mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| shuffle.on_answer(ctx, request));
+            }
+            Request::MapReduce(request) => mapreduce.on_answer(ctx, hdfs, request),
         }
     }
 
@@ -151,38 +165,102 @@ impl Cluster {
         if !ctx.connections.lives(conn, end) {
             return;
         }
-        let owner = ctx.connections.get(conn).map(|connection| connection.owner);
+        let Some(user) = ctx.connections.get(conn).map(|connection| connection.user) else { return };
         match input {
-            Input::Reset { .. } => ctx.connections.mark_gone(conn, end),
-            Input::PeerClosed { .. } => ctx.connections.mark_peer_closed(conn, end),
-            Input::Heard { .. } => {}
-            _ => ctx.connections.established(conn),
-        }
-        match owner {
-            Some(Part::Rpc) => match input {
-                Input::Connected { .. } => rpc::on_connected(ctx, conn),
-                Input::Delivered { tag, .. } => rpc::on_delivered(ctx, conn, end, tag),
-                Input::PeerClosed { .. } => rpc::on_peer_closed(ctx, conn, end),
-                Input::Reset { .. } => rpc::on_reset(ctx, conn, end),
-                _ => {}
+            Input::Connected { .. } => {
+                ctx.connections.established(conn);
+                match user {
+                    User::Rpc(_) => rpc::on_connected(ctx, conn),
+                    User::Hdfs(channel) => hdfs.on_connected(ctx, channel, conn),
+                    User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| shuffle.on_connected(ctx, conn)),
+                }
+            }
+            Input::Delivered { tag, .. } => {
+                ctx.connections.established(conn);
+                match ctx.connections.delivered(conn, end, tag) {
+                    Some(Message::Rpc(message)) => rpc::on_delivered(ctx, conn, message),
+                    Some(Message::Hdfs(message)) => hdfs.on_delivered(ctx, conn, end, message),
+                    Some(Message::Shuffle(message)) => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
+                        shuffle.on_delivered(ctx, conn, message);
+                    }),
+                    None => {}
+                }
+            }
+            Input::Acknowledged { tag, .. } => {
+                ctx.connections.established(conn);
+                match ctx.connections.acknowledge(conn, end, tag) {
+                    Some(Message::Hdfs(message)) => hdfs.on_acknowledged(ctx, conn, message),
+                    Some(Message::Shuffle(message)) => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
+                        shuffle.on_acknowledged(ctx, conn, message);
+                    }),
+                    Some(Message::Rpc(_)) | None => {}
+                }
+            }
+            Input::Heard { at, .. } => match user {
+                User::Hdfs(channel) => hdfs.on_heard(ctx, channel, conn, at),
+                User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| shuffle.on_heard(ctx, conn, at)),
+                User::Rpc(_) => {}
             },
-            Some(Part::Hdfs) => hdfs.on_input(ctx, input),
-            Some(Part::MapReduce) => mapreduce.on_input(ctx, hdfs, input),
-            Some(Part::Driver) | None => {}
+            Input::PeerClosed { .. } => {
+                ctx.connections.mark_peer_closed(conn, end);
+                match user {
+                    User::Rpc(_) => rpc::on_peer_closed(ctx, conn, end),
+                    User::Hdfs(channel) => hdfs.on_peer_closed(ctx, channel, conn, end),
+                    User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
+                        shuffle.on_peer_closed(ctx, conn, end);
+                    }),
+                }
+            }
+            Input::Reset { .. } => {
+                ctx.connections.mark_gone(conn, end);
+                match user {
+                    User::Rpc(_) => rpc::on_reset(ctx, conn, end),
+                    User::Hdfs(channel) => hdfs.on_reset(ctx, channel, conn, end),
+                    User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
+                        shuffle.on_reset(ctx, conn, end);
+                    }),
+                }
+            }
+            Input::Start
+            | Input::DiskDone { .. }
+            | Input::ComputeDone { .. }
+            | Input::Timer { .. }
+            | Input::NodeDown { .. }
+            | Input::NodeUp { .. }
+            | Input::Charge { .. } => {}
         }
         self.context.connections.settle(conn);
     }
 
     fn tell(&mut self, event: Event) {
         let Self { context: ctx, hdfs, mapreduce, news } = self;
-        match event.tag().part() {
-            Some(Part::Hdfs) => hdfs.on_event(ctx, event),
-            Some(Part::MapReduce) => mapreduce.on_event(ctx, hdfs, event),
-            Some(Part::Driver) => news.push(event),
-            Some(Part::Rpc) | None => {}
-        }
-        if let Event::Served { call, .. } = event {
-            rpc::reply(ctx, call);
+        match event {
+            Event::Served { call, to, caller, .. } => {
+                match caller {
+                    Caller::Hdfs(what) => hdfs.on_served(ctx, call, what),
+                    Caller::MapReduce(what) => mapreduce.on_served(ctx, hdfs, call, to, what),
+                    Caller::Driver(_) => news.push(event),
+                }
+                rpc::reply(ctx, call);
+            }
+            Event::Replied { caller } => match caller {
+                Caller::Hdfs(what) => hdfs.on_replied(ctx, what),
+                Caller::MapReduce(what) => mapreduce.on_replied(ctx, hdfs, what),
+                Caller::Driver(_) => news.push(event),
+            },
+            Event::CallFailed { caller } => match caller {
+                Caller::Hdfs(what) => hdfs.on_call_failed(ctx, what),
+                Caller::MapReduce(what) => mapreduce.on_call_failed(ctx, hdfs, what),
+                Caller::Driver(_) => news.push(event),
+            },
+            Event::Read { read, news: what, reader } => match reader {
+                Reader::MapReduce(reader) => mapreduce.on_read(ctx, hdfs, read, what, reader),
+                Reader::Driver(_) => news.push(event),
+            },
+            Event::Write { write, news: what, writer } => match writer {
+                Writer::MapReduce(writer) => mapreduce.on_write(ctx, hdfs, write, what, writer),
+                Writer::Driver(_) => news.push(event),
+            },
         }
     }
 }

@@ -1,16 +1,20 @@
-//! Which connections exist, who owns them, and which of their ends live.
+//! Which connections exist, who uses them, which of their ends live, and which messages are under way.
+//!
+//! A connection delivers and acknowledges the messages of an end in the order in which they were sent, so each end keeps a queue of its messages:
+//! a message leaves it when it is acknowledged, and all leave it when no end is left that could hear of them. What a crashed node had sent and never
+//! arrives stays as long as the other end takes the connection for a living one, as it does in TCP.
 
-use crate::context::Part;
-use crate::effect::{ConnId, End, NodeId, Service};
+use crate::effect::{End, Service};
+use crate::ids::{ConnId, NodeId, Tag};
+use crate::request::{Message, User};
 use des::Slab;
+use std::collections::VecDeque;
 
 /// A connection between two nodes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Connection {
     /// Who opened it and is told of everything on it.
-    pub owner: Part,
-    /// What its owner knows it by.
-    pub key: u64,
+    pub(crate) user: User,
     /// The node of the client end.
     pub from: NodeId,
     /// The node of the server end.
@@ -20,11 +24,11 @@ pub struct Connection {
     ends: [EndState; 2],
     /// The handshake is done, as seen by either end.
     established: bool,
-    /// A crash took one of its ends. Its owner, who was told nothing, may hold the handle for long, so it is not used again.
+    /// A crash took one of its ends. Its user, who was told nothing, may hold the handle for long, so it is not used again.
     crashed: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 struct EndState {
     /// It has asked to end its stream.
     closed: bool,
@@ -32,11 +36,20 @@ struct EndState {
     peer_closed: bool,
     /// It was aborted or reset, its node crashed, or both streams ended.
     gone: bool,
+    /// Messages that it has sent and that are not acknowledged, and how many were acknowledged before.
+    under_way: VecDeque<Message>,
+    acknowledged: u64,
 }
 
 impl Connection {
-    pub(crate) fn new(owner: Part, key: u64, from: NodeId, to: NodeId, service: Service) -> Self {
-        Self { owner, key, from, to, service, ends: [EndState::default(); 2], established: false, crashed: false }
+    pub(crate) fn new(user: User, from: NodeId, to: NodeId, service: Service) -> Self {
+        let ends = [EndState::default(), EndState::default()];
+        Self { user, from, to, service, ends, established: false, crashed: false }
+    }
+    fn forget_messages(&mut self) {
+        for end in &mut self.ends {
+            end.under_way = VecDeque::new();
+        }
     }
     /// The node at an end.
     pub fn node(&self, end: End) -> NodeId {
@@ -60,10 +73,44 @@ impl Connections {
     pub fn get(&self, conn: ConnId) -> Option<&Connection> {
         self.table.get(conn)
     }
-    /// How many connections of `owner` have two living ends.
-    pub fn whole(&self, owner: Part) -> usize {
-        let whole = |connection: &Connection| connection.owner == owner && connection.ends.iter().all(|end| !end.gone);
+    /// How many connections of a service have two living ends.
+    pub fn whole(&self, service: Service) -> usize {
+        let whole =
+            |connection: &Connection| connection.service == service && connection.ends.iter().all(|end| !end.gone);
         self.table.iter().filter(|(_, connection)| whole(connection)).count()
+    }
+    /// Messages that are kept because they are not acknowledged.
+    pub fn messages(&self) -> usize {
+        let kept = |connection: &Connection| connection.ends.iter().map(|end| end.under_way.len()).sum::<usize>();
+        self.table.iter().map(|(_, connection)| kept(connection)).sum()
+    }
+    /// An end that may send does; returns the message's name.
+    pub fn send(&mut self, conn: ConnId, end: End, message: Message) -> Option<Tag> {
+        let state = self.end(conn, end).filter(|state| !state.gone && !state.closed)?;
+        let tag = Tag(state.acknowledged + state.under_way.len() as u64);
+        state.under_way.push_back(message);
+        Some(tag)
+    }
+    /// The message that is delivered at an end. Where its sender is gone no acknowledgement follows, so it leaves the queue now.
+    pub fn delivered(&mut self, conn: ConnId, end: End, tag: Tag) -> Option<Message> {
+        let sender = match end {
+            End::Client => End::Server,
+            End::Server => End::Client,
+        };
+        let state = self.end(conn, sender)?;
+        let place = usize::try_from(tag.0.checked_sub(state.acknowledged)?).ok()?;
+        let message = state.under_way.get(place).copied()?;
+        if state.gone {
+            state.under_way.drain(..=place);
+            state.acknowledged = tag.0 + 1;
+        }
+        Some(message)
+    }
+    /// The oldest message of an end is acknowledged.
+    pub fn acknowledge(&mut self, conn: ConnId, end: End, tag: Tag) -> Option<Message> {
+        let state = self.end(conn, end).filter(|state| state.acknowledged == tag.0)?;
+        state.acknowledged += 1;
+        state.under_way.pop_front()
     }
     fn end(&mut self, conn: ConnId, end: End) -> Option<&mut EndState> {
         Some(&mut self.table.get_mut(conn)?.ends[end as usize])
@@ -126,6 +173,7 @@ impl Connections {
             if let Some(connection) = self.table.get_mut(conn) {
                 connection.crashed = true;
             }
+            self.settle(conn);
         }
     }
     /// An end with both streams over is gone; a connection with both ends gone is forgotten, and its handle free.
@@ -134,7 +182,12 @@ impl Connections {
         for end in &mut connection.ends {
             end.gone |= end.closed && end.peer_closed;
         }
-        if !connection.crashed && connection.ends.iter().all(|end| end.gone) {
+        if connection.ends.iter().any(|end| !end.gone) {
+            return;
+        }
+        if connection.crashed {
+            connection.forget_messages();
+        } else {
             self.table.remove(conn);
         }
     }

@@ -1,50 +1,15 @@
 //! What every part of the cluster is handed: the time, the nodes, and a way to ask the world for things.
 
 use crate::connections::{Connection, Connections};
-use crate::effect::{ConnId, DiskOp, Effect, End, NodeId, Service, Tag};
+use crate::effect::{DiskOp, Effect, End, Service};
 use crate::event::Event;
-use crate::rpc::{Rpc, Server, ServerCounters};
+use crate::ids::{ConnId, DiskStream, NodeId, Server, Tag};
+use crate::pending::Pending;
+use crate::request::{Message, Request, User};
+use crate::rpc::{Rpc, ServerCounters};
+use des::Index;
 use std::collections::{BTreeSet, VecDeque};
 use units::{Bytes, Time};
-
-/// A part of the cluster that asks for things and is told of their outcome; the top byte of each of its tags.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
-    /// Calls and replies.
-    Rpc = 1,
-    /// NameNode, DataNodes and their clients.
-    Hdfs = 2,
-    /// Masters, workers and tasks.
-    MapReduce = 3,
-    /// Whoever drives the cluster from outside: a client that is no part of a job.
-    Driver = 4,
-}
-
-impl Tag {
-    /// A tag of `part`: a kind of its own choice, and a value of up to 48 bits.
-    pub const fn new(part: Part, kind: u8, value: u64) -> Self {
-        debug_assert!(value >> 48 == 0, "a tag's value has 48 bits");
-        Self((part as u64) << 56 | (kind as u64) << 48 | value)
-    }
-    /// Whose tag it is.
-    pub const fn part(self) -> Option<Part> {
-        match (self.0 >> 56) as u8 {
-            1 => Some(Part::Rpc),
-            2 => Some(Part::Hdfs),
-            3 => Some(Part::MapReduce),
-            4 => Some(Part::Driver),
-            _ => None,
-        }
-    }
-    /// What its owner said of it.
-    pub const fn kind(self) -> u8 {
-        (self.0 >> 48) as u8
-    }
-    /// The value its owner put in.
-    pub const fn value(self) -> u64 {
-        self.0 & ((1 << 48) - 1)
-    }
-}
 
 /// Where a node stands and what it has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,7 +43,7 @@ impl Nodes {
     }
     /// The workers in order.
     pub fn workers(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (1..self.infos.len() as u32).map(NodeId)
+        (1..self.infos.len()).map(NodeId::from_usize)
     }
     /// How many workers there are, up or down.
     pub fn worker_count(&self) -> usize {
@@ -130,8 +95,8 @@ pub struct DiskTransfer {
     pub disk: u32,
     /// From or to it.
     pub op: DiskOp,
-    /// The sequential stream (a replica, a spill file) that they are part of. Its top byte is its owner's [`Part`], so that no two parts share one.
-    pub stream: Tag,
+    /// The sequential stream (a replica, a spill file) that they are part of.
+    pub stream: DiskStream,
     /// Where in the stream.
     pub offset: Bytes,
     /// How many.
@@ -148,13 +113,23 @@ pub struct Context {
     pub(crate) effects: Vec<Effect>,
     pub(crate) events: VecDeque<Event>,
     pub(crate) connections: Connections,
+    pub(crate) pending: Pending,
     pub(crate) rpc: Rpc,
+    /// Files on disks that have been named so far.
+    pub(crate) files: u64,
 }
 
 impl Context {
-    /// Opens a connection for `owner`, who finds it again by `key`.
-    pub fn open(&mut self, owner: Part, key: u64, from: NodeId, to: NodeId, service: Service, paced: bool) -> ConnId {
-        let conn = self.connections.insert(Connection::new(owner, key, from, to, service));
+    /// Opens a connection for `user`, who is told of everything on it.
+    pub(crate) fn open(
+        &mut self,
+        user: impl Into<User>,
+        from: NodeId,
+        to: NodeId,
+        service: Service,
+        paced: bool,
+    ) -> ConnId {
+        let conn = self.connections.insert(Connection::new(user.into(), from, to, service));
         self.effects.push(Effect::Open { conn, from, to, service, paced_reader: paced });
         conn
     }
@@ -162,9 +137,17 @@ impl Context {
     pub fn connection(&self, conn: ConnId) -> Option<&Connection> {
         self.connections.get(conn)
     }
-    /// How many connections of `owner` have two living ends.
-    pub fn connection_count(&self, owner: Part) -> usize {
-        self.connections.whole(owner)
+    /// How many connections of a service have two living ends.
+    pub fn connection_count(&self, service: Service) -> usize {
+        self.connections.whole(service)
+    }
+    /// Work, disk requests and timers that have no answer yet.
+    pub fn pending_requests(&self) -> usize {
+        self.pending.len()
+    }
+    /// Messages that are kept because they are not acknowledged yet.
+    pub fn pending_messages(&self) -> usize {
+        self.connections.messages()
     }
     /// The servers that have been announced, in that order, and what each has done so far.
     pub fn servers(&self) -> impl Iterator<Item = (Server, ServerCounters)> {
@@ -175,8 +158,8 @@ impl Context {
         self.rpc.counters(server)
     }
     /// Sends a message from `end`; nothing happens if that end is gone.
-    pub fn send(&mut self, conn: ConnId, end: End, bytes: Bytes, tag: Tag, push: bool) {
-        if self.connections.is_open(conn, end) {
+    pub(crate) fn send(&mut self, conn: ConnId, end: End, bytes: Bytes, message: impl Into<Message>, push: bool) {
+        if let Some(tag) = self.connections.send(conn, end, message.into()) {
             self.effects.push(Effect::Send { conn, end, bytes, tag, push });
         }
     }
@@ -205,26 +188,39 @@ impl Context {
             self.connections.leave(conn, end);
         }
     }
+    /// Names a new file on a node's disk.
+    pub(crate) fn new_file(&mut self) -> DiskStream {
+        self.files += 1;
+        DiskStream { file: self.files, part: 0 }
+    }
     /// Moves bytes of a sequential stream at a disk of a node.
-    pub fn disk(&mut self, node: NodeId, transfer: DiskTransfer, tag: Tag) {
+    pub(crate) fn disk(&mut self, node: NodeId, transfer: DiskTransfer, request: impl Into<Request>) {
         let DiskTransfer { disk, op, stream, offset, bytes } = transfer;
-        self.effects.push(Effect::Disk { node, disk, op, stream: stream.0, offset, bytes, tag });
+        let tag = self.pending.insert(request.into(), Some(node));
+        self.effects.push(Effect::Disk { node, disk, op, stream, offset, bytes, tag });
     }
-    /// Runs `work` seconds of one core at speed 1.
-    pub fn compute(&mut self, node: NodeId, work: Time, tag: Tag) {
+    /// Runs `work` seconds of one core at speed 1; returns the name by which it can be cancelled.
+    pub(crate) fn compute(&mut self, node: NodeId, work: Time, request: impl Into<Request>) -> Tag {
+        let tag = self.pending.insert(request.into(), Some(node));
         self.effects.push(Effect::Compute { node, work, tag });
+        tag
     }
-    /// Forgets a piece of work.
-    pub fn cancel_compute(&mut self, node: NodeId, tag: Tag) {
-        self.effects.push(Effect::CancelCompute { node, tag });
+    /// Forgets a piece of work, unless it is done.
+    pub(crate) fn cancel_compute(&mut self, node: NodeId, tag: Tag) {
+        if self.pending.remove(tag).is_some() {
+            self.effects.push(Effect::CancelCompute { node, tag });
+        }
     }
-    /// Asks to be woken at a time.
-    pub fn timer(&mut self, at: Time, tag: Tag) {
-        self.effects.push(Effect::Timer { at, tag });
+    /// Asks to be woken at a time; never, if that is [`Time::MAX`].
+    pub(crate) fn timer(&mut self, at: Time, request: impl Into<Request>) {
+        if at < Time::MAX {
+            let tag = self.pending.insert(request.into(), None);
+            self.effects.push(Effect::Timer { at, tag });
+        }
     }
     /// Asks to be woken after a while.
-    pub fn timer_in(&mut self, delay: Time, tag: Tag) {
-        self.timer(self.now.saturating_add(delay), tag);
+    pub(crate) fn timer_in(&mut self, delay: Time, request: impl Into<Request>) {
+        self.timer(self.now.saturating_add(delay), request);
     }
     /// Says that the job is over.
     pub fn finish(&mut self) {

@@ -1,18 +1,7 @@
 //! What the cluster asks of the world, and what the world tells it: the message transport seam, disks, processors, timers.
 
-use des::define_index;
+use crate::ids::{ConnId, DiskStream, NodeId, Tag};
 use units::{Bytes, Time};
-
-define_index! {
-    /// A node of the cluster: 0 is the master, 1 and up are the workers.
-    pub NodeId;
-    /// A connection between two nodes, allocated by the cluster and reused after it is closed.
-    pub ConnId
-}
-
-/// Names a message, request, piece of work or timer to whoever asked for it; opaque to the carrier.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Tag(pub u64);
 
 /// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -62,7 +51,7 @@ pub enum Effect {
     /// is told [`Input::Reset`] before that, no notice follows at the server either: the handle may be used again at once.
     Abort { conn: ConnId, end: End },
     /// Move `bytes` of the sequential stream `stream` (a block replica, a spill file) at a disk of a node.
-    Disk { node: NodeId, disk: u32, op: DiskOp, stream: u64, offset: Bytes, bytes: Bytes, tag: Tag },
+    Disk { node: NodeId, disk: u32, op: DiskOp, stream: DiskStream, offset: Bytes, bytes: Bytes, tag: Tag },
     /// Run `work` seconds of one core at speed 1 on the node's processor, shared fairly with its other work.
     Compute { node: NodeId, work: Time, tag: Tag },
     /// Forget a piece of work (its attempt was killed); it is not reported done.

@@ -1,15 +1,8 @@
 //! What the jobs leave behind: one record per job and per attempt, in the terms of Hadoop's job history, and what each moment was spent waiting for.
 
-use crate::NodeId;
-use des::define_index;
+use crate::ids::NodeId;
+pub use crate::ids::{AttemptId, JobId};
 use units::{Bytes, Time};
-
-define_index! {
-    /// A job, in order of submission.
-    pub JobId;
-    /// An attempt at a task, in order of creation over all jobs; never used again.
-    pub AttemptId
-}
 
 /// The two kinds of task.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

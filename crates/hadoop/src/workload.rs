@@ -1,5 +1,7 @@
-//! What a job does to its data: bytes, records and CPU seconds of each phase. `docs/workloads.md` tables the presets with their sources.
+//! What a job does to its data: bytes, records and CPU seconds of each phase. `docs/reference/workloads.md` tables the
+//! presets with their sources.
 
+use crate::numbers::{scaled, whole};
 use des::RandomStream;
 use units::Bytes;
 
@@ -189,15 +191,15 @@ impl Workload {
         let bytes = input.mul_f64(self.map_ratio);
         Data {
             bytes,
-            records: if self.map_record > 0.0 { (bytes.get() as f64 / self.map_record).round() as u64 } else { 0 },
+            records: if self.map_record > 0.0 { whole((bytes.get() as f64 / self.map_record).round()) } else { 0 },
         }
     }
 
     /// What the combiner leaves of `data`, and the CPU seconds that it takes; `data` itself and no time without a combiner.
     pub fn combine(&self, data: Data) -> (Data, f64) {
         let Some(combiner) = self.combiner else { return (data, 0.0) };
-        let records = (combiner.keys.expected_distinct(data.records).round() as u64).min(data.records);
-        let bytes = Bytes::new((records as f64 * combiner.record).round() as u64).min(data.bytes);
+        let records = whole(combiner.keys.expected_distinct(data.records).round()).min(data.records);
+        let bytes = Bytes::new(whole((records as f64 * combiner.record).round())).min(data.bytes);
         (Data { bytes, records }, combiner.cpu * data.bytes.get() as f64)
     }
 
@@ -241,7 +243,7 @@ impl Data {
     pub fn materialized(self, partitions: u32) -> Bytes {
         Bytes::new(
             self.bytes.get()
-                + (self.records as f64 * RECORD_OVERHEAD) as u64
+                + whole(self.records as f64 * RECORD_OVERHEAD)
                 + u64::from(partitions) * PARTITION_OVERHEAD,
         )
     }
@@ -304,7 +306,7 @@ impl Partitions {
             .map(|(r, weight)| {
                 sum += weight;
                 let fraction = if total > 0.0 { sum / total } else { (r + 1) as f64 / weights.len() as f64 };
-                (fraction * Self::WHOLE as f64).round() as u64
+                whole((fraction * Self::WHOLE as f64).round())
             })
             .collect();
         if let Some(last) = ends.last_mut() {
@@ -322,7 +324,7 @@ impl Partitions {
     }
     /// The part of `total` that is reducer `r`'s.
     pub fn part(&self, total: Bytes, r: usize) -> Bytes {
-        let at = |end: u64| ((u128::from(total.get()) * u128::from(end)) >> 32) as u64;
+        let at = |end: u64| scaled(total.get(), end, Self::WHOLE);
         let start = if r == 0 { 0 } else { at(self.ends[r - 1]) };
         Bytes::new(at(self.ends[r]) - start)
     }

@@ -1,7 +1,8 @@
-//! Datagrams over an emulated path, as they are or through two gateways: how many arrive, and how much later than the path has it.
+//! Datagrams over an emulated path, directly or through two gateways: how many arrive, and how late.
 //!
 //!     cargo build --release -p trunkline && cargo build --release -p jet --example datagrams
-//!     target/release/trunkline testbed link run --rate 100Mbit/s --delay 20ms --loss 1% -- target/release/examples/datagrams plain
+//!     target/release/trunkline testbed link run --rate 100Mbit/s --delay 20ms --loss 1% -- \
+//!       target/release/examples/datagrams plain
 //!
 //! In place of `plain` stands the congestion control of the gateways' streams, such as `bbr` or `cubic`.
 

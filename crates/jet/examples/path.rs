@@ -1,10 +1,13 @@
-//! What one program's connection carries through two gateways over an emulated path: the goodput of every round trip as part of what the path carries, what the gateways hold (the far one until it is
-//! acknowledged, the near one until it is in order and taken), and each decision about the number of streams. The program's sockets have 64 KB.
+//! Measures one connection through two gateways over an emulated path: goodput of every round trip as a share of what
+//! the path carries, bytes held by the gateways (by the far one until acknowledged, by the near one until in order and
+//! taken), and each decision on the number of streams. The program's sockets have 64 KB.
 //!
 //!     cargo build --release -p trunkline && cargo build --release -p jet --example path
-//!     target/release/trunkline testbed link run --rate 155Mbit/s --delay 50ms --loss 0.1% -- target/release/examples/path rate=155 rtt=100 seconds=20 control=cubic
+//!     target/release/trunkline testbed link run --rate 155Mbit/s --delay 50ms --loss 0.1% -- \
+//!       target/release/examples/path rate=155 rtt=100 seconds=20 control=cubic
 //!
-//! Further settings: streams=N, policy=polite|fill|greedy, others=N (connections of others beside it, which begin 5 s earlier), plain=1 (one TCP connection instead, for what others keep beside it).
+//! Further settings: streams=N; policy=polite|fill|greedy; others=N, competing connections that begin 5 s earlier;
+//! plain=1, one TCP connection in place of the gateways, to measure what the others keep beside it.
 
 use jet::Destination;
 use jet::allow::Allowed;

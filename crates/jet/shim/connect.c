@@ -1,8 +1,8 @@
 /* The library that `trunkline jet run` preloads into a program: it replaces connect(2) and nothing else.
  *
- * A TCP connection to another host is connected to the gateway's door on loopback instead, and the door is told where the
- * program wanted to go (crates/jet/src/door/preload/wire.rs). From then on the socket is an ordinary one: reads, writes, polls,
- * dup, fork and exec are the kernel's and the program's own affair.
+ * A TCP connection to another host is connected to the gateway's door on loopback instead, and the door is told the
+ * destination (crates/jet/src/door/preload/wire.rs). From then on the socket is an ordinary one: reads, writes, polls,
+ * dup, fork and exec work as ever.
  *
  * It is linked against no library: what it calls it finds in the program's C library, be that glibc or musl.
  *

@@ -1,4 +1,4 @@
-//! Where a far gateway lets its peers' programs go: nowhere that was not allowed.
+//! The destinations that a far gateway allows. Nothing is allowed by default.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -15,13 +15,13 @@ pub struct Rule {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Hosts {
-    /// Addresses that begin with these bits.
+    /// A prefix of addresses.
     Network(IpAddr, u32),
-    /// This name, wherever it leads.
+    /// A host name, whatever it resolves to.
     Name(String),
 }
 
-/// What is wrong with a rule.
+/// Errors of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\": {reason}; a rule is HOST:PORTS or NETWORK/BITS:PORTS, as db.example:3306, 10.0.0.0/8:1-1024, [2001:db8::]/32:443, 192.0.2.7:*"
@@ -88,9 +88,9 @@ impl fmt::Display for Rule {
     }
 }
 
-/// An address's bits, and of which family.
+/// The bits of an address, and its family.
 fn bits_of(ip: IpAddr) -> (bool, u128) {
-    // An IPv4 address in IPv6's clothes is the IPv4 address.
+    // An IPv4-mapped IPv6 address counts as the IPv4 address.
     match ip.to_canonical() {
         IpAddr::V4(ip) => (true, u128::from(u32::from(ip)) << 96),
         IpAddr::V6(ip) => (false, u128::from(ip)),
@@ -111,12 +111,12 @@ impl Rule {
     }
 }
 
-/// All permissions.
+/// The destinations that peers' programs may reach.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed(Vec<Rule>);
 
 impl Allowed {
-    /// These, and nothing else.
+    /// Allows these destinations and nothing else.
     pub fn new(rules: Vec<Rule>) -> Self {
         Self(rules)
     }

@@ -1,5 +1,7 @@
-//! Source ports that spread streams over the members of a bond. A bond chooses the member by a hash of each packet's headers, so one stream is on one member for good; which one, its source port
-//! decides, where the hash looks at ports.
+//! Source ports that spread streams over the members of a bond.
+//!
+//! A bond chooses the member by a hash of each packet's headers, so one stream stays on one member. Where the hash
+//! includes ports, the stream's source port decides which one.
 
 use net::bond::{Address, HashPolicy, Headers};
 use std::fs;
@@ -10,7 +12,8 @@ use std::path::{Path, PathBuf};
 const DEPTH: u32 = 4;
 /// Ports that are tried for one member.
 const TRIES: u32 = 512;
-/// From one port that is tried to the next, a prime number: by the hash of neighbours alone some members are not had at all where their number is no power of two.
+/// Step from one tried port to the next, a prime number. The hashes of neighbouring ports alone miss some members where
+/// their number is no power of two.
 const STRIDE: u64 = 7919;
 /// Where source ports begin if the kernel does not say: RFC 6335, section 6.
 const DYNAMIC: [u16; 2] = [49_152, 65_535];
@@ -25,30 +28,30 @@ pub(crate) struct Bond {
 /// Why ports do not help with a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// It is no bond, or one with a single member.
+    /// No bond, or a bond with a single member.
     Nothing,
-    /// Its packets leave by a bond, and their ports say by which member.
+    /// Packets leave by a bond, and their ports decide the member.
     Bond(Bond),
     /// All packets between two hosts take one member, by this policy.
     Blind(String),
 }
 
 impl Bond {
-    /// One of so many members with the policy `layer3+4`; none of fewer than two.
+    /// A bond of `members` members with the policy `layer3+4`; `None` for fewer than two.
     pub fn of(members: u32) -> Option<Self> {
         (members > 1).then_some(Self { members })
     }
-    /// What Linux says of the device by which packets leave (bonding.rst). `devices` is /sys/class/net.
+    /// What Linux reports of the device by which packets leave (bonding.rst). `devices` is /sys/class/net.
     pub fn under(devices: &Path, name: &str) -> Found {
         let Some(folder) = bonding(devices, name, DEPTH) else { return Found::Nothing };
         let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
         let first = |text: String| text.split_whitespace().next().unwrap_or_default().to_owned();
         let slaves = read("slaves").split_whitespace().count();
         let members = match first(read("mode")).as_str() {
-            // Of 802.3ad, those that the partner has taken into the aggregate.
+            // With 802.3ad, the members that the partner has taken into the aggregate.
             "802.3ad" => first(read("ad_num_ports")).parse().unwrap_or(slaves as u32),
             "balance-xor" => slaves as u32,
-            // The others choose otherwise, or have one member in use.
+            // The other policies choose in other ways, or one member is in use.
             _ => return Found::Nothing,
         };
         let policy = first(read("xmit_hash_policy"));
@@ -60,8 +63,9 @@ impl Bond {
     }
     /// The member that packets of a connection take: its place among those in use.
     pub fn member(self, from: SocketAddr, to: SocketAddr) -> u32 {
-        // The driver folds headers as they lie in memory (bond_xmit_hash in drivers/net/bonding/bond_main.c): the formula of `net` is that of network order, so it is given the numbers as the
-        // driver reads them. It XORs the four words of an IPv6 address.
+        // The driver folds headers as they lie in memory (bond_xmit_hash in drivers/net/bonding/bond_main.c). The
+        // formula of `net` expects network order, so it gets the numbers as the driver reads them. The four words of an
+        // IPv6 address are XORed.
         let word = |bytes: &[u8]| {
             bytes.chunks_exact(4).fold(0, |hash, word| hash ^ u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
         };
@@ -81,7 +85,8 @@ impl Bond {
         };
         HashPolicy::Layer34.hash(&headers) % self.members
     }
-    /// Source ports by which connections from `from` to `to` take the member with this number, or this remainder of it; beginning somewhere in `range`.
+    /// Source ports by which connections from `from` to `to` take the member `member` (modulo the number of members),
+    /// beginning somewhere in `range`.
     pub fn ports(
         self,
         from: IpAddr,
@@ -112,7 +117,7 @@ fn bonding(devices: &Path, name: &str, depth: u32) -> Option<PathBuf> {
     below.iter().filter(|_| depth > 0).find_map(|name| bonding(devices, name, depth - 1))
 }
 
-/// The ports that the kernel takes for connections (ip-sysctl.rst, ip_local_port_range).
+/// The kernel's range of local ports (ip-sysctl.rst, ip_local_port_range).
 pub(crate) fn port_range() -> [u16; 2] {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let mut ports = text.split_whitespace().filter_map(|port| port.parse().ok());
@@ -127,7 +132,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// bond_xmit_hash of Linux 6, written down by itself: `layer3+4` on a host that reads `word` as a number.
+    /// bond_xmit_hash of Linux 6, written independently: `layer3+4` on a host that reads `word` as a number.
     fn kernels(from: SocketAddr, to: SocketAddr, word: fn([u8; 4]) -> u32) -> u32 {
         let fold = |ip: IpAddr| match ip {
             IpAddr::V4(ip) => word(ip.octets()),
@@ -143,8 +148,9 @@ mod tests {
 
     #[test]
     fn a_member_by_hand() {
-        // 192.0.2.1 port 40000 (9c40) to 192.0.2.2 port 7608 (1db8). In memory: 9c 40 1d b8 ^ c0 00 02 01 ^ c0 00 02 02 = 9c 40 1d bb; little-endian bb1d409c.
-        // >> 16: bb1d409c ^ 0000bb1d = bb1dfb81; >> 8: bb1dfb81 ^ 00bb1dfb = bba6e67a; >> 1: 5dd3733d. By 3 members: 1574138685 mod 3 = 0.
+        // 192.0.2.1 port 40000 (9c40) to 192.0.2.2 port 7608 (1db8). In memory: 9c 40 1d b8 ^ c0 00 02 01 ^ c0 00 02 02
+        // = 9c 40 1d bb; little-endian bb1d409c. >> 16: bb1d409c ^ 0000bb1d = bb1dfb81; >> 8: bb1dfb81 ^ 00bb1dfb =
+        // bba6e67a; >> 1: 5dd3733d. By 3 members: 1574138685 mod 3 = 0.
         let (from, to) =
             ("192.0.2.1:40000".parse().expect("an address"), "192.0.2.2:7608".parse().expect("an address"));
         assert_eq!(kernels(from, to, u32::from_le_bytes), 0x5dd3_733d);
@@ -166,7 +172,8 @@ mod tests {
             let bond = Bond { members };
             for member in 0..members {
                 let ports: Vec<u16> = bond.ports(from, to, member + 7 * members, [32_768, 60_999], somewhere).collect();
-                // How many of those that are tried are a member's varies: ports do not hash evenly where the members are no power of two.
+                // The share of tried ports that fall to one member varies: ports hash unevenly where the members are no
+                // power of two.
                 prop_assert!(!ports.is_empty(), "none of member {}", member);
                 for port in ports {
                     prop_assert!((32_768..=60_999).contains(&port));

@@ -4,7 +4,8 @@ use crate::keys::Fingerprint;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// One of these for each peer that has sessions. Of those that have gone their names are left, and there are no more of them than keys are pinned.
+/// A value for each peer that has sessions. A peer without sessions leaves its name, and there are no more names than
+/// pinned keys.
 #[derive(Debug)]
 pub(crate) struct ByPeer<T>(Mutex<BTreeMap<Fingerprint, Weak<T>>>);
 

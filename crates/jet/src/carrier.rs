@@ -11,7 +11,7 @@ use stripe::StreamId;
 use stripe::wire::FrameReader;
 use tokio_rustls::TlsStream;
 
-/// Reads in a row before others have their turn.
+/// Reads in a row before other tasks have their turn.
 const TURNS: usize = 4;
 
 /// Carries a stream until it ends: properly, or with an error.
@@ -36,16 +36,16 @@ struct Carrier {
     id: StreamId,
     records: Records,
     reader: FrameReader,
-    /// It is to be replaced.
+    /// The stream is to be replaced.
     worn: bool,
-    /// The end of our half is written; our half is closed; the peer's is.
+    /// Our end is written; our half is closed; the peer's half is closed.
     closing: bool,
     shut: bool,
     ended: bool,
 }
 
 impl Carrier {
-    /// With what came with the handshake.
+    /// Bytes that came behind the handshake.
     fn begin(
         hub: &Hub,
         id: StreamId,
@@ -82,7 +82,7 @@ impl Carrier {
         cx.waker().wake_by_ref();
         Poll::Pending
     }
-    /// Something was heard, or the end.
+    /// Bytes have arrived, or the end.
     fn heard(&mut self, hub: &Hub, open: bool) -> io::Result<()> {
         if open {
             return Ok(());

@@ -1,16 +1,19 @@
-//! Where a program wants to go: what OPEN says (docs/protocol.md).
+//! Where a program wants to go: what OPEN says (docs/reference/protocol.md).
 
 use std::net::{IpAddr, SocketAddr};
 
 pub use stripe::wire::Destination;
 
-/// What is wrong with a destination.
+/// Errors of a destination.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DestinationError {
+    /// Port 0.
     #[error("port 0 cannot be connected to")]
     PortZero,
+    /// A host name that is too long, empty or not printable ASCII.
     #[error("a host name has 1 to 255 characters of printable ASCII (names in other scripts in their xn-- form)")]
     Name,
+    /// Not of the form HOST:PORT.
     #[error("a destination is HOST:PORT, ADDRESS:PORT or [IPV6]:PORT")]
     Shape,
 }

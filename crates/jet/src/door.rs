@@ -35,8 +35,11 @@ pub use socks5::Socks5;
 /// A program's connection that a door has taken, before anyone has tried to reach its destination.
 #[derive(Debug)]
 pub struct Accepted {
+    /// The connection of the program with the door.
     pub stream: TcpStream,
+    /// Where the program wants to go.
     pub to: Destination,
+    /// How to report the outcome to the program.
     pub answer: Answer,
 }
 
@@ -47,7 +50,7 @@ pub enum Answer {
     Established,
     /// A SOCKS5 reply is due (RFC 1928, section 6), with the reason of a failure.
     Socks5,
-    /// Its `connect` waits in the preloaded library, for nothing or the reason of a failure.
+    /// The program's `connect` waits in the preloaded library, for success or the reason of a failure.
     Preload(oneshot::Sender<Option<Refusal>>),
 }
 
@@ -80,13 +83,18 @@ impl Accepted {
     }
 }
 
-/// What can be opened.
+/// The doors that can be opened.
 #[derive(Debug)]
 pub enum Front {
+    /// A port that stands for one destination.
     Forward(Forward),
+    /// A port for datagrams that stands for one destination.
     ForwardUdp(ForwardUdp),
+    /// A SOCKS5 proxy.
     Socks5(Socks5),
+    /// The door of programs that `jet run` starts.
     Preload(Preload),
+    /// Connections that the kernel redirects.
     Redirection(Redirection),
 }
 
@@ -107,7 +115,7 @@ impl Front {
     }
 }
 
-/// What is behind every door.
+/// What every door has behind it.
 #[derive(Clone)]
 struct Hall {
     out: Doors,
@@ -116,7 +124,7 @@ struct Hall {
     closing: watch::Receiver<bool>,
 }
 
-/// What has come about by opening a door.
+/// An open door: its task, its sockets, and what it has set up outside of the process.
 struct Open {
     addresses: Vec<SocketAddr>,
     listeners: Vec<OwnedFd>,
@@ -129,7 +137,7 @@ struct Open {
 pub struct Door {
     /// Where it listens.
     pub addresses: Vec<SocketAddr>,
-    /// The same sockets once more, for a process that takes this one's place.
+    /// Duplicates of the listening sockets, for a process that takes this one's place.
     listeners: Vec<OwnedFd>,
     trace: Option<Trace>,
     closing: watch::Sender<bool>,
@@ -137,18 +145,19 @@ pub struct Door {
 }
 
 impl Door {
-    /// What a process inherits that takes this one's place, and opens the same door.
+    /// The sockets that a successor process inherits to open the same door.
     pub fn listeners(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.listeners.iter().map(AsFd::as_fd)
     }
-    /// Takes nothing new; returns when those who are at the door have been seen to. What stands outside of this process is removed, or left to a `successor`.
+    /// Accepts nothing new, and returns when the programs at the door are dealt with. What stands outside of this
+    /// process is removed, or left to a `successor`.
     pub async fn close(mut self, successor: bool) {
         self.listeners.clear();
         if let Some(mut trace) = self.trace.take() {
             if successor {
                 trace.leave();
             }
-            // It waits for another process.
+            // Dropping it waits for another process.
             let _ = spawn_blocking(move || drop(trace)).await;
         }
         self.closing.send_replace(true);
@@ -156,7 +165,7 @@ impl Door {
     }
 }
 
-/// What a door has set up outside of its process, and takes away when it is dropped.
+/// State outside of the process (rules, routes, files), removed when this is dropped.
 #[derive(Debug)]
 enum Trace {
     Preload(preload::SocketFile),
@@ -164,7 +173,7 @@ enum Trace {
 }
 
 impl Trace {
-    /// What a successor uses too stays.
+    /// Keeps what a successor uses too.
     fn leave(&mut self) {
         match self {
             Self::Preload(file) => file.leave(),
@@ -178,14 +187,36 @@ impl Trace {
 pub enum DoorError {
     /// Anyone on the network could use the gateway.
     #[error("{address} is not a loopback address, and {door} there would serve anyone who reaches it: {remedy}")]
-    Exposed { door: &'static str, address: SocketAddr, remedy: &'static str },
+    Exposed {
+        /// The kind of door.
+        door: &'static str,
+        /// Where it was to listen.
+        address: SocketAddr,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// The listening socket failed.
     #[error("cannot listen on {address}: {cause}")]
-    Listen { address: String, cause: io::Error },
+    Listen {
+        /// Where it was to listen.
+        address: String,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// Another gateway has this Unix socket.
     #[error("another gateway listens on {}", .0.display())]
     Occupied(PathBuf),
     /// This host, or the caller's rights, do not suffice.
     #[error("{what} needs {needs}: {cause}")]
-    Capability { what: &'static str, needs: &'static str, cause: String },
+    Capability {
+        /// What was to be done.
+        what: &'static str,
+        /// The missing capability.
+        needs: &'static str,
+        /// How its absence was seen.
+        cause: String,
+    },
+    /// A redirection that cannot be set up.
     #[error("{0}")]
     Redirection(String),
 }

@@ -1,25 +1,25 @@
-//! Why there are as many streams as there are, and how datagrams fare, in words.
+//! Decisions on the number of streams, and the tally of datagrams, as log lines.
 
 use std::fmt::Write;
 use stripe::optimizer::{Controller, Reason, Tuner};
 use stripe::session::{Session, Tally};
 use units::Time;
 
-/// Of datagrams something is written at most once in this time: with every one that passes it is another.
+/// A line on datagrams is logged at most once in this time: its counts change with every datagram.
 const EACH: Time = Time::from_secs(10);
 
-/// What has been written of a session.
+/// What has been logged of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     decision: Option<Decision>,
-    /// Its flows, and what has become of datagrams.
+    /// Flows, and the tally of datagrams.
     datagrams: (usize, Tally),
-    /// Of these nothing is written before.
+    /// No line on datagrams is written before this time.
     quiet_until: Time,
 }
 
 impl Told {
-    /// What is not as it was written last, each with why.
+    /// What has changed since it was last logged, each with its reason.
     pub fn news(&mut self, now: Time, session: &Session) -> Vec<(String, String)> {
         let mut news = Vec::new();
         let decision = Decision::of(session);
@@ -42,7 +42,7 @@ impl Told {
         }
         news
     }
-    /// When to look again, if nothing happens that would be looked at anyway.
+    /// When to look again if nothing else happens.
     pub fn due(&self, now: Time) -> Time {
         if now < self.quiet_until { self.quiet_until } else { now.saturating_add(EACH) }
     }
@@ -51,16 +51,16 @@ impl Told {
 /// A decision about the number of streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decision {
-    /// How many there are to be, how many are used for what goes from here, and by which reason; the reason's name is stable.
+    /// Streams wanted, streams used for what goes from here, and the reason; the reason's name is stable.
     pub number: u32,
     pub used: u32,
     pub reason: &'static str,
-    /// The same as a sentence, with what was measured.
+    /// The reason as a sentence, with what was measured.
     pub why: String,
 }
 
 impl Decision {
-    /// The one that holds now.
+    /// The current decision.
     pub fn of(session: &Session) -> Self {
         let (number, used) = (session.number(), session.used_count());
         let (reason, why) = match session.tuner() {
@@ -73,7 +73,7 @@ impl Decision {
         };
         Self { number, used, reason, why }
     }
-    /// Whether this is another decision than that, and not the same with other figures.
+    /// Whether this decision differs from another in more than its figures.
     pub fn differs(&self, other: &Self) -> bool {
         (self.number, self.used, self.reason) != (other.number, other.used, other.reason)
     }
@@ -91,7 +91,7 @@ fn measured(controller: &Controller) -> String {
     if let Some(rate) = controller.rate() {
         let _ = write!(text, "; {} now", mbps(rate.as_bps()));
     }
-    // Nothing is measured while nothing waits for streams, whatever they carry.
+    // Nothing is measured while nothing waits for streams.
     if controller.most().as_bps() > 0 {
         let _ = write!(text, "; {} at most lately", mbps(controller.most().as_bps()));
     }
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(what, "1 flow of datagrams");
         assert_eq!(why, "0 sent, 0 received, dropped here 0 late, 0 for lack of room, 0 refused");
         assert_eq!(told.due(at(20)), at(30), "it is looked at as soon as it may be written again");
-        // Nobody takes them.
+        // No stream takes them.
         for _ in 0..3 {
             session.send_datagram(at(21), flow, b"?");
         }

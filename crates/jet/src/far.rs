@@ -1,4 +1,4 @@
-//! The far gateway, beside the servers: takes sessions, and connects to where it lets programs go.
+//! The far gateway, beside the servers: takes sessions and connects to allowed destinations.
 
 use crate::allow::Allowed;
 use crate::by_peer::ByPeer;
@@ -31,41 +31,41 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 use units::Time;
 
-/// Handshakes under way at once, of all addresses together: whoever has no key costs no more than this.
+/// Handshakes under way at once, over all addresses: peers without a key cost no more than this.
 const HANDSHAKES: usize = 256;
-/// A server that does not answer within this is not there.
+/// A server that does not answer within this time is taken to be absent.
 const CONNECT: Duration = Duration::from_secs(20);
-/// Before a listener that has failed is asked again.
+/// Pause after a listener has failed.
 const PAUSE: Duration = Duration::from_millis(100);
 const BACKLOG: u32 = 1024;
-/// A stream that is one too many waits so long for another to go.
+/// A stream above the limit waits this long for another one to go.
 const EARLY: Duration = Duration::from_secs(1);
-/// Peers that were asked for no more connections close their streams within this, or are not waited for.
+/// Peers that were asked to open no more connections get this long to close their streams.
 const GOODBYE: Duration = Duration::from_secs(10);
-/// Paths of a session that are told apart: a peer with ever new addresses has no more.
+/// Paths of a session that are told apart: ever new addresses of a peer make no more.
 const PATHS: usize = 256;
 
-/// What a far gateway is told.
+/// Configuration of a far gateway.
 #[derive(Clone, Debug)]
 pub struct FarOptions {
-    /// Its key.
+    /// The gateway's key.
     pub identity: Identity,
-    /// Whose sessions it takes.
+    /// The peers whose sessions are accepted.
     pub peers: Peers,
-    /// Where it lets their programs go.
+    /// The destinations that their programs may reach.
     pub allowed: Allowed,
-    /// All else.
+    /// Streams, memory and the other options that both gateways have.
     pub options: Options,
 }
 
-/// One session.
+/// A session with a near gateway.
 #[derive(Debug)]
 struct Entry {
     hub: Arc<Hub>,
     secret: Secret,
     peer: Fingerprint,
     numbers: Numbers,
-    /// The paths that streams have taken, told by their ends' addresses: here, and there.
+    /// The paths that streams have taken, by their local and remote addresses.
     paths: Vec<[IpAddr; 2]>,
 }
 
@@ -80,30 +80,31 @@ pub struct Far {
     /// Room for flows of datagrams.
     flows: FlowPlaces,
     log: Log,
-    /// Nothing new is taken any more.
+    /// Set when nothing new is accepted any more.
     leaving: watch::Sender<bool>,
 }
 
-/// Why a far gateway cannot be.
+/// Errors of starting a far gateway.
 #[derive(Debug, thiserror::Error)]
 pub enum FarError {
-    /// The listener.
+    /// The listening socket failed.
     #[error("cannot listen on {address}: {error}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// The TLS library.
+    /// An error of the TLS library.
     #[error("TLS: {0}")]
     Tls(#[from] rustls::Error),
-    /// Nobody could use it.
+    /// No peer is pinned, so nobody could use the gateway.
     #[error("no peer is known: pin the near gateway's fingerprint with `trunkline jet keys --pin`")]
     NoPeers,
 }
 
-/// Listens; another process of the same user may do so already, and gets what it has accepted to its end while this one takes what is new.
+/// Listens. Another process of the same user may listen already: it finishes what it has accepted, this one takes what
+/// is new.
 pub fn listen(address: SocketAddr, options: &Options) -> Result<TcpListener, FarError> {
     let bind = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
@@ -117,7 +118,7 @@ pub fn listen(address: SocketAddr, options: &Options) -> Result<TcpListener, Far
 }
 
 impl Far {
-    /// A gateway that takes what comes in at these listeners from now on.
+    /// A gateway that accepts from these listeners from now on.
     pub fn start(told: FarOptions, listeners: Vec<TcpListener>, log: Log) -> Result<Arc<Self>, FarError> {
         if told.peers.is_empty() {
             return Err(FarError::NoPeers);
@@ -141,7 +142,7 @@ impl Far {
                 loop {
                     let accepted = tokio::select! {
                         accepted = listener.accept() => accepted,
-                        // Closed, so that what comes goes to the gateway that takes this one's place.
+                        // Closes the listeners, so that new connections go to the successor.
                         _ = leaving.wait_for(|leaving| *leaving) => return,
                     };
                     let Some(far) = far.upgrade() else { return };
@@ -154,7 +155,7 @@ impl Far {
                             None => far.dismiss(from.ip(), &HandshakeError::NoPlace),
                         },
                         Err(error) => {
-                            // Out of descriptors, most likely: what is open has to do.
+                            // Out of descriptors, most likely: waits for open ones to be closed.
                             far.log.note("accepting streams", &error.to_string());
                             sleep(PAUSE).await;
                         }
@@ -165,7 +166,7 @@ impl Far {
         Ok(far)
     }
 
-    /// A stream, from its handshake, for which it has a place, to its end.
+    /// Serves a stream from its handshake, for which it has a place, to its end.
     async fn welcome(self: Arc<Self>, stream: TcpStream, from: IpAddr, acceptor: TlsAcceptor, mut place: Place) {
         let greeted = tokio::select! {
             greeted = timeout(handshake::PATIENCE, self.greet(stream, acceptor)) => greeted.unwrap_or(Err(HandshakeError::Silence)),
@@ -188,7 +189,7 @@ impl Far {
     fn dismiss(&self, from: IpAddr, why: &HandshakeError) {
         self.log.note(&format!("a stream from {from}"), &why.to_string());
     }
-    /// TLS, HELLO, and the session that the stream belongs to.
+    /// Does TLS and HELLO, and finds the session that the stream belongs to.
     async fn greet(
         self: &Arc<Self>,
         stream: TcpStream,
@@ -222,7 +223,7 @@ impl Far {
             }
             Err(refusal) => {
                 say(&mut tls, &[Frame::Refuse(refusal)]).await?;
-                // The peer reads it before it sees the end.
+                // The refusal is read before the end of the stream.
                 let _ = tokio::io::AsyncWriteExt::shutdown(&mut tls).await;
                 Err(HandshakeError::Dismissed(refusal))
             }
@@ -232,12 +233,12 @@ impl Far {
     fn sessions(&self) -> std::sync::MutexGuard<'_, BTreeMap<[u8; 16], Entry>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// What all sessions of a peer may hold together: one that begins ever more of them takes nothing from others (P-32).
+    /// The memory that all sessions of a peer share: beginning more sessions takes nothing from other peers (P-32).
     fn pool_of(&self, peer: Fingerprint) -> Arc<Pool> {
         let both_ways = self.told.options.peer_memory.saturating_mul(2);
         self.pools.of(peer, || self.pool.within(both_ways))
     }
-    /// A new session (P-7).
+    /// Begins a new session (P-7).
     fn begin(self: &Arc<Self>, hello: &Hello, peer: Fingerprint, secret: Secret) -> Result<Arc<Hub>, Refusal> {
         let mut sessions = self.sessions();
         if sessions.contains_key(&hello.session) {
@@ -263,7 +264,8 @@ impl Far {
         tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&hub), asked));
         Ok(hub)
     }
-    /// One more stream of a session. One that comes because another is worn or dead may come before that is known here: then it waits a little.
+    /// Another stream of a session. One that replaces a worn or dead stream may come before that is known here: it
+    /// waits briefly.
     async fn join_soon(
         &self,
         hello: &Hello,
@@ -277,13 +279,13 @@ impl Far {
             let Some(hub) = self.sessions().get(&hello.session).map(|entry| Arc::clone(&entry.hub)) else {
                 return joined;
             };
-            // Whoever is admitted changes the number, so that the next one looks too.
+            // An admitted stream changes the number, so the next one checks again.
             if timeout_at(deadline, hub.number.notified()).await.is_err() {
                 return joined;
             }
         }
     }
-    /// One more stream of a session (P-8, P-9).
+    /// Another stream of a session (P-8, P-9).
     fn join(
         &self,
         hello: &Hello,
@@ -300,7 +302,7 @@ impl Far {
         if over {
             return Err(Refusal::UnknownSession);
         }
-        // Those that are being closed do not count, but a peer that does not let them go has no more for that.
+        // Streams that are being closed do not count; but a peer that never lets them go gets no more for that.
         let most = self.told.options.most();
         if count >= most || all >= 2 * most as usize {
             return Err(Refusal::TooManyStreams);
@@ -352,7 +354,7 @@ impl Far {
         self.sessions().remove(&id);
     }
 
-    /// Connects to where a program wants to go, if that is allowed.
+    /// Connects to a program's destination, if that is allowed.
     async fn connect(self: Arc<Self>, hub: Arc<Hub>, connection: u32, to: Destination) {
         match self.reach(&to).await {
             Ok(stream) => {
@@ -360,7 +362,7 @@ impl Far {
                 program::carry(hub, connection, stream).await;
             }
             Err(error) => {
-                // P-13: as the system's number, which the near gateway's program may be told.
+                // P-13: the error as the system's number, which the near gateway passes on to the program.
                 let code = errno(&error);
                 if error.kind() == io::ErrorKind::PermissionDenied {
                     self.log.note_of(&hub.peer, &format!("{to} is not allowed"), "no --allow rule has it");
@@ -377,7 +379,8 @@ impl Far {
         stream.set_nodelay(true)?;
         Ok(stream)
     }
-    /// Where a destination is, as far as the rules have it (P-13): an error where they have none of it, which is not said to exist or not.
+    /// The addresses of a destination, as far as the rules allow it (P-13). The error for a forbidden one does not tell
+    /// whether it exists.
     async fn addresses(&self, to: &Destination) -> io::Result<Vec<SocketAddr>> {
         let allowed = &self.told.allowed;
         let by_name = allowed.names(to);
@@ -393,14 +396,16 @@ impl Far {
         if addresses.is_empty() { Err(io::Error::from_raw_os_error(libc::EACCES)) } else { Ok(addresses) }
     }
 
-    /// Asks for no more connections (P-28), and returns when those that are there have ended. One may have been asked for before the peer has heard; that is past when it has closed its streams.
+    /// Refuses new connections (P-28), and returns when the existing ones have ended. One may have been asked for
+    /// before the peer has heard of it; that is over when the peer has closed its streams.
     pub async fn leave(&self) {
         self.leaving.send_replace(true);
         for entry in self.sessions().values() {
             entry.hub.work(|session, _| session.leave());
         }
         let told = Instant::now();
-        // Streams that are being closed are there until both ends have: an end without close_notify would be a death (P-26).
+        // A closing stream exists until both ends have closed it: an end without close_notify would count as a death
+        // (P-26).
         let goes_on = |session: &Session| {
             let streams = session.streams().iter().next().is_some();
             session.connection_count() > 0 || streams && told.elapsed() < GOODBYE
@@ -409,7 +414,7 @@ impl Far {
             sleep(PAUSE).await;
         }
     }
-    /// How it stands.
+    /// The gateway's status.
     pub fn status(&self) -> Status {
         Status::of("far", self.sessions().iter().map(|(id, entry)| (id, &*entry.hub)), &self.pool)
     }
@@ -418,13 +423,13 @@ impl Far {
 /// Connects to a server.
 async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // A near gateway on this host is not to be asked again.
+    // The mark keeps a near gateway on this host from redirecting the connection.
     let _ = redirect::exempt(&socket);
     let late = |_| Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
     timeout(CONNECT, socket.connect(address)).await.unwrap_or_else(late)
 }
 
-/// An error's number, as RESET has it.
+/// An error's number, as in RESET.
 pub(crate) fn errno(error: &io::Error) -> u32 {
     error.raw_os_error().map_or(libc::EIO as u32, |errno| errno as u32)
 }

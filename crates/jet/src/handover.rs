@@ -1,9 +1,12 @@
-//! A gateway's new process takes the place of its old one, and nobody who comes meanwhile is turned away.
+//! A new process takes the place of a gateway, and nobody who connects meanwhile is turned away.
 //!
-//! The old process starts the new one with one end of a Unix socket as its standard input, and sends its listeners over it (SCM_RIGHTS, unix(7)): whoever waits in them waits for both. When the
-//! new one has opened all that it was told to it says so there, and from then on the old one only brings to an end what it has. If the new one fails, the old one goes on.
+//! The old process starts the new one with one end of a Unix socket as its standard input, and passes its listeners
+//! over it (SCM_RIGHTS, unix(7)). Connections that wait in the listeners wait for both. When the new process has opened
+//! all that it was told to, it says so on the socket; from then on the old one only finishes what it has. If the new
+//! process fails, the old one continues.
 //!
-//! The new one is not the old one's child but, since a process between them has ended, that of whoever supervises both: systemd ends a service whose main process is no child of its own with SIGKILL at once.
+//! The new process is a child of the supervisor of both, because a process between the two has ended: systemd kills a
+//! service at once whose main process is not its own child.
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -23,20 +26,20 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-/// Says to a process that it takes another's place, or is to start the one that does.
+/// Tells a process, in its environment, that it takes another's place or starts the one that does.
 const VARIABLE: &str = "TRUNKLINE_JET_SUCCESSOR";
 const STARTS: &str = "starts";
 const SERVES: &str = "serves";
 /// Descriptors in a message; the kernel takes 253 (SCM_MAX_FD).
 const AT_ONCE: usize = 128;
-/// What messages say.
+/// Types of messages.
 const LISTENERS: u8 = b'l';
 const NO_MORE: u8 = b'.';
 const READY: u8 = b'!';
-/// A new process that has not opened everything by then is given up.
+/// Time for a new process to open everything.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The listeners of the process whose place this one takes; none where it takes nobody's.
+/// The listeners inherited from a predecessor; empty without one.
 #[derive(Debug, Default)]
 pub struct Inherited {
     listeners: Mutex<Vec<OwnedFd>>,
@@ -44,7 +47,8 @@ pub struct Inherited {
 }
 
 impl Inherited {
-    /// What this process was started with. Where it was only to start the one that takes over, it has, and ends here.
+    /// What this process was started with. A process whose only task was to start the successor has done so, and ends
+    /// here.
     pub fn receive() -> io::Result<Self> {
         match env::var_os(VARIABLE) {
             None => return Ok(Self::default()),
@@ -65,7 +69,7 @@ impl Inherited {
             let flags = RecvFlags::CMSG_CLOEXEC;
             let message = recvmsg(&predecessor, &mut [IoSliceMut::new(&mut said)], &mut control, flags)?;
             if message.flags.contains(ReturnFlags::CTRUNC) {
-                // The kernel has dropped them, without an error.
+                // The kernel has dropped descriptors beyond the limit, without an error.
                 return Err(io::Error::other(
                     "no room for the listeners that are handed over: raise the limit of descriptors (RLIMIT_NOFILE)",
                 ));
@@ -94,7 +98,7 @@ impl Inherited {
         let is = |socket: &UdpSocket| socket.local_addr().is_ok_and(|own| own == address);
         self.take(UdpSocket::from, |socket| is_of(socket, Type::DGRAM) && is(socket))
     }
-    /// The Unix listener of which this holds.
+    /// Takes the inherited Unix listener whose address satisfies `is`.
     pub(crate) fn unix(&self, is: impl Fn(&std::os::unix::net::SocketAddr) -> bool) -> Option<UnixListener> {
         self.take(UnixListener::from, |listener| listener.local_addr().is_ok_and(|own| is(&own)))
     }
@@ -105,7 +109,8 @@ impl Inherited {
         Some(from(listeners.swap_remove(place)))
     }
 
-    /// All is open: the predecessor may go. What of its listeners nobody has asked for is closed. Says whether there is one; it is an error if it has given this process up.
+    /// Everything is open: the predecessor may go. Inherited listeners that nobody asked for are closed. Returns
+    /// whether there is a predecessor; an error if it has given this process up.
     pub fn ready(self) -> io::Result<bool> {
         let Some(mut predecessor) = self.predecessor else { return Ok(false) };
         predecessor.write_all(&[READY])?;
@@ -118,17 +123,18 @@ fn is_of(socket: &impl AsFd, kind: Type) -> bool {
     SockRef::from(socket).r#type().is_ok_and(|own| own == kind)
 }
 
-/// Starts a process that is to take this one's place, with these listeners, and waits until it has; gives its number. After an error there is no such process.
+/// Starts the successor process with these listeners and waits until it is ready. Returns its process id. After an
+/// error there is no successor.
 pub async fn succeed(mut command: Command, listeners: &[BorrowedFd<'_>]) -> io::Result<u32> {
     let (link, theirs) = UnixStream::pair()?;
     let mut starter = command.env(VARIABLE, STARTS).stdin(OwnedFd::from(theirs)).spawn()?;
-    // So that nobody but the new process holds the other end.
+    // Closed here, so that only the new process holds the other end.
     drop(command);
     let became = match send(&link, listeners) {
         Ok(()) => answer(link).await,
         Err(error) => Err(error),
     };
-    // It has ended long since, unless it does nothing at all.
+    // The process between has ended long since, unless it does nothing at all.
     if became.is_err() {
         let _ = starter.kill();
     }
@@ -159,7 +165,7 @@ async fn answer(link: UnixStream) -> io::Result<u32> {
     };
     let failed = match (timeout(PATIENCE, ready).await, process) {
         (Ok(Ok(READY)), Some(process)) => return Ok(process),
-        // It has closed its end, and so has ended.
+        // The other process has closed its end, so it has ended.
         (Ok(Err(error)), _) => return Err(error),
         (Ok(Ok(_)), _) => io::ErrorKind::InvalidData,
         (Err(_), _) => io::ErrorKind::TimedOut,

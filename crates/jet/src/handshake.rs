@@ -1,4 +1,4 @@
-//! How a stream begins: HELLO both ways, and what makes it the first of a session or one more.
+//! The beginning of a stream: HELLO both ways, and what makes it a session's first stream or another one.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,10 +8,10 @@ use stripe::wire::{Frame, FrameReader, Hello, Item, Refusal, WireError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A peer that takes longer than this for TLS and its HELLO is not waited for.
+/// Time for a peer's TLS handshake and HELLO.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a stream has not come about.
+/// Errors of a handshake.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HandshakeError {
     #[error("{0}")]
@@ -32,16 +32,16 @@ pub(crate) enum HandshakeError {
     NoPlace,
 }
 
-/// What a far gateway is asked for.
+/// A near gateway's request: a new session, or another stream of one.
 #[derive(Debug)]
 pub(crate) enum Request {
     /// The first stream of a session.
     Start,
-    /// One more, with its proof.
+    /// Another stream of a session, with its proof.
     Join([u8; 32]),
 }
 
-/// A stream's beginning, read frame by frame; what comes behind is kept for the carrier.
+/// Reads the beginning of a stream frame by frame; what follows is kept for the carrier.
 #[derive(Debug)]
 pub(crate) struct Opening {
     reader: FrameReader,
@@ -82,7 +82,7 @@ impl Opening {
             _ => Err(HandshakeError::Order),
         }
     }
-    /// What the near gateway wants the stream for.
+    /// Reads what the near gateway wants the stream for.
     pub async fn request(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<Request, HandshakeError> {
         match self.next(stream).await? {
             Frame::Start => Ok(Request::Start),
@@ -90,7 +90,7 @@ impl Opening {
             _ => Err(HandshakeError::Order),
         }
     }
-    /// What the carrier goes on with.
+    /// What the carrier continues with: the reader, and bytes read beyond the request.
     pub fn into_parts(self) -> (FrameReader, Vec<u8>) {
         (self.reader, self.bytes)
     }
@@ -106,8 +106,8 @@ pub(crate) async fn say(stream: &mut (impl AsyncWrite + Unpin), frames: &[Frame]
     stream.flush().await
 }
 
-/// A socket while hands are shaken. The TLS library reads what there is and opens all records that are whole; the beginning of one it keeps to itself, and so it is kept here too, for whoever
-/// goes on.
+/// A socket during the TLS handshake. The TLS library reads what there is and opens all whole records, but keeps the
+/// beginning of an incomplete one to itself; so a copy is kept here for the record layer that follows.
 pub(crate) struct Shaking {
     socket: TcpStream,
     begun: Vec<u8>,
@@ -117,7 +117,7 @@ impl Shaking {
     pub fn new(socket: TcpStream) -> Self {
         Self { socket, begun: Vec::new() }
     }
-    /// The socket, and what of a record was read whose rest was not.
+    /// The socket, and the beginning of an incomplete record.
     pub fn into_parts(self) -> (TcpStream, Vec<u8>) {
         (self.socket, self.begun)
     }

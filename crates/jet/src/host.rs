@@ -4,17 +4,17 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use tokio::runtime::{Builder, Runtime};
 
-/// Where a gateway runs. The process gets as many descriptors as its user may have: each connection takes one.
+/// The runtime of a gateway. Raises the process's limit of descriptors: each connection takes one.
 pub fn runtime() -> io::Result<Runtime> {
     raise_descriptors();
     Builder::new_multi_thread().enable_all().build()
 }
 
-/// Raises the limit of descriptors to what the system allows without asking for more rights.
+/// Raises the limit of descriptors to the hard limit.
 pub fn raise_descriptors() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
-        // Where it is refused what there is has to do: a gateway says so when it runs out.
+        // If that is refused, the present limit has to do: a gateway logs when it runs out.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }

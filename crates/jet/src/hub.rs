@@ -1,4 +1,4 @@
-//! A session that tasks share: each works on it for a moment, and whoever has something to do because of that is woken.
+//! A session that tasks share. Each works on it for a moment, and wakes the tasks that then have something to do.
 
 use crate::paths::Standing;
 use crate::socket;
@@ -18,27 +18,29 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use units::{BitRate, Time};
 
-/// What is known of a stream's carrier without asking its task.
+/// What the hub knows of a stream's carrier without asking its task.
 #[derive(Debug)]
 struct Carrier {
     waker: Option<Waker>,
-    /// Its socket, to ask how it is.
+    /// The stream's socket, to read `TCP_INFO` from.
     socket: OwnedFd,
-    /// Bytes that its task has taken and the socket has not.
+    /// Bytes that the stream's task has taken and the socket has not accepted.
     unwritten: u64,
     path: u32,
-    /// How much may be unsent in the socket.
+    /// Limit of unsent bytes in the socket.
     unsent: u32,
     /// When the socket was asked last.
     measured_at: Time,
-    /// How its congestion control shares.
+    /// How the socket's congestion control shares a bottleneck.
     law: Law,
     startup: Startup,
 }
 
-/// A socket is not asked again within an eighth of its round-trip time, or these: it is a system call, and what has been handed to it since is counted anyway.
+/// A socket is asked at most once in an eighth of its round-trip time, and in this time: it is a system call, and bytes
+/// handed to the socket since are counted anyway.
 const FRESH: [Time; 2] = [Time::from_us(200), Time::from_ms(5)];
-/// Taken from the session at a time, as much as a segment at least: what is taken can no longer go elsewhere, and a call costs about as much as a few kilobytes.
+/// Bytes taken from the session at a time, at least a segment: what is taken can no longer go on another stream, and a
+/// call costs as much as a few kilobytes.
 const TAKEN: u32 = 64 << 10;
 
 #[derive(Debug)]
@@ -46,29 +48,29 @@ struct Inner {
     session: Session,
     carriers: BTreeMap<StreamId, Carrier>,
     programs: BTreeMap<u32, Waker>,
-    /// Those who wait for datagrams, by flow.
+    /// Tasks that wait for datagrams, by flow.
     flows: BTreeMap<u32, Waker>,
-    /// Where what has come for a program goes at once, if nothing is held before it.
+    /// Sockets to which a program's bytes go at once, if nothing is held before them.
     sockets: BTreeMap<u32, Weak<TcpStream>>,
     /// The earliest deadline that the timer's task knows.
     armed: Time,
 }
 
-/// A session and who waits for it.
+/// A session behind a mutex, and the tasks that wait for it.
 #[derive(Debug)]
 pub(crate) struct Hub {
     inner: Mutex<Inner>,
-    /// The other gateway, as its owner knows it.
+    /// The other gateway's name, as the owner pinned it.
     pub peer: String,
     began: Instant,
-    /// A deadline has come nearer.
+    /// Signals that the session's deadline has come nearer.
     pub timer: Notify,
-    /// How many streams there are, or are to be, has changed; or the session is over.
+    /// Signals that the number of streams, existing or wanted, has changed, or that the session is over.
     pub number: Notify,
     openings: mpsc::UnboundedSender<Asked>,
 }
 
-/// What a peer wants, by number, and where it is to lead.
+/// A connection or flow that the peer wants, by number, and its destination.
 #[derive(Debug)]
 pub(crate) enum Asked {
     Connection(u32, Destination),
@@ -77,28 +79,28 @@ pub(crate) enum Asked {
 }
 
 impl Hub {
-    /// What the peer wants goes to `openings`.
+    /// A hub for a session; what the peer wants goes to `openings`.
     pub fn new(peer: String, began: Instant, session: Session, openings: mpsc::UnboundedSender<Asked>) -> Arc<Self> {
         let (carriers, programs, flows, sockets) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let inner = Inner { session, carriers, programs, flows, sockets, armed: Time::MAX };
         Arc::new(Self { inner: Mutex::new(inner), peer, began, timer: Notify::new(), number: Notify::new(), openings })
     }
-    /// The session's time.
+    /// The session's time now.
     pub fn now(&self) -> Time {
         time_since(self.began)
     }
-    /// A session's time as the system's.
+    /// The system's time of a session time.
     pub fn instant(&self, time: Time) -> Instant {
         self.began + std::time::Duration::from_nanos(time.as_ps().div_ceil(1000))
     }
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Looks at the session.
+    /// Reads the session.
     pub fn look<T>(&self, at: impl FnOnce(&Session) -> T) -> T {
         at(&self.lock().session)
     }
-    /// Works on the session; sends what there is to send afterwards, and wakes whom it concerns.
+    /// Works on the session, then sends what there is to send and wakes the tasks concerned.
     pub fn work<T>(&self, on: impl FnOnce(&mut Session, Time) -> T) -> T {
         self.act(|inner, now| on(&mut inner.session, now))
     }
@@ -146,7 +148,8 @@ impl Hub {
             inner.session.add_stream(now, id, path, gauge);
         });
     }
-    /// A carrier's socket has taken all that was taken from the session before: takes more. While something waits for streams, the others too may be better ones by now.
+    /// A carrier's socket has taken what it had from the session: gives it more. While something waits for streams,
+    /// other streams may by now be better ones, and are woken too.
     pub fn take(&self, id: StreamId, out: &mut impl Sink) {
         self.act(|inner, now| {
             if !inner.session.has_output(id) {
@@ -159,7 +162,7 @@ impl Hub {
             carrier.unwritten = out.len() as u64;
         });
     }
-    /// Whether a stream is part of the session still; then its carrier is woken when there is something to do for it.
+    /// Whether a stream is still part of the session. Registers the carrier's waker for it.
     pub fn stays(&self, id: StreamId, waker: &Waker) -> bool {
         let mut inner = self.lock();
         let stays = inner.session.has_stream(id);
@@ -172,11 +175,12 @@ impl Hub {
         }
         stays
     }
-    /// Frames have arrived on a stream. Whoever breaks the protocol loses the whole session: nothing it says can be relied on (P-6).
+    /// Frames have arrived on a stream. A violation of the protocol ends the whole session: nothing that peer says can
+    /// be relied on (P-6).
     pub fn hear(&self, id: StreamId, reader: &mut FrameReader, mut input: &[u8]) -> io::Result<()> {
         self.act(|inner, now| {
             let (session, sockets) = (&mut inner.session, &inner.sockets);
-            // A program that does not take it, or has reset its connection, learns the rest when it has its turn.
+            // What a program does not take now, or has reset, its own task deals with.
             let deliver = |connection: u32, bytes: &[u8]| {
                 let socket = sockets.get(&connection).and_then(Weak::upgrade);
                 socket.map_or(0, |socket| socket.try_write(bytes).unwrap_or(0) as u64)
@@ -193,7 +197,7 @@ impl Hub {
             })
         })
     }
-    /// So much of what was taken the socket has not.
+    /// How many of the taken bytes the socket has not accepted.
     pub fn unwritten(&self, id: StreamId, bytes: u64) {
         if let Some(carrier) = self.lock().carriers.get_mut(&id) {
             carrier.unwritten = carrier.unwritten.min(bytes);
@@ -206,7 +210,7 @@ impl Hub {
             inner.session.lose_stream(now, id);
         });
     }
-    /// Measures all streams, where something will be concluded from that, and does what is due.
+    /// Measures all streams if a decision depends on it, and does what is due.
     pub fn on_timer(&self) {
         self.act(|inner, now| {
             if inner.session.is_measuring(now) {
@@ -215,7 +219,7 @@ impl Hub {
             inner.session.on_timer(now);
         });
     }
-    /// Measures all streams, for whoever wants to know how they are.
+    /// Measures all streams, for status reports.
     pub fn measure(&self) {
         self.act(Inner::measure_all);
     }
@@ -228,7 +232,7 @@ impl Hub {
 
     // === Programs ===
 
-    /// Asks the session something for a program, which is woken when its connection changes.
+    /// Asks the session something for a program, and wakes the program's task when its connection changes.
     pub fn serve<T>(&self, connection: u32, waker: &Waker, ask: impl FnOnce(&mut Session) -> T) -> T {
         let mut inner = self.lock();
         match inner.programs.get_mut(&connection) {
@@ -237,14 +241,15 @@ impl Hub {
         }
         ask(&mut inner.session)
     }
-    /// Takes what a program has written, as `read` reads it into the session. Which stream is best for it shows what its connection has had of them since.
+    /// Reads what a program has written into the session, by `read`. How a connection's streams have served it since
+    /// decides which is best.
     pub fn give<T>(&self, read: impl FnOnce(&mut Session) -> T) -> T {
         self.act(|inner, now| {
             inner.measure_stale(now, |_| true);
             read(&mut inner.session)
         })
     }
-    /// What comes for a program goes to its socket from now on.
+    /// From now on what comes for a program goes to its socket.
     pub fn attach(&self, connection: u32, socket: &Arc<TcpStream>) {
         self.lock().sockets.insert(connection, Arc::downgrade(socket));
     }
@@ -256,7 +261,7 @@ impl Hub {
             inner.session.release(now, connection);
         });
     }
-    /// Asks the session something for the owner of a flow, who is woken when something has come in it.
+    /// Asks the session something for the owner of a flow, and wakes the owner when a datagram comes.
     pub fn attend<T>(&self, flow: u32, waker: &Waker, ask: impl FnOnce(&mut Session) -> T) -> T {
         let mut inner = self.lock();
         match inner.flows.get_mut(&flow) {
@@ -265,16 +270,16 @@ impl Hub {
         }
         ask(&mut inner.session)
     }
-    /// The owner of a flow has done with it, for this reason (an error's number, 0 for none).
+    /// Closes a flow for its owner, for this reason (an error number, 0 for none).
     pub fn close_flow(&self, flow: u32, code: u32) {
         let waiting = self.act(|inner, _| {
             inner.session.close_flow(flow, code);
             inner.flows.remove(&flow)
         });
-        // Another task of the owner's may wait for datagrams.
+        // Another task of the flow's owner may be waiting for datagrams: wakes it.
         waiting.into_iter().for_each(Waker::wake);
     }
-    /// The streams that count, for whoever places the next one.
+    /// The streams that are not being closed, for the choice of the next one's path.
     pub fn standings(&self) -> Vec<Standing> {
         let inner = self.lock();
         let standing = |(id, carrier): (&StreamId, &Carrier)| {
@@ -287,7 +292,7 @@ impl Hub {
 }
 
 impl Inner {
-    /// Measures those of some streams of which too little is known by now.
+    /// Measures the selected streams whose measurements are stale.
     fn measure_stale(&mut self, now: Time, which: impl Fn(StreamId) -> bool) {
         let stale = |(id, carrier): (&StreamId, &Carrier)| {
             let rtt = self.session.gauge(*id).map_or(Time::ZERO, |gauge| gauge.rtt);
@@ -310,7 +315,7 @@ impl Inner {
         carrier.measured_at = now;
         if let Some(gauge) = gauge(&carrier.socket, carrier.unwritten, carrier.law) {
             let unsent = socket::unsent(gauge.rate);
-            // Not for every little change: it is a system call.
+            // Not for every small change: setting it is a system call.
             if unsent > carrier.unsent + carrier.unsent / 2 || unsent < carrier.unsent / 2 {
                 carrier.unsent = unsent;
                 socket::limit_unsent(&carrier.socket, unsent);
@@ -330,13 +335,13 @@ pub(crate) fn time_since(began: Instant) -> Time {
     Time::from_ns(began.elapsed().as_nanos() as u64)
 }
 
-/// Until a round-trip time is known.
+/// The round-trip time that is assumed until one is known.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
 
 /// The slow-start threshold of a socket that has not left slow start.
 const INFINITE: u32 = 0x7fff_ffff;
 
-/// What the kernel says of a stream's socket, with what it has not been given yet.
+/// The kernel's view of a stream's socket (`TCP_INFO`), with the bytes that the kernel has not been given yet.
 fn gauge(socket: &OwnedFd, unwritten: u64, law: Law) -> Option<Gauge> {
     let info = TcpInfo::of(socket).ok()?;
     let rtt = if info.rtt > 0 { Time::from_us(u64::from(info.rtt)) } else { UNKNOWN_RTT };
@@ -346,7 +351,7 @@ fn gauge(socket: &OwnedFd, unwritten: u64, law: Law) -> Option<Gauge> {
     let in_flight = info.bytes_sent.saturating_sub(info.bytes_retrans).saturating_sub(info.bytes_acked);
     Some(Gauge {
         rtt,
-        // As RFC 6298 has it, without backing off, and not below what Linux takes for the least.
+        // RFC 6298's timeout, without backing off, and not below Linux's minimum.
         rto: Time::from_us(u64::from(info.rtt) + u64::from(4 * info.rttvar).max(200_000)),
         rate: BitRate::from_bps(by_window.max(info.delivery_rate.saturating_mul(8))),
         unacknowledged: unwritten + u64::from(info.notsent_bytes) + in_flight,
@@ -363,7 +368,7 @@ fn gauge(socket: &OwnedFd, unwritten: u64, law: Law) -> Option<Gauge> {
             delivered: info.bytes_acked,
             received: info.bytes_received,
             sent: u64::from(info.data_segs_out),
-            // A retransmission that the receiver did not need was no loss.
+            // A retransmission that the receiver did not need is no loss.
             lost: u64::from(info.total_retrans.saturating_sub(info.dsack_dups)),
             busy: Time::from_us(info.busy_time),
             limited: Time::from_us(info.rwnd_limited + info.sndbuf_limited),

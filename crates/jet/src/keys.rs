@@ -1,4 +1,5 @@
-//! Who a gateway is, and whom it knows: an Ed25519 key pair of its own, and the fingerprints of its peers' public keys, as SSH has it. There is no authority and nothing expires.
+//! A gateway's identity and those it trusts: its own Ed25519 key pair, and the fingerprints of its peers' public keys,
+//! as SSH has them. There is no authority, and nothing expires.
 
 use ring::digest::{SHA256, digest};
 use ring::rand::SystemRandom;
@@ -26,7 +27,7 @@ const KEY_FORMAT: &str = "trunkline-jet-key-1";
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    /// Of a public key.
+    /// The fingerprint of a public key.
     pub fn of(public_key: &[u8]) -> Self {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, public_key).as_ref());
@@ -54,7 +55,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-/// What can be wrong with keys.
+/// Errors of keys and their files.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// A file cannot be read.
@@ -62,7 +63,7 @@ pub enum KeyError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// A file cannot be written.
@@ -70,7 +71,7 @@ pub enum KeyError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// A key file that others can read.
@@ -78,10 +79,10 @@ pub enum KeyError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Its mode.
+        /// The file's mode.
         mode: u32,
     },
-    /// A key file that is none.
+    /// A key file without a key.
     #[error("{} is no key file: it should have one line, \"{KEY_FORMAT}\" and the key in hexadecimal", .0.display())]
     NoKey(PathBuf),
     /// A line of the peers' file.
@@ -89,15 +90,15 @@ pub enum KeyError {
     Peer {
         /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// The line.
+        /// The text of the line.
         text: String,
     },
-    /// Not a fingerprint.
+    /// A text that is no fingerprint.
     #[error("\"{0}\" is not a fingerprint: 64 hexadecimal digits, as `trunkline jet keys` prints them")]
     Fingerprint(String),
-    /// A name that the peers' file could not hold.
+    /// A name that the peers' file cannot hold.
     #[error("\"{0}\" cannot be a peer's name: letters, digits, dots, dashes and underscores")]
     Name(String),
     /// The system has no randomness, or the library refuses its own key.
@@ -108,17 +109,17 @@ pub enum KeyError {
 /// A gateway's own key.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// As the TLS library takes it: a raw public key (RFC 7250) and what signs for it.
+    /// The form that the TLS library takes: a raw public key (RFC 7250) and its signing key.
     pub(crate) key: Arc<CertifiedKey>,
     fingerprint: Fingerprint,
 }
 
 impl Identity {
-    /// A new key, kept nowhere.
+    /// A new key that is not stored.
     pub fn generate() -> Result<Self, KeyError> {
         Self::from_pkcs8(&new_pkcs8()?)
     }
-    /// The key in a folder; made, and the folder with it, where there is none.
+    /// The key in a folder. Where there is none, key and folder are made.
     pub fn load_or_create(folder: &Path) -> Result<Self, KeyError> {
         let path = folder.join(KEY);
         let writing = |error| KeyError::Write { path: path.clone(), error };
@@ -127,7 +128,7 @@ impl Identity {
             Ok(mut file) => {
                 let bytes = new_pkcs8()?;
                 let written = writeln!(file, "{KEY_FORMAT} {}", to_hex(&bytes)).and_then(|()| file.sync_all());
-                // On a full disk no half of a key is left for the next start to find.
+                // A full disk must leave no half of a key for the next start to find.
                 written.inspect_err(|_| drop(fs::remove_file(&path))).map_err(writing)?;
                 Self::from_pkcs8(&bytes)
             }
@@ -158,7 +159,7 @@ impl Identity {
         let fingerprint = Fingerprint::of(&public);
         Ok(Self { key: Arc::new(CertifiedKey::new(vec![CertificateDer::from(public)], signer)), fingerprint })
     }
-    /// By which peers know it.
+    /// The fingerprint by which peers know the gateway.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -169,12 +170,12 @@ fn new_pkcs8() -> Result<Vec<u8>, KeyError> {
     Ok(document.as_ref().to_vec())
 }
 
-/// Whom a gateway knows, by fingerprint, with the names that its owner gave them.
+/// The pinned peers: fingerprints, with the names that the owner gave them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peers(BTreeMap<Fingerprint, String>);
 
 impl Peers {
-    /// The peers in a folder; none where there is no such file.
+    /// The peers in a folder; empty without such a file.
     pub fn load(folder: &Path) -> Result<Self, KeyError> {
         let path = folder.join(PEERS);
         let text = match fs::read_to_string(&path) {
@@ -209,7 +210,7 @@ impl Peers {
     pub fn unpin(&mut self, fingerprint: Fingerprint) -> bool {
         self.0.remove(&fingerprint).is_some()
     }
-    /// Writes them to a folder: all or nothing.
+    /// Writes the peers to a folder, whole or not at all.
     pub fn save(&self, folder: &Path) -> Result<(), KeyError> {
         let path = folder.join(PEERS);
         let mut text = String::from("# Gateways that may speak to this one: fingerprint and name.\n");
@@ -225,11 +226,11 @@ impl Peers {
     pub fn name(&self, fingerprint: Fingerprint) -> Option<&str> {
         self.0.get(&fingerprint).map(String::as_str)
     }
-    /// All of them.
+    /// All peers.
     pub fn iter(&self) -> impl Iterator<Item = (Fingerprint, &str)> {
         self.0.iter().map(|(fingerprint, name)| (*fingerprint, name.as_str()))
     }
-    /// Whether there is none.
+    /// Whether no peer is pinned.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -251,7 +252,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// A folder of its own, gone at the end.
+    /// A folder that is removed at the end.
     struct Scratch(PathBuf);
 
     impl Scratch {

@@ -17,22 +17,42 @@ use crate::door::preload::wire;
 pub use crate::door::redirect::join_launched;
 pub use program::{Uncaught, find, uncaught};
 
-/// Why a program cannot be run like this.
+/// Errors of running a program through a gateway.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
+    /// No gateway behind the socket.
     #[error("no gateway answers at {}: {cause}", .socket.display())]
-    NoGateway { socket: PathBuf, cause: io::Error },
+    NoGateway {
+        /// The gateway's Unix socket.
+        socket: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// The door is on another loopback.
     #[error("the gateway at {} is in another network namespace: run the program in the gateway's, or have the gateway redirect this one", .0.display())]
     OtherNamespace(PathBuf),
+    /// The library's path cannot stand in `LD_PRELOAD`.
     #[error("{}: a path with a space, a colon or more than 107 bytes cannot be given to the program's loader", .0.display())]
     Path(PathBuf),
+    /// The library cannot be written.
     #[error("cannot write the library to be preloaded, {}: {cause}", .path.display())]
-    Library { path: PathBuf, cause: io::Error },
+    Library {
+        /// The library's file.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// The program cannot be executed.
     #[error("cannot run {}: {cause}", .program.display())]
-    Program { program: PathBuf, cause: io::Error },
+    Program {
+        /// The program's file.
+        program: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
 }
 
-/// Becomes the program, in an environment that leads its connections, and those of its children, to a gateway.
+/// Becomes the program, in an environment that leads its connections, and its children's, to a gateway.
 pub fn launch(program: &Path, name: &OsString, arguments: &[OsString], environment: Environment) -> LaunchError {
     let cause = Command::new(program).arg0(name).args(arguments).envs(environment).exec();
     LaunchError::Program { program: program.to_owned(), cause }
@@ -41,14 +61,14 @@ pub fn launch(program: &Path, name: &OsString, arguments: &[OsString], environme
 /// Variables and their values.
 pub type Environment = [(&'static str, OsString); 2];
 
-/// What a program needs in its environment to go to the gateway behind `socket`, once it is certain that there is one.
+/// The environment that makes a program's connections go to the gateway behind `socket`. Checks that there is one.
 pub fn environment(socket: &Path) -> Result<Environment, LaunchError> {
     if socket.as_os_str().len() > LONGEST_SOCKET {
         return Err(LaunchError::Path(socket.to_owned()));
     }
     reach(socket)?;
     let mut preload = shim::install()?.into_os_string();
-    // What the user preloads stays: it comes after, and is what the library connects by.
+    // The user's own preloaded libraries stay, behind this one: it connects through them.
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preload.push(":");
         preload.push(others);
@@ -59,7 +79,8 @@ pub fn environment(socket: &Path) -> Result<Environment, LaunchError> {
 /// The longest path of a Unix socket (unix(7)).
 const LONGEST_SOCKET: usize = 107;
 
-/// Asks the gateway the way, as the library will, and tries it: who is in another network namespace finds no door on loopback.
+/// Asks the gateway for the door, as the library will, and connects to it: in another network namespace there is no
+/// door on loopback.
 fn reach(socket: &Path) -> Result<(), LaunchError> {
     let patience = Some(Duration::from_secs(5));
     let ask = || -> io::Result<u16> {

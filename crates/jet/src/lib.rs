@@ -1,12 +1,13 @@
-//! `jet`: unmodified programs, faster over long and lossy paths.
+//! `jet`: gateways that carry unmodified programs' connections over long and lossy paths.
 //!
-//! A door ([`door`]) takes a program's connection and says where it wants to go ([`Destination`]). It hands both to the near gateway through [`Doors`], which [`near::Near::doors`] gives
-//! out; every door has its own clone. From then on the connection is the gateway's: it reaches the destination by way of the far gateway, tells the program how that went ([`Refusal`]) as
-//! far as its kind of door can, carries bytes, ends and resets, and closes. A door that finds the channel closed stops: the gateway is going down. [`launch`] runs a program whose
-//! connections go through a door.
+//! A door ([`door`]) takes a program's connection and finds its destination ([`Destination`]). It hands both to the
+//! near gateway through [`Doors`], of which every door has a clone ([`near::Near::doors`]). From then on the connection
+//! is the gateway's: it reaches the destination by way of the far gateway, reports the outcome to the program
+//! ([`Refusal`]) as far as the kind of door allows, and carries bytes, ends and resets. A door that finds the channel
+//! closed stops: the gateway is going down. [`launch`] runs a program whose connections go through a door.
 //!
-//! Inside, a session ([`stripe::session`]) is a state machine without I/O. Tasks share it: one for each stream, one for each connection, one for its timer. Each works on it for a moment and
-//! wakes whom that concerns.
+//! Inside, a session ([`stripe::session`]) is a state machine without I/O. Tasks share it: one for each stream, one for
+//! each connection, one for the timer. Each works on it for a moment and wakes the tasks concerned.
 
 mod bond;
 mod by_peer;
@@ -49,5 +50,6 @@ pub use destination::{Destination, DestinationError, destination, parse_destinat
 pub use refusal::Refusal;
 pub use socket::Via;
 
-/// The way from the doors into the near gateway. It is bounded: while the gateway is not taking connections, doors wait, and programs wait in their listeners' backlogs.
+/// The channel from the doors into the near gateway. It is bounded: while the gateway takes no connections doors wait,
+/// and programs wait in the listeners' backlogs.
 pub type Doors = tokio::sync::mpsc::Sender<door::Accepted>;

@@ -1,4 +1,4 @@
-//! What is worth a line on standard error: once, until a while has passed.
+//! A gateway's log on standard error: each line once, until a while has passed.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -7,53 +7,54 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The same line is not written again for this long.
+/// The same line is written at most once in this time.
 const SILENCE: Duration = Duration::from_mins(1);
-/// Lines that are remembered.
+/// The number of lines that are remembered.
 const REMEMBERED: usize = 1000;
-/// Lines at once, and one more in each of these times: whoever thinks of ever new ways to fail fills neither memory nor disk.
+/// Lines written at once, and the time for one more: endless new errors fill neither memory nor disk.
 const BURST: u32 = 100;
 const EACH: Duration = Duration::from_secs(1);
 
-/// Writes lines of JSON to standard error, each once a minute at most, and not more than one a second for long. A log that cannot be written is given up without a word: there is nowhere to say it.
+/// Writes lines of JSON to standard error: each at most once a minute, and in the long run at most one a second. A log
+/// that cannot be written is given up silently: there is nowhere to report it.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     seen: Arc<Mutex<Seen>>,
-    /// Whether decisions are written too.
+    /// Whether decisions are logged too.
     explain: bool,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
     lines: BTreeMap<String, Instant>,
-    /// What was written of late, in lines, and when that was so.
+    /// Fill level of the limit on lines, and when it was computed.
     level: u32,
     at: Option<Instant>,
     left_out: u64,
 }
 
 impl Log {
-    /// One that also writes why there are as many streams as there are.
+    /// A log that also gets the reasons for the number of streams.
     pub fn explaining(explain: bool) -> Self {
         Self { explain, ..Self::default() }
     }
-    /// Whether it does.
+    /// Whether decisions are logged.
     pub(crate) fn explains(&self) -> bool {
         self.explain
     }
-    /// The lines that have been written of late.
+    /// The lines written of late.
     pub fn lines(&self) -> Vec<String> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).lines.keys().cloned().collect()
     }
-    /// Something that an owner may want to know, and why.
+    /// Logs something that the owner may want to know, and why.
     pub fn note(&self, what: &str, why: &str) {
         self.write(&json!({ "event": what, "reason": why }));
     }
-    /// The same of what a session with this peer brings.
+    /// A note on a session with this peer.
     pub(crate) fn note_of(&self, peer: &str, what: &str, why: &str) {
         self.write(&json!({ "event": what, "reason": why, "peer": peer }));
     }
-    /// What the gateway does, with what belongs to it: an object, whose `event` names it.
+    /// Writes an event: an object whose `event` names it.
     pub fn write(&self, line: &Value) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for line in seen.admit(Instant::now(), line.to_string()) {
@@ -62,13 +63,14 @@ impl Log {
     }
 }
 
-/// A line and its end in one write: standard error has no buffer, and a process that is being replaced shares its log with the next.
+/// A line and its end in one write: standard error is unbuffered, and a process being replaced shares its log with the
+/// next.
 fn whole(out: &mut impl Write, line: String) -> std::io::Result<()> {
     out.write_all((line + "\n").as_bytes())
 }
 
 impl Seen {
-    /// The lines to be written now, given one more.
+    /// The lines to write now, given another one.
     fn admit(&mut self, now: Instant, line: String) -> Vec<String> {
         if self.lines.get(&line).is_some_and(|at| now.duration_since(*at) < SILENCE) {
             return Vec::new();
@@ -97,7 +99,7 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// Remembers what each write brought.
+    /// A writer that remembers each write.
     struct Writes(Vec<Vec<u8>>);
 
     impl Write for Writes {
@@ -142,7 +144,7 @@ mod tests {
         let (mut seen, began) = (Seen::default(), Instant::now());
         let mut written = 0;
         for number in 0..100_000 {
-            // A hundred seconds of it.
+            // A hundred seconds of lines.
             written += seen.admit(began + Duration::from_millis(number), format!("line {number}")).len();
         }
         assert!((150..=400).contains(&written), "{written}");

@@ -1,4 +1,4 @@
-//! Who asks how a gateway stands: HTTP on loopback, for Prometheus (`/metrics`) and for `trunkline jet status` (`/status`, JSON).
+//! A gateway's status over HTTP on loopback: for Prometheus (`/metrics`) and `trunkline jet status` (`/status`, JSON).
 
 use crate::status::Status;
 use std::io;
@@ -8,13 +8,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-/// A request is shorter than this, and comes within this time.
+/// Limits of a request: its length, and the time in which it comes.
 const REQUEST: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Before a listener that has failed is asked again.
+/// Pause after a listener has failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers until it is dropped. The listener has to be on loopback: nobody is asked who he is.
+/// Answers until it is dropped. The listener has to be on loopback, because nobody is authenticated.
 pub async fn serve(listener: TcpListener, status: impl Fn() -> Status) -> io::Result<()> {
     let address = listener.local_addr()?;
     if !address.ip().is_loopback() {
@@ -22,7 +22,7 @@ pub async fn serve(listener: TcpListener, status: impl Fn() -> Status) -> io::Re
     }
     loop {
         match listener.accept().await {
-            // One after the other: whoever is slow is cut off.
+            // Requests are served one after the other; a slow client is cut off.
             Ok((stream, _)) => drop(timeout(PATIENCE, answer(stream, &status)).await),
             Err(_) => sleep(PAUSE).await,
         }
@@ -55,7 +55,7 @@ async fn answer(mut stream: TcpStream, status: &impl Fn() -> Status) -> io::Resu
     stream.shutdown().await
 }
 
-/// Asks a gateway how it stands.
+/// Asks a gateway for its status.
 pub async fn ask(at: SocketAddr) -> io::Result<Status> {
     let asked = async {
         let mut stream = TcpStream::connect(at).await?;

@@ -1,4 +1,5 @@
-//! The near gateway, beside the programs: keeps a session with a far gateway, and sends programs' connections through it.
+//! The near gateway, beside the programs: keeps a session with a far gateway and sends programs' connections through
+//! it.
 
 use crate::door::{Accepted, Answer};
 use crate::handshake::{self, HandshakeError, Opening, Shaking, say};
@@ -35,49 +36,50 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_rustls::{TlsConnector, TlsStream};
 use units::Time;
 
-/// Between attempts to begin a session: at first, and at most.
+/// Pause between attempts to begin a session: the first, and the longest.
 const REDIAL: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
-/// A program waits so long for a session to begin.
+/// A program waits this long for a session to begin.
 const BEGIN: Duration = Duration::from_secs(10);
-/// A session whose connections have ended waits so long for its streams to be closed by both ends.
+/// A session whose connections have ended waits this long for both ends to close its streams.
 const CLOSE: Duration = Duration::from_secs(5);
-/// How often streams are looked at if nothing seems to have happened.
+/// Interval at which streams are looked at when nothing seems to have happened.
 const LOOK: Time = Time::from_secs(5);
-/// Streams that are opened at the same time, where somebody answers.
+/// Streams that are opened at the same time, once the far gateway answers.
 const DIALS: usize = 16;
-/// Programs' connections between the doors and here.
+/// Capacity of the channel from the doors.
 const WAITING: usize = 64;
 
-/// What a near gateway is told.
+/// Configuration of a near gateway.
 #[derive(Clone, Debug)]
 pub struct NearOptions {
-    /// Its key.
+    /// The gateway's key.
     pub identity: Identity,
-    /// The far gateway's key, among others.
+    /// The pinned peers, among them the far gateway.
     pub peers: Peers,
-    /// Where the far gateway is, as HOST:PORT; several where it can be reached at several hosts' addresses at once.
+    /// The far gateway, as HOST:PORT; several where it can be reached at several hosts' addresses at once.
     pub to: Vec<String>,
-    /// Whence streams leave; empty for as the system routes. Each of these with each of the former is a path.
+    /// Local addresses or interfaces from which streams leave; empty to follow the system's routes. Each with each host
+    /// is a path.
     pub via: Vec<Via>,
-    /// All else.
+    /// Streams, memory and the other options that both gateways have.
     pub options: Options,
 }
 
-/// Why a near gateway cannot be.
+/// Errors of starting a near gateway.
 #[derive(Debug, thiserror::Error)]
 pub enum NearError {
-    /// The TLS library.
+    /// An error of the TLS library.
     #[error("TLS: {0}")]
     Tls(#[from] rustls::Error),
-    /// Whom should it trust?
+    /// No peer is pinned, so no gateway can be trusted.
     #[error("no peer is known: pin the far gateway's fingerprint with `trunkline jet keys --pin`")]
     NoPeers,
-    /// Where is it?
+    /// No host of the far gateway is named.
     #[error("no address of the far gateway is named")]
     Nowhere,
 }
 
-/// A near gateway. It goes on while it, or a clone of its doors, is there.
+/// A near gateway. It lives while this handle or a clone of its doors does.
 #[derive(Debug)]
 pub struct Near {
     inner: Arc<Inner>,
@@ -87,20 +89,20 @@ pub struct Near {
 #[derive(Debug)]
 struct Inner {
     told: NearOptions,
-    /// The paths; there is one at least.
+    /// The paths, at least one.
     routes: Vec<Route>,
     config: Arc<ClientConfig>,
     pool: Arc<Pool>,
     log: Log,
     /// The session that takes connections, while there is one.
     hub: watch::Sender<Option<Arc<Hub>>>,
-    /// All sessions: those that only bring their connections to an end too.
+    /// All sessions, those included that only finish their connections.
     sessions: Mutex<Vec<Arc<Running>>>,
-    /// Programs whose connections have come here and have not ended.
+    /// Program connections that have not ended.
     programs: AtomicUsize,
-    /// And places for those who keep flows of datagrams.
+    /// Permits for programs that keep flows of datagrams.
     keepers: Arc<Semaphore>,
-    /// Nothing new is taken any more; and all that was has ended.
+    /// Set when nothing new is taken; and when everything has ended.
     leaving: watch::Sender<bool>,
     left: Notify,
 }
@@ -113,12 +115,12 @@ struct Running {
     secret: Secret,
     /// The next stream's number (P-4).
     next_stream: AtomicU32,
-    /// The address at which it began, and the most streams that both ends take.
+    /// The address at which the session began, and the limit of streams that both ends accept.
     peer: SocketAddr,
     most: u32,
 }
 
-/// A stream that is ready.
+/// A stream whose handshake is done.
 struct Stream {
     id: StreamId,
     path: u32,
@@ -126,12 +128,12 @@ struct Stream {
     probe: OwnedFd,
     opening: Opening,
     hello: Hello,
-    /// Of the first stream: the session's.
+    /// The secret of the session's first stream.
     secret: Option<Secret>,
 }
 
 impl Near {
-    /// A gateway that keeps a session from now on.
+    /// Starts a gateway, which keeps a session from now on.
     pub fn start(told: NearOptions, log: Log) -> Result<Self, NearError> {
         if told.peers.is_empty() {
             return Err(NearError::NoPeers);
@@ -159,27 +161,27 @@ impl Near {
         tokio::spawn(Arc::clone(&inner).take(accepted));
         Ok(Self { inner, doors })
     }
-    /// Where doors put connections.
+    /// The channel for the doors' connections.
     pub fn doors(&self) -> Doors {
         self.doors.clone()
     }
-    /// Where doors put datagrams, if they are carried.
+    /// The way in for the doors' datagrams, if they are carried.
     pub fn flows(&self) -> Option<Flows> {
         let inner = &self.inner;
         let flows = || Flows::new(inner.hub.subscribe(), Arc::clone(&inner.keepers), inner.log.clone());
         inner.told.options.udp.map(|_| flows())
     }
-    /// Waits for a session, if there is none; says whether there is one.
+    /// Waits for a session; returns whether there is one.
     pub async fn ready(&self, most: Duration) -> bool {
         self.inner.hub(most).await.is_some()
     }
-    /// How it stands.
+    /// The gateway's status.
     pub fn status(&self) -> Status {
         let sessions = self.inner.sessions();
         let sessions = sessions.iter().map(|running| (&running.id, &*running.hub));
         Status::of("near", sessions, &self.inner.pool)
     }
-    /// Takes no new connections from now on; returns when those that are there have ended. Doors are to be closed before.
+    /// Takes no new connections, and returns when the existing ones have ended. Doors are to be closed before.
     pub async fn leave(&self) {
         self.inner.leaving.send_replace(true);
         self.inner.left.notified().await;
@@ -190,7 +192,7 @@ impl Inner {
     fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// A session that takes connections.
+    /// A session that accepts connections.
     async fn hub(&self, most: Duration) -> Option<Arc<Hub>> {
         let takes = |hub: &Option<Arc<Hub>>| hub.as_ref().is_some_and(|hub| hub.look(Session::takes_connections));
         let mut hub = self.hub.subscribe();
@@ -200,7 +202,7 @@ impl Inner {
 
     // === Programs ===
 
-    /// Takes what comes from the doors, until they are all closed or the gateway leaves.
+    /// Takes connections from the doors until all doors are closed or the gateway leaves.
     async fn take(self: Arc<Self>, mut accepted: mpsc::Receiver<Accepted>) {
         let keeper = tokio::spawn(Arc::clone(&self).keep());
         let mut leaving = self.leaving.subscribe();
@@ -234,7 +236,7 @@ impl Inner {
             self.left.notify_one();
         }
     }
-    /// Whether any connection is there, or bytes of one that the peer has not got.
+    /// Whether there is a connection, or bytes of one that the peer has not acknowledged.
     fn is_busy(&self) -> bool {
         let busy = |session: &Session| session.connection_count() > 0 && !session.is_over();
         let keeping = self.keepers.available_permits() < udp::PROGRAMS;
@@ -242,7 +244,7 @@ impl Inner {
             || self.programs.load(Ordering::Relaxed) > 0
             || self.sessions().iter().any(|running| running.hub.look(busy))
     }
-    /// A program's connection, from the door to its end.
+    /// Serves a program's connection, from the door to its end.
     async fn serve(self: Arc<Self>, accepted: Accepted) {
         program::close_as(&accepted.stream, Ended::Reset);
         let to = accepted.to.clone();
@@ -257,7 +259,7 @@ impl Inner {
             Ok(begun) => begun,
             Err(errno) => return accepted.refused(Refusal::of_code(errno as u32)).await,
         };
-        // Where the kernel has told the program that it is connected, what it writes travels behind the OPEN.
+        // Where the kernel has already completed the program's handshake, 0-RTT data may follow the OPEN.
         if !matches!(accepted.answer, Answer::Established)
             && let Err(code) = opened(&hub, connection).await
         {
@@ -276,10 +278,10 @@ impl Inner {
 
     // === The session ===
 
-    /// Keeps a session: begins one, and another when that is over, or takes no more connections.
+    /// Keeps a session: begins one, and another when that is over or accepts no more connections.
     async fn keep(self: Arc<Self>) {
         let mut pause = REDIAL[0];
-        // Another path is the first to be tried whenever one has failed.
+        // After a failure the next path is tried first.
         for turn in 0_usize.. {
             match self.begin(turn).await {
                 Ok(running) => {
@@ -302,7 +304,7 @@ impl Inner {
             }
         }
     }
-    /// A session that gets no new connections: those that it has go on to their end (P-28).
+    /// Retires a session: it gets no new connections and finishes those that it has (P-28).
     async fn finish(self: Arc<Self>, running: Arc<Running>) {
         let hub = &running.hub;
         let idle = async {
@@ -318,7 +320,7 @@ impl Inner {
         close(hub, &self.log).await;
         self.sessions().retain(|other| !Arc::ptr_eq(other, &running));
     }
-    /// A new session and its first stream (P-7), on the first path that leads there.
+    /// Begins a session with its first stream (P-7), on the first path that leads to the far gateway.
     async fn begin(self: &Arc<Self>, turn: usize) -> Result<Running, HandshakeError> {
         let mut id = [0; 16];
         SystemRandom::new().fill(&mut id).map_err(|_| HandshakeError::Io(io::ErrorKind::Other.into()))?;
@@ -350,7 +352,8 @@ impl Inner {
         self.carry(&hub, stream);
         Ok(Running { hub, id, secret, next_stream: AtomicU32::new(2), peer, most })
     }
-    /// Sees to it that there are as many streams as there are to be (P-27), on every path; until the session is over or, before it is `leaving`, takes no more connections.
+    /// Keeps the number of streams at the number wanted (P-27), on every path, until the session is over or, before it
+    /// is `leaving`, takes no more connections.
     async fn tend(self: &Arc<Self>, running: &Arc<Running>, leaving: bool) {
         let hub = &running.hub;
         let mut dials = JoinSet::new();
@@ -390,7 +393,7 @@ impl Inner {
                 drained = true;
             }
             if drained {
-                // For another in its place.
+                // A stream was closed; another may take its place.
                 continue;
             }
             let due = hub.instant(paths.due(now).min(now.saturating_add(LOOK)));
@@ -402,7 +405,8 @@ impl Inner {
                     match dialled {
                         Ok(stream) => self.carry(hub, stream),
                         Err(HandshakeError::Refused(wire::Refusal::UnknownSession)) if have == 0 => return,
-                        // The far gateway has not noticed yet that others are gone, or it is another process by now, which does not know the session.
+                        // The far gateway has not noticed that other streams are gone, or is a new process that does
+                        // not know the session.
                         Err(HandshakeError::Refused(wire::Refusal::TooManyStreams | wire::Refusal::UnknownSession)) => {}
                         Err(error) => self.log.note(&format!("a stream to {}", self.routes[path as usize]), &error.to_string()),
                     }
@@ -422,7 +426,7 @@ impl Inner {
             }
         });
     }
-    /// One more stream of a session (P-8).
+    /// Opens another stream of a session (P-8).
     async fn join(&self, running: &Running, id: StreamId, path: u32) -> Result<Stream, HandshakeError> {
         let opening = async {
             let tcp = self.routes[path as usize].connect(Some(running.peer), &self.told.options).await?;
@@ -430,7 +434,7 @@ impl Inner {
         };
         timeout(handshake::PATIENCE, opening).await.unwrap_or(Err(HandshakeError::Silence))
     }
-    /// TLS and HELLO.
+    /// Does TLS and HELLO.
     async fn greet(
         &self,
         tcp: TcpStream,
@@ -458,7 +462,8 @@ impl Inner {
     }
 }
 
-/// Ends a session whose connections have ended. Closed properly its streams are no deaths to the far gateway (P-26).
+/// Ends a session whose connections have ended. Its streams are closed properly, or the far gateway would count them as
+/// dead (P-26).
 async fn close(hub: &Hub, log: &Log) {
     hub.work(|session, now| {
         let all: Vec<StreamId> = session.streams().iter().map(stripe::Stream::id).collect();
@@ -479,14 +484,14 @@ async fn close(hub: &Hub, log: &Log) {
     hub.work(|session, _| session.give_up());
 }
 
-/// A factor for pauses, so that gateways which lost their streams at the same time do not come back at the same time.
+/// A random factor for pauses, so that gateways that lost their streams together do not return together.
 fn jitter() -> f64 {
     let mut random = [0; 1];
     let _ = SystemRandom::new().fill(&mut random);
     0.75 + f64::from(random[0]) / 512.0
 }
 
-/// Waits until a connection's destination has taken it, or is known not to, and why.
+/// Waits until the destination has accepted a connection, or refused it, with the reason.
 async fn opened(hub: &Hub, connection: u32) -> Result<(), u32> {
     std::future::poll_fn(|cx| {
         let state = hub.serve(connection, cx.waker(), |session| session.state(connection));

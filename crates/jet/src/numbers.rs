@@ -1,11 +1,11 @@
-//! Numbers of streams that have been in a session, in bounded memory however long it lasts (P-4).
+//! The numbers of streams that a session has had, in bounded memory however long it lasts (P-4).
 
 use std::collections::BTreeSet;
 
-/// How many are remembered: streams that are opened at the same time arrive in any order, and there are far fewer of them.
+/// How many numbers are remembered. Streams that are opened together arrive in any order, and are far fewer.
 const REMEMBERED: usize = 1024;
 
-/// The highest of them, and the highest that is not remembered any more.
+/// The highest used numbers, and the highest number that is forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     highest: BTreeSet<u32>,
@@ -13,7 +13,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Takes a number; false if it has been, or may have been (P-4).
+    /// Takes a number; false if it was used, or may have been (P-4).
     pub fn take(&mut self, number: u32) -> bool {
         if self.forgotten.is_some_and(|forgotten| number <= forgotten) || !self.highest.insert(number) {
             return false;
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// P-4, in a session of many years: one stream after the other, some of which come late, and one never.
+    /// P-4, in a session of many years: one stream after the other, some late, and one never.
     #[test]
     fn what_is_remembered_is_bounded_and_what_may_be_forgotten_is_refused() {
         let mut numbers = Numbers::default();
@@ -48,7 +48,8 @@ mod tests {
     }
 
     proptest! {
-        /// P-4: against a set of all numbers. None is taken twice; and each is taken once if fewer than a thousand are above it.
+        /// P-4, against a set of all numbers: none is taken twice, and each is taken once if fewer than a thousand are
+        /// above it.
         #[test]
         fn no_number_is_taken_twice(steps in prop::collection::vec((0_u32..6, 0_u32..2000), 0..3000)) {
             let (mut numbers, mut all, mut next) = (Numbers::default(), BTreeSet::new(), 0);

@@ -9,30 +9,30 @@ use stripe::wire::Hello;
 use stripe::{Config, Segmentation};
 use units::{Bytes, Time};
 
-/// The longest payload taken: the longest segment that is cut.
+/// The longest payload of a segment, sent or accepted.
 pub(crate) const MAX_PAYLOAD: u32 = 256 << 10;
-/// The segment of the paper's mode, and its socket buffers: 64 KB, "the default buffer size" (Wang et al. 2014, section 1).
+/// Segment size and socket buffers of the paper's mode: 64 KB, "the default buffer size" (Wang et al. 2014, section 1).
 const PAPER: u32 = 64 << 10;
 
 /// How many streams a session has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Streams {
-    /// As measured.
+    /// Tuned by measurement.
     Tuned(Policy),
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
-    /// As the paper has it: so many, in turn, each with 64 KB of socket buffer.
+    /// The paper's mode: this many streams, used in turn, each with 64 KB of socket buffer.
     Paper(u32),
 }
 
-/// How a gateway behaves, near or far.
+/// Options that near and far gateways have in common.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How many streams a session has.
     pub streams: Streams,
-    /// The most.
+    /// The largest number of streams.
     pub most_streams: u32,
-    /// Streams kept open while there is nothing to do.
+    /// Streams that are kept open while idle.
     pub warm: u32,
     /// The most connections of a session at once.
     pub connections: usize,
@@ -44,26 +44,28 @@ pub struct Options {
     pub memory: u64,
     /// How long a session outlives its streams.
     pub patience: Duration,
-    /// A stream that is silent for this long is asked whether anyone is there.
+    /// A stream that is silent for this long is probed.
     pub keep_alive: Duration,
-    /// A stream is replaced when one of its keys has protected so many records (P-2).
+    /// A stream is replaced when one of its keys has protected this many records (P-2).
     pub key_lasts: u64,
-    /// The congestion control of streams, by the kernel's name; the system's where none is named.
+    /// The congestion control of streams, by the kernel's name; `None` is the system's.
     pub congestion: Option<String>,
-    /// Streams are spread over so many members of a bond that hashes by `layer3+4` and that the system does not show; it shows those of its own.
+    /// Members of a bond with the hash `layer3+4` over which streams are spread although the system does not show it;
+    /// the system shows its own bonds.
     pub members: Option<u32>,
     /// Whether datagrams of UDP are carried, and how.
     pub udp: Option<Udp>,
 }
 
-/// How datagrams are carried.
+/// Options for datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Udp {
-    /// How long one may wait here for a stream that takes it.
+    /// How long a datagram may wait here for a stream.
     pub deadline: Duration,
-    /// The most flows at once, of a session and of a peer: what a program's socket and a destination send each other is one.
+    /// The most flows at once, for a session and for a peer. A flow is what one program's socket and one destination
+    /// send each other.
     pub flows: u32,
-    /// And in all.
+    /// The most flows in all.
     pub flows_in_all: u32,
 }
 
@@ -94,11 +96,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What a connection may hold before its window grows: enough for the first round trips of streams that are in slow start.
+    /// Credit of a connection before its window grows: enough for the first round trips of streams in slow start.
     fn first_credit(&self) -> Bytes {
         Bytes::new(self.connection_memory.min(1 << 20))
     }
-    /// A session's, with a peer that has said this; before it has, of what this end says itself.
+    /// The settings of a session with a peer that has sent this HELLO; before that, with the limits of this end alone.
     pub(crate) fn settings(&self, peer: Option<&Hello>) -> Settings {
         let connection = Config {
             credit: self.first_credit(),
@@ -110,7 +112,7 @@ impl Options {
             }
         };
         let max_payload = peer.map_or(MAX_PAYLOAD, |hello| hello.max_payload.min(MAX_PAYLOAD));
-        // A peer that takes none has one at least: that on which it said so.
+        // A peer that allows no streams still has the one on which it said so.
         let max_streams = peer.map_or(u32::from(u16::MAX), |hello| u32::from(hello.max_streams).max(1));
         Settings {
             connection: Config { segmentation: fitting(connection.segmentation, max_payload), ..connection },
@@ -124,31 +126,31 @@ impl Options {
             datagrams: self.udp.map(|udp| Carriage { wait: time(udp.deadline), flows: udp.flows }),
         }
     }
-    /// The most streams that are accepted: where their number is fixed, that.
+    /// The most streams that are accepted; a fixed number is its own limit.
     pub(crate) fn most(&self) -> u32 {
         match self.streams {
             Streams::Tuned(_) => self.most_streams.max(1),
             Streams::Fixed(number) | Streams::Paper(number) => number.max(1),
         }
     }
-    /// Who decides how many streams there are.
+    /// The controller of the number of streams.
     pub(crate) fn tuner(&self, most: u32) -> Tuner {
         match self.streams {
             Streams::Tuned(policy) => Tuner::measuring(policy, Limits { first: self.warm, most }, self.warm),
             Streams::Fixed(number) | Streams::Paper(number) => Tuner::Fixed(number.min(most)),
         }
     }
-    /// The socket buffers of streams, where they are not the kernel's to choose.
+    /// The fixed socket buffers of streams; `None` leaves them to the kernel.
     pub(crate) fn buffer(&self) -> Option<usize> {
         matches!(self.streams, Streams::Paper(_)).then_some(PAPER as usize)
     }
-    /// All sessions' memory.
+    /// Memory of all sessions together.
     pub(crate) fn pool(&self) -> Arc<Pool> {
         Pool::new(self.memory)
     }
 }
 
-/// Segments that the peer takes. What a peer accepts less than the usual ones is cut to one length.
+/// The segment lengths to use with a peer. A peer that accepts less than the usual lengths gets one length.
 fn fitting(segmentation: Segmentation, max_payload: u32) -> Segmentation {
     match segmentation {
         Segmentation::ByRate if max_payload < MAX_PAYLOAD => Segmentation::Fixed(max_payload.max(1)),

@@ -1,94 +1,97 @@
-//! Which of several paths the next stream takes, and which gives one up. Without I/O.
+//! Which of several paths gets the next stream, and which gives one up. Without I/O.
 //!
-//! Each path has one stream at least, or nobody would know what it carries. Any other stream goes where it brings most, by what was measured: the difference that one more has made there, or, where that
-//! was never tried, what each has on the average, as if windows or random losses held them back. A stream that would bring more elsewhere is exchanged.
+//! Each path has at least one stream, or its rate would be unknown. Any other stream goes where it brings most by
+//! measurement: the gain that one stream more has brought there, or, where that was never tried, the mean of a stream
+//! there, as if windows or random losses limited them. A stream that would bring more elsewhere is moved.
 //!
-//! A path without a usable stream counts for nothing, whatever is being opened on it: its share is opened on the others at once, and given back when it answers again. One stream at a time asks whether it does.
-//! Where there may be no more streams, those that such a path still has make room; a place is kept for the one that asks.
+//! A path without a usable stream counts for nothing, whatever is being opened on it. Its share is opened on the others
+//! at once, and returned when it answers again. One stream at a time probes it. Where the limit of streams is reached,
+//! the dead path's streams make room, and a place is kept for the probe.
 
 use std::collections::BTreeMap;
 use stripe::StreamId;
 use units::Time;
 
-/// Between two measurements.
+/// Interval between two measurements.
 pub(crate) const INTERVAL: Time = Time::from_secs(1);
-/// What all paths together carry in an interval that says something; bytes.
+/// Bytes that all paths together must carry in an interval for its measurement to count.
 const BULK: u64 = 256 << 10;
-/// Intervals that are compared, after one that is not: streams begin slowly.
+/// Intervals that are compared, after one that is skipped: streams begin slowly.
 const MEASURED: u32 = 3;
-/// A path whose rate changes by this factor with as many streams as before has changed itself.
+/// A change of rate by this factor with the same number of streams is a change of the path.
 const CHANGED: f64 = 1.5;
-/// An exchange has to promise so many times what it costs.
+/// Moving a stream must promise this many times its cost.
 const PROFIT: f64 = 1.2;
-/// A gain or loss below this part of the proportional one is none: rates vary.
+/// A gain or loss below this share of the proportional one counts as none: rates vary.
 const NOTHING: f64 = 0.1;
-/// The others wait so long for a path's first stream before they take its share.
+/// The others wait this long for a path's first stream before they take its share.
 const PROMPT: Time = Time::from_secs(1);
-/// Between attempts at a path on which streams fail: at first, and at most.
+/// Pause between attempts at a path on which streams fail: the first, and the longest.
 const RETRY: [Time; 2] = [Time::from_ms(100), Time::from_secs(5)];
 
-/// What is known of a stream.
+/// The state of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     pub id: StreamId,
     pub path: u32,
-    /// It delivers, or nobody has found that it does not.
+    /// The stream delivers, or has not been found not to.
     pub usable: bool,
-    /// Bytes that it has carried both ways.
+    /// Bytes that the stream has carried, both ways.
     pub moved: u64,
 }
 
-/// One path.
+/// A path and its measurements.
 #[derive(Clone, Debug, Default)]
 struct Path {
-    /// There is no other.
+    /// Whether this is the only path.
     only: bool,
-    /// Streams, of which none may be usable; and those that are being opened, the first of them since when.
+    /// Streams, usable or not; and streams being opened, with the time since when.
     streams: u32,
     usable: u32,
     dialling: u32,
     dialled_at: Time,
-    /// Streams that it had while all was well with it; and those that it is to have again, since they went to the others when it died.
+    /// Streams that the path had while it was well; and those to return to it, which went to the others when it died.
     held: u32,
     owed: u32,
     /// Bytes carried in this interval.
     moved: u64,
-    /// Bulk intervals since the number of streams changed, and the bytes per second of those that count.
+    /// Bulk intervals since the number of streams changed, and the rates, in bytes per second, of those that count.
     intervals: u32,
     sum: f64,
-    /// Bytes per second, measured last; and with which number of streams they were how many.
+    /// The last measured rate in bytes per second; and the rates measured by number of streams.
     rate: f64,
     known: BTreeMap<u32, f64>,
-    /// Streams have failed: when it is tried again, and how long it waits after the next failure.
+    /// After failures: when the path is tried again, and the pause after the next failure.
     retry_at: Time,
     pause: Option<Time>,
 }
 
 impl Path {
-    /// What one stream more would bring, in bytes per second. What was never tried brings no more than the last one did: gains diminish.
+    /// Expected gain of one stream more, in bytes per second. An untried one brings no more than the last one did:
+    /// gains diminish.
     fn gain(&self) -> f64 {
         let streams = self.all();
         let each = self.rate / f64::from(streams.max(1));
         let last = self.difference(streams).unwrap_or(each);
         self.difference(streams + 1).unwrap_or(last.min(each))
     }
-    /// What one stream less would cost. Where that was never tried, it is something between what one more brought and what each has.
+    /// Expected loss of one stream less. If untried, between what one more brought and what each has on average.
     fn cost(&self) -> f64 {
         let each = self.rate / f64::from(self.streams.max(1));
         let next = self.difference(self.streams + 1).unwrap_or(each);
         self.difference(self.streams).unwrap_or(f64::midpoint(next, each))
     }
-    /// What the last of so many streams brings.
+    /// The measured contribution of the last of `streams` streams.
     fn difference(&self, streams: u32) -> Option<f64> {
         let (less, more) = (self.known.get(&(streams.checked_sub(1)?))?, self.known.get(&streams)?);
         let nothing = NOTHING * more / f64::from(streams);
         Some(if more - less < nothing { 0.0 } else { more - less })
     }
-    /// Streams that it has or will have.
+    /// Streams that the path has or will have.
     fn all(&self) -> u32 {
         self.streams + self.dialling
     }
-    /// Streams that count.
+    /// Streams that count: none while the path does not answer.
     fn count(&self) -> u32 {
         match self.usable {
             0 if self.only => self.dialling,
@@ -99,20 +102,20 @@ impl Path {
     fn answers(&self) -> bool {
         self.usable > 0 || self.only
     }
-    /// Its first stream is being opened, and may be there at any moment.
+    /// Whether the path's first stream is being opened, and may be there at any moment.
     fn is_promising(&self, now: Time) -> bool {
         let first = self.all() == self.dialling && self.dialling > 0 && self.owed == 0 && self.pause.is_none();
         first && now < self.dialled_at.saturating_add(PROMPT)
     }
-    /// Places that are not for others: one is its own, whether it answers or not.
+    /// Places that others may not take: one is always the path's own.
     fn places(&self) -> u32 {
         self.all().max(1)
     }
-    /// It answers again, and has not got back what it had.
+    /// Whether the path answers again and has not got its streams back.
     fn lacks(&self, now: Time) -> bool {
         self.usable > 0 && self.retry_at <= now && self.all() < self.owed
     }
-    /// An interval with `rate` is over.
+    /// Takes in the rate of an interval that is over.
     fn measure(&mut self, rate: f64) {
         self.intervals += 1;
         if self.intervals == 1 {
@@ -130,7 +133,7 @@ impl Path {
         self.known.insert(self.streams, mean);
         (self.rate, self.intervals, self.sum) = (mean, 1, 0.0);
     }
-    /// It has so many streams, of which so many are usable.
+    /// Records the number of streams, and how many of them are usable.
     fn stand(&mut self, streams: u32, usable: u32) {
         if streams != self.streams {
             (self.intervals, self.sum) = (0, 0.0);
@@ -149,11 +152,11 @@ impl Path {
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     list: Vec<Path>,
-    /// Of each stream, what it had carried.
+    /// What each stream had carried, in bytes.
     moved: BTreeMap<StreamId, u64>,
     /// When the interval began.
     since: Time,
-    /// Where a stream goes that was taken from another path for its sake.
+    /// The path for which a stream was taken from another one.
     promised: Option<u32>,
 }
 
@@ -162,7 +165,7 @@ impl Paths {
         let path = Path { only: count <= 1, ..Path::default() };
         Self { list: vec![path; count.max(1)], moved: BTreeMap::new(), since: Time::ZERO, promised: None }
     }
-    /// How the streams stand now that are not being closed.
+    /// Takes in the state of all streams that are not being closed.
     pub fn see(&mut self, now: Time, streams: &[Standing]) {
         for (path, known) in (0..).zip(&mut self.list) {
             let of = || streams.iter().filter(|stream| stream.path == path);
@@ -193,7 +196,7 @@ impl Paths {
             }
         }
     }
-    /// A stream is being opened on a path; that has ended, well or badly.
+    /// Notes that a stream is being opened on a path, and how that ended.
     pub fn dial(&mut self, now: Time, path: u32) {
         if let Some(path) = self.list.get_mut(path as usize) {
             if path.dialling == 0 {
@@ -217,7 +220,7 @@ impl Paths {
     pub fn dialling(&self) -> usize {
         self.list.iter().filter(|path| path.answers()).map(|path| path.dialling as usize).sum()
     }
-    /// The path on which a stream is to be opened now, where there are to be `want` and at most `most` in all.
+    /// The path on which to open a stream now, where `want` are wanted and at most `most` may exist.
     pub fn next(&mut self, now: Time, want: u32, most: u32) -> Option<u32> {
         let have: u32 = self.list.iter().map(Path::count).sum();
         let all: u32 = self.list.iter().map(Path::all).sum();
@@ -237,7 +240,8 @@ impl Paths {
         if let Some((number, _)) = open().find(due) {
             return Some(number);
         }
-        // The first of equals: with fewer streams, and then by number. What may answer at any moment has its share left to it.
+        // The first of equals: with fewer streams, then by number. A path that may answer at any moment keeps its
+        // share.
         let mut candidates: Vec<(u32, &Path, u32)> = open()
             .filter(|(_, path)| path.answers() || path.is_promising(now))
             .map(|(number, path)| (number, path, path.all()))
@@ -254,7 +258,8 @@ impl Paths {
         }
         None
     }
-    /// The path of which an unusable stream is to be given up for one elsewhere, because there may be no more: none of its streams is usable.
+    /// The path that gives up an unusable stream for one elsewhere at the limit of streams: none of its streams is
+    /// usable.
     pub fn hopeless(&self, want: u32, most: u32) -> Option<u32> {
         let have: u32 = self.list.iter().map(Path::count).sum();
         let places: u32 = self.list.iter().map(Path::places).sum();
@@ -265,12 +270,13 @@ impl Paths {
         let dead = |path: &Path| !path.answers() && path.streams > 0 && path.places() > 1;
         (0..).zip(&self.list).find(|(_, path)| dead(path)).map(|(number, _)| number)
     }
-    /// The path that is to give up a stream, where there are to be `want`: it has one too many, or one that would be worth more elsewhere.
+    /// The path that gives up a stream where `want` are wanted: it has one too many, or one that would bring more
+    /// elsewhere.
     pub fn surplus(&mut self, now: Time, want: u32) -> Option<u32> {
         let have: u32 = self.list.iter().map(Path::count).sum();
         let lacking = have == want && self.list.iter().any(|path| path.lacks(now));
         if lacking && !self.list.iter().any(|path| path.usable > 1 && !path.lacks(now)) {
-            // Nobody has anything to give back.
+            // No other path has a stream to give back.
             self.list.iter_mut().for_each(|path| path.owed = 0);
             return None;
         }
@@ -295,7 +301,7 @@ impl Paths {
         self.promised = Some(to);
         Some(from)
     }
-    /// When something may be due though nothing has happened.
+    /// When something may be due although nothing has happened.
     pub fn due(&self, now: Time) -> Time {
         let hopes =
             self.list.iter().filter(|path| path.dialling > 0).map(|path| path.dialled_at.saturating_add(PROMPT));

@@ -1,17 +1,18 @@
-//! Who may be shaking hands at the same time. Nobody has shown a key yet, so each address has its share: where places lack, whoever has most of them gives one up for somebody who has fewer.
+//! Places for handshakes. Nobody has shown a key yet, so addresses share the places: when they run out, the address
+//! with most gives one up for an address with fewer.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// Where a stream comes from. Of IPv6 a host has its whole /64 (RFC 7421), so that stands for one address.
+/// The source of a stream. An IPv6 host has its whole /64 (RFC 7421), so a /64 counts as one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Source(IpAddr);
 
 impl Source {
     fn of(address: IpAddr) -> Self {
-        // A socket of both families shows IPv4 as addresses of one /64.
+        // A socket of both families shows IPv4 addresses within one /64, so these count singly.
         Self(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
             address @ IpAddr::V4(_) => address,
@@ -19,25 +20,25 @@ impl Source {
     }
 }
 
-/// A place, told by its number, and how it is taken from whoever has it.
+/// A place by its number, and the signal by which it is taken from its holder.
 type Held = (u64, oneshot::Sender<()>);
 
 #[derive(Debug, Default)]
 struct Taken {
-    /// The oldest first.
+    /// Places by source, the oldest first.
     by_source: BTreeMap<Source, VecDeque<Held>>,
     count: usize,
     next: u64,
 }
 
-/// So many places in all.
+/// Room for this many handshakes in all.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
     taken: Mutex<Taken>,
 }
 
-/// One of them, until it is dropped.
+/// A place, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
@@ -53,7 +54,7 @@ impl Places {
     fn taken(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// A place for somebody at this address; none if all are taken, and nobody has two more than he has.
+    /// A place for this address. `None` if all are taken and no address has at least two more than this one.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let source = Source::of(address);
         let mut taken = self.taken();
@@ -63,7 +64,7 @@ impl Places {
             if most.len() < own + 2 {
                 return None;
             }
-            // The oldest: it has had the most time. Dropped, its sender tells its owner.
+            // The oldest place of that address, which has had the most time. Dropping its sender tells the holder.
             most.pop_front();
             taken.count -= 1;
         }
@@ -77,7 +78,7 @@ impl Places {
 }
 
 impl Place {
-    /// Returns when somebody else has it.
+    /// Returns when the place has been given to somebody else.
     pub async fn lost(&mut self) {
         let _ = (&mut self.evicted).await;
     }
@@ -126,10 +127,10 @@ mod tests {
         assert!(is_lost(&mut flood[0]).await && !is_lost(&mut flood[1]).await && !is_lost(&mut good).await);
         let second = take("192.0.2.2").expect("two of four");
         assert!(is_lost(&mut flood[1]).await);
-        // Two each: no third for either, and a share for a third address.
+        // Two each: no third for either, but a share for a third address.
         assert!(take("192.0.2.1").is_none() && take("192.0.2.2").is_none());
         let third = take("192.0.2.3").expect("a share");
-        // What is given back, by whomever, is there again: once.
+        // A place that was given back is free again: once.
         drop((flood, good, second, third));
         let all: Vec<Place> = (0..4).map(|_| take("192.0.2.9").expect("free")).collect();
         assert!(take("192.0.2.9").is_none());

@@ -1,4 +1,4 @@
-//! The task of one connection: bytes between the session and a program's, or a server's, socket.
+//! The task of one connection: bytes between the session and the socket of a program or server.
 
 use crate::hub::Hub;
 use socket2::SockRef;
@@ -11,19 +11,19 @@ use stripe::session::State;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// Rounds before others have their turn.
+/// Rounds before other tasks have their turn.
 const TURNS: usize = 16;
-/// Pieces of the session's memory that are written, or read, with one call.
+/// Pieces of the session's memory that one call writes or reads.
 const PIECES: usize = 9;
-/// Read at a time, in bytes: so much at first, and at most. A call costs about as much as a few kilobytes.
+/// Bytes read at a time: at first, and at most. A call costs about as much as a few kilobytes.
 const READ: [u64; 2] = [16 << 10, 256 << 10];
 
 /// How a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Both directions, properly.
+    /// Both directions have ended properly.
     Properly,
-    /// By a reset, of the peer's or of the socket here.
+    /// Ended by a reset, from the peer or at the socket here.
     Reset,
 }
 
@@ -39,21 +39,21 @@ pub(crate) async fn carry(hub: Arc<Hub>, connection: u32, stream: TcpStream) -> 
     ended
 }
 
-/// What the closing of a socket is to be. Until a connection has ended properly it is a reset, whoever closes it: the kernel, too, when this process is killed. A program takes an end for the
-/// end of the data.
+/// What closing a socket does. Until a connection has ended properly, closing is a reset, also when the kernel closes
+/// because this process was killed: a program would take a FIN for the end of the data.
 pub(crate) fn close_as(stream: &TcpStream, ended: Ended) {
     let linger = (ended == Ended::Reset).then_some(Duration::ZERO);
-    // Where it fails the socket is closed already.
+    // On failure the socket is closed already.
     let _ = SockRef::from(stream).set_linger(linger);
 }
 
 struct Program {
     connection: u32,
     stream: Arc<TcpStream>,
-    /// Its byte stream is to be read; the peer's is to be written to it.
+    /// Whether the program's stream is read, and whether the peer's is written to it.
     reading: bool,
     writing: bool,
-    /// What is read at a time.
+    /// Bytes read at a time.
     most: u64,
 }
 
@@ -63,7 +63,7 @@ impl Program {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Ok(ended)) => Poll::Ready(ended),
             Poll::Ready(Err(error)) => {
-                // The kernel has given the connection up: so does the peer's (P-16).
+                // The kernel has given the connection up; the peer's end is given up too (P-16).
                 let code = error.raw_os_error().map_or(stripe::session::code::RESET, |errno| errno as u32);
                 hub.work(|session, now| session.abandon(now, self.connection, code));
                 Poll::Ready(Ended::Reset)
@@ -92,7 +92,8 @@ impl Program {
             {
                 moved |= done;
             }
-            // The peer wants no more of what is written here: a program that writes on learns it as from any server that has closed.
+            // The peer wants no more of what is written here. A program that writes on learns it as from any server
+            // that has closed.
             if !self.writing && state.stopped.is_some() {
                 return Poll::Ready(Ok(Ended::Reset));
             }
@@ -107,7 +108,7 @@ impl Program {
         Poll::Pending
     }
 
-    /// Takes what the program has written. Says whether there was something.
+    /// Takes what the program has written. Returns whether there was anything.
     fn poll_read(&mut self, hub: &Hub, cx: &mut Context<'_>, room: u64) -> Poll<io::Result<bool>> {
         ready!(self.stream.poll_read_ready(cx))?;
         let most = self.most.min(room);
@@ -125,13 +126,13 @@ impl Program {
         });
         match read {
             Ok(count) if count as u64 == self.most => self.most = (2 * self.most).min(READ[1]),
-            // The next poll of readiness waits.
+            // The next poll waits for readiness.
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Poll::Ready(Err(error)),
             _ => {}
         }
         Poll::Ready(Ok(true))
     }
-    /// Hands the program what is there, or the end. Says whether there was something.
+    /// Hands the program the available bytes, or the end. Returns whether there was anything.
     fn poll_write(&mut self, hub: &Hub, cx: &mut Context<'_>, state: &State, readable: bool) -> Poll<io::Result<bool>> {
         if !readable {
             if state.finished {
@@ -158,16 +159,16 @@ impl Program {
     }
 }
 
-/// Ends what is written to a socket.
+/// Shuts down writing to a socket.
 fn shutdown(stream: &TcpStream) -> io::Result<()> {
     match SockRef::from(stream).shutdown(Shutdown::Write) {
-        // It has been reset: reading from it says so.
+        // The connection has been reset: reading from the socket reports it.
         Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
         done => done,
     }
 }
 
-/// Reads once. A socket that has less than fits is not asked again before there is more.
+/// Reads once. A short read means an empty socket, which is not read again before more arrives.
 fn read(stream: &TcpStream, slices: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     let room: usize = slices.iter().map(|slice| slice.len()).sum();
     let mut read = None;

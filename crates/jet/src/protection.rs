@@ -1,4 +1,5 @@
-//! Record protection of TLS 1.3 (RFC 8446, section 5.2) under keys that a handshake of the TLS library's has agreed, in the memory where the record is.
+//! Record protection of TLS 1.3 (RFC 8446, section 5.2) in place, under keys that the TLS library's handshake has
+//! agreed.
 
 use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use rustls::{AlertDescription, ConnectionTrafficSecrets, ContentType, HandshakeType};
@@ -8,30 +9,30 @@ use std::io;
 pub(crate) const HEADER: usize = 5;
 /// The most content of a record.
 pub(crate) const CONTENT: usize = 1 << 14;
-/// What stands behind the content: its type and the tag.
+/// Length of what follows the content: its type and the tag.
 pub(crate) const TRAILER: usize = 1 + TAG;
 const TAG: usize = 16;
-/// What a record may be longer than its content.
+/// By how much a record may exceed its content.
 const EXPANSION: usize = 256;
 
-/// So many records are protected under one key at most: AES-GCM's limit (section 5.5), full records rounded down to a power of two.
+/// The limit of records under one key: AES-GCM's (section 5.5), in full records, rounded down to a power of two.
 const MOST: u64 = 1 << 24;
-/// A stream whose key has done half of that is to be replaced (P-2).
+/// A stream whose key has protected half of that is to be replaced (P-2).
 pub(crate) const WORN: u64 = MOST / 2;
 
-/// Why a connection cannot go on, in the words of alerts (section 6).
+/// Why a connection cannot continue, as an alert (section 6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
-    /// With what was found here.
+    /// A fatal error that was found here.
     Here(AlertDescription),
-    /// With what the peer has found.
+    /// A fatal alert from the peer.
     There(AlertDescription),
-    /// The peer has more to say to shake hands, above all a renewal of its keys (section 4.6.3), which nobody follows here (P-2).
+    /// A handshake message after the handshake, such as a key update (section 4.6.3), which is not supported (P-2).
     Handshake(HandshakeType),
 }
 
 impl Wrong {
-    /// What the peer is to be told.
+    /// The alert to send to the peer.
     pub fn alert(self) -> Option<AlertDescription> {
         match self {
             Self::Here(description) => Some(description),
@@ -56,7 +57,7 @@ impl From<Wrong> for io::Error {
     }
 }
 
-/// One direction's key, and how many records it has protected.
+/// One direction's key, and the number of records that it has protected.
 pub(crate) struct Protection {
     key: LessSafeKey,
     iv: [u8; 12],
@@ -64,7 +65,7 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    /// The keys of a connection, after so many records.
+    /// Protection under the keys of a connection, from record number `sequence` on.
     pub fn new((sequence, secrets): (u64, ConnectionTrafficSecrets)) -> Result<Self, rustls::Error> {
         let (algorithm, key, iv) = match &secrets {
             ConnectionTrafficSecrets::Aes128Gcm { key, iv } => (&AES_128_GCM, key, iv),
@@ -78,11 +79,12 @@ impl Protection {
         let key = UnboundKey::new(algorithm, key).ok()?;
         Some(Self { key: LessSafeKey::new(key), iv: iv.try_into().ok()?, sequence })
     }
-    /// How many records it has protected, or opened. Nobody renews keys here: before there are too many the connection is to be replaced.
+    /// The number of records protected or opened. Keys are not renewed: the connection is replaced before there are too
+    /// many.
     pub fn records(&self) -> u64 {
         self.sequence
     }
-    /// The next record's, and never again (section 5.3).
+    /// The nonce of the next record, never used again (section 5.3).
     fn nonce(&mut self) -> Option<Nonce> {
         let mut nonce = self.iv;
         nonce[4..].iter_mut().zip(self.sequence.to_be_bytes()).for_each(|(byte, of)| *byte ^= of);
@@ -90,7 +92,7 @@ impl Protection {
         (self.sequence <= MOST).then(|| Nonce::assume_unique_for_key(nonce))
     }
 
-    /// Protects a record: a header's room, content, and a trailer's room.
+    /// Protects a record: room for the header, content, room for the trailer.
     pub fn seal(&mut self, kind: ContentType, record: &mut [u8]) -> Result<(), Wrong> {
         let failed = Wrong::Here(AlertDescription::InternalError);
         let nonce = self.nonce().ok_or(failed)?;
@@ -105,7 +107,7 @@ impl Protection {
         tag.copy_from_slice(sealed.as_ref());
         Ok(())
     }
-    /// How long a record is that begins with these bytes, as soon as they say so.
+    /// The length of the record that begins with these bytes, as soon as they tell it.
     pub fn length(bytes: &[u8]) -> Result<Option<usize>, Wrong> {
         let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(None) };
         let length = usize::from(u16::from_be_bytes([header[3], header[4]]));
@@ -117,7 +119,8 @@ impl Protection {
         }
         Ok(Some(HEADER + length))
     }
-    /// Opens the record that begins at `from` and is the last of `bytes`: puts its content at the front of them. Says what it is, and how long.
+    /// Opens the record that begins at `from` and ends `bytes`, and puts its content at the front. Returns its type and
+    /// length.
     pub fn open(&mut self, bytes: &mut [u8], from: usize) -> Result<(ContentType, usize), Wrong> {
         let bad = Wrong::Here(AlertDescription::BadRecordMac);
         let nonce = self.nonce().ok_or(bad)?;
@@ -137,7 +140,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A client's application keys of RFC 8448, section 3, after so many records.
+    /// A client's application keys of RFC 8448, section 3, at a given record number.
     fn protection(sequence: u64) -> Protection {
         let key = 0x1742_2dda_596e_d5d9_acd8_90e3_c63f_5051_u128.to_be_bytes();
         let iv = [0x5b, 0x78, 0x92, 0x3d, 0xee, 0x08, 0x57, 0x90, 0x33, 0xe5, 0x23, 0xd9];
@@ -166,7 +169,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands before a record, its content comes to the front; and a record that is not whole, in turn and as it was is none.
+        /// Whatever stands before a record, its content comes to the front. A record that is changed, cut or out of
+        /// turn is refused.
         #[test]
         fn what_is_sealed_is_opened(
             content in prop::collection::vec(any::<u8>(), 0..3000),

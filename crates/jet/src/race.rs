@@ -1,15 +1,15 @@
-//! Several ways to the same end, of which the first that comes about is taken.
+//! Several attempts at the same thing, of which the first success counts.
 
 use std::io;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// How long an attempt is alone before the next one begins beside it (RFC 8305, section 5: "Connection Attempt Delay").
+/// Head start of an attempt before the next one begins beside it (RFC 8305, section 5: "Connection Attempt Delay").
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// Makes the attempts in turn, each when the one before has failed or has had its head start; those that are under way when one succeeds are given up. `none` is the error where there is nothing
-/// to attempt; else it is the last one's.
+/// Makes the attempts in turn, each when the one before has failed or had its head start. When one succeeds the others
+/// are given up. The error is the last attempt's, or `none` where there is nothing to attempt.
 pub(crate) async fn race<T, F>(attempts: Vec<F>, none: io::Error) -> io::Result<T>
 where
     T: Send + 'static,

@@ -1,7 +1,8 @@
-//! A stream's TLS once hands are shaken: as many records at a time as there are, each opened and sealed where it is.
+//! A stream's TLS after the handshake: as many records at a time as there are, opened and sealed in place.
 //!
-//! The TLS library shakes hands and agrees keys. With records it copies each byte twice on its way in, a few kilobytes at a time, and once on its way out. Here one call reads all that has
-//! arrived, and what is to be sent is put where it will stand in its record.
+//! The TLS library does the handshake and agrees keys. With records it would copy each byte twice on its way in, a few
+//! kilobytes at a time, and once on its way out. Here one call reads all that has arrived, and what is to be sent is
+//! put at its place in a record.
 
 use crate::handshake::Shaking;
 use crate::protection::{CONTENT, HEADER, Protection, TRAILER, Wrong};
@@ -14,11 +15,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsStream;
 
-/// A full record.
+/// The length of a full record.
 const RECORD: usize = HEADER + CONTENT + TRAILER;
-/// Records that are sealed and written at a time: both fit a core's cache.
+/// Records that are sealed and written at a time; they fit a core's cache.
 const AT_ONCE: usize = 4;
-/// What is kept of the memory for what is sent while nothing is.
+/// Capacity of the send buffer that is kept while nothing is sent.
 const KEPT: usize = 4 << 10;
 
 /// A TLS connection and its socket.
@@ -26,7 +27,7 @@ pub(crate) struct Records {
     socket: TcpStream,
     opener: Protection,
     sealer: Protection,
-    /// So many records a key may protect before it is worn.
+    /// The number of records that a key may protect before it is worn.
     lasts: u64,
     /// The beginning of a record whose rest has not come.
     begun: Vec<u8>,
@@ -34,7 +35,8 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Takes over from the TLS library. Its keys are worn after so many records. Tells what the library has read, and whether more may come.
+    /// Takes over from the TLS library. The keys are worn after `lasts` records. Returns what the library has read, and
+    /// whether more may come.
     pub fn new(stream: TlsStream<Shaking>, lasts: u64) -> Result<(Self, Vec<u8>, bool), rustls::Error> {
         let (socket, mut tls) = apart(stream);
         let state = tls.process_new_packets()?;
@@ -52,12 +54,13 @@ impl Records {
         let records = Self { socket, opener, sealer, lasts, begun, outgoing: Outgoing::default() };
         Ok((records, plaintext, !state.peer_has_closed()))
     }
-    /// Whether its keys have done enough: it is to be replaced.
+    /// Whether the keys are worn, so that the stream is to be replaced.
     pub fn is_worn(&self) -> bool {
         self.opener.records().max(self.sealer.records()) >= self.lasts
     }
 
-    /// Reads once, and tells what has come, in one piece. Says whether more may come; an end that the peer has not announced is an error (P-26).
+    /// Reads once. Returns what has come, in one piece, and whether more may come. An end without close_notify is an
+    /// error (P-26).
     pub fn poll_read(
         &mut self,
         cx: &mut Context<'_>,
@@ -79,7 +82,8 @@ impl Records {
         }
         Poll::Ready(Ok(open))
     }
-    /// Opens all records that are whole, so that their contents stand one behind the other at the front. Says how long these are, and whether more may come.
+    /// Opens all whole records, so that their contents stand one behind the other at the front. Returns their length,
+    /// and whether more may come.
     fn open(&mut self, bytes: &mut [u8]) -> Result<(usize, bool), Wrong> {
         let (mut at, mut plain) = (0, 0);
         while let Some(length) = Protection::length(&bytes[at..])?.filter(|length| at + length <= bytes.len()) {
@@ -89,7 +93,7 @@ impl Records {
             match kind {
                 ContentType::ApplicationData => plain = content.end,
                 ContentType::Alert => {
-                    // Its level, which says nothing, and what it is about (section 6).
+                    // The alert's level, which carries no meaning, and its description (section 6).
                     let [_, said] = bytes[content] else { return Err(Wrong::Here(AlertDescription::DecodeError)) };
                     let said = AlertDescription::from(said);
                     return if said == AlertDescription::CloseNotify {
@@ -98,7 +102,7 @@ impl Records {
                         Err(Wrong::There(said))
                     };
                 }
-                // P-2: another stream has other keys.
+                // P-2: keys are not updated; a new stream brings new ones.
                 ContentType::Handshake => {
                     let message = bytes[content].first().copied().unwrap_or_default();
                     return Err(Wrong::Handshake(HandshakeType::from(message)));
@@ -140,7 +144,7 @@ impl Records {
             self.outgoing.written += count;
         }
     }
-    /// What of that the socket has not taken yet, in bytes.
+    /// Bytes that the socket has not taken yet.
     pub fn unwritten(&self) -> u64 {
         self.outgoing.len() as u64
     }
@@ -170,7 +174,8 @@ fn apart(stream: TlsStream<Shaking>) -> (Shaking, Connection) {
     }
 }
 
-/// Records on their way out: so many bytes are written, and so many sealed. What is behind stands where it will be sealed, with room for headers and trailers.
+/// Records on their way out. The first `written` bytes are written, those up to `sealed` are sealed; the rest stands
+/// where it will be sealed, with room for headers and trailers.
 #[derive(Default)]
 pub(crate) struct Outgoing {
     bytes: Vec<u8>,
@@ -200,7 +205,7 @@ impl Sink for Outgoing {
 }
 
 impl Outgoing {
-    /// What is to be written next, sealed.
+    /// The sealed bytes to be written next.
     fn sealed(&mut self, sealer: &mut Protection) -> Result<&[u8], Wrong> {
         let records = if self.written == self.sealed { AT_ONCE } else { 0 };
         for _ in 0..records {
@@ -274,7 +279,7 @@ mod tests {
     fn noise(count: usize) -> Vec<u8> {
         (0..count as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
     }
-    /// Reads so many bytes, or up to the end.
+    /// Reads this many bytes, or up to the end.
     async fn read(records: &mut Records, already: Vec<u8>, count: usize) -> io::Result<(Vec<u8>, bool)> {
         let (mut all, mut open) = (already, true);
         while open && all.len() < count {
@@ -291,7 +296,8 @@ mod tests {
         Ok((all, open))
     }
 
-    /// Against the TLS library at the other end, in either role: what it has sent before hands were shaken and after, in pieces of any size; and its end.
+    /// Against the TLS library as the other end, in either role: what it sent before and after the handshake, in pieces
+    /// of any size, and its end.
     #[tokio::test]
     async fn the_tls_library_is_understood_and_understands() {
         for swapped in [false, true] {

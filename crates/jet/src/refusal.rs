@@ -7,27 +7,34 @@ use rustix::io::Errno;
 /// Why a program does not get the connection that it asked for, in the words that a door can pass on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// The far gateway's rules do not allow the destination.
     #[error("destination not allowed")]
     Denied,
+    /// The far gateway cannot resolve the name.
     #[error("no such host name")]
     UnknownName,
+    /// `ECONNREFUSED`.
     #[error("connection refused")]
     ConnectionRefused,
+    /// `EHOSTUNREACH`.
     #[error("host unreachable")]
     HostUnreachable,
+    /// `ENETUNREACH`.
     #[error("network unreachable")]
     NetworkUnreachable,
+    /// `ETIMEDOUT`.
     #[error("connection timed out")]
     TimedOut,
     /// No session with the far gateway, or none any more.
     #[error("far gateway unreachable")]
     NoGateway,
+    /// Any other reason.
     #[error("failed")]
     Failed,
 }
 
 impl Refusal {
-    /// What `connect` would have said (connect(2)).
+    /// The error that `connect` would have returned (connect(2)).
     pub fn errno(self) -> Errno {
         match self {
             Self::Denied => Errno::ACCESS,
@@ -42,13 +49,13 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// From the code of a RESET (docs/protocol.md, P-14).
+    /// From the code of a RESET (docs/reference/protocol.md, P-14).
     pub(crate) fn of_code(code: u32) -> Self {
         Errno::from_raw_os_error(code as i32).into()
     }
 }
 
-/// What `connect` said, there or here.
+/// From the error of a `connect`, there or here.
 impl From<Errno> for Refusal {
     fn from(error: Errno) -> Self {
         match error {

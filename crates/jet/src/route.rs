@@ -1,4 +1,4 @@
-//! From here to the far gateway: from one of the addresses or interfaces here to one of the hosts that are named there.
+//! The way from here to the far gateway: from a local address or interface to one of the named hosts.
 
 use crate::bond::{self, Bond, Found};
 use crate::options::Options;
@@ -14,10 +14,10 @@ use tokio::net::{TcpStream, lookup_host};
 
 /// Where Linux describes devices.
 const DEVICES: &str = "/sys/class/net";
-/// Ports that are tried for a stream, most of which are free.
+/// The number of ports that are tried for a stream; most are free.
 const PORTS: usize = 8;
 
-/// One of the paths between two gateways.
+/// A path between two gateways.
 #[derive(Debug)]
 pub(crate) struct Route {
     /// The far gateway, as HOST:PORT.
@@ -37,8 +37,8 @@ impl Route {
         };
         out.into_iter().flat_map(hosts).collect()
     }
-    /// Connects to the host's addresses in turn, to `known` first if it is one of them: other addresses of a name may be other gateways'.
-    /// Over a bond, it takes the member whose turn it is.
+    /// Connects to the host's addresses in turn, to `known` first if it is one of them: other addresses of a name may
+    /// be other gateways. Over a bond the connection takes the next member.
     pub async fn connect(&self, known: Option<SocketAddr>, options: &Options) -> io::Result<TcpStream> {
         let mut addresses = alternating(lookup_host(&self.to).await?.filter(|address| self.fits(*address)));
         addresses.sort_by_key(|address| Some(*address) != known);
@@ -90,7 +90,8 @@ impl fmt::Display for Route {
     }
 }
 
-/// IPv6 and IPv4 by turns, beginning with what the system prefers (RFC 8305, section 4): one family that leads nowhere costs one head start, however many addresses it has.
+/// Alternates IPv6 and IPv4, beginning with the system's preference (RFC 8305, section 4): a dead family costs one head
+/// start, however many addresses it has.
 pub(crate) fn alternating(addresses: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     let addresses: Vec<SocketAddr> = addresses.collect();
     let Some(first) = addresses.first().map(SocketAddr::is_ipv4) else { return addresses };

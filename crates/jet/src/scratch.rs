@@ -1,4 +1,4 @@
-//! Where bytes stay for a moment between a socket and the session. Each thread has one: connections and streams that are idle have none.
+//! Memory for bytes between a socket and the session, one for each thread: idle connections and streams hold none.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ thread_local! {
     static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; LENGTH]);
 }
 
-/// Lends it. Not to be called by whoever has it.
+/// Lends this thread's memory. Calls must not nest.
 pub(crate) fn with<T>(on: impl FnOnce(&mut [u8]) -> T) -> T {
     SCRATCH.with_borrow_mut(|scratch| on(scratch))
 }

@@ -17,18 +17,19 @@ use stripe::optimizer::Law;
 use tokio::net::{TcpSocket, TcpStream};
 use units::{BitRate, Time};
 
-/// Data that nobody acknowledges for this long means that the stream is dead.
+/// A stream is dead when data is not acknowledged for this long.
 const USER_TIMEOUT: Duration = Duration::from_secs(10);
-/// A stream takes more while less than it sends in this time is unsent in its socket: what lies there can no longer go elsewhere, and whatever comes behind waits for it. It has to last until
-/// the gateway has its turn on a busy host.
+/// A stream takes more while its socket has less unsent than it sends in this time. Unsent bytes can no longer go on
+/// another stream, and delay what comes behind them; but they have to last until the gateway has its turn on a busy
+/// host.
 const UNSENT: Time = Time::from_ms(10);
 const UNSENT_BYTES: [u64; 2] = [16 << 10, 256 << 10];
 
-/// The most that the kernel holds of a stream, unsent or not acknowledged, as it is told: it takes twice as much in its own count, which has room for about 10 MB of payload. Those are
-/// 155 Mbit/s over half a second. What carries more has more streams.
+/// Send buffer of a stream, as set: the kernel doubles it in its own accounting, which has room for about 10 MB of
+/// payload, 155 Mbit/s over half a second. Faster paths get more streams.
 const SEND_BUFFER: usize = 8 << 20;
 
-/// Whence a stream leaves: one of the paths between two gateways.
+/// The local end of a path: an address or an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
     /// A local address.
@@ -63,7 +64,7 @@ impl std::fmt::Display for Via {
     }
 }
 
-/// What every stream's socket gets, at both ends.
+/// Sets the options of every stream's socket, at both ends.
 pub(crate) fn prepare(owner: &impl AsFd, options: &Options) -> io::Result<()> {
     let socket = SockRef::from(owner);
     socket.set_tcp_nodelay(true)?;
@@ -73,13 +74,14 @@ pub(crate) fn prepare(owner: &impl AsFd, options: &Options) -> io::Result<()> {
         socket.set_tcp_congestion(control.as_bytes())?;
     }
     if options.buffer().is_none() {
-        // By itself the kernel goes to the last number of `net.ipv4.tcp_wmem`, 4 MB. A stream that is there takes nothing until a third of it is free, and what it has taken before waits so long.
-        // Only who may administer the network may set more: others are helped by more streams.
+        // By itself the kernel goes up to the last number of `net.ipv4.tcp_wmem`, 4 MB. A full socket takes nothing
+        // until a third of it is free, and what it has taken waits that long. Setting more needs CAP_NET_ADMIN; without
+        // it more streams are used.
         let _ = setsockopt(owner, SndBufForce, &SEND_BUFFER);
     }
     Ok(())
 }
-/// How the congestion control of a stream's socket shares, if there is a model of it.
+/// How the congestion control of a stream's socket shares a bottleneck, if there is a model of it.
 pub(crate) fn law(socket: &impl AsFd) -> Law {
     let name = SockRef::from(socket).tcp_congestion().unwrap_or_default();
     match name.split(|byte| *byte == 0).next().unwrap_or_default() {
@@ -89,29 +91,29 @@ pub(crate) fn law(socket: &impl AsFd) -> Law {
         _ => Law::Unknown,
     }
 }
-/// How much may be unsent in the socket of a stream of this rate.
+/// Limit of unsent bytes for a stream of this rate.
 pub(crate) fn unsent(rate: BitRate) -> u32 {
     rate.bytes_in(UNSENT).get().clamp(UNSENT_BYTES[0], UNSENT_BYTES[1]) as u32
 }
-/// Lets a socket take no more while so much is unsent.
+/// Limits the bytes unsent in a socket (`TCP_NOTSENT_LOWAT`).
 pub(crate) fn limit_unsent(socket: &impl AsFd, bytes: u32) {
-    // A kernel that does not know the option (Linux before 3.12) queues more: slower to change its mind, but right.
+    // A kernel without the option (Linux before 3.12) queues more: slower to change its mind, but correct.
     let _ = SockRef::from(socket).set_tcp_notsent_lowat(bytes);
 }
 nix::sockopt_impl!(
     /// The socket option `SO_MAX_PACING_RATE`, in bytes a second.
     MaxPacingRate, SetOnly, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u64, SetStruct<u64>
 );
-/// Lets a socket send no faster than this.
+/// Limits the pacing rate of a socket.
 pub(crate) fn pace(socket: &impl AsFd, pacing: Pacing) {
     let rate = match pacing {
         Pacing::Limited(rate) => rate.as_bps() / 8,
         Pacing::Free => u64::MAX,
     };
-    // Without it the stream sends as before.
+    // On failure the stream sends as before.
     let _ = setsockopt(socket, MaxPacingRate, &rate);
 }
-/// Buffers of a fixed size have to be set before the connection is made, or its window scale is another's.
+/// Sets buffers of a fixed size. That has to be before the connection is made, which fixes the window scale.
 pub(crate) fn limit(socket: &impl AsFd, options: &Options) -> io::Result<()> {
     if let Some(bytes) = options.buffer() {
         let socket = SockRef::from(socket);
@@ -121,12 +123,12 @@ pub(crate) fn limit(socket: &impl AsFd, options: &Options) -> io::Result<()> {
     Ok(())
 }
 
-/// Connects a stream, by the first of those source ports that is free; by any if none is said.
+/// Connects a stream, from the first free one of the source ports; from any port if there are none.
 pub(crate) async fn dial(to: SocketAddr, via: Option<&Via>, ports: &[u16], options: &Options) -> io::Result<TcpStream> {
     for port in ports {
         match bound(to, via, *port, options) {
             Ok(socket) => match socket.connect(to).await {
-                // In TIME-WAIT to the same address and port, for instance.
+                // Such as a connection in TIME-WAIT to the same address and port.
                 Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => {}
                 connected => return connected,
             },
@@ -140,7 +142,7 @@ fn bound(to: SocketAddr, via: Option<&Via>, port: u16, options: &Options) -> io:
     let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     prepare(&socket, options)?;
     limit(&socket, options)?;
-    // Who may not mark sockets may not redirect connections either.
+    // A process that may not mark sockets may not redirect connections either.
     let _ = redirect::exempt(&socket);
     let any = || if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
     let local = match via {
@@ -160,7 +162,7 @@ pub(crate) fn own_address(to: SocketAddr, via: Option<&Via>) -> io::Result<IpAdd
     if let Some(Via::Address(address)) = via {
         return Ok(*address);
     }
-    // Connecting a UDP socket sends nothing: the kernel looks for the route, and that is all.
+    // Connecting a UDP socket sends nothing; the kernel only looks up the route.
     let socket = Socket::new(Domain::for_address(to), Type::DGRAM, Some(Protocol::UDP))?;
     if let Some(Via::Interface(name)) = via {
         socket.bind_device(Some(name.as_bytes()))?;

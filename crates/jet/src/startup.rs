@@ -1,9 +1,12 @@
-//! The end of BBR's start-up, where BBR does not find it.
+//! Ends BBR's start-up where BBR does not.
 //!
-//! Linux's BBR leaves its start-up when three round trips have brought less than a quarter more (Cardwell et al., *BBR: Congestion-Based Congestion Control*, ACM Queue 2016), and counts none in which there
-//! was nothing left to send for a moment. A stream that waits for the peer's credit, or for room in its send buffer, has hardly another; it goes on at 2.89 times what comes through, and what the path's
-//! queue does not hold is lost, round trip after round trip. So a round trip of which more than 2 % are lost ends it, as in BBR's third version (draft-ietf-ccwg-bbr, section 5.3.1.3): the stream's pacing is
-//! limited to its bandwidth. Then something is always left to send, BBR leaves by itself, and the limit is taken back.
+//! Linux's BBR leaves start-up when three round trips have brought less than a quarter more (Cardwell et al., *BBR:
+//! Congestion-Based Congestion Control*, ACM Queue 2016). It does not count a round trip in which there was nothing
+//! left to send for a moment. A stream that waits for the peer's credit, or for room in its send buffer, has hardly any
+//! other: it continues at 2.89 times the delivery rate, and loses what exceeds the path's queue, round trip after round
+//! trip. So a round trip with more than 2 % lost ends start-up, as in BBRv3 (draft-ietf-ccwg-bbr, section 5.3.1.3): the
+//! stream's pacing is limited to its bandwidth. Then something is always left to send, BBR leaves start-up by itself,
+//! and the limit is lifted.
 
 use crate::tcp_info::BbrInfo;
 use stripe::session::Gauge;
@@ -14,7 +17,7 @@ const LOSSY: f64 = 0.02;
 /// And more than so many segments: a few say nothing about a share.
 const FEW: u64 = 8;
 
-/// What is known of a stream's start-up.
+/// The state of a stream's start-up.
 #[derive(Debug, Default)]
 pub(crate) struct Startup {
     /// When the round trip began, and what had been sent and lost by then, in segments.
@@ -24,7 +27,7 @@ pub(crate) struct Startup {
     limited: bool,
 }
 
-/// What a stream's pacing is to be from now on.
+/// The pacing to set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pacing {
     Limited(BitRate),
@@ -32,7 +35,7 @@ pub(crate) enum Pacing {
 }
 
 impl Startup {
-    /// What a stream with BBR says now; `ask` asks BBR itself. Tells what is to change.
+    /// Takes in the gauge of a stream with BBR; `ask` asks BBR itself. Returns the pacing to change to.
     pub fn see(&mut self, now: Time, gauge: &Gauge, ask: impl FnOnce() -> Option<BbrInfo>) -> Option<Pacing> {
         if !gauge.starting {
             return std::mem::take(&mut self.limited).then_some(Pacing::Free);

@@ -7,83 +7,89 @@ use std::fmt::Write;
 use stripe::Health;
 use stripe::session::Pool;
 
-/// A gateway.
+/// The status of a gateway.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// `near` or `far`.
     pub role: String,
-    /// Its sessions.
+    /// The gateway's sessions.
     pub sessions: Vec<SessionStatus>,
     /// Memory that no session has taken, in bytes.
     pub free_bytes: u64,
 }
 
-/// A session.
+/// The status of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionStatus {
-    /// By which it is told from others, as long as it lasts.
+    /// Identifies the session while it lasts.
     pub session: String,
     /// The peer's name, as its key was pinned.
     pub peer: String,
     /// Connections that are not over.
     pub connections: usize,
-    /// How many streams there are to be.
+    /// The number of streams wanted.
     pub target: u32,
-    /// How many of them are used for what goes from here.
+    /// The number of streams used for what goes from here.
     pub used: u32,
-    /// Why: a short stable name, and a sentence with what was measured.
+    /// The reason for the number of streams: a short stable name.
     pub reason: String,
+    /// The reason as a sentence, with what was measured.
     pub why: String,
     /// Bytes held for the programs here, and datagrams of both directions.
     pub held_bytes: u64,
     /// Bytes of the peer's held until programs here take them.
     pub unread_bytes: u64,
-    /// Bytes acknowledged by the peer's kernel since the session began, all streams together; and bytes that came from there.
+    /// Bytes acknowledged by the peer's kernel since the session began, all streams together.
     pub delivered_bytes: u64,
+    /// Bytes that came from the peer.
     pub received_bytes: u64,
     /// TCP segments with data sent.
     pub segments_sent: u64,
-    /// Of these, retransmissions.
+    /// Of the segments, retransmissions.
     pub segments_lost: u64,
     /// Part of the streams' busy time in which the peer's window or the send buffer was the limit: 0 to 1.
     pub window_limited: f64,
     /// Flows of datagrams that are not over.
     pub flows: usize,
-    /// Datagrams that streams have taken here, and that have come.
+    /// Datagrams that streams have taken here.
     pub datagrams_sent: u64,
+    /// Datagrams that have come.
     pub datagrams_received: u64,
-    /// Datagrams dropped here: no stream took them in time; there was no room for them; their destination could not be reached, or was not allowed.
+    /// Datagrams dropped here that no stream took in time.
     pub datagrams_late: u64,
+    /// Datagrams dropped here for lack of room.
     pub datagrams_full: u64,
+    /// Datagrams dropped here because their destination was unreachable or forbidden.
     pub datagrams_refused: u64,
-    /// The streams.
+    /// The session's streams.
     pub streams: Vec<StreamStatus>,
 }
 
-/// A stream.
+/// The status of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamStatus {
-    /// Its number.
+    /// The stream's number.
     pub stream: u32,
-    /// Which of the paths it takes, from 0.
+    /// The number of its path, from 0.
     pub path: u32,
     /// `usable`, `suspect` or `draining`.
     pub health: String,
     /// Smoothed round-trip time in seconds.
     pub rtt_s: f64,
-    /// What it delivers, or could, in bits per second.
+    /// The delivery rate, actual or possible, in bits per second.
     pub rate_bps: u64,
-    /// Bytes acknowledged by the peer's kernel; and bytes that came from there.
+    /// Bytes acknowledged by the peer's kernel.
     pub delivered_bytes: u64,
+    /// Bytes that came from the peer.
     pub received_bytes: u64,
     /// TCP segments with data sent.
     pub segments_sent: u64,
-    /// Of these, retransmissions.
+    /// Of the segments, retransmissions.
     pub segments_lost: u64,
 }
 
 impl Status {
-    /// Of sessions, each with its number.
+    /// The status of these sessions, each with its number.
     pub(crate) fn of<'a>(role: &str, sessions: impl Iterator<Item = (&'a [u8; 16], &'a Hub)>, pool: &Pool) -> Self {
         let sessions = sessions.map(|(id, hub)| session(id, hub)).collect();
         Self { role: role.to_owned(), sessions, free_bytes: pool.free() }
@@ -153,7 +159,7 @@ impl Status {
     }
 }
 
-/// A label's value as the format has it.
+/// A label's value, escaped as the format requires.
 fn label(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use units::BitRate;
 
-/// The beginning of the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), as far as version 4.19 has it.
+/// The beginning of the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), as of version 4.19.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
@@ -70,7 +70,7 @@ nix::sockopt_impl!(
     Query, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, TcpInfo, GetStruct<TcpInfo>
 );
 
-/// What BBR says of itself: the kernel's `struct tcp_bbr_info` (include/uapi/linux/inet_diag.h).
+/// BBR's state: the kernel's `struct tcp_bbr_info` (include/uapi/linux/inet_diag.h).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
@@ -89,7 +89,8 @@ nix::sockopt_impl!(
     QueryBbr, GetOnly, libc::IPPROTO_TCP, TCP_CC_INFO, BbrInfo, GetStruct<BbrInfo>
 );
 
-/// Gains are in 256ths (`BBR_UNIT`). Only start-up has more than 5/4, once a rate has been seen: 2/ln 2 (Cardwell et al., *BBR: Congestion-Based Congestion Control*, ACM Queue 2016).
+/// Gains are in 256ths (`BBR_UNIT`). Once a rate has been seen, only start-up has more than 5/4: 2/ln 2 (Cardwell et
+/// al., *BBR: Congestion-Based Congestion Control*, ACM Queue 2016).
 const BBR_PROBES: u32 = 256 * 5 / 4;
 
 impl BbrInfo {
@@ -101,7 +102,7 @@ impl BbrInfo {
     pub(crate) fn starts(&self) -> bool {
         self.bandwidth == [0, 0] || self.pacing_gain > BBR_PROBES
     }
-    /// Its estimate of the path's rate, of which it has the low half first.
+    /// BBR's estimate of the path's rate; the struct has its low half first.
     pub(crate) fn bandwidth(&self) -> BitRate {
         let [low, high] = self.bandwidth.map(u64::from);
         BitRate::from_bps((high << 32 | low).saturating_mul(8))
@@ -109,7 +110,8 @@ impl BbrInfo {
 }
 
 impl TcpInfo {
-    /// Whether the last rate was measured while there was nothing left to send, though the congestion window had room (`tcpi_delivery_rate_app_limited`, a field of one bit).
+    /// Whether the last rate sample was app-limited: nothing left to send though the congestion window had room
+    /// (`tcpi_delivery_rate_app_limited`, a field of one bit).
     pub fn is_app_limited(&self) -> bool {
         self.flags & if cfg!(target_endian = "little") { 0x01 } else { 0x80 } != 0
     }

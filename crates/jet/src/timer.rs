@@ -6,7 +6,8 @@ use crate::log::Log;
 use stripe::session::Session;
 use tokio::time::sleep_until;
 
-/// Runs until the session is over, and its programs have been told. Decisions about the number of streams, and how datagrams fare, go to the log, if it is to explain them.
+/// Runs the session's timer until the session is over and its programs have been told. With `--explain`, decisions on
+/// the number of streams, and the tally of datagrams, go to the log.
 pub(crate) async fn run(hub: &Hub, log: &Log) {
     let mut told = Told::default();
     while !hub.look(Session::is_over) {

@@ -35,7 +35,7 @@ impl Pinned {
     }
 }
 
-/// What the verifiers of both ends have in common, which are two traits to the library.
+/// The part that the verifiers of both ends share; they are two traits to the library.
 macro_rules! judges_signatures {
     () => {
         fn verify_tls12_signature(
@@ -102,7 +102,7 @@ fn pinned(peers: &Peers) -> (Arc<rustls::crypto::CryptoProvider>, Arc<Pinned>) {
     (provider, Arc::new(Pinned { peers: peers.clone(), algorithms }))
 }
 
-/// Of a near gateway. No resumption and no early data: what they carry could be replayed (P-2).
+/// TLS configuration of a near gateway. No resumption and no early data: what they carry could be replayed (P-2).
 pub(crate) fn client(identity: &Identity, peers: &Peers) -> Result<Arc<ClientConfig>, Error> {
     let (provider, pinned) = pinned(peers);
     let mut config = ClientConfig::builder_with_provider(provider)
@@ -117,7 +117,7 @@ pub(crate) fn client(identity: &Identity, peers: &Peers) -> Result<Arc<ClientCon
     Ok(Arc::new(config))
 }
 
-/// Of a far gateway.
+/// TLS configuration of a far gateway.
 pub(crate) fn server(identity: &Identity, peers: &Peers) -> Result<Arc<ServerConfig>, Error> {
     let (provider, pinned) = pinned(peers);
     let mut config = ServerConfig::builder_with_provider(provider)
@@ -141,7 +141,7 @@ fn export<D>(connection: &ConnectionCommon<D>, label: &[u8], context: &[u8]) -> 
     connection.export_keying_material([0; 32], label, Some(context))
 }
 
-/// What both ends keep of a session's first stream (P-7).
+/// The secret of a session's first stream, which both ends keep (P-7).
 pub(crate) struct Secret(hmac::Key);
 
 impl Secret {
@@ -149,7 +149,8 @@ impl Secret {
     pub fn of<D>(first: &ConnectionCommon<D>, session: &[u8; 16]) -> Result<Self, Error> {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &export(first, SESSION_LABEL, session)?)))
     }
-    /// That a stream belongs to the session: over its own TLS connection's exporter, so that it is of no use on any other (P-8).
+    /// The proof that a stream belongs to the session. It covers the exporter of the stream's own TLS connection, so it
+    /// is of no use on another (P-8).
     pub fn proof<D>(&self, connection: &ConnectionCommon<D>, stream: StreamId) -> Result<[u8; 32], Error> {
         let message = export(connection, JOIN_LABEL, &stream.0.to_be_bytes())?;
         let mut proof = [0; 32];
@@ -236,7 +237,8 @@ mod tests {
         let (second_near, second_far) = pair();
         let proof = near_secret.proof(&*second_near, StreamId(2)).expect("an exporter");
         assert!(far_secret.accepts(&*second_far, StreamId(2), &proof));
-        // Replayed on another connection; for another stream; by one who was there at another session's beginning; with a bit changed.
+        // Replayed on another connection; for another stream; by one who was at another session's beginning; with a bit
+        // changed.
         let (third_near, third_far) = pair();
         assert!(!far_secret.accepts(&*third_far, StreamId(2), &proof));
         assert!(!far_secret.accepts(&*second_far, StreamId(3), &proof));

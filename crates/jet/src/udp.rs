@@ -1,4 +1,5 @@
-//! Datagrams between sockets and the session: at the far end one socket for each flow, connected to its destination; the near end's part is in [`relay`].
+//! Datagrams between sockets and the session. The far end has one socket for each flow, connected to its destination;
+//! the near end's part is `relay`.
 
 mod relay;
 pub(crate) mod transparent;
@@ -48,7 +49,7 @@ async fn over(hub: &Hub, flow: u32) {
 
 // === The far end ===
 
-/// Room for flows at a far gateway, in all and for each peer: each takes a socket.
+/// Permits for flows at a far gateway, in all and for each peer: each flow takes a socket.
 #[derive(Debug)]
 pub(crate) struct FlowPlaces {
     each: usize,
@@ -61,7 +62,7 @@ impl FlowPlaces {
         let all = Arc::new(Semaphore::new(udp.flows_in_all as usize));
         Self { each: udp.flows as usize, all, peers: ByPeer::default() }
     }
-    /// Those of a peer: its own, and everyone's.
+    /// The permits of a peer: its own, and everyone's.
     pub fn of(&self, peer: Fingerprint) -> [Arc<Semaphore>; 2] {
         [self.peers.of(peer, || Arc::new(Semaphore::new(self.each))), Arc::clone(&self.all)]
     }
@@ -89,7 +90,7 @@ pub(crate) async fn serve(
         ended = served => ended,
         () = over(hub, flow) => Ok(()),
     };
-    // P-41: as the system's number.
+    // P-41: the error as the system's number.
     let code = ended.as_ref().err().map_or(0, errno);
     if let Err(error) = &ended {
         match error.kind() {
@@ -102,7 +103,8 @@ pub(crate) async fn serve(
     hub.close_flow(flow, code);
 }
 
-/// A socket for one destination: the first of its addresses to which there is a route. The kernel lets in only what comes from there.
+/// A socket for one destination: the first of its addresses to which there is a route. The kernel lets in only what
+/// comes from there.
 pub(crate) async fn connect(addresses: Vec<SocketAddr>) -> io::Result<UdpSocket> {
     // A flow has one other end.
     let one = |address: &SocketAddr| !address.ip().is_multicast() && address.ip() != IpAddr::V4(Ipv4Addr::BROADCAST);
@@ -110,7 +112,7 @@ pub(crate) async fn connect(addresses: Vec<SocketAddr>) -> io::Result<UdpSocket>
     for address in addresses.into_iter().filter(one) {
         let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind(SocketAddr::new(any, 0)).await?;
-        // A near gateway on this host is not to be asked again.
+        // The mark keeps a near gateway on this host from redirecting the datagrams.
         let _ = redirect::exempt(&socket);
         match socket.connect(address).await {
             Ok(()) => return Ok(socket),
@@ -120,7 +122,8 @@ pub(crate) async fn connect(addresses: Vec<SocketAddr>) -> io::Result<UdpSocket>
     Err(failed)
 }
 
-/// Both directions of a flow, until it is over. What its destination's host refuses ends nothing: somebody may listen there a moment later.
+/// Both directions of a flow, until it is over. An ICMP refusal from the destination ends nothing: somebody may listen
+/// there a moment later.
 async fn carry(hub: &Hub, flow: u32, socket: &UdpSocket) {
     let outwards = async {
         while let Ok(bytes) = arrived(hub, flow).await {
@@ -136,7 +139,7 @@ async fn carry(hub: &Hub, flow: u32, socket: &UdpSocket) {
                         match socket.try_recv(scratch) {
                             Ok(count) => drop(session.send_datagram(now, flow, &scratch[..count])),
                             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                            // Refused: of what was sent before (ICMP).
+                            // An ICMP error for an earlier datagram.
                             Err(_) => {}
                         }
                     }

@@ -138,7 +138,7 @@ impl<P: Packet> Network<P> {
     pub fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         self.routing.route(key)
     }
-    /// The same by way of a switch.
+    /// The route of a flow by way of the switch `via`, over the links that are up.
     pub fn route_via(&mut self, key: FlowKey, via: VertexId) -> Option<RouteId> {
         self.routing.route_via(key, via)
     }
@@ -181,8 +181,8 @@ impl<P: Packet> Network<P> {
         self.forward(now, Transit { packet, next: route.0, bytes, flow }, events);
     }
 
-    /// Handles an [`ARRIVAL`]. A packet at the end of its route is handed out with its flow: read it with [`Network::packet`], then
-    /// [`Network::finish`] it.
+    /// Handles an [`ARRIVAL`]. A packet at the end of its route is handed out with its flow: read it with
+    /// [`Network::packet`], then [`Network::finish`] it.
     #[inline]
     pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) -> Option<(PacketId, u32)> {
         let link = &mut self.links[event.index as usize];
@@ -260,8 +260,9 @@ impl<P: Packet> Network<P> {
         self.free_dropped(index);
     }
 
-    /// Begins the next transmission on a managed link if it can. Called before anything else happens to the link, so that a transmission that ends
-    /// at the very instant of something else ends first, as on a plain link, whatever the order of the events.
+    /// Begins the next transmission on a managed link if it can. Called before anything else happens to the link, so
+    /// that a transmission that ends at the very instant of something else ends first, as on a plain link, whatever the
+    /// order of the events.
     fn begin_next(&mut self, now: Time, index: u32, events: &mut EventQueue) {
         let link = &mut self.links[index as usize];
         if let Some(begun) = link.begin_next(now, &mut self.gone) {
@@ -351,8 +352,8 @@ impl<P: Packet> Network<P> {
         std::mem::take(&mut self.captured)
     }
 
-    /// From now on keeps every packet that leaves the queue of a managed link, sent, dropped or lost with the link. Of any other link
-    /// [`Link::waiting_below`] and [`Link::free_at`] tell beforehand.
+    /// From now on keeps every packet that leaves the queue of a managed link, sent, dropped or lost with the link. Of
+    /// any other link [`Link::waiting_below`] and [`Link::free_at`] tell beforehand.
     pub fn watch_releases(&mut self, link: LinkId) {
         self.links[link.0 as usize].tell();
     }

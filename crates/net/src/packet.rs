@@ -8,7 +8,8 @@ define_index! {
     pub PacketId
 }
 
-/// What the network can carry. It looks at nothing of a packet but its ECN field, and at that only where a discipline may mark it.
+/// What the network can carry. It looks at nothing of a packet but its ECN field, and at that only where a discipline
+/// may mark it.
 pub trait Packet: Copy {
     /// Its ECN field.
     fn ecn(&self) -> Ecn {
@@ -16,7 +17,8 @@ pub trait Packet: Copy {
     }
     /// Sets its ECN field to [`Ecn::Ce`]; only called if it is [`Ecn::Ect`].
     fn mark(&mut self) {}
-    /// Whose it is, for the count of drops: a number, and a generation where the number may have been somebody else's before.
+    /// Whose it is, for the count of drops: a number, and a generation where the number may have been somebody else's
+    /// before.
     fn owner(&self) -> (u32, u32) {
         (0, 0)
     }
@@ -37,7 +39,8 @@ pub(crate) struct Transit {
     pub flow: u32,
 }
 
-/// Holds every packet between its sending and its end; freed places are used again, last freed first, while they are still in cache.
+/// Holds every packet between its sending and its end; freed places are used again, last freed first, while they are
+/// still in cache.
 #[derive(Debug, Clone)]
 pub(crate) struct Packets<P> {
     places: Vec<P>,

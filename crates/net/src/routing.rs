@@ -1,7 +1,8 @@
 //! Shortest paths with equal-cost multipath (RFC 2992's hash choice), as source routes in an arena.
 //!
-//! A route is a run of link indices that ends in [`END`]; a packet carries its place on it, so that no hop looks anything up
-//! (csg-htsim's source routes). Equal routes are stored once and kept, so that packets in flight stay valid when routes change.
+//! A route is a run of link indices that ends in [`END`]; a packet carries its place on it, so that no hop looks
+//! anything up (csg-htsim's source routes). Equal routes are stored once and kept, so that packets in flight stay valid
+//! when routes change.
 
 use crate::bond::{Address, CLASSES, Distribution, HashPolicy, Headers};
 use crate::{LinkId, Topology, VertexId};
@@ -19,9 +20,9 @@ pub(crate) const END: u32 = u32::MAX;
 /// What ECMP hashes: the 5-tuple of a flow (the protocol is TCP).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowKey {
-    /// Sender.
+    /// The sending vertex.
     pub from: VertexId,
-    /// Receiver.
+    /// The receiving vertex.
     pub to: VertexId,
     /// Sender's port.
     pub from_port: u16,
@@ -34,7 +35,7 @@ impl FlowKey {
     pub const fn reverse(self) -> Self {
         Self { from: self.to, to: self.from, from_port: self.to_port, to_port: self.from_port }
     }
-    /// The same for every run and machine.
+    /// The hash by which `vertex` chooses among equal paths; it is the same in every run and on every machine.
     fn hash(self, vertex: usize) -> u64 {
         let ports = u64::from(self.from_port) << 16 | u64::from(self.to_port);
         let ends = u64::from(self.from.0) << 32 | u64::from(self.to.0);
@@ -54,8 +55,8 @@ const UNREACHABLE: u16 = u16::MAX;
 
 /// Distances and routes over the links that are up.
 ///
-/// A bond is one link here: that of its end e has the number of links plus e, and stands on a route as the number of links plus e times 840
-/// plus the remainder of the flow's hash by 840.
+/// A bond is one link here: that of its end e has the number of links plus e, and stands on a route as the number of
+/// links plus e times 840 plus the remainder of the flow's hash by 840.
 #[derive(Debug)]
 pub(crate) struct Routing {
     /// How many links there are.
@@ -64,11 +65,18 @@ pub(crate) struct Routing {
     policies: Vec<Option<HashPolicy>>,
     /// Number of each host.
     hosts: Vec<u32>,
-    /// Neighbours of each vertex with the link to them.
+    /// Of each host that hangs on one vertex by one link: that vertex, which forwards, and the link to it. Such hosts, most
+    /// of a large network, take no part in the search for shortest paths.
+    leaves: Vec<Option<(VertexId, LinkId)>>,
+    /// The number of each vertex that is no leaf among these.
+    inner: Vec<u32>,
+    /// Neighbours of each vertex with the link to them, without the leaves.
     neighbours: Vec<Vec<(VertexId, LinkId)>>,
+    /// The link from a vertex to itself, if it has one.
+    loopbacks: Vec<Option<LinkId>>,
     forwards: Vec<bool>,
     down: Vec<bool>,
-    /// Hops to a destination from every vertex, computed when first asked for.
+    /// Hops to a destination from every vertex that is no leaf, computed when first asked for.
     distances: Vec<Option<Box<[u16]>>>,
     arena: Vec<u32>,
     known: BTreeMap<Box<[u32]>, RouteId>,
@@ -102,14 +110,37 @@ impl Routing {
         for (number, host) in topology.hosts().iter().enumerate() {
             hosts[host.0 as usize] = number as u32;
         }
+        let forwards: Vec<bool> = topology.vertices.iter().map(|vertex| vertex.forwards).collect();
+        let mut loopbacks = vec![None; vertices];
+        for (vertex, neighbours) in (0..).map(VertexId).zip(&mut neighbours) {
+            loopbacks[vertex.0 as usize] = neighbours.iter().find(|(to, _)| *to == vertex).map(|(_, link)| *link);
+            neighbours.retain(|(to, _)| *to != vertex);
+        }
+        let leaf = |vertex: usize| match neighbours[vertex].as_slice() {
+            [(to, link)] if !forwards[vertex] && forwards[to.0 as usize] => Some((*to, *link)),
+            _ => None,
+        };
+        let leaves: Vec<_> = (0..vertices).map(leaf).collect();
+        let mut inner = Vec::with_capacity(vertices);
+        let mut count = 0;
+        for leaf in &leaves {
+            inner.push(count);
+            count += u32::from(leaf.is_none());
+        }
+        for neighbours in &mut neighbours {
+            neighbours.retain(|(to, _)| leaves[to.0 as usize].is_none());
+        }
         Self {
             links,
             hosts,
+            leaves,
+            inner,
             neighbours,
-            forwards: topology.vertices.iter().map(|vertex| vertex.forwards).collect(),
+            loopbacks,
+            forwards,
             down: vec![false; links as usize + policies.len()],
             policies,
-            distances: vec![None; vertices],
+            distances: vec![None; count as usize],
             arena: Vec::new(),
             known: BTreeMap::new(),
             only: BTreeMap::new(),
@@ -132,9 +163,8 @@ impl Routing {
     /// The route of a flow, if its end can be reached. A flow to its own vertex takes its loopback, if it has one.
     pub(crate) fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         if key.from == key.to {
-            let (_, loopback) = self.neighbours[key.from.0 as usize].iter().find(|(vertex, _)| *vertex == key.from)?;
-            let loopback = loopback.0;
-            return Some(self.intern(vec![loopback]));
+            let loopback = self.loopbacks[key.from.0 as usize]?;
+            return Some(self.intern(vec![loopback.0]));
         }
         if let Some(route) = self.only.get(&(key.from.0, key.to.0)) {
             return Some(*route);
@@ -163,19 +193,31 @@ impl Routing {
         Some(self.intern(links))
     }
 
-    /// Appends the links that lead a flow from a vertex to another, if that can be reached; whether there was no choice.
+    /// Appends the links that lead a flow from a vertex to another, if that can be reached; whether there was no
+    /// choice.
     fn lead(&mut self, key: FlowKey, from: VertexId, to: VertexId, links: &mut Vec<u32>) -> Option<bool> {
-        let distances = distances_to(to, &mut self.distances, &self.neighbours, &self.forwards, &self.down);
         let mut at = from;
-        if distances[at.0 as usize] == UNREACHABLE {
+        if let Some((vertex, link)) = self.leaves[from.0 as usize] {
+            links.push(self.if_up(link)?);
+            at = vertex;
+        }
+        let last = match self.leaves[to.0 as usize] {
+            Some((vertex, link)) => Some((vertex, self.if_up(link.reverse())?)),
+            None => None,
+        };
+        let to = last.map_or(to, |(vertex, _)| vertex);
+        let inner = |vertex: VertexId| self.inner[vertex.0 as usize] as usize;
+        let count = self.distances.len();
+        let distances = self.distances[inner(to)]
+            .get_or_insert_with(|| distances_to(to, &self.inner, &self.neighbours, &self.forwards, &self.down, count));
+        if distances[inner(at)] == UNREACHABLE {
             return None;
         }
         let mut alone = true;
-        links.reserve(usize::from(distances[at.0 as usize]));
         while at != to {
-            let remaining = distances[at.0 as usize] - 1;
+            let remaining = distances[inner(at)] - 1;
             let nearer = |(vertex, link): &&(VertexId, LinkId)| {
-                distances[vertex.0 as usize] == remaining
+                distances[inner(*vertex)] == remaining
                     && !self.down[link.0 as usize]
                     && (*vertex == to || self.forwards[vertex.0 as usize])
             };
@@ -187,7 +229,12 @@ impl Routing {
             links.push(link.0);
             at = vertex;
         }
+        links.extend(last.map(|(_, link)| link));
         Some(alone)
+    }
+
+    fn if_up(&self, link: LinkId) -> Option<u32> {
+        (!self.down[link.0 as usize]).then_some(link.0)
     }
 
     /// What stands on a flow's route for a link.
@@ -232,29 +279,29 @@ impl Routing {
 }
 
 /// Breadth-first from the destination backwards. What does not forward is the end of a path, never in its middle.
-fn distances_to<'a>(
+fn distances_to(
     to: VertexId,
-    cache: &'a mut [Option<Box<[u16]>>],
+    inner: &[u32],
     neighbours: &[Vec<(VertexId, LinkId)>],
     forwards: &[bool],
     down: &[bool],
-) -> &'a [u16] {
-    cache[to.0 as usize].get_or_insert_with(|| {
-        let mut distances = vec![UNREACHABLE; neighbours.len()].into_boxed_slice();
-        distances[to.0 as usize] = 0;
-        let mut frontier = VecDeque::from([to]);
-        while let Some(vertex) = frontier.pop_front() {
-            if vertex != to && !forwards[vertex.0 as usize] {
-                continue;
-            }
-            let distance = distances[vertex.0 as usize] + 1;
-            for (neighbour, link) in &neighbours[vertex.0 as usize] {
-                if distances[neighbour.0 as usize] == UNREACHABLE && !down[link.reverse().0 as usize] {
-                    distances[neighbour.0 as usize] = distance;
-                    frontier.push_back(*neighbour);
-                }
+    count: usize,
+) -> Box<[u16]> {
+    let mut distances = vec![UNREACHABLE; count].into_boxed_slice();
+    distances[inner[to.0 as usize] as usize] = 0;
+    let mut frontier = VecDeque::from([to]);
+    while let Some(vertex) = frontier.pop_front() {
+        if vertex != to && !forwards[vertex.0 as usize] {
+            continue;
+        }
+        let distance = distances[inner[vertex.0 as usize] as usize] + 1;
+        for (neighbour, link) in &neighbours[vertex.0 as usize] {
+            let known = &mut distances[inner[neighbour.0 as usize] as usize];
+            if *known == UNREACHABLE && !down[link.reverse().0 as usize] {
+                *known = distance;
+                frontier.push_back(*neighbour);
             }
         }
-        distances
-    })
+    }
+    distances
 }

@@ -7,11 +7,12 @@ use units::{BitRate, Bytes, Time};
 pub struct TokenBucketSpec {
     /// Tokens (bytes) come at this rate.
     pub rate: BitRate,
-    /// So many are kept.
+    /// Depth of the bucket: the most tokens that it holds.
     pub burst: Bytes,
 }
 
-/// The bucket's state as one instant, in the manner of the virtual scheduling algorithm (ITU-T I.371, annex A): exact in integers.
+/// The bucket's state as one instant, in the manner of the virtual scheduling algorithm (ITU-T I.371, annex A): exact
+/// in integers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     spec: TokenBucketSpec,
@@ -26,7 +27,8 @@ impl TokenBucket {
         Self { spec, fill: spec.rate.transmission_time(spec.burst), full_at: Time::ZERO }
     }
 
-    /// The earliest start, not before `start`, at which there are tokens for `bytes`. A packet longer than the burst goes when the bucket is full.
+    /// The earliest start, not before `start`, at which there are tokens for `bytes`. A packet longer than the burst
+    /// goes when the bucket is full.
     pub(crate) fn earliest(&self, start: Time, bytes: u32) -> Time {
         let cost = self.cost(bytes);
         let spare = self.fill.saturating_sub(cost);

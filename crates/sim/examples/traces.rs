@@ -3,7 +3,7 @@
 //! Each job is calibrated on an unshaped run alone. First with the recorded placement, then with the scheduler's own, both over
 //! several seeds.
 
-#[path = "../tests/support/recorded.rs"]
+#[path = "../tests/it/support/recorded.rs"]
 mod recorded;
 
 use recorded::{Moments, RUNS, actual, interval, median, predicted, recorded};

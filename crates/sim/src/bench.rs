@@ -1,14 +1,14 @@
 //! Packet-hops per CPU second on fixed work loads, each of which says enough about its outcome to be compared with a reference.
 
-use crate::traffic::{Sizes, TrafficKind, TrafficSpec};
-use crate::transport::FlowRecord;
 use crate::world::{World, WorldSpec};
 use net::{Limit, LinkSpec, Topology};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::process::Command;
 use tcp::control::ControlKind;
-use tcp::{Config, Recovery};
+use tcp::{Config, Recovery, RtoEstimator};
+use traffic::{Sizes, TrafficKind, TrafficSpec};
+use transport::{FlowRecord, PacketTransport};
 use units::{BitRate, Bytes, Time};
 
 /// One work load's figures.
@@ -70,12 +70,12 @@ pub fn run(name: &str) -> Option<Row> {
             break;
         }
         if streams {
-            world.transport_mut().0.take_ended().for_each(|flow| digest.flow(&flow));
+            world.transport_mut().0.take_ended().iter().for_each(|flow| digest.flow(flow));
         }
     }
     let cpu_s = cpu_seconds() - before;
     let peak_bytes = peak_memory();
-    let transport = world.transport();
+    let transport = world.packets()?;
     let hops = transport.hops();
     let ns2_cpu_s = ns2_cpu_seconds(name);
     let completion = world.traffic_outcomes().iter().filter_map(|outcome| outcome.finish).max();
@@ -106,6 +106,8 @@ pub fn reference_tcp(window: u32) -> Config {
         nagle: false,
         idle_restart: false,
         window_validation: false,
+        rto_estimator: RtoEstimator::Ns2,
+        abc_limit: Some(1),
         control: ControlKind::Reno,
         recovery: Recovery::FallFloyd,
         ..Config::default()
@@ -216,8 +218,8 @@ impl Digest {
     /// Adds the rest: the flows still there, and the links.
     fn of(mut self, world: &World) -> String {
         self.add(&[world.now().as_ps()]);
-        world.transport().flows().for_each(|flow| self.flow(&flow));
-        for link in world.transport().links() {
+        world.transport().flows().iter().for_each(|flow| self.flow(flow));
+        for link in world.packets().into_iter().flat_map(PacketTransport::links) {
             let counters = link.counters();
             self.add(&[counters.packets, counters.bytes, counters.drops, counters.longest_queue]);
         }

@@ -1,11 +1,10 @@
 //! The Hadoop cluster in its world: what it asks for is done by the transport and the hosts, and what happens there is told to it.
 
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
-use crate::jobs::SURE_OF_SHARED;
-use crate::transport::{Handle, Happened, Message, Open, Owner, Transport, Upcall};
 use des::{Event, EventQueue};
 use hadoop::{Cluster, ConnId, Effect, End, Input, NodeId, Service, Tag};
 use tcp::Config;
+use transport::{Handle, Happened, Message, Open, Owner, Transport, Upcall};
 use units::{Bytes, Time};
 
 /// Event kind: a timer of the cluster; its tag is the event's index and argument.
@@ -20,6 +19,12 @@ pub(crate) const fn port(service: Service) -> u16 {
         Service::Shuffle => 13562,
     }
 }
+
+/// What a connection to the masters may hold of a buffer that is shared, whatever the others hold.
+pub(crate) const SURE_OF_SHARED: Bytes = Bytes::new(2_048);
+
+/// Every service, in the order of their names in results.
+pub(crate) const SERVICES: [Service; 4] = [Service::Rpc, Service::Umbilical, Service::DataTransfer, Service::Shuffle];
 
 /// The service of a port, as the results call it.
 pub(crate) const fn service_name(port: u16) -> &'static str {
@@ -91,16 +96,16 @@ impl Driver {
 
     /// Each connection to the masters may hold as much as none of them holds.
     fn share_buffer(&mut self, now: Time, outside: &mut Outside) {
-        let Some(total) = self.shared_buffer else { return };
         let Outside { transport, events } = outside;
+        let (Some(total), Some(transport)) = (self.shared_buffer, transport.packets_mut()) else { return };
         let handles = &self.handles;
         self.sharers.retain(|conn| handles[conn.0 as usize].is_some());
         let at = |conn: &ConnId| handles[conn.0 as usize];
-        let unread = |handle| transport.endpoint(handle, End::Server).map_or(0, tcp::Endpoint::unread);
+        let unread = |handle| transport.endpoint(handle, transport::End::Server).map_or(0, tcp::Endpoint::unread);
         let held: u64 = self.sharers.iter().filter_map(at).map(unread).sum();
         let free = total.saturating_sub(Bytes::new(held)).max(SURE_OF_SHARED);
         for handle in self.sharers.iter().filter_map(at) {
-            transport.set_receive_buffer(now, handle, End::Server, free, events);
+            transport.set_receive_buffer(now, handle, transport::End::Server, free, events);
         }
     }
 
@@ -161,11 +166,11 @@ impl Driver {
                 if self.is_to_master(conn) {
                     self.share_buffer(now, outside);
                 }
-                Input::Delivered { conn, end, tag }
+                Input::Delivered { conn, end: to_cluster(end), tag: Tag(tag.0) }
             }
-            Happened::Acknowledged(end, tag) => Input::Acknowledged { conn, end, tag },
-            Happened::PeerClosed(end) => Input::PeerClosed { conn, end },
-            Happened::Reset(end) => Input::Reset { conn, end },
+            Happened::Acknowledged(end, tag) => Input::Acknowledged { conn, end: to_cluster(end), tag: Tag(tag.0) },
+            Happened::PeerClosed(end) => Input::PeerClosed { conn, end: to_cluster(end) },
+            Happened::Reset(end) => Input::Reset { conn, end: to_cluster(end) },
             Happened::Gone { .. } => {
                 self.handles[upcall.user as usize] = None;
                 return;
@@ -199,6 +204,7 @@ impl Driver {
                     from: from.0,
                     to: to.0,
                     port: port(service),
+                    via: None,
                     client: tcp,
                     server: Config { auto_consume: !paced_reader, receive_buffer, ..tcp },
                 };
@@ -212,18 +218,23 @@ impl Driver {
             }
             Effect::Send { conn, end, bytes, tag, push } => {
                 self.pushed += u64::from(push && self.is_to_master(conn));
-                self.with(conn, |handle| transport.send(now, handle, end, Message { bytes, tag, push }, events));
+                let message = Message { bytes, tag: transport::Tag(tag.0), push };
+                self.with(conn, |handle| transport.send(now, handle, of_cluster(end), message, events));
             }
             Effect::Consume { conn, end, bytes } => {
-                self.with(conn, |handle| transport.consume(now, handle, end, bytes, events));
+                self.with(conn, |handle| transport.consume(now, handle, of_cluster(end), bytes, events));
                 self.share_buffer(now, outside);
             }
             Effect::AskHeard { conn, end } => {
-                let at = self.handle(conn).map_or(Time::ZERO, |handle| transport.heard(handle, end));
+                let at = self.handle(conn).map_or(Time::ZERO, |handle| transport.heard(handle, of_cluster(end)));
                 self.answers.push(Input::Heard { conn, end, at });
             }
-            Effect::Close { conn, end } => self.with(conn, |handle| transport.close(now, handle, end, events)),
-            Effect::Abort { conn, end } => self.with(conn, |handle| transport.abort(now, handle, end, events)),
+            Effect::Close { conn, end } => {
+                self.with(conn, |handle| transport.close(now, handle, of_cluster(end), events));
+            }
+            Effect::Abort { conn, end } => {
+                self.with(conn, |handle| transport.abort(now, handle, of_cluster(end), events));
+            }
             Effect::Disk { node, disk, op, stream, offset, bytes, tag } => {
                 self.hosts.transfer(now, node, Transfer { disk, op, stream, offset, bytes, tag }, events);
             }
@@ -256,5 +267,19 @@ impl Driver {
         if let Some(handle) = self.handle(conn) {
             act(handle);
         }
+    }
+}
+
+const fn to_cluster(end: transport::End) -> End {
+    match end {
+        transport::End::Client => End::Client,
+        transport::End::Server => End::Server,
+    }
+}
+
+const fn of_cluster(end: End) -> transport::End {
+    match end {
+        End::Client => transport::End::Client,
+        End::Server => transport::End::Server,
     }
 }

@@ -4,10 +4,9 @@
 //! linear in the time that it was on, in the core time that it used, and in the time in each of these states, so it needs no events of its own. A battery's end is
 //! found by looking: no sooner than its charge lasts at full load is it worth another look.
 
-use crate::scenario::{Node, NodeSpec, Scenario};
-use crate::throttle::Governor;
+use crate::throttle::{Governor, GovernorSpec};
 use units::{Energy, Power, Time};
-use wifi::energy::{RadioPower, RadioState, RadioTimes};
+use wifi::energy::{RadioPower, RadioTimes};
 
 /// What a node draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,23 +27,6 @@ pub(crate) struct Draw {
 }
 
 impl Draw {
-    /// None where the scenario does not say what this hardware draws.
-    fn of(node: &Node) -> Option<Self> {
-        let screen = if node.screen { node.screen_power } else { Power::default() };
-        let idle = node.idle_power?;
-        let power = |state: &RadioState| match state {
-            RadioState::Sleep => node.radio_sleep_power,
-            RadioState::Idle | RadioState::Busy => node.radio_listen_power,
-            RadioState::Receive => node.radio_receive_power,
-            RadioState::Transmit => node.radio_transmit_power,
-            RadioState::Off => Power::default(),
-        };
-        let radio = RadioPower { states: RadioState::ALL.each_ref().map(power) };
-        let battery = node.battery.map(|full| (full, Energy::from_joules(full.as_joules() * node.charge)));
-        let slower = node.throttle.as_ref().map_or(1.0, |throttle| throttle.power);
-        let slow_core = Power::from_watts(node.core_power.as_watts() * slower);
-        Some(Self { idle, screen, core: node.core_power, cores: node.cores, radio, battery, slow_core })
-    }
     fn on(&self) -> Power {
         self.idle + self.screen
     }
@@ -173,14 +155,10 @@ impl Meters {
     /// Batteries are found empty with this error at most.
     const GRAIN: Time = Time::from_ms(10);
 
-    /// None where no node's hardware says what it draws.
-    pub fn new(scenario: &Scenario) -> Option<Self> {
-        let meter = |node: &NodeSpec| {
-            let governor = node.hardware.throttle.as_ref().map(Governor::new);
-            Some(Meter::new(Draw::of(&node.hardware)?, governor))
-        };
-        let meters: Vec<_> = scenario.nodes().iter().map(meter).collect();
-        meters.iter().any(Option::is_some).then_some(Self(meters))
+    /// A meter for each node of which is known what it draws, and what slows its processor down.
+    pub fn new(nodes: Vec<Option<(Draw, Option<GovernorSpec>)>>) -> Self {
+        let meter = |(draw, governor): (Draw, Option<GovernorSpec>)| Meter::new(draw, governor.map(Governor::new));
+        Self(nodes.into_iter().map(|node| node.map(meter)).collect())
     }
     /// Nodes with a battery, and when to look at it first.
     pub fn batteries(&self) -> impl Iterator<Item = (u32, Time)> {
@@ -231,7 +209,8 @@ impl Meters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Throttle;
+
+    use wifi::energy::RadioState;
 
     const S: Time = Time::from_secs(1);
 
@@ -270,8 +249,8 @@ mod tests {
     #[test]
     fn a_slow_processor_draws_less_for_its_core_time() {
         let mut meters = meters(100.0);
-        let spec = Throttle { low_battery: Some(0.45), speed: 0.5, ..Throttle::default() };
-        meters.0[0].as_mut().unwrap().governor = Some(Governor::new(&spec));
+        let spec = GovernorSpec { sustained: None, resume: 0.9, time: S * 60, low_battery: Some(0.45), speed: 0.5 };
+        meters.0[0].as_mut().unwrap().governor = Some(Governor::new(spec));
         // 50 % are left at first, 44 % after 20 s: 12 J of 200 J.
         assert_eq!(meters.govern(S * 10, 0, cores(Time::ZERO)), None);
         assert_eq!(meters.govern(S * 20, 0, cores(S * 10)), Some(0.5));

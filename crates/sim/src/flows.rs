@@ -1,11 +1,11 @@
 //! The connections of a run, handed out while it goes on where there are too many to hold.
 
 use crate::harvest::flow;
-use crate::results::{Flow, RunResult};
-use crate::scenario::Scenario;
-use crate::transport::{FlowRecord, Transport};
 use crate::world::World;
 use des::RandomStream;
+use results::{Flow, RunResult};
+use scenario::Scenario;
+use transport::{FlowRecord, Transport};
 
 /// So many connections a run holds; of more it keeps a sample.
 pub const MOST_FLOWS: usize = 1 << 17;

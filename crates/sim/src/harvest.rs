@@ -4,45 +4,47 @@ mod critical;
 mod energy;
 mod job;
 
+use crate::RunError;
 use crate::air::station_name;
-use crate::build::describe;
 use crate::cluster::{Driver, service_name};
 use crate::flows::FlowKeeper;
-use crate::results::field::{Fate, Field, Frame, FrameKind};
-use crate::results::{
-    Balance, Bond, Event, Flow, Job, JobState, Master, NetworkTotals, Node, RpcServer, RunResult, Stall,
-};
 use crate::sample::{self, Sampler};
-use crate::scenario::{Scenario, node_name};
-use crate::traffic::FIRST_PORT;
-use crate::transport::{FlowRecord, Owner, Totals};
 use crate::world::{Change, World};
+use results::field::{Fate, Field, Frame, FrameKind};
+use results::{Balance, Bond, Event, Flow, Job, JobState, Master, NetworkTotals, Node, RpcServer, RunResult, Stall};
+use scenario::{Scenario, node_name, point_name};
+use tcp::SegmentCounts;
+use traffic::FIRST_PORT;
+use transport::{FlowRecord, Owner, PacketTransport, Totals};
 use units::{Bytes, Time};
 use wifi::mac::Kind;
 use wifi::medium::{FrameFate, FrameRecord};
 
-/// The result of a run that has ended, or was given up.
+/// The result of a run that has ended, or was given up. `look` is asked many times a second whether to go on.
 pub(crate) fn harvest(
     scenario: &Scenario,
     world: &World,
     (sampler, flows): (&Sampler, FlowKeeper),
     stall: Option<Stall>,
-) -> RunResult {
+    look: &mut dyn FnMut() -> Result<(), RunError>,
+) -> Result<RunResult, RunError> {
     let transport = world.transport();
+    look()?;
     let mut result = RunResult {
         name: scenario.name.clone(),
         scenario_digest: scenario.digest(),
         seed: scenario.run.seed,
         ended_at: world.now(),
         traffic: world.traffic_outcomes(),
-        links: sample::links(world),
+        links: world.packets().map_or_else(Vec::new, |packets| sample::links(world.now(), packets)),
         nodes: nodes(scenario, world),
-        network: totals(world),
+        network: world.packets().map(totals),
         ..RunResult::default()
     };
     // Where a job's time went is asked of all its connections; there are not too many of them.
-    let records: Vec<FlowRecord> = world.driver().map_or_else(Vec::new, |_| transport.flows().collect());
+    let records: Vec<FlowRecord> = world.driver().map_or_else(Vec::new, |_| transport.flows());
     flows.finish(world, &mut result);
+    look()?;
     for (at, change) in world.changes().iter().filter(|(at, _)| *at <= world.now()) {
         if let Change::Node { node, .. } = change
             && world.meters().and_then(|meters| meters.get(*node)?.empty).is_some_and(|empty| empty <= *at)
@@ -51,13 +53,16 @@ pub(crate) fn harvest(
             continue;
         }
         let (kind, detail) = describe(change, transport.topology());
-        result.events.push(Event { at: *at, kind: kind.to_owned(), node: None, link: None, detail });
+        let (node, link) = concerned(change);
+        result.events.push(Event { at: *at, kind: kind.to_owned(), node, link, detail });
     }
-    result.events.extend(member_events(world));
-    result.events.extend(associations(world));
-    result.bonds = bonds(world);
-    result.field = field(world);
-    result.ledger.push(packets(world));
+    if let Some(packets) = world.packets() {
+        result.events.extend(member_events(packets));
+        result.events.extend(associations(packets));
+        result.bonds = bonds(packets);
+        result.field = field(world, packets);
+        result.ledger.push(balance(packets));
+    }
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
         let running = |job: &&mut Job| job.state == JobState::Unfinished && job.submit <= world.now();
@@ -65,9 +70,12 @@ pub(crate) fn harvest(
             job.state = JobState::Failed;
             job.reason = stall.as_ref().map(Stall::reason).unwrap_or_default();
         }
-        result.master = Some(Master { segments: transport.segment_counts(), ..master(driver, &records) });
+        let segments = world.packets().map_or_else(SegmentCounts::default, PacketTransport::segment_counts);
+        result.master = Some(Master { segments, ..master(driver, &records) });
     }
+    look()?;
     sampler.fill(world, &mut result);
+    look()?;
     result.energy = energy::used(world, &result);
     for node in result.energy.iter().flat_map(|energy| &energy.nodes) {
         let detail = format!("{} has no charge left and goes down", node_name(node.node));
@@ -76,13 +84,13 @@ pub(crate) fn harvest(
     }
     result.events.sort_by_key(|event| event.at);
     result.stall = stall;
-    result
+    Ok(result)
 }
 
 /// Clients that have joined and lost access points.
-fn associations(world: &World) -> impl Iterator<Item = Event> {
-    let nodes = world.transport().topology().hosts().len();
-    world.transport().associations().iter().map(move |moved| {
+fn associations(packets: &PacketTransport) -> impl Iterator<Item = Event> {
+    let nodes = packets.topology().hosts().len();
+    packets.associations().iter().map(move |moved| {
         let client = station_name(moved.client as usize, nodes);
         let (kind, detail) = match moved.access_point {
             Some(point) => ("associated", format!("{client} is with {}", station_name(point as usize, nodes))),
@@ -93,8 +101,7 @@ fn associations(world: &World) -> impl Iterator<Item = Event> {
 }
 
 /// Where nodes on the air were, and a sample of their frames.
-fn field(world: &World) -> Option<Field> {
-    let transport = world.transport();
+fn field(world: &World, transport: &PacketTransport) -> Option<Field> {
     let mut field = world.air()?.field(transport.topology().hosts().len(), world.now());
     let frame = |record: &FrameRecord| Frame {
         at: record.at,
@@ -122,8 +129,7 @@ fn field(world: &World) -> Option<Field> {
     Some(field)
 }
 
-fn totals(world: &World) -> NetworkTotals {
-    let transport = world.transport();
+fn totals(transport: &PacketTransport) -> NetworkTotals {
     let (ledger, totals) = (transport.packets(), transport.totals());
     NetworkTotals {
         packets: ledger.sent,
@@ -139,8 +145,8 @@ fn totals(world: &World) -> NetworkTotals {
     }
 }
 
-fn packets(world: &World) -> Balance {
-    let ledger = world.transport().packets();
+fn balance(transport: &PacketTransport) -> Balance {
+    let ledger = transport.packets();
     let part = |name: &str, count| (name.to_owned(), count);
     Balance {
         what: "packets".to_owned(),
@@ -156,8 +162,7 @@ fn packets(world: &World) -> Balance {
 }
 
 /// Members of bonds that became usable or ceased to be, as seen at each end.
-fn member_events(world: &World) -> impl Iterator<Item = Event> {
-    let transport = world.transport();
+fn member_events(transport: &PacketTransport) -> impl Iterator<Item = Event> {
     let topology = transport.topology();
     transport.member_changes().iter().map(move |change| {
         let bond = &topology.bonds()[change.bond];
@@ -170,8 +175,7 @@ fn member_events(world: &World) -> impl Iterator<Item = Event> {
     })
 }
 
-fn bonds(world: &World) -> Vec<Bond> {
-    let transport = world.transport();
+fn bonds(transport: &PacketTransport) -> Vec<Bond> {
     let topology = transport.topology();
     let end = |(number, bond): (usize, &net::bond::BondSpec), end: usize| {
         let counters = transport.bond_counters(number, end);
@@ -192,42 +196,28 @@ fn bonds(world: &World) -> Vec<Bond> {
     topology.bonds().iter().enumerate().flat_map(|bond| [end(bond, 0), end(bond, 1)]).collect()
 }
 
+/// The node or the link that a change is about.
+const fn concerned(change: &Change) -> (Option<u32>, Option<u32>) {
+    match *change {
+        Change::Node { node, .. } | Change::Speed { node, .. } => (Some(node), None),
+        Change::AccessPoint { .. } => (None, None),
+        Change::Link { link, .. } | Change::Silent { link, .. } | Change::Rate { link, .. } => (None, Some(link.0)),
+    }
+}
+
 fn nodes(scenario: &Scenario, world: &World) -> Vec<Node> {
-    let transport = world.transport();
-    let topology = transport.topology();
-    let node = |(index, spec): (usize, crate::scenario::NodeSpec)| {
-        // Every link of a node counts: in a graph it may have several.
-        let (mut received, mut sent) = (Bytes::ZERO, Bytes::ZERO);
-        let vertex = topology.hosts()[index];
-        for (link, state) in transport.links().iter().enumerate() {
-            let (from, to) = topology.ends(net::LinkId(link as u32));
-            let bytes = Bytes::new(state.counters().bytes);
-            // What a node sends itself does not pass its interface.
-            if from == to {
-                continue;
-            }
-            if from == vertex {
-                sent += bytes;
-            } else if to == vertex {
-                received += bytes;
-            }
-        }
-        if let Some(counts) = transport.stations().get(index) {
-            received += Bytes::new(counts.received_bytes);
-            sent += Bytes::new(counts.carried_bytes);
-        }
-        Node {
-            name: spec.name,
-            rack: spec.rack,
-            host: spec.host,
-            interface_received: received,
-            interface_sent: sent,
-            cpu_work: world
-                .driver()
-                .map_or(Time::ZERO, |driver| driver.hosts.used(world.now(), hadoop::NodeId(index as u32))),
-            radio: energy::radio(world, index as u32),
-            ..Node::default()
-        }
+    let interfaces = world.transport().interfaces();
+    let node = |(index, spec): (usize, scenario::NodeSpec)| Node {
+        name: spec.name,
+        rack: spec.rack,
+        host: spec.host,
+        interface_received: interfaces[index].received,
+        interface_sent: interfaces[index].sent,
+        cpu_work: world
+            .driver()
+            .map_or(Time::ZERO, |driver| driver.hosts.used(world.now(), hadoop::NodeId(index as u32))),
+        radio: energy::radio(world, index as u32),
+        ..Node::default()
     };
     scenario.nodes().into_iter().enumerate().map(node).collect()
 }
@@ -276,5 +266,28 @@ fn master(driver: &Driver, flows: &[FlowRecord]) -> Master {
         retransmissions: totals.retransmissions,
         servers: driver.cluster.context().servers().filter(|(server, _)| server.node.0 == 0).map(server).collect(),
         ..Master::default()
+    }
+}
+
+/// A change in words, for the list of events: its kind, and what it says.
+pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static str, String) {
+    match *change {
+        Change::Node { node, up: false } => ("node-down", format!("{} crashes", node_name(node))),
+        Change::Node { node, up: true } => ("node-up", format!("{} is back", node_name(node))),
+        Change::AccessPoint { point, up: false } => ("ap-down", format!("{} is switched off", point_name(point))),
+        Change::AccessPoint { point, up: true } => ("ap-up", format!("{} is back", point_name(point))),
+        Change::Speed { node, factor } if factor < 1.0 => {
+            ("slow", format!("{} goes at {:.0} % of its speed", node_name(node), factor * 100.0))
+        }
+        Change::Speed { node, .. } => ("normal", format!("{} goes at its own speed again", node_name(node))),
+        Change::Link { link, up: false } => ("link-down", format!("{} goes down, both ways", topology.link_name(link))),
+        Change::Link { link, up: true } => ("link-up", format!("{} is up again", topology.link_name(link))),
+        Change::Silent { link, silent: true } => {
+            ("link-silent", format!("{} carries nothing, and nobody sees it", topology.link_name(link)))
+        }
+        Change::Silent { link, silent: false } => {
+            ("link-heard", format!("{} carries packets again", topology.link_name(link)))
+        }
+        Change::Rate { link, rate } => ("rate", format!("{} goes on at {rate}", topology.link_name(link))),
     }
 }

@@ -1,8 +1,7 @@
 //! The physical machines: the processor and the storage that their nodes share, and the events that drive both.
 
-use crate::scenario::{DiskPreset, NodeSpec, Scenario, Storage};
-use des::{Event, EventQueue, RandomStream};
-use hadoop::{DiskOp, NodeId, Tag};
+use des::{Event, EventQueue};
+use hadoop::{DiskOp, DiskStream, NodeId, Tag};
 use storage::{CacheSpec, DiskCounters, DiskSpec, Op, Processor, Request, Store, Stream};
 use units::{Bytes, Time};
 
@@ -11,12 +10,36 @@ pub(crate) const PROCESSOR: u8 = 17;
 /// Event kind: a host's storage may have finished requests.
 pub(crate) const STORE: u8 = 18;
 
+/// A physical machine.
+#[derive(Clone, Debug)]
+pub(crate) struct MachineSpec {
+    /// Its name in results: that of its node, or of the host that several nodes share.
+    pub name: String,
+    pub cores: u32,
+    pub disks: u32,
+    /// Each of its disks.
+    pub disk: DiskSpec,
+    /// Its page cache lives in this.
+    pub memory: Bytes,
+}
+
+/// A node on a machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeOnMachine {
+    /// Position of the machine.
+    pub machine: usize,
+    /// The most cores that the node may use.
+    pub cores: f64,
+    /// Speed of a core; 1 is that of the preset `epyc-vm`.
+    pub speed: f64,
+}
+
 /// A read or write as the cluster asks for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
     pub disk: u32,
     pub op: DiskOp,
-    pub stream: u64,
+    pub stream: DiskStream,
     pub offset: Bytes,
     pub bytes: Bytes,
     pub tag: Tag,
@@ -84,31 +107,15 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// The machines of a scenario: a node has one of its own unless it shares a host.
-    pub fn new(scenario: &Scenario) -> Self {
-        let nodes = scenario.nodes();
-        let mut machines: Vec<Host> = Vec::new();
-        let mut shared: Vec<Option<usize>> = Vec::new();
-        let mut places = Vec::new();
-        let mut paces = Vec::new();
+    /// Machines, and the nodes on them in their order.
+    pub fn new(machines: Vec<MachineSpec>, nodes: &[NodeOnMachine]) -> Self {
+        let mut machines: Vec<Host> = (0..).zip(machines).map(|(index, spec)| Host::new(spec, index)).collect();
+        let mut places = Vec::with_capacity(nodes.len());
+        let mut paces = Vec::with_capacity(nodes.len());
         for (number, node) in nodes.iter().enumerate() {
-            let position = if let Some(host) = node.host {
-                let host = host as usize;
-                shared.resize(shared.len().max(host + 1), None);
-                *shared[host].get_or_insert_with(|| {
-                    machines.push(Host::shared(scenario, node, machines.len() as u32, host));
-                    machines.len() - 1
-                })
-            } else {
-                machines.push(Host::own(scenario, node, machines.len() as u32));
-                machines.len() - 1
-            };
-            let host = &mut machines[position];
-            // Nodes of one machine are all as fast as it is in this run.
-            let draw = RandomStream::new(scenario.run.seed, "host/speed", position as u64).normal();
-            let speed = node.hardware.speed * (1.0 + node.hardware.variation * draw).max(0.1);
-            places.push((position, host.processor.add_node(f64::from(node.hardware.cores), speed)));
-            paces.push(Pace { own: speed, fault: 1.0, clock: 1.0 });
+            let host = &mut machines[node.machine];
+            places.push((node.machine, host.processor.add_node(node.cores, node.speed)));
+            paces.push(Pace { own: node.speed, fault: 1.0, clock: 1.0 });
             host.nodes.push(NodeId(number as u32));
         }
         Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new() }
@@ -121,7 +128,7 @@ impl Hosts {
             DiskOp::Read => Op::Read,
             DiskOp::Write => Op::Write,
         };
-        let stream = Stream { node: node.0, id: stream };
+        let stream = Stream { node: node.0, id: stream.file, part: stream.part };
         let (host, _) = self.place(node);
         host.store.submit(now, disk, Request { op, stream, offset, bytes, tag: (node, tag) });
         host.store_alarm.cover(host.store.deadline(), events);
@@ -214,51 +221,15 @@ impl Hosts {
 }
 
 impl Host {
-    fn own(scenario: &Scenario, node: &NodeSpec, index: u32) -> Self {
-        Self::new(scenario, node, index, node.name.clone(), node.hardware.cores, node.hardware.disks)
-    }
-
-    fn shared(scenario: &Scenario, first: &NodeSpec, index: u32, number: usize) -> Self {
-        let (cores, disks) = scenario.cluster.host.as_ref().map_or((1, 1), |host| (host.cores, host.disks));
-        Self::new(scenario, first, index, format!("host-{number}"), cores, disks)
-    }
-
-    fn new(scenario: &Scenario, node: &NodeSpec, index: u32, name: String, cores: u32, disks: u32) -> Self {
-        let spec = disk_spec(node.hardware.disk, &scenario.storage);
+    fn new(spec: MachineSpec, index: u32) -> Self {
         Self {
-            processor: Processor::new(cores),
+            processor: Processor::new(spec.cores),
             processor_alarm: Alarm::new(PROCESSOR, index),
-            store: Store::new(&vec![spec; disks as usize], CacheSpec::linux(node.hardware.memory)),
+            store: Store::new(&vec![spec.disk; spec.disks as usize], CacheSpec::linux(spec.memory)),
             store_alarm: Alarm::new(STORE, index),
             nodes: Vec::new(),
-            cores: f64::from(cores),
-            name,
-        }
-    }
-}
-
-/// The disk of a preset with the scenario's overrides.
-fn disk_spec(preset: DiskPreset, overrides: &Storage) -> DiskSpec {
-    let spec = match preset {
-        DiskPreset::Sata2009 => DiskSpec::st3160318as(),
-        DiskPreset::Ssd => DiskSpec::f40a(),
-        DiskPreset::NandFlash => DiskSpec::nexus7_flash(),
-        DiskPreset::Virtual => DiskSpec::virtual_disk(),
-    };
-    match spec {
-        DiskSpec::Rotating(mut rotating) => {
-            rotating.seek = overrides.position.unwrap_or(rotating.seek);
-            rotating.revolution = if overrides.position.is_some() { Time::ZERO } else { rotating.revolution };
-            rotating.read_rate = overrides.read.unwrap_or(rotating.read_rate);
-            rotating.write_rate = overrides.write.unwrap_or(rotating.write_rate);
-            DiskSpec::Rotating(rotating)
-        }
-        DiskSpec::Flash(mut flash) => {
-            flash.read_latency = overrides.position.unwrap_or(flash.read_latency);
-            flash.write_latency = overrides.position.unwrap_or(flash.write_latency);
-            flash.read_rate = overrides.read.unwrap_or(flash.read_rate);
-            flash.write_rate = overrides.write.unwrap_or(flash.write_rate);
-            DiskSpec::Flash(flash)
+            cores: f64::from(spec.cores),
+            name: spec.name,
         }
     }
 }

@@ -1,15 +1,16 @@
 //! A run from a scenario to its result.
 
-use crate::build::build;
 use crate::flows::{FlowKeeper, TakeFlows};
 use crate::harvest::harvest;
-use crate::results::{RunResult, Stall};
+use crate::lower::{links, world};
 use crate::sample::Sampler;
-use crate::scenario::Scenario;
-use crate::transport::Captured;
+use crate::watch::look;
 use crate::world::World;
 use crate::{Progress, RunError, Watch};
+use results::{RunResult, Stall};
+use scenario::Scenario;
 use std::ops::ControlFlow;
+use transport::{Captured, PacketTransport};
 use units::{Bytes, Time};
 
 /// About so many events are handled between two questions to the watcher.
@@ -33,13 +34,17 @@ struct Tapped<'a> {
 
 impl<'a> Tapped<'a> {
     fn new(tap: Tap<'a>, world: &mut World) -> Result<Self, RunError> {
-        let transport = world.transport_mut().0;
-        let links = Scenario::links(transport.topology(), tap.link);
-        if links.is_empty() {
+        let Some(transport) = world.transport_mut().0.packets_mut() else {
+            return Err(RunError::Scenario(
+                "packets are captured where they are simulated: `run.fidelity = \"packet\"`".into(),
+            ));
+        };
+        let named = links(transport.topology(), tap.link);
+        if named.is_empty() {
             return Err(RunError::Scenario(format!("there is no link `{}` to capture", tap.link)));
         }
         let mut longest = Time::ZERO;
-        for way in links.into_iter().flat_map(|link| [link, link.reverse()]) {
+        for way in named.into_iter().flat_map(|link| [link, link.reverse()]) {
             transport.capture(way);
             let way = transport.link(way);
             longest = longest.max(way.delay() + way.rate().transmission_time(Bytes::new(1 << 16)));
@@ -49,7 +54,9 @@ impl<'a> Tapped<'a> {
 
     /// Hands out what began before `now` less the longest way; at the end of the run, all.
     fn hand_out(&mut self, world: &mut World, end: bool) {
-        self.waiting.extend(world.transport_mut().0.take_captured());
+        if let Some(packets) = world.transport_mut().0.packets_mut() {
+            self.waiting.extend(packets.take_captured());
+        }
         self.waiting.sort_by_key(|packet| packet.at);
         let sure = world.now().saturating_sub(self.longest);
         let count = if end { self.waiting.len() } else { self.waiting.partition_point(|packet| packet.at < sure) };
@@ -75,7 +82,7 @@ pub fn run_with(
     flows: Option<TakeFlows<'_>>,
     watch: &mut Watch,
 ) -> Result<RunResult, RunError> {
-    let mut world = build(scenario)?;
+    let mut world = world(scenario, &mut || look(watch, &Progress::default()))?;
     let mut tapped = tap.map(|tap| Tapped::new(tap, &mut world)).transpose()?;
     let mut sampler = Sampler::new(scenario.run.sample, &world);
     let until = scenario.run.until;
@@ -113,7 +120,8 @@ pub fn run_with(
         }
     }
     sampler.take(&world);
-    let result = harvest(scenario, &world, (&sampler, flows), stall);
+    let at_the_end = progress(&world, until);
+    let result = harvest(scenario, &world, (&sampler, flows), stall, &mut || look(watch, &at_the_end))?;
     let violations: Vec<_> = result.violations().cloned().collect();
     if violations.is_empty() { Ok(result) } else { Err(RunError::Ledger(violations)) }
 }
@@ -162,5 +170,5 @@ fn progress(world: &World, until: Time) -> Progress {
         Some(driver) => driver.cluster.mapreduce().progress(),
         None => now.as_secs_f64() / until.as_secs_f64(),
     };
-    Progress { now, done, events: world.handled(), hops: world.transport().hops() }
+    Progress { now, done, events: world.handled(), hops: world.packets().map_or(0, PacketTransport::hops) }
 }

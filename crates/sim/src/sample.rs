@@ -1,13 +1,14 @@
 //! The series of a run: every link, processor and disk looked at in equal steps.
 
 use crate::air::station_name;
-use crate::results::{Disk, Link, Node, RunResult};
-use crate::traffic::TrafficLook;
-use crate::transport::{SegmentCounts, StationCounts};
 use crate::world::World;
 use des::Occupancy;
 use hadoop::NodeId;
-use net::LinkId;
+use net::{LinkId, Topology};
+use results::{Disk, Link, LinkEnd, Node, RunResult};
+use tcp::SegmentCounts;
+use traffic::TrafficLook;
+use transport::{PacketTransport, StationCounts};
 use units::{BitRate, Bytes, Energy, Time};
 use wifi::mac::{MacConfig, Station, StationId};
 use wifi::phy::Mode;
@@ -51,8 +52,8 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     pub fn new(interval: Time, world: &World) -> Self {
-        let most = (VALUES / (4 * (world.transport().links().len() + world.transport().stations().len()).max(1)))
-            .clamp(64, STEPS);
+        let watched = world.packets().map_or(0, |packets| packets.links().len() + packets.stations().len());
+        let most = (VALUES / (4 * watched.max(1))).clamp(64, STEPS);
         Self { interval, steps: Vec::new(), most }
     }
 
@@ -63,9 +64,9 @@ impl Sampler {
 
     /// Ends a step at the world's time.
     pub fn take(&mut self, world: &World) {
-        let (now, transport) = (world.now(), world.transport());
-        let (retransmissions, timeouts) = transport.repairs();
-        let links = transport.links().iter().map(|link| {
+        let (now, packets) = (world.now(), world.packets());
+        let (retransmissions, timeouts) = packets.map_or((0, 0), PacketTransport::repairs);
+        let links = packets.into_iter().flat_map(PacketTransport::links).map(|link| {
             let waiting = link.waiting_bytes(now);
             LinkReading {
                 busy: busy(link, now),
@@ -75,7 +76,7 @@ impl Sampler {
                 bytes: waiting.min(u64::from(u32::MAX)) as u32,
             }
         });
-        let on_air = stations(world).map(|(station, counts, occupancy)| {
+        let on_air = packets.into_iter().flat_map(stations).map(|(station, counts, occupancy)| {
             let waiting = occupancy.length() as u32;
             LinkReading {
                 busy: station.counters().airtime,
@@ -85,7 +86,7 @@ impl Sampler {
                 bytes: 0,
             }
         });
-        let nodes = transport.topology().hosts().len() as u32;
+        let nodes = world.transport().topology().hosts().len() as u32;
         let driver = world.driver();
         self.steps.push(Step {
             links: links.chain(on_air).collect(),
@@ -97,7 +98,7 @@ impl Sampler {
             retransmissions,
             timeouts,
             traffic: world.traffic_looks().collect(),
-            master: transport.segment_counts(),
+            master: packets.map_or_else(SegmentCounts::default, PacketTransport::segment_counts),
         });
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;
@@ -180,7 +181,9 @@ impl Sampler {
 
 /// What the radios of all nodes have drawn so far; nothing where nodes are not on the air or what they draw is not known.
 fn radios(world: &World, nodes: u32) -> Vec<Energy> {
-    let Some(meters) = world.meters().filter(|_| world.transport().air().is_some()) else { return Vec::new() };
+    let Some(meters) = world.meters().filter(|_| world.packets().is_some_and(|packets| packets.air().is_some())) else {
+        return Vec::new();
+    };
     let radio =
         |node| meters.get(node).map_or_else(Energy::default, |meter| meter.radio(world.now(), world.used(node)));
     (0..nodes).map(radio).collect()
@@ -201,13 +204,37 @@ fn shares(times: &[u64]) -> Vec<(u64, f64)> {
     times.iter().enumerate().filter(|(_, time)| **time > 0).map(share).collect()
 }
 
+/// What is at the ends of links.
+pub(crate) struct Ends<'a> {
+    topology: &'a Topology,
+    /// Of each vertex.
+    at: Vec<LinkEnd>,
+}
+
+impl<'a> Ends<'a> {
+    pub fn new(topology: &'a Topology) -> Self {
+        let mut at = vec![LinkEnd::Switch; topology.vertex_count()];
+        for (node, vertex) in (0..).zip(topology.hosts()) {
+            at[vertex.0 as usize] = LinkEnd::Node(node);
+        }
+        Self { topology, at }
+    }
+    pub fn of(&self, link: LinkId) -> (LinkEnd, LinkEnd) {
+        let (from, to) = self.topology.ends(link);
+        (self.at[from.0 as usize], self.at[to.0 as usize])
+    }
+}
+
 /// The links of a world, without their series.
-pub(crate) fn links(world: &World) -> Vec<Link> {
-    let (now, transport) = (world.now(), world.transport());
+pub(crate) fn links(now: Time, transport: &PacketTransport) -> Vec<Link> {
+    let ends = Ends::new(transport.topology());
     let link = |(index, link): (usize, &net::Link)| {
         let counters = link.counters();
+        let (from, to) = ends.of(LinkId(index as u32));
         Link {
             name: transport.topology().link_name(LinkId(index as u32)).replace("->", " -> "),
+            from,
+            to,
             bond: transport
                 .topology()
                 .bond_of(LinkId(index as u32))
@@ -226,20 +253,21 @@ pub(crate) fn links(world: &World) -> Vec<Link> {
             ..Link::default()
         }
     };
-    transport.links().iter().enumerate().map(link).chain(on_air(world)).collect()
+    transport.links().iter().enumerate().map(link).chain(on_air(now, transport)).collect()
 }
 
 /// Each station as a link to the air, its MAC's transmit queue at the head.
-fn on_air(world: &World) -> Vec<Link> {
-    let now = world.now();
-    let nodes = world.transport().topology().hosts().len();
-    let marks = |index| world.transport().air().map_or(0, |air| air.marks(StationId(index as u32)));
+fn on_air(now: Time, transport: &PacketTransport) -> Vec<Link> {
+    let nodes = transport.topology().hosts().len();
+    let marks = |index| transport.air().map_or(0, |air| air.marks(StationId(index as u32)));
     let link = |(index, (station, counts, occupancy)): (usize, (&Station, &StationCounts, &Occupancy))| {
         let (queue_mean, queue_max) = occupancy.mean_and_maximum(now);
         let mut times = occupancy.clone();
         times.set(now, 0);
         Link {
             name: format!("{} -> air", station_name(index, nodes)),
+            from: if index < nodes { LinkEnd::Node(index as u32) } else { LinkEnd::Air },
+            to: LinkEnd::Air,
             rate: fastest(station.config()),
             packets: counts.carried,
             bytes: Bytes::new(counts.carried_bytes),
@@ -253,7 +281,7 @@ fn on_air(world: &World) -> Vec<Link> {
             ..Link::default()
         }
     };
-    stations(world).enumerate().map(link).collect()
+    stations(transport).enumerate().map(link).collect()
 }
 
 /// The rate of a station that does not change its own, else the greatest that it may choose.
@@ -265,9 +293,9 @@ fn fastest(config: &MacConfig) -> BitRate {
 }
 
 /// The stations on the air with what their interfaces counted, and their transmit queues' lengths.
-fn stations(world: &World) -> impl Iterator<Item = (&Station, &StationCounts, &Occupancy)> {
-    let counts = world.transport().stations().iter().zip(0..);
-    world.transport().air().into_iter().flat_map(move |air| {
+fn stations(transport: &PacketTransport) -> impl Iterator<Item = (&Station, &StationCounts, &Occupancy)> {
+    let counts = transport.stations().iter().zip(0..);
+    transport.air().into_iter().flat_map(move |air| {
         let station = |(counts, id)| (air.station(StationId(id)), counts, air.occupancy(StationId(id)));
         counts.clone().map(station)
     })

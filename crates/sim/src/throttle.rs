@@ -5,11 +5,25 @@
 //! power that it draws, with their product as time constant. It is kept as that power which, drawn for good, would make it as warm: no temperature has to be known
 //! to say at which power a case keeps its limit. A governor looks every second, as Linux' thermal zones do, and has a hysteresis.
 
-use crate::scenario::Throttle;
 use units::{Energy, Power, Time};
 
 /// Between two looks.
 pub(crate) const LOOK: Time = Time::from_secs(1);
+
+/// What slows a processor down, and to which speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct GovernorSpec {
+    /// The power that the case can lead off for good.
+    pub sustained: Option<Power>,
+    /// The part of it at which the processor is fast again.
+    pub resume: f64,
+    /// Time constant of the case.
+    pub time: Time,
+    /// The part of the charge below which the processor is slow.
+    pub low_battery: Option<f64>,
+    /// The part of its speed that a slow processor has.
+    pub speed: f64,
+}
 
 /// The governor of a node's processor.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +42,7 @@ pub(crate) struct Governor {
 }
 
 impl Governor {
-    pub fn new(spec: &Throttle) -> Self {
+    pub fn new(spec: GovernorSpec) -> Self {
         Self {
             sustained: spec.sustained,
             resume: spec.resume,
@@ -66,13 +80,7 @@ mod tests {
 
     fn governor(sustained_w: f64, low_battery: Option<f64>) -> Governor {
         let sustained = Some(Power::from_watts(sustained_w));
-        Governor::new(&Throttle {
-            sustained,
-            time: Time::from_secs(100),
-            resume: 0.9,
-            low_battery,
-            ..Throttle::default()
-        })
+        Governor::new(GovernorSpec { sustained, time: Time::from_secs(100), resume: 0.9, low_battery, speed: 0.5 })
     }
 
     /// Under a load that stays, hot and slow alternate at the moments that the exponential says, to a look.

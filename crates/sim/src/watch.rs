@@ -1,6 +1,6 @@
 //! What a run says while it goes on, and how it can end badly.
 
-use crate::results::Balance;
+use results::Balance;
 use std::ops::ControlFlow;
 use thiserror::Error;
 use units::Time;
@@ -18,7 +18,8 @@ pub struct Progress {
     pub hops: u64,
 }
 
-/// Is told the progress every few thousand events; answers whether to go on.
+/// Is told the progress every few thousand events, and while the world is built and its results are gathered; answers whether
+/// to go on.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// Why a run has no result.
@@ -33,6 +34,11 @@ pub enum RunError {
     /// A conservation law does not hold: an error of the simulator.
     #[error("{}", violations(.0))]
     Ledger(Vec<Balance>),
+}
+
+/// Asks the watcher where nothing is simulated: before the first event, and after the last.
+pub(crate) fn look(watch: &mut Watch, progress: &Progress) -> Result<(), RunError> {
+    if watch(progress).is_break() { Err(RunError::Interrupted) } else { Ok(()) }
 }
 
 fn violations(balances: &[Balance]) -> String {

@@ -1,17 +1,17 @@
 //! The event loop: one queue, one `match`.
 
-use crate::AirSpec;
+use crate::air::AirSpec;
 use crate::cluster::{self, Driver, Outside};
 use crate::energy::{Look, Meters, Used};
 use crate::hosts;
-use crate::results::TrafficOutcome;
 use crate::throttle;
-use crate::traffic::{FLOW_START, SESSION, Traffic, TrafficLook, TrafficSpec};
-use crate::transport::{GATE, Owner, TIMER, Transport, Upcall};
 use des::EventQueue;
 use hadoop::{Input, NodeId};
 use net::{ARRIVAL, BOND, LinkId, SpecError, TRANSMISSION_DONE, Topology};
+use results::TrafficOutcome;
 use thiserror::Error;
+use traffic::{FLOW_START, SESSION, Traffic, TrafficLook, TrafficSpec};
+use transport::{DUE, FlowTransport, GATE, Owner, PacketTransport, TIMER, Transport, Upcall};
 use units::{BitRate, Bytes, Time};
 use wifi::medium::{ALARM, MediumError, PPDU_ENDS, WIRE};
 use wifi::mesh::ROUTER;
@@ -86,11 +86,23 @@ pub enum WorldError {
     Air(#[from] MediumError),
 }
 
+/// How finely messages between nodes are simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fidelity {
+    /// Packet by packet, with TCP.
+    #[default]
+    Packets,
+    /// As whole messages that share nodes' interfaces.
+    Flows,
+}
+
 /// What a world is made of.
 #[derive(Clone, Debug, Default)]
 pub struct WorldSpec {
     /// The graph; its hosts are the nodes.
     pub topology: Topology,
+    /// What carries messages on it.
+    pub fidelity: Fidelity,
     /// Bytes on the wire of each packet beyond its IP length.
     pub framing: Bytes,
     /// What is between the nodes where they are on the air.
@@ -136,11 +148,17 @@ impl World {
         if spec.warm_up > Time::ZERO {
             events.push(spec.warm_up, WARM, 0, 0);
         }
-        let mut transport = Transport::new(spec.topology.clone(), spec.framing, spec.seed)?;
-        transport.start(&mut events);
-        if let Some(air) = &spec.air {
-            transport.set_air(air.carrier(spec.seed)?, &mut events);
-        }
+        let transport = match spec.fidelity {
+            Fidelity::Packets => {
+                let mut packets = PacketTransport::new(spec.topology.clone(), spec.framing, spec.seed)?;
+                packets.start(&mut events);
+                if let Some(air) = &spec.air {
+                    packets.set_air(air.carrier(spec.seed)?, &mut events);
+                }
+                Transport::Packets(Box::new(packets))
+            }
+            Fidelity::Flows => Transport::Flows(Box::new(FlowTransport::new(spec.topology.clone(), spec.framing))),
+        };
         let traffic = Traffic::new(&spec.traffic, spec.warm_up, spec.seed, &mut events);
         Ok(Self {
             now: Time::ZERO,
@@ -180,7 +198,9 @@ impl World {
     /// Runs until `until`, or until all jobs and all traffic that has an end are done; returns whether they are.
     pub fn run(&mut self, until: Time) -> bool {
         let finished = self.run_events(until);
-        self.transport.resolve_dropped();
+        if let Some(packets) = self.transport.packets_mut() {
+            packets.resolve_dropped();
+        }
         finished
     }
 
@@ -191,14 +211,11 @@ impl World {
             self.now = event.time();
             self.handled += 1;
             match event.kind() {
-                ARRIVAL => self.transport.on_arrival(&event, &mut self.events),
-                TIMER => self.transport.on_timer(&event, &mut self.events),
-                TRANSMISSION_DONE => self.transport.on_transmission_done(&event, &mut self.events),
+                ARRIVAL | TIMER | TRANSMISSION_DONE | GATE | BOND | DUE | PPDU_ENDS | ALARM | WIRE | ROUTER => {
+                    self.transport.on_event(&event, &mut self.events);
+                }
                 FLOW_START => self.traffic.on_flow_start(&event, &mut self.transport, &mut self.events),
                 SESSION => self.traffic.on_session(&event, &mut self.transport, &mut self.events),
-                PPDU_ENDS | ALARM | WIRE | ROUTER => self.transport.on_air(&event, &mut self.events),
-                GATE => self.transport.on_gate(&event, &mut self.events),
-                BOND => self.transport.on_bond(&event, &mut self.events),
                 WARM => self.traffic.on_warm(&self.transport),
                 FAULT => self.apply(self.changes[event.index as usize].1),
                 BATTERY => self.look_at_battery(event.index),
@@ -292,11 +309,7 @@ impl World {
                 if !self.meters.as_mut().is_none_or(|meters| meters.set_up(self.now, node, up)) {
                     return;
                 }
-                if up {
-                    self.transport.node_up(self.now, node, &mut self.events);
-                } else {
-                    self.transport.node_down(self.now, node, &mut self.events);
-                }
+                self.transport.set_node(self.now, node, up, &mut self.events);
                 if let Some(driver) = &mut self.driver {
                     let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
                     driver.set_node(self.now, node, up, outside);
@@ -304,7 +317,9 @@ impl World {
             }
             Change::AccessPoint { point, up } => {
                 let station = self.transport.topology().hosts().len() as u32 + point;
-                self.transport.set_station(self.now, station, up, &mut self.events);
+                if let Some(packets) = self.transport.packets_mut() {
+                    packets.set_station(self.now, station, up, &mut self.events);
+                }
             }
             Change::Speed { node, factor } => {
                 if let Some(driver) = &mut self.driver {
@@ -312,7 +327,11 @@ impl World {
                 }
             }
             Change::Link { link, up } => self.transport.set_link_up(self.now, link, up, &mut self.events),
-            Change::Silent { link, silent } => self.transport.set_link_silent(link, silent),
+            Change::Silent { link, silent } => {
+                if let Some(packets) = self.transport.packets_mut() {
+                    packets.set_link_silent(link, silent);
+                }
+            }
             Change::Rate { link, rate } => {
                 // Rates are checked with the scenario; the network refuses only zero, which leaves the old rate.
                 let _ = self.transport.set_link_rate(self.now, link, rate, &mut self.events);
@@ -332,7 +351,11 @@ impl World {
     pub fn transport(&self) -> &Transport {
         &self.transport
     }
-    /// The same, to open connections or take captured packets.
+    /// Links, queues and TCP, where packets are simulated.
+    pub fn packets(&self) -> Option<&PacketTransport> {
+        self.transport.packets()
+    }
+    /// The transport, to open connections or take captured packets.
     pub fn transport_mut(&mut self) -> (&mut Transport, &mut EventQueue) {
         (&mut self.transport, &mut self.events)
     }
@@ -359,5 +382,5 @@ impl World {
 
 fn used<'a>(now: Time, node: u32, driver: Option<&Driver>, transport: &'a Transport) -> Used<'a> {
     let cores = driver.map_or(Time::ZERO, |driver| driver.hosts.used(now, NodeId(node)));
-    Used { cores, radio: transport.radio_times(node) }
+    Used { cores, radio: transport.packets().and_then(|packets| packets.radio_times(node)) }
 }

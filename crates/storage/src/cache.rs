@@ -1,6 +1,7 @@
-//! Which bytes of which streams are in memory, and which of them the disk does not have yet.
+//! The page cache: which extents are in memory, and which of them are dirty.
 //!
-//! Extents are found by stream and offset, evicted least recently used first (clean ones only), and written back oldest first.
+//! Extents are found by stream and offset. Clean ones are evicted least recently used first; dirty ones are written
+//! back oldest first.
 
 use crate::disk::Stream;
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ struct Extent {
     end: u64,
     disk: u32,
     state: State,
-    /// Its place in the order of use (clean) or of age (dirty).
+    /// The extent's place in the order of use (clean) or of age (dirty).
     order: u64,
     since: Time,
 }
@@ -156,7 +157,7 @@ impl Cache {
     pub fn drop_node(&mut self, node: u32) {
         let keys: Vec<_> = self
             .extents
-            .range((Stream { node, id: 0 }, 0)..=(Stream { node, id: u64::MAX }, u64::MAX))
+            .range((Stream { node, id: 0, part: 0 }, 0)..=(Stream { node, id: u64::MAX, part: u32::MAX }, u64::MAX))
             .map(|(key, _)| *key)
             .collect();
         for key in keys {
@@ -223,7 +224,7 @@ impl Cache {
         Some(extent)
     }
 
-    /// Takes a range out of the extents that overlap it; what is left of them stays as it was.
+    /// Takes a range out of the extents that overlap it; the rest of them stays.
     fn cut_out(&mut self, stream: Stream, start: u64, end: u64) {
         for key in self.overlapping(stream, start, end) {
             let Some(extent) = self.remove(key) else { continue };

@@ -4,12 +4,12 @@ use crate::flash::{Flash, FlashSpec};
 use crate::rotating::{Rotating, RotatingSpec};
 use units::{Bytes, Time};
 
-/// Which way a request moves data.
+/// The direction of a request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Op {
-    /// From the disk.
+    /// Reads from the disk.
     Read,
-    /// To the disk.
+    /// Writes to the disk.
     Write,
 }
 
@@ -18,26 +18,28 @@ pub enum Op {
 pub struct Stream {
     /// The node whose file it is; nodes may share a disk.
     pub node: u32,
-    /// The node's name for it.
+    /// The node's name for the file.
     pub id: u64,
+    /// Zero for the whole file, or the part of it that is a stream of its own to its reader.
+    pub part: u32,
 }
 
 /// Bytes of a stream to move, and what comes back when that is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request<T> {
-    /// Which way.
+    /// Read or write.
     pub op: Op,
     /// The stream that they are part of.
     pub stream: Stream,
     /// Where in the stream.
     pub offset: Bytes,
-    /// How many.
+    /// Bytes to move.
     pub bytes: Bytes,
     /// Reported when done.
     pub tag: T,
 }
 
-/// What kind of disk.
+/// The kind of a disk, with its timing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskSpec {
     /// Platters and a head.
@@ -46,20 +48,21 @@ pub enum DiskSpec {
     Flash(FlashSpec),
 }
 
-/// What a disk has done.
+/// Counters of a disk.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DiskCounters {
     /// Time with a request in service.
     pub busy: Time,
-    /// Part of it spent on seeks and rotation (rotating disks), or on the wait for the first byte with no transfer going on (flash).
+    /// Part of `busy` spent on seeks and rotation (rotating disks), or on waiting for a first byte with no transfer
+    /// going on (flash).
     pub positioning: Time,
-    /// Requests done.
+    /// Completed requests.
     pub requests: u64,
     /// Times that the head moved to another place.
     pub switches: u64,
-    /// Bytes read.
+    /// Bytes read by completed requests.
     pub read: Bytes,
-    /// Bytes written.
+    /// Bytes written by completed requests.
     pub written: Bytes,
     /// The most requests that waited or were in service at the same time.
     pub queue_max: u32,
@@ -130,7 +133,7 @@ impl<T: Copy> Disk<T> {
             Model::Flash(disk) => disk.queued(),
         }
     }
-    /// What it has done by `now`. Of the request in service the whole positioning counts, and the time up to now.
+    /// Counters at `now`. The request in service counts with its whole positioning and with its transfer up to `now`.
     pub fn counters(&self, now: Time) -> DiskCounters {
         let (counters, busy_until) = match &self.model {
             Model::Rotating(disk) => (disk.counters, disk.busy_until()),

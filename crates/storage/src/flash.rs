@@ -1,9 +1,10 @@
 //! Flash memory behind parallel channels.
 //!
-//! A request first waits for its data's first byte (the access latency; up to `channels` requests do so at the same time), then moves over
-//! the one interface in order of arrival. So a large sequential request goes at the interface's rate, and k small random ones outstanding
-//! get min(k, channels) / latency operations a second until the interface is full: the two limits that data sheets state (Agrawal et al.,
-//! "Design tradeoffs for SSD performance", USENIX ATC 2008). Writes are slower than reads; there is no positioning.
+//! A request waits for the first byte of its data (the access latency; up to `channels` requests do so at the same
+//! time), then moves over the one interface in order of arrival. A large sequential request thus moves at the
+//! interface's rate, and k outstanding small random ones get min(k, channels) / latency operations a second until the
+//! interface is full: the two limits that data sheets state (Agrawal et al., "Design tradeoffs for SSD performance",
+//! USENIX ATC 2008). Writes are slower than reads. There is no positioning.
 
 use crate::disk::{DiskCounters, Op, Request};
 use std::collections::VecDeque;
@@ -55,7 +56,7 @@ pub(crate) struct Flash<T> {
     service: VecDeque<Service<T>>,
     /// When the interface is next free.
     interface_free: Time,
-    /// Up to when `busy` counts.
+    /// The time up to which `busy` counts.
     busy_until: Time,
     pub counters: DiskCounters,
 }
@@ -100,7 +101,7 @@ impl<T: Copy> Flash<T> {
         }
     }
 
-    /// Up to when the counted busy time reaches.
+    /// The end of the part of `busy` that is counted in advance.
     pub const fn busy_until(&self) -> Time {
         self.busy_until
     }

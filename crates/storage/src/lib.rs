@@ -1,8 +1,8 @@
-//! The hardware of a node as pure state machines: disks that serve requests, the page cache before them, and a processor shared fairly.
+//! The hardware of a node as pure state machines: disks, the page cache before them, and a processor shared fairly.
 //!
-//! Each machine is handed the time and one input, states its next `deadline()`, and reports what is done from `on_timer`. The processor
-//! stands beside the disks because both belong to a physical host, which several nodes (containers, virtual machines) may share, and
-//! because whatever carries a cluster needs both and nothing else from here.
+//! Each machine is handed the time and one input, states its next `deadline()`, and reports completions from
+//! `on_timer`. The processor is here because it, like disks, belongs to a physical host, which several nodes
+//! (containers, virtual machines) may share.
 
 mod cache;
 mod disk;

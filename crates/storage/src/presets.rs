@@ -1,4 +1,5 @@
-//! Disks and caches of the documented clusters. Where a document names only the model, the figures are its data sheet's; each says which.
+//! Disks and caches of the documented clusters. Where a document names only the model, the figures are from its data
+//! sheet; each says which.
 
 use crate::cache::CacheSpec;
 use crate::disk::DiskSpec;
@@ -28,8 +29,9 @@ impl DiskSpec {
             _ => return None,
         })
     }
-    /// Seagate Barracuda 7200.12, 160 GB, of the nodes in Yang 2012, table 3.2. Access 11 ms is that document's table 2.1 and leaves
-    /// 6.8 ms of seek beside half a revolution at 7,200 rpm. The media rate is the average over the surface, 100 MB/s (data sheet: 125 MB/s sustained at the outer edge).
+    /// Seagate Barracuda 7200.12, 160 GB, of the nodes in Yang 2012, table 3.2. The access time of 11 ms is that
+    /// document's table 2.1; without half a revolution at 7,200 rpm 6.8 ms of seek remain. The media rate is the
+    /// average over the surface, 100 MB/s (data sheet: 125 MB/s sustained at the outer edge).
     pub const fn st3160318as() -> Self {
         Self::Rotating(RotatingSpec::new(Time::from_us(6_833), 7_200, mb_per_s(100), mb_per_s(95)))
     }
@@ -37,8 +39,8 @@ impl DiskSpec {
     pub const fn sata_500() -> Self {
         Self::Rotating(RotatingSpec::new(Time::from_us(6_833), 7_200, mb_per_s(105), mb_per_s(100)))
     }
-    /// Corsair Force F40A of node types V to VII in Yang 2012, table 2.2. Access 0.11 ms is that document's table 2.1; the rates are the
-    /// data sheet's 280 MB/s read and 270 MB/s write; 16 channels.
+    /// Corsair Force F40A of node types V to VII in Yang 2012, table 2.2. The access time of 0.11 ms is that document's
+    /// table 2.1. The rates are the data sheet's 280 MB/s read and 270 MB/s write. 16 channels.
     pub const fn f40a() -> Self {
         Self::Flash(FlashSpec {
             read_latency: Time::from_us(110),
@@ -48,12 +50,13 @@ impl DiskSpec {
             channels: 16,
         })
     }
-    /// A 10,000 rpm SAS disk as a `ProLiant` DL385 G6 carried it (Rista 2017 names the server, not the disk): 3.8 ms seek, 130 MB/s.
+    /// A 10,000 rpm SAS disk as a `ProLiant` DL385 G6 carried it (Rista 2017 names the server, not the disk): 3.8 ms
+    /// seek, 130 MB/s.
     pub const fn sas_10k() -> Self {
         Self::Rotating(RotatingSpec::new(Time::from_us(3_800), 10_000, mb_per_s(130), mb_per_s(125)))
     }
-    /// The NAND flash of a Google Nexus 7 of 2012 (Lee 2014, table 3.2 names the size only): an eMMC 4.41 part, 25 MB/s read and 8 MB/s
-    /// write as public benchmarks of the tablet had it.
+    /// The NAND flash of a Google Nexus 7 of 2012 (Lee 2014, table 3.2 names the size only): an eMMC 4.41 part, 25 MB/s
+    /// read and 8 MB/s write by public benchmarks of the tablet.
     pub const fn nexus7_flash() -> Self {
         Self::Flash(FlashSpec {
             read_latency: Time::from_us(300),
@@ -63,7 +66,8 @@ impl DiskSpec {
             channels: 1,
         })
     }
-    /// A virtual machine's disk on a cloud host's flash: the latency of a block device over the hypervisor, 200 MB/s both ways.
+    /// A virtual machine's disk on a cloud host's flash: the latency of a block device over the hypervisor, 200 MB/s
+    /// both ways.
     pub const fn virtual_disk() -> Self {
         Self::Flash(FlashSpec {
             read_latency: Time::from_us(500),
@@ -86,8 +90,9 @@ impl DiskSpec {
 }
 
 impl CacheSpec {
-    /// What Linux makes of `memory` that is free for it: dirty pages block writers at 20 % (`vm.dirty_ratio`), are written back from 10 %
-    /// (`vm.dirty_background_ratio`) or an age of 30 s (`vm.dirty_expire_centisecs`). Copies go at 2 GB/s.
+    /// Linux's page cache on `memory` that is free for it. Dirty pages block writers at 20 % (`vm.dirty_ratio`). They
+    /// are written back from 10 % (`vm.dirty_background_ratio`) or an age of 30 s (`vm.dirty_expire_centisecs`). Copies
+    /// go at 2 GB/s.
     pub fn linux(memory: Bytes) -> Self {
         Self {
             capacity: memory,

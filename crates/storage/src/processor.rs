@@ -1,12 +1,13 @@
 //! A host's cores, shared fairly by the work of its nodes.
 //!
-//! Processor sharing: every piece of work gets the same share of a core, at most one whole core, as a fair time-sharing scheduler gives it
-//! over any time that is long against its slice (Kleinrock, Queueing Systems II, 1976, section 4.4). Nodes may be capped (a container's
-//! quota): a node's work then shares its cap, and what it leaves goes to the others, so the shares are max-min fair.
+//! Processor sharing: every piece of work gets the same share of a core, at most one whole core, as a fair time-sharing
+//! scheduler does over times that are long against its slice (Kleinrock, Queueing Systems II, 1976, section 4.4). A
+//! node may be capped (a container's quota): its work then shares the cap, and the rest goes to the others, so shares
+//! are max-min fair.
 //!
-//! Exactness: all work of a node progresses at one rate, so each node keeps a virtual clock of work done per piece, and a piece is
-//! finished when that clock passes the value that was set when it came: O(log n) for each change. Rates are fixed-point fractions with 32
-//! bits, clocks are 128-bit integers, so that no rounding accumulates.
+//! Exactness: all work of a node progresses at one rate. So each node keeps a virtual clock of work done per piece, and
+//! a piece is finished when the clock passes the value that was set when the piece came: O(log n) for each change.
+//! Rates are fixed-point fractions with 32 bits, clocks are 128-bit integers, so no rounding accumulates.
 
 use std::collections::BTreeMap;
 use units::Time;
@@ -18,7 +19,7 @@ const ONE: u128 = 1 << 32;
 struct Node<T> {
     /// The most cores it may use.
     cap: u128,
-    /// Its speed as a factor.
+    /// Speed of a core, as a fixed-point factor.
     speed: u128,
     /// Work per piece done so far, in picoseconds times `ONE`.
     clock: u128,
@@ -53,7 +54,8 @@ impl<T: Copy + Ord> Processor<T> {
         Self { cores: u128::from(cores) * ONE, nodes: Vec::new(), now: Time::ZERO, next: 0, deadline: Time::MAX }
     }
 
-    /// Adds a node that may use up to `cap` cores, each `speed` times as fast as the reference; returns its number on this host.
+    /// Adds a node that may use up to `cap` cores, each `speed` times as fast as the reference; returns its number on
+    /// this host.
     pub fn add_node(&mut self, cap: f64, speed: f64) -> usize {
         self.nodes.push(Node {
             cap: fixed(cap),
@@ -149,7 +151,8 @@ impl<T: Copy + Ord> Processor<T> {
         }
     }
 
-    /// Water-filling: the nodes whose own limit is lowest are served first; the rest share what is left equally per piece.
+    /// Water-filling: the nodes whose own limit is lowest are served first; the rest share what is left equally per
+    /// piece.
     fn share_out(&mut self) {
         let limit = |node: &Node<T>| (node.cap / node.pieces.len().max(1) as u128).min(ONE);
         let mut left = self.cores;

@@ -1,11 +1,14 @@
 //! A disk with platters and a head.
 //!
-//! Service is positioning (average seek plus half a revolution) whenever the head must go to another place than where the last transfer
-//! ended, then transfer at the media rate: the model of Ruemmler and Wilkes, "An introduction to disk drive modeling" (IEEE Computer 27(3),
-//! 1994), with the average seek in place of the seek curve, since streams have no known distance. Requests of one stream are served in
-//! order. Among streams the disk takes turns like Linux's CFQ scheduler: a stream keeps the head for a slice (`slice_sync` = 100 ms for
-//! reads, `slice_async` = 40 ms for writes), and a reader whose queue runs empty within its slice is waited for (`slice_idle` = 8 ms:
-//! anticipation, Iyer and Druschel, SOSP 2001) because its next request probably goes on where the head is.
+//! A request takes positioning (average seek plus half a revolution) whenever the head must move away from where the
+//! last transfer ended, then transfer at the media rate: the model of Ruemmler and Wilkes, "An introduction to disk
+//! drive modeling" (IEEE Computer 27(3), 1994), with the average seek in place of the seek curve, since streams have no
+//! known distance.
+//!
+//! Requests of one stream are served in order. Among streams the disk takes turns like Linux's CFQ scheduler: a stream
+//! keeps the head for a slice (`slice_sync` = 100 ms for reads, `slice_async` = 40 ms for writes). Within a reader's
+//! slice the disk waits for the reader's next request (`slice_idle` = 8 ms: anticipation, Iyer and Druschel, SOSP
+//! 2001), because that probably continues where the head is.
 
 use crate::disk::{DiskCounters, Op, Request, Stream};
 use std::collections::VecDeque;
@@ -14,7 +17,7 @@ use units::{BitRate, Bytes, Time};
 /// A rotating disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RotatingSpec {
-    /// Average seek.
+    /// Average seek time.
     pub seek: Time,
     /// One revolution; half of it is waited for on average.
     pub revolution: Time,
@@ -26,7 +29,7 @@ pub struct RotatingSpec {
     pub read_slice: Time,
     /// How long a stream that writes keeps the head while others wait.
     pub write_slice: Time,
-    /// How long a reader is waited for within its slice.
+    /// How long the disk waits, within a reader's slice, for the reader's next request.
     pub anticipation: Time,
 }
 
@@ -184,7 +187,7 @@ impl<T: Copy> Rotating<T> {
         self.queued = self.turns.iter().map(|turn| turn.requests.len()).sum();
     }
 
-    /// Up to when the counted busy time reaches.
+    /// The end of the part of `busy` that is counted in advance.
     pub const fn busy_until(&self) -> Time {
         match self.state {
             State::Moving { until, .. } => until,

@@ -1,14 +1,15 @@
 //! A host's storage: its disks behind one page cache.
 //!
-//! A read is served from memory where it can, else from the disk, and stays cached. A write is done when it is in memory; the disks write
-//! back in the background. Writers wait while too much is not on disk: then they go at the disk's pace (Linux: `balance_dirty_pages`).
+//! A read is served from memory where it can, else from the disk, and stays cached. A write is complete when it is in
+//! memory; the disks write back in the background. Above the limit of dirty bytes writers go at the disk's pace (Linux:
+//! `balance_dirty_pages`).
 
 use crate::cache::{Cache, CacheSpec, WriteBack};
 use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
-/// What the cache has done.
+/// Counters of the page cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StoreCounters {
     /// Bytes read that were in memory.
@@ -23,7 +24,7 @@ pub struct StoreCounters {
     pub throttled: u64,
 }
 
-/// What a disk works for.
+/// What a disk request belongs to.
 #[derive(Debug, Clone, Copy)]
 enum Job {
     /// A part of a read that memory did not have.
@@ -75,7 +76,7 @@ impl<T: Copy> Store<T> {
             counters: StoreCounters::default(),
         }
     }
-    /// How many disks there are.
+    /// The number of disks.
     pub fn disk_count(&self) -> usize {
         self.disks.len()
     }
@@ -159,11 +160,11 @@ impl<T: Copy> Store<T> {
     pub fn queued(&self, disk: usize) -> usize {
         self.disks[disk].queued()
     }
-    /// What the cache has done.
+    /// Counters of the page cache.
     pub fn counters(&self) -> StoreCounters {
         self.counters
     }
-    /// What a disk has done by `now`.
+    /// Counters of a disk at `now`.
     pub fn disk_counters(&self, now: Time, disk: usize) -> DiskCounters {
         self.disks[disk].counters(now)
     }

@@ -5,7 +5,8 @@ use units::{BitRate, Bytes, Time};
 /// How new segments are given to streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheduler {
-    /// In turn, whatever a stream's speed (Wang et al. 2014, section 2.2): each segment belongs to a stream before that has room for it, so the slowest one holds all up.
+    /// In turn, whatever a stream's speed (Wang et al. 2014, section 2.2): each segment belongs to a stream before that
+    /// has room for it, so the slowest one holds all up.
     RoundRobin,
     /// To the stream that delivers it first, if it takes it now.
     #[default]
@@ -17,7 +18,8 @@ pub enum Scheduler {
 pub enum Segmentation {
     /// Segments of this length, less at the end of what was written.
     Fixed(u32),
-    /// What a stream transmits in 2 ms, 16 KiB at least and 256 KiB at most: small where it is slow, so that the last one does not take long; large where it is fast, so that it costs few calls.
+    /// What a stream transmits in 2 ms, 16 KiB at least and 256 KiB at most: small where it is slow, so that the last
+    /// one does not take long; large where it is fast, so that it costs few calls.
     ByRate,
 }
 
@@ -42,7 +44,8 @@ pub struct Config {
     pub scheduler: Scheduler,
     /// How the byte stream is cut.
     pub segmentation: Segmentation,
-    /// How much this end holds, in order or not, before the application takes it; the other end may send so much before it is told more.
+    /// How much this end holds, in order or not, before the application takes it; the other end may send so much before
+    /// it is told more.
     pub credit: Bytes,
     /// How far that grows while the application keeps up.
     pub max_credit: Bytes,
@@ -50,9 +53,11 @@ pub struct Config {
     pub peer_credit: Bytes,
     /// An acknowledgement waits so long for more to acknowledge.
     pub ack_delay: Time,
-    /// While no more than this is under way, all goes on one stream, so that a question and its answer never wait for the slowest. Not with round robin.
+    /// While no more than this is under way, all goes on one stream, so that a question and its answer never wait for
+    /// the slowest. Not with round robin.
     pub pin: Bytes,
-    /// A segment that is late while there is nothing else to send goes on a second stream too, as long as such copies make up no more than this share of all.
+    /// A segment that is late while there is nothing else to send goes on a second stream too, as long as such copies
+    /// make up no more than this share of all.
     pub copies: f64,
 }
 

@@ -30,7 +30,8 @@ impl Output {
     }
 }
 
-/// New bytes: the owner keeps them under their offset until [`Connection::readable`] covers them. No position is ever told twice.
+/// New bytes: the owner keeps them under their offset until [`Connection::readable`] covers them. No position is ever
+/// told twice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
     /// Position in the byte stream.
@@ -61,34 +62,34 @@ pub enum Notice {
 /// The peer broke the protocol; the session cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Violation {
-    /// It sent beyond its credit.
+    /// Sent beyond its credit.
     Credit {
         /// The end of what it sent.
         end: u64,
-        /// What it was granted.
+        /// The credit limit that it was granted.
         limit: u64,
     },
-    /// It stated two ends of one byte stream, or sent beyond the end.
+    /// Stated two ends of one byte stream, or sent beyond the end.
     End {
         /// What was known.
         known: u64,
-        /// What it stated.
+        /// The end that it stated.
         other: u64,
     },
-    /// It acknowledged what was never sent.
+    /// Acknowledged what was never sent.
     Ack {
-        /// What it acknowledged.
+        /// The position that it acknowledged.
         position: u64,
         /// The end of what was sent.
         sent: u64,
     },
     /// A frame that does not belong where it came.
     Misplaced,
-    /// It has left more holes in a byte stream than anyone has reason to.
+    /// Left more holes in byte streams than P-21 allows.
     Holes,
-    /// It speaks of a connection that nobody has opened.
+    /// Named a connection that nobody has opened.
     Unopened(u32),
-    /// It opens connections far beyond what is accepted.
+    /// Opened connections far beyond what is accepted (P-32).
     TooManyConnections,
 }
 
@@ -166,13 +167,15 @@ impl Connection {
 
     // === What the application does; `transmit` is to be called afterwards ===
 
-    /// It appends bytes to the byte stream. The owner holds them until [`acknowledged`](Self::acknowledged) has passed them.
+    /// The application appends bytes to the byte stream. The owner holds them until
+    /// [`acknowledged`](Self::acknowledged) has passed them.
     pub fn write(&mut self, bytes: u64) {
         if !self.tx.finishing && self.reset.0 == Notified::None {
             self.tx.written += bytes;
         }
     }
-    /// Whether what it has written is as much as its owner could hold, so that more is to be expected: then no stream is too slow to be of use before the end.
+    /// Whether what it has written is as much as its owner could hold, so that more is to be expected: then no stream
+    /// is too slow to be of use before the end.
     pub fn expect_more(&mut self, more: bool) {
         self.more = more;
     }
@@ -184,7 +187,7 @@ impl Connection {
             self.more = false;
         }
     }
-    /// It gives its byte stream up: what the peer has not taken yet is void (P-17).
+    /// The application gives its byte stream up: what the peer has not taken yet is void (P-17).
     pub fn reset(&mut self, code: u32) {
         if self.reset.0 == Notified::None && !self.tx.is_done() {
             self.reset = (Notified::Due, code);
@@ -195,7 +198,7 @@ impl Connection {
             self.assigned.clear();
         }
     }
-    /// It wants no more of the peer's byte stream.
+    /// The application wants no more of the peer's byte stream.
     pub fn stop(&mut self, now: Time, code: u32) {
         if !self.rx.stopped && !self.rx.is_done() {
             self.rx.stopped = true;
@@ -205,14 +208,15 @@ impl Connection {
             self.rx.discard_in_order(now);
         }
     }
-    /// It takes bytes that were [`readable`](Self::readable).
+    /// The application takes bytes that were [`readable`](Self::readable).
     pub fn consume(&mut self, now: Time, bytes: u64, streams: &Streams) {
         self.rx.consume(now, bytes, streams.window_rtt());
     }
 
     // === What streams bring; `transmit` is to be called afterwards ===
 
-    /// A frame of this connection has arrived, or of a DATA frame the beginning: then its `end` is not to be set before the last piece.
+    /// A frame of this connection has arrived, or of a DATA frame the beginning: then its `end` is not to be set before
+    /// the last piece.
     pub fn on_frame(&mut self, now: Time, frame: &Frame, out: &mut Output) -> Result<(), Violation> {
         match frame {
             Frame::Data(data) => {
@@ -270,7 +274,8 @@ impl Connection {
         }
         Ok(())
     }
-    /// The peer has forgotten this connection, as it may once it has all of ours and we have acknowledged all of its own. If that is not so, its byte stream is void.
+    /// The peer has forgotten this connection, as it may once it has all of ours and we have acknowledged all of its
+    /// own. If that is not so, its byte stream is void.
     pub fn on_over(&mut self, now: Time, code: u32, out: &mut Output) {
         self.tx.flight.clear();
         self.tx.lost.clear();
@@ -308,7 +313,8 @@ impl Connection {
         }
     }
 
-    /// At most so much new data may be sent from now on, whatever the peer's credit: for an owner of several connections that share a bound.
+    /// At most so much new data may be sent from now on, whatever the peer's credit: for an owner of several
+    /// connections that share a bound.
     pub fn allow(&mut self, bytes: u64) {
         self.tx.allowance = Some(bytes);
     }
@@ -381,7 +387,8 @@ impl Connection {
     pub fn is_sent(&self) -> bool {
         self.tx.is_done() || self.reset.0 == Notified::Done
     }
-    /// Both byte streams are over. It has to be kept for a while yet, or its peer's repetitions find nobody who acknowledges them.
+    /// Both byte streams are over. It has to be kept for a while yet, or its peer's repetitions find nobody who
+    /// acknowledges them.
     pub fn is_closed(&self) -> bool {
         self.is_sent() && self.rx.is_done()
     }

@@ -1,4 +1,5 @@
-//! A sorted set of disjoint spans of stream positions: what a receiver holds out of order, what a sender has to send again.
+//! A sorted set of disjoint spans of stream positions: what a receiver holds out of order, what a sender has to send
+//! again.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +27,8 @@ impl Span {
     }
 }
 
-/// Disjoint, non-touching spans in ascending order. A tree, unlike TCP's vector of the few holes of one window: a peer may leave as many holes as its
-/// credit has bytes, and what is sent again leaves from the middle.
+/// Disjoint, non-touching spans in ascending order. A tree, unlike TCP's vector of the few holes of one window: a peer
+/// may leave as many holes as its credit has bytes, and what is sent again leaves from the middle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
     /// End by start.

@@ -6,10 +6,12 @@ use crate::window::{Progress, Window};
 use crate::wire::{Ack, Data, MAX_RANGES};
 use units::Time;
 
-/// More holes than this nobody leaves who sends segments of a sensible length; each costs memory that the credit does not count.
+/// The most holes in a byte stream (P-21). Segments of a sensible length never leave more; each hole costs memory that
+/// the credit does not count.
 const MAX_HOLES: usize = 1 << 14;
 
-/// After so many new bytes an acknowledgement does not wait: a sixteenth of the window, so that a sender that begins has nearly all of it; but no more often than a gateway's speed is worth.
+/// New bytes after which an ACK is sent at once: a sixteenth of the window, so that a sender that begins has nearly all
+/// of its credit; bounded, so that a fast gateway does not send more ACKs than they are worth.
 fn ack_threshold(window: u64) -> u64 {
     (window / 16).max(window.min(1 << 20) / 8)
 }
@@ -23,7 +25,7 @@ pub(crate) struct Receiver {
     held: RangeSet,
     /// The application has taken all below.
     consumed: u64,
-    /// So much may be held, in order or not.
+    /// Bytes that may be held, in order or not.
     window: Window,
     /// The peer has been told that it may send positions below this.
     granted: u64,
@@ -42,7 +44,8 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// The peer may send `window` bytes before it is told more, and never more than `max_window` at once. Acknowledgements wait for `delay` at most.
+    /// The peer may send `window` bytes until it is granted more, and never more than `max_window` ahead. An ACK waits
+    /// for `delay` at most.
     pub fn new(window: u64, max_window: u64, delay: Time) -> Self {
         Self {
             next: 0,
@@ -92,7 +95,8 @@ impl Receiver {
         self.reset.is_some() || (self.is_complete() && (self.stopped || self.consumed == self.next))
     }
 
-    /// A segment, or the beginning of one. What of it is new is appended to `pieces`; returns whether the byte stream has become complete.
+    /// Takes a segment, or the beginning of one. Its new part is appended to `pieces`; returns whether the byte stream
+    /// has become complete.
     pub fn on_data(&mut self, now: Time, data: &Data, pieces: &mut Vec<Piece>) -> Result<bool, Violation> {
         let was_complete = self.is_complete();
         let span = Span::new(data.offset, data.offset.saturating_add(u64::from(data.len)));
@@ -130,7 +134,7 @@ impl Receiver {
             self.consumed = self.next;
         }
         let completed = self.is_complete() && !was_complete;
-        // A probe and a segment sent twice say that the peer lacks an acknowledgement.
+        // A probe or a duplicate segment shows that the peer lacks an ACK.
         let asked = new == 0 && !completed;
         if completed || asked || self.unacknowledged >= ack_threshold(self.window()) {
             self.ack_at = now;
@@ -140,7 +144,7 @@ impl Receiver {
         self.grant(now);
         Ok(completed)
     }
-    /// The length that a segment's end or a reset states has to agree with all else.
+    /// Checks the final length that a segment or a reset states.
     pub fn learn_end(&mut self, end: u64, is_end: bool) -> Result<(), Violation> {
         let highest = self.held.end().max(self.next);
         match self.end {
@@ -153,20 +157,21 @@ impl Receiver {
             _ => Ok(()),
         }
     }
-    /// What has arrived is not wanted any more: nothing of it waits for the application.
+    /// Discards what has arrived: nothing of it waits for the application.
     pub fn discard(&mut self, now: Time) {
         self.consumed = self.next;
         self.held.clear();
         self.ack_at = now;
     }
 
-    /// The application wants no more: what is in order does not wait for it.
+    /// Takes in-order bytes in place of an application that wants no more.
     pub fn discard_in_order(&mut self, now: Time) {
         self.consumed = self.next;
         self.grant(now);
     }
 
-    /// The application takes `bytes` of what is in order. `rtt` is the streams' round-trip time, for the window's growth.
+    /// The application takes `bytes` of what is in order. `rtt` is the streams' round-trip time, for the window's
+    /// growth.
     pub fn consume(&mut self, now: Time, bytes: u64, rtt: Time) {
         self.consumed = self.next.min(self.consumed.saturating_add(bytes));
         let progress = Progress { arrived: self.next + self.held.total(), end: self.held.end().max(self.next) };
@@ -174,14 +179,14 @@ impl Receiver {
         self.window.grow(more);
         self.grant(now);
     }
-    /// Credit that has grown by a quarter of the window is told at once, less waits for the next acknowledgement.
+    /// Announces credit at once if it has grown by a quarter of the window; less waits for the next ACK.
     fn grant(&mut self, now: Time) {
         let window = self.window();
         if self.end.is_none() && (self.consumed + window).saturating_sub(self.granted) >= (window / 4).max(1) {
             self.ack_at = now;
         }
     }
-    /// The acknowledgement to send now.
+    /// Builds the ACK to send now.
     pub fn ack(&mut self) -> Ack {
         self.ack_at = Time::MAX;
         self.unacknowledged = 0;

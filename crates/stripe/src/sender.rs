@@ -1,4 +1,4 @@
-//! The sending half of a connection: which bytes are where.
+//! The sending half of a connection: where each byte is.
 
 use crate::ranges::{RangeSet, Span};
 use crate::streams::StreamId;
@@ -6,39 +6,39 @@ use crate::wire::Ack;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// A segment on its way.
+/// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     pub end: u64,
     pub stream: StreamId,
     /// A second copy is on this stream.
     pub copy: Option<StreamId>,
-    /// If it is not acknowledged by then, it is late.
+    /// When it counts as late unless it is acknowledged.
     pub due: Time,
 }
 
-/// Where the end of the byte stream, a reset or a stop has got to.
+/// Delivery state of the end of the byte stream, of a reset or of a stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Notified {
-    /// There is none yet.
+    /// Nothing to tell yet.
     #[default]
     None,
-    /// It has to be sent.
+    /// The notice has to be sent.
     Due,
-    /// It is on its way on this stream.
+    /// The notice is in flight on this stream.
     Sent(StreamId),
-    /// The peer knows.
+    /// The peer has acknowledged it.
     Done,
 }
 
 impl Notified {
-    /// It is to be sent again if it was on this stream.
+    /// A stream was lost: a notice in flight on it is due again.
     pub fn lost(&mut self, stream: StreamId) {
         if *self == Self::Sent(stream) {
             *self = Self::Due;
         }
     }
-    /// It is to be sent again if it is on its way at all.
+    /// A notice in flight on any stream is due again.
     pub fn again(&mut self) {
         if matches!(self, Self::Sent(_)) {
             *self = Self::Due;
@@ -55,18 +55,19 @@ impl Notified {
     }
 }
 
-/// The sending half. Every position below `next` and not below `una` is on its way, lost, assigned by the scheduler, or acknowledged out of order.
+/// The sending half. Every position from `una` to `next` is in flight, lost, assigned by the scheduler, or acknowledged
+/// out of order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sender {
     /// What the application has written.
     pub written: u64,
     /// All below is acknowledged.
     pub una: u64,
-    /// All from here on has never been taken for sending.
+    /// No byte from here on has been handed to a stream.
     pub next: u64,
-    /// The peer takes no position from here on.
+    /// The peer's credit: it accepts no position from here on.
     pub limit: u64,
-    /// So much new data may be taken; without a bound where there is none.
+    /// Bytes of new data that may be sent; `None` is without bound.
     pub allowance: Option<u64>,
     /// To be sent again.
     pub lost: RangeSet,
@@ -80,7 +81,7 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// How much new data could be sent now.
+    /// Bytes of new data that could be sent now.
     pub fn sendable(&self) -> u64 {
         let sendable = self.written.min(self.limit).saturating_sub(self.next);
         sendable.min(self.allowance.unwrap_or(u64::MAX))
@@ -102,7 +103,8 @@ impl Sender {
         self.copied = self.copied.min(span.start);
         self.flight.insert(span.start, Flight { end: span.end, stream, copy: None, due });
     }
-    /// What of a span is not acknowledged for sure. A peer that acknowledges what it cannot have, because it was not sent, does not get us to read what is gone.
+    /// The part of a span above `una`. So a peer that acknowledges what was never sent cannot make us read bytes that
+    /// are gone.
     pub fn unacknowledged(&self, span: Span) -> Span {
         Span::new(span.start.max(self.una), span.end)
     }
@@ -120,7 +122,7 @@ impl Sender {
         self.flight.values().any(|flight| flight.stream == stream || flight.copy == Some(stream))
     }
 
-    /// Takes in what the peer has; returns whether anything of it is news. Acknowledged data is not told here: it is what is below `una`.
+    /// Takes in an ACK; returns whether it brings news. The owner sees acknowledged data by `una`.
     pub fn on_ack(&mut self, ack: &Ack) -> bool {
         let mut news = ack.limit > self.limit;
         self.limit = self.limit.max(ack.limit);
@@ -138,7 +140,7 @@ impl Sender {
         }
         news
     }
-    /// These positions have arrived; returns whether they were not known to.
+    /// Marks positions as acknowledged; returns whether any of them was not.
     fn forget(&mut self, span: Span) -> bool {
         let mut news = false;
         let before = self.flight.range(..span.start).next_back().map(|(start, flight)| (*start, *flight));
@@ -165,7 +167,7 @@ impl Sender {
         news || self.lost.total() < lost
     }
 
-    /// A stream is dead, or not to be relied on: what only it carries is to be sent again.
+    /// A stream is dead or suspect: what only it carries is to be sent again.
     pub fn on_stream_lost(&mut self, stream: StreamId) {
         self.copied = self.una;
         let lost = &mut self.lost;

@@ -1,45 +1,48 @@
-//! The streams of a session, as measured by whoever carries them, and which of them a segment is to go on.
+//! The streams of a session: what their carriers measure, and the choice of the stream for a segment.
 
 use crate::optimizer::has_queue;
 use std::collections::BTreeMap;
 use units::{BitRate, Bytes, Time};
 
-/// Ends that are busy may take so long to answer.
+/// How long a busy end may take to answer.
 const BUSY: Time = Time::from_ms(10);
 
 /// A stream's number in its session. Numbers are never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StreamId(pub u32);
 
-/// What a stream's carrier knows of it. A TCP socket's comes from `TCP_INFO` and `SIOCOUTQ`, a simulated connection's from its endpoint.
+/// Measurements of a stream. A TCP socket's come from `TCP_INFO` and `SIOCOUTQ`, a simulated connection's from its
+/// endpoint.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Measured {
     /// Smoothed round-trip time.
     pub rtt: Time,
-    /// The least that was measured lately: that of the path without a queue.
+    /// Minimum round-trip time of late: the path's without a queue.
     pub rtt_min: Time,
-    /// The carrier's own retransmission timeout, as round-trip times give it: without backing off, or a stream that stands still would be given longer and longer.
+    /// The carrier's retransmission timeout without back-off. With back-off a stalled stream would be given more and
+    /// more time.
     pub rto: Time,
-    /// What it delivers, or could: the larger of its delivery rate and window over round-trip time.
+    /// Rate: the larger of delivery rate and congestion window over round-trip time.
     pub rate: BitRate,
-    /// What may be under way before more has to wait for acknowledgements: the congestion window. Zero where segments are paced, and none leaves at once.
+    /// Congestion window. Zero where segments are paced: then none leaves at once.
     pub window: Bytes,
     /// Bytes handed to it in all.
     pub handed: u64,
-    /// Of these, acknowledged by its far end. (Of TCP: proof that the stream lives, not that the peer has read them.)
+    /// Bytes acknowledged by the far end's kernel. This proves that the stream lives, not that the peer has read them.
     pub acknowledged: u64,
-    /// A segment may be handed over while this is not zero. A stream with nothing on its way has to have room.
+    /// Bytes that the stream accepts. A segment may be handed over while this is not zero. A stream with no byte in
+    /// flight must have room.
     pub room: Bytes,
 }
 
 /// Whether a stream is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Health {
-    /// It takes segments.
+    /// Takes segments.
     Usable,
-    /// It has stood still for too long: it gets nothing new, and what is on it goes elsewhere as well.
+    /// Without progress for too long: it gets nothing new, and what is on it also goes on others.
     Suspect,
-    /// It is being closed: it gets nothing new.
+    /// Being closed: it gets nothing new.
     Draining,
 }
 
@@ -50,11 +53,12 @@ pub struct Stream {
     path: u32,
     measured: Measured,
     health: Health,
-    /// It is open and has to stay so, and others are enough.
+    /// Open but unused: fewer streams are being tried, and it may be needed again.
     resting: bool,
     /// When it last made progress, or was found idle.
     alive_at: Time,
-    /// The longest round-trip times of this round and the last one: what is small meets no queue any more, and has the smoothed one fall.
+    /// The longest round-trip times of this round and the last. Small segments meet no queue and make the smoothed time
+    /// fall.
     longest: [Time; 2],
 }
 
@@ -67,7 +71,7 @@ impl Stream {
     pub const fn path(&self) -> u32 {
         self.path
     }
-    /// As last measured, and counted on since.
+    /// The last measurement, with what was handed over since.
     pub const fn measured(&self) -> &Measured {
         &self.measured
     }
@@ -75,7 +79,7 @@ impl Stream {
     pub const fn health(&self) -> Health {
         self.health
     }
-    /// Whether it takes segments: it is usable, and not one more than there are to be.
+    /// Whether it takes segments: it is usable and not resting.
     pub fn is_used(&self) -> bool {
         self.health == Health::Usable && !self.resting
     }
@@ -87,21 +91,22 @@ impl Stream {
     pub fn has_room(&self) -> bool {
         self.is_used() && self.measured.room > Bytes::ZERO
     }
-    /// Whether its path has a queue, or had one lately: then others of that path deliver nothing sooner.
+    /// Whether its path has or lately had a queue. Then other streams of that path deliver no sooner.
     pub(crate) fn has_queue(&self) -> bool {
         let longest = self.longest[0].max(self.longest[1]);
         self.measured.window > Bytes::ZERO && has_queue(longest, self.measured.rtt_min)
     }
-    /// Whether `bytes` more leave at once.
+    /// Whether the congestion window takes `bytes` more at once.
     pub(crate) fn has_window(&self, bytes: u64) -> bool {
         self.backlog() + Bytes::new(bytes) <= self.measured.window
     }
-    /// How long until `bytes` more would be at the far end: half a round trip, and all that is on the stream at its rate.
+    /// Expected time until `bytes` more are at the far end: half a round trip, and all that is on the stream at its
+    /// rate.
     pub fn eta(&self, bytes: u64) -> Time {
         let queued = self.measured.rate.transmission_time(self.backlog() + Bytes::new(bytes));
         (self.measured.rtt / 2).saturating_add(queued)
     }
-    /// How long it may stand still before it is suspect: two timeouts, at least half a second.
+    /// Time without progress after which it is suspect: two timeouts, at least half a second.
     fn patience(&self) -> Time {
         self.measured.rto.saturating_mul(2).max(Time::from_ms(500))
     }
@@ -121,7 +126,8 @@ pub struct Streams {
     list: Vec<Stream>,
     /// The least round-trip time of their path, if all take the same.
     floor: Option<Time>,
-    /// The application gives less than they could carry: it waits for answers, or for its disk.
+    /// Application-limited: the application gives less than the streams could carry. It waits for answers, or for its
+    /// disk.
     app_limited: bool,
 }
 
@@ -133,7 +139,8 @@ impl Streams {
         self.list.insert(place, Stream { id, path, measured, health, resting: false, alive_at: now, longest });
         self.find_floor();
     }
-    /// A stream is gone. Each connection has to be told as well: [`Connection::on_stream_lost`](crate::Connection::on_stream_lost).
+    /// A stream is gone. Each connection has to be told as well:
+    /// [`Connection::on_stream_lost`](crate::Connection::on_stream_lost).
     pub fn remove(&mut self, id: StreamId) -> bool {
         let removed = self.place(id).map(|place| self.list.remove(place)).is_some();
         self.find_floor();
@@ -145,7 +152,7 @@ impl Streams {
             stream.health = Health::Draining;
         }
     }
-    /// The first so many usable streams take segments; the others wait until one is missing or more are wanted.
+    /// The first `number` usable streams take segments; the others rest until one is missing or more are wanted.
     pub fn rest_beyond(&mut self, count: u32) {
         let mut used = 0;
         for stream in &mut self.list {
@@ -154,7 +161,7 @@ impl Streams {
             used += u32::from(usable);
         }
     }
-    /// A round trip is over, which has shown whether the application gives less than they could carry.
+    /// Notes after a round trip whether the session was application-limited.
     pub fn on_round(&mut self, app_limited: bool) {
         self.app_limited = app_limited;
         for stream in &mut self.list {
@@ -164,7 +171,7 @@ impl Streams {
     pub(crate) fn are_app_limited(&self) -> bool {
         self.app_limited
     }
-    /// What the carrier of a stream knows now.
+    /// Takes in the present measurement of a stream.
     pub fn update(&mut self, now: Time, id: StreamId, measured: Measured) {
         if let Some(stream) = self.get_mut(id) {
             let progress = measured.acknowledged > stream.measured.acknowledged;
@@ -181,7 +188,7 @@ impl Streams {
             }
         }
     }
-    /// A frame of so many bytes is handed to a stream.
+    /// Counts a frame of `bytes` that is handed to a stream.
     pub(crate) fn hand(&mut self, now: Time, id: StreamId, bytes: u64) {
         if let Some(stream) = self.get_mut(id) {
             if stream.backlog() == Bytes::ZERO {
@@ -192,12 +199,12 @@ impl Streams {
         }
     }
 
-    /// When a stream will have stood still for too long. Bring all streams up to date before calling [`check`](Self::check) then.
+    /// When the next stream becomes suspect. Update all measurements before calling [`check`](Self::check) then.
     pub fn deadline(&self) -> Time {
         self.list.iter().map(Stream::stalls_at).min().unwrap_or(Time::MAX)
     }
-    /// Finds the streams that have stood still for too long and makes them suspect; each connection has to be told. The last usable one is never suspected:
-    /// there is nowhere else to go.
+    /// Makes streams without progress suspect; each connection has to be told of the `suspects`. The last usable stream
+    /// never becomes suspect: there is nowhere else to go.
     pub fn check(&mut self, now: Time, suspects: &mut Vec<StreamId>) {
         let mut usable = self.usable();
         for stream in self.list.iter_mut().filter(|stream| stream.stalls_at() <= now) {
@@ -223,8 +230,9 @@ impl Streams {
         let sum = self.list.iter().fold(Time::ZERO, |sum, stream| sum.saturating_add(stream.measured.rtt));
         sum / (self.list.len() as u64).max(1)
     }
-    /// What a round trip takes, for windows. On one path, without its queue, which is not told from ends that are busy where it takes less than 10 ms; on several, whose bytes wait for each other, as
-    /// it is. Zero without streams.
+    /// Round-trip time for credit; zero without streams. On one path the minimum, at least 10 ms where the smoothed
+    /// time reaches that: below, a queue cannot be told from busy ends. On several paths the mean of the smoothed
+    /// times, since what one path brings waits for another's queue.
     pub(crate) fn window_rtt(&self) -> Time {
         match self.floor {
             Some(floor) if floor >= BUSY => floor,
@@ -266,7 +274,8 @@ impl Streams {
 
     // === Choice ===
 
-    /// The stream on which a small frame arrives first; room is not asked for. Those that take no segments only where there is no other.
+    /// The stream on which a small frame arrives first, whatever its room. Streams that take no segments are chosen
+    /// only if there is no other.
     pub(crate) fn soonest(&self, bytes: u64) -> Option<StreamId> {
         let order = |stream: &&Stream| (stream.health != Health::Usable, stream.resting, stream.eta(bytes), stream.id);
         self.list.iter().min_by_key(order).map(Stream::id)
@@ -278,14 +287,17 @@ impl Streams {
             .filter(|stream| stream.has_room() && Some(stream.id) != not)
             .min_by_key(|stream| (stream.eta(bytes), stream.id))
     }
-    /// Where a segment of `bytes` goes so that it is delivered first; none to wait. `remaining` is what there is to send in all, if no more is to come, and `credit` what the peer
-    /// still takes.
+    /// Chooses the stream that delivers a segment of `bytes` first; `None` means waiting for it. `remaining` is all
+    /// that there is to send, if no more is to come; `credit` what the peer still accepts.
     ///
-    /// The stream with the earliest delivery gets it. If that one has no room, another with room gets it unless
-    /// - the first would have delivered all that remains before the other this one segment (ECF: Lim et al., CoNEXT 2017, section 4), or
-    /// - what the others deliver meanwhile does not fit the peer's credit, so that it would hold them up (BLEST: Ferlin et al., IFIP Networking 2016). Of another path it is not expected to be
-    ///   in time: the others must be able to go on until it is found late, after twice its time. Or
-    /// - it is of the same path and would take a round trip longer: credit that would do for one such stream does not for all that have just begun.
+    /// If the stream with the earliest delivery has no room, another one with room gets the segment unless
+    /// - the first would have delivered all that remains before the other this one segment (ECF: Lim et al., CoNEXT
+    ///   2017, section 4), or
+    /// - what the others deliver meanwhile does not fit the peer's credit, so that it would hold them up (BLEST: Ferlin
+    ///   et al., IFIP Networking 2016). Of another path it is not expected to be in time: the others must be able to go
+    ///   on until it is found late, after twice its time. Or
+    /// - it is of the same path and would take a round trip longer: credit that would do for one such stream does not
+    ///   for all that have just begun.
     pub(crate) fn earliest(&self, bytes: u64, remaining: Option<u64>, credit: u64) -> Option<StreamId> {
         let other = self.soonest_with_room(bytes, None)?;
         let best = self

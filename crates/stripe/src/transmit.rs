@@ -11,11 +11,11 @@ use units::{Bytes, Time};
 
 /// Copies that are always allowed, so that short transfers have some too.
 const FREE_COPIES: u64 = 256 << 10;
-/// With nothing back for this long something is sent again, and then after twice as long.
+/// Time without news from the peer after which something is sent again; it doubles with each repetition.
 const TIMEOUT: Time = Time::from_secs(1);
 const MAX_BACKOFF: u8 = 6;
 
-/// Segments that belong to a stream and have not been handed to it: round robin's.
+/// Segments that round robin has assigned to a stream that has not taken them yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assigned {
     queues: BTreeMap<StreamId, VecDeque<Span>>,
@@ -32,13 +32,13 @@ impl Assigned {
         self.queues.clear();
         self.total = 0;
     }
-    /// What belongs to a stream belongs to nobody any more.
+    /// Takes back the segments that are assigned to a stream.
     pub fn take(&mut self, stream: StreamId) -> VecDeque<Span> {
         let spans = self.queues.remove(&stream).unwrap_or_default();
         self.total -= spans.iter().map(Span::len).sum::<u64>();
         spans
     }
-    /// What belongs to streams that get nothing more.
+    /// Takes back the segments of streams that get nothing more.
     fn take_strays(&mut self, streams: &Streams) -> Vec<Span> {
         let used = |id: &StreamId| streams.get(*id).is_some_and(Stream::is_used);
         let strays: Vec<StreamId> = self.queues.keys().filter(|id| !used(id)).copied().collect();
@@ -53,7 +53,7 @@ impl Assigned {
         self.total += span.len();
         self.queues.entry(stream).or_default().push_back(span);
     }
-    /// Whose turn it is: the next usable stream after the last one.
+    /// The stream whose turn it is: the next usable one after the last.
     fn turn(&mut self, streams: &Streams) -> Option<StreamId> {
         let usable = || streams.iter().filter(|stream| stream.is_used()).map(Stream::id);
         let next = usable().find(|id| Some(*id) > self.last).or_else(|| usable().next());
@@ -69,7 +69,7 @@ pub(crate) struct Timers {
     deadline: Time,
     /// The oldest segment becomes late.
     late_at: Time,
-    /// When the peer last told something new, or when there was nothing to tell.
+    /// When the peer last sent news, or there was nothing to wait for.
     news_at: Time,
     /// Nothing has come back for too long.
     timeout_at: Time,
@@ -94,7 +94,8 @@ impl Connection {
         self.timers.deadline
     }
 
-    /// Sends what can be sent and what is due. To be called after every other call, when a stream has got room, is new or gone, and at the [`deadline`](Self::deadline); calling it more often does no harm.
+    /// Sends what can be sent and what is due. Call it after every other call, when a stream has got room, is new or
+    /// gone, and at the [`deadline`](Self::deadline). More calls do no harm.
     pub fn transmit(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         if self.timers.timeout_at == Time::MAX {
             // Nothing was waited for until now.
@@ -188,7 +189,7 @@ impl Connection {
         streams.get(id).map_or(1, |stream| self.config.segmentation.longest(stream.measured().rate))
     }
 
-    /// What was lost with a stream goes first, wherever it arrives first.
+    /// Sends lost segments again, each on the stream on which it arrives first.
     fn send_lost(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         let shortest = self.config.segmentation.shortest();
         while let Some(first) = self.tx.lost.first() {
@@ -228,9 +229,12 @@ impl Connection {
             self.tx.sent(span, id, due);
         }
     }
-    /// The connection's own stream, if the next bytes are to go there: all goes there while there is little (P-23), so that it stays in order, and of more as much as its window takes at once. What an application sends that
-    /// waits for answers goes on waiting for it, if one window more is enough and its path has a queue: another stream would only make that longer. Spread over all streams, answers of more than one window would let
-    /// their windows grow to more together than the queue holds, and a loss takes only one of them back.
+    /// The connection's own stream, if the next bytes are to go there. All bytes go there while at most 64 KiB are in
+    /// flight (P-23), which keeps them in order; beyond that, as many as its congestion window takes at once.
+    ///
+    /// An application that waits for answers waits for its own stream if one more window is enough and the path has a
+    /// queue, which another stream would only lengthen. Answers longer than one window, spread over all streams, would
+    /// grow all windows to more together than the queue holds, and a loss takes only one of them back.
     fn own<'s>(&mut self, little: bool, streams: &'s Streams, bytes: u64) -> Option<&'s Stream> {
         let used = |id| streams.get(id).filter(|stream| stream.is_used());
         let soonest = streams.soonest(bytes).and_then(used);
@@ -276,8 +280,9 @@ impl Connection {
 
     // === What is late ===
 
-    /// Nothing new can be sent, all of it being sent or the peer's credit used up: what is late goes on a second stream too. (Opportunistic retransmission:
-    /// Raiciu et al., NSDI 2012, section 4.2; the copies at a transfer's tail as DEMS has them: Guo et al., MobiCom 2017.)
+    /// Sends late segments on a second stream too, when no new data can be sent: all is sent, or the peer's credit is
+    /// used up. (Opportunistic retransmission: Raiciu et al., NSDI 2012, section 4.2; copies at a transfer's tail:
+    /// DEMS, Guo et al., MobiCom 2017.)
     fn send_copies(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         self.timers.late_at = Time::MAX;
         if self.tx.sendable() > 0 || !self.tx.lost.is_empty() || self.assigned.total() > 0 {
@@ -310,8 +315,8 @@ impl Connection {
         }
     }
 
-    /// Nothing has come back for long: the oldest segment, or whatever else the peer may not have, is sent again. Streams lose nothing while they live, but who
-    /// can tell; and a grant of credit may have died with its stream.
+    /// Sends the oldest segment, or whatever else the peer may lack, again after a long silence. Live streams lose
+    /// nothing, but a grant of credit may have died with its stream.
     fn on_timeout(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         self.timers.backoff = (self.timers.backoff + 1).min(MAX_BACKOFF);
         self.timers.news_at = now;
@@ -339,7 +344,7 @@ impl Connection {
         }
     }
 
-    /// How many bytes of room a stream would need for the next segment, for an owner that sizes its buffers by it.
+    /// Bytes of room that a stream needs for the next segment, for an owner that sizes its buffers by it.
     pub fn segment(&self, streams: &Streams, id: StreamId) -> Bytes {
         Bytes::new(self.longest(streams, id))
     }

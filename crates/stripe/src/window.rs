@@ -1,12 +1,13 @@
-//! How much a receiver lets its peer have under way.
+//! Credit of a receiver: how many bytes its peer may have in flight.
 
 use units::Time;
 
-/// Held beside what two round trips bring: as much as may come before the first is over.
+/// Credit beyond the measured rate, in bytes: as much as may come before the first round trip is over.
 const SLACK: u64 = 256 << 10;
 
-/// How far a byte stream has come: what has arrived of it, in order or not, and the end of what has. A stream that stands still holds the first back, and moves it on at once when it goes on again; the
-/// second waits for none. So the less of both is what the path brings.
+/// Progress of a byte stream: `arrived` counts bytes in order or not, `end` is the highest position received. The
+/// path's rate is the smaller advance of the two. A stream that continues after a stall makes `arrived` jump; `end`
+/// does not jump, since the other streams have advanced it before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub arrived: u64,
@@ -15,21 +16,25 @@ pub(crate) struct Progress {
 
 impl Progress {
     fn since(self, before: Self) -> u64 {
-        // What was thrown away with a reset has not arrived any more.
+        // A reset discards bytes, so that `arrived` falls.
         self.arrived.saturating_sub(before.arrived).min(self.end.saturating_sub(before.end))
     }
 }
 
-/// A window that follows what arrives, as a receive buffer is tuned (Fisk and Feng, *Dynamic right-sizing in TCP*, 2001): twice what comes in a round trip, so that a sender whose
-/// rate doubles with every round trip is not held back; and twice what is held out of order, since a stream that has lost a segment holds up all that others bring, in a round trip or two. It
-/// is no more than four times what a round trip has brought on the average of two. It grows only while the application keeps up.
+/// Credit that follows the rate of arrival, as a receive buffer is tuned (Fisk and Feng, *Dynamic right-sizing in TCP*,
+/// 2001): 2 x (bytes per round trip + bytes held out of order), at most 4 x the mean of two round trips. It grows only
+/// while the application keeps up.
 ///
-/// Round trips are to be those of the path without its queue (`Streams::window_rtt`): a window that followed the queue which it lets the sender build would follow itself.
+/// Twice per round trip: a sender whose rate doubles per round trip is not held back. Out of order: a stream that has
+/// lost a segment holds up what the others bring, for one or two round trips.
+///
+/// Round trips are those of the path without its queue (`Streams::window_rtt`): otherwise the credit would grow with
+/// the queue that it lets the sender build.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     size: u64,
     most: u64,
-    /// How far it was half a round trip ago, one, one and a half, and two.
+    /// Progress half a round trip ago, one, one and a half, and two.
     marks: [(Time, Progress); 4],
     /// The most that was held out of order since the last mark.
     held: u64,
@@ -38,18 +43,19 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Of this size now, and never of more than `most`.
+    /// Creates credit of `size` bytes that never grows beyond `most`.
     pub fn new(size: u64, most: u64) -> Self {
         Self { size, most: most.max(size), marks: [(Time::ZERO, Progress::default()); 4], held: 0, keeps_up: false }
     }
     pub fn size(&self) -> u64 {
         self.size
     }
-    /// So much is held out of order.
+    /// Notes the bytes that are held out of order.
     pub fn hold(&mut self, bytes: u64) {
         self.held = self.held.max(bytes);
     }
-    /// How much more it should be, with the byte stream so far. `drained` says that nothing of it waits for the application now. `rtt` is the streams' round-trip time.
+    /// Bytes by which the credit should grow, at the byte stream's present progress. `drained`: no byte of it waits for
+    /// the application. `rtt`: the streams' round-trip time.
     pub fn wants(&mut self, now: Time, progress: Progress, drained: bool, rtt: Time) -> u64 {
         self.keeps_up |= drained;
         if rtt == Time::ZERO {
@@ -61,17 +67,19 @@ impl Window {
             let time = now.saturating_sub(since.0).max(least).as_secs_f64();
             (progress.since(since.1) as f64 * rtt.as_secs_f64() / time) as u64
         };
-        // What came within a round trip is the least that one brings: a burst counts at once, or the window would be a round trip behind a sender that begins.
+        // Bytes that came within a round trip are the least that a round trip brings. A burst counts at once; otherwise
+        // the credit would be a round trip behind a sender that begins.
         let recent = self.marks.iter().filter(|(since, _)| now.saturating_sub(*since) <= rtt);
         let mut lately = recent.map(|(_, before)| progress.since(*before)).max().unwrap_or(0);
         let (average, held, keeps_up) = (brought(first, rtt.saturating_mul(2)), self.held, self.keeps_up);
         if passed >= rtt / 2 {
-            // Over half of one: while the window holds the sender back, what comes in a whole one is no more than the window.
+            // Over half a round trip: while the credit holds the sender back, a whole round trip brings no more than
+            // the credit.
             lately = lately.max(brought(last, rtt / 2));
             self.marks.rotate_right(1);
             self.marks[0] = (now, progress);
             if passed > rtt.saturating_mul(2) {
-                // After a silence, which says nothing of what comes now.
+                // A silence says nothing about the present rate.
                 self.marks = [self.marks[0]; 4];
             }
             (self.held, self.keeps_up) = (0, false);
@@ -141,7 +149,8 @@ mod tests {
         assert!(hold(5_000_000).abs_diff(4 * round + SLACK) < round / 10, "{}", hold(5_000_000));
     }
 
-    /// A stream with half of all stands still for two round trips, and brings it all at once; others go on with what comes behind.
+    /// A stream with half of all stands still for two round trips, and brings it all at once; others go on with what
+    /// comes behind.
     #[test]
     fn what_comes_in_a_burst_is_no_rate() {
         let (mut window, mut at, mut so_far) =
@@ -163,7 +172,8 @@ mod tests {
     fn it_keeps_ahead_of_bursts_that_double() {
         let (mut window, mut at, mut sent) = (Window::new(1 << 20, 64 << 20), (Time::from_secs(1), 0), 500_000_u64);
         for _ in 0..6 {
-            // All that is under way comes within a tenth of a round trip, and what the window is then is there before the next.
+            // All that is under way comes within a tenth of a round trip, and what the window is then is there before
+            // the next.
             for _ in 0..10 {
                 (at.0, at.1) = (at.0 + RTT / 100, at.1 + sent / 10);
                 let more = window.wants(at.0, Progress { arrived: at.1, end: at.1 }, true, RTT);

@@ -1,5 +1,6 @@
 //! The settings of one endpoint.
 
+use crate::RtoEstimator;
 use crate::control::ControlKind;
 use units::{Bytes, Time};
 
@@ -59,7 +60,9 @@ pub struct Config {
     pub quick_acks: u8,
     /// Send new data on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
-    /// Smallest retransmission timeout (RFC 6298 says 1 s; hosts use 200 ms).
+    /// How the retransmission timeout follows from round-trip times.
+    pub rto_estimator: RtoEstimator,
+    /// Smallest retransmission timeout (RFC 6298 says 1 s; hosts use 200 ms); of Linux's estimator the smallest variance term.
     pub min_rto: Time,
     /// Retransmission timeout before the first round trip is known (RFC 6298: 1 s).
     pub initial_rto: Time,
@@ -69,6 +72,9 @@ pub struct Config {
     pub max_retries: u8,
     /// Give up opening after this many retransmissions of a SYN.
     pub syn_retries: u8,
+    /// Segments by which one acknowledgement may open the window in slow start: L of appropriate byte counting (RFC 3465). `None` counts every byte
+    /// delivered, up to the threshold, as Linux does; 2 is FreeBSD's, 1 that of RFC 5681, ns-2 and ns-3.
+    pub abc_limit: Option<u32>,
     /// Start from the initial window again after an idle period of one timeout (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// End the first slow start when round trips grow (HyStart++, RFC 9406), with a control whose slow start is that of RFC 5681.
@@ -106,11 +112,13 @@ impl Default for Config {
             delayed_ack: Some(Time::from_ms(40)),
             quick_acks: 16,
             limited_transmit: true,
+            rto_estimator: RtoEstimator::Linux,
             min_rto: Time::from_ms(200),
             initial_rto: Time::from_secs(1),
             max_rto: Time::from_secs(120),
             max_retries: 15,
             syn_retries: 6,
+            abc_limit: Some(1),
             idle_restart: true,
             hystart: false,
             pacing: false,
@@ -126,6 +134,12 @@ impl Config {
     #[inline]
     pub(crate) fn ceiling(&self) -> u64 {
         self.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(self.mss.max(1)))
+    }
+    /// `abc_limit` in bytes. After a timeout a limit is one segment (RFC 3465, section 2.3): one acknowledgement may cover what was not lost at all.
+    #[inline]
+    pub(crate) fn slow_start_limit(&self, mss: u32, after_timeout: bool) -> Option<u64> {
+        let segments = |limit: u32| if after_timeout { 1 } else { u64::from(limit.max(1)) };
+        self.abc_limit.map(|limit| segments(limit) * u64::from(mss))
     }
     /// The window scale to offer: the smallest that lets the whole receive buffer be announced (at most 14).
     pub(crate) fn window_shift(&self) -> u8 {

@@ -6,6 +6,7 @@ use crate::receive::Receiver;
 use crate::send::{Phase, Sender};
 use crate::special::Special;
 use crate::{Config, Counters, Flags, Notice, Output, RttEstimator, Segment};
+use std::fmt;
 use std::sync::Arc;
 use units::{Bytes, Time};
 
@@ -35,6 +36,26 @@ impl State {
         !matches!(self, Self::Closed | Self::Listen | Self::SynSent | Self::SynReceived)
     }
 }
+
+/// Why an endpoint takes no more bytes to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// The application has closed its stream (`EPIPE`).
+    Closed,
+    /// The connection was reset, aborted or given up (`ECONNRESET`).
+    Gone,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Closed => "the stream was closed before",
+            Self::Gone => "the connection is gone",
+        })
+    }
+}
+
+impl std::error::Error for WriteError {}
 
 /// Flags that take a segment off the common path.
 const UNUSUAL: Flags = Flags::SYN.with(Flags::RST).with(Flags::FIN);
@@ -92,7 +113,7 @@ impl Endpoint {
             header: crate::BASE_HEADER as u8,
             tx: Sender::new(&config),
             rx: Receiver::new(&config),
-            rtt: RttEstimator::new(&config),
+            rtt: RttEstimator::new(),
             control: AnyControl::new(config.control),
             cork: config.cork,
             held: false,
@@ -114,11 +135,9 @@ impl Endpoint {
         }
     }
     /// The application appends `bytes` to its stream; with `push` they are to be handed over on arrival, and a partial segment is not
-    /// held back by cork.
-    pub fn write(&mut self, now: Time, bytes: u64, push: bool, out: &mut Output) {
-        if self.tx.finishing || matches!(self.state, State::Closed if self.tx.nxt > 0) {
-            return;
-        }
+    /// held back by cork. Nothing is appended to a stream that has ended.
+    pub fn write(&mut self, now: Time, bytes: u64, push: bool, out: &mut Output) -> Result<(), WriteError> {
+        self.may_write()?;
         self.tx.write_end += bytes;
         if push {
             self.tx.push_end = self.tx.write_end;
@@ -126,6 +145,15 @@ impl Endpoint {
         if self.state.is_synchronized() {
             self.restart_if_idle(now);
             self.transmit(now, out);
+        }
+        Ok(())
+    }
+    /// Whether the stream from this side still takes bytes.
+    pub fn may_write(&self) -> Result<(), WriteError> {
+        match self.state {
+            _ if self.tx.finishing => Err(WriteError::Closed),
+            State::Closed if self.tx.nxt > 0 => Err(WriteError::Gone),
+            _ => Ok(()),
         }
     }
     /// Turns corking on or off; turning it off sends what was held back.
@@ -246,9 +274,13 @@ impl Endpoint {
     pub fn in_timeout(&self) -> bool {
         self.tx.phase == Phase::Loss
     }
-    /// Round-trip time and timeout.
+    /// Round-trip time and its variance.
     pub fn rtt(&self) -> &RttEstimator {
         &self.rtt
+    }
+    /// The retransmission timeout, backed off or not.
+    pub fn rto(&self) -> Time {
+        self.rtt.rto(&self.config)
     }
     /// What has been counted.
     pub fn counters(&self) -> Counters {
@@ -409,6 +441,7 @@ impl Endpoint {
     /// Closes before there is a connection.
     fn finish(&mut self, out: &mut Output) {
         self.state = State::Closed;
+        self.tx.finishing = true;
         self.tx.timer_at = Time::MAX;
         // A closed endpoint is not opened again.
         self.tx.nxt = self.tx.nxt.max(1);

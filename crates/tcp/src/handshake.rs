@@ -38,7 +38,7 @@ impl Endpoint {
             self.tx.timed_end = 0;
         }
         self.tx.nxt = self.tx.nxt.max(1);
-        self.tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         self.rx.ack_at = Time::MAX;
         self.emit(segment, out);
     }
@@ -77,7 +77,7 @@ impl Endpoint {
         if tx.timed_end == 1 {
             self.rtt.sample(now.saturating_sub(tx.timed_at), &self.config);
         } else {
-            self.rtt.after_lost_syn(&self.config);
+            self.rtt.after_lost_syn();
         }
         tx.timed_end = 0;
         tx.retries = 0;
@@ -130,7 +130,7 @@ impl Endpoint {
         }
         self.tx.retries += 1;
         out.retransmissions += 1;
-        self.rtt.back_off(&self.config);
+        self.rtt.back_off();
         self.send_syn(now, out);
     }
 }

@@ -11,6 +11,7 @@
 mod cold;
 mod config;
 mod counters;
+mod counts;
 mod ecn;
 mod endpoint;
 mod flight;
@@ -34,9 +35,10 @@ pub mod control;
 
 pub use config::{Config, Recovery};
 pub use counters::Counters;
+pub use counts::SegmentCounts;
 pub use ecn::EcnCounters;
-pub use endpoint::{Endpoint, State};
+pub use endpoint::{Endpoint, State, WriteError};
 pub use injection::{Demand, Injection, InjectionLimits, Level};
 pub use output::{Notice, Output};
-pub use rtt::RttEstimator;
+pub use rtt::{RtoEstimator, RttEstimator};
 pub use segment::{BASE_HEADER, Flags, MAX_SACK_BLOCKS, NO_WINDOW_SCALE, Segment};

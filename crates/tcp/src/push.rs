@@ -5,7 +5,7 @@
 //! lasts, an acknowledgement of a pushed segment is no sample of round-trip time and timeout, and leaves the congestion window no larger than what
 //! was in flight.
 //!
-//! What the printed algorithm leaves open, and how it is read here ([tcp.md](../../docs/tcp.md)):
+//! What the printed algorithm leaves open, and how it is read here ([tcp.md](../../../docs/models/tcp.md)):
 //! - *Packets in flight* are those before the acknowledgement is taken off: what the path has just carried. Counted after it, the last
 //!   acknowledgement finds none, and a window of 0 is never acknowledged again.
 //! - The window stays at [`FLOOR`] segments or more.

@@ -142,7 +142,7 @@ impl Endpoint {
             };
             tx.timed_end = 0;
             if pushed {
-                self.rtt.end_back_off(&self.config);
+                self.rtt.end_back_off();
             } else {
                 self.rtt.sample(rtt, &self.config);
             }
@@ -150,7 +150,7 @@ impl Endpoint {
         // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the timer.
         let impatient = tx.phase == Phase::Recovery && tx.repair.partial && tx.una < tx.repair.recover;
         if !impatient {
-            tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto()) } else { Time::MAX };
+            tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto(&self.config)) } else { Time::MAX };
         }
         let watched = self.special.is_watched();
         let found = watched && self.take_watched(now, segment, pipe_before);
@@ -158,6 +158,8 @@ impl Endpoint {
         let ack = Ack {
             now,
             acked,
+            delivered: fresh + news,
+            slow_start_limit: self.config.slow_start_limit(tx.window.mss, tx.phase == Phase::Loss),
             flight,
             una: tx.una,
             nxt: tx.nxt,
@@ -281,7 +283,7 @@ impl Endpoint {
         } else {
             tx.repair.inflation = DUP_THRESH as u32 * mss;
         }
-        self.tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         self.retransmit_first(now, out);
         if self.sack && self.config.recovery == Recovery::FallFloyd {
             // The retransmission takes the place of what was lost.
@@ -310,7 +312,7 @@ impl Endpoint {
         if !news_of_loss {
             tx.window.ssthresh = threshold;
         }
-        tx.timer_at = now.saturating_add(self.rtt.rto());
+        tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         self.transmit(now, out);
     }
     /// Another acknowledgement in recovery, with `delivered` bytes of news.
@@ -370,7 +372,7 @@ impl Endpoint {
         self.tx.repair.counts.timeouts += 1;
         out.timeouts += 1;
         // The wait for this timer began in the phase that ends now; it counts as lost to the timeout.
-        let wait = self.rtt.rto();
+        let wait = self.rtt.rto(&self.config);
         match self.tx.phase {
             Phase::Open => self.tx.repair.counts.timeout_time += wait,
             Phase::Recovery | Phase::Restart => {
@@ -402,8 +404,8 @@ impl Endpoint {
         self.mark_overdue(now, false);
         let tx = &mut self.tx;
         self.control.on_timeout(&mut tx.window, now, flight, repeated);
-        self.rtt.back_off(&self.config);
-        tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.rtt.back_off();
+        tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         if tx.rack().is_some() {
             // Whatever is still believed to fly: the first goes.
             self.retransmit_first(now, out);

@@ -229,7 +229,7 @@ impl Endpoint {
             return;
         }
         self.control.on_restart(&mut tx.window);
-        if self.config.idle_restart && now.saturating_sub(tx.last_sent) > self.rtt.rto() {
+        if self.config.idle_restart && now.saturating_sub(tx.last_sent) > self.rtt.rto(&self.config) {
             let initial = u64::from(self.config.initial_window) * u64::from(tx.window.mss);
             self.control.on_idle(&mut tx.window, initial);
         }
@@ -378,7 +378,7 @@ impl Endpoint {
     }
     pub(crate) fn arm_persist(&mut self, now: Time) {
         if self.tx.timer_at == Time::MAX {
-            let wait = self.rtt.rto().as_ps().saturating_mul(1 << self.tx.probes.min(20));
+            let wait = self.rtt.rto(&self.config).as_ps().saturating_mul(1 << self.tx.probes.min(20));
             self.tx.timer_at = now.saturating_add(Time::from_ps(wait).min(self.config.max_rto));
         }
     }
@@ -419,7 +419,7 @@ impl Endpoint {
         tx.probes = 0;
         tx.last_sent = now;
         if tx.timer_at == Time::MAX || idle {
-            tx.timer_at = now.saturating_add(self.rtt.rto());
+            tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         }
         let flags = if len > 0 { self.new_data_flags() } else { Flags::NONE };
         self.send_data(now, start, len, flags, out);

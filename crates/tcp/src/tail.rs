@@ -159,6 +159,6 @@ impl Endpoint {
             rack.probe.sampled = false;
         }
         self.tx.repair.counts.tail_probes += 1;
-        self.tx.timer_at = now.saturating_add(self.rtt.rto());
+        self.tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
     }
 }

@@ -1,6 +1,8 @@
-//! How exact emulated paths are on this machine: `cargo run --release -p testbed --example accuracy`, as root, a minute and a half.
+//! Measures the accuracy of emulated paths on this machine, as root, in a minute and a half:
+//!
+//!     cargo run --release -p testbed --example accuracy
 
-#[path = "../tests/measure/mod.rs"]
+#[path = "../tests/paths/measure.rs"]
 mod measure;
 
 use measure::{goodput, round_trips};

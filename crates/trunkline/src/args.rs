@@ -24,10 +24,14 @@ pub enum Command {
     /// Simulate a scenario, print a summary, leave a folder of results
     #[command(after_help = "Examples:
   trunkline run scenarios/terasort.toml
-  trunkline run cluster.toml --set hdfs.block='64 MB' --set network.shape.0.rate='50 Mbit/s'
+  trunkline run cluster.toml --set hdfs.block='64 MB' --set network.rate='50 Mbit/s'
   trunkline run cluster.toml --runs 20 --out results/twenty
   trunkline run cluster.toml --pcap worker-1 --out results/captured
-  trunkline run cluster.toml --json --quiet | jq .job.finish_s")]
+  trunkline run cluster.toml --json --quiet | jq .job.finish_s
+  trunkline run - < cluster.toml
+
+A call of several runs that is interrupted, or that cannot write, keeps the finished ones, and the same command goes on \
+                  from there.")]
     Run(Run),
     /// Simulate several scenarios over the same seeds and put them side by side
     #[command(after_help = "Examples:
@@ -37,13 +41,13 @@ pub enum Command {
     /// Print the JSON Schema of a scenario, by which editors complete and check it
     #[command(after_help = "Examples:
   trunkline schema > trunkline.schema.json
-  trunkline schema --reference > docs/scenario.md")]
+  trunkline schema --reference > docs/reference/scenario.md")]
     Schema(Schema),
     /// Turn the history of a real job into a calibrated scenario
     #[command(after_help = "Examples:
   trunkline import jhist job_1795217314114_0002.jhist -o calibrated.toml --cluster cluster.toml --run run.toml
   trunkline import rumen trace.json --job job_201_0007 -o calibrated.toml
-  trunkline run calibrated.toml --set network.shape.0.rate='10 Mbit/s'")]
+  trunkline run calibrated.toml --set 'network.shape=[{ rate = \"10 Mbit/s\" }]'")]
     Import(Import),
     /// Re-do a published experiment and say of each claim: reproduced, not reproduced, cannot tell
     #[command(after_help = "Examples:
@@ -72,15 +76,17 @@ An interrupted study goes on where it was when the same command is given again."
   trunkline completions bash > /etc/bash_completion.d/trunkline
   trunkline completions fish > ~/.config/fish/completions/trunkline.fish")]
     Completions(Completions),
-    /// Print the manual page
-    #[command(after_help = "Example:
-  trunkline man > /usr/local/share/man/man1/trunkline.1")]
-    Man,
+    /// Print the manual page of the program or of a command, or write those of all commands
+    #[command(after_help = "Examples:
+  trunkline man | man -l -
+  trunkline man testbed link up | man -l -
+  trunkline man --out /usr/local/share/man/man1")]
+    Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub scenario: PathBuf,
     #[command(flatten)]
@@ -91,6 +97,9 @@ pub struct Run {
     /// The folder of results [default: results/NAME]; earlier results there are replaced
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// Make all of several runs, also those that an earlier call has finished
+    #[arg(long)]
+    pub fresh: bool,
     /// Capture the packets of a link, both ways, without payload, as LINK.pcapng among the results: a node
     /// (its own link), or two ends like "rack-1 -- core"
     #[arg(long, value_name = "LINK")]
@@ -110,7 +119,7 @@ pub struct Run {
 
 #[derive(Debug, clap::Args)]
 pub struct Compare {
-    /// The scenarios, TOML files; the first is what the others are compared with
+    /// The scenarios, TOML files, one of which may be `-` for standard input; the first is what the others are compared with
     #[arg(num_args = 2.., required = true, value_hint = ValueHint::FilePath)]
     pub scenarios: Vec<PathBuf>,
     #[command(flatten)]
@@ -127,7 +136,8 @@ pub struct Compare {
 
 #[derive(Debug, clap::Args)]
 pub struct Study {
-    /// A study's name, a folder with a study.toml, `all`, or `list` for the names
+    /// A study's name, a folder with a study.toml, `-` (a study.toml from standard input, its scenarios from this folder),
+    /// `all`, or `list` for the names
     #[arg(required = true, value_hint = ValueHint::DirPath)]
     pub names: Vec<String>,
     /// Only this figure, by its id; again for more of them
@@ -142,7 +152,7 @@ pub struct Study {
     /// The folder of results, one in it for each study [default: results/studies]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Print study.json (of several studies, a list) instead of the verdicts
+    /// Print study.json (of several studies, a list) instead of the verdicts; of `list`, names, titles and sources
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -158,6 +168,13 @@ pub struct Change {
     /// The first seed, in place of run.seed
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+}
+
+impl Change {
+    /// The same for those who run it.
+    pub fn to_change(&self) -> runs::Change {
+        runs::Change { assignments: self.assignments.clone(), seed: self.seed }
+    }
 }
 
 /// How to go about it.
@@ -186,12 +203,15 @@ pub enum History {
 pub struct Import {
     /// The history's format
     pub format: History,
-    /// The history
+    /// The history; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// Where the scenario goes [default: standard output]
     #[arg(short, long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Overwrite a scenario that is there
+    #[arg(long, requires = "output")]
+    pub force: bool,
     /// A scenario whose machines, network and settings are the cluster's
     #[arg(long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub cluster: Option<PathBuf>,
@@ -221,6 +241,15 @@ pub struct Schema {
     /// Print the reference of all keys as Markdown instead
     #[arg(long)]
     pub reference: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Man {
+    /// The command, as `testbed link up`; the program itself where none is named
+    pub command: Vec<String>,
+    /// Write the pages of the program and of all its commands into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "command")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -3,8 +3,9 @@
 use crate::args::Bench;
 use crate::emit;
 use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::table::Table;
 use sim::bench;
-use std::fmt::Write;
 
 /// Runs the work loads, one after the other, and prints what each cost and what came of it.
 pub fn bench(args: &Bench) -> Result<(), Failure> {
@@ -15,19 +16,22 @@ pub fn bench(args: &Bench) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Internal(error.to_string()))?;
         return emit(&format!("{text}\n"));
     }
-    let heads = ["work load", "M hops", "CPU s", "M hops/CPU s", "peak MB", "drops", "rtx", "done s", "x ns-2"];
-    let [name, hops, cpu, speed, peak, drops, retransmissions, completion, ns2] = heads;
-    let mut text = format!(
-        "{name:<18} {hops:>8} {cpu:>7} {speed:>12} {peak:>8} {drops:>9} {retransmissions:>9} {completion:>9} {ns2:>7}\n"
-    );
+    let mut table =
+        Table::new(["work load", "M hops", "CPU s", "M hops/CPU s", "peak MB", "drops", "rtx", "done s", "x ns-2"])
+            .optional(&[7, 5, 6, 1, 4]);
     for row in rows {
         let (hops, speed, peak) = (row.hops as f64 / 1e6, row.hops_per_cpu_s / 1e6, row.peak_bytes as f64 / 1e6);
-        let ns2 = row.times_ns2.map_or_else(|| "-".to_owned(), |times| format!("{times:.2}"));
-        let _ = writeln!(
-            text,
-            "{:<18} {hops:>8.2} {:>7.2} {speed:>12.2} {peak:>8.1} {:>9} {:>9} {:>9.4} {:>7}",
-            row.name, row.cpu_s, row.drops, row.retransmissions, row.completion_s, ns2
-        );
+        table.row([
+            row.name.clone(),
+            format!("{hops:.2}"),
+            format!("{:.2}", row.cpu_s),
+            format!("{speed:.2}"),
+            format!("{peak:.1}"),
+            row.drops.to_string(),
+            row.retransmissions.to_string(),
+            format!("{:.4}", row.completion_s),
+            row.times_ns2.map_or_else(|| "-".to_owned(), |times| format!("{times:.2}")),
+        ]);
     }
-    emit(&text)
+    emit(&table.shown(&Screen::of_output()))
 }

@@ -1,22 +1,23 @@
 //! How a command can end badly, and the exit code that says so.
 
+use crate::screen::has_colour;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use sim::RunError;
-use sim::results::FolderError;
-use sim::scenario::ScenarioError;
+use runs::{Error, exit};
+use scenario::{Problem, ScenarioError, ScenarioWarnings, Source};
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
+#[cfg(any(feature = "jet", feature = "testbed"))]
 use std::path::Path;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub enum Failure {
-    /// An error of the program, or a violated conservation law.
+    /// Of simulated runs and their files.
+    Runs(Error),
+    /// An error of the program.
     Internal(String),
     /// What the user gave is wrong.
     Input(String),
-    /// A scenario is wrong, at known places.
-    Scenario(ScenarioError),
     /// The simulation went well, and the job in it failed.
     Job(String),
     /// This machine, or this user, lacks a capability.
@@ -30,8 +31,10 @@ pub enum Failure {
     /// Whoever read the output has gone: nothing to say, and nobody to say it to.
     ReaderGone,
     /// The user stopped it.
+    #[cfg(feature = "testbed")]
     Interrupted,
     /// The user stopped it, and the same command goes on from what is kept.
+    #[cfg(feature = "testbed")]
     Kept(String),
 }
 
@@ -39,39 +42,48 @@ impl Failure {
     /// The exit code of the table in `--help`.
     pub const fn code(&self) -> u8 {
         match self {
-            Self::Internal(_) => 1,
-            Self::Input(_) | Self::Scenario(_) => 2,
-            Self::Job(_) => 3,
+            Self::Runs(error) => error.exit_code(),
+            Self::Internal(_) => exit::INTERNAL,
+            Self::Input(_) => exit::INPUT,
+            Self::Job(_) => exit::JOB,
             #[cfg(any(feature = "jet", feature = "testbed"))]
-            Self::Missing(_) => 4,
+            Self::Missing(_) => exit::MISSING,
             #[cfg(feature = "testbed")]
             Self::Program(code) => *code,
-            Self::Output(_) => 5,
-            Self::Interrupted | Self::Kept(_) => 130,
+            Self::Output(_) => exit::OUTPUT,
+            #[cfg(feature = "testbed")]
+            Self::Interrupted | Self::Kept(_) => exit::INTERRUPTED,
             Self::ReaderGone => 0,
         }
     }
 
     /// A file that cannot be read.
+    #[cfg(feature = "jet")]
     pub fn reading(path: &Path, error: &io::Error) -> Self {
-        Self::Input(format!("cannot read {}: {}", path.display(), cause(error)))
+        Self::Runs(Error::reading(path, error))
     }
 
     /// A file that cannot be written.
+    #[cfg(feature = "testbed")]
     pub fn writing(path: &Path, error: &io::Error) -> Self {
-        Self::Output(format!("cannot write {}: {}", path.display(), cause(error)))
+        Self::Runs(Error::writing(path, error))
     }
 
     /// Says it on standard error. Where that cannot be written the exit code has to do.
     pub fn report(&self) {
+        let internal = |message: &str| format!("error: {message}\nthis is an error of trunkline, not of the input\n");
         let text = match self {
-            Self::Internal(message) => format!("error: {message}\nthis is an error of trunkline, not of the input\n"),
+            Self::Runs(Error::Scenario(error)) => render(error, has_colour(io::stderr().is_terminal())),
+            Self::Runs(Error::Internal(message)) | Self::Internal(message) => internal(message),
+            Self::Runs(error @ (Error::Interrupted | Error::Kept(_))) => format!("{error}\n"),
+            Self::Runs(error) => format!("error: {error}\n"),
             Self::Input(message) | Self::Output(message) => format!("error: {message}\n"),
             #[cfg(any(feature = "jet", feature = "testbed"))]
             Self::Missing(message) => format!("error: {message}\n"),
             Self::Job(reason) => format!("the simulated job failed: {reason}\n"),
-            Self::Scenario(error) => render(error, io::stderr().is_terminal()),
+            #[cfg(feature = "testbed")]
             Self::Interrupted => "interrupted: nothing is left behind\n".to_owned(),
+            #[cfg(feature = "testbed")]
             Self::Kept(message) => format!("interrupted: {message}\n"),
             #[cfg(feature = "testbed")]
             Self::Program(_) => return,
@@ -81,10 +93,10 @@ impl Failure {
     }
 }
 
-/// The system's words without its number.
-fn cause(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Runs(error)
+    }
 }
 
 #[cfg(feature = "testbed")]
@@ -98,42 +110,36 @@ impl From<testbed::link::LinkError> for Failure {
     }
 }
 
-impl From<FolderError> for Failure {
-    fn from(error: FolderError) -> Self {
-        Self::Output(error.to_string())
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Interrupted => Self::Interrupted,
-            RunError::Scenario(message) => Self::Input(message),
-            RunError::Ledger(_) => Self::Internal(error.to_string()),
-        }
-    }
-}
-
 /// At most this many problems are shown.
 const SHOWN: usize = 20;
 
+/// Says on standard error what a scenario will do against expectation.
+pub fn warn(warnings: &ScenarioWarnings) {
+    let colour = has_colour(io::stderr().is_terminal());
+    let text = render_all(&warnings.sources, &warnings.problems, &Level::WARNING, colour);
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn render(error: &ScenarioError, colour: bool) -> String {
+    render_all(&error.sources, &error.problems, &Level::ERROR, colour)
+}
+
 /// Every problem with the line it stands on.
-fn render(error: &ScenarioError, terminal: bool) -> String {
-    let plain = !terminal || std::env::var_os("NO_COLOR").is_some();
-    let renderer = if plain { Renderer::plain() } else { Renderer::styled() };
+fn render_all(sources: &[Source], problems: &[Problem], level: &Level<'_>, colour: bool) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let mut text = String::new();
-    for problem in error.problems.iter().take(SHOWN) {
-        let source = &error.sources[problem.span.source];
+    for problem in problems.iter().take(SHOWN) {
+        let source = &sources[problem.span.source];
         let place = AnnotationKind::Primary.span(problem.span.range.clone());
         let snippet = Snippet::source(&source.text).path(&source.name).annotation(place);
-        let mut report = Level::ERROR.primary_title(&problem.message).element(snippet);
+        let mut report = level.clone().primary_title(&problem.message).element(snippet);
         if let Some(help) = &problem.help {
             report = report.element(Level::HELP.message(help));
         }
         let _ = writeln!(text, "{}\n", renderer.render(&[report]));
     }
-    if error.problems.len() > SHOWN {
-        let _ = writeln!(text, "and {} more", error.problems.len() - SHOWN);
+    if problems.len() > SHOWN {
+        let _ = writeln!(text, "and {} more", problems.len() - SHOWN);
     }
     text
 }
@@ -141,7 +147,7 @@ fn render(error: &ScenarioError, terminal: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim::scenario::Scenario;
+    use std::path::Path;
 
     /// Wherever a text goes wrong, its problems can be shown: each file of the corpus, and each of its beginnings.
     #[test]
@@ -153,7 +159,7 @@ mod tests {
             let text = String::from_utf8_lossy(&bytes);
             for (at, _) in text.char_indices().step_by(11) {
                 let sets = [format!("hdfs.block={at}\t\u{0431}")];
-                if let Err(error) = Scenario::parse("corpus.toml", &text[..at], &sets) {
+                if let Err(error) = sim::parse("corpus.toml", &text[..at], &sets) {
                     let (plain, styled) = (render(&error, false), render(&error, true));
                     assert!(plain.contains(&error.problems[0].message) && styled.len() > plain.len(), "{plain}");
                     shown += 1;

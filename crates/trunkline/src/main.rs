@@ -2,20 +2,23 @@
 
 mod args;
 mod bench;
-mod clock;
 mod compare;
+mod estimates;
+#[cfg(test)]
+mod examples;
 mod failure;
 mod import;
 mod interrupt;
 #[cfg(feature = "jet")]
 mod jet;
+mod man;
 mod progress;
 mod run;
-mod simulate;
+mod screen;
 mod study;
-mod study_folder;
 mod study_text;
 mod summary;
+mod table;
 #[cfg(feature = "testbed")]
 mod testbed;
 #[cfg(feature = "testbed")]
@@ -56,6 +59,12 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
+        Command::Run(_) | Command::Compare(_) | Command::Import(_) | Command::Bench(_) => interrupt::limit(300),
+        // Many small runs, which hear at once, and a message that says how many are kept.
+        Command::Study(_) => interrupt::limit(700),
+        _ => {}
+    }
+    match command {
         Command::Run(run) => run::run(&run),
         Command::Compare(compare) => compare::compare(&compare),
         Command::Import(import) => import::import(&import),
@@ -65,19 +74,14 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Bench(bench) => bench::bench(&bench),
         #[cfg(feature = "testbed")]
         Command::Testbed(testbed) => testbed::testbed(testbed),
-        Command::Schema(schema) if schema.reference => emit(&sim::scenario::reference()),
-        Command::Schema(_) => emit(&format!("{:#}\n", sim::scenario::schema())),
+        Command::Schema(schema) if schema.reference => emit(&scenario::reference()),
+        Command::Schema(_) => emit(&format!("{:#}\n", scenario::schema())),
         Command::Completions(completions) => {
             let mut script = Vec::new();
             clap_complete::generate(completions.shell, &mut Arguments::command(), "trunkline", &mut script);
             emit(&String::from_utf8_lossy(&script))
         }
-        Command::Man => {
-            let mut page = Vec::new();
-            let rendered = clap_mangen::Man::new(Arguments::command()).render(&mut page);
-            rendered.map_err(|error| Failure::Internal(error.to_string()))?;
-            emit(&String::from_utf8_lossy(&page))
-        }
+        Command::Man(words) => man::man(&words),
     }
 }
 

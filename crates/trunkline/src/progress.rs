@@ -1,7 +1,7 @@
 //! How far the runs are, on standard error: simulated time, packets a second, remaining time.
 
-use crate::clock::Clock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use runs::Clock;
 use sim::Progress;
 use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};

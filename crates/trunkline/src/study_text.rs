@@ -1,24 +1,29 @@
-//! A study's verdicts in a hundred columns.
+//! A study's verdicts as text.
 
-use crate::compare::fit;
-use sim::study::{CurveOutcome, FigureOutcome, Outcome, Verdict};
+use crate::screen::Screen;
+use crate::table::Table;
 use std::fmt::Write;
+use study::{CurveOutcome, FigureOutcome, Outcome, Verdict};
 
 /// A study.
-pub fn of(outcome: &Outcome) -> String {
+pub fn of(outcome: &Outcome, screen: &Screen) -> String {
     let form = if outcome.quick { ", quick form" } else { "" };
-    let mut text = format!("{}{form}: {}\n{}\n", outcome.name, outcome.title, wrapped(&outcome.source, 2));
+    let title = format!("{}{form}: {}", outcome.name, outcome.title);
+    let mut text = format!("{}\n{}\n", screen.heading(&screen.wrapped(&title, 0)), screen.wrapped(&outcome.source, 2));
     for figure in &outcome.figures {
-        of_figure(&mut text, figure);
+        of_figure(&mut text, figure, screen);
     }
-    let _ = writeln!(text, "\n{}: {}", outcome.name, tally(outcome));
+    let _ = writeln!(text, "\n{}", screen.wrapped(&format!("{}: {}", outcome.name, tally(outcome)), 0));
     text
 }
 
-/// Several studies, one line each.
-pub fn of_all(outcomes: &[Outcome]) -> String {
-    let lines: Vec<_> = outcomes.iter().map(|outcome| format!("{:<18} {}", outcome.name, tally(outcome))).collect();
-    format!("{}\n", lines.join("\n"))
+/// Several studies, a row each.
+pub fn of_all(outcomes: &[Outcome], screen: &Screen) -> String {
+    let mut table = Table::new(["study", "claims"]).of_texts();
+    for outcome in outcomes {
+        table.row([outcome.name.clone(), tally(outcome)]);
+    }
+    table.shown(screen)
 }
 
 /// How many claims came to which verdict.
@@ -38,55 +43,70 @@ fn tally(outcome: &Outcome) -> String {
     text
 }
 
-fn of_figure(text: &mut String, figure: &FigureOutcome) {
-    let _ = writeln!(text, "\n{} ({})", figure.title, figure.place);
-    values(text, figure);
+fn of_figure(text: &mut String, figure: &FigureOutcome, screen: &Screen) {
+    let title = format!("{} ({})", figure.title, figure.place);
+    let _ = writeln!(text, "\n{}", screen.heading(&screen.wrapped(&title, 0)));
+    values(text, figure, screen);
     for finding in &figure.findings {
         let verdict = finding.verdict.map_or("not judged", Verdict::name).to_uppercase();
-        let _ = writeln!(text, "{}", wrapped(&format!("{verdict}: {}", finding.text), 2));
+        let paint = match finding.verdict {
+            Some(Verdict::Reproduced) => Screen::good,
+            Some(Verdict::NotReproduced) => Screen::bad,
+            Some(Verdict::CannotTell) => Screen::doubtful,
+            None => Screen::aside,
+        };
+        let _ = writeln!(text, "{}", screen.wrapped_after(&verdict, paint, &format!(": {}", finding.text), 2));
         if !finding.detail.is_empty() {
-            let _ = writeln!(text, "{}", wrapped(&finding.detail, 6));
+            let _ = writeln!(text, "{}", screen.wrapped(&finding.detail, 6));
         }
-        let _ = writeln!(text, "{}", wrapped(&format!("rule: {}", finding.rule), 6));
+        let _ = writeln!(text, "{}", screen.wrapped(&format!("rule: {}", finding.rule), 6));
         for under in &finding.under {
             let line = format!("{}: {}; {}", under.assumption, under.verdict.name(), under.detail);
-            let _ = writeln!(text, "{}", wrapped(&line, 8));
+            let _ = writeln!(text, "{}", screen.wrapped(&line, 8));
         }
     }
 }
 
-/// The curves as a table, a column for each x; series over time and dots are for the page.
-fn values(text: &mut String, figure: &FigureOutcome) {
+/// Columns of a value and the blanks before it.
+const VALUE_COLUMNS: usize = 14;
+/// Columns of a series' name.
+const NAME_COLUMNS: usize = 24;
+
+/// The curves as tables, a column for each x, in as many parts as the screen needs; series over time and dots are for the
+/// page.
+fn values(text: &mut String, figure: &FigureOutcome, screen: &Screen) {
     if figure.kind != "sweep" {
         return;
     }
     let unit = if figure.unit.is_empty() { String::new() } else { format!(", {}", figure.unit) };
-    let longest = figure.curves.iter().map(|curve| name(curve).chars().count()).max().unwrap_or(0).clamp(20, 40);
-    for (part, columns) in figure.curves.first().map(|curve| curve.x.chunks(6)).into_iter().flatten().enumerate() {
+    let part_size = (screen.width.saturating_sub(NAME_COLUMNS) / VALUE_COLUMNS).clamp(1, 8);
+    let Some(first) = figure.curves.first() else { return };
+    for (part, columns) in first.x.chunks(part_size).enumerate() {
+        let mut heads = vec![format!("{}{unit}", figure.label)];
         if let Some(axis) = &figure.x {
-            let _ = write!(text, "  {:<longest$}", fit(&format!("{}{unit}", figure.label), longest));
-            for x in columns {
+            let over = screen.wrapped(&format!("over {}", axis.label), 2);
+            let _ = writeln!(text, "{}", screen.aside(&over));
+            heads.extend(columns.iter().map(|x| {
                 let category = axis.categories.as_ref().and_then(|names| names.get(*x as usize).cloned());
-                let _ = write!(text, " {:>12}", category.unwrap_or_else(|| number(*x)));
-            }
-            let _ = writeln!(text, "  {}", axis.label);
+                category.unwrap_or_else(|| number(*x))
+            }));
         } else {
-            let _ = writeln!(text, "  {}{unit}", figure.label);
+            heads.extend(columns.iter().map(|_| String::new()));
         }
+        let mut table = Table::new(heads).indented(2);
         for curve in &figure.curves {
-            let _ = write!(text, "  {:<longest$}", fit(&name(curve), longest));
-            for index in part * 6..part * 6 + columns.len() {
-                let value = match (curve.mean[index], curve.low[index], curve.high[index]) {
+            let values = (part * part_size..part * part_size + columns.len()).map(|index| {
+                match (curve.mean[index], curve.low[index], curve.high[index]) {
                     (Some(mean), Some(low), Some(high)) if high > low => {
                         format!("{}±{}", number(mean), number((high - low) / 2.0))
                     }
                     (Some(mean), ..) => number(mean),
                     _ => "-".to_owned(),
-                };
-                let _ = write!(text, " {value:>12}");
-            }
-            text.push('\n');
+                }
+            });
+            table.row([name(curve)].into_iter().chain(values));
         }
+        text.push_str(&table.shown(screen));
     }
 }
 
@@ -108,22 +128,4 @@ fn number(value: f64) -> String {
     };
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// Lines of at most a hundred columns, all after so many blanks.
-pub(crate) fn wrapped(text: &str, indent: usize) -> String {
-    let blanks = " ".repeat(indent);
-    let (mut lines, mut line) = (Vec::new(), String::new());
-    for word in text.split_whitespace() {
-        if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > 100 {
-            lines.push(format!("{blanks}{line}"));
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines.push(format!("{blanks}{line}"));
-    lines.join("\n")
 }

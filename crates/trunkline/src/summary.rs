@@ -1,128 +1,152 @@
-//! A run in a hundred columns.
+//! A run as text.
 
-use crate::compare::fit;
-use sim::report::Comparison;
-use sim::results::{AttemptState, EnergyUse, Job, NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting};
+use crate::screen::Screen;
+use crate::table::Table;
+use results::page::Comparison;
+use results::{AttemptState, EnergyUse, Job, JobState, NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting};
 use std::fmt::Write;
 use units::{Bytes, Energy, Time};
 
+/// At most this many events are listed.
+const EVENTS: usize = 10;
+/// At most this many links, and nodes by what they drew, are listed.
+const ROWS: usize = 5;
+/// Columns of the longest bar.
+const BAR: f64 = 40.0;
+
 /// The summary of a run.
-pub fn of(result: &RunResult) -> String {
-    let mut text = format!("{}, seed {}: simulated {:.1}\n", result.name, result.seed, result.ended_at);
+pub fn of(result: &RunResult, screen: &Screen) -> String {
+    let title = format!("{}, seed {}: simulated {:.1}", result.name, result.seed, result.ended_at);
+    let mut text = format!("{}\n", screen.heading(&screen.wrapped(&title, 0)));
     for (i, job) in result.jobs.iter().enumerate() {
-        of_job(&mut text, result, i as u32, job);
+        of_job(&mut text, result, i as u32, job, screen);
     }
     if !result.traffic.is_empty() {
-        of_traffic(&mut text, &result.traffic);
+        of_traffic(&mut text, &result.traffic, screen);
     }
-    of_network(&mut text, result);
+    of_network(&mut text, result, screen);
     if let Some(energy) = &result.energy {
-        of_energy(&mut text, result, energy);
+        of_energy(&mut text, result, energy, screen);
     }
-    for event in result.events.iter().take(10) {
-        let _ = writeln!(text, "  at {:<12} {}", format!("{:.1}", event.at), fit(&event.detail, 80));
+    if !result.events.is_empty() {
+        let _ = writeln!(text, "\n{}", screen.heading("events"));
     }
-    if result.events.len() > 10 {
-        let _ = writeln!(text, "  and {} more events", result.events.len() - 10);
+    for event in result.events.iter().take(EVENTS) {
+        line(&mut text, screen, &format!("at {:.1}: {}", event.at, event.detail));
+    }
+    if result.events.len() > EVENTS {
+        line(&mut text, screen, &format!("and {} more", grouped((result.events.len() - EVENTS) as u64)));
     }
     text
 }
 
+/// Adds a sentence, indented and wrapped.
+fn line(text: &mut String, screen: &Screen, sentence: &str) {
+    let _ = writeln!(text, "{}", screen.wrapped(sentence, 2));
+}
+
 /// A run beside the recorded job that it re-does.
-pub fn of_comparison(comparison: &Comparison) -> String {
-    let mut text = format!("\n{}\n", comparison.title);
-    let _ = writeln!(text, "  {:<34} {:>12} {:>12} {:>8}", "", "predicted", "actual", "error");
+pub fn of_comparison(comparison: &Comparison, screen: &Screen) -> String {
+    let mut text = format!("\n{}\n", screen.heading(&screen.wrapped(&comparison.title, 0)));
+    let mut table = Table::new(["", "predicted", "actual", "error"]).indented(2);
     for row in &comparison.rows {
         let value = |value: f64| match row.unit {
             "B" => format!("{:.1}", Bytes::new(value as u64)),
             unit => format!("{value:.1} {unit}"),
         };
-        let (predicted, actual) = (value(row.predicted), value(row.actual));
         let error = (row.predicted / row.actual - 1.0) * 100.0;
-        let _ = writeln!(text, "  {:<34} {predicted:>12} {actual:>12} {error:>+6.1} %", row.name);
+        table.row([row.name.clone(), value(row.predicted), value(row.actual), format!("{error:+.1} %")]);
     }
-    let _ = writeln!(text, "  {}", fit(&comparison.note, 97));
+    text.push_str(&table.shown(screen));
+    line(&mut text, screen, &comparison.note);
     text
 }
 
-fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job) {
-    let _ = write!(text, "\njob {}: {}", job.name, job.state.name());
+fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: &Screen) {
+    let mut rest = String::new();
     if let Some(finish) = job.finish {
-        let from_launch = job.launch.map(|launch| finish.saturating_sub(launch));
         let from_submission = finish.saturating_sub(job.submit);
-        let _ = match from_launch {
-            Some(time) => write!(text, ", {time:.1} from launch, {from_submission:.1} from submission"),
-            None => write!(text, ", {from_submission:.1} from submission"),
-        };
+        if let Some(launch) = job.launch {
+            let _ = write!(rest, ", {:.1} from launch", finish.saturating_sub(launch));
+        }
+        let _ = write!(rest, ", {from_submission:.1} from submission");
     }
-    text.push('\n');
+    let head = format!("job {}: {}", job.name, job.state.name());
+    let paint = if job.state == JobState::Succeeded { Screen::good } else { Screen::bad };
+    let _ = writeln!(text, "\n{}", screen.wrapped_after(&head, paint, &rest, 0));
     if !job.reason.is_empty() {
-        let _ = writeln!(text, "  {}", fit(&job.reason, 97));
+        line(text, screen, &job.reason);
     }
     let attempts = || result.attempts.iter().filter(move |attempt| attempt.job == index);
     let count = |kind, state| attempts().filter(|attempt| attempt.kind == kind && attempt.state == state).count();
     for (kind, name, tasks) in [(TaskKind::Map, "maps", job.maps), (TaskKind::Reduce, "reducers", job.reduces)] {
         let (failed, killed) = (count(kind, AttemptState::Failed), count(kind, AttemptState::Killed));
         let tried = attempts().filter(|attempt| attempt.kind == kind).count();
-        let _ = writeln!(text, "  {tasks} {name} in {tried} attempts, {failed} failed, {killed} killed");
+        line(text, screen, &format!("{tasks} {name} in {tried} attempts, {failed} failed, {killed} killed"));
     }
     let bytes = &job.bytes;
-    let _ =
-        writeln!(text, "  read {:.1} from HDFS, {:.1} of it over the network", bytes.map_input, bytes.hdfs_read_remote);
+    let (read, far) = (bytes.map_input, bytes.hdfs_read_remote);
+    line(text, screen, &format!("read {read:.1} from HDFS, {far:.1} of it over the network"));
     let shuffled = bytes.shuffle_local + bytes.shuffle_remote;
-    let _ = writeln!(text, "  shuffled {shuffled:.1}, {:.1} of it over the network", bytes.shuffle_remote);
-    let _ = writeln!(text, "  map output {:.1}, job output {:.1} before replication", bytes.map_output, bytes.written);
+    line(text, screen, &format!("shuffled {shuffled:.1}, {:.1} of it over the network", bytes.shuffle_remote));
+    let (map_output, written) = (bytes.map_output, bytes.written);
+    line(text, screen, &format!("map output {map_output:.1}, job output {written:.1} before replication"));
     if !job.phases.is_empty() {
-        let _ = writeln!(text, "\n  {:<10} {:>12} {:>12} {:>12}", "phase", "from", "to", "length");
+        let mut table = Table::new(["phase", "from", "to", "length"]).indented(2);
+        for phase in &job.phases {
+            let length = phase.finish.saturating_sub(phase.start);
+            let times = [phase.start, phase.finish, length].map(seconds);
+            table.row([phase.phase.name().to_owned()].into_iter().chain(times));
+        }
+        let _ = write!(text, "\n{}", table.shown(screen));
     }
-    for phase in &job.phases {
-        let length = phase.finish.saturating_sub(phase.start);
-        let (start, finish, length) = (seconds(phase.start), seconds(phase.finish), seconds(length));
-        let _ = writeln!(text, "  {:<10} {start:>12} {finish:>12} {length:>12}", phase.phase.name());
-    }
-    of_breakdown(text, job);
+    of_breakdown(text, job, screen);
 }
 
 fn seconds(time: Time) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
-fn of_breakdown(text: &mut String, job: &Job) {
+fn of_breakdown(text: &mut String, job: &Job, screen: &Screen) {
     let total = job.breakdown.total().as_secs_f64();
     if total <= 0.0 {
         return;
     }
-    let _ = writeln!(text, "\n  where the time went (critical path)");
     let mut parts: Vec<_> = Waiting::ALL.iter().map(|waiting| (*waiting, job.breakdown.of(*waiting))).collect();
     parts.retain(|(_, time)| *time > Time::ZERO);
     parts.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    // What the other columns leave of a narrow screen.
+    let longest = BAR.min(screen.width.saturating_sub(50) as f64).max(8.0);
+    let mut table = Table::new(["", "time", "share", ""]).indented(2).bars(3);
     for (waiting, time) in parts {
         let share = time.as_secs_f64() / total;
-        let bar = "#".repeat((share * 40.0).round() as usize);
-        let _ = writeln!(text, "  {:<24} {:>10} {:>6.1} %  {bar}", waiting.name(), seconds(time), share * 100.0);
+        let bar = "#".repeat((share * longest).round() as usize);
+        table.row([waiting.name().to_owned(), seconds(time), format!("{:.1} %", share * 100.0), bar]);
     }
+    let heading = screen.heading("where the time went (critical path)");
+    let _ = write!(text, "\n  {heading}\n{}", table.shown(screen));
 }
 
-fn of_traffic(text: &mut String, traffic: &[TrafficOutcome]) {
-    let _ = writeln!(
-        text,
-        "\n{:<18} {:>13} {:>14} {:>10} {:>10} {:>10} {:>10} {:>8}",
-        "traffic", "complete", "goodput", "mean", "median", "95 %", "99 %", "slowdown"
-    );
+fn of_traffic(text: &mut String, traffic: &[TrafficOutcome], screen: &Screen) {
+    let heads = ["traffic", "complete", "goodput", "mean", "median", "95 %", "99 %", "slowdown"];
+    let mut table = Table::new(heads).optional(&[7, 5, 4, 3]);
     for one in traffic {
         let complete = format!("{}/{}", one.completed, one.begun);
         let times = [one.completion_mean, one.completion_p50, one.completion_p95, one.completion_p99];
         let times = times.map(|time| if one.completed == 0 { "-".to_owned() } else { format!("{time:.2}") });
         let slowdown = one.slowdown.map_or_else(|| "-".to_owned(), |slowdown| format!("{:.2}", slowdown.mean));
-        row_of_traffic(text, &one.name, &complete, &format!("{:.2}", one.goodput), &times, &slowdown);
+        let first = [one.name.clone(), complete, format!("{:.2}", one.goodput)];
+        table.row(first.into_iter().chain(times).chain([slowdown]));
         for class in &one.classes {
-            let name = class.most.map_or_else(|| "  larger".to_owned(), |most| format!("  up to {most:.0}"));
+            let name = class.most.map_or_else(|| "- larger".to_owned(), |most| format!("- up to {most:.0}"));
             let times = &class.completions;
+            let count = times.count.to_string();
             let times = [times.mean, times.p50, times.p95, times.p99].map(|time| format!("{time:.2}"));
             let slowdown = class.slowdown.map_or_else(|| "-".to_owned(), |slowdown| format!("{:.2}", slowdown.mean));
-            row_of_traffic(text, &name, &class.completions.count.to_string(), "", &times, &slowdown);
+            table.row([name, count, String::new()].into_iter().chain(times).chain([slowdown]));
         }
     }
+    let _ = write!(text, "\n{}", table.shown(screen));
     for one in traffic {
         let mut notes = Vec::new();
         if let Some(finish) = one.finish {
@@ -144,132 +168,100 @@ fn of_traffic(text: &mut String, traffic: &[TrafficOutcome]) {
             notes.push(format!("{} drops, {} timeouts", grouped(one.drops), grouped(one.timeouts)));
         }
         notes.push(format!("Jain {:.3}", one.jain));
-        of_notes(text, &one.name, &notes);
+        line(text, screen, &format!("{}: {}", one.name, notes.join(", ")));
     }
     for one in traffic.iter().filter(|one| one.messages.len() > 1) {
-        of_messages(text, one);
+        of_messages(text, one, screen);
     }
-}
-
-/// What else there is to say of a traffic, in as many lines as that takes.
-fn of_notes(text: &mut String, name: &str, notes: &[String]) {
-    let mut line = format!("  {}:", fit(name, 40));
-    for (i, note) in notes.iter().enumerate() {
-        if line.len() + note.len() > 97 {
-            let _ = writeln!(text, "{line}");
-            "   ".clone_into(&mut line);
-        }
-        let comma = if i + 1 < notes.len() { "," } else { "" };
-        let _ = write!(line, " {note}{comma}");
-    }
-    let _ = writeln!(text, "{line}");
-}
-
-fn row_of_traffic(text: &mut String, name: &str, count: &str, goodput: &str, times: &[String; 4], slowdown: &str) {
-    let [mean, median, most, tail] = times;
-    let name = fit(name, 18);
-    let _ = writeln!(
-        text,
-        "{name:<18} {count:>13} {goodput:>14} {mean:>10} {median:>10} {most:>10} {tail:>10} {slowdown:>8}"
-    );
 }
 
 /// A ping-pong over message sizes: those that are powers of two; the table `messages` has all.
-fn of_messages(text: &mut String, traffic: &TrafficOutcome) {
-    let title = format!("{}: message", fit(&traffic.name, 28));
-    let _ = writeln!(text, "\n{title:<40} {:>14} {:>14} {:>16}", "latency", "longest", "throughput");
+fn of_messages(text: &mut String, traffic: &TrafficOutcome, screen: &Screen) {
+    let head = format!("{}: message", traffic.name);
+    let mut table = Table::new([head.as_str(), "latency", "longest", "throughput"]).optional(&[2]);
     for message in traffic.messages.iter().filter(|message| message.bytes.get().is_power_of_two()) {
         let [latency, longest] = [message.latency, message.latency_most].map(|time| format!("{time:.2}"));
         let throughput = format!("{:.2}", message.throughput);
-        let _ = writeln!(
-            text,
-            "{:<40} {latency:>14} {longest:>14} {throughput:>16}",
-            format!("  {} B", grouped(message.bytes.get()))
-        );
+        table.row([format!("{} B", grouped(message.bytes.get())), latency, longest, throughput]);
     }
+    let _ = write!(text, "\n{}", table.shown(screen));
 }
 
-fn of_network(text: &mut String, result: &RunResult) {
-    let totals = &result.network;
+fn of_network(text: &mut String, result: &RunResult, screen: &Screen) {
+    let Some(totals) = &result.network else {
+        let said = ": messages as flows (experimental); packets, queues and losses are not modelled";
+        let _ = writeln!(text, "\n{}", screen.wrapped_after("network", Screen::heading, said, 0));
+        return;
+    };
     let (carried, lost) = match result.field {
         Some(_) => ("frames on the air", "given up on the air"),
         None => ("packet-hops", "lost on links"),
     };
     let share = if totals.packets == 0 { 0.0 } else { totals.drops as f64 / totals.packets as f64 * 100.0 };
-    let _ = writeln!(
-        text,
-        "\nnetwork: {} packets, {} {carried}, {} dropped ({share:.2} %), {} {lost}",
+    let packets = format!(
+        ": {} packets, {} {carried}, {} dropped ({share:.2} %), {} {lost}, {} retransmissions, {} timeouts, {} zero windows",
         grouped(totals.packets),
         grouped(totals.hops),
         grouped(totals.drops),
         grouped(totals.lost),
-    );
-    let _ = writeln!(
-        text,
-        "         {} retransmissions, {} timeouts, {} zero windows",
         grouped(totals.retransmissions),
         grouped(totals.timeouts),
         grouped(totals.zero_windows),
     );
+    let _ = writeln!(text, "\n{}", screen.wrapped_after("network", Screen::heading, &packets, 0));
     let mut busiest: Vec<_> = result.links.iter().filter(|link| link.packets > 0).collect();
     busiest.sort_by(|a, b| b.used.total_cmp(&a.used));
-    if !busiest.is_empty() {
-        let _ = writeln!(
-            text,
-            "\n{:<34} {:>14} {:>8} {:>11} {:>8} {:>6} {:>6} {:>6}",
-            "busiest links", "rate", "used", "dropped", "queue", "median", "99 %", "most"
-        );
+    if busiest.is_empty() {
+        return;
     }
-    for link in busiest.into_iter().take(5) {
-        let (rate, drops) = (format!("{:.1}", link.rate), grouped(link.drops));
-        let used = format!("{:.1} %", link.used * 100.0);
+    let heads = ["busiest links", "rate", "used", "dropped", "queue", "median", "99 %", "most"];
+    let mut table = Table::new(heads).optional(&[5, 6, 7, 4]);
+    for link in busiest.into_iter().take(ROWS) {
         let quantile = |part| link.queue_quantile(part).map_or_else(|| "-".to_owned(), |packets| packets.to_string());
-        let _ = writeln!(
-            text,
-            "{:<34} {rate:>14} {used:>8} {drops:>11} {:>8.1} {:>6} {:>6} {:>6}",
-            fit(&link.name, 34),
-            link.queue_mean,
+        table.row([
+            link.name.clone(),
+            format!("{:.1}", link.rate),
+            format!("{:.1} %", link.used * 100.0),
+            grouped(link.drops),
+            format!("{:.1}", link.queue_mean),
             quantile(0.5),
             quantile(0.99),
-            link.queue_max
-        );
+            link.queue_max.to_string(),
+        ]);
     }
+    let _ = write!(text, "\n{}", table.shown(screen));
 }
 
 /// What nodes drew, in all and those that drew most; a job's part of it where there is one.
-fn of_energy(text: &mut String, result: &RunResult, energy: &EnergyUse) {
+fn of_energy(text: &mut String, result: &RunResult, energy: &EnergyUse, screen: &Screen) {
     let joules = |energy: Energy| format!("{:.1}", energy.as_joules());
-    let _ = writeln!(
-        text,
-        "\n{:<34} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}",
-        "energy in J", "total", "being on", "screen", "cores", "radio", "battery"
-    );
-    let mut row = |name: &str, parts: [Energy; 4], battery: &str| {
-        let [idle, screen, cores, radio] = parts.map(joules);
+    let heads = ["energy in J", "total", "being on", "screen", "cores", "radio", "battery"];
+    let mut table = Table::new(heads).optional(&[3, 6, 2]);
+    let mut row = |name: &str, parts: [Energy; 4], battery: String| {
         let total = joules(parts.into_iter().sum());
-        let name = fit(name, 34);
-        let _ = writeln!(text, "{name:<34} {total:>10} {idle:>10} {screen:>10} {cores:>10} {radio:>10} {battery:>8}");
+        table.row([name.to_owned(), total].into_iter().chain(parts.map(joules)).chain([battery]));
     };
     let parts = |node: &NodeEnergy| [node.idle, node.screen, node.processor, node.radio];
     let sum = |all: [Energy; 4], node: &NodeEnergy| {
         let one = parts(node);
         std::array::from_fn(|part| all[part] + one[part])
     };
-    row("all nodes", energy.nodes.iter().fold([Energy::default(); 4], sum), "");
+    row("all nodes", energy.nodes.iter().fold([Energy::default(); 4], sum), String::new());
     let mut most: Vec<&NodeEnergy> = energy.nodes.iter().collect();
     most.sort_by_key(|node| std::cmp::Reverse(node.total()));
-    for node in most.into_iter().take(5) {
+    for node in most.into_iter().take(ROWS) {
         let left = |(whole, left): (Energy, Energy)| format!("{:.1} %", left.as_joules() / whole.as_joules() * 100.0);
         let battery = node.battery.map_or_else(String::new, left);
-        row(&result.nodes[node.node as usize].name, parts(node), &battery);
+        row(&result.nodes[node.node as usize].name, parts(node), battery);
     }
+    let _ = write!(text, "\n{}", table.shown(screen));
     for (job, drawn) in result.jobs.iter().zip(&energy.jobs) {
         if let Some(drawn) = drawn {
-            let _ = writeln!(text, "  job {}: {} J from submission to finish", fit(&job.name, 40), joules(*drawn));
+            line(text, screen, &format!("job {}: {} J from submission to finish", job.name, joules(*drawn)));
         }
     }
     if let Some(empty) = energy.first_empty() {
-        let _ = writeln!(text, "  the first battery was empty at {empty:.1}");
+        line(text, screen, &format!("the first battery was empty at {empty:.1}"));
     }
 }
 

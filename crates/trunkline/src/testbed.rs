@@ -1,9 +1,9 @@
 //! `trunkline testbed`.
 
-use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::testbed_args::{LinkCommand, List, PathArgs, Run, Status, Testbed, TestbedCommand, Up};
 use crate::{emit, interrupt, testbed_study};
+use runs::Clock;
 use rustix::process::{Pid, Signal, kill_process, setsid};
 use serde_json::{Value, json};
 use std::env;

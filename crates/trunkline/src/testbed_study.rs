@@ -3,12 +3,11 @@
 //! What it starts (servers, gateways, programs, mounts) lives in a process namespace and a mount namespace of its own: when its first process ends, however that happens, the kernel
 //! ends the others and unmounts what they mounted. What it writes for servers lies in a folder that is locked; the next call removes those whose lock nobody holds.
 
-use crate::clock::Clock;
 use crate::failure::Failure;
-use crate::study_folder::write_whole;
 use crate::testbed::{code, wait_for};
 use crate::testbed_args::Study as Args;
 use crate::{emit, interrupt};
+use runs::{Clock, write_whole};
 use serde_json::json;
 use std::fmt::Write;
 use std::fs::{self, DirBuilder, File};
@@ -175,9 +174,9 @@ impl<'a> Asked<'a> {
             "rows": testbed::study::rows(&measured),
         });
         let results = format!("{results:#}\n");
-        write_whole(&self.out, "table.md", table.as_bytes())?;
-        write_whole(&self.out, "results.csv", csv(&measured).as_bytes())?;
-        write_whole(&self.out, "results.json", results.as_bytes())?;
+        write_whole(&self.out.join("table.md"), table.as_bytes())?;
+        write_whole(&self.out.join("results.csv"), csv(&measured).as_bytes())?;
+        write_whole(&self.out.join("results.json"), results.as_bytes())?;
         if self.args.json {
             return emit(&results);
         }

@@ -1,6 +1,7 @@
-//! Quantities with their unit in the type: [`Time`], [`Bytes`], [`BitRate`], [`Distance`], [`Speed`], [`Frequency`], [`Power`], [`Energy`].
+//! Quantities with their unit in the type: [`Time`], [`Bytes`], [`BitRate`], [`Distance`], [`Speed`], [`Frequency`],
+//! [`Power`], [`Energy`].
 //!
-//! All are integers, so that a run is the same bit for bit on every machine.
+//! All are integers, so a run is the same bit for bit on every machine.
 
 mod parse;
 mod physical;
@@ -71,7 +72,7 @@ impl Time {
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
-    /// This duration so many times, or [`Time::MAX`].
+    /// This duration times a number, or [`Time::MAX`].
     pub const fn saturating_mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
@@ -86,7 +87,7 @@ impl Time {
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
 
     /// From a count of bytes.
@@ -144,7 +145,7 @@ impl BitRate {
         let ps = (bytes.0 as u128 * 8_000_000_000_000).div_ceil(self.0 as u128);
         Time(if ps > u64::MAX as u128 { u64::MAX } else { ps as u64 })
     }
-    /// How many whole bytes pass in `time`.
+    /// The whole bytes that this rate transmits in `time`.
     pub const fn bytes_in(self, time: Time) -> Bytes {
         Bytes((self.0 as u128 * time.0 as u128 / 8_000_000_000_000) as u64)
     }

@@ -18,9 +18,9 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// How one kind of quantity is written.
+/// How one kind of quantity is written: its noun and its units.
 pub struct Scale {
-    /// What it is called in a message: "duration", "size", "rate".
+    /// The noun of messages: "duration", "size", "rate".
     pub noun: &'static str,
     /// A value as people write it.
     pub example: &'static str,
@@ -34,9 +34,10 @@ pub struct Scale {
 pub trait Quantity: FromStr<Err = ParseError> + fmt::Display + Copy + PartialOrd {
     /// The units it is written in.
     const SCALE: Scale;
-    /// Its value in the base unit.
+    /// The value in the base unit.
     fn base(self) -> u64;
-    /// Written without rounding, in the largest unit that leaves a whole number, so that it reads back as the same value.
+    /// Writes the value without rounding, in the largest unit that leaves a whole number, so that it reads back as the
+    /// same value.
     fn exact(self) -> String {
         let value = self.base();
         let (name, factor) = Self::SCALE.units[..Self::SCALE.written]
@@ -227,7 +228,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance.
+/// The Levenshtein distance of two texts.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -101,7 +101,7 @@ impl Power {
     pub fn as_watts(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// What it amounts to over `time`, rounded down to a whole nanojoule.
+    /// The energy that this power amounts to over `time`, rounded down to a whole nanojoule.
     pub const fn over(self, time: Time) -> Energy {
         Energy((self.0 as u128 * time.as_ps() as u128 / 1_000_000_000_000) as u64)
     }
@@ -132,7 +132,7 @@ impl Energy {
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
-    /// How long it lasts at a power; [`Time::MAX`] where that is longer than time can say, or no power is drawn.
+    /// How long this energy lasts at a power; [`Time::MAX`] where no power is drawn or the time would overflow.
     pub const fn lasts(self, power: Power) -> Time {
         if power.0 == 0 {
             return Time::MAX;

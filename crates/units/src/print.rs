@@ -3,7 +3,8 @@
 use crate::{BitRate, Bytes, Distance, Energy, Frequency, Power, Speed, Time};
 use std::fmt;
 
-/// Writes `value` in the largest unit that leaves at least 1, with up to `precision` (default 3) decimals and no trailing zeros.
+/// Writes `value` in the largest unit that leaves at least 1, with up to `precision` (default 3) decimals and no
+/// trailing zeros.
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let (name, factor) = units.iter().rev().find(|(_, factor)| value >= *factor).unwrap_or(&units[0]);
     let number = format!("{:.*}", f.precision().unwrap_or(3), value as f64 / *factor as f64);

@@ -1,8 +1,9 @@
 //! Saturation throughput of DCF in closed form: what the simulated MAC is held against.
 //!
-//! Source: G. Bianchi, Performance analysis of the IEEE 802.11 distributed coordination function, IEEE JSAC 18(3), 2000. Every station always has a frame,
-//! hears all others, and collides with a probability p that does not depend on the past. A limit of transmissions per frame is that of H. Wu et al., INFOCOM
-//! 2002; an A-MPDU counts as one long frame whose answer is a block ACK.
+//! Source: G. Bianchi, Performance analysis of the IEEE 802.11 distributed coordination function, IEEE JSAC 18(3),
+//! 2000. Every station always has a frame, hears all others, and collides with a probability p that does not depend on
+//! the past. A limit of transmissions per frame is that of H. Wu et al., INFOCOM 2002; an A-MPDU counts as one long
+//! frame whose answer is a block ACK.
 
 use crate::phy::{ACK_BYTES, Mode, Settings};
 use units::{BitRate, Bytes, Time};
@@ -34,13 +35,14 @@ pub struct Exchange {
     pub success: Time,
     /// A collision, likewise.
     pub collision: Time,
-    /// What a success delivers.
+    /// Payload that a success delivers.
     pub payload: Bytes,
 }
 
 impl Exchange {
-    /// Data and ACK. `mpdu` is the frame with header and FCS, of which `payload` counts; `ifs` is DIFS or AIFS. After a collision the others wait EIFS,
-    /// which is `ifs` and the SIFS and ACK at the lowest rate that they may have missed.
+    /// Data and ACK. `mpdu` is the frame with header and FCS, of which `payload` counts; `ifs` is DIFS or AIFS. After a
+    /// collision the others wait EIFS, which is `ifs` and the SIFS and ACK at the lowest rate that they may have
+    /// missed.
     pub fn basic(settings: &Settings, mode: Mode, mpdu: u32, payload: Bytes, ifs: Time) -> Self {
         let ack = settings.response(mode).duration(ACK_BYTES);
         Self::new(settings, mode.duration(mpdu), ack, payload, ifs)
@@ -51,7 +53,7 @@ impl Exchange {
         let answer = settings.response(mode).duration(BLOCK_ACK_BYTES);
         Self::new(settings, data, answer, payload * u64::from(count), ifs)
     }
-    /// The same after an RTS and a CTS in the given modes: what collides is an RTS.
+    /// This exchange after an RTS and a CTS in the given modes: only RTS frames collide.
     pub fn after_rts(self, settings: &Settings, rts: Mode, cts: Mode, ifs: Time) -> Self {
         let sifs = settings.timing().sifs;
         let request = rts.duration(RTS_BYTES);
@@ -84,7 +86,8 @@ pub fn aggregate_bytes(mpdu: u32, count: u32) -> u32 {
     padded * count.saturating_sub(1) + if count > 0 { DELIMITER_BYTES + mpdu } else { 0 }
 }
 
-/// The most MPDUs of a length that one A-MPDU in `mode` holds: 64 (the window of a block ACK), 65535 bytes, and the longest PPDU.
+/// The most MPDUs of a length that one A-MPDU in `mode` holds: 64 (the window of a block ACK), 65535 bytes, and the
+/// longest PPDU.
 pub fn aggregate_limit(mode: Mode, mpdu: u32) -> u32 {
     let fits = |count: &u32| {
         let bytes = aggregate_bytes(mpdu, *count);
@@ -107,7 +110,8 @@ pub struct Saturation {
 }
 
 impl Backoff {
-    /// The probability of transmitting in a slot if every transmission collides with probability `p`: transmissions over slots in the life of a frame.
+    /// The probability of transmitting in a slot if every transmission collides with probability `p`: transmissions
+    /// over slots in the life of a frame.
     pub fn attempt(&self, p: f64) -> f64 {
         // Beyond 4096 transmissions nothing is left of a frame for p < 1; at p = 1 the last window decides.
         let last = self.transmissions.unwrap_or(4096).max(1);

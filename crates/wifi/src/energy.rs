@@ -1,8 +1,8 @@
-//! What a radio draws: time by state, and the energy that makes.
+//! Energy of a radio: the time in each state, times the state's power.
 
 use units::{Energy, Power, Time};
 
-/// What a radio does.
+/// State of a radio.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum RadioState {
     /// Off but for a clock: power save.
@@ -13,7 +13,7 @@ pub enum RadioState {
     Busy,
     /// Following a frame.
     Receive,
-    /// Sending.
+    /// Sending a frame.
     Transmit,
     /// Without power: its node is down.
     Off,
@@ -24,7 +24,7 @@ impl RadioState {
     pub const ALL: [Self; 6] = [Self::Sleep, Self::Idle, Self::Busy, Self::Receive, Self::Transmit, Self::Off];
 }
 
-/// What it draws in each state.
+/// Power of a radio in each state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RadioPower {
     /// By [`RadioState`].
@@ -34,14 +34,15 @@ pub struct RadioPower {
 impl RadioPower {
     /// A tablet's radio of 2012: 802.11n with one stream, 16 dBm.
     ///
-    /// Tablets' chips are documented by integrators only; a single-chip radio of their class is the ATWILC3000A (Microchip, data sheet, 8.2.2), here with its
-    /// currents at 3.3 V: 258 mA sending 54 Mbit/s at 16 dBm, 84 mA receiving; a receiver that listens is as awake as one that receives. Asleep but associated
-    /// it draws 2.9 mA at the battery's 3.7 V, as the Nexus 7's own power profile says (Android, asus/grouper, `wifi.on`).
+    /// Tablets' chips are documented by integrators only; a single-chip radio of their class is the ATWILC3000A
+    /// (Microchip, data sheet, 8.2.2), here with its currents at 3.3 V: 258 mA sending 54 Mbit/s at 16 dBm, 84 mA
+    /// receiving; a receiver that listens is as awake as one that receives. Asleep but associated it draws 2.9 mA at
+    /// the battery's 3.7 V, as the Nexus 7's own power profile says (Android, asus/grouper, `wifi.on`).
     pub const fn tablet() -> Self {
         let (sending, receiving) = (Power::from_mw(851), Power::from_mw(278));
         Self { states: [Power::from_nw(10_730_000), receiving, receiving, receiving, sending, Power::from_nw(0)] }
     }
-    /// What a state draws.
+    /// Power in a state.
     pub const fn of(&self, state: RadioState) -> Power {
         self.states[state as usize]
     }
@@ -78,7 +79,7 @@ impl RadioTimes {
         let present = if state == self.state { now.saturating_sub(self.since) } else { Time::ZERO };
         self.times[state as usize] + present
     }
-    /// What it has drawn until `now`: the sum of power and time over the states, each rounded down to a nanojoule.
+    /// Energy until `now`: the sum of power times time over the states, each rounded down to a nanojoule.
     pub fn energy(&self, now: Time, power: &RadioPower) -> Energy {
         RadioState::ALL.into_iter().map(|state| power.of(state).over(self.time(now, state))).sum()
     }

@@ -1,5 +1,5 @@
-//! Wireless networks: how strong a signal arrives, where nodes move, what the PHY and the MAC of 802.11 make of it, and how packets find a way when not
-//! all nodes hear each other.
+//! Wireless networks: how strong a signal arrives, where nodes move, what the PHY and the MAC of 802.11 make of it, and
+//! how packets find a way when not all nodes hear each other.
 
 pub mod bianchi;
 pub mod energy;

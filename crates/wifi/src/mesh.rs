@@ -1,7 +1,8 @@
 //! Stations that pass packets on: a router on top of each MAC of a [`Medium`].
 //!
-//! Packets carry a header of the router (`Datagram`), routing messages travel as packets of their own, to one neighbour or to everyone, in the access category of network control. A router
-//! is told of a neighbour that the MAC has given up on. With [`Router::SingleHop`] a mesh does what its medium does.
+//! Packets carry a header of the router (`Datagram`), routing messages travel as packets of their own, to one neighbour
+//! or to everyone, in the access category of network control. A router is told of a neighbour that the MAC has given up
+//! on. With [`Router::SingleHop`] a mesh does what its medium does.
 
 use crate::mac::{Reason, StationId};
 use crate::medium::{Alarms, Delivered, Dropped, Medium, Traffic};
@@ -18,7 +19,7 @@ pub const ROUTER: u8 = 35;
 /// Hops that a packet may take at most: the usual TTL of a host.
 const TTL: u8 = 64;
 
-/// What travels over the medium of a mesh.
+/// A packet or routing message on the medium of a mesh.
 #[derive(Clone, Copy, Debug)]
 pub enum Envelope<P> {
     /// A packet with its router's header.
@@ -32,7 +33,8 @@ pub enum Envelope<P> {
 pub struct Parcel<P> {
     packet: P,
     traffic: Traffic,
-    /// The MAC of the station where it began has given it back to the router, with which it is from then on as if it came from elsewhere.
+    /// The MAC of the station where it began has given it back to the router, with which it is from then on as if it
+    /// came from elsewhere.
     returned: bool,
 }
 
@@ -43,13 +45,13 @@ impl<P> Datagram<Parcel<P>> {
     }
 }
 
-/// A packet that a station is done with: its MAC has sent it or given it up, or its router has before that. What a MAC gives up and a router sends once more
-/// departs again, as forwarded.
+/// A packet that a station is done with: its MAC has sent it or given it up, or its router has before that. What a MAC
+/// gives up and a router sends once more departs again, as forwarded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departed<P> {
     pub packet: P,
     pub at: StationId,
-    /// It was not, or no longer, the station's own.
+    /// Forwarded: it was not, or no longer, the station's own.
     pub forwarded: bool,
 }
 
@@ -68,7 +70,7 @@ pub struct Failure<P> {
     pub packet: P,
     pub from: StationId,
     pub to: StationId,
-    /// Who had it last.
+    /// The station that had it last.
     pub at: StationId,
     pub why: Lost,
 }
@@ -123,7 +125,7 @@ pub struct Mesh<P> {
     lost: Vec<Dropped<Envelope<P>>>,
     delivered: Vec<Delivered<P>>,
     failures: Vec<Failure<P>>,
-    /// What stations are done with, if somebody watches.
+    /// Packets that stations are done with, while that is watched.
     departed: Option<Vec<Departed<P>>>,
     /// Bytes of others' packets in each MAC, while somebody watches.
     forwarding: Vec<u64>,
@@ -200,7 +202,8 @@ impl<P: Copy> Mesh<P> {
         self.carry(now, from, events);
         self.settle(now, events);
     }
-    /// Switches a station and its router off, or on again: what waits there for a route ends, and what it knew of others is forgotten.
+    /// Switches a station and its router off, or on again: what waits there for a route ends, and what it knew of
+    /// others is forgotten.
     pub fn set_power(&mut self, now: Time, id: StationId, on: bool, events: &mut EventQueue) {
         self.medium.set_power(now, id, on, events);
         if !on {
@@ -230,13 +233,13 @@ impl<P: Copy> Mesh<P> {
     pub fn take_delivered(&mut self) -> std::vec::Drain<'_, Delivered<P>> {
         self.delivered.drain(..)
     }
-    /// From now on keeps what stations are done with.
+    /// From now on keeps the packets that stations are done with.
     pub fn watch_departures(&mut self) {
         self.medium.watch_departures();
         self.departed.get_or_insert_default();
         self.forwarding.resize(self.routers.len(), 0);
     }
-    /// That, since the last call.
+    /// The packets that have departed since the last call.
     pub fn take_departed(&mut self) -> impl Iterator<Item = Departed<P>> {
         self.departed.as_mut().map(|departed| departed.drain(..)).into_iter().flatten()
     }

@@ -1,4 +1,5 @@
-//! The physical layer: what a PHY rate is and how long a frame at it takes, the times and rules that a standard gives its MAC.
+//! The physical layer: what a PHY rate is and how long a frame at it takes, the times and rules that a standard gives
+//! its MAC.
 
 mod edca;
 mod error;

@@ -1,4 +1,5 @@
-//! Rate control: which mode a station sends to a peer in. Pure state machines, one per (station, peer): asked before a frame, told after each transmission.
+//! Rate control: which mode a station sends to a peer in. Pure state machines, one per (station, peer): asked before a
+//! frame, told after each transmission.
 
 mod arf;
 mod ideal;
@@ -12,18 +13,18 @@ use crate::phy::{ACK_BYTES, ErrorTable, Mode, Settings};
 use des::RandomStream;
 use units::Time;
 
-/// What to send a transmission with.
+/// How a transmission is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// The mode.
     pub mode: Mode,
-    /// It is sent to learn: one MPDU is enough, an A-MPDU too much.
+    /// A probe: sent to learn about the mode. One MPDU is enough; an A-MPDU is too much.
     pub probe: bool,
-    /// It is announced by an RTS, however short it is.
+    /// Announced by an RTS, however short the frame is.
     pub announced: bool,
 }
 
-/// Which algorithm.
+/// The rate control algorithm of a station.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RateSpec {
     /// Always this mode.
@@ -41,18 +42,19 @@ pub enum RateSpec {
 /// The rate control of a station towards one peer.
 #[derive(Debug)]
 pub enum RateControl {
-    /// Always the same.
+    /// One mode for all frames.
     Fixed(Mode),
     /// ARF and AARF.
     Arf(Arf),
-    /// Minstrel.
+    /// Minstrel-HT's statistics and samples.
     Minstrel(Box<Minstrel>),
     /// By signal-to-noise ratio.
     Ideal(Ideal),
 }
 
 impl RateControl {
-    /// For a station with these settings, of whose modes the adaptive ones take those that `peer` allows too. `random` picks Minstrel's samples.
+    /// For a station with these settings, of whose modes the adaptive ones take those that `peer` allows too. `random`
+    /// picks Minstrel's samples.
     pub fn new(
         spec: RateSpec,
         settings: &Settings,
@@ -79,7 +81,8 @@ impl RateControl {
         };
         Choice { mode, probe: false, announced: false }
     }
-    /// After a transmission: of `attempts` MPDUs in it (one, or those of an A-MPDU) so many were acknowledged. ARF takes it for a success if half were.
+    /// After a transmission: of `attempts` MPDUs in it (one, or those of an A-MPDU) so many were acknowledged. ARF
+    /// takes it for a success if half were.
     pub fn report(&mut self, mode: Mode, attempts: u32, successes: u32) {
         match self {
             Self::Fixed(_) | Self::Ideal(_) => {}
@@ -87,7 +90,8 @@ impl RateControl {
             Self::Minstrel(minstrel) => minstrel.report(mode, attempts, successes),
         }
     }
-    /// A frame of the peer's was heard with this ratio of signal to noise over 20 MHz: with powers alike, the peer hears this station as well.
+    /// A frame of the peer's was heard with this ratio of signal to noise over 20 MHz: with powers alike, the peer
+    /// hears this station as well.
     pub fn observe(&mut self, snr: f64) {
         if let Self::Ideal(ideal) = self {
             ideal.observe(snr);
@@ -95,7 +99,8 @@ impl RateControl {
     }
 }
 
-/// What one MPDU of `bytes` costs in time, in seconds, as one of `count` in a PPDU: contention with nobody else, preamble, payload, answer.
+/// What one MPDU of `bytes` costs in time, in seconds, as one of `count` in a PPDU: contention with nobody else,
+/// preamble, payload, answer.
 fn airtime(settings: &Settings, mode: Mode, bytes: u32, count: f64) -> f64 {
     let timing = settings.timing();
     let answer = settings.response(mode).duration(ACK_BYTES);

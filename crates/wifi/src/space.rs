@@ -1,7 +1,8 @@
-//! Who may be within range: a grid over the nodes' places, so that a frame costs neighbours and not nodes.
+//! Neighbour search: a grid over the nodes' places, so that a frame's cost grows with neighbours, not with nodes.
 //!
-//! The grid knows each node's place to within `SLACK` of the range. A node is placed anew when its leg ends or its speed may have carried it that far, which
-//! is looked for when somebody asks: nodes that rest cost nothing, and no event is needed.
+//! The grid knows each node's place to within `SLACK` of the range. A node is placed anew when its leg ends or its
+//! speed may have carried it that far, which is looked for when somebody asks: nodes that rest cost nothing, and no
+//! event is needed.
 
 use crate::mobility::{Area, Leg, Mobility, Position};
 use std::cmp::Reverse;
@@ -34,13 +35,14 @@ struct Node {
     /// Where the grid has it.
     place: Position,
     cell: usize,
-    /// Who may be within range, and of which generation this list is.
+    /// Nodes that may be within range, and the generation of this list.
     neighbours: Vec<u32>,
     listed: u64,
 }
 
 impl Space {
-    /// Nodes that move as `mobility` says in `area`; `range_m` is the farthest at which one matters to another: infinite if all matter to all.
+    /// Nodes that move as `mobility` says in `area`; `range_m` is the farthest at which one matters to another:
+    /// infinite if all matter to all.
     pub fn new(mobility: Vec<Mobility>, area: &Area, range_m: f64) -> Self {
         let longest = area.width_m().max(area.height_m());
         let range_m = if range_m.is_nan() { f64::INFINITY } else { range_m.max(0.0) };
@@ -78,13 +80,15 @@ impl Space {
     pub fn leg(&mut self, now: Time, node: u32) -> Leg {
         self.nodes[node as usize].mobility.leg(now)
     }
-    /// A number that grows with every node placed: while it is the same, [`Space::neighbours`] are the same, and who rests has not moved.
+    /// A number that grows with every node placed: while it is the same, [`Space::neighbours`] are the same, and who
+    /// rests has not moved.
     pub fn generation(&mut self, now: Time) -> u64 {
         self.advance(now);
         self.generation
     }
 
-    /// Who may be within range of `node` now, in order of number: everyone who is, and some who are up to a fifth of the range farther.
+    /// Who may be within range of `node` now, in order of number: everyone who is, and some who are up to a fifth of
+    /// the range farther.
     pub fn neighbours(&mut self, now: Time, node: u32) -> &[u32] {
         self.advance(now);
         let here = &mut self.nodes[node as usize];
@@ -120,7 +124,8 @@ impl Space {
         out.truncate(kept);
     }
 
-    /// Appends the nodes of all cells that a square of half side `reach` around `place` touches, as far as wanted, in order of number.
+    /// Appends the nodes of all cells that a square of half side `reach` around `place` touches, as far as wanted, in
+    /// order of number.
     fn scan(&self, place: Position, reach: f64, wanted: impl Fn(u32) -> bool, out: &mut Vec<u32>) {
         let first = out.len();
         let rows = self.cells.len() / self.columns;

@@ -1,10 +1,9 @@
 //! DataNodes: which replicas they hold, their heartbeats and reports.
 
-use super::wire::{self, Kind};
-use super::{BlockId, Hdfs};
+use super::{Call, Hdfs, Request, wire};
 use crate::context::Context;
-use crate::effect::{NodeId, Tag};
-use crate::rpc::{self, Call, Process, Server};
+use crate::ids::{BlockId, NodeId, Process, Server};
+use crate::rpc;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
@@ -23,7 +22,7 @@ pub(super) struct DataNode {
     /// One was due meanwhile.
     overdue: bool,
     /// How often it has started; tells timers of an earlier life.
-    life: u16,
+    life: u32,
 }
 
 /// A finished replica.
@@ -59,8 +58,8 @@ impl Hdfs {
                 |interval: Time, random: &mut des::RandomStream| Time::from_ps(random.below(interval.as_ps().max(1)));
             let heartbeat = phase(self.config.heartbeat_interval, &mut self.phases);
             let report = phase(self.config.block_report_interval, &mut self.phases);
-            ctx.timer_in(heartbeat, Kind::HeartbeatDue.tag2(node.0, 0));
-            ctx.timer_in(report, Kind::ReportDue.tag2(node.0, 0));
+            ctx.timer_in(heartbeat, Request::HeartbeatDue { node, life: 0 });
+            ctx.timer_in(report, Request::ReportDue { node, life: 0 });
         }
     }
 
@@ -71,16 +70,15 @@ impl Hdfs {
         datanode.transfers = 0;
         datanode.beating = false;
         let life = datanode.life;
-        self.heartbeat_due(ctx, Kind::HeartbeatDue.tag2(node.0, life));
-        self.report_due(ctx, Kind::ReportDue.tag2(node.0, life));
+        self.heartbeat_due(ctx, node, life);
+        self.report_due(ctx, node, life);
     }
 
-    pub(super) fn heartbeat_due(&mut self, ctx: &mut Context, tag: Tag) {
-        let node = wire::node(tag);
-        if !ctx.nodes.is_up(node) || self.datanode(node).life != wire::more(tag) {
+    pub(super) fn heartbeat_due(&mut self, ctx: &mut Context, node: NodeId, life: u32) {
+        if !ctx.nodes.is_up(node) || self.datanode(node).life != life {
             return;
         }
-        ctx.timer_in(self.config.heartbeat_interval, tag);
+        ctx.timer_in(self.config.heartbeat_interval, Request::HeartbeatDue { node, life });
         self.datanode(node).overdue = self.datanode(node).beating;
         if !self.datanode(node).beating {
             self.beat(ctx, node);
@@ -91,10 +89,9 @@ impl Hdfs {
         let datanode = self.datanode(node);
         datanode.beating = true;
         datanode.overdue = false;
-        let transfers = datanode.transfers.min(u32::from(u16::MAX)) as u16;
-        let tag = Kind::Heartbeat.tag2(node.0, transfers);
-        let process = Process::datanode(node).beating(ctx);
-        call_namenode(ctx, process, (wire::HEARTBEAT, wire::HEARTBEAT_REPLY), tag);
+        let call = Call::Heartbeat { node, transfers: datanode.transfers };
+        let process = rpc::beating(ctx, Process::datanode(node));
+        call_namenode(ctx, process, (wire::HEARTBEAT, wire::HEARTBEAT_REPLY), call);
     }
 
     /// A heartbeat was answered or has failed.
@@ -105,37 +102,28 @@ impl Hdfs {
         }
     }
 
-    pub(super) fn report_due(&mut self, ctx: &mut Context, tag: Tag) {
-        let node = wire::node(tag);
-        if !ctx.nodes.is_up(node) || self.datanode(node).life != wire::more(tag) {
+    pub(super) fn report_due(&mut self, ctx: &mut Context, node: NodeId, life: u32) {
+        if !ctx.nodes.is_up(node) || self.datanode(node).life != life {
             return;
         }
         self.report_blocks(ctx, node);
-        ctx.timer_in(self.config.block_report_interval, tag);
+        ctx.timer_in(self.config.block_report_interval, Request::ReportDue { node, life });
     }
 
     pub(super) fn report_blocks(&mut self, ctx: &mut Context, node: NodeId) {
         let replicas = self.datanode(node).replicas.len() as u64;
         let request = wire::BLOCK_REPORT + wire::BLOCK_REPORT_ENTRY * replicas;
-        call_namenode(
-            ctx,
-            Process::datanode(node),
-            (request, wire::SHORT_REPLY),
-            Kind::BlockReport.tag(u64::from(node.0)),
-        );
+        call_namenode(ctx, Process::datanode(node), (request, wire::SHORT_REPLY), Call::BlockReport(node));
     }
 
     /// A report did not get through: a full one follows with the next heartbeat's delay.
-    pub(super) fn report_again(&mut self, ctx: &mut Context, tag: Tag) {
-        let node =
-            if Kind::of(tag) == Some(Kind::Received) { NodeId(u32::from(wire::more(tag))) } else { wire::node(tag) };
+    pub(super) fn report_again(&mut self, ctx: &mut Context, node: NodeId) {
         let life = self.datanode(node).life;
-        ctx.timer_in(self.config.heartbeat_interval, Kind::ReportAgain.tag2(node.0, life));
+        ctx.timer_in(self.config.heartbeat_interval, Request::ReportAgain { node, life });
     }
 
-    pub(super) fn report_again_due(&mut self, ctx: &mut Context, tag: Tag) {
-        let node = wire::node(tag);
-        if ctx.nodes.is_up(node) && self.datanode(node).life == wire::more(tag) {
+    pub(super) fn report_again_due(&mut self, ctx: &mut Context, node: NodeId, life: u32) {
+        if ctx.nodes.is_up(node) && self.datanode(node).life == life {
             self.report_blocks(ctx, node);
         }
     }
@@ -145,12 +133,12 @@ impl Hdfs {
         self.datanode(node).replicas.insert(block, replica);
         self.counters.replicas += 1;
         self.counters.replica_bytes += replica.length;
-        let tag = Kind::Received.tag2(block.0, node.0 as u16);
-        call_namenode(ctx, Process::datanode(node), (wire::RECEIVED, wire::SHORT_REPLY), tag);
+        let call = Call::Received { node, block };
+        call_namenode(ctx, Process::datanode(node), (wire::RECEIVED, wire::SHORT_REPLY), call);
     }
 }
 
-pub(super) fn call_namenode(ctx: &mut Context, from: Process, (request, reply): (Bytes, Bytes), tag: Tag) {
+pub(super) fn call_namenode(ctx: &mut Context, from: Process, (request, reply): (Bytes, Bytes), call: Call) {
     let to = Server::namenode(ctx.nodes.master());
-    rpc::call(ctx, Call { from, to, request, reply, tag });
+    rpc::call(ctx, rpc::Call { from, to, request, reply, caller: call.into() });
 }

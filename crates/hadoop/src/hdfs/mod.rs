@@ -7,34 +7,28 @@ mod namespace;
 mod pipeline;
 pub mod placement;
 mod read;
+pub(crate) mod request;
 mod wire;
 mod write;
 
+pub use crate::ids::{BlockId, FileId, ReadId, WriteId};
 pub use config::HdfsConfig;
-pub use namespace::{Block, BlockId, File, FileId, Namespace};
+pub use namespace::{Block, File, Namespace};
+pub use request::{Call, Channel, Message, PipelineMessage, ReadMessage, Request, WriteCall};
 
 use crate::context::Context;
-use crate::effect::{ConnId, End, Input, NodeId, Service, Tag};
-use crate::event::Event;
-use crate::rpc::{self, Server, ServerConfig};
+use crate::effect::{End, Service};
+use crate::ids::{ConnId, NodeId, PipelineId, Server};
+use crate::rpc::{self, ServerConfig};
 use datanode::{DataNode, Replica};
 use des::RandomStream;
 use namenode::NameNode;
+use pipeline::Pipeline;
 pub use pipeline::PipelineState;
-use pipeline::{Pipeline, PipelineId};
 use read::Read;
 use std::collections::BTreeMap;
-use units::Bytes;
-use wire::Kind;
+use units::{Bytes, Time};
 use write::Write;
-
-/// Names a read under way; never used again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ReadId(pub u32);
-
-/// Names an output stream; never used again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct WriteId(pub u32);
 
 /// What the file system has moved. Bytes read count when they are with the reader, bytes written once for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,7 +106,7 @@ impl Hdfs {
     /// A file that exists when the run begins, its blocks placed by the default policy as though written from `writer`, or from outside the cluster.
     pub fn add_file(
         &mut self,
-        ctx: &Context,
+        ctx: &mut Context,
         length: Bytes,
         block_size: Bytes,
         replication: u32,
@@ -130,7 +124,7 @@ impl Hdfs {
         file
     }
     /// A file that exists when the run begins, each block with its length and replicas given.
-    pub fn place_file(&mut self, ctx: &Context, replication: u32, blocks: &[(Bytes, Vec<NodeId>)]) -> FileId {
+    pub fn place_file(&mut self, ctx: &mut Context, replication: u32, blocks: &[(Bytes, Vec<NodeId>)]) -> FileId {
         let file = self.namespace.create(replication);
         for (length, replicas) in blocks {
             self.add_block(ctx, file, *length, replicas);
@@ -138,8 +132,8 @@ impl Hdfs {
         self.namespace.file_mut(file).complete = true;
         file
     }
-    fn add_block(&mut self, ctx: &Context, file: FileId, length: Bytes, replicas: &[NodeId]) {
-        let block = self.namespace.add_block(file, length);
+    fn add_block(&mut self, ctx: &mut Context, file: FileId, length: Bytes, replicas: &[NodeId]) {
+        let block = self.namespace.add_block(file, length, ctx.new_file());
         let record = self.namespace.block_mut(block);
         record.replicas = replicas.to_vec();
         record.complete = true;
@@ -156,88 +150,95 @@ impl Hdfs {
         self.start_datanodes(ctx);
     }
 
-    pub(crate) fn on_input(&mut self, ctx: &mut Context, input: Input) {
-        match input {
-            Input::Timer { tag } => match Kind::of(tag) {
-                Some(Kind::HeartbeatDue) => self.heartbeat_due(ctx, tag),
-                Some(Kind::ReportDue) => self.report_due(ctx, tag),
-                Some(Kind::ReportAgain) => self.report_again_due(ctx, tag),
-                Some(Kind::Recheck) => self.recheck(ctx),
-                Some(Kind::Redundancy) => self.restore_redundancy(ctx),
-                Some(Kind::ReadDue) => self.read_due(ctx, tag),
-                Some(Kind::WriteDue) => self.write_due(ctx, tag),
-                Some(Kind::PipelineDue) => self.pipeline_due(ctx, tag),
-                _ => {}
-            },
-            Input::DiskDone { tag, .. } => match Kind::of(tag) {
-                Some(Kind::ReadDisk) => self.read_disk_done(ctx, tag),
-                Some(Kind::PipelineDisk) => self.pipeline_disk_done(ctx, tag),
-                Some(Kind::SourceDisk) => self.source_disk_done(ctx, tag),
-                _ => {}
-            },
-            Input::Connected { conn } => self.on_connection(ctx, conn, End::Client, input),
-            Input::Delivered { conn, end, .. }
-            | Input::Acknowledged { conn, end, .. }
-            | Input::Heard { conn, end, .. }
-            | Input::PeerClosed { conn, end }
-            | Input::Reset { conn, end } => self.on_connection(ctx, conn, end, input),
-            Input::NodeDown { node } => {
-                self.reads_node_down(ctx, node);
-                self.writes_node_down(ctx, node);
-                self.pipelines_node_down(ctx, node);
-            }
-            Input::NodeUp { node } if node == ctx.nodes.master() => self.namenode_up(ctx.now),
-            Input::NodeUp { node } => self.datanode_up(ctx, node),
-            Input::ComputeDone { tag, .. } => self.pipeline_cpu_done(ctx, tag),
-            Input::Start | Input::Charge { .. } => {}
+    /// Work or a disk request is done, or a timer fires.
+    pub(crate) fn on_answer(&mut self, ctx: &mut Context, request: Request) {
+        match request {
+            Request::HeartbeatDue { node, life } => self.heartbeat_due(ctx, node, life),
+            Request::ReportDue { node, life } => self.report_due(ctx, node, life),
+            Request::ReportAgain { node, life } => self.report_again_due(ctx, node, life),
+            Request::Recheck => self.recheck(ctx),
+            Request::Redundancy => self.restore_redundancy(ctx),
+            Request::ReadAgain(read) => self.locate(ctx, read),
+            Request::ReadDue(read) => self.read_due(ctx, read),
+            Request::WriteAgain(write, what) => self.ask(ctx, write, what),
+            Request::PipelineDue(pipeline) => self.pipeline_due(ctx, pipeline),
+            Request::PipelineWork { pipeline, hop } => self.pipeline_work_done(ctx, pipeline, hop),
+            Request::PipelineDisk { pipeline, hop } => self.pipeline_disk_done(ctx, pipeline, hop),
+            Request::SourceDisk(pipeline) => self.source_disk_done(ctx, pipeline),
+            Request::ReadDisk { read, source } => self.read_disk_done(ctx, read, source),
         }
     }
+    pub(crate) fn on_node_down(&mut self, ctx: &mut Context, node: NodeId) {
+        self.reads_node_down(ctx, node);
+        self.writes_node_down(ctx, node);
+        self.pipelines_node_down(ctx, node);
+    }
+    pub(crate) fn on_node_up(&mut self, ctx: &mut Context, node: NodeId) {
+        if node == ctx.nodes.master() { self.namenode_up(ctx.now) } else { self.datanode_up(ctx, node) }
+    }
 
-    /// A connection's key says whether a read or a pipeline uses it.
-    fn on_connection(&mut self, ctx: &mut Context, conn: ConnId, end: End, input: Input) {
-        let Some(key) = ctx.connection(conn).map(|connection| Tag(connection.key)) else { return };
-        if Kind::of(key) == Some(Kind::ReadHeader) {
-            let id = wire::read(key);
-            match input {
-                Input::Connected { .. } => self.read_connected(ctx, id, conn),
-                Input::Delivered { .. } => self.read_delivered(ctx, id, conn, end),
-                Input::Acknowledged { .. } => self.read_acknowledged(ctx, id, conn, end),
-                Input::Heard { at, .. } => self.read_heard(ctx, id, conn, at),
-                _ => self.read_lost(ctx, id, conn, end),
-            }
-        } else {
-            match input {
-                Input::Connected { .. } => self.pipeline_connected(ctx, key, conn),
-                Input::Delivered { tag, .. } => self.pipeline_delivered(ctx, key, conn, end, tag),
-                Input::Acknowledged { tag, .. } => self.pipeline_acknowledged(ctx, key, end, tag),
-                Input::PeerClosed { .. } => ctx.close(conn, end),
-                Input::Heard { .. } => {}
-                _ => self.pipeline_lost(ctx, key, end),
+    pub(crate) fn on_connected(&mut self, ctx: &mut Context, channel: Channel, conn: ConnId) {
+        match channel {
+            Channel::Read(read) => self.read_connected(ctx, read, conn),
+            Channel::Pipeline { pipeline, hop } => self.pipeline_connected(ctx, pipeline, hop, conn),
+        }
+    }
+    pub(crate) fn on_delivered(&mut self, ctx: &mut Context, conn: ConnId, end: End, message: Message) {
+        match message {
+            Message::Read(read, message) => self.read_delivered(ctx, read, (conn, end), message),
+            Message::Pipeline { pipeline, hop, message } => {
+                self.pipeline_delivered(ctx, pipeline, hop, (conn, end), message);
             }
         }
     }
+    pub(crate) fn on_acknowledged(&mut self, ctx: &mut Context, conn: ConnId, message: Message) {
+        match message {
+            Message::Read(read, ReadMessage::Packet) => self.read_acknowledged(ctx, read, conn),
+            Message::Pipeline { pipeline, hop, message: PipelineMessage::Packet } => {
+                self.packet_acknowledged(ctx, pipeline, hop);
+            }
+            Message::Read(_, ReadMessage::Header)
+            | Message::Pipeline {
+                message: PipelineMessage::Header | PipelineMessage::Ready | PipelineMessage::Ack,
+                ..
+            } => {}
+        }
+    }
+    pub(crate) fn on_heard(&mut self, ctx: &mut Context, channel: Channel, conn: ConnId, at: Time) {
+        match channel {
+            Channel::Read(read) => self.read_heard(ctx, read, conn, at),
+            Channel::Pipeline { .. } => {}
+        }
+    }
+    pub(crate) fn on_peer_closed(&mut self, ctx: &mut Context, channel: Channel, conn: ConnId, end: End) {
+        match channel {
+            Channel::Read(read) => self.read_lost(ctx, read, conn, end),
+            Channel::Pipeline { .. } => ctx.close(conn, end),
+        }
+    }
+    pub(crate) fn on_reset(&mut self, ctx: &mut Context, channel: Channel, conn: ConnId, end: End) {
+        match channel {
+            Channel::Read(read) => self.read_lost(ctx, read, conn, end),
+            Channel::Pipeline { pipeline, hop } => self.pipeline_lost(ctx, pipeline, hop, end),
+        }
+    }
 
-    pub(crate) fn on_event(&mut self, ctx: &mut Context, event: Event) {
-        match event {
-            Event::Served { call, tag, .. } => self.served(ctx, call, tag),
-            Event::Replied { tag } => match Kind::of(tag) {
-                Some(Kind::Heartbeat) => self.heartbeat_replied(ctx, wire::node(tag)),
-                Some(Kind::Locate) => self.located(ctx, wire::read(tag)),
-                Some(what @ (Kind::Create | Kind::AddBlock | Kind::UpdatePipeline | Kind::Complete)) => {
-                    self.write_replied(ctx, what, wire::write(tag));
-                }
-                _ => {}
-            },
-            Event::CallFailed { tag } => match Kind::of(tag) {
-                Some(Kind::Heartbeat) => self.heartbeat_over(ctx, wire::node(tag)),
-                Some(Kind::Received | Kind::BlockReport) => self.report_again(ctx, tag),
-                Some(Kind::Locate) => self.next_round(ctx, wire::read(tag)),
-                Some(Kind::Create | Kind::AddBlock | Kind::UpdatePipeline | Kind::Complete) => {
-                    self.fail_write(ctx, wire::write(tag));
-                }
-                _ => {}
-            },
-            _ => {}
+    /// The reply to a call is there.
+    pub(crate) fn on_replied(&mut self, ctx: &mut Context, call: Call) {
+        match call {
+            Call::Heartbeat { node, .. } => self.heartbeat_replied(ctx, node),
+            Call::Locate(read) => self.located(ctx, read),
+            Call::Write(write, what) => self.write_replied(ctx, what, write),
+            Call::BlockReport(_) | Call::Received { .. } => {}
+        }
+    }
+    /// No reply to a call will come.
+    pub(crate) fn on_call_failed(&mut self, ctx: &mut Context, call: Call) {
+        match call {
+            Call::Heartbeat { node, .. } => self.heartbeat_over(ctx, node),
+            Call::BlockReport(node) | Call::Received { node, .. } => self.report_again(ctx, node),
+            Call::Locate(read) => self.next_round(ctx, read),
+            Call::Write(write, _) => self.fail_write(ctx, write),
         }
     }
 }

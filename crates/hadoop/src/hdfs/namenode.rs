@@ -5,12 +5,12 @@
 //! a DataNode that has one, told so in the reply to its heartbeat (HDFS Architecture Guide, "Data Disk Failure, Heartbeats and
 //! Re-Replication").
 
-use super::wire::{self, Kind};
 use super::write::Allocation;
-use super::{BlockId, Hdfs, WriteId, placement};
+use super::{Call, Hdfs, Request, WriteCall, placement, wire};
 use crate::context::Context;
-use crate::effect::{NodeId, Tag};
-use crate::rpc::{self, CallId};
+use crate::ids::{BlockId, CallId, NodeId, WriteId};
+use crate::numbers::draw;
+use crate::rpc;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
@@ -97,33 +97,29 @@ impl Hdfs {
     }
 
     pub(super) fn start_namenode(&mut self, ctx: &mut Context) {
-        ctx.timer_in(self.config.recheck_interval, Kind::Recheck.tag(0));
-        ctx.timer_in(self.config.redundancy_interval, Kind::Redundancy.tag(0));
+        ctx.timer_in(self.config.recheck_interval, Request::Recheck);
+        ctx.timer_in(self.config.redundancy_interval, Request::Redundancy);
     }
 
     /// The NameNode has processed a call.
-    pub(super) fn served(&mut self, ctx: &mut Context, call: CallId, tag: Tag) {
-        match Kind::of(tag) {
-            Some(Kind::Heartbeat) => self.heard_from(ctx, call, tag),
-            Some(Kind::BlockReport) => self.block_report(ctx, wire::node(tag)),
-            Some(Kind::Received) => {
-                let (block, node) = (BlockId(wire::name(tag)), NodeId(u32::from(wire::more(tag))));
-                self.replica_reported(ctx, block, node);
-            }
-            Some(Kind::AddBlock) => self.allocate(ctx, wire::write(tag)),
-            Some(Kind::Complete) => self.complete(wire::write(tag)),
-            _ => {}
+    pub(crate) fn on_served(&mut self, ctx: &mut Context, id: CallId, call: Call) {
+        match call {
+            Call::Heartbeat { node, transfers } => self.heard_from(ctx, id, node, transfers),
+            Call::BlockReport(node) => self.block_report(ctx, node),
+            Call::Received { node, block } => self.replica_reported(ctx, block, node),
+            Call::Write(write, WriteCall::AddBlock) => self.allocate(ctx, write),
+            Call::Write(write, WriteCall::Complete) => self.complete(write),
+            Call::Locate(_) | Call::Write(_, WriteCall::Create | WriteCall::UpdatePipeline) => {}
         }
     }
 
-    fn heard_from(&mut self, ctx: &mut Context, call: CallId, tag: Tag) {
-        let node = wire::node(tag);
+    fn heard_from(&mut self, ctx: &mut Context, call: CallId, node: NodeId, transfers: u32) {
         let streams = self.config.replication_max_streams as usize;
         let known = self.namenode.known(node);
         let was_dead = !known.alive;
         known.alive = true;
         known.heard = ctx.now;
-        known.transfers = u32::from(wire::more(tag));
+        known.transfers = transfers;
         let copies: Vec<_> = known.copies.drain(..streams.min(known.copies.len())).collect();
         let deletions = std::mem::take(&mut known.deletions);
         let commands = copies.len() + deletions.len() + usize::from(was_dead);
@@ -215,7 +211,7 @@ impl Hdfs {
             if targets.is_empty() {
                 Allocation::NotYet
             } else {
-                let block = self.namespace.add_block(file, units::Bytes::ZERO);
+                let block = self.namespace.add_block(file, units::Bytes::ZERO, ctx.new_file());
                 Allocation::Block(block, targets)
             }
         };
@@ -249,7 +245,7 @@ impl Hdfs {
 
     /// Looks for dead DataNodes.
     pub(super) fn recheck(&mut self, ctx: &mut Context) {
-        ctx.timer_in(self.config.recheck_interval, Kind::Recheck.tag(0));
+        ctx.timer_in(self.config.recheck_interval, Request::Recheck);
         if !ctx.nodes.is_up(ctx.nodes.master()) {
             return;
         }
@@ -280,7 +276,7 @@ impl Hdfs {
 
     /// Orders copies of blocks that lack replicas, those with the fewest left first, as many as the work limit and the sources' streams allow.
     pub(super) fn restore_redundancy(&mut self, ctx: &mut Context) {
-        ctx.timer_in(self.config.redundancy_interval, Kind::Redundancy.tag(0));
+        ctx.timer_in(self.config.redundancy_interval, Request::Redundancy);
         if !ctx.nodes.is_up(ctx.nodes.master()) || self.namenode.lacking.is_empty() {
             return;
         }
@@ -315,7 +311,7 @@ impl Hdfs {
             if free.is_empty() {
                 continue;
             }
-            let source = free[self.random.below(free.len() as u64) as usize];
+            let source = free[draw(&mut self.random, free.len())];
             let usable = |node: NodeId| self.namenode.is_alive(node);
             let targets = placement::choose(&ctx.nodes, Some(source), wanted, &held, usable, &mut self.random);
             if targets.is_empty() {

@@ -1,15 +1,8 @@
 //! Files, their blocks, and where the blocks' replicas are: what the NameNode knows.
 
-use crate::effect::NodeId;
-use des::define_index;
+use crate::ids::{BlockId, DiskStream, FileId, NodeId};
+use des::Index;
 use units::Bytes;
-
-define_index! {
-    /// A file.
-    pub FileId;
-    /// A block of a file.
-    pub BlockId
-}
 
 /// A file: its blocks in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +26,8 @@ pub struct Block {
     pub replicas: Vec<NodeId>,
     /// Whether its client has finished writing it.
     pub complete: bool,
+    /// Its replica's stream on each DataNode that holds one.
+    pub(crate) stream: DiskStream,
 }
 
 /// The files and blocks of the file system.
@@ -44,12 +39,13 @@ pub struct Namespace {
 
 impl Namespace {
     pub(crate) fn create(&mut self, replication: u32) -> FileId {
+        let file = FileId::from_usize(self.files.len());
         self.files.push(File { replication, blocks: Vec::new(), complete: false });
-        FileId(self.files.len() as u32 - 1)
+        file
     }
-    pub(crate) fn add_block(&mut self, file: FileId, length: Bytes) -> BlockId {
-        let block = BlockId(self.blocks.len() as u32);
-        self.blocks.push(Block { file, length, replicas: Vec::new(), complete: false });
+    pub(crate) fn add_block(&mut self, file: FileId, length: Bytes, stream: DiskStream) -> BlockId {
+        let block = BlockId::from_usize(self.blocks.len());
+        self.blocks.push(Block { file, length, replicas: Vec::new(), complete: false, stream });
         self.files[file.0 as usize].blocks.push(block);
         block
     }
@@ -74,7 +70,7 @@ impl Namespace {
     }
     /// All blocks in order of creation.
     pub fn blocks(&self) -> impl Iterator<Item = (BlockId, &Block)> {
-        self.blocks.iter().enumerate().map(|(i, block)| (BlockId(i as u32), block))
+        self.blocks.iter().enumerate().map(|(i, block)| (BlockId::from_usize(i), block))
     }
     /// A file's length.
     pub fn length(&self, file: FileId) -> Bytes {

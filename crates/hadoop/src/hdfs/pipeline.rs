@@ -15,16 +15,12 @@ pub use end::PipelineState;
 
 use super::datanode::Replica;
 use super::namenode::Copy;
-use super::wire::{self, Kind};
-use super::{BlockId, Hdfs, WriteId};
-use crate::context::{Context, DiskTransfer, Part};
-use crate::effect::{ConnId, DiskOp, End, NodeId, Service, Tag};
+use super::{Channel, Hdfs, Message, PipelineMessage, Request, wire};
+use crate::context::{Context, DiskTransfer};
+use crate::effect::{DiskOp, End, Service};
+use crate::ids::{BlockId, ConnId, NodeId, PipelineId, WriteId};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
-
-/// Names a pipeline; never used again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct PipelineId(pub u32);
 
 /// Who sends the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +51,7 @@ struct Hop {
     inbox: VecDeque<Packet>,
     /// Bytes in both.
     backlog: Bytes,
-    taken: u64,
+    taken: usize,
     last_taken: bool,
     disk: u32,
     /// Taken bytes on their way: to be checked, being checked, to be written, being written, written.
@@ -68,8 +64,8 @@ struct Hop {
     /// Its node has crashed.
     dead: bool,
     /// Acknowledgements that have come back to this DataNode, and that it has sent on.
-    acks_in: u64,
-    acks_out: u64,
+    acks_in: usize,
+    acks_out: usize,
 }
 
 impl Hop {
@@ -150,7 +146,8 @@ impl Pipeline {
         state.buffered.push_back(wire);
         state.buffered_sum += wire;
         state.under_way.push_back(packet);
-        ctx.send(conn, End::Client, wire, Kind::PipelinePacket.tag(u64::from(id.0)), packet.last);
+        let message = Message::Pipeline { pipeline: id, hop, message: PipelineMessage::Packet };
+        ctx.send(conn, End::Client, wire, message, packet.last);
     }
 }
 
@@ -182,15 +179,16 @@ impl Hdfs {
         if from == to {
             return self.set_up_hop(ctx, id, hop + 1);
         }
-        let key = Kind::PipelineHeader.tag2(id.0, hop as u16).0;
-        pipeline.hops[hop].conn = Some(ctx.open(Part::Hdfs, key, from, to, Service::DataTransfer, false));
+        let channel = Channel::Pipeline { pipeline: id, hop };
+        pipeline.hops[hop].conn = Some(ctx.open(channel, from, to, Service::DataTransfer, false));
     }
 
     /// The DataNode of a hop and all behind it are set up: the answer goes upstream.
     fn hop_ready(&mut self, ctx: &mut Context, id: PipelineId, hop: usize) {
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
         if let Some(conn) = pipeline.hops[hop].conn {
-            ctx.send(conn, End::Server, wire::TRANSFER_REPLY, Kind::PipelineReady.tag(u64::from(id.0)), true);
+            let message = Message::Pipeline { pipeline: id, hop, message: PipelineMessage::Ready };
+            ctx.send(conn, End::Server, wire::TRANSFER_REPLY, message, true);
         } else {
             self.sender_ready(ctx, id, hop);
         }
@@ -233,10 +231,10 @@ impl Hdfs {
         if let Source::Replica { disk, asked } = &mut pipeline.source {
             while *asked < self.namespace.block(pipeline.block).length && *asked < pipeline.sent + config.readahead {
                 let bytes = config.disk_chunk.min(self.namespace.block(pipeline.block).length - *asked);
-                let stream = wire::replica(pipeline.block);
+                let stream = self.namespace.block(pipeline.block).stream;
                 let transfer = DiskTransfer { disk: *disk, op: DiskOp::Read, stream, offset: *asked, bytes };
                 *asked += bytes;
-                ctx.disk(pipeline.client, transfer, Kind::SourceDisk.tag(u64::from(id.0)));
+                ctx.disk(pipeline.client, transfer, Request::SourceDisk(id));
             }
         }
         while !pipeline.last_sent
@@ -286,6 +284,7 @@ impl Hdfs {
         let (chunk, cost) = (self.config.disk_chunk, self.config.receive_cpu);
         let mut finished = Vec::new();
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+        let stream = self.namespace.block(pipeline.block).stream;
         for (hop, state) in pipeline.hops.iter_mut().enumerate().filter(|(_, state)| !state.dead) {
             let node = pipeline.nodes[hop];
             let piece = state.unchecked.min(chunk);
@@ -296,16 +295,15 @@ impl Hdfs {
                     state.checked += piece;
                 } else {
                     state.checking = piece;
-                    ctx.compute(node, work, Kind::PipelineCpu.tag2(id.0, hop as u16));
+                    ctx.compute(node, work, Request::PipelineWork { pipeline: id, hop });
                 }
             }
             if state.writing == Bytes::ZERO && state.checked > Bytes::ZERO {
                 let bytes = std::mem::take(&mut state.checked);
                 state.writing = bytes;
                 let offset = pipeline.base + state.written;
-                let stream = wire::replica(pipeline.block);
                 let transfer = DiskTransfer { disk: state.disk, op: DiskOp::Write, stream, offset, bytes };
-                ctx.disk(node, transfer, Kind::PipelineDisk.tag2(id.0, hop as u16));
+                ctx.disk(node, transfer, Request::PipelineDisk { pipeline: id, hop });
             }
             if state.last_taken && !state.finished && state.unwritten() == Bytes::ZERO {
                 state.finished = true;
@@ -339,7 +337,8 @@ impl Hdfs {
             match state.conn {
                 Some(conn) => {
                     for _ in 0..acks {
-                        ctx.send(conn, End::Server, wire::PACKET_ACK, Kind::PipelineAck.tag(u64::from(id.0)), true);
+                        let message = Message::Pipeline { pipeline: id, hop, message: PipelineMessage::Ack };
+                        ctx.send(conn, End::Server, wire::PACKET_ACK, message, true);
                     }
                 }
                 None if hop == 0 => to_client = acks,
@@ -350,14 +349,14 @@ impl Hdfs {
     }
 
     /// The client has its acknowledgements.
-    fn client_acks(&mut self, ctx: &mut Context, id: PipelineId, acks: u64) {
+    fn client_acks(&mut self, ctx: &mut Context, id: PipelineId, acks: usize) {
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
         if acks == 0 {
             return;
         }
         pipeline.progress = ctx.now;
         let mut done = false;
-        for packet in pipeline.unacknowledged.drain(..(acks as usize).min(pipeline.unacknowledged.len())) {
+        for packet in pipeline.unacknowledged.drain(..acks.min(pipeline.unacknowledged.len())) {
             pipeline.acknowledged += packet.data;
             done |= packet.last;
         }
@@ -380,40 +379,42 @@ impl Hdfs {
         }
     }
 
-    pub(super) fn pipeline_connected(&self, ctx: &mut Context, key: Tag, conn: ConnId) {
-        let id = PipelineId(wire::name(key));
+    pub(super) fn pipeline_connected(&self, ctx: &mut Context, id: PipelineId, hop: usize, conn: ConnId) {
         if !self.pipelines.contains_key(&id) {
             return ctx.abort(conn, End::Client);
         }
-        ctx.send(conn, End::Client, wire::TRANSFER_HEADER, Kind::PipelineHeader.tag(u64::from(id.0)), true);
+        let message = Message::Pipeline { pipeline: id, hop, message: PipelineMessage::Header };
+        ctx.send(conn, End::Client, wire::TRANSFER_HEADER, message, true);
     }
 
-    pub(super) fn pipeline_delivered(&mut self, ctx: &mut Context, key: Tag, conn: ConnId, end: End, tag: Tag) {
-        let (id, hop) = (PipelineId(wire::name(key)), wire::more(key) as usize);
+    pub(super) fn pipeline_delivered(
+        &mut self,
+        ctx: &mut Context,
+        id: PipelineId,
+        hop: usize,
+        (conn, end): (ConnId, End),
+        message: PipelineMessage,
+    ) {
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return ctx.abort(conn, end) };
-        match Kind::of(tag) {
-            Some(Kind::PipelineHeader) => self.set_up_hop(ctx, id, hop + 1),
-            Some(Kind::PipelineReady) => self.sender_ready(ctx, id, hop),
-            Some(Kind::PipelinePacket) => {
+        match message {
+            PipelineMessage::Header => self.set_up_hop(ctx, id, hop + 1),
+            PipelineMessage::Ready => self.sender_ready(ctx, id, hop),
+            PipelineMessage::Packet => {
                 let state = &mut pipeline.hops[hop];
                 state.inbox.extend(state.under_way.pop_front());
                 self.pump(ctx, id);
             }
-            Some(Kind::PipelineAck) if hop == 0 => self.client_acks(ctx, id, 1),
-            Some(Kind::PipelineAck) => {
+            PipelineMessage::Ack if hop == 0 => self.client_acks(ctx, id, 1),
+            PipelineMessage::Ack => {
                 pipeline.hops[hop - 1].acks_in += 1;
                 self.send_acks(ctx, id);
             }
-            _ => {}
         }
     }
 
-    pub(super) fn pipeline_acknowledged(&mut self, ctx: &mut Context, key: Tag, end: End, tag: Tag) {
-        let (id, hop) = (PipelineId(wire::name(key)), wire::more(key) as usize);
-        if end == End::Client
-            && Kind::of(tag) == Some(Kind::PipelinePacket)
-            && let Some(pipeline) = self.pipelines.get_mut(&id)
-        {
+    /// A packet has left the connection of its sender.
+    pub(super) fn packet_acknowledged(&mut self, ctx: &mut Context, id: PipelineId, hop: usize) {
+        if let Some(pipeline) = self.pipelines.get_mut(&id) {
             let state = &mut pipeline.hops[hop];
             let wire = state.buffered.pop_front().unwrap_or_default();
             state.buffered_sum -= wire;
@@ -421,8 +422,7 @@ impl Hdfs {
         }
     }
 
-    pub(super) fn pipeline_cpu_done(&mut self, ctx: &mut Context, tag: Tag) {
-        let (id, hop) = (PipelineId(wire::name(tag)), wire::more(tag) as usize);
+    pub(super) fn pipeline_work_done(&mut self, ctx: &mut Context, id: PipelineId, hop: usize) {
         if let Some(pipeline) = self.pipelines.get_mut(&id) {
             let state = &mut pipeline.hops[hop];
             state.checked += std::mem::take(&mut state.checking);
@@ -430,8 +430,7 @@ impl Hdfs {
         }
     }
 
-    pub(super) fn pipeline_disk_done(&mut self, ctx: &mut Context, tag: Tag) {
-        let (id, hop) = (PipelineId(wire::name(tag)), wire::more(tag) as usize);
+    pub(super) fn pipeline_disk_done(&mut self, ctx: &mut Context, id: PipelineId, hop: usize) {
         if let Some(pipeline) = self.pipelines.get_mut(&id) {
             let state = &mut pipeline.hops[hop];
             state.written += std::mem::take(&mut state.writing);
@@ -439,8 +438,7 @@ impl Hdfs {
         }
     }
 
-    pub(super) fn source_disk_done(&mut self, ctx: &mut Context, tag: Tag) {
-        let id = PipelineId(wire::name(tag));
+    pub(super) fn source_disk_done(&mut self, ctx: &mut Context, id: PipelineId) {
         if let Some(pipeline) = self.pipelines.get(&id) {
             let length = self.namespace.block(pipeline.block).length;
             let available = (pipeline.available + self.config.disk_chunk).min(length);

@@ -5,8 +5,9 @@
 //! at random, no rack holding more than (replicas - 1) / racks + 2. With one rack, all are random and distinct.
 
 use crate::context::Nodes;
-use crate::effect::NodeId;
-use des::RandomStream;
+use crate::ids::NodeId;
+use crate::numbers::draw;
+use des::{Index, RandomStream};
 
 /// Chooses the targets of `replicas` replicas, of which those on `held` exist already, among the nodes that `usable` accepts.
 /// Fewer are returned if there are not enough nodes. The result does not repeat `held`; it is in pipeline order.
@@ -57,18 +58,18 @@ pub fn choose(
 
 /// A node with the property, each with the same probability. Like HDFS it draws and rejects; where few nodes qualify it counts them.
 fn pick(nodes: &Nodes, random: &mut RandomStream, property: impl Fn(NodeId) -> bool) -> Option<NodeId> {
-    let workers = nodes.worker_count() as u64;
+    let workers = nodes.worker_count();
     if workers == 0 {
         return None;
     }
     for _ in 0..8 {
-        let node = NodeId(1 + random.below(workers) as u32);
+        let node = NodeId::from_usize(1 + draw(random, workers));
         if property(node) {
             return Some(node);
         }
     }
     let candidates: Vec<_> = nodes.workers().filter(|node| property(*node)).collect();
-    (!candidates.is_empty()).then(|| candidates[random.below(candidates.len() as u64) as usize])
+    (!candidates.is_empty()).then(|| candidates[draw(random, candidates.len())])
 }
 
 /// A short path through the targets: from the writer to the nearest, from there to the nearest of the rest, and so on.

@@ -8,12 +8,12 @@
 //! When a replica fails, the read goes on with the next from where it is.
 
 use super::datanode::call_namenode;
-use super::wire::{self, Kind};
-use super::{BlockId, Hdfs, HdfsConfig, ReadId};
-use crate::context::{Context, DiskTransfer, Part};
-use crate::effect::{ConnId, DiskOp, End, NodeId, Service, Tag};
-use crate::event::Event;
-use crate::rpc::Process;
+use super::{Call, Channel, Hdfs, HdfsConfig, Message, ReadMessage, Request, wire};
+use crate::context::{Context, DiskTransfer};
+use crate::effect::{DiskOp, End, Service};
+use crate::event::{Event, ReadNews};
+use crate::ids::{BlockId, ConnId, NodeId, Process, ReadId};
+use crate::request::Reader;
 use units::{Bytes, Time};
 
 /// A read under way.
@@ -21,7 +21,7 @@ use units::{Bytes, Time};
 pub(super) struct Read {
     pub reader: Process,
     block: BlockId,
-    tag: Tag,
+    owner: Reader,
     end: Bytes,
     /// With the reader up to here.
     at: Bytes,
@@ -34,7 +34,7 @@ pub(super) struct Read {
     dead: Vec<NodeId>,
     rounds: u32,
     /// Counts the sources tried, so that answers of an earlier one are known.
-    attempt: u16,
+    attempt: u32,
     progress: Time,
     /// A timer is under way.
     watched: bool,
@@ -76,7 +76,7 @@ impl Hdfs {
         block: BlockId,
         offset: Bytes,
         length: Bytes,
-        tag: Tag,
+        owner: impl Into<Reader>,
     ) -> ReadId {
         self.next += 1;
         let id = ReadId(self.next);
@@ -86,7 +86,7 @@ impl Hdfs {
             Read {
                 reader,
                 block,
-                tag,
+                owner: owner.into(),
                 end,
                 at: offset,
                 reported: offset,
@@ -119,10 +119,9 @@ impl Hdfs {
         self.reads.remove(&id);
     }
 
-    fn locate(&mut self, ctx: &mut Context, id: ReadId) {
+    pub(super) fn locate(&mut self, ctx: &mut Context, id: ReadId) {
         let Some(read) = self.reads.get(&id) else { return };
-        let tag = Kind::Locate.tag(u64::from(id.0));
-        call_namenode(ctx, read.reader, (wire::CLIENT_CALL, wire::LOCATED_BLOCK), tag);
+        call_namenode(ctx, read.reader, (wire::CLIENT_CALL, wire::LOCATED_BLOCK), Call::Locate(id));
     }
 
     /// The NameNode has answered: connect to the nearest replica that has not failed.
@@ -139,10 +138,7 @@ impl Hdfs {
         let at = read.at;
         read.attempt = read.attempt.wrapping_add(1);
         read.progress = ctx.now;
-        let conn = (!local).then(|| {
-            let key = Kind::ReadHeader.tag(u64::from(id.0)).0;
-            ctx.open(Part::Hdfs, key, reader, node, Service::DataTransfer, false)
-        });
+        let conn = (!local).then(|| ctx.open(Channel::Read(id), reader, node, Service::DataTransfer, false));
         read.source = Some(Source {
             node,
             disk: disk.unwrap_or(0),
@@ -169,15 +165,15 @@ impl Hdfs {
         read.rounds += 1;
         read.dead.clear();
         if read.rounds > self.config.acquire_failures {
-            let tag = read.tag;
+            let reader = read.owner;
             self.reads.remove(&id);
-            return ctx.raise(Event::ReadFailed { read: id, tag });
+            return ctx.raise(Event::Read { read: id, news: ReadNews::Failed, reader });
         }
         // `DFSInputStream.chooseDataNode`: a random pause within a window that grows with each failure.
         let window = self.config.retry_window.as_ps();
         let rounds = u64::from(read.rounds);
         let pause = window * (rounds - 1) + self.random.below((window * rounds).max(1));
-        ctx.timer_in(Time::from_ps(pause), Kind::ReadDue.tag2(id.0, u16::MAX));
+        ctx.timer_in(Time::from_ps(pause), Request::ReadAgain(id));
     }
 
     /// The source is lost: the next replica goes on.
@@ -221,11 +217,11 @@ impl Hdfs {
                 if source.asked + bytes > limit {
                     break;
                 }
-                let stream = wire::replica(read.block);
+                let stream = self.namespace.block(read.block).stream;
                 let transfer =
                     DiskTransfer { disk: source.disk, op: DiskOp::Read, stream, offset: source.asked, bytes };
                 source.asked += bytes;
-                ctx.disk(source.node, transfer, Kind::ReadDisk.tag2(id.0, read.attempt));
+                ctx.disk(source.node, transfer, Request::ReadDisk { read: id, source: read.attempt });
             }
         }
         if let Some(conn) = source.conn {
@@ -237,16 +233,16 @@ impl Hdfs {
                 }
                 source.sent += bytes;
                 let last = source.sent == read.end;
-                ctx.send(conn, End::Server, wire::packet(bytes), Kind::ReadPacket.tag(u64::from(id.0)), last);
+                ctx.send(conn, End::Server, wire::packet(bytes), Message::Read(id, ReadMessage::Packet), last);
             }
         }
         // Packets are reported together, but none is held back when no more are on the way.
         let local_or_last = source.conn.is_none() || read.at == source.sent;
         if local_or_last || read.at - read.reported >= config.disk_chunk.min(config.remote_window / 2) {
-            let (bytes, source, tag) = (read.at - read.reported, source.node, read.tag);
+            let (bytes, source, reader) = (read.at - read.reported, source.node, read.owner);
             read.reported = read.at;
             if bytes > Bytes::ZERO {
-                ctx.raise(Event::ReadProgress { read: id, source, bytes, tag });
+                ctx.raise(Event::Read { read: id, news: ReadNews::Progress { source, bytes }, reader });
             }
         }
         if read.at == read.end {
@@ -262,7 +258,7 @@ impl Hdfs {
             }
             self.transfer_over(source.node);
         }
-        ctx.raise(Event::ReadDone { read: id, tag: read.tag });
+        ctx.raise(Event::Read { read: id, news: ReadNews::Done, reader: read.owner });
     }
 
     /// Bytes have reached the reader.
@@ -280,12 +276,11 @@ impl Hdfs {
         self.advance_read(ctx, id);
     }
 
-    pub(super) fn read_disk_done(&mut self, ctx: &mut Context, tag: Tag) {
-        let id = wire::read(tag);
+    pub(super) fn read_disk_done(&mut self, ctx: &mut Context, id: ReadId, attempt: u32) {
         let config = &self.config;
         let Some(read) = self.reads.get_mut(&id) else { return };
         let Some(source) = &mut read.source else { return };
-        if read.attempt != wire::more(tag) {
+        if read.attempt != attempt {
             return;
         }
         let local = source.conn.is_none();
@@ -300,35 +295,43 @@ impl Hdfs {
         let Some(read) = self.reads.get_mut(&id) else { return ctx.abort(conn, End::Client) };
         // Connecting may take as long as silence after it.
         read.progress = ctx.now;
-        ctx.send(conn, End::Client, wire::TRANSFER_HEADER, Kind::ReadHeader.tag(u64::from(id.0)), true);
+        ctx.send(conn, End::Client, wire::TRANSFER_HEADER, Message::Read(id, ReadMessage::Header), true);
     }
 
-    pub(super) fn read_delivered(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, end: End) {
+    pub(super) fn read_delivered(
+        &mut self,
+        ctx: &mut Context,
+        id: ReadId,
+        (conn, end): (ConnId, End),
+        message: ReadMessage,
+    ) {
         let packet_size = self.config.packet_size;
         let source =
             self.reads.get_mut(&id).and_then(|read| Some((read.block, read.at, read.end, read.source.as_mut()?)));
         let Some((block, at, to, source)) = source.filter(|(.., source)| source.conn == Some(conn)) else {
             return ctx.abort(conn, end);
         };
-        if end == End::Client {
-            let bytes = packet_at(packet_size, at, to);
-            return self.arrived(ctx, id, bytes);
+        match message {
+            ReadMessage::Packet => self.arrived(ctx, id, packet_at(packet_size, at, to)),
+            ReadMessage::Header => {
+                let node = source.node;
+                let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).map(|replica| replica.disk)
+                else {
+                    // The replica is not there: the DataNode refuses.
+                    return ctx.close(conn, End::Server);
+                };
+                source.disk = disk;
+                source.serving = true;
+                self.datanode(node).transfers += 1;
+                self.advance_read(ctx, id);
+            }
         }
-        let node = source.node;
-        let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).map(|replica| replica.disk) else {
-            // The replica is not there: the DataNode refuses.
-            return ctx.close(conn, End::Server);
-        };
-        source.disk = disk;
-        source.serving = true;
-        self.datanode(node).transfers += 1;
-        self.advance_read(ctx, id);
     }
 
-    pub(super) fn read_acknowledged(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, end: End) {
+    /// A packet has left the DataNode's connection.
+    pub(super) fn read_acknowledged(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId) {
         let packet_size = self.config.packet_size;
-        if end == End::Server
-            && let Some(read) = self.reads.get_mut(&id)
+        if let Some(read) = self.reads.get_mut(&id)
             && let Some(source) = read.source.as_mut().filter(|source| source.conn == Some(conn))
         {
             source.acknowledged += packet_at(packet_size, source.acknowledged, read.end);
@@ -354,16 +357,12 @@ impl Hdfs {
             && !read.watched
         {
             read.watched = true;
-            ctx.timer(read.progress.saturating_add(timeout), Kind::ReadDue.tag2(id.0, 0));
+            ctx.timer(read.progress.saturating_add(timeout), Request::ReadDue(id));
         }
     }
 
-    /// A timer of a read: the pause before the next round is over (`u16::MAX`), or there was no progress for long.
-    pub(super) fn read_due(&mut self, ctx: &mut Context, tag: Tag) {
-        let id = wire::read(tag);
-        if wire::more(tag) == u16::MAX {
-            return self.locate(ctx, id);
-        }
+    /// There may have been no progress for long.
+    pub(super) fn read_due(&mut self, ctx: &mut Context, id: ReadId) {
         let (now, timeout) = (ctx.now, self.config.socket_timeout);
         let Some(read) = self.reads.get_mut(&id) else { return };
         read.watched = false;

@@ -4,13 +4,12 @@
 //! At most `HdfsConfig::max_packets` wait to be sent or acknowledged; beyond that the writer waits (`DFSOutputStream.waitAndQueuePacket`).
 
 use super::datanode::call_namenode;
-use super::pipeline::{Pipeline, PipelineId, Source};
-use super::wire::{self, Kind};
-use super::{BlockId, FileId, Hdfs, WriteId};
+use super::pipeline::{Pipeline, Source};
+use super::{Call, Hdfs, Request, WriteCall, wire};
 use crate::context::Context;
-use crate::effect::{NodeId, Tag};
-use crate::event::Event;
-use crate::rpc::Process;
+use crate::event::{Event, WriteNews};
+use crate::ids::{BlockId, FileId, NodeId, PipelineId, Process, WriteId};
+use crate::request::Writer;
 use units::{Bytes, Time};
 
 /// The NameNode's answer to a request for a block.
@@ -20,6 +19,16 @@ pub(super) enum Allocation {
     Block(BlockId, Vec<NodeId>),
     /// Ask again later: the block before is not reported yet, or no DataNode can take it.
     NotYet,
+}
+
+impl WriteCall {
+    /// Length of the reply.
+    const fn reply(self) -> Bytes {
+        match self {
+            Self::AddBlock | Self::UpdatePipeline => wire::LOCATED_BLOCK,
+            Self::Create | Self::Complete => wire::SHORT_REPLY,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +47,7 @@ pub(super) struct Write {
     pub writer: Process,
     pub file: FileId,
     pub replication: u32,
-    tag: Tag,
+    owner: Writer,
     block_size: Bytes,
     state: State,
     /// Appended by the application so far.
@@ -75,7 +84,7 @@ impl Hdfs {
         writer: Process,
         block_size: Bytes,
         replication: u32,
-        tag: Tag,
+        owner: impl Into<Writer>,
     ) -> WriteId {
         self.next += 1;
         let id = WriteId(self.next);
@@ -84,7 +93,7 @@ impl Hdfs {
             writer,
             file,
             replication,
-            tag,
+            owner: owner.into(),
             block_size: block_size.max(Bytes::new(1)),
             state: State::Asking,
             appended: Bytes::ZERO,
@@ -101,8 +110,8 @@ impl Hdfs {
             vain: 0,
         };
         self.writes.insert(id, write);
-        let tag = Kind::Create.tag(u64::from(id.0));
-        call_namenode(ctx, writer, (wire::CLIENT_CALL, wire::SHORT_REPLY), tag);
+        let call = Call::Write(id, WriteCall::Create);
+        call_namenode(ctx, writer, (wire::CLIENT_CALL, WriteCall::Create.reply()), call);
         id
     }
 
@@ -141,15 +150,15 @@ impl Hdfs {
         let Some(write) = self.writes.get_mut(&id) else { return };
         if write.appended - write.acknowledged <= limit {
             for _ in 0..std::mem::take(&mut write.owed) {
-                ctx.raise(Event::WriteRoom { write: id, tag: write.tag });
+                ctx.raise(Event::Write { write: id, news: WriteNews::Room, writer: write.owner });
             }
         }
         let rest = write.appended - write.block_start;
         match (write.state, write.pipeline) {
             (State::BetweenBlocks, _) if rest > Bytes::ZERO => {
-                self.ask(ctx, id, Kind::AddBlock, wire::LOCATED_BLOCK);
+                self.ask(ctx, id, WriteCall::AddBlock);
             }
-            (State::BetweenBlocks, _) if write.closing => self.ask(ctx, id, Kind::Complete, wire::SHORT_REPLY),
+            (State::BetweenBlocks, _) if write.closing => self.ask(ctx, id, WriteCall::Complete),
             (State::Writing, Some(pipeline)) => {
                 let full = rest >= write.block_size;
                 let (available, whole) = (rest.min(write.block_size), full || write.closing);
@@ -159,37 +168,38 @@ impl Hdfs {
         }
     }
 
-    fn ask(&mut self, ctx: &mut Context, id: WriteId, what: Kind, reply: Bytes) {
+    /// Asks the NameNode for something.
+    pub(super) fn ask(&mut self, ctx: &mut Context, id: WriteId, what: WriteCall) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         write.state = State::Asking;
         let writer = write.writer;
-        call_namenode(ctx, writer, (wire::CLIENT_CALL, reply), what.tag(u64::from(id.0)));
+        call_namenode(ctx, writer, (wire::CLIENT_CALL, what.reply()), Call::Write(id, what));
     }
 
     /// The NameNode has answered.
-    pub(super) fn write_replied(&mut self, ctx: &mut Context, what: Kind, id: WriteId) {
+    pub(super) fn write_replied(&mut self, ctx: &mut Context, what: WriteCall, id: WriteId) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         match what {
-            Kind::AddBlock => match write.allocation.take() {
+            WriteCall::AddBlock => match write.allocation.take() {
                 Some(Allocation::Block(block, targets)) => {
                     write.vain = 0;
                     self.open_pipeline(ctx, id, block, targets, Bytes::ZERO);
                 }
                 Some(Allocation::NotYet) | None => self.ask_later(ctx, id, what),
             },
-            Kind::UpdatePipeline => {
+            WriteCall::UpdatePipeline => {
                 if let Some(Allocation::Block(block, targets)) = write.allocation.take() {
                     let base = write.acknowledged - write.block_start;
                     self.open_pipeline(ctx, id, block, targets, base);
                 }
             }
-            Kind::Complete if write.completed => {
-                let tag = write.tag;
+            WriteCall::Complete if write.completed => {
+                let writer = write.owner;
                 self.writes.remove(&id);
-                ctx.raise(Event::WriteClosed { write: id, tag });
+                ctx.raise(Event::Write { write: id, news: WriteNews::Closed, writer });
             }
-            Kind::Complete => self.ask_later(ctx, id, what),
-            _ => {
+            WriteCall::Complete => self.ask_later(ctx, id, what),
+            WriteCall::Create => {
                 write.state = State::BetweenBlocks;
                 self.advance_write(ctx, id);
             }
@@ -197,23 +207,14 @@ impl Hdfs {
     }
 
     /// Asks the NameNode again after a pause that doubles, until the retries are used up.
-    fn ask_later(&mut self, ctx: &mut Context, id: WriteId, what: Kind) {
+    fn ask_later(&mut self, ctx: &mut Context, id: WriteId, what: WriteCall) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         if write.vain >= self.config.complete_retries {
             return self.fail_write(ctx, id);
         }
         let pause = self.config.retry_delay * (1 << write.vain.min(16));
         write.vain += 1;
-        ctx.timer_in(pause, Kind::WriteDue.tag2(id.0, what as u16));
-    }
-
-    pub(super) fn write_due(&mut self, ctx: &mut Context, tag: Tag) {
-        let id = wire::write(tag);
-        if wire::more(tag) == Kind::AddBlock as u16 {
-            self.ask(ctx, id, Kind::AddBlock, wire::LOCATED_BLOCK);
-        } else {
-            self.ask(ctx, id, Kind::Complete, wire::SHORT_REPLY);
-        }
+        ctx.timer_in(pause, Request::WriteAgain(id, what));
     }
 
     pub(super) fn fail_write(&mut self, ctx: &mut Context, id: WriteId) {
@@ -221,7 +222,7 @@ impl Hdfs {
         if let Some(pipeline) = write.pipeline {
             self.discard_pipeline(ctx, pipeline);
         }
-        ctx.raise(Event::WriteFailed { write: id, tag: write.tag });
+        ctx.raise(Event::Write { write: id, news: WriteNews::Failed, writer: write.owner });
     }
 
     fn open_pipeline(&mut self, ctx: &mut Context, id: WriteId, block: BlockId, targets: Vec<NodeId>, base: Bytes) {
@@ -279,7 +280,7 @@ impl Hdfs {
             if write.setup_failures > self.config.block_write_retries {
                 return self.fail_write(ctx, id);
             }
-            return self.ask(ctx, id, Kind::AddBlock, wire::LOCATED_BLOCK);
+            return self.ask(ctx, id, WriteCall::AddBlock);
         }
         write.recoveries += 1;
         if nodes.is_empty() || write.recoveries > RECOVERIES {
@@ -287,7 +288,7 @@ impl Hdfs {
         }
         self.counters.pipeline_recoveries += 1;
         write.allocation = Some(Allocation::Block(broken.block(), nodes));
-        self.ask(ctx, id, Kind::UpdatePipeline, wire::LOCATED_BLOCK);
+        self.ask(ctx, id, WriteCall::UpdatePipeline);
     }
 
     /// The writers of a crashed node are gone.

@@ -3,12 +3,13 @@
 use super::MapReduce;
 use super::attempt::Placement;
 use super::job::{MapRequests, Task};
-use super::scheduler::{MissedOffers, Share, order};
-use super::yarn::Yarn;
 use crate::context::{Context, Nodes};
-use crate::effect::NodeId;
 use crate::hdfs::Hdfs;
-use crate::record::{AttemptId, JobId, Locality, TaskKind};
+use crate::ids::{AttemptId, ContainerId, JobId, NodeId};
+use crate::record::{Locality, TaskKind};
+use crate::yarn::scheduler::{MissedOffers, Share, order};
+use crate::yarn::{Container, Resources, Role};
+use des::Index;
 use units::{Bytes, Time};
 
 /// A job as the ResourceManager sees it.
@@ -30,7 +31,7 @@ pub(crate) struct App {
     pub sent_reduces: u32,
     pub sent_again: bool,
     /// Containers for it since its last heartbeat.
-    pub granted: Vec<u32>,
+    pub granted: Vec<ContainerId>,
     pub lost_nodes: Vec<NodeId>,
     pub used: Bytes,
     pub missed: MissedOffers,
@@ -39,43 +40,9 @@ pub(crate) struct App {
     pub left: bool,
 }
 
-/// A node as the ResourceManager sees it.
-#[derive(Debug)]
-pub(crate) struct RmNode {
-    /// Free memory and cores.
-    pub memory: Bytes,
-    pub vcores: u32,
-    /// Its last heartbeat; none before the first, and after it was lost.
-    pub heard: Option<Time>,
-    /// Which of the node's lives it knows.
-    pub life: u32,
-    pub containers: Vec<u32>,
-    /// Attempts that it is to stop (their AppMaster was lost).
-    pub clean_up: Vec<AttemptId>,
-}
-
-/// What a container is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Master,
-    Map,
-    Reduce,
-}
-
-/// A container that was granted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Container {
-    pub job: JobId,
-    pub node: NodeId,
-    pub role: Role,
-    pub memory: Bytes,
-    pub vcores: u32,
-    pub attempt: Option<AttemptId>,
-    pub granted: Time,
-    /// Its NodeManager has begun to start it (AppMasters).
-    pub started: bool,
-    pub ended: bool,
-}
+/// Roles of tasks' containers, by the priorities with which the AppMaster asks for them (`RMContainerAllocator`).
+pub(crate) const REDUCE: Role = Role::Task(10);
+pub(crate) const MAP: Role = Role::Task(20);
 
 impl MapRequests {
     /// Takes granted map containers off the requests of their nodes and racks.
@@ -91,43 +58,35 @@ impl MapRequests {
     }
 }
 
-impl Yarn {
-    /// Memory that no container holds, on nodes that are heard of.
-    pub fn free_memory(&self) -> Bytes {
-        self.nodes.iter().filter(|node| node.heard.is_some()).map(|node| node.memory).sum()
-    }
-}
-
 impl MapReduce {
-    fn request(&self, role: Role) -> (Bytes, u32) {
+    fn request(&self, role: Role) -> Resources {
         let yarn = &self.config.yarn;
-        match role {
-            Role::Master => (yarn.normalized(yarn.am_memory), 1),
-            Role::Map => (yarn.normalized(yarn.map_memory), yarn.task_vcores),
-            Role::Reduce => (yarn.normalized(yarn.reduce_memory), yarn.task_vcores),
-        }
+        let (memory, vcores) = match role {
+            Role::Master => (yarn.am_memory, 1),
+            REDUCE => (yarn.reduce_memory, yarn.task_vcores),
+            Role::Task(_) => (yarn.map_memory, yarn.task_vcores),
+        };
+        Resources { memory: yarn.normalized(memory), vcores }
     }
     fn fits(&self, node: NodeId, role: Role) -> bool {
-        let (memory, vcores) = self.request(role);
-        let free = &self.yarn.nodes[node.0 as usize];
-        free.memory >= memory && free.vcores >= vcores
+        self.yarn.fits(node, self.request(role))
     }
 
     /// Offers a node that has sent its heartbeat to the jobs in order; returns the AppMasters to start.
-    pub(crate) fn allocate(&mut self, ctx: &Context, node: NodeId) -> Vec<u32> {
+    pub(crate) fn allocate(&mut self, ctx: &Context, node: NodeId) -> Vec<ContainerId> {
         let mut starts = Vec::new();
         let mut off_switch = 0;
         for _ in 0..self.config.yarn.containers_per_heartbeat {
             let shares = (0..self.jobs.len())
-                .filter(|&job| !self.yarn.apps[job].left && !self.jobs[job].is_over())
+                .filter(|&job| !self.apps.list[job].left && !self.jobs[job].is_over())
                 .map(|job| {
                     let spec = &self.jobs[job].spec;
-                    Share { job, submit: spec.submit, used: self.yarn.apps[job].used.get(), weight: spec.weight }
+                    Share { job, submit: spec.submit, used: self.apps.list[job].used.get(), weight: spec.weight }
                 })
                 .collect();
             let granted = order(self.config.policy, shares)
                 .into_iter()
-                .find_map(|job| self.grant(ctx, JobId(job as u32), node, off_switch));
+                .find_map(|job| self.grant(ctx, JobId::from_usize(job), node, off_switch));
             match granted {
                 None => break,
                 Some((container, Role::Master, _)) => starts.push(container),
@@ -138,36 +97,42 @@ impl MapReduce {
         starts
     }
     /// Grants a job a container on the node, if it wants one that fits.
-    fn grant(&mut self, ctx: &Context, job: JobId, node: NodeId, off_switch: u32) -> Option<(u32, Role, Locality)> {
+    fn grant(
+        &mut self,
+        ctx: &Context,
+        job: JobId,
+        node: NodeId,
+        off_switch: u32,
+    ) -> Option<(ContainerId, Role, Locality)> {
         let number = job.0 as usize;
-        if self.yarn.apps[number].wants_master {
+        if self.apps.list[number].wants_master {
             let pinned = self.config.replay.as_ref().and_then(|replay| replay.master);
             let wrong = pinned
                 .is_some_and(|(host, at)| host != node || self.jobs[number].record.submit.saturating_add(at) > ctx.now);
             if wrong || !self.fits(node, Role::Master) || self.leaves(ctx, job, node, Role::Master) {
                 return None;
             }
-            self.yarn.apps[number].wants_master = false;
+            self.apps.list[number].wants_master = false;
             return Some((self.hand_out(ctx, job, node, Role::Master), Role::Master, Locality::Node));
         }
         if self.jobs[number].avoids(node, ctx.nodes.worker_count(), self.config.blacklist_ignore_percent) {
             return None;
         }
         let anywhere = off_switch < self.config.yarn.off_switch_per_heartbeat;
-        let app = &self.yarn.apps[number];
+        let app = &self.apps.list[number];
         let useful = |kind: TaskKind, role: Role| {
             !app.useless[kind as usize].contains(&node) && !self.leaves(ctx, job, node, role)
         };
-        let (for_maps, for_reduces) = (useful(TaskKind::Map, Role::Map), useful(TaskKind::Reduce, Role::Reduce));
-        if app.again && app.asks.any > 0 && anywhere && for_maps && self.fits(node, Role::Map) {
-            return Some((self.hand_out(ctx, job, node, Role::Map), Role::Map, Locality::Remote));
+        let (for_maps, for_reduces) = (useful(TaskKind::Map, MAP), useful(TaskKind::Reduce, REDUCE));
+        if app.again && app.asks.any > 0 && anywhere && for_maps && self.fits(node, MAP) {
+            return Some((self.hand_out(ctx, job, node, MAP), MAP, Locality::Remote));
         }
-        let app = &self.yarn.apps[number];
-        if app.reduces > 0 && anywhere && for_reduces && self.fits(node, Role::Reduce) {
-            return Some((self.hand_out(ctx, job, node, Role::Reduce), Role::Reduce, Locality::Remote));
+        let app = &self.apps.list[number];
+        if app.reduces > 0 && anywhere && for_reduces && self.fits(node, REDUCE) {
+            return Some((self.hand_out(ctx, job, node, REDUCE), REDUCE, Locality::Remote));
         }
-        let app = &self.yarn.apps[number];
-        if app.asks.any == 0 || !for_maps || !self.fits(node, Role::Map) {
+        let app = &self.apps.list[number];
+        if app.asks.any == 0 || !for_maps || !self.fits(node, MAP) {
             return None;
         }
         let rack = ctx.nodes.rack(node);
@@ -184,77 +149,58 @@ impl MapReduce {
         // A request that names no node may go anywhere at once.
         let free = named == 0 && anywhere;
         if locality > farthest && !free || locality == Locality::Remote && !anywhere {
-            self.yarn.apps[number].missed.miss();
+            self.apps.list[number].missed.miss();
             return None;
         }
-        self.yarn.apps[number].missed.assigned(locality);
-        Some((self.hand_out(ctx, job, node, Role::Map), Role::Map, locality))
+        self.apps.list[number].missed.assigned(locality);
+        Some((self.hand_out(ctx, job, node, MAP), MAP, locality))
     }
     /// Whether a job leaves a node alone for its battery, while others can give it such a container.
     fn leaves(&self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> bool {
         self.spares(ctx, job, node, |other| self.fits(other, role))
     }
-    fn hand_out(&mut self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> u32 {
-        let (memory, vcores) = self.request(role);
-        let number = self.yarn.containers.len() as u32;
-        let container = Container {
-            job,
-            node,
-            role,
-            memory,
-            vcores,
-            attempt: None,
-            granted: ctx.now,
-            started: false,
-            ended: false,
-        };
-        self.yarn.containers.push(container);
+    fn hand_out(&mut self, ctx: &Context, job: JobId, node: NodeId, role: Role) -> ContainerId {
+        let resources = self.request(role);
+        let number = self.yarn.grant(ctx.now, job, node, role, resources);
         self.note_served(ctx, job, node, |this, other| this.fits(other, role));
-        let free = &mut self.yarn.nodes[node.0 as usize];
-        free.memory -= memory;
-        free.vcores -= vcores;
-        free.containers.push(number);
-        let app = &mut self.yarn.apps[job.0 as usize];
-        app.used += memory;
+        let app = &mut self.apps.list[job.0 as usize];
+        app.used += resources.memory;
         match role {
-            Role::Master => {}
-            Role::Map => {
+            MAP => {
                 app.asks.any -= 1;
-                app.asks.forget(std::iter::once(&container), &ctx.nodes);
+                app.asks.forget(std::iter::once(self.yarn.container(number)), &ctx.nodes);
                 app.granted.push(number);
             }
-            Role::Reduce => {
+            REDUCE => {
                 app.reduces -= 1;
                 app.granted.push(number);
             }
+            Role::Master | Role::Task(_) => {}
         }
         number
     }
     /// The ResourceManager knows that a container has ended.
-    pub(crate) fn free(&mut self, number: u32) {
-        let container = &mut self.yarn.containers[number as usize];
-        if std::mem::replace(&mut container.ended, true) {
-            return;
-        }
-        let Container { job, node, memory, vcores, attempt, .. } = *container;
-        let free = &mut self.yarn.nodes[node.0 as usize];
-        free.memory += memory;
-        free.vcores += vcores;
-        free.containers.retain(|&other| other != number);
-        let app = &mut self.yarn.apps[job.0 as usize];
-        app.used -= memory;
+    pub(crate) fn free(&mut self, number: ContainerId) {
+        let Some(Container { job, resources, attempt, .. }) = self.yarn.free(number) else { return };
+        self.apps.list[job.0 as usize].used -= resources.memory;
         if let Some(id) = attempt {
             self.give_back(id);
         }
     }
 
     /// The AppMaster gives a container to a task no farther from its input than `farthest`; none if there is none.
-    pub(crate) fn assign(&mut self, ctx: &Context, job: JobId, number: u32, farthest: Locality) -> Option<AttemptId> {
-        let Container { node, role, granted, .. } = self.yarn.containers[number as usize];
-        let (kind, task, locality) = self.take_task(ctx, job, node, role == Role::Reduce, farthest)?;
+    pub(crate) fn assign(
+        &mut self,
+        ctx: &Context,
+        job: JobId,
+        number: ContainerId,
+        farthest: Locality,
+    ) -> Option<AttemptId> {
+        let Container { node, role, granted, .. } = *self.yarn.container(number);
+        let (kind, task, locality) = self.take_task(ctx, job, node, role == REDUCE, farthest)?;
         let id = self.place(Placement { job, kind, task, node, locality, allocated: granted });
         self.attempts[id.0 as usize].container = Some(number);
-        self.yarn.containers[number as usize].attempt = Some(id);
+        self.yarn.container_mut(number).attempt = Some(id);
         Some(id)
     }
     /// The nodes on which an attempt runs at every task of a kind that waits: a container there would be given back.
@@ -317,8 +263,8 @@ impl MapReduce {
         if requests.any == 0 {
             return wanted;
         }
-        let (map, _) = self.request(Role::Map);
-        let (reduce, _) = self.request(Role::Reduce);
+        let map = self.request(MAP).memory;
+        let reduce = self.request(REDUCE).memory;
         let count = |kind: TaskKind| job.tasks(kind).iter().map(|task| task.running.len() as u64).sum::<u64>();
         let (maps, reduces) = (count(TaskKind::Map), count(TaskKind::Reduce));
         let limit = self.headroom(id) + map * maps + reduce * reduces;
@@ -331,7 +277,7 @@ impl MapReduce {
         let ideal = limit.mul_f64(done.min(self.config.yarn.reduce_rampup_limit));
         let unused = (limit - ideal.min(limit)).saturating_sub(map * (maps + u64::from(requests.any)));
         let allowed = (ideal + unused).get() / reduce.get();
-        wanted.min(allowed.saturating_sub(reduces) as u32)
+        wanted.min(u32::try_from(allowed.saturating_sub(reduces)).unwrap_or(u32::MAX))
     }
     /// Reducers with the least progress give their containers up.
     fn preempt(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, count: u64) {
@@ -341,7 +287,7 @@ impl MapReduce {
             let progress = |id: &AttemptId| self.attempts[id.0 as usize].known_progress;
             progress(a).total_cmp(&progress(b)).then(b.cmp(a))
         });
-        for id in reducers.into_iter().take(count as usize) {
+        for id in reducers.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
             self.kill(ctx, hdfs, id, "preempted for a map");
         }
     }

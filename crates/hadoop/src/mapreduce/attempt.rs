@@ -3,16 +3,16 @@
 use super::files::Waiter;
 use super::map::{MapTask, Outcome};
 use super::reduce::ReduceTask;
-use super::shuffle::{News, Shuffle};
-use super::stream::Step;
-use super::task::{Env, MapOutput, op, task_tag};
-use super::{Attempt, Generation, MapReduce, Policy};
+use super::task::Env;
+use super::{Attempt, Call, Generation, MapReduce, Policy, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
 use crate::context::Context;
-use crate::effect::{NodeId, Tag};
 use crate::hdfs::Hdfs;
-use crate::record::{AttemptBytes, AttemptId, AttemptRecord, AttemptState, JobId, Locality, Phase, TaskKind, Waiting};
-use crate::rpc::{self, Call, Process};
-use des::RandomStream;
+use crate::ids::{AttemptId, CallId, DiskStream, JobId, NodeId, Process, Server, Tag};
+use crate::numbers::count;
+use crate::record::{AttemptBytes, AttemptRecord, AttemptState, Locality, Phase, TaskKind, Waiting};
+use crate::rpc;
+use crate::shuffle::{MapOutput, News};
+use des::{Index, RandomStream};
 use units::{Bytes, Time};
 
 /// What runs for an attempt on its node.
@@ -20,8 +20,8 @@ use units::{Bytes, Time};
 pub(crate) enum Body {
     /// Nothing (yet).
     Placed,
-    /// Its container, its JVM or its set-up.
-    Starting,
+    /// Its container, its JVM or its set-up: the work under way.
+    Starting(Option<Tag>),
     Map(Box<MapTask>),
     Reduce(Box<ReduceTask>),
     /// Done or failed, and telling its master.
@@ -58,7 +58,7 @@ impl MapReduce {
     /// A new attempt, not launched yet.
     pub(crate) fn place(&mut self, placement: Placement) -> AttemptId {
         let Placement { job, kind, task, node, locality, allocated } = placement;
-        let id = AttemptId(self.attempts.len() as u32);
+        let id = AttemptId::from_usize(self.attempts.len());
         let owner = &mut self.jobs[job.0 as usize];
         owner.record.ledger.slots_given += 1;
         let state = owner.task_mut(kind, task);
@@ -104,7 +104,8 @@ impl MapReduce {
             pace: self.pace(id),
         });
         let (map, available) = (task, false);
-        self.outputs.push(MapOutput { map, node, bytes: Bytes::ZERO, disk: 0, file: 0, available });
+        let stream = DiskStream { file: 0, part: 0 };
+        self.shuffle.outputs.push(MapOutput { map, node, bytes: Bytes::ZERO, disk: 0, stream, available });
         id
     }
 
@@ -120,61 +121,55 @@ impl MapReduce {
     /// The node starts the attempt's container.
     pub(crate) fn launch(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
-        attempt.body = Body::Starting;
+        attempt.body = Body::Starting(None);
         attempt.record.wait(ctx.now, Waiting::StartUp);
         attempt.record.begin(ctx.now, Phase::Start);
         let (job, node) = (attempt.record.job, attempt.record.node);
         self.localise(ctx, hdfs, job, node, Waiter::Task(id));
     }
 
-    pub(crate) fn on_task_tag(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        let (id, op, argument) = super::read_task_tag(tag);
-        let Some(attempt) = self.attempts.get(id.0 as usize) else { return };
-        let node = attempt.record.node;
-        let starting = matches!(attempt.body, Body::Starting);
-        match op {
-            op::LAUNCH if starting => {
+    pub(crate) fn on_task_answer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, request: TaskRequest) {
+        let Some(attempt) = self.attempts.get_mut(id.0 as usize) else { return };
+        let starting = matches!(attempt.body, Body::Starting(_));
+        match request {
+            TaskRequest::Launched if starting => {
                 let work = self.config.jvm_start_cpu.mul_f64(attempt.pace);
-                ctx.compute(node, work, task_tag(id, op::JVM, 0));
+                let work = ctx.compute(attempt.record.node, work, Request::Task(id, TaskRequest::Jvm));
+                attempt.body = Body::Starting(Some(work));
             }
-            op::JVM if starting => {
-                let asked = self.tell_master(ctx, id, op::DESCRIPTION, SMALL, DESCRIPTION);
+            TaskRequest::Jvm if starting => {
+                let asked = self.tell_master(ctx, id, Umbilical::Description, SMALL, DESCRIPTION);
                 if !asked {
                     self.set_up(ctx, id);
                 }
             }
-            op::SET_UP if starting => self.begin(ctx, hdfs, id),
-            op::STATUS_DUE => self.status_due(ctx, id),
-            op::STREAM_READ => self.on_stream(ctx, hdfs, id, argument, Step::Read),
-            op::STREAM_COMPUTE => self.on_stream(ctx, hdfs, id, argument, Step::Compute),
-            op::STREAM_WRITE => self.on_stream(ctx, hdfs, id, argument, Step::Write),
-            op::MAP => self.on_map(ctx, hdfs, id, MapTask::on_computed),
-            op::SORT => self.on_map(ctx, hdfs, id, MapTask::on_sorted),
-            op::COPY => self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| {
-                reduce.on_copied(env, shuffle, outputs, argument)
-            }),
-            op::PENALTY => {
-                let host = NodeId(u32::from(argument));
-                self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| {
-                    reduce.on_penalty_over(env, shuffle, outputs, host)
-                });
+            TaskRequest::SetUp if starting => self.begin(ctx, hdfs, id),
+            // It was killed meanwhile.
+            TaskRequest::Launched | TaskRequest::Jvm | TaskRequest::SetUp => {}
+            TaskRequest::StatusDue => self.status_due(ctx, id),
+            TaskRequest::PollDue => self.poll(ctx, hdfs, id),
+            TaskRequest::Map => self.on_map(ctx, hdfs, id, MapTask::on_computed),
+            TaskRequest::Sorted => self.on_map(ctx, hdfs, id, MapTask::on_sorted),
+            TaskRequest::Copied(copy) => self.on_reduce(ctx, hdfs, id, |reduce, env| reduce.on_copied(env, copy)),
+            TaskRequest::PenaltyOver(host) => {
+                self.on_reduce(ctx, hdfs, id, |reduce, env| reduce.on_penalty_over(env, host));
             }
-            op::POLL_DUE => self.poll(ctx, hdfs, id),
-            _ => {}
+            TaskRequest::Stream(slot, step) => self.on_stream(ctx, hdfs, id, slot, step),
         }
     }
 
     fn set_up(&mut self, ctx: &mut Context, id: AttemptId) {
-        let Attempt { record, pace, .. } = &self.attempts[id.0 as usize];
-        ctx.compute(record.node, self.config.task_overhead_cpu.mul_f64(*pace), task_tag(id, op::SET_UP, 0));
+        let Attempt { record, pace, body, .. } = &mut self.attempts[id.0 as usize];
+        let work = self.config.task_overhead_cpu.mul_f64(*pace);
+        *body = Body::Starting(Some(ctx.compute(record.node, work, Request::Task(id, TaskRequest::SetUp))));
     }
 
     /// The task itself begins.
     fn begin(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
-        ctx.timer_in(self.config.progress_interval(), task_tag(id, op::STATUS_DUE, 0));
+        ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
         let seed = self.seed;
         let kind = self.attempts[id.0 as usize].record.kind;
-        self.with_env(ctx, hdfs, id, |body, env, shuffle, _| match kind {
+        self.with_env(ctx, hdfs, id, |body, env| match kind {
             TaskKind::Map => {
                 let mut map = Box::new(MapTask::new(env));
                 let outcome = map.start(env);
@@ -183,7 +178,7 @@ impl MapReduce {
             }
             TaskKind::Reduce => {
                 let mut reduce = Box::new(ReduceTask::new(env, seed));
-                let outcome = reduce.start(env, shuffle);
+                let outcome = reduce.start(env);
                 *body = Body::Reduce(reduce);
                 outcome
             }
@@ -198,9 +193,9 @@ impl MapReduce {
         ctx: &mut Context,
         hdfs: &mut Hdfs,
         id: AttemptId,
-        step: impl FnOnce(&mut Body, &mut Env, &mut Shuffle, &[MapOutput]) -> Outcome,
+        step: impl FnOnce(&mut Body, &mut Env) -> Outcome,
     ) {
-        let Self { config, jobs, attempts, outputs, shuffle, next_disk, .. } = self;
+        let Self { config, jobs, attempts, shuffle, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
         let Attempt { record, body, pace, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
@@ -211,11 +206,12 @@ impl MapReduce {
         let mut env = Env {
             ctx,
             hdfs,
+            shuffle,
             config,
             spec: &job.spec,
             split,
             partitions: &job.partitions,
-            maps: job.maps.len() as u32,
+            maps: count(job.maps.len()),
             id,
             node,
             process: process(id, node),
@@ -223,14 +219,14 @@ impl MapReduce {
             pace: *pace,
             next_disk: &mut next_disk[node.0 as usize],
         };
-        let outcome = step(body, &mut env, shuffle, outputs);
+        let outcome = step(body, &mut env);
         let turned = match record.kind {
             TaskKind::Map => before.0.is_none() && record.first_phase_end.is_some(),
             TaskKind::Reduce => before.1.is_none() && record.sort_end.is_some(),
         };
         if turned {
             // A map that begins to merge and a reduce that begins to reduce say so at once.
-            self.tell_master(ctx, id, op::PHASE, STATUS, SMALL);
+            self.tell_master(ctx, id, Umbilical::Phase, STATUS, SMALL);
         }
         match outcome {
             Outcome::Running => {}
@@ -245,7 +241,7 @@ impl MapReduce {
         id: AttemptId,
         step: impl FnOnce(&mut MapTask, &mut Env) -> Outcome,
     ) {
-        self.with_env(ctx, hdfs, id, |body, env, _, _| match body {
+        self.with_env(ctx, hdfs, id, |body, env| match body {
             Body::Map(map) => step(map, env),
             _ => Outcome::Running,
         });
@@ -255,24 +251,31 @@ impl MapReduce {
         ctx: &mut Context,
         hdfs: &mut Hdfs,
         id: AttemptId,
-        step: impl FnOnce(&mut ReduceTask, &mut Env, &mut Shuffle, &[MapOutput]) -> Outcome,
+        step: impl FnOnce(&mut ReduceTask, &mut Env) -> Outcome,
     ) {
-        self.with_env(ctx, hdfs, id, |body, env, shuffle, outputs| match body {
-            Body::Reduce(reduce) => step(reduce, env, shuffle, outputs),
+        self.with_env(ctx, hdfs, id, |body, env| match body {
+            Body::Reduce(reduce) => step(reduce, env),
             _ => Outcome::Running,
         });
     }
-    pub(crate) fn on_stream(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, slot: u16, step: Step) {
-        self.with_env(ctx, hdfs, id, |body, env, shuffle, outputs| match body {
+    pub(crate) fn on_stream(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        id: AttemptId,
+        slot: StreamSlot,
+        step: Step,
+    ) {
+        self.with_env(ctx, hdfs, id, |body, env| match body {
             Body::Map(map) => map.on_stream(env, slot, step),
-            Body::Reduce(reduce) => reduce.on_stream(env, shuffle, outputs, slot, step),
+            Body::Reduce(reduce) => reduce.on_stream(env, slot, step),
             _ => Outcome::Running,
         });
     }
     pub(crate) fn on_output_closed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
-        self.with_env(ctx, hdfs, id, |body, env, shuffle, _| match body {
+        self.with_env(ctx, hdfs, id, |body, env| match body {
             Body::Map(map) => map.on_write_closed(env),
-            Body::Reduce(reduce) => reduce.on_write_closed(env, shuffle),
+            Body::Reduce(reduce) => reduce.on_write_closed(env),
             _ => Outcome::Running,
         });
     }
@@ -283,30 +286,28 @@ impl MapReduce {
             match item {
                 News::Begins { fetch, reducer, bytes } => {
                     let mut accepted = true;
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| {
                         accepted = reduce.accept(bytes);
                         if accepted {
                             return Outcome::Running;
                         }
-                        let host = shuffle.host_of(fetch);
-                        shuffle.give_up(env.ctx, fetch);
-                        host.map_or(Outcome::Running, |host| reduce.on_fetch_end(env, shuffle, outputs, host, None))
+                        let host = env.shuffle.host_of(fetch);
+                        env.shuffle.give_up(env.ctx, fetch);
+                        host.map_or(Outcome::Running, |host| reduce.on_fetch_end(env, host, None))
                     });
                 }
                 News::Arrived { reducer, host, map, bytes } => {
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, _, _| {
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| {
                         reduce.on_arrived(env, host, map, bytes);
                         Outcome::Running
                     });
                 }
                 News::Finished { reducer, host } => {
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
-                        reduce.on_fetch_end(env, shuffle, outputs, host, None)
-                    });
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| reduce.on_fetch_end(env, host, None));
                 }
                 News::Failed { reducer, host, maps, missing } => {
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env, shuffle, outputs| {
-                        reduce.on_fetch_end(env, shuffle, outputs, host, Some((&maps, missing)))
+                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| {
+                        reduce.on_fetch_end(env, host, Some((&maps, missing)))
                     });
                 }
             }
@@ -322,14 +323,14 @@ impl MapReduce {
         let (job, node, seen) = (record.job, record.node, reduce.seen);
         match self.config.generation {
             Generation::Yarn => {
-                self.tell_master(ctx, id, op::POLL, SMALL, SMALL);
+                self.tell_master(ctx, id, Umbilical::Poll, SMALL, SMALL);
             }
             Generation::Hadoop1 => {
                 let known = self.tracker.events_known(node, job);
                 if known > seen {
                     self.take_events(ctx, hdfs, id, known);
                 }
-                ctx.timer_in(self.config.event_poll, task_tag(id, op::POLL_DUE, 0));
+                ctx.timer_in(self.config.event_poll, Request::Task(id, TaskRequest::PollDue));
             }
         }
     }
@@ -339,17 +340,17 @@ impl MapReduce {
         let Body::Reduce(reduce) = &self.attempts[id.0 as usize].body else { return };
         let events = &self.jobs[job.0 as usize].events;
         let fresh = events[reduce.seen.min(until)..until.min(events.len())].to_vec();
-        self.on_reduce(ctx, hdfs, id, |reduce, env, shuffle, outputs| {
+        self.on_reduce(ctx, hdfs, id, |reduce, env| {
             reduce.seen = until;
             for event in fresh {
-                let output = &outputs[event.map.0 as usize];
+                let output = env.shuffle.output(event.map);
                 if event.lost {
                     reduce.on_output_lost(event.map, output);
                 } else {
                     reduce.on_output(event.map, output);
                 }
             }
-            reduce.proceed(env, shuffle, outputs)
+            reduce.proceed(env)
         });
     }
 
@@ -358,20 +359,20 @@ impl MapReduce {
         if !matches!(attempt.body, Body::Map(_) | Body::Reduce(_)) {
             return;
         }
-        if !self.tell_master(ctx, id, op::STATUS, STATUS, SMALL) {
+        if !self.tell_master(ctx, id, Umbilical::Status, STATUS, SMALL) {
             self.note_progress(ctx.now, id);
         }
-        ctx.timer_in(self.config.progress_interval(), task_tag(id, op::STATUS_DUE, 0));
+        ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
     }
 
     /// A call to the AppMaster; false in Hadoop 1, where the TaskTracker on the same node is told without the network.
-    fn tell_master(&mut self, ctx: &mut Context, id: AttemptId, op: u8, request: Bytes, reply: Bytes) -> bool {
+    fn tell_master(&mut self, ctx: &mut Context, id: AttemptId, what: Umbilical, request: Bytes, reply: Bytes) -> bool {
         if self.config.generation == Generation::Hadoop1 {
             return false;
         }
         let record = &self.attempts[id.0 as usize].record;
         if let Some(to) = self.umbilical(record.job) {
-            rpc::call(ctx, Call { from: process(id, record.node), to, request, reply, tag: task_tag(id, op, 0) });
+            call(ctx, process(id, record.node), to, (request, reply), Call::Umbilical(id, what));
         }
         true
     }
@@ -380,20 +381,20 @@ impl MapReduce {
         &mut self,
         ctx: &mut Context,
         hdfs: &mut Hdfs,
-        call: rpc::CallId,
-        to: rpc::Server,
+        (call, to): (CallId, Server),
         id: AttemptId,
-        op: u8,
+        what: Umbilical,
     ) {
         let Some(attempt) = self.attempts.get(id.0 as usize) else { return };
         let job = attempt.record.job;
         if self.umbilical(job) != Some(to) {
             return;
         }
-        match op {
-            op::STATUS => self.master_hears(ctx, hdfs, id),
-            op::PHASE => self.estimate(ctx, id),
-            op::POLL => {
+        match what {
+            Umbilical::Description => {}
+            Umbilical::Status => self.master_hears(ctx, hdfs, id),
+            Umbilical::Phase => self.estimate(ctx, id),
+            Umbilical::Poll => {
                 let known = self.jobs[job.0 as usize].events.len();
                 if let Body::Reduce(reduce) = &mut self.attempts[id.0 as usize].body {
                     let until = known.min(reduce.seen + MOST_EVENTS);
@@ -401,29 +402,28 @@ impl MapReduce {
                     rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + EVENT * (until - reduce.seen) as u64));
                 }
             }
-            op::DONE => {
+            Umbilical::Done => {
                 let failure = self.attempts[id.0 as usize].failure;
                 match failure {
                     None => self.master_done(ctx, hdfs, id),
                     Some(reason) => self.master_failed(ctx, hdfs, id, reason),
                 }
             }
-            _ => {}
         }
     }
-    pub(crate) fn on_umbilical_reply(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, op: u8) {
+    pub(crate) fn on_umbilical_reply(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, what: Umbilical) {
         let Some(attempt) = self.attempts.get_mut(id.0 as usize) else { return };
-        match op {
-            op::DESCRIPTION if matches!(attempt.body, Body::Starting) => self.set_up(ctx, id),
-            op::POLL => {
+        match what {
+            Umbilical::Description if matches!(attempt.body, Body::Starting(_)) => self.set_up(ctx, id),
+            Umbilical::Poll => {
                 let Body::Reduce(reduce) = &mut attempt.body else { return };
                 if let Some(until) = reduce.polled.take() {
                     self.take_events(ctx, hdfs, id, until);
                 }
-                ctx.timer_in(self.config.event_poll, task_tag(id, op::POLL_DUE, 0));
+                ctx.timer_in(self.config.event_poll, Request::Task(id, TaskRequest::PollDue));
             }
-            op::DONE => self.exit(ctx, hdfs, id),
-            _ => {}
+            Umbilical::Done => self.exit(ctx, hdfs, id),
+            Umbilical::Description | Umbilical::Status | Umbilical::Phase => {}
         }
     }
 
@@ -433,16 +433,16 @@ impl MapReduce {
         if let Body::Map(map) = &attempt.body
             && let Some(file) = map.result
         {
-            let output = &mut self.outputs[id.0 as usize];
+            let output = &mut self.shuffle.outputs[id.0 as usize];
             output.bytes = file.bytes;
             output.disk = file.disk;
-            output.file = map.result_file;
+            output.stream = file.stream;
             output.available = true;
         }
         attempt.body = Body::Reporting;
         attempt.record.wait(ctx.now, Waiting::Timeout);
         attempt.record.end(ctx.now);
-        if !self.tell_master(ctx, id, op::DONE, STATUS, SMALL) {
+        if !self.tell_master(ctx, id, Umbilical::Done, STATUS, SMALL) {
             self.exit(ctx, hdfs, id);
         }
     }
@@ -457,7 +457,7 @@ impl MapReduce {
         attempt.record.wait(ctx.now, Waiting::Timeout);
         attempt.record.end(ctx.now);
         attempt.body = Body::Reporting;
-        if !self.tell_master(ctx, id, op::DONE, STATUS, SMALL) {
+        if !self.tell_master(ctx, id, Umbilical::Done, STATUS, SMALL) {
             self.exit(ctx, hdfs, id);
         }
     }
@@ -471,14 +471,15 @@ impl MapReduce {
     /// Takes back what the attempt has asked of its node.
     fn cancel(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
         let node = self.attempts[id.0 as usize].record.node;
-        self.with_env(ctx, hdfs, id, |body, env, shuffle, _| {
+        self.with_env(ctx, hdfs, id, |body, env| {
             match body {
-                Body::Starting => {
-                    env.ctx.cancel_compute(node, env.tag(op::JVM, 0));
-                    env.ctx.cancel_compute(node, env.tag(op::SET_UP, 0));
+                Body::Starting(work) => {
+                    if let Some(work) = work.take() {
+                        env.ctx.cancel_compute(node, work);
+                    }
                 }
                 Body::Map(map) => map.cancel(env),
-                Body::Reduce(reduce) => reduce.cancel(env, shuffle),
+                Body::Reduce(reduce) => reduce.cancel(env),
                 Body::Placed | Body::Reporting | Body::Exited => {}
             }
             Outcome::Running

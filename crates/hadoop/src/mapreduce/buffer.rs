@@ -1,6 +1,7 @@
 //! The map's sort buffer, measured in bytes of input: when a spill begins, and when the mapper must wait for it.
 
 use super::config::{Generation, MapReduceConfig};
+use crate::numbers::whole;
 use crate::workload::{RECORD_METADATA, Workload};
 use units::Bytes;
 
@@ -33,8 +34,7 @@ impl SortBuffer {
                 (data / ratio).min(records * record / ratio)
             }
         };
-        let bytes =
-            |limit: f64| if ratio > 0.0 { Bytes::new((limit as u64).max(1)) } else { Bytes::new(u64::MAX >> 1) };
+        let bytes = |limit: f64| if ratio > 0.0 { Bytes::new(whole(limit).max(1)) } else { Bytes::new(u64::MAX >> 1) };
         Self {
             soft: bytes(hard * config.spill_percent),
             hard: bytes(hard),

@@ -1,6 +1,10 @@
 //! The settings of MapReduce, under the meaning and the defaults of Hadoop's own properties.
 
-use crate::NodeId;
+use crate::ids::NodeId;
+use crate::record::TaskKind;
+use crate::shuffle::ShuffleConfig;
+use crate::yarn::Resources;
+use crate::yarn::scheduler::Policy;
 use units::{Bytes, Time};
 
 /// Which of Hadoop's two MapReduce run-times schedules the job.
@@ -10,15 +14,6 @@ pub enum Generation {
     Hadoop1,
     /// ResourceManager, NodeManagers and one AppMaster per job (Hadoop 2 and 3).
     Yarn,
-}
-
-/// How jobs share the cluster.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Policy {
-    /// Jobs in order of submission.
-    Fifo,
-    /// The job furthest below its fair share first.
-    Fair,
 }
 
 /// Settings of MapReduce. Each field names the property that it stands for (the older name after the newer where both exist).
@@ -199,7 +194,7 @@ pub struct Replay {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplayAttempt {
     /// Map or reduce.
-    pub kind: crate::TaskKind,
+    pub kind: TaskKind,
     /// Number of the task within its kind.
     pub task: u32,
     /// Where it ran.
@@ -309,7 +304,23 @@ impl MapReduceConfig {
     }
 }
 
+impl MapReduceConfig {
+    /// What the shuffle service goes by. Twice the cores of a node (`mapreduce.shuffle.max.threads` = 0) are taken for 40.
+    pub(crate) fn shuffle(&self) -> ShuffleConfig {
+        ShuffleConfig {
+            threads: if self.shuffle_threads == 0 { 40 } else { self.shuffle_threads },
+            keep_alive: self.shuffle_keep_alive,
+            silence: self.shuffle_timeout,
+            chunk: self.chunk,
+        }
+    }
+}
+
 impl YarnConfig {
+    /// What a worker has for containers.
+    pub(crate) fn worker(&self) -> Resources {
+        Resources { memory: self.node_memory, vcores: self.node_vcores }
+    }
     /// A request as the scheduler grants it: rounded up to a multiple of the minimum allocation.
     pub fn normalized(&self, memory: Bytes) -> Bytes {
         let unit = self.minimum_allocation.get().max(1);

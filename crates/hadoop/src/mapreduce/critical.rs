@@ -4,7 +4,8 @@
 //! one before it in its slot; a second attempt for the end of the first; the first ones for the job's launch. Every moment from submission to finish is on
 //! the path exactly once, so the parts sum to the job's time.
 
-use crate::record::{AttemptId, AttemptRecord, AttemptState, JobId, Records, Split, TaskKind, Waiting};
+use crate::ids::{AttemptId, JobId};
+use crate::record::{AttemptRecord, AttemptState, Records, Split, TaskKind, Waiting};
 use units::Time;
 
 /// A stretch of the path.

@@ -5,13 +5,13 @@
 //! `TaskTracker.localizeJob`, with the history on the JobTracker's own disk).
 
 use super::yarn::{CLIENT_PROCESS, NODE_PROCESS};
-use super::{MapReduce, control, kind};
+use super::{MapReduce, Reader, Request, TaskRequest, Writer, YarnRequest};
 use crate::context::Context;
-use crate::effect::{NodeId, Tag};
-use crate::event::Event;
-use crate::hdfs::{BlockId, FileId, Hdfs, ReadId, WriteId};
-use crate::record::{AttemptId, JobId};
-use crate::rpc::Process;
+use crate::event::ReadNews;
+use crate::hdfs::Hdfs;
+use crate::ids::{AttemptId, BlockId, ContainerId, FileId, JobId, NodeId, Process, ReadId, WriteId};
+use crate::numbers::count;
+use des::Index;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -63,7 +63,7 @@ enum Localised {
 pub(crate) enum Waiter {
     Task(AttemptId),
     /// The container of an AppMaster.
-    Master(u32),
+    Master(ContainerId),
 }
 
 impl JobFiles {
@@ -84,10 +84,6 @@ impl JobFiles {
     }
 }
 
-fn at(job: JobId, node: NodeId) -> Tag {
-    control(kind::LOCALISE, u64::from(job.0) << 24 | u64::from(node.0))
-}
-
 impl MapReduce {
     /// What the client uploads, in order, each with whether the nodes fetch it: the program, the splits, the configuration (which the splits go with).
     fn uploads(&self, job: JobId) -> [(Bytes, bool); 3] {
@@ -102,13 +98,13 @@ impl MapReduce {
     pub(crate) fn bring(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
         let master = ctx.nodes.master();
         if !ctx.nodes.is_up(master) {
-            return ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(job.0)));
+            return ctx.timer_in(AGAIN, Request::SubmitDue(job));
         }
         if self.takes_sample(ctx, hdfs, job) {
             return;
         }
         let uploads = self.uploads(job);
-        let replication = self.config.submit_replication.min(ctx.nodes.worker_count() as u32);
+        let replication = self.config.submit_replication.min(count(ctx.nodes.worker_count()));
         let files = &mut self.files[job.0 as usize];
         while uploads.get(files.stored).is_some_and(|(bytes, _)| *bytes == Bytes::ZERO) {
             files.stored += 1;
@@ -116,8 +112,7 @@ impl MapReduce {
         let Some(&(bytes, _)) = uploads.get(files.stored) else { return self.submit(ctx, job) };
         if files.upload.is_none() {
             let client = Process { node: master, id: CLIENT_PROCESS };
-            let tag = control(kind::STAGE, u64::from(job.0));
-            let write = hdfs.create(ctx, client, hdfs.config().block_size, replication, tag);
+            let write = hdfs.create(ctx, client, hdfs.config().block_size, replication, Writer::Upload(job));
             files.upload = hdfs.file_of(write);
             files.since = files.since.min(ctx.now);
             hdfs.append(ctx, write, bytes);
@@ -135,8 +130,7 @@ impl MapReduce {
         if files.sampling.is_none() {
             let client = Process { node: ctx.nodes.master(), id: CLIENT_PROCESS };
             let part = (owner.spec.sample / parts as u64).min(length);
-            let tag = control(kind::SAMPLE, u64::from(job.0));
-            files.sampling = Some(hdfs.read(ctx, client, block, Bytes::ZERO, part, tag));
+            files.sampling = Some(hdfs.read(ctx, client, block, Bytes::ZERO, part, Reader::Sample(job)));
         }
         true
     }
@@ -144,7 +138,7 @@ impl MapReduce {
     pub(crate) fn bring_again(&mut self, ctx: &mut Context) {
         for (job, files) in self.files.iter_mut().enumerate() {
             if files.upload.take().is_some() || files.sampling.take().is_some() {
-                ctx.timer(ctx.now, control(kind::SUBMIT_DUE, job as u64));
+                ctx.timer(ctx.now, Request::SubmitDue(JobId::from_usize(job)));
             }
         }
     }
@@ -167,7 +161,8 @@ impl MapReduce {
         if let Some(&block) = files.blocks.get(*next) {
             *next += 1;
             let length = hdfs.namespace().block(block).length;
-            hdfs.read(ctx, Process { node, id: NODE_PROCESS }, block, Bytes::ZERO, length, at(job, node));
+            let reader = Reader::Localise { job, node };
+            hdfs.read(ctx, Process { node, id: NODE_PROCESS }, block, Bytes::ZERO, length, reader);
             return;
         }
         let waiting = std::mem::take(waiting);
@@ -177,11 +172,11 @@ impl MapReduce {
         }
     }
     fn is_local(&mut self, ctx: &mut Context, waiter: Waiter) {
-        let tag = match waiter {
-            Waiter::Task(id) => super::task::task_tag(id, super::task::op::LAUNCH, 0),
-            Waiter::Master(container) => control(kind::MASTER_LAUNCHED, u64::from(container)),
+        let request = match waiter {
+            Waiter::Task(id) => Request::Task(id, TaskRequest::Launched),
+            Waiter::Master(container) => Request::Yarn(YarnRequest::MasterLaunched(container)),
         };
-        ctx.timer_in(self.config.launch_latency, tag);
+        ctx.timer_in(self.config.launch_latency, request);
     }
     /// No replica of a job's file could be read: the tasks that waited for it fail, an AppMaster tries again.
     fn not_localised(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, node: NodeId) {
@@ -191,7 +186,7 @@ impl MapReduce {
             match waiter {
                 Waiter::Task(id) => self.fail_on_node(ctx, hdfs, id, "the job's files could not be fetched"),
                 Waiter::Master(container) => {
-                    ctx.timer_in(AGAIN, control(kind::LOCALISE_DUE, u64::from(container)));
+                    ctx.timer_in(AGAIN, Request::Yarn(YarnRequest::LocaliseDue(container)));
                 }
             }
         }
@@ -246,7 +241,7 @@ impl MapReduce {
         match files.due.pop_front() {
             Some(bytes) => {
                 let (block, replication) = (hdfs.config().block_size, hdfs.config().replication);
-                let write = hdfs.create(ctx, writer, block, replication, control(kind::HISTORY, u64::from(job.0)));
+                let write = hdfs.create(ctx, writer, block, replication, Writer::History(job));
                 files.writing = Some(write);
                 hdfs.append(ctx, write, bytes);
             }
@@ -255,47 +250,51 @@ impl MapReduce {
         }
     }
 
-    /// News of a read or write of a job's files.
-    pub(crate) fn on_files(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, event: Event) {
-        let value = event.tag().value();
-        let (job, node) = (JobId((value >> 24) as u32), NodeId(value as u32 & 0xff_ffff));
-        let client_of = JobId(value as u32);
-        match event {
-            Event::ReadProgress { read, bytes, .. } => hdfs.take(ctx, read, bytes),
-            Event::ReadDone { .. } if event.tag().kind() == kind::SAMPLE => {
-                let files = &mut self.files[client_of.0 as usize];
+    /// News of the client's read of a part of its sample.
+    pub(crate) fn on_sample(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, read: ReadId, news: ReadNews, job: JobId) {
+        let files = &mut self.files[job.0 as usize];
+        match news {
+            ReadNews::Progress { bytes, .. } => hdfs.take(ctx, read, bytes),
+            ReadNews::Done => {
                 files.sampling = None;
                 files.sampled += 1;
-                self.bring(ctx, hdfs, client_of);
+                self.bring(ctx, hdfs, job);
             }
-            Event::ReadFailed { .. } if event.tag().kind() == kind::SAMPLE => {
-                self.files[client_of.0 as usize].sampling = None;
-                ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(client_of.0)));
+            ReadNews::Failed => {
+                files.sampling = None;
+                ctx.timer_in(AGAIN, Request::SubmitDue(job));
             }
-            Event::ReadDone { .. } => self.fetch_next(ctx, hdfs, job, node),
-            Event::ReadFailed { .. } => self.not_localised(ctx, hdfs, job, node),
-            Event::WriteRoom { write, .. } => hdfs.close(ctx, write),
-            Event::WriteClosed { write, .. } | Event::WriteFailed { write, .. } => {
-                let job = client_of;
-                let closed = matches!(event, Event::WriteClosed { .. });
-                if event.tag().kind() == kind::HISTORY {
-                    // A history that cannot be written is lost; the job is not.
-                    self.files[job.0 as usize].writing.take_if(|writing| *writing == write);
-                    self.write_next(ctx, hdfs, job);
-                } else {
-                    self.uploaded(ctx, hdfs, job, closed);
-                }
-            }
-            Event::Served { .. } | Event::Replied { .. } | Event::CallFailed { .. } => {}
         }
     }
-    fn uploaded(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, closed: bool) {
+    /// News of a node's read of a job's files.
+    pub(crate) fn on_localise(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        read: ReadId,
+        news: ReadNews,
+        job: JobId,
+        node: NodeId,
+    ) {
+        match news {
+            ReadNews::Progress { bytes, .. } => hdfs.take(ctx, read, bytes),
+            ReadNews::Done => self.fetch_next(ctx, hdfs, job, node),
+            ReadNews::Failed => self.not_localised(ctx, hdfs, job, node),
+        }
+    }
+    /// A file of the history is written. One that cannot be is lost; the job is not.
+    pub(crate) fn history_written(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, write: WriteId) {
+        self.files[job.0 as usize].writing.take_if(|writing| *writing == write);
+        self.write_next(ctx, hdfs, job);
+    }
+    /// The client's file is in HDFS, or could not be stored.
+    pub(crate) fn uploaded(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, closed: bool) {
         let fetched = self.uploads(job)[self.files[job.0 as usize].stored].1;
         let files = &mut self.files[job.0 as usize];
         let Some(file) = files.upload.take() else { return };
         if !closed {
             files.failed += 1;
-            return ctx.timer_in(AGAIN, control(kind::SUBMIT_DUE, u64::from(job.0)));
+            return ctx.timer_in(AGAIN, Request::SubmitDue(job));
         }
         if fetched {
             files.blocks.extend(&hdfs.namespace().file(file).blocks);
@@ -324,8 +323,8 @@ impl MapReduce {
         let what = format!("its client to store file {} of {} in HDFS{tried}", files.stored + 1, uploads.len());
         let Some(file) = files.upload else { return Some((what, files.since.min(since))) };
         let Some(pipeline) = hdfs.pipeline_of(file) else {
-            let workers = 1..files.nodes.len() as u32;
-            let alive = workers.clone().filter(|node| hdfs.is_alive(NodeId(*node))).count();
+            let workers = 1..files.nodes.len();
+            let alive = workers.clone().filter(|node| hdfs.is_alive(NodeId::from_usize(*node))).count();
             let what = format!("{what}: the NameNode, to which {alive} of {} DataNodes are alive", workers.len());
             return Some((what, files.since));
         };

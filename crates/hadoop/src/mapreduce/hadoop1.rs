@@ -1,14 +1,14 @@
 //! Hadoop 1: TaskTrackers with slots call the JobTracker at their heartbeats, and find what to launch or to kill in its replies.
 
 use super::attempt::{Body, Placement};
-use super::scheduler::{LocalityWait, Share, order};
-use super::{Attempt, MapReduce, control, kind};
+use super::{Attempt, Call, MapReduce, Request, TrackerCall, TrackerRequest, call};
 use crate::context::Context;
-use crate::effect::{NodeId, Tag};
 use crate::hdfs::Hdfs;
-use crate::record::{AttemptId, AttemptState, JobId, Locality, TaskKind};
-use crate::rpc::{self, Call, CallId, Process, Server};
-use des::RandomStream;
+use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server};
+use crate::record::{AttemptState, Locality, TaskKind};
+use crate::rpc;
+use crate::yarn::scheduler::{LocalityWait, Share, order};
+use des::{Index, RandomStream};
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
@@ -104,26 +104,24 @@ impl MapReduce {
             let phase = interval.mul_f64(self.tracker.random.uniform());
             self.tracker_beat_in(ctx, node, phase);
         }
-        ctx.timer_in(self.config.hadoop1.expiry / LOOKS, control(kind::EXPIRY_DUE, 0));
+        ctx.timer_in(self.config.hadoop1.expiry / LOOKS, Request::Tracker(TrackerRequest::ExpiryDue));
     }
     fn tracker_beat_in(&mut self, ctx: &mut Context, node: NodeId, delay: Time) {
-        let life = u64::from(self.tracker.trackers[node.0 as usize].life & 0xffff);
-        ctx.timer_in(delay, control(kind::WORKER_DUE, life << 32 | u64::from(node.0)));
+        let life = self.tracker.trackers[node.0 as usize].life;
+        ctx.timer_in(delay, Request::Tracker(TrackerRequest::BeatDue { node, life }));
     }
 
-    pub(crate) fn on_hadoop1_timer(&mut self, ctx: &mut Context, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::WORKER_DUE => {
-                let node = NodeId(value as u32);
+    pub(crate) fn on_tracker_answer(&mut self, ctx: &mut Context, request: TrackerRequest) {
+        match request {
+            TrackerRequest::BeatDue { node, life } => {
                 let tracker = &self.tracker.trackers[node.0 as usize];
-                let lives = ctx.nodes.is_up(node) && u64::from(tracker.life & 0xffff) == value >> 32;
+                let lives = ctx.nodes.is_up(node) && tracker.life == life;
                 if lives && tracker.due <= ctx.now {
                     self.tracker_beats(ctx, node);
                     self.ask_for_events(ctx, node);
                 }
             }
-            kind::EXPIRY_DUE => {
+            TrackerRequest::ExpiryDue => {
                 let expiry = self.config.hadoop1.expiry;
                 for node in ctx.nodes.workers() {
                     let heard = self.tracker.trackers[node.0 as usize].heard;
@@ -132,10 +130,9 @@ impl MapReduce {
                     }
                 }
                 if !self.finished {
-                    ctx.timer_in(expiry / LOOKS, control(kind::EXPIRY_DUE, 0));
+                    ctx.timer_in(expiry / LOOKS, Request::Tracker(TrackerRequest::ExpiryDue));
                 }
             }
-            _ => {}
         }
     }
 
@@ -153,10 +150,9 @@ impl MapReduce {
             tracker.counters_due = ctx.now + COUNTER_UPDATE;
         }
         let counters = ended + if with_counters { running } else { 0 };
-        let from = Process { node, id: TRACKER_PROCESS }.beating(ctx);
+        let from = rpc::beating(ctx, Process { node, id: TRACKER_PROCESS });
         let request = Bytes::new(BEAT + PER_STATUS * (running + ended) + COUNTERS * counters);
-        let tag = control(kind::WORKER_BEAT, u64::from(node.0));
-        rpc::call(ctx, Call { from, to: Self::job_tracker(ctx), request, reply: SMALL, tag });
+        call(ctx, from, Self::job_tracker(ctx), (request, SMALL), Call::Tracker(TrackerCall::Beat(node)));
     }
     /// The heartbeat was answered or has failed: the next one is due an interval later.
     fn tracker_has_beaten(&mut self, ctx: &mut Context, node: NodeId) {
@@ -179,42 +175,36 @@ impl MapReduce {
             let events = self.tracker.trackers[node.0 as usize].events.entry(job).or_default();
             if !std::mem::replace(&mut events.asking, true) {
                 let from = Process { node, id: TRACKER_PROCESS };
-                let tag = control(kind::EVENTS, u64::from(job.0) << 24 | u64::from(node.0));
-                rpc::call(ctx, Call { from, to: Self::job_tracker(ctx), request: SMALL, reply: SMALL, tag });
+                let what = Call::Tracker(TrackerCall::Events { job, node });
+                call(ctx, from, Self::job_tracker(ctx), (SMALL, SMALL), what);
             }
         }
     }
 
-    pub(crate) fn on_hadoop1_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: CallId, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::SUBMIT => {
-                self.tracker.submitted[value as usize] = true;
-                self.jobs[value as usize].record.master_start = Some(ctx.now);
-                self.launch_job(ctx, hdfs, JobId(value as u32));
-            }
-            kind::WORKER_BEAT => {
-                let node = NodeId(value as u32);
+    pub(super) fn tracker_submitted(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        self.tracker.submitted[job.0 as usize] = true;
+        self.jobs[job.0 as usize].record.master_start = Some(ctx.now);
+        self.launch_job(ctx, hdfs, job);
+    }
+    pub(crate) fn on_tracker_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: CallId, call: TrackerCall) {
+        match call {
+            TrackerCall::Beat(node) => {
                 self.jt_hears(ctx, hdfs, node);
                 let tracker = &self.tracker.trackers[node.0 as usize];
                 let actions = (tracker.launches.len() + tracker.kills.len()) as u64;
-                rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + PER_ACTION * actions));
+                rpc::set_reply(ctx, id, Bytes::new(SMALL.get() + PER_ACTION * actions));
             }
-            kind::EVENTS => {
-                let (job, node) = (JobId((value >> 24) as u32), NodeId(value as u32 & 0xff_ffff));
+            TrackerCall::Events { job, node } => {
                 let all = self.jobs[job.0 as usize].events.len();
                 let events = self.tracker.trackers[node.0 as usize].events.entry(job).or_default();
                 events.answered = all;
-                rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + PER_EVENT * (all - events.known) as u64));
+                rpc::set_reply(ctx, id, Bytes::new(SMALL.get() + PER_EVENT * (all - events.known) as u64));
             }
-            _ => {}
         }
     }
-    pub(crate) fn on_hadoop1_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::WORKER_BEAT => {
-                let node = NodeId(value as u32);
+    pub(crate) fn on_tracker_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: TrackerCall) {
+        match call {
+            TrackerCall::Beat(node) => {
                 self.tracker_has_beaten(ctx, node);
                 let tracker = &mut self.tracker.trackers[node.0 as usize];
                 tracker.telling.clear();
@@ -234,33 +224,27 @@ impl MapReduce {
                     self.tracker_beats(ctx, node);
                 }
             }
-            kind::EVENTS => {
-                let (job, node) = (JobId((value >> 24) as u32), NodeId(value as u32 & 0xff_ffff));
+            TrackerCall::Events { job, node } => {
                 if let Some(events) = self.tracker.trackers[node.0 as usize].events.get_mut(&job) {
                     events.asking = false;
                     events.known = events.answered;
                 }
             }
-            _ => {}
         }
     }
-    pub(crate) fn on_hadoop1_call_failed(&mut self, ctx: &mut Context, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::WORKER_BEAT => {
-                let node = NodeId(value as u32);
+    pub(crate) fn on_tracker_call_failed(&mut self, ctx: &mut Context, call: TrackerCall) {
+        match call {
+            TrackerCall::Beat(node) => {
                 self.tracker_has_beaten(ctx, node);
                 let tracker = &mut self.tracker.trackers[node.0 as usize];
                 let telling = std::mem::take(&mut tracker.telling);
                 tracker.ended.extend(telling);
             }
-            kind::EVENTS => {
-                let (job, node) = (JobId((value >> 24) as u32), value as usize & 0xff_ffff);
-                if let Some(events) = self.tracker.trackers[node].events.get_mut(&job) {
+            TrackerCall::Events { job, node } => {
+                if let Some(events) = self.tracker.trackers[node.0 as usize].events.get_mut(&job) {
                     events.asking = false;
                 }
             }
-            _ => {}
         }
     }
 
@@ -312,14 +296,14 @@ impl MapReduce {
                 job,
                 submit: self.jobs[job].spec.submit,
                 used: self
-                    .running(JobId(job as u32))
+                    .running(JobId::from_usize(job))
                     .filter(|id| self.attempts[id.0 as usize].record.kind == kind)
                     .count() as u64,
                 weight: self.jobs[job].spec.weight,
             })
             .collect();
         for number in order(self.config.policy, shares) {
-            let job = JobId(number as u32);
+            let job = JobId::from_usize(number);
             if self.jobs[number].wanted(kind) == 0
                 || self.spares(ctx, job, node, |other| self.has_free_slot(other, kind))
             {
@@ -387,8 +371,8 @@ impl MapReduce {
         if self.tracker.trackers[node.0 as usize].heard.is_some_and(|heard| heard < ctx.now) {
             self.tracker.trackers[node.0 as usize].heard = None;
         }
-        let held: Vec<AttemptId> = (0..self.attempts.len() as u32)
-            .map(AttemptId)
+        let held: Vec<AttemptId> = (0..self.attempts.len())
+            .map(AttemptId::from_usize)
             .filter(|id| {
                 let attempt = &self.attempts[id.0 as usize];
                 attempt.record.node == node && attempt.holds_slot
@@ -397,8 +381,8 @@ impl MapReduce {
         for id in held {
             self.give_back(id);
         }
-        for job in 0..self.jobs.len() as u32 {
-            self.node_lost(ctx, JobId(job), node);
+        for job in 0..self.jobs.len() {
+            self.node_lost(ctx, JobId::from_usize(job), node);
         }
     }
     /// A worker's processes are gone; the JobTracker hears of it by silence.

@@ -1,9 +1,10 @@
 //! A job as its master sees it: tasks, what they wait for, which maps are done, which nodes to avoid.
 
 use crate::context::{Context, Nodes};
-use crate::effect::NodeId;
-use crate::hdfs::{BlockId, FileId, Hdfs};
-use crate::record::{AttemptId, JobId, JobRecord, JobState, Locality, TaskKind};
+use crate::hdfs::Hdfs;
+use crate::ids::{AttemptId, BlockId, FileId, JobId, NodeId};
+use crate::numbers::count;
+use crate::record::{JobRecord, JobState, Locality, TaskKind};
 use crate::workload::{Partitions, Source, Workload};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
@@ -156,7 +157,7 @@ impl Durations {
 }
 
 impl Job {
-    pub fn new(id: JobId, spec: JobSpec, ctx: &Context, hdfs: &mut Hdfs, seed: u64) -> Self {
+    pub fn new(id: JobId, spec: JobSpec, ctx: &mut Context, hdfs: &mut Hdfs, seed: u64) -> Self {
         let splits = splits(&spec, ctx, hdfs);
         let reducers = spec.reducers;
         let record = JobRecord {
@@ -168,7 +169,7 @@ impl Job {
             master_start: None,
             launch: None,
             finish: None,
-            maps: splits.len() as u32,
+            maps: count(splits.len()),
             reduces: reducers,
             ledger: crate::record::JobLedger::default(),
         };
@@ -364,7 +365,7 @@ fn first(list: &mut Vec<u32>, stale: impl Fn(u32) -> bool) -> Option<u32> {
     list.drain(..=place).next_back()
 }
 
-fn splits(spec: &JobSpec, ctx: &Context, hdfs: &mut Hdfs) -> Vec<Split> {
+fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
     if let Source::Generated { maps } = spec.workload.source {
         let total = spec.input.bytes();
         let share = |k: u64| total.get() * k / u64::from(maps.max(1));
@@ -382,7 +383,7 @@ fn splits(spec: &JobSpec, ctx: &Context, hdfs: &mut Hdfs) -> Vec<Split> {
         }
         JobInput::Splits(splits) => splits
             .iter()
-            .map(|(bytes, hosts)| hdfs.place_file(ctx, hosts.len() as u32, &[(*bytes, hosts.clone())]))
+            .map(|(bytes, hosts)| hdfs.place_file(ctx, count(hosts.len()), &[(*bytes, hosts.clone())]))
             .collect(),
     };
     let mut splits = Vec::new();

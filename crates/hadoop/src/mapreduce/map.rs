@@ -5,10 +5,11 @@
 
 use super::buffer::SortBuffer;
 use super::merge::MergePlan;
-use super::stream::{LocalFile, Sink, Step, Stream};
-use super::task::{Env, op};
-use crate::effect::NodeId;
-use crate::hdfs::{ReadId, WriteId};
+use super::request::{Reader, Step, StreamSlot, TaskRequest, Writer};
+use super::stream::{LocalFile, Sink, Stream};
+use super::task::Env;
+use crate::ids::{NodeId, ReadId, Tag, WriteId};
+use crate::numbers::whole;
 use crate::record::{Phase, Waiting};
 use crate::workload::{Data, Source};
 use units::{Bytes, Time};
@@ -24,9 +25,6 @@ pub(crate) enum Outcome {
 
 /// The least input that is worth a piece of processor time.
 const PIECE: Bytes = Bytes::from_mib(1);
-/// Slots of the streams.
-const SPILL: u16 = 0;
-const MERGE: u16 = 1;
 
 #[derive(Debug)]
 pub(crate) struct MapTask {
@@ -40,18 +38,18 @@ pub(crate) struct MapTask {
     /// Of the input, taken by the map function, the piece being computed included.
     taken: Bytes,
     computing: Bytes,
+    /// The work on that piece.
+    work: Option<Tag>,
     buffer: SortBuffer,
     spill: Option<Spill>,
     spills: Vec<LocalFile>,
     /// Records and bytes in the spills after combining.
     spilled: Data,
     merge: Option<Merge>,
-    files: u32,
     output: Option<Output>,
     stage: Stage,
     /// The final file.
     pub result: Option<LocalFile>,
-    pub result_file: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,8 +65,8 @@ struct Spill {
     since: Time,
     data: Data,
     file: LocalFile,
-    /// Until the records are sorted.
-    sorting: bool,
+    /// The work until the records are sorted.
+    sorting: Option<Tag>,
     stream: Stream,
 }
 
@@ -79,7 +77,6 @@ struct Merge {
     segments: Vec<LocalFile>,
     stream: Stream,
     target: LocalFile,
-    number: u32,
 }
 
 /// HDFS output of the map function.
@@ -100,7 +97,7 @@ impl MapTask {
         let replication = workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
         let block_size = env.hdfs.config().block_size;
         let output = (ratio > 0.0).then(|| Output {
-            write: env.hdfs.create(env.ctx, env.process, block_size, replication, env.tag(op::OUTPUT, 0)),
+            write: env.hdfs.create(env.ctx, env.process, block_size, replication, Writer::MapOutput(env.id)),
             ratio,
             appended: Bytes::ZERO,
             full: false,
@@ -117,16 +114,15 @@ impl MapTask {
             source: None,
             taken: Bytes::ZERO,
             computing: Bytes::ZERO,
+            work: None,
             buffer,
             spill: None,
             spills: Vec::new(),
             spilled: Data::default(),
             merge: None,
-            files: 0,
             output,
             stage: Stage::Map,
             result: None,
-            result_file: 0,
         }
     }
 
@@ -197,13 +193,13 @@ impl MapTask {
     }
     pub fn on_sorted(&mut self, env: &mut Env) -> Outcome {
         if let Some(spill) = &mut self.spill {
-            spill.sorting = false;
+            spill.sorting = None;
             spill.stream.advance(env);
         }
         self.proceed(env)
     }
-    pub fn on_stream(&mut self, env: &mut Env, slot: u16, step: Step) -> Outcome {
-        if slot == SPILL {
+    pub fn on_stream(&mut self, env: &mut Env, slot: StreamSlot, step: Step) -> Outcome {
+        if slot == StreamSlot::Spill {
             if let Some(spill) = &mut self.spill {
                 spill.stream.on(step, env);
             }
@@ -221,12 +217,12 @@ impl MapTask {
         if let Some(output) = self.output.take() {
             env.hdfs.abort_write(env.ctx, output.write);
         }
-        if self.computing > Bytes::ZERO {
-            env.ctx.cancel_compute(env.node, env.tag(op::MAP, 0));
+        if let Some(work) = self.work.filter(|_| self.computing > Bytes::ZERO) {
+            env.ctx.cancel_compute(env.node, work);
         }
         if let Some(spill) = &self.spill {
-            if spill.sorting {
-                env.ctx.cancel_compute(env.node, env.tag(op::SORT, 0));
+            if let Some(work) = spill.sorting {
+                env.ctx.cancel_compute(env.node, work);
             }
             spill.stream.cancel(env);
         }
@@ -238,8 +234,8 @@ impl MapTask {
     fn read_next(&mut self, env: &mut Env) {
         if let Some(&(block, bytes)) = env.split.blocks.get(self.next_block) {
             self.next_block += 1;
-            let tag = env.tag(op::INPUT, 0);
-            self.reading = Some(env.hdfs.read(env.ctx, env.process, block, Bytes::ZERO, bytes, tag));
+            let reader = Reader::Split(env.id);
+            self.reading = Some(env.hdfs.read(env.ctx, env.process, block, Bytes::ZERO, bytes, reader));
         }
     }
 
@@ -258,7 +254,7 @@ impl MapTask {
     }
 
     fn waiting(&self, env: &Env) -> Waiting {
-        let spill = |spill: &Spill| if spill.sorting { Waiting::Cpu } else { spill.stream.waiting() };
+        let spill = |spill: &Spill| if spill.sorting.is_some() { Waiting::Cpu } else { spill.stream.waiting() };
         match self.stage {
             Stage::Close | Stage::Done => Waiting::Network,
             Stage::Merge => self.merge.as_ref().map_or(Waiting::Disk, |merge| merge.stream.waiting()),
@@ -302,7 +298,7 @@ impl MapTask {
                 env.hdfs.take(env.ctx, read, piece);
             }
             let work = Time::from_secs_f64(env.spec.workload.costs.map * piece.get() as f64);
-            env.compute(work, env.tag(op::MAP, 0));
+            self.work = Some(env.compute(work, TaskRequest::Map));
         } else if self.spill.is_none() {
             if self.buffer.is_empty() || env.spec.reducers == 0 {
                 self.end_map(env);
@@ -330,29 +326,22 @@ impl MapTask {
         let raw = Data { bytes: after.bytes - before.bytes, records: after.records - before.records };
         let (data, combine_cpu) = workload.combine(raw);
         let bytes = data.materialized(env.spec.reducers);
-        let number = self.new_number();
-        let file = env.new_file(number, bytes);
+        let file = env.new_file(bytes);
         let cpu = workload.costs.spill * bytes.get() as f64;
-        let stream = Stream::new(SPILL, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
+        let stream = Stream::new(StreamSlot::Spill, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
         let sort = Time::from_secs_f64(workload.sort_cpu(raw.records) + combine_cpu);
         env.record.spills += 1;
         env.record.spilled_records += data.records;
-        self.spill = Some(Spill { since: env.ctx.now, data, file, sorting: true, stream });
-        env.compute(sort, env.tag(op::SORT, 0));
+        let sorting = Some(env.compute(sort, TaskRequest::Sorted));
+        self.spill = Some(Spill { since: env.ctx.now, data, file, sorting, stream });
     }
 
     fn finish_spill(&mut self, env: &mut Env) {
-        let Some(spill) = self.spill.take_if(|spill| !spill.sorting && spill.stream.is_done()) else { return };
+        let Some(spill) = self.spill.take_if(|spill| spill.sorting.is_none() && spill.stream.is_done()) else { return };
         env.beside(Phase::Spill, spill.since);
         self.spills.push(spill.file);
         self.spilled += spill.data;
         self.buffer.spilling = Bytes::ZERO;
-        self.result_file = self.files - 1;
-    }
-
-    fn new_number(&mut self) -> u32 {
-        self.files += 1;
-        self.files - 1
     }
 
     fn end_map(&mut self, env: &mut Env) {
@@ -399,20 +388,18 @@ impl MapTask {
         } else {
             let all: Bytes = self.spills.iter().map(|file| file.bytes).sum();
             let share = bytes.get() as f64 / all.get().max(1) as f64;
-            env.record.spilled_records += (self.spilled.records as f64 * share).round() as u64;
+            env.record.spilled_records += whole((self.spilled.records as f64 * share).round());
         }
-        let number = self.new_number();
-        let target = env.new_file(number, bytes);
-        let mut stream = Stream::new(MERGE, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
+        let target = env.new_file(bytes);
+        let mut stream = Stream::new(StreamSlot::SpillMerge, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
         stream.advance(env);
-        self.merge = Some(Merge { plan, pass, segments, stream, target, number });
+        self.merge = Some(Merge { plan, pass, segments, stream, target });
     }
 
     fn merge_on(&mut self, env: &mut Env) {
         let Some(mut merge) = self.merge.take_if(|merge| merge.stream.is_done()) else { return };
         if merge.pass == merge.plan.passes.len() {
             self.result = Some(merge.target);
-            self.result_file = merge.number;
             self.set_output(env);
             self.close(env);
         } else {

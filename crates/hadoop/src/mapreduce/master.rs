@@ -2,17 +2,19 @@
 
 use super::attempt::{Body, Placement};
 use super::job::MapEvent;
-use super::{Attempt, Generation, MapReduce, control, kind, speculate};
+use super::{Attempt, Generation, MapReduce, Request, speculate};
 use crate::context::Context;
-use crate::effect::{NodeId, Tag};
 use crate::hdfs::Hdfs;
-use crate::record::{AttemptId, AttemptState, JobId, JobState, TaskKind};
-use crate::rpc::{CallId, Server};
+use crate::ids::{AttemptId, JobId, NodeId};
+use crate::numbers::count;
+use crate::record::{AttemptState, JobState, TaskKind};
 use units::Time;
 
 /// Between two looks for slow tasks, and after one that started a copy (`mapreduce.job.speculative.retry-after-no-speculate`, `-after-speculate`).
 const SPECULATE: Time = Time::from_secs(1);
 const SPECULATED: Time = Time::from_secs(15);
+/// Before a client submits again.
+const SUBMIT_AGAIN: Time = Time::from_secs(1);
 /// Reports of failed fetches of one output, and the part of the running reducers that they come from, after which its map runs again
 /// (`MAX_FETCH_FAILURES_NOTIFICATIONS`, `MAX_ALLOWED_FETCH_FAILURES_FRACTION`).
 const FETCH_REPORTS: u32 = 3;
@@ -24,45 +26,24 @@ impl MapReduce {
             Generation::Yarn => self.start_yarn(ctx),
             Generation::Hadoop1 => self.start_hadoop1(ctx),
         }
-        for (number, job) in self.jobs.iter().enumerate() {
-            ctx.timer(job.spec.submit.max(ctx.now), control(kind::SUBMIT_DUE, number as u64));
+        for job in &self.jobs {
+            ctx.timer(job.spec.submit.max(ctx.now), Request::SubmitDue(job.id));
         }
         if self.jobs.is_empty() {
             self.finished = true;
         }
     }
 
-    pub(crate) fn on_control(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        let value = tag.value();
-        let job = JobId(value as u32);
-        match tag.kind() {
-            kind::SUBMIT_DUE => self.bring(ctx, hdfs, job),
-            kind::TIMEOUT_DUE => self.check_timeouts(ctx, hdfs, job),
-            kind::SPECULATE_DUE => self.speculate(ctx, job),
-            kind::REPLAY_DUE => self.replay(ctx, hdfs, value as usize),
-            _ => match self.config.generation {
-                Generation::Yarn => self.on_yarn_timer(ctx, hdfs, tag),
-                Generation::Hadoop1 => self.on_hadoop1_timer(ctx, tag),
-            },
+    /// The JobTracker or ResourceManager has processed the client's submission.
+    pub(super) fn submitted(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+        match self.config.generation {
+            Generation::Yarn => self.yarn_submitted(job),
+            Generation::Hadoop1 => self.tracker_submitted(ctx, hdfs, job),
         }
     }
-    pub(crate) fn on_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: CallId, to: Server, tag: Tag) {
-        match self.config.generation {
-            Generation::Yarn => self.on_yarn_served(ctx, hdfs, call, to, tag),
-            Generation::Hadoop1 => self.on_hadoop1_served(ctx, hdfs, call, tag),
-        }
-    }
-    pub(crate) fn on_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        match self.config.generation {
-            Generation::Yarn => self.on_yarn_replied(ctx, hdfs, tag),
-            Generation::Hadoop1 => self.on_hadoop1_replied(ctx, hdfs, tag),
-        }
-    }
-    pub(crate) fn on_call_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        match self.config.generation {
-            Generation::Yarn => self.on_yarn_call_failed(ctx, hdfs, tag),
-            Generation::Hadoop1 => self.on_hadoop1_call_failed(ctx, tag),
-        }
+    /// The client's submission had no answer: it tries again.
+    pub(super) fn submit_failed(ctx: &mut Context, job: JobId) {
+        ctx.timer_in(SUBMIT_AGAIN, Request::SubmitDue(job));
     }
 
     /// The job is initialised: from here on its tasks ask for slots or containers.
@@ -78,14 +59,14 @@ impl MapReduce {
             let late = replay.launch.map_or(Time::ZERO, |launch| ctx.now.saturating_sub(submit.saturating_add(launch)));
             for (number, attempt) in replay.attempts.iter().enumerate() {
                 let at = submit.saturating_add(attempt.start).saturating_add(late).max(ctx.now);
-                ctx.timer(at, control(kind::REPLAY_DUE, number as u64));
+                ctx.timer(at, Request::ReplayDue(number));
             }
             job.reduces_released = true;
         } else {
-            for task in 0..job.maps.len() as u32 {
+            for task in 0..count(job.maps.len()) {
                 job.want(TaskKind::Map, task, &ctx.nodes, ctx.now);
             }
-            ctx.timer_in(SPECULATE, control(kind::SPECULATE_DUE, u64::from(id.0)));
+            ctx.timer_in(SPECULATE, Request::SpeculateDue(id));
         }
         self.after(ctx, hdfs, id);
     }
@@ -95,7 +76,7 @@ impl MapReduce {
         self.arm_timeout(ctx, id);
     }
     /// A recorded attempt starts where and when it did.
-    fn replay(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, number: usize) {
+    pub(super) fn replay(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, number: usize) {
         let job = JobId(0);
         let Some(plan) = self.config.replay.as_ref().and_then(|replay| replay.attempts.get(number)).copied() else {
             return;
@@ -132,7 +113,7 @@ impl MapReduce {
             let start = ctx.now.saturating_sub(self.jobs[job.0 as usize].record.submit);
             replay.attempts.push(super::ReplayAttempt { kind, task, node, start });
             let number = replay.attempts.len() - 1;
-            ctx.timer(ctx.now, control(kind::REPLAY_DUE, number as u64));
+            ctx.timer(ctx.now, Request::ReplayDue(number));
         }
     }
 
@@ -154,10 +135,10 @@ impl MapReduce {
         let armed = &mut self.jobs[job.0 as usize].timeout_at;
         if due < *armed {
             *armed = due;
-            ctx.timer(due, control(kind::TIMEOUT_DUE, u64::from(job.0)));
+            ctx.timer(due, Request::TimeoutDue(job));
         }
     }
-    fn check_timeouts(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+    pub(super) fn check_timeouts(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
         if self.jobs[job.0 as usize].timeout_at > ctx.now || self.jobs[job.0 as usize].is_over() {
             return;
         }
@@ -194,7 +175,7 @@ impl MapReduce {
     /// Whether the job's master runs.
     fn has_master(&self, ctx: &Context, job: JobId) -> bool {
         match self.config.generation {
-            Generation::Yarn => self.yarn.master_of(job).is_some(),
+            Generation::Yarn => self.apps.master_of(job).is_some(),
             Generation::Hadoop1 => ctx.nodes.is_up(ctx.nodes.master()),
         }
     }
@@ -268,7 +249,7 @@ impl MapReduce {
 
     /// The output of a map that was done is gone: the map runs again.
     fn output_lost(&mut self, ctx: &mut Context, map: AttemptId, state: AttemptState, reason: &'static str) {
-        self.outputs[map.0 as usize].available = false;
+        self.shuffle.outputs[map.0 as usize].available = false;
         let record = &mut self.attempts[map.0 as usize].record;
         record.state = state;
         record.reason = reason;
@@ -379,7 +360,7 @@ impl MapReduce {
         }
         if !job.reduces_released && job.passed_slow_start(self.config.slow_start) {
             job.reduces_released = true;
-            for task in 0..job.reduces.len() as u32 {
+            for task in 0..count(job.reduces.len()) {
                 job.want(TaskKind::Reduce, task, &ctx.nodes, ctx.now);
             }
         }
@@ -443,7 +424,7 @@ impl MapReduce {
         }
     }
 
-    fn speculate(&mut self, ctx: &mut Context, id: JobId) {
+    pub(super) fn speculate(&mut self, ctx: &mut Context, id: JobId) {
         if self.jobs[id.0 as usize].is_over() {
             return;
         }
@@ -463,16 +444,13 @@ impl MapReduce {
                 started = true;
             }
         }
-        ctx.timer_in(if started { SPECULATED } else { SPECULATE }, control(kind::SPECULATE_DUE, u64::from(id.0)));
+        ctx.timer_in(if started { SPECULATED } else { SPECULATE }, Request::SpeculateDue(id));
     }
 
     /// The processes and the memory of a node are gone. The master does not know yet.
     pub(crate) fn node_down(&mut self, ctx: &Context, node: NodeId) {
         for id in self.on_node(node) {
             self.vanish(id, ctx.now);
-        }
-        for output in self.outputs.iter_mut().filter(|output| output.node == node) {
-            output.available = false;
         }
         self.files_node_down(node);
         match self.config.generation {

@@ -12,8 +12,7 @@ mod map;
 mod master;
 pub mod merge;
 mod reduce;
-mod scheduler;
-mod shuffle;
+pub(crate) mod request;
 mod spare;
 mod speculate;
 mod stall;
@@ -21,74 +20,36 @@ mod stream;
 mod task;
 mod yarn;
 
-pub use config::{Generation, Hadoop1Config, MapReduceConfig, Policy, Replay, ReplayAttempt, YarnConfig};
+pub use crate::yarn::scheduler::Policy;
+pub use config::{Generation, Hadoop1Config, MapReduceConfig, Replay, ReplayAttempt, YarnConfig};
 pub use job::{JobInput, JobSpec, NamedFile};
 pub use spare::SpareConfig;
 pub use stall::Wait;
 pub(crate) use stall::silent;
 
-use crate::context::{Context, Part};
-use crate::effect::{Input, NodeId, Service, Tag};
-use crate::event::Event;
+pub use request::{
+    Call, Reader, Request, Step, StreamSlot, TaskRequest, TrackerCall, TrackerRequest, Umbilical, Writer, YarnCall,
+    YarnRequest,
+};
+
+use crate::context::Context;
+use crate::effect::Service;
+use crate::event::{ReadNews, WriteNews};
 use crate::hdfs::Hdfs;
-use crate::record::{AttemptId, AttemptRecord, AttemptState, JobId, Records};
-use crate::rpc::{Server, ServerConfig};
+use crate::ids::{AttemptId, CallId, ContainerId, JobId, NodeId, Process, ReadId, Server, WriteId};
+use crate::record::{AttemptRecord, AttemptState, Records};
+use crate::rpc::{self, ServerConfig};
+use crate::shuffle::Shuffle;
+use crate::yarn::Yarn;
 use attempt::Body;
+use des::Index;
 use files::JobFiles;
 use hadoop1::JobTracker;
 use job::Job;
-use shuffle::Shuffle;
+use map::MapTask;
 use spare::Charges;
-use task::{MapOutput, TASK, op, read_task_tag};
 use units::{Bytes, Time};
-use yarn::Yarn;
-
-/// Kinds of the control plane's tags.
-mod kind {
-    /// The client's call to submit a job; value: job.
-    pub const SUBMIT: u8 = 16;
-    /// Time to submit a job; value: job.
-    pub const SUBMIT_DUE: u8 = 17;
-    /// Time to look for attempts without progress; value: job.
-    pub const TIMEOUT_DUE: u8 = 18;
-    /// Time to look for slow attempts; value: job.
-    pub const SPECULATE_DUE: u8 = 19;
-    /// Time to start a recorded attempt; value: its number.
-    pub const REPLAY_DUE: u8 = 20;
-    /// A worker's heartbeat is due, or its call; value: node (and the number of its life).
-    pub const WORKER_DUE: u8 = 21;
-    pub const WORKER_BEAT: u8 = 22;
-    /// Time to look for silent workers.
-    pub const EXPIRY_DUE: u8 = 23;
-    /// The ResourceManager starts an AppMaster's container: the call to the NodeManager; value: container.
-    pub const START_MASTER: u8 = 24;
-    /// Stages of the AppMaster's start; value: container.
-    pub const MASTER_LAUNCHED: u8 = 25;
-    pub const MASTER_READY: u8 = 26;
-    pub const REGISTER: u8 = 27;
-    /// The AppMaster's heartbeat is due, or its call; value: container.
-    pub const MASTER_DUE: u8 = 28;
-    pub const MASTER_BEAT: u8 = 29;
-    /// The AppMaster starts or stops a task's container; value: attempt.
-    pub const START_TASK: u8 = 30;
-    pub const STOP_TASK: u8 = 31;
-    /// The AppMaster leaves; value: container.
-    pub const UNREGISTER: u8 = 32;
-    /// A TaskTracker asks for map completion events on behalf of its reducers; value: job (24 bits), node (24 bits).
-    pub const EVENTS: u8 = 33;
-    /// The client reads a sample of a job's input; value: job.
-    pub const SAMPLE: u8 = 39;
-    /// The client writes a file of a job; value: job.
-    pub const STAGE: u8 = 34;
-    /// A node fetches the files of a job; value: job (24 bits), node (24 bits).
-    pub const LOCALISE: u8 = 35;
-    /// Time to try that again for an AppMaster; value: container.
-    pub const LOCALISE_DUE: u8 = 36;
-    /// The AppMaster writes a file of the job's history; value: job.
-    pub const HISTORY: u8 = 37;
-    /// The AppMaster has a container's launch ready; value: attempt.
-    pub const START_DUE: u8 = 38;
-}
+use yarn::Applications;
 
 /// Masters, workers and tasks.
 #[derive(Debug)]
@@ -99,11 +60,11 @@ pub struct MapReduce {
     /// By job.
     files: Vec<JobFiles>,
     attempts: Vec<Attempt>,
-    /// By attempt: the output of a map that is done.
-    outputs: Vec<MapOutput>,
     shuffle: Shuffle,
     next_disk: Vec<u32>,
     yarn: Yarn,
+    /// Jobs as applications of YARN, and their AppMasters.
+    apps: Applications,
     tracker: JobTracker,
     charges: Charges,
     finished: bool,
@@ -122,7 +83,7 @@ pub(crate) struct Attempt {
     watched_progress: f64,
     heard: Time,
     /// Its container (YARN).
-    container: Option<u32>,
+    container: Option<ContainerId>,
     /// The slot or container is still held.
     holds_slot: bool,
     /// Why it failed on its node, until its master knows.
@@ -140,8 +101,9 @@ impl Attempt {
     }
 }
 
-fn control(kind: u8, value: u64) -> Tag {
-    Tag::new(Part::MapReduce, kind, value)
+/// Makes a call with a request and a reply of these lengths.
+fn call(ctx: &mut Context, from: Process, to: Server, (request, reply): (Bytes, Bytes), what: Call) {
+    rpc::call(ctx, rpc::Call { from, to, request, reply, caller: what.into() });
 }
 
 impl MapReduce {
@@ -156,13 +118,14 @@ impl MapReduce {
             .iter()
             .enumerate()
             .map(|(number, spec)| {
-                Job::new(JobId(number as u32), spec.clone(), ctx, hdfs, seed.wrapping_add(number as u64))
+                Job::new(JobId::from_usize(number), spec.clone(), ctx, hdfs, seed.wrapping_add(number as u64))
             })
             .collect();
         let nodes = ctx.nodes.len();
         Self {
-            shuffle: Shuffle::new(&config, nodes, jobs.len()),
-            yarn: Yarn::new(&config, nodes, jobs.len(), seed),
+            shuffle: Shuffle::new(config.shuffle(), nodes, jobs.len()),
+            yarn: Yarn::new(config.yarn.worker(), nodes),
+            apps: Applications::new(jobs.len(), seed),
             tracker: JobTracker::new(nodes, jobs.len(), seed),
             charges: Charges::new(nodes, jobs.len()),
             files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
@@ -170,7 +133,6 @@ impl MapReduce {
             seed,
             jobs,
             attempts: Vec::new(),
-            outputs: Vec::new(),
             next_disk: vec![0; nodes],
             finished: false,
         }
@@ -213,7 +175,7 @@ impl MapReduce {
         ledger.slots_held = mine().filter(|attempt| attempt.holds_slot).count() as u64;
         // What the maps offered: to each reduce that succeeded, the outputs that it took; to the others, those that stand.
         for (reduce, task) in job.reduces.iter().enumerate() {
-            let part = |map: AttemptId| job.partitions.part(self.outputs[map.0 as usize].bytes, reduce);
+            let part = |map: AttemptId| job.partitions.part(self.shuffle.output(map).bytes, reduce);
             if let Some(id) = task.done {
                 let bytes = &self.attempts[id.0 as usize].record.bytes;
                 ledger.offered += bytes.fetched_node + bytes.fetched_network;
@@ -226,66 +188,118 @@ impl MapReduce {
         record
     }
 
-    pub(crate) fn on_input(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, input: Input) {
-        match input {
-            Input::Start => self.on_start(ctx),
-            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag }
-                if tag.kind() == TASK =>
-            {
-                self.on_task_tag(ctx, hdfs, tag);
-            }
-            Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag }
-                if tag.kind() < shuffle::REQUEST =>
-            {
-                self.on_control(ctx, hdfs, tag);
-            }
-            Input::NodeDown { node } => {
-                self.shuffle.on_node_down(node);
-                self.node_down(ctx, node);
-            }
-            Input::NodeUp { node } => self.node_up(ctx, node),
-            Input::Charge { node, level } => self.charges.set(node, level),
-            _ => {
-                let mut news = Vec::new();
-                self.shuffle.on_input(ctx, input, &self.outputs, &mut news);
-                self.tell_reducers(ctx, hdfs, news);
-            }
-        }
+    /// Something happens to a fetch of map outputs: the reducers are told.
+    pub(crate) fn on_shuffle(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        happens: impl FnOnce(&mut Shuffle, &mut Context),
+    ) {
+        happens(&mut self.shuffle, ctx);
+        let news = std::mem::take(&mut self.shuffle.news);
+        self.tell_reducers(ctx, hdfs, news);
+    }
+    pub(crate) fn on_node_down(&mut self, ctx: &mut Context, node: NodeId) {
+        self.shuffle.on_node_down(node);
+        self.node_down(ctx, node);
+    }
+    pub(crate) fn on_node_up(&mut self, ctx: &mut Context, node: NodeId) {
+        self.node_up(ctx, node);
+    }
+    /// A node's battery has come to a level.
+    pub(crate) fn on_charge(&mut self, node: NodeId, level: u16) {
+        self.charges.set(node, level);
     }
 
-    pub(crate) fn on_event(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, event: Event) {
-        let tag = event.tag();
-        if tag.kind() != TASK {
-            return match event {
-                Event::Served { call, to, .. } => self.on_served(ctx, hdfs, call, to, tag),
-                Event::Replied { .. } => self.on_replied(ctx, hdfs, tag),
-                Event::CallFailed { .. } => self.on_call_failed(ctx, hdfs, tag),
-                _ => self.on_files(ctx, hdfs, event),
-            };
+    /// Work or a disk request is done, or a timer fires.
+    pub(crate) fn on_answer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, request: Request) {
+        match request {
+            Request::SubmitDue(job) => self.bring(ctx, hdfs, job),
+            Request::TimeoutDue(job) => self.check_timeouts(ctx, hdfs, job),
+            Request::SpeculateDue(job) => self.speculate(ctx, job),
+            Request::ReplayDue(number) => self.replay(ctx, hdfs, number),
+            Request::Tracker(request) => self.on_tracker_answer(ctx, request),
+            Request::Yarn(request) => self.on_yarn_answer(ctx, hdfs, request),
+            Request::Task(id, request) => self.on_task_answer(ctx, hdfs, id, request),
         }
-        let (id, op, argument) = read_task_tag(tag);
-        match event {
-            Event::Served { call, to, .. } => self.on_umbilical(ctx, hdfs, call, to, id, op),
-            Event::Replied { .. } => self.on_umbilical_reply(ctx, hdfs, id, op),
-            Event::CallFailed { .. } => self.master_is_gone(ctx, hdfs, id),
-            Event::ReadProgress { source, bytes, .. } => {
-                self.on_map(ctx, hdfs, id, |map, env| map.on_read_progress(env, source, bytes));
+    }
+    /// A call has been processed at its server.
+    pub(crate) fn on_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: CallId, to: Server, call: Call) {
+        match call {
+            Call::Submit(job) => self.submitted(ctx, hdfs, job),
+            Call::Tracker(call) => self.on_tracker_served(ctx, hdfs, id, call),
+            Call::Yarn(call) => self.on_yarn_served(ctx, hdfs, id, to, call),
+            Call::Umbilical(attempt, call) => self.on_umbilical(ctx, hdfs, (id, to), attempt, call),
+        }
+    }
+    /// The reply to a call is there.
+    pub(crate) fn on_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: Call) {
+        match call {
+            Call::Submit(_) => {}
+            Call::Tracker(call) => self.on_tracker_replied(ctx, hdfs, call),
+            Call::Yarn(call) => self.on_yarn_replied(ctx, hdfs, call),
+            Call::Umbilical(attempt, call) => self.on_umbilical_reply(ctx, hdfs, attempt, call),
+        }
+    }
+    /// No reply to a call will come.
+    pub(crate) fn on_call_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: Call) {
+        match call {
+            Call::Submit(job) => Self::submit_failed(ctx, job),
+            Call::Tracker(call) => self.on_tracker_call_failed(ctx, call),
+            Call::Yarn(call) => self.on_yarn_call_failed(ctx, hdfs, call),
+            Call::Umbilical(attempt, _) => self.master_is_gone(ctx, hdfs, attempt),
+        }
+    }
+    /// News of a read.
+    pub(crate) fn on_read(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, read: ReadId, news: ReadNews, reader: Reader) {
+        match reader {
+            Reader::Split(id) => match news {
+                ReadNews::Progress { source, bytes } => {
+                    self.on_map(ctx, hdfs, id, |map, env| map.on_read_progress(env, source, bytes));
+                }
+                ReadNews::Done => self.on_map(ctx, hdfs, id, MapTask::on_read_done),
+                ReadNews::Failed => self.fail_on_node(ctx, hdfs, id, "its input could not be read"),
+            },
+            Reader::Sample(job) => self.on_sample(ctx, hdfs, read, news, job),
+            Reader::Localise { job, node } => self.on_localise(ctx, hdfs, read, news, job, node),
+        }
+    }
+    /// News of an output stream.
+    pub(crate) fn on_write(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        write: WriteId,
+        news: WriteNews,
+        writer: Writer,
+    ) {
+        match (writer, news) {
+            (Writer::MapOutput(id), WriteNews::Room) => self.on_map(ctx, hdfs, id, MapTask::on_write_room),
+            (Writer::ReduceOutput(id), WriteNews::Room) => {
+                self.on_stream(ctx, hdfs, id, StreamSlot::Final, Step::Write);
             }
-            Event::ReadDone { .. } => self.on_map(ctx, hdfs, id, map::MapTask::on_read_done),
-            Event::ReadFailed { .. } => self.fail_on_node(ctx, hdfs, id, "its input could not be read"),
-            Event::WriteRoom { .. } if op == op::OUTPUT => self.on_map(ctx, hdfs, id, map::MapTask::on_write_room),
-            Event::WriteRoom { .. } => self.on_stream(ctx, hdfs, id, argument, stream::Step::Write),
-            Event::WriteClosed { .. } => self.on_output_closed(ctx, hdfs, id),
-            Event::WriteFailed { .. } => self.fail_on_node(ctx, hdfs, id, "its output could not be written"),
+            (Writer::MapOutput(id) | Writer::ReduceOutput(id), WriteNews::Closed) => {
+                self.on_output_closed(ctx, hdfs, id);
+            }
+            (Writer::MapOutput(id) | Writer::ReduceOutput(id), WriteNews::Failed) => {
+                self.fail_on_node(ctx, hdfs, id, "its output could not be written");
+            }
+            (Writer::Upload(_) | Writer::History(_), WriteNews::Room) => hdfs.close(ctx, write),
+            (Writer::Upload(job), WriteNews::Closed | WriteNews::Failed) => {
+                self.uploaded(ctx, hdfs, job, news == WriteNews::Closed);
+            }
+            (Writer::History(job), WriteNews::Closed | WriteNews::Failed) => {
+                self.history_written(ctx, hdfs, job, write);
+            }
         }
     }
 
     /// The node of a job's AppMaster while it runs (YARN).
     pub fn master_node(&self, job: JobId) -> Option<NodeId> {
-        self.yarn.master_of(job)
+        self.apps.master_of(job)
     }
     /// Where the job's master listens to its tasks.
     fn umbilical(&self, job: JobId) -> Option<Server> {
-        self.yarn.master_of(job).map(|node| Server { node, port: yarn::UMBILICAL + job.0 })
+        self.apps.master_of(job).map(|node| Server { node, port: yarn::UMBILICAL + job.0 })
     }
 }

@@ -3,21 +3,19 @@
 
 use super::map::Outcome;
 use super::merge::MergePlan;
-use super::shuffle::{Request, Shuffle};
-use super::stream::{LocalFile, Sink, Step, Stream};
-use super::task::{Env, MapOutput, op};
-use crate::effect::NodeId;
-use crate::hdfs::WriteId;
-use crate::record::{AttemptId, Phase, Waiting};
-use crate::{DiskOp, DiskTransfer};
+use super::request::{Request, Step, StreamSlot, TaskRequest, Writer};
+use super::stream::{LocalFile, Sink, Stream};
+use super::task::Env;
+use crate::context::DiskTransfer;
+use crate::effect::DiskOp;
+use crate::ids::{AttemptId, NodeId, Tag, WriteId};
+use crate::numbers::{draw, whole};
+use crate::record::{Phase, Waiting};
+use crate::shuffle::{Batch, MapOutput};
 use des::RandomStream;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
-/// Slots of the streams.
-const MEMORY_MERGE: u16 = 0;
-const DISK_MERGE: u16 = 1;
-const FINAL: u16 = 2;
 /// A host that failed is left alone for this long ...
 const PENALTY: Time = Time::from_secs(10);
 /// ... times this per failure in a row (`ShuffleSchedulerImpl`).
@@ -41,8 +39,8 @@ pub(crate) struct ReduceTask {
     /// By map: the attempt whose output is here or on its way into the merge.
     copied: Vec<Option<AttemptId>>,
     copies: u32,
-    copying: BTreeMap<u16, Copying>,
-    next_copy: u16,
+    copying: BTreeMap<u32, Copying>,
+    next_copy: u32,
     limit: Bytes,
     single_limit: Bytes,
     merge_at: Bytes,
@@ -55,7 +53,6 @@ pub(crate) struct ReduceTask {
     stage: Stage,
     fin: Option<Final>,
     write: Option<WriteId>,
-    files: u32,
     /// Outputs that could not be fetched, for the next report to the master.
     pub reports: Vec<AttemptId>,
     random: RandomStream,
@@ -80,7 +77,8 @@ struct Copying {
     bytes: Bytes,
     /// To disk, because it is large: the file.
     file: Option<LocalFile>,
-    checked: bool,
+    /// The work of checking it, until that is done.
+    checking: Option<Tag>,
 }
 
 #[derive(Debug)]
@@ -130,15 +128,14 @@ impl ReduceTask {
             stage: Stage::Shuffle,
             fin: None,
             write: None,
-            files: 0,
             reports: Vec::new(),
             random: RandomStream::new(seed, "reduce/host", u64::from(env.id.0)),
             input: Bytes::ZERO,
         }
     }
-    pub fn start(&mut self, env: &mut Env, shuffle: &mut Shuffle) -> Outcome {
+    pub fn start(&mut self, env: &mut Env) -> Outcome {
         env.phase(Phase::Fetch);
-        self.proceed(env, shuffle, &[])
+        self.proceed(env)
     }
     /// A third for each of shuffle, sort and reduce, as Hadoop reports it.
     pub fn progress(&self) -> f64 {
@@ -198,15 +195,15 @@ impl ReduceTask {
         }
         let slot = self.next_copy;
         self.next_copy = self.next_copy.wrapping_add(1);
-        let file = (bytes > self.single_limit).then(|| self.new_file(env, bytes));
-        self.copying.insert(slot, Copying { map, bytes, file, checked: false });
+        let file = (bytes > self.single_limit).then(|| env.new_file(bytes));
         let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64);
-        env.compute(work, env.tag(op::COPY, slot));
+        let checking = Some(env.compute(work, TaskRequest::Copied(slot)));
+        self.copying.insert(slot, Copying { map, bytes, file, checking });
     }
-    pub fn on_copied(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput], slot: u16) -> Outcome {
+    pub fn on_copied(&mut self, env: &mut Env, slot: u32) -> Outcome {
         let Some(copying) = self.copying.get_mut(&slot) else { return Outcome::Running };
-        if let Some(file) = copying.file.filter(|_| !copying.checked) {
-            copying.checked = true;
+        if let Some(file) = copying.file.filter(|_| copying.checking.is_some()) {
+            copying.checking = None;
             let transfer = DiskTransfer {
                 disk: file.disk,
                 op: DiskOp::Write,
@@ -214,15 +211,15 @@ impl ReduceTask {
                 offset: Bytes::ZERO,
                 bytes: file.bytes,
             };
-            env.ctx.disk(env.node, transfer, env.tag(op::COPY, slot));
-            return self.proceed(env, shuffle, outputs);
+            env.disk(transfer, TaskRequest::Copied(slot));
+            return self.proceed(env);
         }
         let Some(Copying { map, bytes, file, .. }) = self.copying.remove(&slot) else { return Outcome::Running };
-        let place = &mut self.copied[outputs[map.0 as usize].map as usize];
+        let place = &mut self.copied[env.shuffle.output(map).map as usize];
         if place.is_some() {
             // The map ran again while its first output was on its way: one of the two is enough.
             self.reserved = self.reserved.saturating_sub(if file.is_none() { bytes } else { Bytes::ZERO });
-            return self.proceed(env, shuffle, outputs);
+            return self.proceed(env);
         }
         *place = Some(map);
         self.copies += 1;
@@ -239,17 +236,10 @@ impl ReduceTask {
                 self.merge_memory(env);
             }
         }
-        self.proceed(env, shuffle, outputs)
+        self.proceed(env)
     }
     /// A fetcher is done with a host. `maps` were not delivered; with `failed` because the host did not.
-    pub fn on_fetch_end(
-        &mut self,
-        env: &mut Env,
-        shuffle: &mut Shuffle,
-        outputs: &[MapOutput],
-        host: NodeId,
-        failed: Option<(&[AttemptId], bool)>,
-    ) -> Outcome {
+    pub fn on_fetch_end(&mut self, env: &mut Env, host: NodeId, failed: Option<(&[AttemptId], bool)>) -> Outcome {
         self.fetchers -= 1;
         self.busy.remove(&host);
         if self.pending.get(&host).is_some_and(Vec::is_empty) {
@@ -266,55 +256,41 @@ impl ReduceTask {
             let growth = libm::pow(PENALTY_GROWTH, f64::from(*failures));
             let until = env.ctx.now.saturating_add(PENALTY.mul_f64(growth));
             self.penalised.insert(host, until);
-            env.ctx.timer(until, env.tag(op::PENALTY, host.0 as u16));
+            env.ctx.timer(until, Request::Task(env.id, TaskRequest::PenaltyOver(host)));
         }
         self.offer(host);
-        self.proceed(env, shuffle, outputs)
+        self.proceed(env)
     }
-    pub fn on_penalty_over(
-        &mut self,
-        env: &mut Env,
-        shuffle: &mut Shuffle,
-        outputs: &[MapOutput],
-        host: NodeId,
-    ) -> Outcome {
+    pub fn on_penalty_over(&mut self, env: &mut Env, host: NodeId) -> Outcome {
         if self.penalised.get(&host).is_some_and(|&until| until <= env.ctx.now) {
             self.penalised.remove(&host);
             self.offer(host);
         }
-        self.proceed(env, shuffle, outputs)
+        self.proceed(env)
     }
-    pub fn on_stream(
-        &mut self,
-        env: &mut Env,
-        shuffle: &mut Shuffle,
-        outputs: &[MapOutput],
-        slot: u16,
-        step: Step,
-    ) -> Outcome {
+    pub fn on_stream(&mut self, env: &mut Env, slot: StreamSlot, step: Step) -> Outcome {
         let stream = match slot {
-            MEMORY_MERGE => self.memory_merge.as_mut().map(|merging| &mut merging.stream),
-            DISK_MERGE => self.disk_merge.as_mut().map(|merging| &mut merging.stream),
-            _ => self.fin.as_mut().and_then(|fin| fin.stream.as_mut()),
+            StreamSlot::MemoryMerge => self.memory_merge.as_mut().map(|merging| &mut merging.stream),
+            StreamSlot::DiskMerge => self.disk_merge.as_mut().map(|merging| &mut merging.stream),
+            StreamSlot::Final => self.fin.as_mut().and_then(|fin| fin.stream.as_mut()),
+            StreamSlot::Spill | StreamSlot::SpillMerge => None,
         };
         if let Some(stream) = stream {
             stream.on(step, env);
         }
-        self.proceed(env, shuffle, outputs)
+        self.proceed(env)
     }
-    pub fn on_write_closed(&mut self, env: &mut Env, shuffle: &mut Shuffle) -> Outcome {
+    pub fn on_write_closed(&mut self, env: &mut Env) -> Outcome {
         self.write = None;
         self.stage = Stage::Done;
-        self.proceed(env, shuffle, &[])
+        self.proceed(env)
     }
 
     /// Gives back what it holds: its node stays, the attempt ends.
-    pub fn cancel(&mut self, env: &mut Env, shuffle: &mut Shuffle) {
-        shuffle.abandon(env.ctx, env.id);
-        for (&slot, copying) in &self.copying {
-            if !copying.checked {
-                env.ctx.cancel_compute(env.node, env.tag(op::COPY, slot));
-            }
+    pub fn cancel(&mut self, env: &mut Env) {
+        env.shuffle.abandon(env.ctx, env.id);
+        for work in self.copying.values().filter_map(|copying| copying.checking) {
+            env.ctx.cancel_compute(env.node, work);
         }
         let merges = [&self.memory_merge, &self.disk_merge].into_iter().flatten().map(|merging| &merging.stream);
         for stream in merges.chain(self.fin.iter().filter_map(|fin| fin.stream.as_ref())) {
@@ -333,12 +309,12 @@ impl ReduceTask {
     }
 
     /// Starts whatever can go on, and says what the main thread waits for.
-    pub fn proceed(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput]) -> Outcome {
+    pub fn proceed(&mut self, env: &mut Env) -> Outcome {
         self.finish_merges(env);
         if self.stage == Stage::Shuffle {
-            self.fetch_more(env, shuffle, outputs);
+            self.fetch_more(env);
             if self.copies as usize == self.copied.len() && self.fetchers == 0 && self.copying.is_empty() {
-                shuffle.drop_idle(env.ctx, env.id);
+                env.shuffle.drop_idle(env.ctx, env.id);
                 env.record.first_phase_end = Some(env.ctx.now);
                 env.phase(Phase::Merge);
                 self.stage = Stage::Drain;
@@ -359,7 +335,7 @@ impl ReduceTask {
         let merging = |merging: &Merging| merging.stream.waiting();
         match self.stage {
             Stage::Shuffle if self.fetchers > 0 => Waiting::Network,
-            Stage::Shuffle if self.copying.values().any(|copying| copying.checked) => Waiting::Disk,
+            Stage::Shuffle if self.copying.values().any(|copying| copying.checking.is_none()) => Waiting::Disk,
             Stage::Shuffle if !self.copying.is_empty() => Waiting::Cpu,
             Stage::Shuffle if !self.ready.is_empty() => self.memory_merge.as_ref().map_or(Waiting::Network, merging),
             Stage::Shuffle if !self.penalised.is_empty() && !self.pending.is_empty() => Waiting::Timeout,
@@ -373,30 +349,26 @@ impl ReduceTask {
     }
 
     /// Idle fetchers go to hosts drawn at random, unless memory is full or being merged (`MergeManagerImpl.waitForResource`).
-    fn fetch_more(&mut self, env: &mut Env, shuffle: &mut Shuffle, outputs: &[MapOutput]) {
+    fn fetch_more(&mut self, env: &mut Env) {
         while self.fetchers < env.config.parallel_copies
             && self.memory_merge.is_none()
             && self.reserved <= self.limit
             && !self.ready.is_empty()
         {
-            let host = self.ready.swap_remove(self.random.below(self.ready.len() as u64) as usize);
+            let host = self.ready.swap_remove(draw(&mut self.random, self.ready.len()));
             let Some(maps) = self.pending.get(&host) else { continue };
             let part = env.record.task as usize;
             let batch = maps.iter().take(env.config.fetch_batch.max(1) as usize);
-            let maps = batch.map(|&map| (map, env.partitions.part(outputs[map.0 as usize].bytes, part))).collect();
+            let maps = batch.map(|&map| (map, env.partitions.part(env.shuffle.output(map).bytes, part))).collect();
             self.fetchers += 1;
             self.busy.insert(host);
-            shuffle.start(env.ctx, Request { job: env.record.job, reducer: env.id, client: env.node, host, maps });
+            let batch = Batch { job: env.record.job, reducer: env.id, client: env.node, host, maps };
+            env.shuffle.start(env.ctx, batch);
         }
     }
 
-    fn new_file(&mut self, env: &mut Env, bytes: Bytes) -> LocalFile {
-        self.files += 1;
-        env.new_file(self.files - 1, bytes)
-    }
-
     fn records(env: &Env, bytes: Bytes) -> u64 {
-        (bytes.get() as f64 / (env.spec.workload.map_record + crate::workload::RECORD_OVERHEAD)).round() as u64
+        whole((bytes.get() as f64 / (env.spec.workload.map_record + crate::workload::RECORD_OVERHEAD)).round())
     }
 
     /// Everything committed in memory becomes one file.
@@ -406,9 +378,9 @@ impl ReduceTask {
         }
         let bytes: Bytes = self.in_memory.drain(..).sum();
         self.committed = Bytes::ZERO;
-        let file = self.new_file(env, bytes);
+        let file = env.new_file(bytes);
         let cpu = env.spec.workload.costs.merge * bytes.get() as f64;
-        let mut stream = Stream::new(MEMORY_MERGE, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
+        let mut stream = Stream::new(StreamSlot::MemoryMerge, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
         stream.advance(env);
         env.record.spills += 1;
         env.record.spilled_records += Self::records(env, bytes);
@@ -423,16 +395,16 @@ impl ReduceTask {
         self.on_disk.sort_by_key(|file| file.bytes);
         let files: Vec<LocalFile> = self.on_disk.drain(..factor).collect();
         let bytes: Bytes = files.iter().map(|file| file.bytes).sum();
-        let file = self.new_file(env, bytes);
+        let file = env.new_file(bytes);
         let cpu = env.spec.workload.costs.merge * bytes.get() as f64;
-        let mut stream = Stream::new(DISK_MERGE, Bytes::ZERO, files, bytes, Sink::Disk(file), cpu);
+        let mut stream = Stream::new(StreamSlot::DiskMerge, Bytes::ZERO, files, bytes, Sink::Disk(file), cpu);
         stream.advance(env);
         env.record.spilled_records += Self::records(env, bytes);
         self.disk_merge = Some(Merging { since: env.ctx.now, stream, file, freed: Bytes::ZERO });
     }
     fn finish_merges(&mut self, env: &mut Env) {
-        for slot in [MEMORY_MERGE, DISK_MERGE] {
-            let place = if slot == MEMORY_MERGE { &mut self.memory_merge } else { &mut self.disk_merge };
+        for in_memory in [true, false] {
+            let place = if in_memory { &mut self.memory_merge } else { &mut self.disk_merge };
             let Some(merging) = place.take_if(|merging| merging.stream.is_done()) else { continue };
             env.beside(Phase::Merge, merging.since);
             self.reserved = self.reserved.saturating_sub(merging.freed);
@@ -485,10 +457,10 @@ impl ReduceTask {
             let files: Vec<LocalFile> =
                 fin.plan.passes[fin.pass].inputs.iter().map(|&segment| fin.segments[segment]).collect();
             let bytes = fin.plan.passes[fin.pass].bytes;
-            let target = self.new_file(env, bytes);
+            let target = env.new_file(bytes);
             env.record.spilled_records += Self::records(env, bytes);
             let cpu = costs.merge * bytes.get() as f64;
-            let mut stream = Stream::new(FINAL, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
+            let mut stream = Stream::new(StreamSlot::Final, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
             stream.advance(env);
             fin.target = Some(target);
             fin.stream = Some(stream);
@@ -502,7 +474,7 @@ impl ReduceTask {
             let sink = if output > Bytes::ZERO { self.create(env) } else { Sink::Nowhere };
             env.record.bytes.output = output;
             let cpu = costs.reduce * total.get() as f64;
-            let mut stream = Stream::new(FINAL, fin.memory, files, output, sink, cpu);
+            let mut stream = Stream::new(StreamSlot::Final, fin.memory, files, output, sink, cpu);
             stream.advance(env);
             fin.stream = Some(stream);
         }
@@ -515,7 +487,7 @@ impl ReduceTask {
     fn create(&mut self, env: &mut Env) -> Sink {
         let replication = env.spec.workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
         let block_size = env.hdfs.config().block_size;
-        let write = env.hdfs.create(env.ctx, env.process, block_size, replication, env.tag(op::STREAM_WRITE, FINAL));
+        let write = env.hdfs.create(env.ctx, env.process, block_size, replication, Writer::ReduceOutput(env.id));
         self.write = Some(write);
         Sink::Hdfs(write)
     }

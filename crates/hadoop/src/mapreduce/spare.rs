@@ -7,8 +7,7 @@
 
 use super::MapReduce;
 use crate::context::Context;
-use crate::effect::NodeId;
-use crate::record::JobId;
+use crate::ids::{JobId, NodeId};
 use units::Time;
 
 /// When workers are spared.
@@ -88,7 +87,7 @@ impl MapReduce {
     /// Whether the ResourceManager or JobTracker hears of a worker.
     fn is_heard(&self, node: NodeId) -> bool {
         match self.config.generation {
-            super::Generation::Yarn => self.yarn.nodes[node.0 as usize].heard.is_some(),
+            super::Generation::Yarn => self.yarn.is_heard(node),
             super::Generation::Hadoop1 => self.tracker.is_heard(node),
         }
     }

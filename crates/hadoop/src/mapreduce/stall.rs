@@ -2,10 +2,11 @@
 
 use super::{JobId, MapReduce};
 use crate::context::Context;
-use crate::effect::NodeId;
 use crate::hdfs::Hdfs;
+use crate::ids::NodeId;
 use crate::record::{TaskKind, Waiting};
 use crate::rpc::Silent;
+use des::Index;
 use std::fmt;
 use units::Time;
 
@@ -65,7 +66,7 @@ impl MapReduce {
         for (id, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.spec.submit <= now && !job.is_over()) {
             let who = format!("job {}", job.record.name);
             let Some(launch) = job.record.launch else {
-                let (what, since) = self.client_waits(hdfs, JobId(id as u32)).unwrap_or_else(|| {
+                let (what, since) = self.client_waits(hdfs, JobId::from_usize(id)).unwrap_or_else(|| {
                     let what = if job.record.master_start.is_some() { "its launch" } else { "its master" };
                     (what.to_owned(), job.spec.submit)
                 });

@@ -1,16 +1,19 @@
 //! Bytes through a task: read from local disk (or already in memory), processed, and written to local disk or HDFS, each stage running ahead of the next by
 //! two chunks, so that disk, processor and network overlap as they do under a buffered reader and writer.
 
+use super::request::{Step, StreamSlot, TaskRequest};
 use super::task::Env;
-use crate::hdfs::WriteId;
+use crate::context::DiskTransfer;
+use crate::effect::DiskOp;
+use crate::ids::{DiskStream, Tag, WriteId};
+use crate::numbers::scaled;
 use crate::record::Waiting;
-use crate::{DiskOp, DiskTransfer, Tag};
 use units::{Bytes, Time};
 
 /// A file on a local disk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LocalFile {
-    pub stream: Tag,
+    pub stream: DiskStream,
     pub disk: u32,
     pub bytes: Bytes,
 }
@@ -23,17 +26,9 @@ pub(crate) enum Sink {
     Hdfs(WriteId),
 }
 
-/// What the stream does when one of its requests is done; part of the request's tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
-    Read,
-    Compute,
-    Write,
-}
-
 #[derive(Debug)]
 pub(crate) struct Stream {
-    slot: u16,
+    slot: StreamSlot,
     /// Files with how much of each has been asked for; read in turns.
     sources: Vec<(LocalFile, Bytes)>,
     turn: usize,
@@ -46,6 +41,8 @@ pub(crate) struct Stream {
     reading: Bytes,
     processed: Bytes,
     processing: Bytes,
+    /// The work on them.
+    work: Option<Tag>,
     written: Bytes,
     /// Bytes of the writes under way (disk), or appended without room for more (HDFS).
     writing: Bytes,
@@ -55,7 +52,7 @@ const AHEAD: u64 = 2;
 
 impl Stream {
     /// `memory` bytes that are there, then the files; `output` bytes come out.
-    pub fn new(slot: u16, memory: Bytes, files: Vec<LocalFile>, output: Bytes, sink: Sink, cpu: f64) -> Self {
+    pub fn new(slot: StreamSlot, memory: Bytes, files: Vec<LocalFile>, output: Bytes, sink: Sink, cpu: f64) -> Self {
         let total = memory + files.iter().map(|file| file.bytes).sum();
         Self {
             slot,
@@ -73,6 +70,7 @@ impl Stream {
             reading: Bytes::ZERO,
             processed: Bytes::ZERO,
             processing: Bytes::ZERO,
+            work: None,
             written: Bytes::ZERO,
             writing: Bytes::ZERO,
         }
@@ -127,7 +125,7 @@ impl Stream {
         if self.processing == Bytes::ZERO && self.processed < self.read && backlog < chunk * AHEAD {
             self.processing = chunk.min(self.read - self.processed);
             let work = Time::from_secs_f64(self.cpu * self.processing.get() as f64 / self.total.get() as f64);
-            env.compute(work, env.stream_tag(self.slot, Step::Compute));
+            self.work = Some(env.compute(work, TaskRequest::Stream(self.slot, Step::Compute)));
         }
         if self.writing == Bytes::ZERO && backlog > Bytes::ZERO {
             let whole = self.processed == self.total;
@@ -140,9 +138,7 @@ impl Stream {
         if self.processed == self.total {
             return self.output;
         }
-        Bytes::new(
-            (u128::from(self.output.get()) * u128::from(self.processed.get()) / u128::from(self.total.get())) as u64,
-        )
+        Bytes::new(scaled(self.output.get(), self.processed.get(), self.total.get()))
     }
     fn start_read(&mut self, env: &mut Env, chunk: Bytes) {
         if self.sources.is_empty() {
@@ -159,11 +155,10 @@ impl Stream {
             self.turn += 1;
         }
         self.reading = bytes;
-        env.ctx.disk(env.node, transfer, env.stream_tag(self.slot, Step::Read));
+        env.disk(transfer, TaskRequest::Stream(self.slot, Step::Read));
     }
     fn start_write(&mut self, env: &mut Env, bytes: Bytes) {
         self.writing = bytes;
-        let tag = env.stream_tag(self.slot, Step::Write);
         match self.sink {
             Sink::Nowhere => {
                 self.written += bytes;
@@ -177,15 +172,15 @@ impl Stream {
                     offset: self.written,
                     bytes,
                 };
-                env.ctx.disk(env.node, transfer, tag);
+                env.disk(transfer, TaskRequest::Stream(self.slot, Step::Write));
             }
             Sink::Hdfs(write) => env.hdfs.append(env.ctx, write, bytes),
         }
     }
     /// Forgets its processor work (its attempt is killed).
     pub fn cancel(&self, env: &mut Env) {
-        if self.processing > Bytes::ZERO {
-            env.ctx.cancel_compute(env.node, env.stream_tag(self.slot, Step::Compute));
+        if let Some(work) = self.work.filter(|_| self.processing > Bytes::ZERO) {
+            env.ctx.cancel_compute(env.node, work);
         }
     }
 }

@@ -3,16 +3,17 @@
 
 mod app_master;
 
-use super::allocate::{App, Container, RmNode, Role};
-use super::config::MapReduceConfig;
+use super::allocate::{App, MAP, REDUCE};
 use super::files::Waiter;
 use super::job::MapRequests;
-use super::{MapReduce, control, kind};
+use super::{Call, MapReduce, Request, YarnCall, YarnRequest, call};
 use crate::context::Context;
-use crate::effect::{NodeId, Service, Tag};
+use crate::effect::Service;
 use crate::hdfs::Hdfs;
-use crate::record::{AttemptId, AttemptState, JobId, JobState};
-use crate::rpc::{self, Call, CallId, Process, Server, ServerConfig};
+use crate::ids::{AttemptId, CallId, ContainerId, JobId, NodeId, Process, Server};
+use crate::record::{AttemptState, JobState};
+use crate::rpc::{self, ServerConfig};
+use crate::yarn::{Container, Role};
 use app_master::{Answer, Master};
 use des::RandomStream;
 use units::{Bytes, Time};
@@ -43,46 +44,24 @@ const NODE_WAIT: Time = Time::from_secs(180);
 /// The ResourceManager looks for silent nodes this often, at a third of the expiry as `AbstractLivelinessMonitor` does.
 const LOOKS: u64 = 3;
 
+/// The jobs as applications of YARN.
 #[derive(Debug)]
-pub(crate) struct Yarn {
-    pub apps: Vec<App>,
-    pub nodes: Vec<RmNode>,
-    pub containers: Vec<Container>,
-    managers: Vec<NodeManager>,
+pub(crate) struct Applications {
+    /// By job: what the ResourceManager knows, and the AppMaster.
+    pub list: Vec<App>,
     masters: Vec<Master>,
-    random: RandomStream,
+    /// When NodeManagers first speak.
+    phases: RandomStream,
     /// How long each container takes to be launched.
     delays: RandomStream,
 }
 
-/// A NodeManager: what it has to tell at its next heartbeat.
-#[derive(Debug, Default)]
-struct NodeManager {
-    ended: Vec<u32>,
-    /// On their way in a heartbeat.
-    telling: Vec<u32>,
-    /// Counts the node's lives, so that a timer of an earlier one is known.
-    life: u32,
-}
-
-impl Yarn {
-    pub fn new(config: &MapReduceConfig, nodes: usize, jobs: usize, seed: u64) -> Self {
-        let yarn = &config.yarn;
-        let node = |number: usize| RmNode {
-            memory: if number == 0 { Bytes::ZERO } else { yarn.node_memory },
-            vcores: if number == 0 { 0 } else { yarn.node_vcores },
-            heard: None,
-            life: 0,
-            containers: Vec::new(),
-            clean_up: Vec::new(),
-        };
+impl Applications {
+    pub fn new(jobs: usize, seed: u64) -> Self {
         Self {
-            apps: (0..jobs).map(|_| App::default()).collect(),
-            nodes: (0..nodes).map(node).collect(),
-            containers: Vec::new(),
-            managers: (0..nodes).map(|_| NodeManager::default()).collect(),
+            list: (0..jobs).map(|_| App::default()).collect(),
             masters: (0..jobs).map(|_| Master::default()).collect(),
-            random: RandomStream::new(seed, "yarn/heartbeat-phase", 0),
+            phases: RandomStream::new(seed, "yarn/heartbeat-phase", 0),
             delays: RandomStream::new(seed, "yarn/start-delay", 0),
         }
     }
@@ -96,14 +75,14 @@ impl MapReduce {
         }
         for node in ctx.nodes.workers() {
             rpc::serve(ctx, Server { node, port: NODE_MANAGER }, ServerConfig::new(20, NM_CALL, Service::Rpc));
-            let phase = self.config.yarn.node_heartbeat.mul_f64(self.yarn.random.uniform());
+            let phase = self.config.yarn.node_heartbeat.mul_f64(self.apps.phases.uniform());
             self.beat_in(ctx, node, phase);
         }
-        ctx.timer_in(self.config.yarn.node_expiry / LOOKS, control(kind::EXPIRY_DUE, 0));
+        ctx.timer_in(self.config.yarn.node_expiry / LOOKS, Request::Yarn(YarnRequest::ExpiryDue));
     }
     fn beat_in(&mut self, ctx: &mut Context, node: NodeId, delay: Time) {
-        let life = u64::from(self.yarn.managers[node.0 as usize].life & 0xffff);
-        ctx.timer_in(delay, control(kind::WORKER_DUE, life << 32 | u64::from(node.0)));
+        let life = self.yarn.life(node);
+        ctx.timer_in(delay, Request::Yarn(YarnRequest::BeatDue { node, life }));
     }
 
     /// The client submits a job whose files are in HDFS.
@@ -113,153 +92,139 @@ impl MapReduce {
         let port =
             if self.config.generation == super::Generation::Yarn { CLIENTS } else { super::hadoop1::JOB_TRACKER };
         let to = Server { node: ctx.nodes.master(), port };
-        rpc::call(
-            ctx,
-            Call { from, to, request: LAUNCH_CONTEXT, reply: SMALL, tag: control(kind::SUBMIT, u64::from(job.0)) },
-        );
+        call(ctx, from, to, (LAUNCH_CONTEXT, SMALL), Call::Submit(job));
+    }
+    pub(super) fn yarn_submitted(&mut self, job: JobId) {
+        self.apps.list[job.0 as usize].wants_master = true;
     }
 
-    pub(crate) fn on_yarn_timer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::WORKER_DUE => {
-                let node = NodeId(value as u32);
-                let manager = &mut self.yarn.managers[node.0 as usize];
-                if !ctx.nodes.is_up(node) || u64::from(manager.life & 0xffff) != value >> 32 {
+    pub(crate) fn on_yarn_answer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, request: YarnRequest) {
+        match request {
+            YarnRequest::BeatDue { node, life } => {
+                if !ctx.nodes.is_up(node) || self.yarn.life(node) != life {
                     return;
                 }
-                let ended = std::mem::take(&mut manager.ended);
-                let request = Bytes::new(BEAT + PER_CONTAINER * ended.len() as u64);
-                manager.telling.extend(ended);
-                let from = Process { node, id: NODE_PROCESS }.beating(ctx);
+                let request = Bytes::new(BEAT + PER_CONTAINER * self.yarn.beat(node) as u64);
+                let from = rpc::beating(ctx, Process { node, id: NODE_PROCESS });
                 let to = Server { node: ctx.nodes.master(), port: RESOURCE_TRACKER };
-                rpc::call(ctx, Call { from, to, request, reply: SMALL, tag: control(kind::WORKER_BEAT, value) });
+                call(ctx, from, to, (request, SMALL), Call::Yarn(YarnCall::Beat(node)));
             }
-            kind::EXPIRY_DUE => {
+            YarnRequest::ExpiryDue => {
                 let expiry = self.config.yarn.node_expiry;
                 for node in ctx.nodes.workers() {
-                    let heard = self.yarn.nodes[node.0 as usize].heard;
-                    if heard.is_some_and(|heard| heard.saturating_add(expiry) <= ctx.now) {
+                    if self.yarn.is_overdue(ctx.now, node, expiry) {
                         self.rm_loses(ctx, hdfs, node);
                     }
                 }
                 if !self.finished {
-                    ctx.timer_in(expiry / LOOKS, control(kind::EXPIRY_DUE, 0));
+                    ctx.timer_in(expiry / LOOKS, Request::Yarn(YarnRequest::ExpiryDue));
                 }
             }
-            kind::MASTER_LAUNCHED => {
-                let container = &self.yarn.containers[value as usize];
+            YarnRequest::MasterLaunched(id) => {
+                let container = self.yarn.container(id);
                 let (node, work) = (container.node, self.config.jvm_start_cpu + self.config.yarn.am_init_cpu);
                 if !container.ended && ctx.nodes.is_up(node) {
-                    ctx.compute(node, work, control(kind::MASTER_READY, value));
+                    ctx.compute(node, work, Request::Yarn(YarnRequest::MasterReady(id)));
                 }
             }
-            kind::MASTER_READY => self.register(ctx, value as u32),
-            kind::MASTER_DUE => self.master_beat(ctx, hdfs, value as u32),
-            kind::START_DUE => {
-                let id = AttemptId(value as u32);
+            YarnRequest::MasterReady(container) => self.register(ctx, container),
+            YarnRequest::MasterDue(container) => self.master_beat(ctx, hdfs, container),
+            YarnRequest::StartDue(id) => {
                 if self.is_placed(id) && !self.container_ended(id) {
                     self.start_task(ctx, id);
                 }
             }
-            kind::LOCALISE_DUE => {
-                let Container { job, node, ended, .. } = self.yarn.containers[value as usize];
+            YarnRequest::LocaliseDue(id) => {
+                let Container { job, node, ended, .. } = *self.yarn.container(id);
                 if !ended && ctx.nodes.is_up(node) {
-                    self.localise(ctx, hdfs, job, node, Waiter::Master(value as u32));
+                    self.localise(ctx, hdfs, job, node, Waiter::Master(id));
                 }
             }
-            _ => {}
         }
     }
 
-    pub(crate) fn on_yarn_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: CallId, to: Server, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::SUBMIT => self.yarn.apps[value as usize].wants_master = true,
-            kind::WORKER_BEAT => self.rm_hears(ctx, hdfs, NodeId(value as u32), call),
-            kind::START_MASTER => {
-                let container = &mut self.yarn.containers[value as usize];
+    pub(crate) fn on_yarn_served(
+        &mut self,
+        ctx: &mut Context,
+        hdfs: &mut Hdfs,
+        id: CallId,
+        to: Server,
+        call: YarnCall,
+    ) {
+        match call {
+            YarnCall::Beat(node) => self.rm_hears(ctx, hdfs, node, id),
+            YarnCall::StartMaster(id) => {
+                let container = self.yarn.container_mut(id);
                 if !container.ended && !std::mem::replace(&mut container.started, true) {
                     let (job, node) = (container.job, container.node);
                     self.jobs[job.0 as usize].record.master_start = Some(ctx.now);
-                    self.localise(ctx, hdfs, job, node, Waiter::Master(value as u32));
+                    self.localise(ctx, hdfs, job, node, Waiter::Master(id));
                 }
             }
-            kind::MASTER_BEAT => self.rm_answers(ctx, value as u32, call),
-            kind::START_TASK => {
-                let id = AttemptId(value as u32);
+            YarnCall::Register(_) => {}
+            YarnCall::MasterBeat(container) => self.rm_answers(ctx, container, id),
+            YarnCall::StartTask(id) => {
                 if ctx.nodes.is_up(to.node) && !self.container_ended(id) && self.is_placed(id) {
                     self.launch(ctx, hdfs, id);
                 }
             }
-            kind::STOP_TASK => {
-                let id = AttemptId(value as u32);
+            YarnCall::StopTask(id) => {
                 if !self.container_ended(id) {
                     self.exit(ctx, hdfs, id);
                 }
             }
-            kind::UNREGISTER => {
-                let (job, container) = (self.yarn.containers[value as usize].job, value as u32);
-                self.yarn.apps[job.0 as usize].left = true;
+            YarnCall::Unregister(container) => {
+                let job = self.yarn.container(container).job;
+                self.apps.list[job.0 as usize].left = true;
                 self.free(container);
             }
-            _ => {}
         }
     }
-    pub(crate) fn on_yarn_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::WORKER_BEAT => {
-                let node = NodeId(value as u32);
-                self.yarn.managers[node.0 as usize].telling.clear();
-                for id in std::mem::take(&mut self.yarn.nodes[node.0 as usize].clean_up) {
+    pub(crate) fn on_yarn_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: YarnCall) {
+        match call {
+            YarnCall::Beat(node) => {
+                for id in self.yarn.beat_answered(node) {
                     self.exit(ctx, hdfs, id);
                 }
                 self.beat_in(ctx, node, self.config.yarn.node_heartbeat);
             }
-            kind::REGISTER => self.registered(ctx, hdfs, value as u32),
-            kind::MASTER_BEAT => {
-                self.master_receives(ctx, hdfs, value as u32);
-                ctx.timer_in(self.config.yarn.am_heartbeat, control(kind::MASTER_DUE, value));
+            YarnCall::StartMaster(_) | YarnCall::StopTask(_) => {}
+            YarnCall::Register(container) => self.registered(ctx, hdfs, container),
+            YarnCall::MasterBeat(container) => {
+                self.master_receives(ctx, hdfs, container);
+                self.master_beat_in(ctx, container);
             }
-            kind::START_TASK => {
-                let id = AttemptId(value as u32);
+            YarnCall::StartTask(id) => {
                 if self.attempts[id.0 as usize].record.start == Time::ZERO {
                     self.confirm_start(ctx, id);
                 }
             }
-            kind::UNREGISTER => {
-                let job = self.yarn.containers[value as usize].job;
+            YarnCall::Unregister(container) => {
+                let job = self.yarn.container(container).job;
                 if let Some(process) = self.master_process(job) {
                     rpc::exit(ctx, process);
                 }
-                self.yarn.masters[job.0 as usize] = Master::default();
+                self.apps.masters[job.0 as usize] = Master::default();
                 self.job_left(ctx);
             }
-            _ => {}
         }
     }
-    pub(crate) fn on_yarn_call_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, tag: Tag) {
-        let value = tag.value();
-        match tag.kind() {
-            kind::WORKER_BEAT => {
-                let node = NodeId(value as u32);
-                let manager = &mut self.yarn.managers[node.0 as usize];
-                let telling = std::mem::take(&mut manager.telling);
-                manager.ended.extend(telling);
+    pub(crate) fn on_yarn_call_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: YarnCall) {
+        match call {
+            YarnCall::Beat(node) => {
+                self.yarn.beat_failed(node);
                 self.beat_in(ctx, node, self.config.yarn.node_heartbeat);
             }
-            kind::MASTER_BEAT => ctx.timer_in(self.config.yarn.am_heartbeat, control(kind::MASTER_DUE, value)),
-            kind::REGISTER => self.register(ctx, value as u32),
+            YarnCall::MasterBeat(container) => self.master_beat_in(ctx, container),
+            YarnCall::Register(container) => self.register(ctx, container),
             // A NodeManager that has restarted resets connections to its former life: the client tries again for a while.
-            kind::START_MASTER => {
-                let container = self.yarn.containers[value as usize];
-                if !container.ended {
-                    self.start_master(ctx, value as u32);
+            YarnCall::StartMaster(container) => {
+                if !self.yarn.container(container).ended {
+                    self.start_master(ctx, container);
                 }
             }
-            kind::START_TASK => {
-                let id = AttemptId(value as u32);
+            YarnCall::StopTask(_) => {}
+            YarnCall::StartTask(id) => {
                 let waited = ctx.now.saturating_sub(self.attempts[id.0 as usize].record.allocated);
                 if waited >= NODE_WAIT || self.container_ended(id) {
                     self.master_failed(ctx, hdfs, id, "its container could not be launched");
@@ -267,75 +232,60 @@ impl MapReduce {
                     self.start_task(ctx, id);
                 }
             }
-            kind::UNREGISTER => {
-                let job = self.yarn.containers[value as usize].job;
+            YarnCall::Unregister(container) => {
+                let job = self.yarn.container(container).job;
                 self.unregister(ctx, job);
             }
-            kind::SUBMIT => ctx.timer_in(Time::from_secs(1), control(kind::SUBMIT_DUE, value)),
-            _ => {}
         }
     }
 
     /// A NodeManager's heartbeat is at the ResourceManager: containers that ended are freed, and the node is offered to the jobs.
     fn rm_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, node: NodeId, call: CallId) {
-        let life = self.yarn.managers[node.0 as usize].life;
-        if std::mem::replace(&mut self.yarn.nodes[node.0 as usize].life, life) != life {
+        if self.yarn.registers_anew(node) {
             // It has restarted and registers anew: what ran there is gone.
             self.rm_loses(ctx, hdfs, node);
         }
-        self.yarn.nodes[node.0 as usize].heard = Some(ctx.now);
+        self.yarn.hear(ctx.now, node);
         self.charges.tell(node);
-        for container in self.yarn.managers[node.0 as usize].telling.clone() {
+        for container in self.yarn.told(node) {
             self.free(container);
         }
         let starts = self.allocate(ctx, node);
-        let cleaned = self.yarn.nodes[node.0 as usize].clean_up.len() as u64;
+        let cleaned = self.yarn.to_clean_up(node) as u64;
         rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + PER_CONTAINER * cleaned));
         for container in starts {
             self.start_master(ctx, container);
         }
     }
-    fn start_master(&mut self, ctx: &mut Context, container: u32) {
-        let node = self.yarn.containers[container as usize].node;
+    fn start_master(&mut self, ctx: &mut Context, container: ContainerId) {
+        let node = self.yarn.container(container).node;
         let from = Process { node: ctx.nodes.master(), id: RM_PROCESS };
         let to = Server { node, port: NODE_MANAGER };
-        rpc::call(
-            ctx,
-            Call {
-                from,
-                to,
-                request: LAUNCH_CONTEXT,
-                reply: SMALL,
-                tag: control(kind::START_MASTER, u64::from(container)),
-            },
-        );
+        call(ctx, from, to, (LAUNCH_CONTEXT, SMALL), Call::Yarn(YarnCall::StartMaster(container)));
     }
     /// It is at the ResourceManager, which hands over what it has granted since.
-    fn rm_answers(&mut self, ctx: &mut Context, container: u32, call: CallId) {
-        let job = self.yarn.containers[container as usize].job;
-        for released in std::mem::take(&mut self.yarn.masters[job.0 as usize].releases) {
+    fn rm_answers(&mut self, ctx: &mut Context, container: ContainerId, call: CallId) {
+        let job = self.yarn.container(container).job;
+        for released in std::mem::take(&mut self.apps.masters[job.0 as usize].releases) {
             self.free(released);
         }
         let headroom = self.yarn.free_memory();
-        let Yarn { apps, containers, masters, .. } = &mut self.yarn;
-        let app = &mut apps[job.0 as usize];
+        let (Applications { list, masters, .. }, yarn) = (&mut self.apps, &self.yarn);
+        let app = &mut list[job.0 as usize];
         app.heard = ctx.now;
         app.asks = app.sent.clone();
         app.reduces = app.sent_reduces;
         app.again = app.sent_again;
         for &granted in &app.granted {
-            match containers[granted as usize].role {
-                Role::Map => app.asks.any = app.asks.any.saturating_sub(1),
-                Role::Reduce => app.reduces = app.reduces.saturating_sub(1),
-                Role::Master => {}
+            match yarn.container(granted).role {
+                MAP => app.asks.any = app.asks.any.saturating_sub(1),
+                REDUCE => app.reduces = app.reduces.saturating_sub(1),
+                Role::Master | Role::Task(_) => {}
             }
         }
         // What has been granted is taken in order: nothing that came before this call is unknown to the master after its reply.
         let granted = std::mem::take(&mut app.granted);
-        app.asks.forget(
-            granted.iter().map(|&granted| &containers[granted as usize]).filter(|c| c.role == Role::Map),
-            &ctx.nodes,
-        );
+        app.asks.forget(granted.iter().map(|&granted| yarn.container(granted)).filter(|c| c.role == MAP), &ctx.nodes);
         rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + 2 * PER_CONTAINER * granted.len() as u64));
         masters[job.0 as usize].answer = Answer { granted, lost_nodes: std::mem::take(&mut app.lost_nodes), headroom };
     }
@@ -343,13 +293,13 @@ impl MapReduce {
     pub(crate) fn container_exited(&mut self, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         match attempt.container {
-            Some(container) => self.yarn.managers[attempt.record.node.0 as usize].ended.push(container),
+            Some(container) => self.yarn.exited(attempt.record.node, container),
             None => self.give_back(id),
         }
     }
     fn container_ended(&self, id: AttemptId) -> bool {
         let container = self.attempts[id.0 as usize].container;
-        container.is_none_or(|container| self.yarn.containers[container as usize].ended)
+        container.is_none_or(|container| self.yarn.container(container).ended)
     }
     /// The slot or container of an attempt is free again.
     pub(crate) fn give_back(&mut self, id: AttemptId) {
@@ -361,34 +311,34 @@ impl MapReduce {
 
     /// The ResourceManager gives a node up, or finds that it has restarted.
     fn rm_loses(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, node: NodeId) {
-        let state = &mut self.yarn.nodes[node.0 as usize];
-        state.heard = None;
-        for container in std::mem::take(&mut state.containers) {
+        for container in self.yarn.lose(node) {
             self.free(container);
-            let Container { job, role, attempt, .. } = self.yarn.containers[container as usize];
-            // If the node was only out of reach, it stops them when it is heard again.
-            self.yarn.nodes[node.0 as usize].clean_up.extend(attempt);
-            if role == Role::Master && !self.yarn.apps[job.0 as usize].left {
+            let Container { job, role, attempt, .. } = *self.yarn.container(container);
+            if let Some(attempt) = attempt {
+                // If the node was only out of reach, it stops them when it is heard again.
+                self.yarn.clean_up(node, attempt);
+            }
+            if role == Role::Master && !self.apps.list[job.0 as usize].left {
                 self.master_lost(ctx, hdfs, job);
             }
         }
-        for app in &mut self.yarn.apps {
+        for app in &mut self.apps.list {
             app.lost_nodes.push(node);
         }
     }
     /// The AppMaster is lost: its containers are stopped, and another attempt at it is asked for, which recovers the maps that were done.
     fn master_lost(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
         self.drop_history(ctx, hdfs, job);
-        self.yarn.masters[job.0 as usize] = Master::default();
+        self.apps.masters[job.0 as usize] = Master::default();
         let running: Vec<AttemptId> = self.running(job).collect();
         for id in running {
             let node = self.attempts[id.0 as usize].record.node;
             if ctx.nodes.is_up(node) {
-                self.yarn.nodes[node.0 as usize].clean_up.push(id);
+                self.yarn.clean_up(node, id);
             }
             self.killed(ctx, id, "the AppMaster was lost");
         }
-        let app = &mut self.yarn.apps[job.0 as usize];
+        let app = &mut self.apps.list[job.0 as usize];
         app.asks = MapRequests::default();
         app.reduces = 0;
         app.masters += 1;
@@ -408,10 +358,8 @@ impl MapReduce {
 
     /// A worker's processes are gone; the ResourceManager hears of it by silence.
     pub(crate) fn yarn_node_down(&mut self, node: NodeId) {
-        let life = self.yarn.managers[node.0 as usize].life + 1;
-        self.yarn.managers[node.0 as usize] = NodeManager { life, ..NodeManager::default() };
-        self.yarn.nodes[node.0 as usize].clean_up.clear();
-        for master in self.yarn.masters.iter_mut().filter(|master| master.node == Some(node)) {
+        self.yarn.node_down(node);
+        for master in self.apps.masters.iter_mut().filter(|master| master.node == Some(node)) {
             *master = Master::default();
         }
     }

@@ -1,10 +1,12 @@
 //! The client's side of calls: connections, what waits for a reply, and when to give up.
 
 use super::server::Job;
-use super::{Call, CallId, MORE, Process, REQUEST, Server, TIMER, fragments_before_last, last_fragment};
-use crate::context::{Context, Part};
-use crate::effect::{ConnId, End, NodeId, Service, Tag};
+use super::{Call, Message, Request, fragments_before_last, last_fragment};
+use crate::context::Context;
+use crate::effect::{End, Service};
 use crate::event::Event;
+use crate::ids::{CallId, ConnId, LinkId, NodeId, Process, Server};
+use crate::request::User;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -65,10 +67,6 @@ impl Default for RpcConfig {
 
 /// What tells whether a server is there.
 const PING: Bytes = Bytes::new(4);
-
-/// One client process's way to one server; never used again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct LinkId(pub u64);
 
 /// A call as its caller knows it, until the reply or a failure.
 #[derive(Debug)]
@@ -154,8 +152,7 @@ pub(crate) fn on_connected(ctx: &mut Context, conn: ConnId) {
 }
 
 /// A retry or a timeout may be due.
-pub(crate) fn on_timer(ctx: &mut Context, tag: Tag) {
-    let link = LinkId(tag.value());
+pub(super) fn on_due(ctx: &mut Context, link: LinkId) {
     let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
     if state.timer > ctx.now {
         return;
@@ -171,7 +168,7 @@ pub(crate) fn on_timer(ctx: &mut Context, tag: Tag) {
         None => connect(ctx, link),
         Some(conn) if state.connected && patient => {
             state.since = ctx.now;
-            ctx.send(conn, End::Client, PING, Tag::new(Part::Rpc, MORE, PING.get()), true);
+            ctx.send(conn, End::Client, PING, Message::Fragment(PING), true);
             arm(ctx, link);
         }
         Some(conn) => {
@@ -200,8 +197,15 @@ pub(crate) fn on_peer_closed(ctx: &mut Context, conn: ConnId, end: End) {
     }
 }
 
+/// The link that has opened a connection, and may have given it up since.
+pub(super) fn opener(ctx: &Context, conn: ConnId) -> Option<LinkId> {
+    let User::Rpc(link) = ctx.connections.get(conn)?.user else { return None };
+    Some(link)
+}
+
+/// The link whose connection it is.
 pub(super) fn link_of(ctx: &Context, conn: ConnId) -> Option<LinkId> {
-    let link = LinkId(ctx.connections.get(conn)?.key);
+    let link = opener(ctx, conn)?;
     (ctx.rpc.links.get(&link)?.conn == Some(conn)).then_some(link)
 }
 
@@ -209,7 +213,7 @@ pub(super) fn connect(ctx: &mut Context, link: LinkId) {
     let Some(state) = ctx.rpc.links.get(&link) else { return };
     let (from, to) = (state.from.node, state.to);
     let kind = ctx.rpc.servers.get(&to).map_or(Service::Rpc, |server| server.config.kind);
-    let conn = ctx.open(Part::Rpc, link.0, from, to.node, kind, true);
+    let conn = ctx.open(link, from, to.node, kind, true);
     let now = ctx.now;
     if let Some(state) = ctx.rpc.links.get_mut(&link) {
         state.conn = Some(conn);
@@ -226,9 +230,9 @@ pub(super) fn send_request(ctx: &mut Context, id: CallId) {
     ctx.rpc.jobs.insert(id, Job { call, since, conn, arrived: false });
     let fragment = ctx.rpc.config.fragment;
     for _ in 0..fragments_before_last(call.request, fragment) {
-        ctx.send(conn, End::Client, fragment, Tag::new(Part::Rpc, MORE, fragment.get()), false);
+        ctx.send(conn, End::Client, fragment, Message::Fragment(fragment), false);
     }
-    ctx.send(conn, End::Client, last_fragment(call.request, fragment), Tag::new(Part::Rpc, REQUEST, id.0), true);
+    ctx.send(conn, End::Client, last_fragment(call.request, fragment), Message::Request(id), true);
 }
 
 /// When the link next has something to do without being told: give up on a connection or a call, ping, or try to connect again.
@@ -253,7 +257,7 @@ pub(super) fn arm(ctx: &mut Context, link: LinkId) {
     let Some(state) = ctx.rpc.links.get_mut(&link) else { return };
     if due < state.timer {
         state.timer = due;
-        ctx.timer(due, Tag::new(Part::Rpc, TIMER, link.0));
+        ctx.timer(due, Request::LinkDue(link));
     }
 }
 
@@ -276,7 +280,7 @@ pub(super) fn lost(ctx: &mut Context, link: LinkId, silence: bool) {
     }
     for id in calls {
         if let Some(pending) = ctx.rpc.pending.remove(&id) {
-            ctx.raise(Event::CallFailed { tag: pending.call.tag });
+            ctx.raise(Event::CallFailed { caller: pending.call.caller });
         }
     }
 }

@@ -7,39 +7,38 @@
 //! A client process keeps one connection to each server and sends all its calls over it, each pushed (PSH).
 
 mod client;
+pub(crate) mod request;
 mod server;
 
 pub use client::{MasterConfig, RpcConfig, call, exit};
-pub(crate) use client::{on_connected, on_peer_closed, on_reset, on_timer};
+pub(crate) use client::{on_connected, on_peer_closed, on_reset};
+pub use request::{Message, Request};
+pub(crate) use server::reply;
 pub use server::{ServerConfig, ServerCounters, serve, set_reply};
-pub(crate) use server::{on_compute_done, reply};
 
 use crate::context::Context;
-use crate::effect::{ConnId, End, NodeId, Tag};
 use crate::event::Event;
-use client::{Link, LinkId, Pending};
+pub use crate::ids::{CallId, Process, Server};
+use crate::ids::{ConnId, LinkId, NodeId};
+use crate::request::Caller;
+use client::{Link, Pending};
 use server::{Job, ServerState, arrive};
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
-/// A process that makes calls: a daemon or a task's JVM.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Process {
-    /// Where it runs.
-    pub node: NodeId,
-    /// Which one on that node: 0 is the DataNode, others are given by their owner.
-    pub id: u32,
+/// A process on its connection for heartbeats alone has this bit in its number.
+const BEATING: u32 = 1 << 31;
+
+/// A worker's process as it is known by the connection that is for its heartbeats alone, where these have one.
+pub(crate) fn beating(ctx: &Context, process: Process) -> Process {
+    let own = ctx.rpc.config.master.heartbeat_connections;
+    Process { id: if own { process.id | BEATING } else { process.id }, ..process }
 }
 
 impl Process {
-    /// The same process, as it is known by the connection that is for its heartbeats alone, where these have one.
-    pub(crate) fn beating(self, ctx: &Context) -> Self {
-        let own = ctx.rpc.config.master.heartbeat_connections;
-        Self { id: if own { self.id | 1 << 31 } else { self.id }, ..self }
-    }
     /// What kind of process it is.
     pub(crate) const fn name(self) -> &'static str {
-        match self.id & !(1 << 31) {
+        match self.id & !BEATING {
             0 => "datanode",
             1 => "worker daemon",
             2 => "client",
@@ -48,26 +47,9 @@ impl Process {
             _ => "task",
         }
     }
-    /// The DataNode of a node.
-    pub const fn datanode(node: NodeId) -> Self {
-        Self { node, id: 0 }
-    }
-}
-
-/// A server process: a node and a port that is unique on it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Server {
-    /// Where it runs.
-    pub node: NodeId,
-    /// Its port.
-    pub port: u32,
 }
 
 impl Server {
-    /// The NameNode, on its usual port.
-    pub const fn namenode(master: NodeId) -> Self {
-        Self { node: master, port: 8020 }
-    }
     /// What listens at its port.
     pub const fn name(self) -> &'static str {
         match self.port {
@@ -93,13 +75,9 @@ pub struct Call {
     pub request: Bytes,
     /// Length of the reply, unless the server says otherwise.
     pub reply: Bytes,
-    /// Comes back in [`Event::Served`] at the server, and in [`Event::Replied`] or [`Event::CallFailed`] at the caller.
-    pub tag: Tag,
+    /// Who asks for what: comes back in [`Event::Served`] at the server, and in [`Event::Replied`] or [`Event::CallFailed`] at the caller.
+    pub caller: Caller,
 }
-
-/// Names a call; never used again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct CallId(u64);
 
 /// A process whose calls to a server have no answer yet.
 #[derive(Clone, Copy, Debug)]
@@ -125,13 +103,6 @@ pub(crate) struct Rpc {
     by_number: Vec<Server>,
     next: u64,
 }
-
-const REQUEST: u8 = 0;
-const MORE: u8 = 1;
-const REPLY: u8 = 2;
-const SERVICE: u8 = 3;
-const TIMER: u8 = 4;
-const READ: u8 = 5;
 
 impl Rpc {
     pub(crate) fn new(config: RpcConfig) -> Self {
@@ -164,24 +135,32 @@ impl Rpc {
     }
 }
 
-pub(crate) fn on_delivered(ctx: &mut Context, conn: ConnId, end: End, tag: Tag) {
-    let id = CallId(tag.value());
-    match (end, tag.kind()) {
-        (End::Server, MORE) => arrive(ctx, conn, Bytes::new(tag.value()), None),
-        (End::Server, _) => {
+pub(crate) fn on_delivered(ctx: &mut Context, conn: ConnId, message: Message) {
+    match message {
+        Message::Fragment(bytes) => arrive(ctx, conn, bytes, None),
+        Message::Request(id) => {
             let Some(job) = ctx.rpc.jobs.get_mut(&id) else { return };
             job.arrived = true;
             let bytes = last_fragment(job.call.request, ctx.rpc.config.fragment);
             arrive(ctx, conn, bytes, Some(id));
         }
-        (End::Client, _) => {
+        Message::Reply(id) => {
             if let Some(pending) = ctx.rpc.pending.remove(&id) {
                 if let Some(link) = ctx.rpc.links.get_mut(&pending.link) {
                     link.calls.retain(|call| *call != id);
                 }
-                ctx.raise(Event::Replied { tag: pending.call.tag });
+                ctx.raise(Event::Replied { caller: pending.call.caller });
             }
         }
+    }
+}
+
+/// Work is done or a timer fires.
+pub(crate) fn on_answer(ctx: &mut Context, request: Request) {
+    match request {
+        Request::Read(server) => server::on_read(ctx, server),
+        Request::Serve(call) => server::on_served(ctx, call),
+        Request::LinkDue(link) => client::on_due(ctx, link),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The server's side of calls: receive buffers, the call queue, handlers.
 
-use super::client::LinkId;
-use super::{Call, CallId, READ, REPLY, SERVICE, Server};
-use crate::context::{Context, Part};
-use crate::effect::{ConnId, End, Service, Tag};
+use super::client::opener;
+use super::{Call, Message, Request};
+use crate::context::Context;
+use crate::effect::{End, Service};
 use crate::event::Event;
+use crate::ids::{CallId, ConnId, Server};
+use crate::numbers::count;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -64,8 +66,6 @@ pub(super) struct ServerState {
     pub busy: u32,
     /// The reader is at the first of `unread`.
     pub reading: bool,
-    /// Its place among the servers.
-    number: u32,
     pub queue: VecDeque<CallId>,
     /// What is in the receive buffers because the queue is full or the reader busy: the connection, its bytes, and the call that they complete.
     pub unread: VecDeque<(ConnId, Bytes, Option<CallId>)>,
@@ -89,13 +89,11 @@ pub fn serve(ctx: &mut Context, server: Server, mut config: ServerConfig) {
     if ctx.rpc.servers.contains_key(&server) {
         return;
     }
-    let number = ctx.rpc.by_number.len() as u32;
     ctx.rpc.by_number.push(server);
     ctx.rpc.servers.entry(server).or_insert_with(|| ServerState {
         config,
         busy: 0,
         reading: false,
-        number,
         queue: VecDeque::new(),
         unread: VecDeque::new(),
         counters: ServerCounters::default(),
@@ -112,18 +110,14 @@ pub fn set_reply(ctx: &mut Context, call: CallId, reply: Bytes) {
 /// The reply leaves; called when the owner has handled [`Event::Served`].
 pub(crate) fn reply(ctx: &mut Context, id: CallId) {
     if let Some(job) = ctx.rpc.jobs.remove(&id) {
-        ctx.send(job.conn, End::Server, job.call.reply, Tag::new(Part::Rpc, REPLY, id.0), true);
+        ctx.send(job.conn, End::Server, job.call.reply, Message::Reply(id), true);
     }
 }
 
-/// A reader is done with what it has taken in, or a handler with a call.
-pub(crate) fn on_compute_done(ctx: &mut Context, tag: Tag) {
-    if tag.kind() == READ {
-        return on_read(ctx, tag);
-    }
-    let id = CallId(tag.value());
+/// A handler is done with a call.
+pub(super) fn on_served(ctx: &mut Context, id: CallId) {
     let Some(job) = ctx.rpc.jobs.get(&id) else { return };
-    let (from, to, tag) = (job.call.from, job.call.to, job.call.tag);
+    let (from, to, caller) = (job.call.from, job.call.to, job.call.caller);
     let latency = ctx.now.saturating_sub(job.since);
     if let Some(state) = ctx.rpc.servers.get_mut(&to) {
         state.busy -= 1;
@@ -131,14 +125,14 @@ pub(crate) fn on_compute_done(ctx: &mut Context, tag: Tag) {
         state.counters.latency_sum += latency;
         state.counters.latency_max = state.counters.latency_max.max(latency);
     }
-    ctx.raise(Event::Served { call: id, from, to, tag });
+    ctx.raise(Event::Served { call: id, from, to, caller });
     work(ctx, to);
 }
 
 /// Bytes of a call are in the receive buffer: a reader takes them if the queue has room.
 pub(super) fn arrive(ctx: &mut Context, conn: ConnId, bytes: Bytes, call: Option<CallId>) {
     let called = call.and_then(|id| ctx.rpc.jobs.get(&id)).map(|job| job.call.to);
-    let by_link = || ctx.rpc.links.get(&LinkId(ctx.connections.get(conn)?.key)).map(|link| link.to);
+    let by_link = || ctx.rpc.links.get(&opener(ctx, conn)?).map(|link| link.to);
     let Some(server) = called.or_else(by_link) else { return };
     let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
     if !state.unread.is_empty() || state.is_full() {
@@ -157,7 +151,7 @@ pub(super) fn work(ctx: &mut Context, server: Server) {
         {
             state.busy += 1;
             let service = state.config.service;
-            ctx.compute(server.node, service, Tag::new(Part::Rpc, SERVICE, id.0));
+            ctx.compute(server.node, service, Request::Serve(id));
         } else if !state.reading
             && !state.is_full()
             && let Some((_, bytes, call)) = state.unread.front()
@@ -165,8 +159,9 @@ pub(super) fn work(ctx: &mut Context, server: Server) {
             if state.config.read > Time::ZERO {
                 state.reading = true;
                 let part = if call.is_some() { 1.0 } else { bytes.get() as f64 / READ_UNIT };
-                let (read, tag) = (state.config.read.mul_f64(part), Tag::new(Part::Rpc, READ, state.number.into()));
-                return ctx.compute(server.node, read, tag);
+                let read = state.config.read.mul_f64(part);
+                ctx.compute(server.node, read, Request::Read(server));
+                return;
             }
             take(ctx, server);
         } else {
@@ -180,12 +175,12 @@ fn take(ctx: &mut Context, server: Server) {
     let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
     let Some((conn, bytes, call)) = state.unread.pop_front() else { return };
     state.queue.extend(call);
-    state.counters.queue_max = state.counters.queue_max.max(state.queue.len() as u32);
+    state.counters.queue_max = state.counters.queue_max.max(count(state.queue.len()));
     ctx.consume(conn, End::Server, bytes);
 }
 
-fn on_read(ctx: &mut Context, tag: Tag) {
-    let Some(server) = ctx.rpc.by_number.get(tag.value() as usize).copied() else { return };
+/// A reader is done with what it has taken in.
+pub(super) fn on_read(ctx: &mut Context, server: Server) {
     let Some(state) = ctx.rpc.servers.get_mut(&server) else { return };
     state.reading = false;
     take(ctx, server);

@@ -7,14 +7,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 
-/// One download.
+/// Bytes of a download.
 pub const VOLUME: u64 = 1 << 30;
 /// Questions, after some that warm everything up.
 const QUESTIONS: usize = 3000;
 const WARM: usize = 200;
 const CHUNK: usize = 128 << 10;
 
-/// Answers 0 and 8 bytes of length with so many bytes; 1 and 8 bytes of length with every message of that length, by itself.
+/// The server. Byte 0 and a length (8 bytes) ask for that many bytes. Byte 1 and a length ask for an echo of every
+/// message of that length.
 pub async fn serve(listener: TcpListener) -> io::Result<()> {
     loop {
         let (mut stream, _) = listener.accept().await?;
@@ -61,7 +62,7 @@ pub fn download(way: SocketAddr) -> io::Result<Duration> {
     Ok(began.elapsed())
 }
 
-/// How long questions of so many bytes and their answers take: median and 99th percentile, in seconds.
+/// Latency of questions of a size and their answers: median and 99th percentile, in seconds.
 pub fn echo(way: SocketAddr, length: usize) -> io::Result<[f64; 2]> {
     let mut stream = ask(way, 1, length as u64)?;
     let (mut message, mut times) = (vec![1; length], Vec::new());

@@ -1,4 +1,5 @@
-//! What two gateways cost beside direct TCP and beside a plain relay with the same TLS, each in a process of its own, all in one run.
+//! The cost of two gateways beside direct TCP and beside a plain relay with the same TLS, each in a process of its own,
+//! all in one run.
 //!
 //!     cargo bench -p jet --bench gateways               measure, and compare with baseline.json
 //!     cargo bench -p jet --bench gateways -- --save     measure, and keep it as the baseline
@@ -14,19 +15,21 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often each way is measured, in turn with the others; the median counts.
+/// Rounds, in which each way is measured in turn; the median counts.
 const ROUNDS: usize = 3;
 /// Connections that do nothing, and the most that a gateway may hold with them, in bytes.
 const IDLE: usize = 10_000;
 const IDLE_BYTES: u64 = 500_000_000;
-/// Downloads that nobody reads, and the most that a gateway may hold for each, in bytes: 1 MB where the rate is nothing, and the blocks that it is held in.
+/// Downloads that nobody reads, and the most that a gateway may hold for each, in bytes: 1 MB at a rate of zero, and
+/// the rest of its blocks.
 const UNREAD: usize = 20;
 const UNREAD_BYTES: u64 = 1_100_000;
 /// How much slower than direct TCP a question may be answered, in seconds.
 const SLOWER: f64 = 0.3e-3;
-/// Until nothing moves any more.
+/// Time until nothing moves any more.
 const SETTLED: Duration = Duration::from_secs(2);
-/// Of the baseline: what both gateways cost against what the other ways cost in the same run, which holds on busy and on other machines.
+/// Factor of the baseline up to which the gateways' cost is accepted. Cost is relative to the other ways in the same
+/// run, so it compares between machines and loads.
 const TOLERANCE: f64 = 1.25;
 
 /// One way from a program to a server.
@@ -34,11 +37,12 @@ const TOLERANCE: f64 = 1.25;
 struct Row {
     /// One download, in bits per second.
     goodput_bps: f64,
-    /// CPU time of the gateways, or relays, in seconds per 10^9 bytes: beside the program, beside the server. Of direct TCP, of program and server.
+    /// CPU time of the gateways or relays, in seconds per 10^9 bytes: beside the program, beside the server. For direct
+    /// TCP that of program and server.
     cpu_s_per_gb: [f64; 2],
     /// From a question of one byte to its answer, in seconds: median and 99th percentile.
     byte_s: [f64; 2],
-    /// The same of 16 KiB.
+    /// From a question of 16 KiB to its answer, likewise.
     block_s: [f64; 2],
 }
 
@@ -48,7 +52,7 @@ struct Results {
     ways: BTreeMap<String, Row>,
     /// Resident memory of the gateways with [`IDLE`] connections that do nothing, in bytes: near, far.
     idle_bytes: [u64; 2],
-    /// What they hold for each of [`UNREAD`] downloads that nobody reads.
+    /// Resident memory for each of [`UNREAD`] downloads that nobody reads, in bytes: near, far.
     unread_bytes: [u64; 2],
 }
 

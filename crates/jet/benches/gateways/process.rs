@@ -43,7 +43,7 @@ impl Process {
     /// CPU time so far, user and system, in seconds.
     pub fn cpu_s(&self) -> f64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        // The fields behind the name, which may have spaces (proc(5)); in hundredths of a second, whatever the kernel counts in.
+        // The fields behind the name, which may have spaces (proc(5)), in hundredths of a second.
         let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
         fields.iter().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
     }
@@ -62,7 +62,7 @@ impl Drop for Process {
     }
 }
 
-/// What this process is, if it is not the one that measures.
+/// Runs this process's role, if it is not the one that measures.
 pub fn role(arguments: &[String]) -> Option<Result<(), Failure>> {
     let at = arguments.iter().position(|argument| argument == "--role")?;
     let role: Vec<&str> = arguments[at + 1..].iter().map(String::as_str).collect();
@@ -78,7 +78,7 @@ pub fn role(arguments: &[String]) -> Option<Result<(), Failure>> {
     }))
 }
 
-/// Says where it listens, and waits for the end of standard input.
+/// Prints where it listens, and waits for the end of standard input.
 async fn until_left(address: SocketAddr) -> Result<(), Failure> {
     println!("{address}");
     tokio::task::spawn_blocking(|| io::stdin().read_to_end(&mut Vec::new())).await??;
@@ -137,7 +137,8 @@ pub fn gateways(folder: &Path, server: SocketAddr) -> Result<[Process; 2], Failu
     Ok([near, far])
 }
 
-/// A plain relay with the same TLS, one stream for each connection, and nothing else: stunnel, if it is installed; the end beside the program first.
+/// A plain relay with the same TLS and one stream for each connection: stunnel, if it is installed. The end beside the
+/// program comes first.
 pub fn stunnel(folder: &Path, server: SocketAddr) -> Result<Option<[Process; 2]>, Failure> {
     let secrets = folder.join("secrets");
     fs::write(&secrets, "bench:f1a7c0de5eed0123456789abcdef0123456789abcdef0123456789abcdef0123\n")?;

@@ -14,7 +14,9 @@ use crate::{Destination, parse_destination};
 /// `[ADDRESS:]PORT=HOST:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
+    /// The address and port here.
     pub listen: SocketAddr,
+    /// What the port stands for.
     pub to: Destination,
 }
 
@@ -39,11 +41,12 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| format!("{text}: where to listen is PORT, ADDRESS:PORT or [IPV6]:PORT, an address of this host"))
 }
 
-/// A forward of datagrams: those that come to the port go to the destination, and its answers to whoever sent them.
+/// A forward of datagrams: what comes to the port goes to the destination, and answers go back to their askers.
 #[derive(Clone, Debug)]
 pub struct ForwardUdp {
+    /// The port here, and what it stands for.
     pub forward: Forward,
-    /// The gateway's, which has them if it carries datagrams.
+    /// The gateway's way in for datagrams, if it carries them.
     pub flows: Flows,
 }
 
@@ -61,7 +64,7 @@ impl ForwardUdp {
     }
 }
 
-/// A forward asks nobody who he is.
+/// A forward cannot authenticate its users.
 fn require_loopback(listen: SocketAddr) -> Result<(), DoorError> {
     if listen.ip().is_loopback() {
         return Ok(());

@@ -17,19 +17,19 @@ use crate::handover::Inherited;
 use crate::udp::Relay;
 use crate::{Destination, Refusal};
 
-/// Connections at a door that have not said yet where they want to go. More wait in the kernel's queue.
+/// Connections at a door whose destination is not known yet. More wait in the kernel's queue.
 const STRANGERS: usize = 1024;
 
-/// How long they have for it.
+/// Time for a program to say where it wants to go.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a door rests that gets no descriptor or memory for a connection.
+/// Pause after `accept` found no descriptor or memory.
 pub const EXHAUSTED: Duration = Duration::from_millis(100);
 
-/// How long a door that closes takes what comes: it was sent here before the way was shut.
+/// A closing door still takes connections for this long: they were redirected before the rules went.
 const SETTLE: Duration = Duration::from_secs(1);
 
-/// Listens, or goes on listening where another process has.
+/// Listens, or takes over the listener of a predecessor.
 pub async fn bind(address: SocketAddr, inherited: &Inherited) -> Result<TcpListener, DoorError> {
     let bound = match inherited.tcp(address) {
         Some(listener) => TcpListener::from_std(listener),
@@ -38,7 +38,7 @@ pub async fn bind(address: SocketAddr, inherited: &Inherited) -> Result<TcpListe
     bound.map_err(|cause| DoorError::Listen { address: address.to_string(), cause })
 }
 
-/// Takes datagrams at an address, or goes on where another process has.
+/// Binds a socket for datagrams, or takes over a predecessor's.
 pub async fn bind_udp(address: SocketAddr, inherited: &Inherited) -> Result<UdpSocket, DoorError> {
     let bound = match inherited.udp(address) {
         Some(socket) => UdpSocket::from_std(socket),
@@ -47,7 +47,7 @@ pub async fn bind_udp(address: SocketAddr, inherited: &Inherited) -> Result<UdpS
     bound.map_err(|cause| DoorError::Listen { address: format!("{address} (UDP)"), cause })
 }
 
-/// Takes datagrams until the door closes; what `read` does the [relay](Relay::run) says.
+/// Takes datagrams until the door closes. [`Relay::run`](Relay::run) says what `read` returns.
 pub async fn relay(
     relay: Relay,
     mut closing: watch::Receiver<bool>,
@@ -64,7 +64,8 @@ pub async fn closing(closing: &mut watch::Receiver<bool>) {
     let _ = closing.wait_for(|closing| *closing).await;
 }
 
-/// Takes connections until the door closes, and returns when those that have come are dealt with: `recognise` finds out where one wants to go, or gives `None` for one to be closed.
+/// Accepts connections until the door closes, and returns when the accepted ones are dealt with. `recognise` finds a
+/// connection's destination, or gives `None` for one to be closed.
 pub async fn serve<F, R>(listener: TcpListener, door: &'static str, hall: Hall, recognise: F)
 where
     F: Fn(TcpStream) -> R,
@@ -92,7 +93,7 @@ where
                 let out = hall.out.clone();
                 tokio::spawn(async move {
                     if let Ok(Some(accepted)) = time::timeout(PATIENCE, recognised).await {
-                        // Nobody takes it when the gateway is ending.
+                        // The receiver is gone when the gateway is ending.
                         if let Err(left) = out.send(accepted).await {
                             left.0.refused(Refusal::NoGateway).await;
                         }
@@ -115,7 +116,7 @@ where
     let _ = places.acquire_many(STRANGERS as u32).await;
 }
 
-/// Whether `accept` failed for a reason of the connection that was next (accept(2)), rather than of this process or host.
+/// Whether `accept` failed for a reason of the next connection (accept(2)) rather than of this process or host.
 fn is_about_one_connection(error: &io::Error) -> bool {
     !matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM))
 }

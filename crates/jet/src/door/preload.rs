@@ -1,7 +1,8 @@
-//! The door of programs that `jet run` has started: a library in them redirects their `connect` to it.
+//! The door of programs that `jet run` has started: a preloaded library redirects their `connect`.
 //!
-//! The library (`shim/connect.c`) asks at a Unix socket where to connect in place of the destination, connects there, on
-//! loopback, and says which connection that was ([`wire`]). Here the two meet, whichever comes first.
+//! The library (`shim/connect.c`) asks at a Unix socket where to connect in place of the destination, connects there,
+//! on loopback, and reports which connection that was ([`wire`]). The door matches the report with the connection,
+//! whichever comes first.
 
 pub mod wire;
 
@@ -39,16 +40,17 @@ pub struct Preload {
     pub direct: Vec<IpNet>,
 }
 
-/// Where a gateway's door is by default: in its service's runtime directory, under `/run` for root, else in the user's own runtime directory.
+/// The default place of a gateway's door: its service's runtime directory, `/run` for root, else the user's runtime
+/// directory.
 pub fn default_socket() -> Option<PathBuf> {
     let set = |name| env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let own = || if process::geteuid().is_root() { Some("/run".into()) } else { set("XDG_RUNTIME_DIR") };
-    // As systemd names a service's (systemd.exec(5)).
+    // The runtime directory of a systemd service (systemd.exec(5)).
     let folder = set("RUNTIME_DIRECTORY").or_else(|| Some(own()?.join("trunkline")))?;
     Some(folder.join(SOCKET))
 }
 
-/// The door to go to: of the user's own gateway if there is one, else of the system's.
+/// The socket of the user's own gateway if there is one, else of the system's.
 pub fn nearest_socket() -> PathBuf {
     let own = default_socket().filter(|socket| socket.exists());
     own.unwrap_or_else(|| Path::new("/run/trunkline").join(SOCKET))
@@ -56,11 +58,12 @@ pub fn nearest_socket() -> PathBuf {
 
 const SOCKET: &str = "jet-run.sock";
 
-/// The socket's file, which goes when the door closes unless a successor has it.
+/// The socket's file, removed when the door closes unless a successor has it.
 #[derive(Debug)]
 pub struct SocketFile(Option<PathBuf>);
 
 impl SocketFile {
+    /// Leaves the file to a successor.
     pub fn leave(&mut self) {
         self.0 = None;
     }
@@ -113,7 +116,7 @@ impl Preload {
         if let Some(folder) = self.socket.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        // Nobody answered: at most the file of a gateway that was killed is there.
+        // No answer: at most the socket file of a killed gateway is there.
         match fs::remove_file(&self.socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
@@ -124,10 +127,10 @@ impl Preload {
     }
 }
 
-/// How long one half of a connection, at the door or at the Unix socket, waits for the other.
+/// How long one half of a connection (at the door, or at the Unix socket) waits for the other.
 const MEETING: Duration = Duration::from_secs(5);
 
-/// Where connections at the door and what programs say of them meet.
+/// Matches connections at the door with what programs report of them.
 struct Exchange {
     v4: Option<u16>,
     v6: Option<u16>,
@@ -135,23 +138,23 @@ struct Exchange {
     meetings: Mutex<BTreeMap<SocketAddr, Half>>,
 }
 
-/// What has come first of a connection, by the program's address.
+/// The half of a connection that came first, by the program's address.
 enum Half {
-    /// The connection: what is said of it goes here.
+    /// The connection came first: the report goes here.
     Connection(oneshot::Sender<Said>),
     Said(Said),
 }
 
-/// What is said of a connection.
+/// What the library reported of a connection.
 struct Said {
     to: SocketAddr,
     answer: Answer,
-    /// Goes when the connection has taken this, and its other end when whoever said it has stopped waiting for that.
+    /// Dropped when the connection has taken the report; its other end when the reporter has stopped waiting.
     met: oneshot::Sender<Infallible>,
 }
 
 impl Exchange {
-    /// The port to connect to in place of a destination, unless it is to be reached directly.
+    /// The port to connect to in place of a destination; `None` to connect directly.
     fn verdict(&self, to: SocketAddr) -> Option<u16> {
         if self.direct.iter().any(|network| network.contains(&to.ip())) {
             return None;
@@ -159,7 +162,7 @@ impl Exchange {
         if to.is_ipv4() { self.v4 } else { self.v6 }
     }
 
-    /// Where a connection at the door wants to go.
+    /// The destination of a connection at the door.
     async fn recognise(self: Arc<Self>, stream: TcpStream) -> Option<Accepted> {
         let from = canonical(stream.peer_addr().ok()?);
         let said = match self.meet(from) {
@@ -173,7 +176,7 @@ impl Exchange {
         Some(Accepted { stream, to: Destination::Address(said.to), answer: said.answer })
     }
 
-    /// What has been said of the connection from an address, or where it will be.
+    /// The report on the connection from an address, or a receiver that will get it.
     fn meet(&self, from: SocketAddr) -> Result<Said, oneshot::Receiver<Said>> {
         let mut meetings = self.meetings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(Half::Said(said)) = meetings.remove(&from) {
@@ -184,17 +187,17 @@ impl Exchange {
         Err(waiting)
     }
 
-    /// Says something of the connection from an address: to it, or for it to find.
+    /// Reports on the connection from an address: to its task, or for its task to find.
     fn say(&self, from: SocketAddr, said: Said) {
         let mut meetings = self.meetings.lock().unwrap_or_else(PoisonError::into_inner);
         match meetings.remove(&from) {
-            // If it has gone meanwhile the answer goes too, which the program hears as a failure.
+            // If the connection has gone meanwhile, the answer is dropped and the program sees a failure.
             Some(Half::Connection(there)) => drop(there.send(said)),
             _ => drop(meetings.insert(from, Half::Said(said))),
         }
     }
 
-    /// Clears away what waits for nobody.
+    /// Removes halves that nobody waits for.
     fn forget(&self, from: SocketAddr) {
         let mut meetings = self.meetings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(entry) = meetings.entry(from) {
@@ -209,7 +212,7 @@ impl Exchange {
     }
 }
 
-/// IPv4 as IPv4, and nothing but address and port.
+/// Normalises an address: IPv4-mapped to IPv4, and only address and port.
 fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(IpAddr::to_canonical(&address.ip()), address.port())
 }
@@ -252,7 +255,7 @@ async fn attend(mut program: UnixStream, exchange: Arc<Exchange>) -> Option<()> 
     exchange.say(claim.from, Said { to, answer: Answer::Preload(answer), met });
     let outcome = tokio::select! {
         outcome = outcome => Some(outcome.unwrap_or(Some(Refusal::NoGateway))),
-        // The program is not to say anything more: it has gone.
+        // The program says nothing more: the end of its socket means that it has gone.
         _ = program.read_u8() => None,
     };
     drop(meeting);
@@ -261,7 +264,7 @@ async fn attend(mut program: UnixStream, exchange: Arc<Exchange>) -> Option<()> 
     program.write_all(&errno.to_be_bytes()).await.ok()
 }
 
-/// Answers where to connect, and hears which connection that has become.
+/// Answers where to connect, and reads which connection that has become.
 async fn asked(program: &mut UnixStream, exchange: &Exchange) -> Option<(SocketAddr, wire::Claim)> {
     let mut request = [0; wire::REQUEST];
     program.read_exact(&mut request).await.ok()?;

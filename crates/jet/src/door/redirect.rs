@@ -1,5 +1,6 @@
-//! What the kernel redirects to the gateway: connections of this host's programs, of a control group's or a network
-//! namespace's, or of the hosts behind this one, a router, and datagrams of the latter. Rules and routes are the door's own, and go with it.
+//! The kernel redirects connections to the gateway: of this host's programs, of a control group or network namespace,
+//! or of the hosts behind this router; of the latter also datagrams. Rules and routes are the door's own, and go with
+//! it.
 
 mod control_group;
 mod life;
@@ -35,28 +36,31 @@ use table::Table;
 /// `FROM=NETWORK[,NETWORK...]`: whose connections, to which destinations.
 #[derive(Clone, Debug)]
 pub struct Redirection {
+    /// Whose connections are redirected.
     pub from: Source,
+    /// Destinations that are redirected.
     pub take: Vec<IpNet>,
     /// Destinations that are not redirected though they are in `take`.
     pub direct: Vec<IpNet>,
-    /// The gateway's, if it carries datagrams: then TPROXY takes these too.
+    /// The gateway's way in for datagrams, if it carries them; TPROXY then takes datagrams too.
     pub flows: Option<Flows>,
 }
 
 /// Whose connections are redirected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// `local`: those of every program of this host.
+    /// `local`: every program of this host.
     Local,
-    /// `run`: those of programs that root's `jet run` starts, whatever they are linked with.
+    /// `run`: programs that root's `jet run` starts, whatever they are linked with.
     Launched,
-    /// `cgroup:PATH`: those of the programs in a control group (version 2) and below.
+    /// `cgroup:PATH`: programs in a control group (version 2) and below.
     ControlGroup(String),
-    /// `netns:PATH`: those of every program in a network namespace; a name without a slash is one of `ip netns`.
+    /// `netns:PATH`: every program in a network namespace; a name without a slash is one of `ip netns`.
     Namespace(PathBuf),
-    /// `interface:NAME`, with REDIRECT: those that arrive at an interface to be forwarded.
+    /// `interface:NAME`, with REDIRECT: connections that arrive at an interface to be forwarded.
     Interface(String),
-    /// `tproxy:NAME`, with TPROXY: likewise, without address translation and connection tracking; datagrams too, where the gateway carries them.
+    /// `tproxy:NAME`, with TPROXY: likewise, without address translation and connection tracking. Takes datagrams too,
+    /// where the gateway carries them.
     Transparent(String),
 }
 
@@ -87,7 +91,7 @@ impl FromStr for Redirection {
     }
 }
 
-/// The kernel's rule for names of interfaces, without what means something to nft.
+/// The kernel's rule for names of interfaces, without characters that nft interprets.
 fn interface(name: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
     if (1..=15).contains(&name.len()) && name.chars().all(plain) {
@@ -109,7 +113,7 @@ pub fn networks_of(text: &str) -> Result<Vec<IpNet>, String> {
         network.map(|network: IpNet| network.trunc())
     };
     let networks = text.split(',').map(network).collect::<Result<Vec<_>, _>>()?;
-    // The kernel does not take overlapping ones.
+    // The kernel refuses overlapping prefixes.
     Ok(IpNet::aggregate(&networks))
 }
 
@@ -123,7 +127,7 @@ pub(crate) fn lend(socket: &Socket, domain: Domain) -> io::Result<()> {
     if domain == Domain::IPV4 { socket.set_ip_transparent_v4(true) } else { socket.set_ip_transparent_v6(true) }
 }
 
-/// What stands outside of this process as long as the door is open.
+/// State outside of this process while the door is open.
 #[derive(Debug)]
 pub struct Installed {
     #[expect(dead_code, reason = "held for its drop")]
@@ -134,16 +138,17 @@ pub struct Installed {
 }
 
 impl Installed {
+    /// Leaves to a successor what it uses too.
     pub fn leave(&mut self) {
         self.launched.iter_mut().for_each(Launched::leave);
     }
 }
 
-/// A door's sockets, one for each family of addresses of which something is taken.
+/// A door's sockets, one for each address family with redirected destinations.
 #[derive(Debug)]
 struct Sockets {
     connections: Vec<Socket>,
-    /// None where datagrams are not taken.
+    /// Empty where datagrams are not taken.
     datagrams: Vec<Socket>,
 }
 
@@ -152,7 +157,7 @@ impl Redirection {
         let transparent = matches!(self.from, Source::Transparent(_));
         let flows = self.flows.clone();
         let life = Launched::inherited(inherited);
-        // `nft` and `ip` are waited for, and a namespace is entered by a thread as a whole.
+        // Blocking work: it waits for `nft` and `ip`, and a thread enters a namespace as a whole.
         let installed = task::spawn_blocking(move || thread::spawn(move || self.install(life)).join());
         let (sockets, installed) = match installed.await {
             Ok(Ok(installed)) => installed?,
@@ -176,12 +181,12 @@ impl Redirection {
             let read = |_, to: Option<SocketAddr>, _: &[u8]| Some((Destination::Address(lent(to?)?), 0));
             tasks.spawn(listen::relay(relay, hall.closing.clone(), read));
         }
-        // Rules and their listeners are each process's own; programs that are in a group stay in it.
+        // Each process has its own rules and listeners; programs that are in a group stay in it.
         let listeners = installed.launched.iter().filter_map(Launched::life).collect();
         Ok(Open { addresses, listeners, tasks, trace: Some(Trace::Redirection(installed)) })
     }
 
-    /// Listeners, rules, routes: what the kernel is to do from now on. The calling thread may end up in another network namespace.
+    /// Installs listeners, rules and routes. The calling thread may end up in another network namespace.
     fn install(&self, life: Option<Life>) -> Result<(Sockets, Installed), DoorError> {
         if let Source::Namespace(path) = &self.from {
             enter(path)?;
@@ -195,7 +200,7 @@ impl Redirection {
             (_, launched) => launched.as_ref().map(|launched| launched.group.clone()),
         };
         let (tcp, udp) = (Ports::of(&connections), Ports::of(&datagrams));
-        // A port is one listener's alone in its namespace, so that it can stand for the instance.
+        // A port belongs to one listener of a namespace, so it can identify the instance.
         let nothing = || DoorError::Redirection("it takes no network".to_owned());
         let site = Site { instance: tcp.v4.or(tcp.v6).ok_or_else(nothing)?, tcp, udp, group };
         let routing = match self.from {
@@ -206,14 +211,15 @@ impl Redirection {
         Ok((Sockets { connections, datagrams }, Installed { table, routing, launched }))
     }
 
-    /// For each family of addresses of which something is taken.
+    /// One for each address family with redirected destinations.
     fn sockets(&self, kind: Type) -> Result<Vec<Socket>, DoorError> {
         let takes = |v4: bool| self.take.iter().any(|network| network.addr().is_ipv4() == v4);
         let mut sockets = Vec::new();
         if takes(true) {
             sockets.push(self.socket(kind, Ipv4Addr::LOCALHOST.into())?);
         }
-        // A host without IPv6 has none to be redirected. (A transparent socket could be bound to an address that is not there.)
+        // A host without IPv6 has nothing to redirect there. (A transparent socket could be bound to an absent
+        // address.)
         let lacks_v6 = || std::net::TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err();
         if takes(false) && !(takes(true) && lacks_v6()) {
             sockets.push(self.socket(kind, Ipv6Addr::LOCALHOST.into())?);
@@ -261,7 +267,7 @@ fn enter(path: &Path) -> Result<(), DoorError> {
     enter().map_err(|cause| DoorError::Redirection(failed(cause)))
 }
 
-/// Where a connection wanted to go before the kernel redirected it; `None` for one that came by itself.
+/// The destination of a connection before the kernel redirected it; `None` for one that was not redirected.
 fn original_destination(stream: &TcpStream) -> Option<SocketAddr> {
     let own = stream.local_addr().ok()?;
     let socket = SockRef::from(stream);
@@ -270,12 +276,12 @@ fn original_destination(stream: &TcpStream) -> Option<SocketAddr> {
     ((original.ip(), original.port()) != (own.ip(), own.port())).then_some(original)
 }
 
-/// Where a connection wants to go for which the kernel has lent that address.
+/// The destination of a connection by TPROXY: the socket's own address.
 fn own_destination(stream: &TcpStream) -> Option<SocketAddr> {
     lent(stream.local_addr().ok()?)
 }
 
-/// An address that is not the door's own; `None` for what came to the door by itself.
+/// An address that is not the door's own; `None` for a connection to the door itself.
 fn lent(to: SocketAddr) -> Option<SocketAddr> {
     (!to.ip().is_loopback()).then_some(to)
 }

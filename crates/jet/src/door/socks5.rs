@@ -1,4 +1,5 @@
-//! SOCKS5 (RFC 1928): CONNECT and UDP ASSOCIATE to IPv4 and IPv6 addresses and to names, without authentication on loopback only.
+//! SOCKS5 (RFC 1928): CONNECT and UDP ASSOCIATE to IPv4 and IPv6 addresses and to names. Without authentication on
+//! loopback only.
 
 mod associate;
 pub mod datagram;
@@ -24,10 +25,11 @@ use handshake::{Handshake, Heard};
 /// A SOCKS5 proxy at an address of this host.
 #[derive(Debug)]
 pub struct Socks5 {
+    /// Where clients connect.
     pub listen: SocketAddr,
-    /// Who may use it. `None` is everyone, which is refused beyond loopback.
+    /// Users and their passwords. `None` admits everyone, and is refused beyond loopback.
     pub users: Option<Users>,
-    /// The gateway's, if it carries datagrams.
+    /// The gateway's way in for datagrams, if it carries them.
     pub flows: Option<Flows>,
 }
 
@@ -68,7 +70,7 @@ impl FromStr for Users {
 }
 
 impl Users {
-    /// Whether the password is the name's. How long that takes does not tell how much of it is right.
+    /// Whether the password is the name's, in constant time.
     fn know(&self, name: &[u8], password: &[u8]) -> bool {
         let Some(right) = self.0.get(name) else { return false };
         let wrong = right.iter().zip(password).fold(0, |wrong, (a, b)| wrong | (a ^ b));
@@ -92,7 +94,7 @@ impl Socks5 {
             async move {
                 match (converse(&mut stream, users.as_ref().as_ref()).await.ok()??, flows) {
                     (Wish::Connect(to), _) => Some(Accepted { stream, to, answer: Answer::Socks5 }),
-                    // What becomes of it is the client's affair.
+                    // The association is served by a task of its own.
                     (Wish::Associate(port), Some(flows)) => {
                         tokio::spawn(async move { associate::serve(stream, port, flows).await });
                         None
@@ -108,14 +110,14 @@ impl Socks5 {
     }
 }
 
-/// What a client wants.
+/// A client's request.
 enum Wish {
     Connect(Destination),
-    /// To send datagrams, from this port if it is not 0.
+    /// UDP ASSOCIATE: the client sends datagrams from this port, or from any if it is 0.
     Associate(u16),
 }
 
-/// Hears a client out: what it wants, or `None` for one that has been turned away.
+/// Reads a client's request; `None` for a client that has been turned away.
 async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<Option<Wish>> {
     let mut handshake = Handshake::new(users.is_some());
     let mut buffer = [0; 512];
@@ -125,7 +127,7 @@ async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<O
         if got == 0 {
             return Ok(None);
         }
-        // Who does not speak SOCKS5 has nothing to hear.
+        // A client that does not speak SOCKS5 gets no answer.
         let Ok(heard) = handshake.read(&mut &buffer[..got]) else { return Ok(None) };
         match heard {
             None => {}

@@ -1,4 +1,4 @@
-//! Which programs the preloaded library cannot be in, as their files show.
+//! Programs that a preloaded library cannot catch, by their files.
 
 use std::env;
 use std::ffi::OsStr;
@@ -18,13 +18,13 @@ use super::shim;
 /// Why a program's connections will not be caught.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uncaught {
-    /// It has no loader that could load anything else.
+    /// No dynamic loader, so nothing can be preloaded.
     Static,
     /// Go programs call the kernel themselves.
     Go,
-    /// It runs with other rights than its caller: the loader ignores what the caller preloads.
+    /// Runs with other rights than its caller: the loader ignores what the caller preloads.
     Privileged,
-    /// It is for another kind of processor or another word length than this one.
+    /// For another processor or word length than this machine's library.
     OtherMachine,
 }
 
@@ -48,7 +48,7 @@ pub fn find(name: &OsStr) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(runs)
 }
 
-/// Why the program in a file will not be caught, if it will not. Of a script it is its interpreter that counts.
+/// Why the program in a file will not be caught, if so. For a script its interpreter counts.
 pub fn uncaught(path: &Path) -> io::Result<Option<Uncaught>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -75,14 +75,14 @@ pub fn uncaught(path: &Path) -> io::Result<Option<Uncaught>> {
     Ok(of_elf(&ReadCache::new(file)))
 }
 
-/// Scripts of scripts are rare, and end here.
+/// An interpreter that is a script again is rare, and the search ends here.
 fn of_interpreter(path: &Path) -> io::Result<Option<Uncaught>> {
     let mut magic = [0; 4];
     File::open(path)?.read_exact(&mut magic)?;
     if magic == *b"\x7fELF" { uncaught(path) } else { Ok(None) }
 }
 
-/// What an ELF file says of itself.
+/// What an ELF file's headers tell.
 #[derive(Debug, PartialEq, Eq)]
 struct Elf {
     machine: Machine,
@@ -92,7 +92,7 @@ struct Elf {
 }
 
 fn of_elf<'data>(data: impl ReadRef<'data>) -> Option<Uncaught> {
-    // A broken file is for the kernel to refuse.
+    // The kernel refuses a broken file.
     let program = read(data)?;
     let own = read(shim::LIBRARY)?;
     if (program.machine, program.wide) != (own.machine, own.wide) {
@@ -116,7 +116,7 @@ fn read_as<'data, H: FileHeader<Endian = Endianness>>(data: impl ReadRef<'data>,
     let header = H::parse(data).ok()?;
     let endian = header.endian().ok()?;
     let segments = header.program_headers(endian, data).ok()?;
-    // Without sections nothing tells that it is Go.
+    // Without sections nothing tells that a program is Go's.
     let is_go = header.sections(endian, data).is_ok_and(|sections| {
         [&b".go.buildinfo"[..], b".note.go.buildid"].iter().any(|name| sections.section_by_name(endian, name).is_some())
     });
@@ -189,7 +189,7 @@ mod tests {
         let mut rights = fs::metadata(&program).unwrap().permissions();
         rights.set_mode(0o4755);
         fs::set_permissions(&program, rights).unwrap();
-        // The file's owner is who runs it: no other rights, and the loader preloads.
+        // The file's owner runs it: no other rights, so the loader preloads.
         assert_eq!(uncaught(&program).unwrap(), None);
         fs::remove_dir_all(&folder).unwrap();
     }

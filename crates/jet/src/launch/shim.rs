@@ -14,7 +14,7 @@ use super::LaunchError;
 /// `shim/connect.c`, built for this machine.
 pub const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/connect.so"));
 
-/// Writes the library where the program and its children find it as long as they live. Every program has the same file.
+/// Writes the library where the program and its children find it while they live. All programs share one file.
 pub fn install() -> Result<PathBuf, LaunchError> {
     let mut failed = None;
     for folder in folders() {
@@ -31,15 +31,15 @@ pub fn install() -> Result<PathBuf, LaunchError> {
     Err(failed.unwrap_or_else(|| LaunchError::Path(PathBuf::new())))
 }
 
-/// Folders that can be this user's alone to write, the best first. Not below `/run`: there Debian lets nothing be executed.
+/// Folders that only this user may write, the best first. Not below `/run`, which Debian mounts `noexec`.
 fn folders() -> Vec<PathBuf> {
     let set = |name| env::var_os(name).filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    // As systemd names a service's (systemd.exec(5)).
+    // The cache directory of a systemd service (systemd.exec(5)).
     if let Some(folder) = set("CACHE_DIRECTORY") {
         return vec![folder];
     }
     let user = process::geteuid();
-    // Root's is for all to read: its programs can give up their rights and run more.
+    // Root's folder is readable for all: its programs can drop their rights and start others.
     let cache = match set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))) {
         _ if user.is_root() => Some(PathBuf::from("/var/cache")),
         cache => cache,
@@ -66,7 +66,7 @@ fn write(folder: &Path, path: &Path) -> io::Result<()> {
     if fs::read(path).is_ok_and(|there| there == LIBRARY) {
         return Ok(());
     }
-    // By another name first: a program that starts now finds the old one or the new one, never half of it.
+    // Written under another name first: a program that starts now finds the old one or the new one, never half of it.
     let fresh = path.with_extension(std::process::id().to_string());
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o644).open(&fresh)?;
     file.write_all(LIBRARY)?;

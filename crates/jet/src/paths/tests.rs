@@ -259,7 +259,7 @@ fn most_is_most() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Never below the best single path with as many streams, but for the one that each other path keeps.
+    /// Never below the best single path with as many streams, less the one that each other path keeps.
     #[test]
     fn never_below_the_best_alone(
         models in proptest::collection::vec((1e5_f64..1e8, 1e5_f64..1e7), 1..5),

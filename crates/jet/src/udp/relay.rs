@@ -1,4 +1,4 @@
-//! The near end of flows: a door's socket, to which programs send, and which has the answers sent to them.
+//! The near end of flows: a door's socket, to which programs send and from which they get answers.
 
 use super::{TURNS, arrived, transparent};
 use crate::hub::Hub;
@@ -17,13 +17,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use units::Time;
 
-/// What goes to a destination that the far gateway has refused is dropped here for so long, before it is asked again.
+/// How long datagrams to a destination that the far gateway has refused are dropped here, before it is asked again.
 const REFUSED: Duration = Duration::from_secs(5);
-/// A far gateway that carries datagrams has said so by then.
+/// By this time a far gateway that carries datagrams has announced it.
 const SAID: Time = Time::from_secs(2);
-/// How often it is looked for.
+/// Interval at which that is looked for.
 const LOOK: Duration = Duration::from_millis(10);
-/// Programs that keep datagrams going (SOCKS5 associations), at once.
+/// Programs with datagrams under way (SOCKS5 associations), at once.
 pub(crate) const PROGRAMS: usize = 1024;
 
 /// The way of programs' datagrams into the near gateway.
@@ -38,11 +38,11 @@ impl Flows {
     pub(crate) fn new(hub: watch::Receiver<Option<Arc<Hub>>>, programs: Arc<Semaphore>, log: Log) -> Self {
         Self { hub, programs, log }
     }
-    /// A place for a program that the gateway does not leave alone before this is dropped.
+    /// A permit for a program; the gateway stays while one exists.
     pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.programs).try_acquire_owned().ok()
     }
-    /// Whether datagrams are carried: none while there is no session.
+    /// Whether datagrams are carried; `None` while there is no session.
     pub(crate) async fn carried(&self, most: Duration) -> Option<bool> {
         let takes = || self.current().is_some_and(|hub| hub.look(|session| session.peer_flows().is_some()));
         let waited = timeout(most, async {
@@ -58,7 +58,7 @@ impl Flows {
     }
 }
 
-/// A flow: whose datagrams it has, and where they go.
+/// A flow: the program's address and the destination.
 type Key = (SocketAddr, Destination);
 /// Flows, each by its number in a session.
 type Known = BTreeMap<Key, (Arc<Hub>, u32)>;
@@ -67,26 +67,27 @@ type Known = BTreeMap<Key, (Arc<Hub>, u32)>;
 #[derive(Clone)]
 pub(crate) struct Relay {
     socket: Arc<UdpSocket>,
-    /// Whether it takes what is for others, and speaks as they would.
+    /// Whether the socket gets datagrams for other hosts, and answers with their addresses.
     transparent: bool,
     flows: Flows,
     known: Arc<Mutex<Known>>,
 }
 
-/// A flow whose answers nobody waits for yet.
+/// A flow whose answers no task waits for yet.
 struct Begun {
     flow: u32,
     key: Key,
-    /// What its answers begin with.
+    /// The header of each answer.
     head: Vec<u8>,
 }
 
 impl Relay {
-    /// One to whose socket programs send.
+    /// A relay to whose socket programs send.
     pub fn new(socket: UdpSocket, flows: Flows) -> Self {
         Self { socket: Arc::new(socket), transparent: false, flows, known: Arc::default() }
     }
-    /// One to whose socket the kernel brings what programs send to others. Answers come from those, by sockets that bear their addresses.
+    /// A relay to whose socket the kernel brings what programs send to others. Answers come from sockets with the
+    /// others' addresses.
     pub fn transparent(socket: UdpSocket, flows: Flows) -> Self {
         Self { transparent: true, ..Self::new(socket, flows) }
     }
@@ -94,8 +95,9 @@ impl Relay {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what comes to the socket, until that is of no use. `read` says of a datagram, given who sent it and, where the kernel has brought it, to whom, where it is to go, and how much stands
-    /// before its payload, and before that of each answer; none for one to be dropped.
+    /// Takes what comes to the socket, until the socket is of no use. `read` gets a datagram, its sender and, where the
+    /// kernel has brought it, its original destination. It returns the destination, the length of the header before the
+    /// payload, and the header of each answer; `None` drops the datagram.
     pub async fn run(
         &self,
         mut read: impl FnMut(SocketAddr, Option<SocketAddr>, &[u8]) -> Option<(Destination, usize)>,
@@ -122,7 +124,7 @@ impl Relay {
             }
         }
     }
-    /// Reads some datagrams, and has those that are understood passed on.
+    /// Reads some datagrams and passes on those that are understood.
     fn receive(
         &self,
         read: &mut impl FnMut(SocketAddr, Option<SocketAddr>, &[u8]) -> Option<(Destination, usize)>,
@@ -143,7 +145,7 @@ impl Relay {
                         }
                     }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    // Of what was sent before.
+                    // An ICMP error for an earlier datagram.
                     Err(_) => {}
                 }
             }
@@ -183,7 +185,8 @@ impl Relay {
         if code::is_refusal(code) {
             let why = crate::Refusal::of_code(code).to_string();
             self.flows.log.note(&format!("no UDP to {}", key.1), &why);
-            // Until then it is one of the session's flows: whoever sends to ever more destinations that are refused has no more of them here than flows.
+            // Until then it counts as a flow of the session: sending to ever more refused destinations takes no more
+            // memory than flows.
             sleep(REFUSED).await;
         }
         hub.close_flow(flow, 0);
@@ -206,7 +209,7 @@ impl Relay {
             _ => Some(Arc::clone(&self.socket)),
         }
     }
-    /// The program has gone: ends its flows.
+    /// The program has gone: its flows end.
     pub fn close(&self) {
         let all: Vec<_> = self.known().values().cloned().collect();
         for (hub, flow) in all {

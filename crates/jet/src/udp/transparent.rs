@@ -1,6 +1,8 @@
-//! Sockets for datagrams that are for others: what the kernel brings here by TPROXY, and answers that bear the address from which they are expected.
+//! Sockets for datagrams that are for others: the kernel brings them here by TPROXY, and answers bear the expected
+//! address.
 //!
-//! The kernel's side is in its Documentation/networking/tproxy.rst; the destination comes as a control message with each datagram (ip(7), `IP_RECVORIGDSTADDR`).
+//! The kernel's side is in its Documentation/networking/tproxy.rst. The destination comes as a control message with
+//! each datagram (ip(7), `IP_RECVORIGDSTADDR`).
 
 use crate::door::redirect;
 use nix::sys::socket::{
@@ -45,7 +47,8 @@ fn internet(address: &SockaddrStorage) -> Option<SocketAddr> {
     v4.or_else(|| address.as_sockaddr_in6().map(|address| SocketAddr::V6((*address).into())))
 }
 
-/// A socket whose datagrams come from another host's address. It receives nothing: the kernel brings what is for that address to the door.
+/// A socket that sends from another host's address. It receives nothing: the kernel brings what is for that address to
+/// the door.
 pub fn speak_as(address: SocketAddr) -> io::Result<UdpSocket> {
     let domain = Domain::for_address(address);
     let socket = Socket::new(domain, Type::DGRAM, None)?;

@@ -6,17 +6,17 @@ use crate::topology::VertexId;
 use std::collections::VecDeque;
 use units::Time;
 
-/// So many packets wait for an end's processor before more are dropped: Linux's `netdev_max_backlog`.
+/// Packets that may wait for an end's processor; more are dropped. Linux's `netdev_max_backlog`.
 const BACKLOG: usize = 1_000;
 
 /// What an end does with a packet at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
-    /// It goes to this link.
+    /// Sent over the link with this index.
     Over(u32),
-    /// It waits for the processor, which is done with it at this time; it is the first that waits.
+    /// Waits for the processor, first in the backlog; the processor is done with it at this time.
     First(Time),
-    /// It waits behind others.
+    /// Waits in the backlog behind others.
     Waits,
     /// Too many wait for the processor.
     Dropped,
@@ -36,7 +36,7 @@ pub(crate) struct End {
     /// The members, in the direction from this end.
     pub(crate) members: Vec<u32>,
     pub(crate) carrier: Vec<bool>,
-    /// Those that packets may be sent over now, in order.
+    /// Members over which packets may be sent now, in order.
     usable: Vec<u32>,
     turn: u32,
     backlog: VecDeque<(Time, u32, Transit)>,
@@ -83,7 +83,8 @@ impl End {
         Some(Group::new((0..self.members.len()).map(port)))
     }
 
-    /// Its system goes down, and what its LACP knew is gone; or it is back, and begins anew on the members that have carrier.
+    /// Its system goes down, and what its LACP knew is gone; or it is back, and begins anew on the members that have
+    /// carrier.
     pub(crate) fn set_halted(&mut self, now: Time, halted: bool, out: &mut Vec<(usize, Lacpdu)>) {
         if self.halted == halted {
             return;

@@ -1,7 +1,8 @@
 //! Transmit hash policies of a bond.
 //!
-//! The formulas are those that the documentation of the Linux bonding driver gives for `xmit_hash_policy` (Linux 6, Ethernet Bonding Driver
-//! HOWTO): which member a packet takes depends on its headers alone, so one flow never leaves one member.
+//! The formulas are those that the documentation of the Linux bonding driver gives for `xmit_hash_policy` (Linux 6,
+//! Ethernet Bonding Driver HOWTO): which member a packet takes depends on its headers alone, so one flow never leaves
+//! one member.
 
 /// Addresses of one end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,9 +24,9 @@ impl Address {
 /// What of a packet's headers a policy may look at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Headers {
-    /// Who sent it.
+    /// The sending host.
     pub source: Address,
-    /// Whom it is for.
+    /// The receiving host.
     pub destination: Address,
     /// TCP port at the sender.
     pub source_port: u16,
@@ -33,7 +34,7 @@ pub struct Headers {
     pub destination_port: u16,
 }
 
-/// Which headers choose the member.
+/// The headers whose hash chooses the member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HashPolicy {
     /// Ethernet addresses: all traffic between two hosts takes one member.
@@ -50,8 +51,9 @@ const IPV4: u32 = 0x0800;
 impl HashPolicy {
     /// The hash; the member is its remainder by the number of usable members.
     ///
-    /// Addresses and ports are numbers in the order of the header, as on a big-endian machine. (The driver folds them as they lie in memory; on
-    /// a little-endian one the bits that decide among 2, 4 or 8 members are the same, among other numbers the remainders differ.)
+    /// Addresses and ports are numbers in the order of the header, as on a big-endian machine. (The driver folds them
+    /// as they lie in memory; on a little-endian one the bits that decide among 2, 4 or 8 members are the same, among
+    /// other numbers the remainders differ.)
     pub const fn hash(self, headers: &Headers) -> u32 {
         let Headers { source, destination, source_port, destination_port } = headers;
         let layer2 = (source.mac[5] ^ destination.mac[5]) as u32 ^ IPV4;

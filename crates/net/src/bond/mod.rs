@@ -1,8 +1,8 @@
 //! Bonds: several links between two neighbours used as one (IEEE 802.3ad, now 802.1AX).
 //!
-//! A bond's members are ordinary links with queues and counters of their own. Routes lead over the bond; which member a packet takes is chosen
-//! when it is sent. The choice of a hash policy depends only on the flow, so the route carries it: its remainder by 840, from which the
-//! remainder by any number of members up to eight follows.
+//! A bond's members are ordinary links with queues and counters of their own. Routes lead over the bond; which member a
+//! packet takes is chosen when it is sent. The choice of a hash policy depends only on the flow, so the route carries
+//! it: its remainder by 840, from which the remainder by any number of members up to eight follows.
 
 mod end;
 mod hash;
@@ -55,7 +55,7 @@ pub struct EndSpec {
 /// Several links between two neighbours that act as one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BondSpec {
-    /// What it is called.
+    /// Name of the bond.
     pub name: String,
     /// The members, in the direction from the first end to the second.
     pub members: Vec<LinkId>,
@@ -138,13 +138,13 @@ pub struct EndCounters {
 /// A member becomes usable to an end, or ceases to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemberChange {
-    /// When.
+    /// The time of the change.
     pub at: Time,
-    /// Of which bond.
+    /// Index of the bond, in the order of the specification.
     pub bond: usize,
-    /// At which of its ends.
+    /// End of the bond, 0 or 1.
     pub end: usize,
-    /// Which member, from 0.
+    /// Index of the member within the bond, from 0.
     pub member: usize,
     /// Whether it is usable from now on.
     pub usable: bool,

@@ -18,14 +18,15 @@ pub struct Counters {
     pub marks: u64,
     /// Packets lost on the wire by chance.
     pub lost: u64,
-    /// Packets lost because the link was or went down, carried nothing without a sign of it, or was not listened to by the end of a bond.
+    /// Packets lost because the link was or went down, carried nothing without a sign of it, or was not listened to by
+    /// the end of a bond.
     pub lost_down: u64,
     /// The most packets that ever waited.
     pub longest_queue: u64,
 }
 
 impl Link {
-    /// What it has done so far.
+    /// Counters of the link.
     pub fn counters(&self) -> Counters {
         Counters {
             packets: self.packets,
@@ -70,8 +71,8 @@ impl Link {
             None => self.ring.iter().rev().take_while(|p| p.start > now).count(),
         }
     }
-    /// When fewer than `level` packets wait, if none comes: now, or when one of them begins transmission. Of a managed link nobody knows;
-    /// [`Network::take_released`](crate::Network::take_released) tells.
+    /// When fewer than `level` packets wait, if none comes: now, or when one of them begins transmission. Of a managed
+    /// link nobody knows; [`Network::take_released`](crate::Network::take_released) tells.
     pub fn waiting_below(&self, now: Time, level: usize) -> Time {
         let at = self.ring.len().checked_sub(level.max(1)).and_then(|index| self.ring.get(index));
         at.map_or(now, |packet| packet.start.max(now))

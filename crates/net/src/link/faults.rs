@@ -30,7 +30,8 @@ impl Link {
         self.plain_ps_per_byte == 0
     }
 
-    /// Of the packet that arrives next: whether the wire has lost it, and when its transmission began if packets are captured.
+    /// Of the packet that arrives next: whether the wire has lost it, and when its transmission began if packets are
+    /// captured.
     pub(crate) fn inspect(&mut self) -> (bool, Option<Time>) {
         if self.occupancy.is_some()
             && let Some(head) = self.ring.front()
@@ -45,8 +46,9 @@ impl Link {
         (lost, self.ring.front().filter(|_| self.captured).map(|head| head.start))
     }
 
-    /// The rate changes: of a packet in transmission the remaining bits are sent at the new rate, and what waits is timed anew. Returns when the
-    /// ring's head now arrives; older events are stale. (A shaped packet does not start before the time for which it took its tokens.)
+    /// The rate changes: of a packet in transmission the remaining bits are sent at the new rate, and what waits is
+    /// timed anew. Returns when the ring's head now arrives; older events are stale. (A shaped packet does not start
+    /// before the time for which it took its tokens.)
     pub(crate) fn change_rate(&mut self, now: Time, rate: BitRate) -> Option<Time> {
         self.see_begun_watched(now);
         self.see_begun(now);

@@ -8,9 +8,9 @@ use units::{Bytes, Time};
 /// What became of a packet that was offered to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    /// It will arrive after what is ahead of it.
+    /// Queued behind other packets of the ring.
     Queued,
-    /// It is the ring's only one: an event is needed at this time.
+    /// Alone in the ring: its arrival needs an event at this time.
     Head(Time),
     /// The queue was full.
     Dropped,
@@ -33,7 +33,7 @@ impl Link {
         self.transmit(start, time, item)
     }
 
-    /// The same over a shaped or lossy link, or one that is down.
+    /// Offers a packet to a link that is shaped, lossy or down.
     #[cold]
     fn offer_special(&mut self, now: Time, item: Transit) -> Fate {
         if !self.up {

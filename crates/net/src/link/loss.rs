@@ -12,8 +12,8 @@ pub enum Loss {
     Bursts(GilbertElliott),
 }
 
-/// A wire of two states (Gilbert 1960; Elliott 1963): before each packet it may change between them, then loses it with the state's probability. It begins
-/// in the good one.
+/// A wire of two states (Gilbert 1960; Elliott 1963): before each packet it may change between them, then loses it with
+/// the state's probability. It begins in the good one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
     /// Probability that the good state ends before a packet (p).
@@ -27,8 +27,8 @@ pub struct GilbertElliott {
 }
 
 impl GilbertElliott {
-    /// Gilbert's wire whose bursts of losses have a mean length in packets and make up a share `loss` of all: everything is lost in the bad state, nothing in
-    /// the good one.
+    /// Gilbert's wire whose bursts of losses have a mean length in packets and make up a share `loss` of all:
+    /// everything is lost in the bad state, nothing in the good one.
     pub fn bursts(loss: f64, length: f64) -> Self {
         let to_good = 1.0 / length;
         Self { to_bad: to_good * loss / (1.0 - loss), to_good, bad: 1.0, good: 0.0 }

@@ -74,7 +74,8 @@ impl Link {
         self.note_changed(now);
     }
 
-    /// Begins the next transmission if the transmitter is free and something waits; what the discipline drops is appended to `gone`.
+    /// Begins the next transmission if the transmitter is free and something waits; what the discipline drops is
+    /// appended to `gone`.
     pub(crate) fn begin_next(&mut self, now: Time, gone: &mut Vec<PacketId>) -> Option<Begun> {
         if self.free_at > now {
             return None;

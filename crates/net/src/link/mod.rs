@@ -1,8 +1,9 @@
 //! One direction of a link: a transmitter with its queue, then a wire.
 //!
-//! A plain FIFO link costs one event per packet. Its departure is known when it is queued: transmission starts when the packets before it
-//! are out (and the token bucket allows). So queue, transmitter and wire are one ring of packets in order, and only the ring's head has
-//! a pending event. (Csg-htsim's pipes keep such a ring for the wire; here it includes the queue.)
+//! A plain FIFO link costs one event per packet. Its departure is known when it is queued: transmission starts when the
+//! packets before it are out (and the token bucket allows). So queue, transmitter and wire are one ring of packets in
+//! order, and only the ring's head has a pending event. (Csg-htsim's pipes keep such a ring for the wire; here it
+//! includes the queue.)
 
 mod counters;
 mod faults;
@@ -43,14 +44,16 @@ pub struct Link {
     /// When the transmitter is done with all that it has accepted.
     free_at: Time,
     delay: Time,
-    /// Picoseconds per byte of a plain link. Zero sends packets the long way: the link is shaped, managed, lossy, captured or down, or its rate
-    /// makes no whole number.
+    /// Picoseconds per byte of a plain link. Zero sends packets the long way: the link is shaped, managed, lossy,
+    /// captured or down, or its rate makes no whole number.
     plain_ps_per_byte: u32,
     generation: u32,
-    /// How many packets at the front of the ring are known to have begun transmission; brought up to date when it matters.
+    /// How many packets at the front of the ring are known to have begun transmission; brought up to date when it
+    /// matters.
     begun: u32,
     longest_queue: u32,
-    /// Integral of the waiting packets over time, in packet-picoseconds, of all that are accepted: by Little's law the sum of their waits.
+    /// Integral of the waiting packets over time, in packet-picoseconds, of all that are accepted: by Little's law the
+    /// sum of their waits.
     waits: u128,
     limit: Limit,
     /// Bytes of those that are not known to have begun transmission.

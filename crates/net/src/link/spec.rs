@@ -17,11 +17,11 @@ pub struct LinkSpec {
     pub delay: Time,
     /// How much may wait for the transmitter.
     pub limit: Limit,
-    /// Which transmitted packets are lost on the wire.
+    /// Random loss of transmitted packets on the wire.
     pub loss: Loss,
     /// A token bucket in front of the transmitter.
     pub shaper: Option<TokenBucketSpec>,
-    /// What its queue does beside holding no more than `limit`.
+    /// Discipline of the queue, beside its `limit`.
     pub discipline: Discipline,
 }
 
@@ -31,22 +31,22 @@ impl LinkSpec {
         let (limit, loss) = (Limit::Packets(128), Loss::Random(0.0));
         Self { rate, delay, limit, loss, shaper: None, discipline: Discipline::DropTail }
     }
-    /// The same with another queue limit.
+    /// Replaces the queue's limit.
     pub const fn with_limit(mut self, limit: Limit) -> Self {
         self.limit = limit;
         self
     }
-    /// The same with another discipline.
+    /// Replaces the queue's discipline.
     pub const fn with_discipline(mut self, discipline: Discipline) -> Self {
         self.discipline = discipline;
         self
     }
-    /// The same with loss: a number is a probability.
+    /// Replaces the loss model; a number is a probability per packet.
     pub fn with_loss(mut self, loss: impl Into<Loss>) -> Self {
         self.loss = loss.into();
         self
     }
-    /// The same behind a token bucket, whose own limit replaces the queue's.
+    /// Puts a token bucket in front of the transmitter; its `limit` replaces the queue's.
     pub const fn with_shaper(mut self, shaper: TokenBucketSpec, limit: Limit) -> Self {
         self.shaper = Some(shaper);
         self.limit = limit;

@@ -17,8 +17,8 @@ impl Link {
         self.occupancy = Some(Box::new(Occupancy::new(now, self.waiting(now))));
         self.choose_path();
     }
-    /// Picoseconds for which 0, 1, 2 packets and so on waited, from when it was watched to `now`, which must not lie before the last packet's
-    /// acceptance; above 65,535 they count as so many.
+    /// Picoseconds for which 0, 1, 2 packets and so on waited, from when it was watched to `now`, which must not lie
+    /// before the last packet's acceptance; above 65,535 they count as so many.
     pub fn occupancy(&self, now: Time) -> Option<Vec<u64>> {
         let mut occupancy = self.occupancy.as_deref()?.clone();
         if self.managed.is_none() {

@@ -92,7 +92,7 @@ impl Bonds {
         let end = &self.ends[end];
         LinkId(end.usable().get(class as usize % end.usable().len().max(1)).copied().unwrap_or(end.members[0]))
     }
-    /// Which bond a link belongs to, and which of its members it is.
+    /// The bond that a link belongs to and the link's index among its members.
     fn find(&self, link: LinkId) -> Option<(usize, usize)> {
         let member = |end: &End| end.members.iter().position(|m| *m == link.0 || *m == link.reverse().0);
         self.ends.iter().step_by(2).enumerate().find_map(|(bond, end)| Some((bond, member(end)?)))
@@ -134,8 +134,9 @@ impl<P: Packet> Network<P> {
         self.links[link.0 as usize].set_silent(silent);
     }
 
-    /// A host or switch goes down, or is back. Down, its ends of bonds forget their LACP and are silent while their members keep their carrier, so that its
-    /// neighbours notice when no LACPDU comes; back, they begin anew. Returns as [`Network::on_bond`].
+    /// A host or switch goes down, or is back. Down, its ends of bonds forget their LACP and are silent while their
+    /// members keep their carrier, so that its neighbours notice when no LACPDU comes; back, they begin anew. Returns
+    /// as [`Network::on_bond`].
     pub fn set_halted(&mut self, now: Time, vertex: VertexId, halted: bool, events: &mut EventQueue) -> bool {
         let mut rerouted = false;
         for index in 0..self.bonds.ends.len() {
@@ -170,7 +171,8 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// Handles a [`BOND`] event; returns whether neighbours have found or lost each other, so that routes must be asked for again.
+    /// Handles a [`BOND`] event; returns whether neighbours have found or lost each other, so that routes must be asked
+    /// for again.
     pub fn on_bond(&mut self, event: &Event, events: &mut EventQueue) -> bool {
         let (now, index) = (event.time(), event.index as usize);
         match event.arg {
@@ -227,7 +229,8 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// After an end's machines have run: its LACPDUs leave, its timer is set, its usable members are noted. Returns as [`Network::on_bond`].
+    /// After an end's machines have run: its LACPDUs leave, its timer is set, its usable members are noted. Returns as
+    /// [`Network::on_bond`].
     fn settle_end(&mut self, now: Time, index: usize, events: &mut EventQueue) -> bool {
         let bonds = &mut *self.bonds;
         let end = &mut bonds.ends[index];

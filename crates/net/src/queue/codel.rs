@@ -55,7 +55,8 @@ pub(super) fn dequeue(
     control.dequeue(now, &ControlledDelaySpec { target, interval, packet }, take, interfere)
 }
 
-/// A FIFO queue that drops or marks at its head, ever more often, while packets have waited longer than a target for an interval.
+/// A FIFO queue that drops or marks at its head, ever more often, while packets have waited longer than a target for an
+/// interval.
 #[derive(Debug)]
 pub struct Codel {
     spec: CodelSpec,

@@ -1,4 +1,4 @@
-//! Which discipline a queue has, as data: checked, then built.
+//! The discipline of a queue as data: checked, then built.
 
 use super::{
     Codel, CodelSpec, DropTail, FqCodel, FqCodelSpec, Limit, Pie, PieSpec, Priority, Queue, Red, RedSpec, Threshold,
@@ -16,7 +16,7 @@ pub enum Discipline {
     /// First in, first out, until it is full.
     #[default]
     DropTail,
-    /// The same, and marks above a threshold ([`Threshold`]).
+    /// Drop-tail that also marks above a threshold ([`Threshold`]).
     Threshold {
         /// Marks a packet when the queue, counted with it, exceeds this.
         mark_above: Limit,

@@ -1,5 +1,5 @@
-//! FQ-CoDel: RFC 8290, section 4. Flows are hashed into queues, the queues served by deficit round robin with precedence for new ones, and each
-//! kept short by CoDel.
+//! FQ-CoDel: RFC 8290, section 4. Flows are hashed into queues, the queues served by deficit round robin with
+//! precedence for new ones, and each kept short by CoDel.
 
 use super::codel::{self, CodelSpec};
 use super::fifo::Fifo;
@@ -132,7 +132,8 @@ impl Queue for FqCodel {
             }
             list.pop_front();
             if is_new {
-                // An empty new queue has to pass through the old ones, or its next packet would be served before all of them.
+                // An empty new queue has to pass through the old ones, or its next packet would be served before all of
+                // them.
                 self.old.push_back(at);
             } else {
                 flow.listed = false;

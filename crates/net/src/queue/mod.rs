@@ -1,7 +1,8 @@
 //! The queue seam: disciplines over opaque items.
 //!
-//! A discipline knows neither links nor packets: it is handed items and the time, so the same one can serve a simulated link and real
-//! frames. Plain FIFO drop-tail needs no discipline object: a link computes departures when packets arrive (see [`crate::Link`]).
+//! A discipline knows neither links nor packets: it is handed items and the time, so the same one can serve a simulated
+//! link and real frames. Plain FIFO drop-tail needs no discipline object: a link computes departures when packets
+//! arrive (see [`crate::Link`]).
 
 mod codel;
 mod discipline;
@@ -90,25 +91,28 @@ pub trait Queue: fmt::Debug {
 /// How much may wait in a drop-tail queue. The packet in transmission is outside the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// So many packets.
+    /// A number of packets.
     Packets(u32),
-    /// So many bytes on the wire.
+    /// A number of bytes on the wire.
     Bytes(Bytes),
-    /// A packet that would wait longer than this for its transmission is dropped (what a token bucket's `latency` means in Linux).
+    /// A packet that would wait longer than this for its transmission is dropped (what a token bucket's `latency` means
+    /// in Linux).
     Delay(Time),
     /// Everything waits, as in a computer's own memory.
     Unlimited,
 }
 
 impl Limit {
-    /// The same for a discipline, which does not know its transmitter's rate: a delay becomes the bytes sent in that time.
+    /// This limit for a discipline, which does not know its transmitter's rate: a delay becomes the bytes sent in that
+    /// time at `rate`.
     pub fn at_rate(self, rate: BitRate) -> Self {
         match self {
             Self::Delay(delay) => Self::Bytes(rate.bytes_in(delay)),
             other => other,
         }
     }
-    /// Whether a queue of so many packets and bytes is within it. A delay says nothing without a rate ([`Limit::at_rate`]).
+    /// Whether a queue of so many packets and bytes is within it. A delay says nothing without a rate
+    /// ([`Limit::at_rate`]).
     pub fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
             Self::Packets(limit) => packets <= limit as usize,

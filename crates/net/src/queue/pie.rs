@@ -1,4 +1,5 @@
-//! Proportional integral controller enhanced: RFC 8033, sections 4 and 5 (without section 5.3's switching on at a third of the buffer).
+//! Proportional integral controller enhanced: RFC 8033, sections 4 and 5 (without section 5.3's switching on at a third
+//! of the buffer).
 
 use super::fifo::Fifo;
 use super::{Item, Limit, Queue};
@@ -99,7 +100,8 @@ impl Departures {
     }
 }
 
-/// A FIFO queue that drops or marks arriving packets with a probability that a controller sets by how long packets wait.
+/// A FIFO queue that drops or marks arriving packets with a probability that a controller sets by how long packets
+/// wait.
 #[derive(Debug)]
 pub struct Pie {
     spec: PieSpec,

@@ -1,5 +1,6 @@
-//! Strict priority: while a class has a packet no later class sends (the static priority scheduler of Zhang and Keshav, "Comparison of Rate-Based
-//! Service Disciplines", SIGCOMM 1991; the `prio` queues of routers). It does not preempt a packet in transmission.
+//! Strict priority: while a class has a packet no later class sends (the static priority scheduler of Zhang and Keshav,
+//! "Comparison of Rate-Based Service Disciplines", SIGCOMM 1991; the `prio` queues of routers). It does not preempt a
+//! packet in transmission.
 
 use super::{DropTail, Item, Limit, Queue};
 use units::Time;
@@ -13,7 +14,8 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// So many empty queues, each of at most `limit`, no delay (see [`Limit::at_rate`]). Items of higher classes share the last.
+    /// Creates `classes` empty queues of at most `limit` each. The limit must not be a delay (see [`Limit::at_rate`]).
+    /// Items of higher classes share the last queue.
     pub fn new(classes: u32, limit: Limit) -> Self {
         Self { classes: (0..classes.max(1)).map(|_| DropTail::new(limit)).collect(), len: 0, bytes: 0 }
     }

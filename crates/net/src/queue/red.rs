@@ -1,6 +1,7 @@
-//! Random early detection: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions on Networking
-//! 1(4), 1993, figure 2; its gentle variant (Floyd 2000); Adaptive RED: Floyd, Gummadi and Shenker, "Adaptive RED: An Algorithm for Increasing
-//! the Robustness of RED's Active Queue Management", 2001, figure 1 and section 5.
+//! Random early detection: Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM
+//! Transactions on Networking 1(4), 1993, figure 2; its gentle variant (Floyd 2000); Adaptive RED: Floyd, Gummadi and
+//! Shenker, "Adaptive RED: An Algorithm for Increasing the Robustness of RED's Active Queue Management", 2001, figure 1
+//! and section 5.
 
 use super::{DropTail, Item, Limit, Queue, below};
 use crate::SpecError;
@@ -10,13 +11,15 @@ use units::{BitRate, Bytes, Time};
 /// Parameters of [`Red`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RedSpec {
-    /// Average queue below which nothing is dropped. Left out: 5 packets; adaptive, what waits for half of 5 ms, and no less than 5 packets.
+    /// Average queue below which nothing is dropped. Left out: 5 packets; adaptive, what waits for half of 5 ms, and no
+    /// less than 5 packets.
     pub min: Option<Limit>,
     /// Average queue at which the probability is `max_p`. Left out: three times `min`.
     pub max: Option<Limit>,
     /// Probability of a drop at `max`; adaptive, the one to begin with.
     pub max_p: f64,
-    /// Weight of a new sample in the average. Left out: 0.002; adaptive, 1 - exp(-1 / C) at a rate of C packets per second.
+    /// Weight of a new sample in the average. Left out: 0.002; adaptive, 1 - exp(-1 / C) at a rate of C packets per
+    /// second.
     pub weight: Option<f64>,
     /// Whether the probability rises from `max_p` at `max` to 1 at twice that; else it is 1 from `max` on.
     pub gentle: bool,
@@ -24,7 +27,8 @@ pub struct RedSpec {
     pub adaptive: bool,
     /// Whether ECN-capable packets are marked where others are dropped early.
     pub ecn: bool,
-    /// A typical packet: what a threshold in packets is worth in bytes, the unit of idle time, and in byte mode of the probability.
+    /// A typical packet: what a threshold in packets is worth in bytes, the unit of idle time, and in byte mode of the
+    /// probability.
     pub packet: Bytes,
 }
 
@@ -52,8 +56,8 @@ const TARGET_DELAY: f64 = 0.005;
 const INTERVAL: Time = Time::from_ms(500);
 const MAX_P: std::ops::RangeInclusive<f64> = 0.01..=0.5;
 const DECREASE: f64 = 0.9;
-/// A queue of no more packets (or bytes) than this is left alone however high its average still is. The paper has no such rule; ns-2 and ns-3 have: without it
-/// a link runs empty after each peak.
+/// A queue of no more packets (or bytes) than this is left alone however high its average still is. The paper has no
+/// such rule; ns-2 and ns-3 have: without it a link runs empty after each peak.
 const NEARLY_EMPTY: f64 = 1.0;
 
 impl RedSpec {
@@ -140,14 +144,16 @@ impl Red {
         self.max_p
     }
 
-    /// The average at a time at which nothing arrives: while the transmitter is idle it decays as if small packets had found the queue empty.
+    /// The average at a time at which nothing arrives: while the transmitter is idle it decays as if small packets had
+    /// found the queue empty.
     fn average_at(&self, now: Time) -> f64 {
         let Some(since) = self.idle_since else { return self.average };
         let packets = now.saturating_sub(since).as_ps() as f64 / self.settled.packet_time.as_ps().max(1) as f64;
         self.average * libm::pow(1.0 - self.settled.weight, packets)
     }
 
-    /// Adaptive RED, figure 1: additive increase and multiplicative decrease of `max_p` towards an average midway between the thresholds.
+    /// Adaptive RED, figure 1: additive increase and multiplicative decrease of `max_p` towards an average midway
+    /// between the thresholds.
     fn adapt(&mut self, now: Time) {
         let Settled { min, max, .. } = self.settled;
         while self.spec.adaptive && self.next_change <= now {
@@ -189,7 +195,8 @@ impl Queue for Red {
             if self.settled.by_bytes {
                 p *= f64::from(item.bytes) / self.spec.packet.get() as f64;
             }
-            // Spaces drops evenly (section VII, method 2): with p constant the gap to the next is uniform, its longest 1/p less one, the first's 1/p.
+            // Spaces drops evenly (section VII, method 2): with p constant the gap to the next is uniform, its longest
+            // 1/p less one, the first's 1/p.
             let spent = self.count as f64 * p;
             let p = if spent < 1.0 { p / (1.0 - spent) } else { 1.0 };
             if self.random.chance(p) {

@@ -1,8 +1,9 @@
-//! One buffer for all ports of a switch, with dynamic thresholds: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
-//! Switches", IEEE/ACM Transactions on Networking 6(2), 1998, equation (1).
+//! One buffer for all ports of a switch, with dynamic thresholds: Choudhury and Hahne, "Dynamic Queue Length Thresholds
+//! for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6(2), 1998, equation (1).
 //!
-//! A port may hold alpha times what is free: T(t) = alpha (B - Q(t)). With S ports that all want more than their share each comes to
-//! hold alpha B / (1 + alpha S), and B / (1 + alpha S) stays free for ports that become busy (equations (3) and (4)).
+//! A port may hold alpha times what is free: T(t) = alpha (B - Q(t)). With S ports that all want more than their share
+//! each comes to hold alpha B / (1 + alpha S), and B / (1 + alpha S) stays free for ports that become busy (equations
+//! (3) and (4)).
 
 use super::{Item, Queue};
 use crate::SpecError;

@@ -1,7 +1,8 @@
 //! Threshold marking: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (1); RFC 8257, section 3.1.
 //!
-//! One parameter K: a packet is marked when the instantaneous queue, counted with it, exceeds K. (So does RED in ns-2 and ns-3 when set up for
-//! DCTCP, with both thresholds at K and a weight of 1: they look at the queue before the packet, and mark at K and above.)
+//! One parameter K: a packet is marked when the instantaneous queue, counted with it, exceeds K. (So does RED in ns-2
+//! and ns-3 when set up for DCTCP, with both thresholds at K and a weight of 1: they look at the queue before the
+//! packet, and mark at K and above.)
 
 use super::{DropTail, Item, Limit, Queue};
 use units::Time;

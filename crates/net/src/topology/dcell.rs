@@ -1,5 +1,6 @@
-//! DCell, a server-centric network: Guo, Wu, Tan, Shi, Zhang and Lu, "DCell: A Scalable and Fault-Tolerant Network Structure for Data Centers",
-//! SIGCOMM 2008, section 3. Packets take shortest paths here, counted in links; the paper's DCellRouting takes longer ones.
+//! DCell, a server-centric network: Guo, Wu, Tan, Shi, Zhang and Lu, "DCell: A Scalable and Fault-Tolerant Network
+//! Structure for Data Centers", SIGCOMM 2008, section 3. Packets take shortest paths here, counted in links; the
+//! paper's DCellRouting takes longer ones.
 
 use super::{Topology, TopologyError, VertexId};
 use crate::LinkSpec;
@@ -19,8 +20,9 @@ pub struct Dcell {
 }
 
 impl Dcell {
-    /// DCell(n, k): `per_switch` servers on a mini-switch make a level-0 cell. A level-l cell is t + 1 cells of level l - 1, t the servers of each, with one
-    /// link between any two: of cells i < j, from server j - 1 of cell i to server i of cell j (figure 3).
+    /// DCell(n, k): `per_switch` servers on a mini-switch make a level-0 cell. A level-l cell is t + 1 cells of level
+    /// l - 1, t the servers of each, with one link between any two: of cells i < j, from server j - 1 of cell i to
+    /// server i of cell j (figure 3).
     pub fn new(per_switch: u32, level: u32) -> Result<Self, TopologyError> {
         let too_large = TopologyError::Dcell { per_switch, level };
         if per_switch == 0 {

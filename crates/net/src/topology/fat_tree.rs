@@ -1,13 +1,13 @@
-//! Fat-trees of equal switches: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008,
-//! section 2.2. Paths are chosen by ECMP here, not by the paper's two-level tables.
+//! Fat-trees of equal switches: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network
+//! Architecture", SIGCOMM 2008, section 2.2. Paths are chosen by ECMP here, not by the paper's two-level tables.
 
 use super::{Topology, TopologyError, VertexId};
 use crate::LinkSpec;
 
 impl Topology {
-    /// The switches of a fat-tree of `ports`-port switches, connected by links of `fabric`: per pod `ports` / 2 edge switches under as many
-    /// aggregation switches, and (`ports` / 2)^2 core switches, each connected to every pod. Returns the edge switches, pod by pod;
-    /// `ports` / 2 hosts fit on each.
+    /// The switches of a fat-tree of `ports`-port switches, connected by links of `fabric`: per pod `ports` / 2 edge
+    /// switches under as many aggregation switches, and (`ports` / 2)^2 core switches, each connected to every pod.
+    /// Returns the edge switches, pod by pod; `ports` / 2 hosts fit on each.
     pub fn add_fat_tree(&mut self, ports: u32, fabric: &LinkSpec) -> Result<Vec<VertexId>, TopologyError> {
         if ports < 2 || !ports.is_multiple_of(2) {
             return Err(TopologyError::FatTree(ports));

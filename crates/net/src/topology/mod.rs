@@ -10,6 +10,7 @@ pub use parking_lot::parking_lot_pair;
 use crate::bond::BondSpec;
 use crate::{LinkSpec, SharedBufferSpec};
 use des::define_index;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 define_index! {
@@ -31,7 +32,7 @@ impl LinkId {
 pub enum VertexKind {
     /// Sends and receives.
     Host,
-    /// Forwards.
+    /// Forwards packets between links; neither source nor sink.
     Switch,
 }
 
@@ -40,6 +41,8 @@ pub(crate) struct Vertex {
     pub(crate) name: String,
     pub(crate) kind: VertexKind,
     pub(crate) forwards: bool,
+    /// The first link that begins here and ends elsewhere.
+    uplink: Option<LinkId>,
 }
 
 /// Why a topology cannot be.
@@ -81,6 +84,10 @@ pub struct Topology {
     hosts: Vec<VertexId>,
     shared: Vec<(VertexId, SharedBufferSpec)>,
     bonds: Vec<BondSpec>,
+    /// The first vertex of each name.
+    by_name: BTreeMap<String, VertexId>,
+    /// Of each cable in a bond: the first bond that it is in, and which member it is.
+    in_bond: BTreeMap<u32, (usize, usize)>,
 }
 
 impl Topology {
@@ -100,12 +107,18 @@ impl Topology {
         self.add(name.into(), VertexKind::Switch)
     }
     fn add(&mut self, name: String, kind: VertexKind) -> VertexId {
-        self.vertices.push(Vertex { name, kind, forwards: kind == VertexKind::Switch });
-        VertexId(self.vertices.len() as u32 - 1)
+        let vertex = VertexId(self.vertices.len() as u32);
+        self.by_name.entry(name.clone()).or_insert(vertex);
+        self.vertices.push(Vertex { name, kind, forwards: kind == VertexKind::Switch, uplink: None });
+        vertex
     }
     /// Lets a host forward as a switch does, in no time of its own: server-centric networks.
     pub fn let_forward(&mut self, host: VertexId) {
         self.vertices[host.0 as usize].forwards = true;
+    }
+    /// Whether packets for others may pass by way of a vertex.
+    pub fn forwards(&self, vertex: VertexId) -> bool {
+        self.vertices[vertex.0 as usize].forwards
     }
     /// Connects two vertices by a full-duplex link that is the same both ways; returns the direction a to b.
     pub fn connect(&mut self, a: VertexId, b: VertexId, spec: &LinkSpec) -> LinkId {
@@ -113,12 +126,19 @@ impl Topology {
     }
     /// Connects two vertices by a full-duplex link with its own settings each way; returns the direction a to b.
     pub fn connect_both(&mut self, a: VertexId, b: VertexId, forth: LinkSpec, back: LinkSpec) -> LinkId {
+        let link = LinkId(2 * self.cables.len() as u32);
         self.cables.push(Cable { a, b, forth, back });
-        LinkId(2 * (self.cables.len() as u32 - 1))
+        if a != b {
+            for (vertex, link) in [(a, link), (b, link.reverse())] {
+                self.vertices[vertex.0 as usize].uplink.get_or_insert(link);
+            }
+        }
+        link
     }
 
-    /// Nodes that share a physical host: they hang on a bridge inside it by links of `inside`, and the bridge on `uplink` to `switch` is the
-    /// host's one network card. What they send each other never leaves the host. Returns the nodes.
+    /// Nodes that share a physical host: they hang on a bridge inside it by links of `inside`, and the bridge on
+    /// `uplink` to `switch` is the host's one network card. What they send each other never leaves the host. Returns
+    /// the nodes.
     pub fn add_shared_host(
         &mut self,
         name: &str,
@@ -148,6 +168,9 @@ impl Topology {
     }
     /// Lets cables act as one; [`BondSpec::check`] says whether they can.
     pub fn add_bond(&mut self, bond: BondSpec) {
+        for (member, link) in bond.members.iter().enumerate() {
+            self.in_bond.entry(link.0 / 2).or_insert((self.bonds.len(), member));
+        }
         self.bonds.push(bond);
     }
     /// The bonds in order of their adding.
@@ -156,9 +179,8 @@ impl Topology {
     }
     /// The bond that a link belongs to, and which of its members it is.
     pub fn bond_of(&self, link: LinkId) -> Option<(&BondSpec, usize)> {
-        let place =
-            |bond: &BondSpec| bond.members.iter().position(|member| *member == link || *member == link.reverse());
-        self.bonds.iter().find_map(|bond| Some((bond, place(bond)?)))
+        let (bond, member) = *self.in_bond.get(&(link.0 / 2))?;
+        Some((&self.bonds[bond], member))
     }
 
     /// Gives every host a loopback: a cable to itself, over which it talks to itself.
@@ -182,7 +204,7 @@ impl Topology {
     }
     /// A vertex by its name.
     pub fn find(&self, name: &str) -> Option<VertexId> {
-        self.vertices.iter().position(|vertex| vertex.name == name).map(|at| VertexId(at as u32))
+        self.by_name.get(name).copied()
     }
     /// What a vertex is called.
     pub fn name(&self, vertex: VertexId) -> &str {
@@ -213,15 +235,10 @@ impl Topology {
         let member = self.bond_of(link).map_or_else(String::new, |(_, member)| format!(" #{}", member + 1));
         format!("{}->{}{member}", self.name(from), self.name(to))
     }
-    /// The link on which a host sends, the first of them if there are several; its reverse is one on which it receives. None for a vertex
-    /// without a cable.
+    /// The link on which a host sends, the first of them if there are several; its reverse is one on which it receives.
+    /// None for a vertex without a cable.
     pub fn uplink(&self, host: VertexId) -> Option<LinkId> {
-        let mut wires = self.cables.iter().enumerate().filter(|(_, cable)| cable.a != cable.b);
-        wires.find_map(|(k, cable)| match host {
-            h if h == cable.a => Some(LinkId(2 * k as u32)),
-            h if h == cable.b => Some(LinkId(2 * k as u32 + 1)),
-            _ => None,
-        })
+        self.vertices[host.0 as usize].uplink
     }
 
     /// Hosts on one switch.
@@ -232,8 +249,8 @@ impl Topology {
         topology
     }
 
-    /// `pairs` senders on one router, as many receivers on another, and a bottleneck between them. Senders are the first hosts. The bottleneck
-    /// is cable 0, its loaded direction link 0.
+    /// `pairs` senders on one router, as many receivers on another, and a bottleneck between them. Senders are the
+    /// first hosts. The bottleneck is cable 0, its loaded direction link 0.
     pub fn dumbbell(pairs: usize, access: &LinkSpec, bottleneck: &LinkSpec, bottleneck_back: &LinkSpec) -> Self {
         let mut topology = Self::new();
         let left = topology.add_switch("left");
@@ -267,7 +284,8 @@ impl Topology {
         topology
     }
 
-    /// A tree of switches below a root, `fanouts` children per level; the children of the last level are hosts. `specs` are the links of each level.
+    /// A tree of switches below a root, `fanouts` children per level; the children of the last level are hosts. `specs`
+    /// are the links of each level.
     pub fn tree(fanouts: &[usize], specs: &[LinkSpec]) -> Self {
         let mut topology = Self::new();
         let mut level = vec![topology.add_switch("root")];

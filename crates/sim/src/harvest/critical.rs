@@ -1,12 +1,12 @@
 //! A job's critical path: what each stretch of it waited for.
 
 use super::job::title;
-use crate::results::{CriticalSegment, Job, Waiting};
-use crate::scenario::node_name;
-use crate::transport::{FlowRecord, Owner};
 use crate::world::World;
 use hadoop::mapreduce::critical::Stretch;
 use hadoop::record::{self, Records};
+use results::{CriticalSegment, Job, Waiting};
+use scenario::node_name;
+use transport::{FlowRecord, Owner};
 use units::{BitRate, Bytes, Time};
 
 /// What the flows of each node spent their time on.
@@ -30,8 +30,13 @@ impl<'a> Waits<'a> {
         }
         let rate = |vertex: &net::VertexId| {
             topology.uplink(*vertex).map_or(BitRate::default(), |up| {
-                let down = transport.link(up.reverse());
-                let rate = down.shaper().map_or(down.rate(), |shaper| shaper.rate.min(down.rate()));
+                // Rates may have changed; the carrier of packets knows.
+                let spec = topology.spec(up.reverse());
+                let (rate, shaper) = world.packets().map_or((spec.rate, spec.shaper), |packets| {
+                    let down = packets.link(up.reverse());
+                    (down.rate(), down.shaper())
+                });
+                let rate = shaper.map_or(rate, |shaper| shaper.rate.min(rate));
                 let members = topology.bond_of(up).map_or(1, |(bond, _)| bond.members.len() as u64);
                 BitRate::from_bps(rate.as_bps() * members)
             })
@@ -92,6 +97,7 @@ impl<'a> Waits<'a> {
             (Some(attempt), None) => format!("{} on {}", title(attempt), node_name(attempt.node.0)),
             (None, _) => "the job as a whole".to_owned(),
         };
+        let source = stretch.source.map(|id| records.attempts[id.0 as usize].node.0);
         let mut push = |waiting: Waiting, start: Time, length: Time| {
             job.breakdown.add(waiting, length);
             job.critical_path.push(CriticalSegment {
@@ -99,6 +105,7 @@ impl<'a> Waits<'a> {
                 finish: start + length,
                 waiting,
                 attempt: stretch.attempt.map(|id| rows[id.0 as usize]),
+                source,
                 detail: detail.clone(),
             });
         };

@@ -1,8 +1,8 @@
 //! What nodes have drawn in all, and in the course of each job.
 
-use crate::results::{EnergyUse, Job, NodeEnergy, RadioUse, RunResult};
 use crate::world::World;
 use hadoop::NodeId;
+use results::{EnergyUse, Job, NodeEnergy, RadioUse, RunResult};
 use units::{Energy, Power, Time};
 use wifi::energy::RadioState;
 
@@ -62,7 +62,7 @@ fn during(world: &World, result: &RunResult, node: &NodeEnergy, (from, to): (Tim
 
 /// What a node's radio has done, where it is on the air.
 pub(super) fn radio(world: &World, node: u32) -> Option<RadioUse> {
-    let times = world.transport().radio_times(node)?;
+    let times = world.packets()?.radio_times(node)?;
     let of = |state| times.time(world.now(), state);
     Some(RadioUse {
         transmit: of(RadioState::Transmit),

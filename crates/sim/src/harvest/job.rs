@@ -2,14 +2,14 @@
 
 use super::critical::Waits;
 use crate::cluster::Driver;
-use crate::results::{
-    Attempt, AttemptState, Balance, Breakdown, Disk, Event, Interval, Job, JobBytes, JobState, RunResult, TaskKind,
-};
-use crate::scenario::node_name;
-use crate::transport::FlowRecord;
 use crate::world::World;
 use hadoop::mapreduce::critical::critical_path;
 use hadoop::record::{self, AttemptRecord, JobRecord, Records};
+use results::{
+    Attempt, AttemptState, Balance, Breakdown, Disk, Event, Interval, Job, JobBytes, JobState, RunResult, TaskKind,
+};
+use scenario::node_name;
+use transport::FlowRecord;
 use units::Time;
 
 /// What jobs, their attempts and disks have done.

@@ -1,8 +1,10 @@
 //! The number of streams, tuned while they run.
 //!
-//! Every decision compares the rate with another number of streams to that with the present one. What counts is the *elasticity*: the part of the proportional gain that is had, (T2/T1 - 1) / (n2/n1 - 1). Where the
-//! streams' own window or random loss holds them back it is 1; where the path is full and only ours it is 0; where n of ours share a full path with m equal others it is about m / (n + m), which is
-//! what these others keep of the path. So a least elasticity is a bound on what is taken from others, and needs neither their number nor the path's capacity.
+//! Every decision compares the rate with another number of streams to the present one's. The measure is the
+//! *elasticity*: the part of the proportional gain that is had, (T2/T1 - 1) / (n2/n1 - 1). It is 1 where the streams'
+//! own windows or random loss hold them back, 0 where the path is full and only ours, and about m / (n + m) where n of
+//! ours share a full path with m equal others, which is the part that these keep. So a least elasticity bounds what is
+//! taken from others, without knowing their number or the path's capacity.
 
 use super::MOST_STREAMS;
 use super::observed::{Observed, Totals};
@@ -12,7 +14,8 @@ use units::{BitRate, Time};
 /// What more streams are used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
-    /// To lift a limit of windows and buffers, and for nothing else: the streams together take no more than one with larger buffers would.
+    /// To lift a limit of windows and buffers, and for nothing else: the streams together take no more than one with
+    /// larger buffers would.
     Polite,
     /// To fill what others leave: no more streams than leave them three quarters of a full path.
     #[default]
@@ -36,26 +39,29 @@ impl Default for Limits {
     }
 }
 
-/// An epoch is six round trips, each taken to be at least this long; longer while there is nothing to send, since to look costs a little.
+/// An epoch is six round trips of at least 50 ms each; of at least 300 ms while there is nothing to send, since looking
+/// costs a little.
 const ROUNDS: u32 = 6;
 const SHORTEST_ROUND: Time = Time::from_ms(50);
 const IDLE_ROUND: Time = Time::from_ms(300);
 /// Epochs whose mean rate is compared, after one that is not counted.
 const MEASURED: u32 = 2;
-/// So many times the number while windows are the limit: the streams of a doubling take ten round trips to fill theirs, and so do those of this.
+/// Factor of the number while windows are the limit. New streams take ten round trips to fill their windows, however
+/// many they are.
 const WIDER: u32 = 4;
 /// Epochs that are not counted because streams are in slow start, at most.
 const STARTING: u32 = 10;
-/// A model's number is tried if the present one could not carry this part of what has been delivered. It is as many as carry this much more of that, if a queue has said that it is all, else twice as
-/// much; and no more than so many times the present one.
+/// A model's number is tried if the present streams could not carry 0.85 of what has been delivered. It is the number
+/// that carries 1.15 of that if a queue has shown the path's end, else 2 times that; at most 10 times the present
+/// number.
 const MODEL: (f64, [f64; 2], u32) = (0.85, [1.15, 2.0], 10);
 /// Epochs without a try, at first, and at most.
 const HOLD: [u32; 2] = [4, 32];
-/// What makes an epoch's rate more than that of the one before.
+/// An epoch gains if its rate is at least this many times the rate before.
 const GAINING: f64 = 1.1;
-/// Below the first number, fewer have to carry this part of what more did.
+/// Below the first number fewer streams must carry this part of what more streams carried.
 const DEAR: f64 = 0.95;
-/// A loss below this is none: one segment in 50,000.
+/// Loss rates below this count as none: one segment in 50,000.
 const NO_LOSS: f64 = 2e-5;
 
 /// Losses of so many segments.
@@ -66,8 +72,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// Whether `now` has lost more than `factor` times as often as this, by more than twice its standard deviation (of a Poisson count). This is taken at one loss more than was
-    /// seen, so that few segments prove nothing.
+    /// Whether `now` has lost more than `factor` times as often as this, by more than two standard deviations of a
+    /// Poisson count. This count is taken at one loss more than was seen, so that few segments prove nothing.
     fn exceeded_by(self, now: Self, factor: f64) -> bool {
         let usual = ((self.lost + 1.0) / self.sent.max(1.0)).max(NO_LOSS);
         let expected = factor * usual * now.sent;
@@ -75,35 +81,37 @@ impl Losses {
     }
 }
 
-/// What is being done.
+/// State of the search.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Phase {
-    /// Doubling.
+    /// The number doubles while that pays.
     Startup,
-    /// Nothing, for so many epochs.
+    /// No change for this many epochs.
     Hold(u32),
-    /// More or fewer than `from`, whose rate was `rate`.
+    /// Another number is tried than `from`, which carried `rate` bits per second.
     Try { from: u32, rate: f64, step: Step },
 }
 
-/// How another number was come by.
+/// Why this other number is tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
-    /// By doubling, at the beginning.
+    /// Doubled at the beginning.
     Doubled,
-    /// At the beginning too, by more than that, since windows are the limit: each stream carries one in a round trip, however many there are.
+    /// At the beginning too, by more than that, since windows are the limit: each stream carries one in a round trip,
+    /// however many there are.
     Widened,
-    /// By a step from one that has proved itself.
+    /// A step from a number that has proved itself.
     Usual,
-    /// By a model of random losses.
+    /// Recommended by a model of random losses.
     Modelled,
 }
 
-/// What of an epoch is over.
+/// The part of the present epoch that has been measured.
 #[derive(Clone, Copy, Debug, Default)]
 struct Epoch {
     rounds: u32,
-    /// Of these, those that were idle, held back by credit, in slow start, limited by windows, with a queue on the path.
+    /// Of these, those that were idle, held back by credit, in slow start, limited by windows, with a queue on the
+    /// path.
     idle: u32,
     credit: u32,
     starting: u32,
@@ -115,7 +123,7 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// In bits per second.
+    /// Delivered rate in bits per second.
     fn rate(&self) -> f64 {
         self.bytes as f64 * 8.0 / self.time.as_secs_f64()
     }
@@ -146,7 +154,8 @@ pub struct Controller {
     epoch: Epoch,
     /// Epochs not counted because streams were in slow start.
     started: u32,
-    /// What had been delivered at most when a model was last asked. It is asked again when that has grown by a quarter: only then is its answer another one.
+    /// What had been delivered at most when a model was last asked. It is asked again when that has grown by a quarter:
+    /// only then is its answer another one.
     modelled: f64,
     /// Epochs since the number changed, the rates of those that count, and their losses.
     epochs: u32,
@@ -189,7 +198,7 @@ impl Controller {
     pub fn open(&self) -> u32 {
         if let Phase::Try { from, .. } = self.phase { self.target.max(from) } else { self.target }
     }
-    /// Why.
+    /// Why the number is what it is.
     pub fn reason(&self) -> Reason {
         self.reason
     }
@@ -254,9 +263,9 @@ impl Controller {
         let idle = epoch.most(epoch.idle);
         if idle || epoch.most(epoch.credit) {
             match self.phase {
-                // What waits for credit is judged when it need not.
+                // Streams that wait for credit are judged when they no longer do.
                 Phase::Try { .. } if !idle => {}
-                // All that the application gives, and more than before.
+                // The application's rate is the limit, and it is higher than before.
                 Phase::Try { rate, .. } if epoch.rate() > rate => {
                     self.reason = Reason::Idle;
                     self.phase = Phase::Hold(self.hold);
@@ -281,7 +290,7 @@ impl Controller {
         }
         self.epochs += 1;
         if self.epochs == 1 {
-            // What was under way with another number.
+            // Data of the former number was still in flight.
             return;
         }
         self.rates.push(epoch.rate());
@@ -297,7 +306,8 @@ impl Controller {
             self.decide(epoch);
         }
     }
-    /// Random losses leave each stream so little that the present number cannot carry what has been delivered: a model says how many can.
+    /// Random losses leave each stream so little that the present number cannot carry what has been delivered: the
+    /// model's number.
     fn model(&mut self, totals: &Totals) {
         let Some(stream) = self.observed.stream(totals).filter(|_| self.policy != Policy::Polite) else { return };
         let (enough, above, times) = MODEL;
@@ -311,7 +321,7 @@ impl Controller {
             ((most * above / stream).ceil() as u32).min(self.target.saturating_mul(times)).min(self.limits.most);
         let (from, rate) = match self.phase {
             Phase::Try { from, rate, step: Step::Modelled } if number > self.target => (from, rate),
-            // What a slow start has brought is no rate to compare with.
+            // A rate in slow start is no basis for comparison.
             Phase::Try { from, step: Step::Doubled | Step::Widened, .. } => (from, f64::from(from) * stream),
             Phase::Try { .. } => return,
             _ => (self.target, carried),
@@ -364,7 +374,7 @@ impl Controller {
             Phase::Try { from, rate, step } => self.judge(from, rate, step, epoch),
         }
     }
-    /// Begins a try, or holds where there is nothing to try.
+    /// Begins to try another number, or holds if there is none to try.
     fn try_number(&mut self, number: u32, epoch: &Epoch, step: Step) {
         let number = number.clamp(1, self.limits.most);
         let (from, rate) = (self.target, self.mean());
@@ -375,7 +385,7 @@ impl Controller {
             Policy::Polite if !epoch.most(epoch.windows) => Some(Reason::Enough),
             _ => None,
         };
-        // Without a queue nobody else is in need of what fewer would leave.
+        // Without a queue nobody else needs what fewer streams would leave.
         let too_few = |stream: f64| f64::from(number) * stream < self.observed.most();
         let stream = self.last.as_ref().and_then(|(_, totals)| self.observed.stream(totals));
         let kept = !more && self.policy == Policy::Fill && (epoch.is_widening() || stream.is_some_and(too_few));
@@ -394,17 +404,17 @@ impl Controller {
         let now = self.mean();
         let proportional = f64::from(self.target) / f64::from(from) - 1.0;
         let elasticity = (now / rate - 1.0) / proportional;
-        // To stay with fewer has to be a little easier than it was to come: the difference keeps noise from going round.
+        // Staying with fewer is a little easier than leaving them was: the difference keeps noise from cycling.
         let (grow, shrink) = match self.policy {
-            // What a model says is no more than what was delivered already, and without a queue.
+            // A model recommends only what was delivered before, and without a queue.
             Policy::Fill if step == Step::Modelled => (0.5, 0.7),
             Policy::Polite | Policy::Fill => (0.8, 0.7),
             Policy::Greedy => (0.1, 0.05),
         };
         if self.target < from {
-            // Of what only takes from others the polite lets go whatever it costs.
+            // `polite` gives up streams that only take from others, whatever that costs.
             let vain = self.policy == Policy::Polite && !window_limited;
-            // Fewer than it began with are no gift to anybody unless they do as well.
+            // Fewer than at the beginning must carry as much: otherwise nobody gains.
             let dear = self.policy == Policy::Fill && self.target < self.limits.first && now < DEAR * rate;
             if (elasticity <= shrink && !dear) || vain {
                 self.reason = Reason::AsGood;
@@ -425,7 +435,7 @@ impl Controller {
             return;
         }
         self.refused += 1;
-        // What was wrong about the path was right about the streams: as many as it takes for what was carried.
+        // The model was wrong about the path, not about the streams: take as many as carry what was carried.
         let known = matches!(step, Step::Modelled | Step::Widened);
         let number = if known { (f64::from(from) * now / rate) as u32 } else { from };
         let back = number.clamp(from, self.target - 1);
@@ -433,7 +443,7 @@ impl Controller {
         self.go_steady();
     }
 
-    /// More streams are being tried, and carry more from epoch to epoch: what they can is not known yet.
+    /// More streams are being tried and carry more from epoch to epoch: their rate is not settled.
     fn is_gaining(&self) -> bool {
         let more = matches!(self.phase, Phase::Try { from, .. } if self.target > from);
         more && matches!(self.rates.as_slice(), [.., before, now] if *now > GAINING * before)

@@ -1,9 +1,11 @@
-//! Curves through a few probes of aggregate throughput over the number of streams. Rates are in any unit, the same throughout.
+//! Curves through a few probes of aggregate throughput over the number of streams. Rates are in any unit, the same
+//! throughout.
 
 use super::MOST_STREAMS;
 
-/// Th(n) = n / sqrt(a n^2 + b): it rises to 1 / sqrt(a) and has no peak (Lu, Qiao, Dinda and Bustamante, *Modeling and taming parallel TCP on the wide area network*, IPDPS 2005: from Mathis with
-/// p RTT^2 of n streams taken as a n^2 + b).
+/// Th(n) = n / sqrt(a n^2 + b): it rises to 1 / sqrt(a) and has no peak (Lu, Qiao, Dinda and Bustamante, *Modeling and
+/// taming parallel TCP on the wide area network*, IPDPS 2005: from Mathis with p RTT^2 of n streams taken as a n^2 +
+/// b).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PartialSecondOrder {
     /// Of n squared.
@@ -39,7 +41,8 @@ impl PartialSecondOrder {
     }
 }
 
-/// Th(n) = n / sqrt(a n^2 + b n + c), which can have a peak (Yildirim, Yin and Kosar, *Prediction of optimal parallelism level in wide area data transfers*, IEEE TPDS 22(12), 2011).
+/// Th(n) = n / sqrt(a n^2 + b n + c), which can have a peak (Yildirim, Yin and Kosar, *Prediction of optimal
+/// parallelism level in wide area data transfers*, IEEE TPDS 22(12), 2011).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FullSecondOrder {
     /// Of n squared.
@@ -68,7 +71,8 @@ impl FullSecondOrder {
         let n = f64::from(n);
         n / (self.a * n * n + self.b * n + self.c).sqrt()
     }
-    /// The best number of streams: the peak at -2c / b where there is one between 1 and `most`, the better end otherwise.
+    /// The best number of streams: the peak at -2c / b where there is one between 1 and `most`, the better end
+    /// otherwise.
     pub fn best(&self, most: u32) -> u32 {
         let peak = -2.0 * self.c / self.b;
         if self.b < 0.0 && self.c > 0.0 && peak < f64::from(most) {

@@ -29,20 +29,23 @@ impl Path {
     pub fn window_limit(&self) -> f64 {
         self.window.get() as f64 * 8.0 / self.rtt.as_secs_f64()
     }
-    /// Reno without timeouts, in bits per second: MSS / RTT x sqrt(3 / (2 b p)) (Mathis, Semke, Mahdavi and Ott, *The macroscopic behavior of the TCP congestion avoidance
-    /// algorithm*, CCR 27(3), 1997, eq. 3; C = sqrt(3/2) for an acknowledgement of every segment). No more than the window allows.
+    /// Reno without timeouts, in bits per second: MSS / RTT x sqrt(3 / (2 b p)) (Mathis, Semke, Mahdavi and Ott, *The
+    /// macroscopic behavior of the TCP congestion avoidance algorithm*, CCR 27(3), 1997, eq. 3; C = sqrt(3/2) for an
+    /// acknowledgement of every segment). No more than the window allows.
     pub fn mathis(&self) -> f64 {
         self.rate((1.5 / (self.per_ack * self.loss)).sqrt()).min(self.window_limit())
     }
-    /// Reno with timeouts, in bits per second (Padhye, Firoiu, Towsley and Kurose, *Modeling TCP throughput*, SIGCOMM 1998, eq. 32).
+    /// Reno with timeouts, in bits per second (Padhye, Firoiu, Towsley and Kurose, *Modeling TCP throughput*, SIGCOMM
+    /// 1998, eq. 32).
     pub fn pftk(&self) -> f64 {
         let (p, b) = (self.loss, self.per_ack);
         let timeouts = self.rto.as_secs_f64() * (3.0 * (3.0 * b * p / 8.0).sqrt()).min(1.0) * p * (1.0 + 32.0 * p * p);
         let time = self.rtt.as_secs_f64() * (2.0 * b * p / 3.0).sqrt() + timeouts;
         (self.mss.get() as f64 * 8.0 / time).min(self.window_limit())
     }
-    /// CUBIC without timeouts, in bits per second: the larger of its own mean window, 1.054 (RTT / p)^(3/4) segments, and Reno's, which it follows where that is larger
-    /// (RFC 9438, sections 5.1 and 4.3: C = 0.4, beta = 0.7). No more than the window allows.
+    /// CUBIC without timeouts, in bits per second: the larger of its own mean window, 1.054 (RTT / p)^(3/4) segments,
+    /// and Reno's, which it follows where that is larger (RFC 9438, sections 5.1 and 4.3: C = 0.4, beta = 0.7). No more
+    /// than the window allows.
     pub fn cubic(&self) -> f64 {
         let ratio = self.rtt.as_secs_f64() / self.loss;
         // (C (3 + beta) / (4 (1 - beta)))^(1/4), and x^(3/4), from square roots, which are the same on every machine.
@@ -52,8 +55,10 @@ impl Path {
     }
 }
 
-/// An upper bound of what streams together carry, in bits per second: the sum over streams of MSS / RTT / sqrt(p) (Hacker, Athey and Noble, *The end-to-end performance effects of parallel
-/// TCP sockets on a lossy wide-area network*, IPDPS 2002, eq. 5). Each stream counts for itself: losses that are not of the streams' own making do not grow with their number.
+/// An upper bound of what streams together carry, in bits per second: the sum over streams of MSS / RTT / sqrt(p)
+/// (Hacker, Athey and Noble, *The end-to-end performance effects of parallel TCP sockets on a lossy wide-area network*,
+/// IPDPS 2002, eq. 5). Each stream counts for itself: losses that are not of the streams' own making do not grow with
+/// their number.
 pub fn hacker(streams: &[Path]) -> f64 {
     streams.iter().map(|path| path.rate(1.0 / path.loss.sqrt())).sum()
 }
@@ -63,8 +68,9 @@ pub fn streams_to_fill(capacity: BitRate, rate: f64) -> u32 {
     ((capacity.as_bps() as f64 / rate).ceil() as u32).clamp(1, MOST_STREAMS)
 }
 
-/// The loss of n streams: alpha n^2 + beta n + gamma, the "complete second order polynomial" of Wang et al. 2014, section 3.3, eq. 1, fitted to measurements. (The equation is a picture
-/// that the published text lacks; its symbols and its degree are stated.)
+/// The loss of n streams: alpha n^2 + beta n + gamma, the "complete second order polynomial" of Wang et al. 2014,
+/// section 3.3, eq. 1, fitted to measurements. (The equation is a picture that the published text lacks; its symbols
+/// and its degree are stated.)
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LossFit {
     /// Of n squared.
@@ -131,8 +137,10 @@ fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     Some([x, y, z])
 }
 
-/// The best number of streams and what they carry together, in bits per second: n times PFTK's rate at the loss of n streams, tried for n = 1 to [`MOST_STREAMS`] (Wang et al. 2014, section 3.3,
-/// eq. 2 after Hacker et al.; "enumerating n from 1 to 128"). With eq. 1 in PFTK's p (1 + 32 p^2) sqrt(p) this is of the 7th degree in n, as the paper says of it. `path.loss` is not used.
+/// The best number of streams and what they carry together, in bits per second: n times PFTK's rate at the loss of n
+/// streams, tried for n = 1 to [`MOST_STREAMS`] (Wang et al. 2014, section 3.3, eq. 2 after Hacker et al.; "enumerating
+/// n from 1 to 128"). With eq. 1 in PFTK's p (1 + 32 p^2) sqrt(p) this is of the 7th degree in n, as the paper says of
+/// it. `path.loss` is not used.
 pub fn best_number(path: &Path, loss: &LossFit) -> (u32, f64) {
     let rate = |n: u32| f64::from(n) * Path { loss: loss.loss(n), ..*path }.pftk();
     let mut best = (1, rate(1));

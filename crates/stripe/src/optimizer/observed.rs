@@ -1,4 +1,5 @@
-//! What the streams have been seen to do: the most that they delivered, the losses that nobody made, whether a queue stands on the path.
+//! What the streams have been seen to do: the most that they delivered, the losses that nobody made, whether a queue
+//! stands on the path.
 
 use super::Path;
 use units::{Bytes, Time};
@@ -11,9 +12,9 @@ pub enum Law {
     Unknown,
     /// BBR's, which random losses do not slow down.
     Bbr,
-    /// Reno's.
+    /// Reno's additive increase and halving.
     Reno,
-    /// CUBIC's.
+    /// CUBIC's cubic growth (RFC 9438).
     Cubic,
 }
 
@@ -26,11 +27,12 @@ pub struct Totals {
     pub sent: u64,
     /// Segments retransmitted.
     pub lost: u64,
-    /// Of `sent`, those of streams and round trips that lost no more than a few; and in how many of these something was lost. A queue that overflows takes many at a time, chance takes few.
+    /// Of `sent`, those of streams and round trips that lost no more than a few; and in how many of these something was
+    /// lost. A queue that overflows takes many at a time, chance takes few.
     pub scattered: (u64, u64),
     /// Smoothed round-trip time, the streams' mean, now.
     pub rtt: Time,
-    /// The same of the least that were measured on their paths; zero where it is not known.
+    /// Mean over the streams of the least round-trip time measured on their paths; zero where it is not known.
     pub rtt_min: Time,
     /// Payload of a full segment; zero where it is not known.
     pub mss: Bytes,
@@ -46,15 +48,15 @@ pub struct Totals {
     pub idle: bool,
 }
 
-/// So many losses make a share.
+/// Losses from which on a loss rate is estimated.
 const ENOUGH_LOSSES: f64 = 8.0;
 /// Beyond these, old losses and segments count for less.
 const REMEMBERED: [f64; 2] = [64.0, 1e6];
-/// The most is that of so many round trips, or twice as many.
+/// Round trips over which the highest rate is remembered; up to twice as many.
 const MOST_OF: u32 = 64;
-/// A rate is that of so many round trips.
+/// Round trips over which a rate is measured.
 const ROUNDS: usize = 4;
-/// A round-trip time beyond its least by a tenth and this is a queue's.
+/// A round-trip time above its least by a tenth and this shows a queue.
 const QUEUE: Time = Time::from_ms(2);
 
 /// Whether round trips take as long as on a path with a queue, where they take `least` without.
@@ -65,7 +67,8 @@ pub(crate) fn has_queue(rtt: Time, least: Time) -> bool {
 /// What is remembered of each round trip.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    /// Rates of the last round trips, in bits per second, and the highest mean of them: of this period and the one before. Acknowledgements that come all at once are no rate.
+    /// Rates of the last round trips, in bits per second, and the highest mean of them: of this period and the one
+    /// before. Acknowledgements that come all at once are no rate.
     last: [f64; ROUNDS],
     most: [f64; 2],
     /// Whether a queue stood meanwhile.

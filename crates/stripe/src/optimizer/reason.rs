@@ -3,29 +3,29 @@
 /// Why the number is what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// It is where it began.
+    /// The number that tuning began with.
     Start,
     /// More are being tried.
     TryMore,
     /// Fewer are being tried.
     TryFewer,
-    /// At the losses seen each stream can have so little that these are needed for what the path has been seen to deliver: tried.
+    /// A model of random losses recommends more: each stream carries too little for what the path has delivered.
     Modelled,
     /// More gained enough.
     Gained,
-    /// More gained too little for the policy: back.
+    /// More gained too little for the policy: reverted.
     TooLittle,
-    /// More lost more: back.
+    /// More streams lost more segments: reverted.
     Lossy,
-    /// Fewer do as well.
+    /// Fewer carry as much.
     AsGood,
-    /// Fewer do not: back.
+    /// Fewer carry less: reverted.
     Needed,
-    /// A queue stands on the path, so that it is full: more would only take from others.
+    /// A queue stands on the path, so the path is full: more streams would only take from others.
     Full,
     /// Windows and buffers are not the limit, and for anything else more are not wanted.
     Enough,
-    /// Losses have become far more frequent: half.
+    /// Losses have become far more frequent: halved.
     Emergency,
     /// The peer's credit holds the streams back: its program is slow, or its memory used up.
     Credit,
@@ -34,7 +34,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// What it means, in a sentence.
+    /// The reason in a sentence.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Start => "it is where it began",

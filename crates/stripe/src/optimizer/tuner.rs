@@ -1,9 +1,9 @@
-//! Who decides how many streams there are.
+//! Policies that decide the number of streams.
 
 use super::{Controller, Enumerator, Limits, Path, Policy, Reason, Totals};
 use units::Time;
 
-/// Who decides how many streams there are.
+/// The policy that decides the number of streams.
 #[derive(Clone, Debug)]
 pub enum Tuner {
     /// Nobody: so many.
@@ -47,7 +47,8 @@ impl Tuner {
     pub fn reason(&self) -> Option<Reason> {
         if let Self::Controller(controller) = self { Some(controller.reason()) } else { None }
     }
-    /// A round trip is over, or what else was waited for; `streams` is how many are used, `path` what each of them knows. Returns whether the number has changed.
+    /// A round trip is over, or what else was waited for; `streams` is how many are used, `path` what each of them
+    /// knows. Returns whether the number has changed.
     pub fn on_round(&mut self, now: Time, totals: &Totals, path: &Path, streams: u32) -> bool {
         match self {
             Self::Fixed(_) => false,

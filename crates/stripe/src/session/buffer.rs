@@ -3,9 +3,11 @@
 use crate::ranges::Span;
 use std::collections::VecDeque;
 
-/// Memory comes and goes in pieces of this size: what is held costs no more than itself and a piece at either end, and nothing is copied when it grows.
+/// Memory comes and goes in pieces of this size: what is held costs no more than itself and a piece at either end, and
+/// nothing is copied when it grows.
 const BLOCK: usize = 32 << 10;
-/// Blocks that a session keeps for its connections: allocators give large pieces back to the system and ask it for others, page by page.
+/// Blocks that a session keeps for its connections: allocators give large pieces back to the system and ask it for
+/// others, page by page.
 const SPARE: usize = 64;
 
 /// Blocks that nobody uses.
@@ -55,7 +57,7 @@ impl Buffer {
             &mut memory(blocks, block)[from.saturating_sub(first)..(to - first).min(BLOCK)]
         })
     }
-    /// So many bytes have been put where there was memory for them; what is left of it goes back.
+    /// Appends the `bytes` that were written into reserved memory; memory that is left over goes back to `blocks`.
     pub fn extend(&mut self, blocks: &mut Blocks, bytes: u64) {
         self.end += bytes;
         let used = ((self.end - self.base) as usize).div_ceil(BLOCK);

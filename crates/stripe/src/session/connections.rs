@@ -61,7 +61,8 @@ impl Session {
         self.abandon(now, connection, code);
     }
 
-    /// How much may be written now: a little more than is under way, while all connections together hold no more than is allowed.
+    /// How much may be written now: a little more than is under way, while all connections together hold no more than
+    /// is allowed.
     pub fn room(&mut self, connection: u32) -> u64 {
         let Some(end) = self.ends.get(&connection) else { return 0 };
         if end.core.given_up().is_some() {
@@ -74,7 +75,8 @@ impl Session {
         }
         own.min(all)
     }
-    /// Memory for what a program is about to write, at most so many bytes, in pieces; [`wrote`](Self::wrote) is to say how many it has. None where nobody wants them.
+    /// Memory for what a program is about to write, at most so many bytes, in pieces; [`wrote`](Self::wrote) is to say
+    /// how many it has. None where nobody wants them.
     pub fn writable(&mut self, connection: u32, most: u64) -> impl Iterator<Item = &mut [u8]> {
         let end = self.ends.get_mut(&connection).filter(|end| end.core.given_up().is_none());
         end.map(|end| end.tx.spare(&mut self.blocks, most)).into_iter().flatten()

@@ -8,7 +8,8 @@ use units::Time;
 /// What a session may send of all its connections' bytes before the first ALLOW, in bytes (P-30).
 pub const FIRST_ALLOWANCE: u64 = 4 << 20;
 
-/// Memory that sessions share: what they promise their peers to hold, and what they hold for their own programs. It may be part of another pool, whose others it leaves theirs.
+/// Memory that sessions share: what they promise to hold for their peers, and what they hold for their own programs. A
+/// pool may be part of a larger one, of which it leaves the rest to others.
 #[derive(Debug)]
 pub struct Pool {
     free: AtomicI64,
@@ -16,11 +17,11 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// So many bytes in all.
+    /// A pool of this many bytes.
     pub fn new(bytes: u64) -> Arc<Self> {
         Self::part(bytes, None)
     }
-    /// So many bytes at most, of this pool's.
+    /// A part of this pool of at most this many bytes.
     pub fn within(self: &Arc<Self>, bytes: u64) -> Arc<Self> {
         Self::part(bytes, Some(Arc::clone(self)))
     }
@@ -59,7 +60,8 @@ impl Pool {
     }
 }
 
-/// The session's bound, both ways. Counted are bytes sent for the first time: the sum over connections of the end of what was sent.
+/// Credit of a whole session in both directions (P-30). It counts bytes sent for the first time: the sum over
+/// connections of the end of what was sent.
 #[derive(Debug)]
 pub(super) struct Credit {
     pool: Arc<Pool>,
@@ -104,11 +106,11 @@ impl Credit {
         self.window.hold(self.received.saturating_sub(self.returned));
         self.received <= self.granted
     }
-    /// Bytes of the peer's are taken, or nobody wants them. The window follows what arrives, as a connection's does, while the pool has memory; `drained` says that a connection has
-    /// taken all that it had.
+    /// Returns bytes of the peer that programs have taken, or that nobody wants. The credit follows the rate of arrival
+    /// as a connection's does, while the pool has memory. `drained`: a connection has taken all that it had.
     pub fn give_back(&mut self, now: Time, bytes: u64, drained: bool, rtt: Time) {
         self.returned = self.returned.saturating_add(bytes);
-        // It counts the ends of what has come.
+        // Session credit has no order: both are the bytes received.
         let progress = Progress { arrived: self.received, end: self.received };
         let more = self.window.wants(now, progress, drained, rtt);
         if more > 0 && self.pool.take(more) {

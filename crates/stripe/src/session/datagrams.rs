@@ -1,7 +1,7 @@
-//! Flows of datagrams, and the datagrams that wait in them: fair between flows, each no longer than it may, all of it bounded.
+//! Flows of datagrams with their queues: fair between flows, with a deadline per datagram, bounded in memory.
 //!
-//! Where flows compete for streams, whose turn it is goes by the bytes that each has had (start-time fair queueing: Goyal, Vin and Cheng, SIGCOMM 1996). A flow may hold as much as is free
-//! (dynamic thresholds: Choudhury and Hahne, ToN 1998), so that whoever floods leaves room for one who does not.
+//! Flows compete by start-time fair queueing on bytes (Goyal, Vin and Cheng, SIGCOMM 1996). A flow may hold as much as
+//! is free
 
 use super::{Exhausted, code};
 use crate::wire::{Datagram, Destination, Frame, MAX_DATAGRAM};
@@ -13,10 +13,11 @@ const HELD: u64 = 8 << 20;
 const HELD_OF_ONE: u64 = 1 << 20;
 /// What a datagram costs beyond its bytes, however short it is.
 const OVERHEAD: u64 = 64;
-/// A flow that is silent for so long is over (P-45): the least that RFC 4787, section 4.3, allows a NAT. The far end waits a little longer, so that it is not the one that forgets first.
+/// Silence after which a flow is over (P-45): the least that RFC 4787, section 4.3, allows a NAT. The far end waits a
+/// little longer, so that it does not forget first.
 const IDLE: Time = Time::from_secs(120);
 const IDLE_FAR: Time = Time::from_secs(150);
-/// That a flow is alive is noted no more often.
+/// The least time between two notes that a flow is alive.
 const NOTED: Time = Time::from_secs(1);
 
 /// How datagrams are carried.
@@ -67,7 +68,7 @@ struct Flow {
     arrived: VecDeque<Vec<u8>>,
     arrived_bytes: u64,
     active_at: Time,
-    /// It is over, for this reason.
+    /// The reason for which the flow is over.
     ended: Option<u32>,
 }
 
@@ -103,7 +104,7 @@ pub(super) struct Datagrams {
     pub news: Vec<(u32, Frame)>,
     /// When streams are to be looked at again, which do not take what waits.
     pub look_at: Option<Time>,
-    /// So many bytes of it the session's memory has been told of.
+    /// Bytes that are reported to the session's memory.
     pub counted: u64,
 }
 
@@ -122,7 +123,7 @@ impl Datagrams {
 
     // === Flows ===
 
-    /// A new flow, from here. If there are as many as there may be, the one that was silent for longest makes room.
+    /// Opens a flow from this end. At the limit the flow that was silent for longest is closed for it.
     pub fn open(&mut self, now: Time, to: Destination) -> Result<u32, Exhausted> {
         let Some(carriage) = self.carriage.filter(|_| self.next_flow < u32::MAX) else { return Err(Exhausted) };
         let most = carriage.flows.min(self.peer_flows.unwrap_or(u32::MAX)) as usize;
@@ -148,7 +149,8 @@ impl Datagrams {
     pub fn is_over(&self, flow: u32) -> bool {
         self.flows.get(&flow).is_none_or(|flow| flow.ended.is_some())
     }
-    /// Whether there are so many flows; or twice as many with those that are over, which go when their owners have seen it.
+    /// Whether the limit of flows is reached; with flows that are over and whose owners have not seen it, twice the
+    /// limit.
     fn is_full(&self, most: usize) -> bool {
         self.idle.len() >= most || self.flows.len() >= 2 * most
     }
@@ -231,7 +233,8 @@ impl Datagrams {
         self.touch(now, flow);
         true
     }
-    /// Since when the next datagram waits, and its length on a stream; none without one, or while the peer does not take any.
+    /// Since when the next datagram waits, and its length on a stream; `None` without one, or while the peer accepts
+    /// none.
     pub fn head(&self) -> Option<(Time, u64)> {
         self.peer_flows?;
         let flow = &self.flows.get(&self.turns.first()?.1)?;

@@ -7,9 +7,10 @@ use crate::sender::Notified;
 use crate::wire::{Data, Destination, Frame};
 use units::Time;
 
-/// What a connection holds beyond what is under way: enough that no stream waits for the program to have its turn. With what a round trip brings, twice or, where segments are lost, up to four times,
-/// which is all that the peer lets it have under way, and [`Window`](crate::window::Window)'s slack this is 2 to 4 x rate x round-trip time + 640 KiB. The rest of a MiB is for the little that streams of a
-/// path without losses bring out of order.
+/// Bytes that a program may write ahead of what is in flight, so that no stream waits for the program to run. With what
+/// the peer's credit lets be in flight (2 x, with losses up to 4 x rate x round-trip time, and
+/// [`Window`](crate::window::Window)'s slack) a connection holds 2 to 4 x rate x round-trip time + 640 KiB. The rest of
+/// a MiB is for the little that streams of a path without losses bring out of order.
 const SLACK: u64 = 384 << 10;
 
 /// How a connection was or is being opened.
@@ -40,7 +41,7 @@ pub(super) struct End {
     pub rx: Buffer,
     /// The peer's byte stream has been seen to reach this position.
     highest: u64,
-    /// So much of it has been given back to the session's credit.
+    /// Bytes of it given back to the session's credit.
     returned: u64,
     /// The peer's stream is complete; has been given up; it wants no more of ours.
     pub finished: bool,
@@ -72,8 +73,8 @@ impl End {
         }
     }
 
-    /// Payload has arrived. What is next, with nothing held before it, is offered to `deliver`, which says how much of it the program has taken. Returns how many bytes count against the session's
-    /// allowance, and how many the program has: these are to be consumed.
+    /// Takes payload that has arrived. Payload that is next, with nothing held before it, is offered to `deliver`,
+    /// which returns the bytes that the program has taken. Returns the bytes that count against the session's credit.
     pub fn on_data(
         &mut self,
         now: Time,
@@ -101,7 +102,8 @@ impl End {
         self.note(blocks, out);
         Ok((self.reach(data.offset + u64::from(data.len)), delivered))
     }
-    /// Another frame of the connection's machine has arrived. Returns what it counts, and how many bytes of ours are acknowledged by it.
+    /// Takes any other frame of the connection. Returns the bytes that it counts against the session's credit, and how
+    /// many of our bytes it acknowledges.
     pub fn on_frame(
         &mut self,
         now: Time,
@@ -164,7 +166,8 @@ impl End {
         let under_way = self.core.taken() - self.core.acknowledged();
         (under_way + SLACK).min(most).saturating_sub(self.tx.len())
     }
-    /// Whether streams would be of use to it: there is something to send that neither the peer's credit nor a lack of data holds back.
+    /// Whether more streams would help: there is data to send that neither the peer's credit nor the application holds
+    /// back.
     pub fn is_hungry(&self) -> bool {
         self.core.waiting() > self.core.blocked()
     }

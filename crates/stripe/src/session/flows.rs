@@ -7,7 +7,8 @@ use crate::wire::{Destination, Frame};
 use units::Time;
 
 impl Session {
-    /// A program wants to send datagrams somewhere. What it sends before the peer has said that it takes them (P-40) waits, as long as it may.
+    /// A program wants to send datagrams somewhere. What it sends before the peer has said that it takes them (P-40)
+    /// waits, as long as it may.
     pub fn open_flow(&mut self, now: Time, to: Destination) -> Result<u32, Exhausted> {
         if self.role != Role::Near || self.over {
             return Err(Exhausted);
@@ -77,7 +78,8 @@ impl Session {
             self.credit.let_go(counted - held);
         }
     }
-    /// What the peer is to know of flows. It may be lost with its stream: then a flow is silent for a while, or its destination is said once more than needed.
+    /// What the peer is to know of flows. It may be lost with its stream: then a flow is silent for a while, or its
+    /// destination is said once more than needed.
     pub(super) fn tell_flows(&mut self) {
         if std::mem::take(&mut self.tell_carriage)
             && let Some(carriage) = self.datagrams.carriage

@@ -23,7 +23,7 @@ pub struct Gauge {
     pub window: u64,
     /// The least round-trip time that was measured.
     pub rtt_min: Time,
-    /// It is in slow start.
+    /// The socket is in slow start.
     pub starting: bool,
     /// Its congestion control would have sent more: its buffer is the limit, or whoever fills that.
     pub starved: bool,
@@ -48,24 +48,24 @@ pub(super) struct Lane {
     pub gauge: Gauge,
     /// As the tuner saw it last.
     pub seen: Seen,
-    /// It is asked to take datagrams.
+    /// The stream has been asked to take datagrams.
     pub invited: bool,
-    /// By so many bytes datagrams are ahead of connections' payload, while both want the stream.
+    /// Bytes by which datagrams are ahead of connections' payload while both want the stream.
     pub lead: i64,
-    /// It is to be replaced: closed when another takes its place.
+    /// To be replaced: closed when another stream takes its place.
     pub replaced: bool,
-    /// It is to be closed when nothing needs it any more.
+    /// To be closed when nothing needs it any more.
     pub draining: bool,
-    /// Our half is to be closed, or is; and is.
+    /// `shut`: our half is to be closed, or is closed. `closed`: it is closed.
     pub shut: bool,
     pub closed: bool,
     /// The peer has closed its half.
     pub peer_shut: bool,
-    /// When something was last heard on it.
+    /// Time of the last frame received on it.
     pub heard_at: Time,
-    /// When it was asked whether anyone is there, and has not answered.
+    /// Time of the PING that is not answered yet.
     pub asked_at: Option<Time>,
-    /// It was asked because its path fell silent, and nothing but the answer has been heard since.
+    /// A PING was sent because the path fell silent, and only its PONG has been received since.
     pub questioned: bool,
 }
 
@@ -92,7 +92,8 @@ impl Lane {
             questioned: false,
         }
     }
-    /// Whether it counts as one of those that there are to be: neither is it being closed, nor is another to take its place.
+    /// Whether it counts as one of those that there are to be: neither is it being closed, nor is another to take its
+    /// place.
     pub fn counts(&self) -> bool {
         !self.draining && !self.replaced
     }
@@ -129,7 +130,8 @@ impl Lane {
     pub fn handed(&self) -> u64 {
         self.given + self.queued
     }
-    /// Room for segments: one waits here at most, since whatever does can no longer go elsewhere, and a carrier that takes it gets another.
+    /// Room for segments: one waits here at most, since whatever does can no longer go elsewhere, and a carrier that
+    /// takes it gets another.
     pub fn room(&self, segment: u64) -> Bytes {
         Bytes::new(segment.saturating_sub(self.queued))
     }

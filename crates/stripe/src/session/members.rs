@@ -35,7 +35,8 @@ impl Session {
             self.gone.push(id);
         }
     }
-    /// A stream is to be replaced. It does not count any more, so that another is opened (P-27); until there is a usable one that counts, it is better than none, and then it is closed.
+    /// A stream is to be replaced. It does not count any more, so that another is opened (P-27); until there is a
+    /// usable one that counts, it is better than none, and then it is closed.
     pub fn replace_stream(&mut self, now: Time, id: StreamId) {
         if let Some(lane) = self.lanes.get_mut(&id) {
             lane.replaced = true;
@@ -65,7 +66,8 @@ impl Session {
             self.drain_stream(now, id);
         }
     }
-    /// Whether a stream's carrier is to close its half now. It has then nothing to send, and nothing that is not acknowledged.
+    /// Whether a stream's carrier is to close its half now. It has then nothing to send, and nothing that is not
+    /// acknowledged.
     pub fn wants_shut(&self, id: StreamId) -> bool {
         self.lanes.get(&id).is_some_and(|lane| lane.shut)
     }
@@ -96,7 +98,8 @@ impl Session {
         self.effects.number = true;
         true
     }
-    /// Of more streams than are to be used, the latest are not: they are open because the peer wants them, or to be there when one is missing.
+    /// Of more streams than are to be used, the latest are not: they are open because the peer wants them, or to be
+    /// there when one is missing.
     pub(super) fn rest(&mut self) {
         self.streams.rest_beyond(self.tuning.tuner.target());
     }

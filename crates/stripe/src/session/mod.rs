@@ -1,8 +1,10 @@
-//! A session: two gateways, many connections, the streams that they share. Without I/O, clock, or cryptography; with the bytes.
+//! A session: two gateways, many connections, the streams that they share. It holds the bytes, and has no I/O, clock or
+//! cryptography.
 //!
-//! The owner tells it what streams and programs bring, and afterwards calls [`Session::flush`], which works out what is to be sent and says in [`Effects`] where something has changed.
-//! Bytes for a stream are taken with [`Session::take`] when its carrier can send, as late as can be: what has not left may still go elsewhere. `docs/protocol.md` numbers the rules (P-1 ...)
-//! that the code cites.
+//! The owner passes in what streams and programs bring, then calls [`Session::flush`], which decides what is to be sent
+//! and reports changes in [`Effects`]. Bytes for a stream are taken with [`Session::take`] as late as possible, when
+//! its carrier can send: bytes that have not left may still go on another stream. The code cites the rules of
+//! `docs/reference/protocol.md` (P-1 ...).
 
 mod buffer;
 mod connections;
@@ -55,12 +57,12 @@ pub mod code {
 /// Holes of all connections together: each costs memory that no credit counts (P-21).
 const MAX_HOLES: usize = 1 << 17;
 
-/// Which end of a session this is.
+/// The two ends of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Opens streams and connections: beside the programs.
     Near,
-    /// Takes them: beside the servers.
+    /// Accepts streams and connections: beside the servers.
     Far,
 }
 
@@ -79,7 +81,7 @@ pub struct Settings {
     pub memory: u64,
     /// Without any stream the session is kept so long.
     pub patience: Time,
-    /// A stream on which nothing was heard for this long is asked whether anyone is there; after twice as long without an answer it is dead.
+    /// Silence after which a stream is asked with PING; after twice as long without an answer it is dead (P-24).
     pub keep_alive: Time,
     /// Streams kept open while there is nothing to do.
     pub warm: u32,
@@ -205,7 +207,8 @@ impl Session {
     pub fn on_item(&mut self, now: Time, stream: StreamId, item: &Item<'_>) -> Result<(), Violation> {
         self.on_item_for(now, stream, item, |_, _| 0)
     }
-    /// The same. Payload that is next in its connection's byte stream is offered to `deliver`, which says how many bytes the program has taken at once: only the others are held.
+    /// [`on_item`](Self::on_item) with direct delivery: payload that is next in its connection's byte stream is offered
+    /// to `deliver`, which returns the bytes that the program has taken at once. Only the rest is held.
     pub fn on_item_for(
         &mut self,
         now: Time,
@@ -334,7 +337,8 @@ impl Session {
             frame => end.on_frame(now, frame, blocks, out),
         }
     }
-    /// The connection of a frame, made if it is the first of it (P-12). None for one that is over; the peer is told so if it seems to expect something (P-18).
+    /// The connection of a frame, created by its first frame (P-12). `None` for a forgotten connection; the peer is
+    /// told so if it seems to expect an answer (P-18).
     fn end(&mut self, connection: u32, asks: bool) -> Result<Option<&mut End>, Violation> {
         self.dirty.insert(connection);
         if !self.ends.contains_key(&connection) {
@@ -371,7 +375,7 @@ impl Session {
         }
         Ok(self.ends.get_mut(&connection))
     }
-    /// What the programs here have taken goes back to the session's credit.
+    /// Returns the bytes that programs have taken to the session's credit.
     fn settle(&mut self, now: Time, connection: u32) {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let (returned, drained) = (end.give_back(), end.core.readable().is_empty());
@@ -388,7 +392,7 @@ impl Session {
     pub fn gauge(&self, id: StreamId) -> Option<&Gauge> {
         self.lanes.get(&id).map(|lane| &lane.gauge)
     }
-    /// Who decides how many streams there are, and why.
+    /// The policy that decides the number of streams, with its reason.
     pub fn tuner(&self) -> &Tuner {
         &self.tuning.tuner
     }

@@ -1,7 +1,9 @@
-//! Which stream a datagram goes on.
+//! The choice of the stream for each datagram.
 //!
-//! A datagram waits in its flow until a stream takes it, so that none is tied to a stream that stands still. The stream on which it arrives first is asked to; whichever takes something at that
-//! moment may have it if it arrives there no more than a little later. The longer it waits, the later it may arrive: nobody waits longer for a good stream than a worse one would cost.
+//! A datagram waits in its flow until a stream takes it, so that none is tied to a stalled stream. The stream on which
+//! it arrives first is asked to take it. A stream that takes something at that moment may have it if it arrives there
+//! only a little later. The longer it waits, the later it may arrive: it never waits longer for a good stream than a
+//! worse one would cost.
 
 use super::Session;
 use super::lane::Lane;
@@ -10,13 +12,14 @@ use crate::streams::StreamId;
 use crate::wire::Frame;
 use units::Time;
 
-/// So much later a datagram may arrive than on the best stream: asking another one for each costs more.
+/// How much later than on the best stream a datagram may arrive; asking another stream for each datagram costs more.
 const SLACK: Time = Time::from_ms(1);
-/// What a stream has sent more of connections' payload than of datagrams, or less, it makes up for; but for no more than this, in bytes.
+/// Bytes up to which a stream makes up for having sent more connections' payload than datagrams, or less.
 const MOST_AHEAD: i64 = 256 << 10;
 
 impl Session {
-    /// Asks streams to take what waits: the one on which the next datagram arrives first and, if that has waited, those on which it would arrive so much later.
+    /// Asks streams to take waiting datagrams: the stream on which the next one arrives first and, if that has waited,
+    /// those on which it would arrive later by as much.
     pub(super) fn invite(&mut self, now: Time) {
         let before = self.datagrams.look_at.take();
         let Some((since, bytes)) = self.datagrams.head() else {
@@ -60,7 +63,8 @@ impl Session {
         let waited = now.saturating_sub(since);
         eta.is_some_and(|eta| eta <= best.saturating_add(SLACK).saturating_add(waited))
     }
-    /// The next datagram onto a stream, if it suits; says whether it did. From then on it is the stream's, and lost with it (P-42).
+    /// Puts the next datagram onto a stream if that is good enough; returns whether it did. From then on the datagram
+    /// is lost if the stream is (P-42).
     pub(super) fn take_waiting(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
         self.datagrams.drop_late(now);
         if !self.suits(now, stream) {

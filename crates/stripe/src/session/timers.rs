@@ -20,7 +20,8 @@ impl Session {
         let connections = connections.min(self.datagrams.deadline());
         connections.min(self.streams.deadline()).min(tuner).min(self.check_at).min(alone)
     }
-    /// Whether streams are to be measured before [`on_timer`](Self::on_timer): something is going to be concluded from that.
+    /// Whether streams are to be measured before [`on_timer`](Self::on_timer), which is going to draw conclusions from
+    /// them.
     pub fn is_measuring(&self, now: Time) -> bool {
         self.streams.deadline() <= now
             || self.tuning.tuner.deadline() <= now
@@ -117,7 +118,8 @@ impl Session {
             }
         }
     }
-    /// Where streams stand still and none goes on, the path is dead: those that are being closed there will not be, and the peer, which cannot know of it, would count them for as long as TCP hopes.
+    /// Declares a path dead on which all streams stand still. Streams that are being closed there never will be, and
+    /// the peer, which cannot know it, would count them for as long as TCP retries.
     fn lose_drained(&mut self, now: Time) {
         let paths = |health: Health| -> BTreeSet<u32> {
             self.streams.iter().filter(|stream| stream.health() == health).map(Stream::path).collect()

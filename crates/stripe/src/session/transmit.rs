@@ -12,7 +12,8 @@ use units::{BitRate, Time};
 /// A carrier takes no more at once than its stream sends in this time, or this many bytes.
 const AHEAD: Time = Time::from_ms(10);
 const SHORTEST: u64 = 16 << 10;
-/// Frames without payload that wait for streams, in bytes: more is left only by a peer that makes us answer and does not read.
+/// Frames without payload that wait for streams, in bytes: more is left only by a peer that makes us answer and does
+/// not read.
 const UNREAD: u64 = 4 << 20;
 /// No stream is blamed for less.
 const UNREAD_OF_ONE: u64 = 64 << 10;
@@ -55,7 +56,8 @@ impl Session {
         }
     }
 
-    /// The session's own numbers: always the latest, and again when a stream was lost that may have carried them (P-31).
+    /// Sends the session's own numbers: the latest, and again after the loss of a stream that may have carried them
+    /// (P-31).
     fn tell(&mut self) {
         if self.lanes.is_empty() {
             self.datagrams.news.clear();
@@ -192,9 +194,10 @@ impl Session {
 
     // === What a carrier takes ===
 
-    /// Appends frames for a stream to `out` until that has `most` bytes or more, or what the stream sends in a while, or nothing is left. A carrier calls it when it can send, and no sooner.
+    /// Appends frames for a stream to `out`: `most` bytes or more, or what the stream sends in a while, or all there
+    /// is. A carrier calls it when it can send, and no sooner.
     pub fn take(&mut self, now: Time, stream: StreamId, out: &mut impl Sink, most: usize) {
-        // What a slow stream has taken the others would have sent sooner, and all that comes behind it waits for it.
+        // What a slow stream takes others would have sent sooner, and all that comes behind it waits for it.
         let rate = self.lanes.get(&stream).map_or(BitRate::from_bps(0), |lane| lane.gauge.rate);
         let most = most.min(rate.bytes_in(AHEAD).get().max(SHORTEST) as usize);
         while out.len() < most {
@@ -244,7 +247,7 @@ impl Session {
         if end.core.given_up().is_some() {
             return true;
         }
-        // What was acknowledged meanwhile, having gone on another stream too, need not go; its bytes are not kept any more.
+        // Data that was acknowledged by way of another stream need not go; its bytes are gone.
         let whole = Span::new(data.offset, data.offset + u64::from(data.len));
         let span = Span::new(whole.start.max(end.core.acknowledged()), whole.end);
         if span.is_empty() && !data.end {

@@ -26,7 +26,8 @@ pub enum Decoded {
     Skip(usize),
 }
 
-/// Reads the frame at the beginning of `input`. `max_payload` is the longest payload of DATA that was agreed. Nothing is allocated before its length has been checked.
+/// Reads the frame at the beginning of `input`. `max_payload` is the longest payload of DATA that was agreed. Nothing
+/// is allocated before its length has been checked.
 pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
     let Some((header, body)) = input.split_first_chunk::<HEADER>() else {
         return Ok(Decoded::Incomplete(HEADER));

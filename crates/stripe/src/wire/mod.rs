@@ -35,9 +35,10 @@
 //! | 130 KNOWN | 0 | | |
 //! | 131 FORGET | 0 | | code (u32) |
 //!
-//! HELLO is the first frame of each stream, both ways, and the only one that every version has to read: a peer of another version is refused with it.
-//! OPEN, OPENED, OVER, DATA, ACK, RESET and STOP belong to a connection, DATAGRAM, KNOWN and FORGET to a flow, whose number stands in the same place; the others to the session (connection 0).
-//! A frame of unknown type is skipped if its high bit is set, and an error otherwise.
+//! HELLO is the first frame of each stream, both ways, and the only one that every version has to read: a peer of
+//! another version is refused with it. OPEN, OPENED, OVER, DATA, ACK, RESET and STOP belong to a connection, DATAGRAM,
+//! KNOWN and FORGET to a flow, whose number stands in the same place; the others to the session (connection 0). A frame
+//! of unknown type is skipped if its high bit is set, and an error otherwise.
 
 mod datagram;
 mod decode;
@@ -107,7 +108,7 @@ pub enum Frame {
     },
     /// The receiver does not want more of the byte stream.
     Stop {
-        /// Why.
+        /// Linux's error number (P-14).
         code: u32,
     },
     /// A stream is dead as seen from here; whatever was on its way there is to be sent again.
@@ -119,42 +120,42 @@ pub enum Frame {
     Start,
     /// The stream joins a session.
     Join {
-        /// That this end was there when the session began.
+        /// Proof that this end was there when the session began (P-8).
         proof: [u8; 32],
     },
     /// The stream is not wanted.
     Refuse(Refusal),
-    /// A program wants to go there.
+    /// Asks to connect to the destination.
     Open(Destination),
     /// The destination has taken the connection.
     Opened,
-    /// A connection that is over here, and wants nothing any more.
+    /// The connection is forgotten here (P-18).
     Over,
-    /// So many bytes of all connections together may have been sent.
+    /// Credit of all connections together (P-30).
     Allow {
-        /// In all, since the session began.
+        /// Bytes since the session began.
         limit: u64,
     },
-    /// The peer would like so many streams.
+    /// The number of streams that the far end would like (P-27).
     Want {
-        /// How many.
+        /// Number of streams.
         streams: u32,
     },
-    /// Are you there?
+    /// Asks for a PONG (P-24).
     Ping {
         /// Any number.
         token: u64,
     },
-    /// Yes.
+    /// Answers a PING.
     Pong {
         /// The PING's number.
         token: u64,
     },
-    /// No new connections, please: this gateway is going down.
+    /// Asks for no more connections: this gateway is going down (P-28).
     Leave,
-    /// Datagrams are carried here.
+    /// This end carries datagrams (P-40).
     Flows {
-        /// So many flows of them at once.
+        /// The most flows at a time.
         most: u32,
     },
     /// A datagram of a flow.
@@ -163,7 +164,7 @@ pub enum Frame {
     Known,
     /// The flow is over here.
     Forget {
-        /// Why; 0 if nothing went wrong.
+        /// Linux's error number; 0 if nothing went wrong.
         code: u32,
     },
 }
@@ -222,7 +223,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Who is on the other end of a stream, and what it takes.
+/// Identity of a stream's other end, and the limits that it sets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hello {
     /// The session that the stream belongs to.

@@ -15,7 +15,8 @@ pub enum Item<'a> {
         /// The frame.
         frame: Frame,
     },
-    /// A piece of a DATA frame: as much of its payload as has come, under its own offset. Only the last piece carries the end.
+    /// A piece of a DATA frame: as much of its payload as has come, under its own offset. Only the last piece carries
+    /// the end.
     Payload {
         /// The connection.
         connection: u32,
@@ -26,7 +27,8 @@ pub enum Item<'a> {
     },
 }
 
-/// Reads one stream. It holds no payload of DATA, and of a frame that is cut no more than a header and the longest other body, which is a datagram's.
+/// Reads one stream. It holds no payload of DATA, and of a frame that is cut no more than a header and the longest
+/// other body, which is a datagram's.
 #[derive(Clone, Debug)]
 pub struct FrameReader {
     max_payload: u32,
@@ -49,7 +51,8 @@ impl FrameReader {
         self.begun.is_empty() && self.payload.is_none() && self.skip == 0
     }
 
-    /// Takes the next item off the front of `input`; none once all of it is read. After an error the stream is of no use.
+    /// Takes the next item off the front of `input`; none once all of it is read. After an error the stream is of no
+    /// use.
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Item<'a>>, WireError> {
         loop {
             let skipped = self.skip.min(input.len());
@@ -86,7 +89,8 @@ impl FrameReader {
         }
     }
 
-    /// Goes on with a frame that was cut: takes of the input what it lacks. Says what it is, and how many bytes of it are here.
+    /// Goes on with a frame that was cut: takes of the input what it lacks. Says what it is, and how many bytes of it
+    /// are here.
     fn complete(&mut self, input: &mut &[u8]) -> Result<(Decoded, usize), WireError> {
         loop {
             let decoded = decode(&self.begun, self.max_payload)?;
@@ -99,7 +103,8 @@ impl FrameReader {
             *input = &input[taken..];
         }
     }
-    /// A frame's first `bytes` are dealt with, of which up to `all` stand in what was begun, or at the front of the input.
+    /// A frame's first `bytes` are dealt with, of which up to `all` stand in what was begun, or at the front of the
+    /// input.
     fn pass(&mut self, bytes: usize, all: usize, input: &mut &[u8]) {
         let here = bytes.min(all);
         if self.begun.is_empty() {

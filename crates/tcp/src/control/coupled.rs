@@ -121,15 +121,16 @@ impl Coupled {
 
 impl Control for Coupled {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if window.slow_start() {
-            // RFC 6356, section 3: slow start is each subflow's own.
-            return self.reno.on_ack(window, ack);
-        }
         if !ack.cwnd_limited {
             return;
         }
+        // RFC 6356, section 3: slow start is each subflow's own.
+        let acked = ack.avoidance(window);
+        if acked == 0 {
+            return;
+        }
         let mss = f64::from(window.mss);
-        self.fraction += self.weights.increase * ack.acked as f64 * mss / window.cwnd as f64;
+        self.fraction += self.weights.increase * acked as f64 * mss / window.cwnd as f64;
         let whole = self.fraction.trunc();
         self.fraction -= whole;
         let cwnd = window.cwnd as f64 + whole;

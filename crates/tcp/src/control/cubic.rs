@@ -71,8 +71,8 @@ impl Control for Cubic {
             return;
         }
         self.last_ack = ack.now;
-        if window.slow_start() {
-            window.cwnd += ack.acked.min(u64::from(window.mss));
+        let acked = ack.avoidance(window);
+        if acked == 0 {
             return;
         }
         let cwnd = window.cwnd as f64 / mss;
@@ -85,7 +85,7 @@ impl Control for Cubic {
         let seconds = ack.now.saturating_sub(epoch).as_secs_f64();
         let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
         // Equation 4.
-        self.w_est += alpha * (ack.acked as f64 / mss) / cwnd;
+        self.w_est += alpha * (acked as f64 / mss) / cwnd;
         let growth = if self.w_cubic(seconds) < self.w_est {
             // Reno-friendly region (section 4.3).
             (self.w_est - cwnd).max(0.0)

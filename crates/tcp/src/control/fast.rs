@@ -64,8 +64,8 @@ impl Control for Fast {
             }
             self.begin = ack.nxt;
         }
-        if window.slow_start() {
-            self.reno.on_ack(window, ack);
+        if window.slow_start() && ack.cwnd_limited {
+            ack.slow_start(window);
         }
     }
     fn on_loss(&mut self, window: &mut Window, now: Time, flight: u64) {

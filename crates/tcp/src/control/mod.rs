@@ -61,6 +61,10 @@ pub struct Ack {
     pub now: Time,
     /// Bytes that it acknowledges cumulatively.
     pub acked: u64,
+    /// Bytes that it delivers, cumulatively or by SACK, and that no acknowledgement before it has.
+    pub delivered: u64,
+    /// Bytes by which it may open the window in slow start: L segments of RFC 3465; `None` for no limit.
+    pub slow_start_limit: Option<u64>,
     /// Outstanding bytes before it came.
     pub flight: u64,
     /// The first position not acknowledged, now.
@@ -71,6 +75,24 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// The smoothed round-trip time, zero before the first sample.
     pub smoothed_rtt: Time,
+}
+
+impl Ack {
+    /// Slow start by appropriate byte counting (RFC 3465): the window grows by the bytes acknowledged, at most L segments. Without a limit it grows by
+    /// the bytes delivered, up to the threshold, as Linux does. Returns the bytes that are left for congestion avoidance.
+    #[inline]
+    pub fn slow_start(&self, window: &mut Window) -> u64 {
+        let room = window.ssthresh - window.cwnd;
+        let growth = self.slow_start_limit.map_or(self.delivered.min(room), |limit| self.acked.min(limit));
+        let left = if self.slow_start_limit.is_none() { self.delivered - growth } else { 0 };
+        window.cwnd += growth;
+        left
+    }
+    /// What congestion avoidance counts of this acknowledgement, once slow start has taken its part.
+    #[inline]
+    pub fn avoidance(&self, window: &mut Window) -> u64 {
+        if window.slow_start() { self.slow_start(window) } else { self.acked }
+    }
 }
 
 /// What one acknowledgement has delivered, cumulatively or by SACK, in order or not.

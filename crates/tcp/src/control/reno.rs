@@ -10,6 +10,18 @@ pub struct Reno {
     counted: u64,
 }
 
+impl Reno {
+    /// Congestion avoidance over `acked` bytes: one segment per window of them, the recommended way to count (section 3.1), and no division.
+    #[inline]
+    pub(super) fn avoid_congestion(&mut self, window: &mut Window, acked: u64) {
+        self.counted += acked;
+        if acked > 0 && self.counted >= window.cwnd {
+            self.counted -= window.cwnd;
+            window.cwnd += u64::from(window.mss);
+        }
+    }
+}
+
 /// Half of what is outstanding, at least two segments (RFC 5681, equation 4).
 pub(super) fn half(flight: u64, mss: u32) -> u64 {
     (flight / 2).max(2 * u64::from(mss))
@@ -21,18 +33,8 @@ impl Control for Reno {
         if !ack.cwnd_limited {
             return;
         }
-        let mss = u64::from(window.mss);
-        if window.slow_start() {
-            // Equation 2.
-            window.cwnd += ack.acked.min(mss);
-            return;
-        }
-        // One segment per window of acknowledged bytes: the recommended way to count (section 3.1), and no division.
-        self.counted += ack.acked;
-        if self.counted >= window.cwnd {
-            self.counted -= window.cwnd;
-            window.cwnd += mss;
-        }
+        let acked = ack.avoidance(window);
+        self.avoid_congestion(window, acked);
     }
     fn on_loss(&mut self, window: &mut Window, _: Time, flight: u64) {
         window.ssthresh = half(flight, window.mss);

@@ -20,10 +20,14 @@ pub struct Scalable {
 
 impl Control for Scalable {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        if window.slow_start() || window.cwnd <= LEGACY * u64::from(window.mss) {
-            self.reno.on_ack(window, ack);
-        } else if ack.cwnd_limited {
-            self.counted += ack.acked;
+        if !ack.cwnd_limited {
+            return;
+        }
+        let acked = ack.avoidance(window);
+        if window.cwnd <= LEGACY * u64::from(window.mss) {
+            self.reno.avoid_congestion(window, acked);
+        } else {
+            self.counted += acked;
             window.cwnd += self.counted / A;
             self.counted %= A;
         }

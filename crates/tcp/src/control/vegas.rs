@@ -73,7 +73,7 @@ impl Control for Vegas {
             self.begin = ack.nxt;
         }
         if window.slow_start() && self.grows && ack.cwnd_limited {
-            window.cwnd += ack.acked.min(u64::from(window.mss));
+            ack.slow_start(window);
         }
     }
     fn on_loss(&mut self, window: &mut Window, _: Time, _: u64) {

@@ -20,7 +20,7 @@ pub struct Carrier {
     frames: Frames,
     /// Reused for frames that the lane has dropped or lost.
     gone: Vec<Item>,
-    /// Of frames that are not in the report yet.
+    /// Counts of frames that are not in the report yet.
     lateness: Vec<Time>,
     marked: u64,
     refused: u64,
@@ -31,11 +31,11 @@ pub struct Carrier {
 pub struct Slept {
     /// When it began.
     pub since: Time,
-    /// How long waking takes.
+    /// How long the processor takes to wake the thread.
     pub waking: Time,
 }
 
-/// So many frames are read before those that are due are sent.
+/// Frames read before those that are due are sent.
 const BATCH: usize = 16;
 /// A frame without virtual LAN tags has 1514 bytes.
 const BUFFER: usize = 1_536;
@@ -46,7 +46,8 @@ impl Carrier {
         Self { lane, from, to, frames, gone, lateness, marked: 0, refused: 0 }
     }
 
-    /// Takes what has come, a batch at most; returns whether nothing is left. The frame that woke the thread came earlier, but not before that slept.
+    /// Reads the frames that have come, at most a batch. Returns whether none is left. The frame that woke the thread
+    /// is dated back by the waking time, but not before the sleep.
     pub fn read(&mut self, clock: Clock, slept: &mut Option<Slept>) -> bool {
         for _ in 0..BATCH {
             let packet = self.frames.take();

@@ -1,5 +1,5 @@
-//! Runs the paths: a thread for each carries the frames of both directions. So what a kernel answers by itself, as acknowledgements, is there when the
-//! thread has handed over the frame that it answers, and nobody has to be woken for it.
+//! Runs the paths: one thread for each carries the frames of both directions. What a kernel answers by itself, as
+//! acknowledgements, is thus there when the thread has handed over the frame, and nobody has to be woken.
 
 use super::carrier::{Carrier, Slept};
 use super::clock::Clock;
@@ -44,7 +44,7 @@ impl Runner {
         let (shared_report, shared_stop) = (report.clone(), stop.clone());
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("link {name}")).spawn(move || {
-            // Nobody listens any more only if this one panicked.
+            // The receiver is gone only if its thread panicked.
             let _ = tell.send(raise_priority());
             let worker = Worker {
                 carriers: carriers(),
@@ -62,7 +62,7 @@ impl Runner {
         Ok(Self { report, stop, thread: Some(thread), ordinary_priority })
     }
 
-    /// What it has done so far.
+    /// The report of the path so far.
     pub fn report(&self) -> PathReport {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -87,7 +87,7 @@ struct Worker {
     report: Arc<Mutex<PathReport>>,
     stop: Arc<Stop>,
     waking: Waking,
-    /// Its last sleep, if nothing has been read since.
+    /// The thread's last sleep, if nothing has been read since.
     slept: Option<Slept>,
     waits: ProcessorWaits,
 }

@@ -6,15 +6,15 @@ use thiserror::Error;
 /// Why there is no link.
 #[derive(Debug, Error)]
 pub enum LinkError {
-    /// What was asked for is wrong.
+    /// Bad input.
     #[error("{0}")]
     Input(String),
     /// This machine, or this user, cannot.
     #[error("this host lacks {capability}: {reason}")]
     Missing {
-        /// What is missing.
+        /// The missing capability.
         capability: &'static str,
-        /// How that was seen, and what would help.
+        /// How its absence was seen, and what would help.
         reason: String,
     },
     /// The system refused something that it should have done.
@@ -22,7 +22,7 @@ pub enum LinkError {
     System {
         /// What was tried.
         what: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }

@@ -8,13 +8,13 @@ use units::Time;
 /// Paths side by side.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Paths {
-    /// The paths.
+    /// The paths, in the order of the file.
     pub paths: Vec<Path>,
-    /// What all their random draws depend on.
+    /// The seed of all random draws.
     pub seed: u64,
 }
 
-/// Those that come with the program: name, text.
+/// The files that come with the program: name, text.
 const BUILT_IN: [(&str, &str); 4] = [
     ("metro", include_str!("../../links/metro.toml")),
     ("continental", include_str!("../../links/continental.toml")),

@@ -46,7 +46,7 @@ pub fn mark(frame: &mut [u8]) -> bool {
     true
 }
 
-/// What is read of an IP header.
+/// The fields that are read from an IP header.
 struct Header<'a> {
     version: u8,
     traffic_class: u8,
@@ -66,7 +66,7 @@ impl<'a> Header<'a> {
         match frame.get(ETHERTYPE..HEADER)? {
             kind if kind == IPV4 => {
                 let (first, protocol) = (*packet.first()?, *packet.get(9)?);
-                // Of a fragment only the first has ports, and all belong together.
+                // Only the first fragment has ports, and all fragments belong together.
                 let fragment = packet[6] & 0x3f != 0 || packet[7] != 0;
                 let ports = if fragment { &[][..] } else { ports(usize::from(first & 0x0f) * 4, protocol) };
                 Some(Self { version: 4, traffic_class: packet[1], addresses: packet.get(12..20)?, protocol, ports })

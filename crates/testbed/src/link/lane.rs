@@ -1,7 +1,9 @@
-//! One direction of a path as a state machine: frames in, frames out, at the times that a queue, a transmitter and a wire would take.
+//! One direction of a path as a state machine: frames in, frames out, at the times that a queue, a transmitter and a
+//! wire would take.
 //!
-//! The queue disciplines and the loss are those of `net`, with the same random streams: as link number `index` of a simulated network with the same seed this
-//! lane drops and loses the same frames (`tests/model.rs`). A frame is an opaque [`Item`] here; whoever owns the lane holds its bytes.
+//! Queue disciplines and losses are those of `net`, with the same random streams: a lane drops and loses the same
+//! frames as link number `index` of a simulated network with the same seed (`tests/it/model.rs`). A frame is an opaque
+//! [`Item`]; the owner of the lane holds its bytes.
 
 use super::path::{Direction, Jitter, Reorder};
 use super::trace::{Change, Trace};
@@ -27,7 +29,7 @@ pub struct Lane {
     counters: Counters,
 }
 
-/// What a lane has done so far, in frames.
+/// Counters of frames in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counters {
     /// Offered to the queue.
@@ -40,13 +42,13 @@ pub struct Counters {
     pub held_back: u64,
     /// Handed out at the far end.
     pub arrived: u64,
-    /// Bytes of those that arrived.
+    /// Bytes of the frames that arrived.
     pub arrived_bytes: u64,
     /// The most frames that ever waited.
     pub longest_queue: u64,
 }
 
-/// What is on its way: ordered by arrival, and by departure among equals.
+/// Frames in flight, by arrival, and by departure among equals.
 #[derive(Debug)]
 struct Wire {
     delay: Time,
@@ -57,7 +59,7 @@ struct Wire {
     held_back: RandomStream,
     flying: BinaryHeap<Reverse<Flight>>,
     departed: u64,
-    /// The latest arrival of those that keep their order.
+    /// The latest arrival among frames that keep their order.
     latest: Time,
 }
 
@@ -89,7 +91,7 @@ impl PartialEq for Flight {
 impl Eq for Flight {}
 
 impl Lane {
-    /// An idle lane, link number `index` in a run with `seed`; `round_trip` is that of its path.
+    /// An idle lane, as link number `index` of a run with `seed`, on a path with this round-trip time.
     pub fn new(direction: &Direction, round_trip: Time, seed: u64, index: u64) -> Self {
         let (opportunities, changes) = match &direction.trace {
             Some(Trace::Opportunities(opportunities)) => (Some(opportunities.clone()), None),
@@ -173,12 +175,12 @@ impl Lane {
         arrival.min(sent).min(changes)
     }
 
-    /// What it has done so far.
+    /// The counters so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// How many frames it holds.
+    /// The number of frames in the queue, in transmission and in flight.
     pub fn holds(&self) -> usize {
         self.queue.len() + usize::from(!self.transmitter.is_free()) + self.wire.flying.len()
     }

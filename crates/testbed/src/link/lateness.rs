@@ -7,10 +7,10 @@ use units::Time;
 
 /// A frame that leaves later than this after its time is late, as is a wait for a processor of this length.
 pub const TOLERANCE: Time = Time::from_ms(1);
-/// What a histogram can hold, in nanoseconds; longer counts as this.
+/// The longest lateness that the histogram distinguishes, in nanoseconds.
 const LONGEST_NS: u64 = 60_000_000_000;
 
-/// How late things were, each with an error of at most 1 %.
+/// A histogram of lateness, with a relative error of at most 1 %.
 #[derive(Clone, Debug)]
 pub struct Lateness(Histogram<u64>);
 
@@ -38,18 +38,18 @@ impl Lateness {
         self.0.saturating_record((late.as_ps() / 1_000).clamp(1, LONGEST_NS));
     }
 
-    /// What came since an earlier state of the same.
+    /// The values that were added since an earlier state of this histogram.
     pub(super) fn since(&self, before: &Self) -> Self {
         let mut since = self.clone();
         let _ = since.0.subtract(&before.0);
         since
     }
 
-    /// How many there were.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
-    /// How many were late: later than [`TOLERANCE`].
+    /// The number of values above [`TOLERANCE`].
     pub fn late(&self) -> u64 {
         let tolerance = TOLERANCE.as_ps() / 1_000;
         self.0.iter_recorded().filter(|at| at.value_iterated_to() > tolerance).map(|at| at.count_at_value()).sum()
@@ -58,7 +58,7 @@ impl Lateness {
     pub fn quantile(&self, share: f64) -> Time {
         Time::from_ns(self.0.value_at_quantile(share))
     }
-    /// The worst.
+    /// The largest value.
     pub fn worst(&self) -> Time {
         Time::from_ns(self.0.max())
     }

@@ -14,8 +14,8 @@ use std::process::{Child, Command};
 use std::time::Duration;
 use std::{fs, thread};
 
-/// A network namespace of its own. One without a name ends with what holds it: this handle, and the processes in it; so nothing is left of it even if this
-/// process is killed.
+/// A network namespace. One without a name ends with this handle and the processes in it, so nothing is left of it even
+/// if this process is killed.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
@@ -26,7 +26,7 @@ pub struct Namespace {
 pub(super) const NAMES: &str = "/run/netns";
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/net";
-/// How long processes have to end before they are killed.
+/// Processes that are left have this long to end before they are killed.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Namespace {
@@ -50,20 +50,20 @@ impl Namespace {
         }
     }
 
-    /// The one that the calling thread is in.
+    /// The calling thread's namespace.
     pub(crate) fn of_thread() -> Result<Self, LinkError> {
         let file = File::open(OWN).map_err(LinkError::system("open this network namespace"))?;
         Ok(Self { file, name: None })
     }
 
-    /// One that `ip netns` has made.
+    /// A namespace that `ip netns` has made.
     pub(super) fn open(name: &str) -> Result<Self, LinkError> {
         let file = File::open(Path::new(NAMES).join(name));
         let file = file.map_err(LinkError::system(format!("open the network namespace {name}")))?;
         Ok(Self { file, name: Some(name.to_owned()) })
     }
 
-    /// Its name under `ip netns`, if it has one.
+    /// The name under `ip netns`, if there is one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -76,7 +76,8 @@ impl Namespace {
         }
     }
 
-    /// Moves the calling thread into it for good; sockets are made where the thread is. For the threads of a runtime as they start.
+    /// Moves the calling thread into the namespace for good, for the threads of a runtime as they start: sockets are
+    /// made in their thread's namespace.
     pub fn enter(&self) -> io::Result<()> {
         setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)
     }
@@ -104,7 +105,7 @@ impl Namespace {
         Ok(pids.filter(|pid| *pid != std::process::id()).filter(is_in).collect())
     }
 
-    /// Its number in the system, by which it can be known again under its name.
+    /// The inode number, which identifies the namespace behind a name.
     pub(super) fn inode(&self) -> io::Result<u64> {
         Ok(fstat(&self.file)?.st_ino)
     }
@@ -114,7 +115,7 @@ impl Namespace {
         let signal = |signal: Signal| {
             let pids = self.processes().unwrap_or_default();
             for pid in &pids {
-                // One that is gone already is as well.
+                // A process that has gone meanwhile is no error.
                 let _ = kill(Pid::from_raw(*pid as i32), signal);
             }
             pids.is_empty()

@@ -14,26 +14,26 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use tun_rs::SyncDevice;
 
-/// Two namespaces with emulated paths between them. Dropping it ends what still runs in the two and takes everything down.
+/// Two namespaces with emulated paths between them. Dropping it ends the processes in both and takes everything down.
 #[derive(Debug)]
 pub struct Pair {
     near: Namespace,
     far: Namespace,
     paths: Vec<Path>,
-    /// Of each path.
+    /// The runner of each path.
     runners: Vec<Runner>,
 }
 
 /// The addresses of a path's ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Addresses {
-    /// Of the near end.
+    /// IPv4 address of the near end.
     pub near: Ipv4Addr,
-    /// Of the far end.
+    /// IPv4 address of the far end.
     pub far: Ipv4Addr,
-    /// Of the near end; none on a kernel without IPv6.
+    /// IPv6 address of the near end; `None` on a kernel without IPv6.
     pub near_v6: Option<Ipv6Addr>,
-    /// Of the far end; none on a kernel without IPv6.
+    /// IPv6 address of the far end; `None` on a kernel without IPv6.
     pub far_v6: Option<Ipv6Addr>,
 }
 
@@ -46,13 +46,14 @@ impl Addresses {
 }
 
 impl Pair {
-    /// Two new namespaces without names, and these paths between them. With the same seed and the same frames at the same times, the same ones are lost.
+    /// Two new namespaces without names, and these paths between them. The same seed and the same frames at the same
+    /// times lose the same frames.
     pub fn up(paths: &[Path], seed: u64) -> Result<Self, LinkError> {
         check(paths)?;
         Self::between(Namespace::create()?, Namespace::create()?, paths, seed)
     }
 
-    /// The same between namespaces that are there.
+    /// The pair between two existing namespaces.
     pub(super) fn between(near: Namespace, far: Namespace, paths: &[Path], seed: u64) -> Result<Self, LinkError> {
         let names: Vec<&str> = paths.iter().map(|path| path.name.as_str()).collect();
         let ends =
@@ -83,7 +84,8 @@ impl Pair {
         (0..self.paths.len()).map(Addresses::of).collect()
     }
 
-    /// What the paths have done so far. Of a measurement, keep one from its beginning and ask the one from its end for [`Report::since`] and [`Report::late`].
+    /// The report of all paths so far. To restrict it to a measurement, keep a report from the measurement's beginning
+    /// and call [`Report::since`] on the one from its end, then [`Report::late`].
     pub fn report(&self) -> io::Result<Report> {
         let names: Vec<&str> = self.paths.iter().map(|path| path.name.as_str()).collect();
         let [near, far] = [setup::overflows(&self.near, &names)?, setup::overflows(&self.far, &names)?];

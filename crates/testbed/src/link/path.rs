@@ -7,28 +7,29 @@ use units::{BitRate, Bytes, Time};
 /// One direction of a path: a queue, a transmitter, then a wire.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Direction {
-    /// Rate of the transmitter, counting Ethernet frames as tc does: header and payload, neither check sequence nor preamble. None: as fast as frames come.
+    /// Rate of the transmitter. Ethernet frames are counted as tc does: header and payload, neither check sequence nor
+    /// preamble. `None` is unlimited.
     pub rate: Option<BitRate>,
     /// Propagation delay, one way.
     pub delay: Time,
-    /// What varies about the delay.
+    /// Variation of the delay.
     pub jitter: Jitter,
     /// Frames that are held back, so that others overtake them.
     pub reorder: Reorder,
     /// Frames lost on the wire.
     pub loss: Loss,
-    /// How much waits for the transmitter. None: what the path carries in a round trip, and no less than 100 full frames.
+    /// Queue limit. `None` is what the path carries in a round trip, and at least 100 full frames.
     pub limit: Option<Limit>,
-    /// What the queue does beside holding no more than that.
+    /// Queue discipline.
     pub discipline: Discipline,
-    /// How all this changes over time.
+    /// Changes of the shape over time.
     pub trace: Option<Trace>,
 }
 
 /// Variation of the delay: uniform within `by` to both sides, drawn for each frame.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Jitter {
-    /// How much shorter or longer it may be.
+    /// The delay varies uniformly by this, up and down.
     pub by: Time,
     /// Whether a frame may overtake another; if not, it waits for those before it.
     pub reorders: bool,
@@ -39,14 +40,14 @@ pub struct Jitter {
 pub struct Reorder {
     /// Probability that a frame is one.
     pub share: f64,
-    /// How much later.
+    /// How much later a frame that is held back arrives.
     pub by: Time,
 }
 
 /// A path between two namespaces.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Path {
-    /// Its name, and that of the interface at both its ends.
+    /// The name of the path, and of the interface at both its ends.
     pub name: String,
     /// From the near namespace to the far one.
     pub forth: Direction,
@@ -79,7 +80,8 @@ impl Direction {
         }
     }
 
-    /// The rate that its queue is made for, where it has one: its own, the mean of recorded opportunities, or the highest that it changes to.
+    /// The rate for which the queue is sized, if there is one: the constant rate, the mean of recorded opportunities,
+    /// or the highest rate of the trace.
     pub fn nominal_rate(&self) -> Option<BitRate> {
         match &self.trace {
             Some(Trace::Opportunities(opportunities)) => Some(opportunities.mean_rate()),
@@ -88,13 +90,13 @@ impl Direction {
         }
     }
 
-    /// What of a steady rate a TCP connection with timestamps can carry as its payload, in full segments over IPv4 (1448 of 1514 bytes).
+    /// Goodput of one TCP connection with timestamps at a constant rate: full segments over IPv4, 1448 of 1514 bytes.
     pub fn tcp_goodput(&self) -> Option<BitRate> {
         let bps = u128::from(self.rate.filter(|_| self.trace.is_none())?.as_bps());
         Some(BitRate::from_bps((bps * 1_448 / u128::from(FRAME.get())) as u64))
     }
 
-    /// How much waits for the transmitter, on a path with this round-trip time.
+    /// The queue limit on a path with this round-trip time.
     pub fn limit(&self, round_trip: Time) -> Limit {
         match (self.limit, self.nominal_rate()) {
             (Some(limit), _) => limit,
@@ -161,26 +163,26 @@ impl Path {
         Self { name: name.to_owned(), forth: direction.clone(), back: direction.clone() }
     }
 
-    /// The same with loss both ways: a number is a probability.
+    /// Sets the loss both ways; a number is a probability.
     pub fn with_loss(mut self, loss: impl Into<Loss>) -> Self {
         let loss = loss.into();
         (self.forth.loss, self.back.loss) = (loss, loss);
         self
     }
 
-    /// The same with another queue limit both ways.
+    /// Sets the queue limit both ways.
     pub fn with_limit(mut self, limit: Limit) -> Self {
         (self.forth.limit, self.back.limit) = (Some(limit), Some(limit));
         self
     }
 
-    /// The same with another queue discipline both ways.
+    /// Sets the queue discipline both ways.
     pub fn with_discipline(mut self, discipline: Discipline) -> Self {
         (self.forth.discipline, self.back.discipline) = (discipline, discipline);
         self
     }
 
-    /// Its delay there and back.
+    /// The delay there and back.
     pub fn round_trip(&self) -> Time {
         self.forth.delay + self.back.delay
     }

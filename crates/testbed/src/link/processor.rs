@@ -9,10 +9,10 @@ use thread_priority::{
 };
 use units::Time;
 
-/// Above ordinary threads, below the kernel's own (50 and up).
+/// The real-time priority: above ordinary threads, below the kernel's own (50 and up).
 const PRIORITY: u8 = 20;
 
-/// Gives the calling thread real-time priority, first in, first out: an ordinary thread that has something to do waits meanwhile.
+/// Gives the calling thread real-time priority (`SCHED_FIFO`): ordinary threads wait while it has something to do.
 pub fn raise_priority() -> Result<(), String> {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     let priority = ThreadPriority::try_from(PRIORITY)?;
@@ -20,7 +20,7 @@ pub fn raise_priority() -> Result<(), String> {
         .map_err(|error| format!("SCHED_FIFO is refused: {error}"))
 }
 
-/// For how long the calling thread was ready and had no processor, as the kernel counts it.
+/// How long the calling thread was ready and had no processor, by the kernel's count.
 pub struct ProcessorWaits {
     file: Option<File>,
     looked: Time,

@@ -1,5 +1,5 @@
-//! Links with a name: their namespaces can be entered from anywhere, and outlast an emulator that is killed. So each has a record, by which it is shown,
-//! taken down, and cleaned away when its emulator is gone.
+//! Links with a name. Their namespaces can be entered from anywhere and outlast a killed emulator, so each link has a
+//! record on disk, by which it is shown, taken down, and cleaned away.
 
 use super::namespace::{NAMES, Namespace};
 use super::pair::Addresses;
@@ -22,10 +22,10 @@ pub struct Registry {
     folder: PathBuf,
 }
 
-/// What is on record of a link.
+/// The record of a link on disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// Its name.
+    /// The name of the link.
     pub name: String,
     /// The process that emulates it.
     pub pid: u32,
@@ -33,7 +33,7 @@ pub struct Record {
     started: u64,
     /// The namespaces that were made for it: near, far.
     namespaces: Vec<OwnNamespace>,
-    /// Its paths.
+    /// The paths of the link.
     pub paths: Vec<PathRecord>,
 }
 
@@ -44,10 +44,10 @@ struct OwnNamespace {
     inode: Option<u64>,
 }
 
-/// What is on record of a path.
+/// The record of a path.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PathRecord {
-    /// Its name, and that of its interfaces.
+    /// The name of the path and of its interfaces.
     pub name: String,
     /// The addresses of its ends.
     #[serde(flatten)]
@@ -57,18 +57,18 @@ pub struct PathRecord {
 /// A link that is up. Dropping it takes it down.
 #[derive(Debug)]
 pub struct Link {
-    /// Its namespaces and paths.
+    /// The namespaces and paths.
     pub pair: Pair,
-    /// What is on record of it.
+    /// The record of the link.
     pub record: Record,
     registry: Registry,
 }
 
-/// How long an emulator has to take its link down.
+/// An emulator that is told to end has this long to take its link down.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Registry {
-    /// That of this user: below /run for root, else in the user's own run directory.
+    /// The registry of this user: below /run for root, else in `XDG_RUNTIME_DIR`.
     pub fn of_user() -> Result<Self, LinkError> {
         if Uid::effective().is_root() {
             return Ok(Self::at("/run/trunkline/links"));
@@ -82,12 +82,13 @@ impl Registry {
         }
     }
 
-    /// That in some folder.
+    /// The registry in a given folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Makes two namespaces that `ip netns` knows as NAME-near and NAME-far, and paths between them. What killed emulators have left is cleaned away first.
+    /// Makes two namespaces that `ip netns` knows as NAME-near and NAME-far, and paths between them. Cleans away first
+    /// what killed emulators have left.
     pub fn up(&self, name: &str, paths: &[Path], seed: u64) -> Result<Link, LinkError> {
         check_name("link", name)?;
         check(paths)?;
@@ -119,7 +120,7 @@ impl Registry {
         match pair {
             Ok(pair) => Ok(Link { pair, record, registry: self.clone() }),
             Err(error) => {
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 let _ = self.forget(&record);
                 Err(error)
             }
@@ -167,7 +168,7 @@ impl Registry {
                 if !record.is_running() {
                     break;
                 }
-                // One that has just gone needs no signal.
+                // A process that has just ended needs no signal.
                 let _ = kill(Pid::from_raw(record.pid as i32), signal);
                 thread::sleep(GRACE / 100);
             }
@@ -181,7 +182,7 @@ impl Registry {
         self.records()?.iter().filter(|record| !record.is_running()).try_for_each(|record| self.forget(record))
     }
 
-    /// Removes a link's namespaces, those that are still the ones that were made for it, and its record.
+    /// Removes the record of a link, and its namespaces if they are still those that were made for it.
     fn forget(&self, record: &Record) -> Result<(), LinkError> {
         for own in &record.namespaces {
             let Ok(namespace) = Namespace::open(&own.name) else { continue };
@@ -271,7 +272,7 @@ impl Record {
 }
 
 impl Link {
-    /// Publishes what the paths have done so far, for whoever asks for the link's status.
+    /// Publishes the report of the paths so far, for `testbed link status`.
     pub fn publish(&self) -> io::Result<()> {
         self.registry.write_whole(&self.record.name, "report", &self.pair.report()?.to_json())
     }
@@ -284,7 +285,8 @@ impl Drop for Link {
     }
 }
 
-/// When a process began, if it runs: field 22 of its `stat`, counted behind its name, which may hold anything. A zombie has ended.
+/// The start time of a running process: field 22 of its `stat`, counted behind its name, which may hold anything. A
+/// zombie has ended.
 fn started(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();

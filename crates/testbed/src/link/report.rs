@@ -17,20 +17,21 @@ pub struct Report {
 /// Both directions of a path.
 #[derive(Clone, Debug)]
 pub struct PathReport {
-    /// Its name.
+    /// The name of the path.
     pub name: String,
     /// From near to far.
     pub forth: LaneReport,
     /// From far to near.
     pub back: LaneReport,
-    /// For how long its thread waited for a processor, in pieces of about ten milliseconds: frames that came then were read so much too late.
+    /// How long the path's thread waited for a processor, in pieces of about 10 ms. Frames that came meanwhile were
+    /// read that much late.
     pub waits: Lateness,
 }
 
-/// One direction.
+/// What happened in one direction of a path.
 #[derive(Clone, Debug, Default)]
 pub struct LaneReport {
-    /// What became of the frames.
+    /// Counters of frames.
     pub counters: Counters,
     /// Frames that its queue marked with congestion experienced.
     pub marked: u64,
@@ -38,7 +39,7 @@ pub struct LaneReport {
     pub refused: u64,
     /// Frames that came faster than the emulator read them, and were lost before it.
     pub overflowed: u64,
-    /// How late each frame left against its model time.
+    /// How late frames left, against their model time.
     pub lateness: Lateness,
 }
 
@@ -89,7 +90,7 @@ impl LaneReport {
 }
 
 impl Report {
-    /// What came since an earlier report of the same pair; the longest queue is that of all time.
+    /// The difference to an earlier report of the same pair. The longest queue is that of all time.
     pub fn since(&self, before: &Self) -> Self {
         let paths = self.paths.iter().zip(&before.paths).map(|(path, before)| PathReport {
             name: path.name.clone(),
@@ -118,7 +119,7 @@ impl Report {
         ))
     }
 
-    /// As JSON: shapes and units in `docs/testbed.md`.
+    /// As JSON: shapes and units in `docs/reference/testbed.md`.
     pub fn to_json(&self) -> Value {
         let path = |path: &PathReport| {
             json!({

@@ -1,7 +1,7 @@
 //! Interfaces at the ends of paths: TAP devices with fixed addresses, set up by `ip` of iproute2.
 //!
-//! Neighbours are fixed, nothing is resolved, no router is solicited and no group joined, so that only the users' frames cross a path. The addresses are those set aside for measuring:
-//! 198.18.0.0/15 (RFC 2544) and 2001:2::/48 (RFC 5180).
+//! Neighbours are fixed, no router is solicited and no group joined, so only the users' frames cross a path. The
+//! addresses are those set aside for measuring: 198.18.0.0/15 (RFC 2544) and 2001:2::/48 (RFC 5180).
 
 use super::LinkError;
 use super::namespace::Namespace;
@@ -21,9 +21,10 @@ pub enum Side {
     Far,
 }
 
-/// So many paths have addresses.
+/// The number of paths that have addresses.
 pub const MOST_PATHS: usize = 250;
-/// The kernel's queue in front of the emulator: long enough never to fill, because the path's own queue decides what is dropped.
+/// The kernel's queue in front of the emulator: long enough never to fill, because the path's own queue decides what is
+/// dropped.
 const KERNEL_QUEUE: u32 = 10_000;
 const TUN: &str = "/dev/net/tun";
 
@@ -52,7 +53,7 @@ pub const fn ipv6(path: usize, side: Side) -> Ipv6Addr {
     Ipv6Addr::new(0x2001, 2, 0, path as u16, 0, 0, 0, side.number() as u16)
 }
 
-/// Locally administered.
+/// A locally administered MAC address for one end of a path.
 fn mac(path: usize, side: Side) -> String {
     format!("02:74:6c:00:{path:02x}:{:02x}", side.number())
 }
@@ -140,7 +141,7 @@ fn finished(what: &str, output: io::Result<std::process::Output>) -> Result<(), 
     Err(LinkError::system(what)(io::Error::other(format!("ip says: {said}"))))
 }
 
-/// Of each interface of a namespace, the frames that did not fit into the kernel's queue in front of the emulator.
+/// For each interface of a namespace, the frames that overflowed the kernel's queue in front of the emulator.
 pub fn overflows(namespace: &Namespace, names: &[&str]) -> io::Result<Vec<u64>> {
     let table = namespace.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))??;
     let of = |name: &&str| {

@@ -10,7 +10,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::str::FromStr;
 use units::{BitRate, Bytes, Time};
 
-/// What a file or a command line says of a direction; what it leaves out stays as it is.
+/// The shape of one direction as a file or command line gives it; an absent key changes nothing.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Shape {
@@ -20,7 +20,7 @@ pub struct Shape {
     /// Propagation delay, one way.
     #[serde(default, deserialize_with = "written")]
     pub delay: Option<Time>,
-    /// By how much the delay varies to both sides.
+    /// Variation of the delay, up and down.
     #[serde(default, deserialize_with = "written")]
     pub jitter: Option<Time>,
     /// Whether frames may overtake each other by that.
@@ -35,23 +35,23 @@ pub struct Shape {
     /// Share of frames that are held back for others to overtake.
     #[serde(default, deserialize_with = "written")]
     pub reorder: Option<Share>,
-    /// For how long they are.
+    /// How long frames are held back.
     #[serde(default, deserialize_with = "written")]
     pub reorder_by: Option<Time>,
-    /// The queue.
+    /// Queue limit and discipline.
     #[serde(default)]
     pub queue: QueueShape,
     /// A trace's file.
     pub trace: Option<PathBuf>,
 }
 
-/// What a file or a command line says of a queue.
+/// The queue of one direction as a file or command line gives it.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct QueueShape {
-    /// Its discipline's name.
+    /// The name of the discipline.
     pub kind: Option<String>,
-    /// How much it holds.
+    /// The queue limit.
     #[serde(default, deserialize_with = "written")]
     pub limit: Option<QueueLimit>,
     #[serde(default, deserialize_with = "written")]

@@ -12,7 +12,7 @@ use units::{BitRate, Bytes, Time};
 pub enum Trace {
     /// When the transmitter may send, as `mm-link` of Mahimahi (Netravali et al. 2015) reads it.
     Opportunities(Arc<Opportunities>),
-    /// What changes when.
+    /// Changes of rate, delay and loss, in order of time.
     Changes(Arc<[Change]>),
 }
 
@@ -22,7 +22,7 @@ pub struct Opportunities {
     times: Vec<Time>,
 }
 
-/// From some time on; what is left out stays as it was.
+/// A change of the shape from some time on; absent values stay as they are.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
     /// Since the link came up.
@@ -35,7 +35,7 @@ pub struct Change {
     pub loss: Option<f64>,
 }
 
-/// What an opportunity carries.
+/// IP bytes that one delivery opportunity carries.
 pub const OPPORTUNITY: Bytes = Bytes::new(1_500);
 
 impl Trace {
@@ -60,8 +60,8 @@ impl Trace {
 }
 
 impl Opportunities {
-    /// One time in whole milliseconds on each line, in order; a time that stands there several times is as many opportunities. After the last one the trace
-    /// begins again.
+    /// Parses times in whole milliseconds, one on each line, in order; a time that is repeated stands for as many
+    /// opportunities. After the last one the trace begins again.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut times = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -87,7 +87,7 @@ impl Opportunities {
         }
     }
 
-    /// Its length, after which it begins again.
+    /// The length of the trace, after which it begins again.
     pub fn period(&self) -> Time {
         self.times.last().copied().unwrap_or(Time::MAX)
     }
@@ -113,7 +113,8 @@ impl Opportunities {
 
 const COLUMNS: [&str; 4] = ["time", "rate", "delay", "loss"];
 
-/// A table with commas: the first line names the columns, `time` among them; times, rates and delays have their unit, and an empty field changes nothing.
+/// Parses a table with commas. The first line names the columns, `time` among them. Times, rates and delays have their
+/// unit; an empty field changes nothing.
 fn changes(text: &str) -> Result<Vec<Change>, String> {
     let mut lines =
         text.lines().enumerate().map(|(number, line)| (number + 1, line.trim())).filter(|(_, line)| !line.is_empty());

@@ -47,7 +47,8 @@ impl Transmitter {
         matches!(self.pace, Pace::Opportunities { .. })
     }
 
-    /// When something happens next: the frame in hand is out, or, while one is in hand or `waiting`, the next opportunity comes.
+    /// The next event: the end of the current transmission, or, with a frame in hand or `waiting`, the next
+    /// opportunity.
     pub fn next(&self, waiting: bool) -> Time {
         match &self.pace {
             Pace::Rate { done, .. } if self.sending.is_some() => *done,
@@ -78,7 +79,7 @@ impl Transmitter {
         }
     }
 
-    /// Recorded opportunities, if those are its pace and the next one is at `now` or was before: takes it. Returns the bytes that it carries.
+    /// Takes the next recorded opportunity if it is due at `now`. Returns the bytes that it carries.
     pub fn take_opportunity(&mut self, now: Time) -> Option<u64> {
         let Pace::Opportunities { of, next, .. } = &mut self.pace else { return None };
         if of.at(*next) > now {
@@ -106,7 +107,7 @@ impl Transmitter {
         }
     }
 
-    /// From `now` on it has another rate: of the frame in hand the rest is sent at that.
+    /// Sets another rate from `now` on; the rest of the frame in hand is sent at that rate.
     pub fn change_rate(&mut self, now: Time, rate: BitRate) {
         let left = match &self.pace {
             Pace::Rate { rate, done } => u128::from(done.saturating_sub(now).as_ps()) * u128::from(rate.as_bps()),

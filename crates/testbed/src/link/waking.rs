@@ -1,7 +1,8 @@
-//! How long the calling thread takes to wake, as its own timers show: tens of microseconds on a virtual machine, more under load.
+//! How long the calling thread takes to wake, by its own timers: tens of microseconds on a virtual machine, more under
+//! load.
 //!
-//! Both ends of a sleep are corrected by it. A thread that has to be somewhere in time sleeps that much less, and watches the clock for the rest; and a frame that
-//! woke it came, by the best guess there is, that much earlier.
+//! Both ends of a sleep are corrected by it. A thread with a deadline sleeps that much less and polls the clock for the
+//! rest. A frame that woke the thread is taken to have come that much earlier.
 
 use super::clock::Clock;
 use nix::poll::{PollFd, ppoll};
@@ -9,7 +10,7 @@ use nix::sys::time::TimeSpec;
 use std::time::Duration;
 use units::Time;
 
-/// So many of the last wakings count.
+/// The number of last wakings that count.
 const KEPT: usize = 15;
 /// More than this is not a matter of waking, but of being kept waiting: it counts as lateness, and is not corrected.
 const MOST: Time = Time::from_us(200);
@@ -44,7 +45,7 @@ impl Waking {
         self.next = (self.next + 1) % KEPT;
     }
 
-    /// What it takes as a rule.
+    /// The median of the kept times that waking took.
     pub fn usual(&self) -> Time {
         let mut late = self.late;
         late.sort_unstable();
@@ -72,7 +73,7 @@ impl Waking {
         }
     }
 
-    /// What it takes at most, but for the worst, and a little more: the first steps after waking are slow.
+    /// The second longest of the kept times that waking took, and a margin: the first steps after waking are slow.
     fn most(&self) -> Time {
         let mut late = self.late;
         late.sort_unstable();

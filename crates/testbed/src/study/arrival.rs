@@ -21,19 +21,19 @@ pub enum Arrives {
     Parts(PathBuf),
 }
 
-/// How far what arrived is the same as what was sent.
+/// How far what arrived equals what was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compared {
-    /// So many bytes are.
+    /// Bytes that arrived.
     pub bytes: u64,
-    /// None is another.
+    /// Whether none of them differs.
     pub same: bool,
 }
 
 const BLOCK: usize = 4_096;
 
 impl Arrives {
-    /// What has come to a file so far.
+    /// Bytes written to a file so far.
     pub fn on_disk(&self) -> Option<u64> {
         match self {
             Self::Stdout | Self::Answer | Self::Opened(_) => None,
@@ -121,7 +121,7 @@ mod tests {
         let (file, parts) = (Arrives::File(arrived.clone()), Arrives::Parts(arrived.clone()));
         assert_eq!(compare(&file, &original), (20_000, true));
         assert_eq!(compare(&file, &original[..5_000]), (5_000, true));
-        // Parts from 0 and from 10,001 on, neither of which is where a block ends.
+        // Parts from 0 and from 10,001 on; 10,001 is not at the end of a block.
         let mut holes = original.clone();
         holes[3_000..10_001].fill(0);
         assert_eq!(compare(&parts, &holes), (20_000 - 7_001, true));

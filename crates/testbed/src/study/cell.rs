@@ -9,21 +9,22 @@ use std::str::FromStr;
 use std::sync::Arc;
 use units::Bytes;
 
-/// How the program's bytes cross the path.
+/// The way by which the program's bytes cross the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// By its own TCP connection.
+    /// The program's own TCP connection.
     Plain,
-    /// Through gateways beside its host and the server's, whose sockets are the system's; its connections are redirected.
+    /// Through gateways beside the program's and the server's host, with the system's buffers. The program's
+    /// connections are redirected.
     Jet,
     /// Through a gateway on its own host, by `trunkline jet run`.
     JetRun,
     /// As `jet`, in the mode of Wang et al. 2014: 16 streams in turn, 64 KB of socket buffer each.
     Paper,
-    /// By its own TCP connection with BBR, and buffers of up to 64 MiB at both ends.
+    /// The program's own TCP connection with BBR, and buffers of up to 64 MiB at both ends.
     Bbr,
-    /// By its own connection, made one of multipath TCP by `mptcpize` at both ends, with eight addresses at the near one.
+    /// The program's own connection, made MPTCP's by `mptcpize` at both ends, with eight addresses at the near one.
     Mptcp,
     /// The file by `aria2c -x16` instead.
     Aria2,
@@ -47,7 +48,7 @@ impl Way {
         Self::Local,
     ];
 
-    /// As files and tables have it.
+    /// The name in files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
@@ -92,7 +93,7 @@ impl FromStr for Buffers {
     }
 }
 
-/// Without blanks, as it stands in names.
+/// The length without blanks, for names.
 impl fmt::Display for Buffers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -106,16 +107,16 @@ impl fmt::Display for Buffers {
     }
 }
 
-/// What is measured by itself.
+/// A cell: one combination of path, program, way, buffers and control, measured by itself.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The path.
+    /// The emulated path.
     pub path: Path,
     /// The seed of the path's random draws.
     pub seed: u64,
-    /// The program.
+    /// The program and its payload.
     pub program: Arc<Program>,
-    /// How.
+    /// The way across the path.
     pub way: Way,
     /// The program's and the server's buffers.
     pub buffers: Buffers,
@@ -124,7 +125,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Its name among the study's cells.
+    /// The identifier among the study's cells.
     pub fn id(&self) -> String {
         let Self { path, program, way, buffers, control, .. } = self;
         format!("{}/{}/{buffers}/{control}/{}", path.name, program.name, way.name())
@@ -153,7 +154,8 @@ impl Cell {
         })
     }
 
-    /// What the path can carry of a connection's payload, in bits per second: full segments, less what is lost. What comes and goes does so one after the other.
+    /// Payload rate that the path can carry, in bits per second: full segments, less what is lost. What crosses both
+    /// ways crosses one after the other.
     pub fn capacity_bps(&self) -> Option<f64> {
         let rate = |lane: &Direction| Some(lane.tcp_goodput()?.as_bps() as f64 * (1.0 - lane.loss.mean()));
         let (back, forth) = (rate(&self.path.back), rate(&self.path.forth));
@@ -166,7 +168,7 @@ impl Cell {
         }
     }
 
-    /// How long it may take, in seconds, as its path's rate or its limit has it: for whoever plans.
+    /// Expected duration in seconds, by the path's rate or the cell's limit.
     pub fn expected_s(&self) -> f64 {
         const PREPARED_S: f64 = 4.0;
         let rtt = self.path.round_trip().as_secs_f64();

@@ -19,7 +19,7 @@ use units::Time;
 pub struct Client {
     pub command: Command,
     pub arrives: Arrives,
-    /// What makes of what was saved that which can be compared.
+    /// The command that turns what was saved into a form that can be compared.
     pub opens: Option<Command>,
     mount: Option<Mount>,
 }
@@ -56,7 +56,7 @@ impl Drop for Mount {
 }
 
 impl Client {
-    /// What a cell runs. `prefix` stands before whatever connects.
+    /// The commands of a cell. `prefix` goes before the command that connects.
     pub fn of(scene: Scene<'_>, prefix: &[OsString]) -> Result<Self, TrialError> {
         let Scene { cell, stock, work, .. } = scene;
         let arrived = work.join("arrived");
@@ -79,7 +79,7 @@ impl Client {
                 (aria2, Arrives::Parts(arrived))
             }
             (Way::Lftp, _) => {
-                // Its words are ours: an address, and names of folders that are plain.
+                // The words are our own: an address, and plain names of folders.
                 let mut lftp = program("lftp")?;
                 // Or the whole file has its blocks from the beginning, and what has arrived cannot be seen.
                 let what = format!("set file:use-fallocate no; pget -n 16 {url} -o {}", arrived.display());
@@ -144,7 +144,8 @@ impl Client {
         Ok(Self { mount, ..client })
     }
 
-    /// `ex`, which reads a file on one side and writes it on the other. The server's folder `there` is seen `at` another place here.
+    /// `ex`, which reads a file on one side and writes it on the other. The server's folder `there` is mounted `at`
+    /// another place here.
     fn editor(scene: Scene<'_>, there: &Path, at: &Path, saves: bool) -> Result<Self, TrialError> {
         let Scene { cell, stock, work, .. } = scene;
         let (served, arrived) = (stock.served(cell), work.join("arrived"));
@@ -160,7 +161,8 @@ impl Client {
         Ok(Self { command: ex, arrives: Arrives::File(arrives), opens: None, mount: None })
     }
 
-    /// `soffice` on a document of the server, which it opens and saves. It has done the same on a local one before: what its first start takes is not measured.
+    /// `soffice`, which opens a document of the server and saves it. It has done the same on a local one before, so
+    /// that its first start is not measured.
     fn office(scene: Scene<'_>, there: &Path, at: &Path) -> Result<Self, TrialError> {
         let Scene { cell, stock, work, .. } = scene;
         let (own, served) = (work.join("office"), stock.served(cell));
@@ -190,7 +192,7 @@ fn with(name: &'static str, arguments: &[&str]) -> Result<Command, TrialError> {
     Ok(command)
 }
 
-/// The same behind words that run it.
+/// The command with the words of `prefix` before it.
 fn behind(prefix: &[OsString], command: Command) -> Command {
     let Some((first, rest)) = prefix.split_first() else { return command };
     let mut behind = Command::new(first);
@@ -199,7 +201,7 @@ fn behind(prefix: &[OsString], command: Command) -> Command {
     behind
 }
 
-/// Removes a file if it is there.
+/// Removes a file if it exists.
 pub fn forget(file: &Path) -> Result<(), TrialError> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -8,11 +8,11 @@ pub struct Curve(Vec<(Time, u64)>);
 
 /// Points are no closer than this.
 const STEP: Time = Time::from_ms(10);
-/// A rate is held when it is had on average for a round trip, and for no less than this.
+/// A rate is reached when the average over a round trip, and over at least this time, has it.
 const HELD: Time = Time::from_ms(500);
 
 impl Curve {
-    /// So many bytes have arrived by now. If more was recorded before, that was wrong, and is forgotten.
+    /// Records how many bytes have arrived by now. A larger earlier record was wrong and is dropped.
     pub fn record(&mut self, now: Time, bytes: u64) {
         while self.0.pop_if(|(_, before)| *before > bytes).is_some() {}
         match self.0.as_mut_slice() {
@@ -32,7 +32,7 @@ impl Curve {
         self.0.last().map_or(Time::ZERO, |(time, _)| *time)
     }
 
-    /// What had arrived at some time: in between points, in proportion.
+    /// Bytes that had arrived at a time, by linear interpolation.
     fn at(&self, time: Time) -> f64 {
         let next = self.0.partition_point(|(at, _)| *at <= time);
         let (from, low) = if next == 0 { (Time::ZERO, 0) } else { self.0[next - 1] };
@@ -47,7 +47,8 @@ impl Curve {
         (length > Time::ZERO).then(|| (self.at(to) - self.at(from)) * 8.0 / length.as_secs_f64())
     }
 
-    /// When it first had a rate, on average over a round trip and no less than half a second that begin there. None if it never had.
+    /// When a rate was first reached, averaged over a round trip and at least 0.5 s from then on. `None` if it never
+    /// was.
     pub fn reached(&self, rate_bps: f64, round_trip: Time) -> Option<Time> {
         let window = round_trip.max(HELD);
         let starts = self.0.iter().map(|(time, _)| *time).take_while(|time| *time + window <= self.end());
@@ -99,7 +100,7 @@ mod tests {
         let reached = |rate, rtt| curve.reached(rate, Time::from_ms(rtt));
         assert_eq!(reached(7.9e6, 100), Some(Time::from_secs(1)));
         assert_eq!(reached(15.9e6, 100), Some(Time::from_secs(5)));
-        // Over a second that begins at 4.2 s it has 800 KB at the one rate and 400 at the other.
+        // Over a second that begins at 4.2 s there are 800 KB at the one rate and 400 at the other.
         assert_eq!(reached(9.6e6, 1_000), Some(Time::from_ms(4_200)));
         assert_eq!(reached(17e6, 100), None);
         assert_eq!(reached(15.9e6, 3_000), None, "it never had it for three seconds");

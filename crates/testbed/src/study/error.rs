@@ -16,12 +16,12 @@ pub enum TrialError {
     /// A program is not there.
     #[error("{program} is not installed: apt-get install {package}")]
     Missing {
-        /// Its name.
+        /// The program's name.
         program: &'static str,
-        /// Debian's package that has it.
+        /// The Debian package of the program.
         package: &'static str,
     },
-    /// A server, a gateway or the program itself did not do what it is for.
+    /// A server, a gateway or the program failed.
     #[error("{0}")]
     Failed(String),
     /// The system refused something.
@@ -29,7 +29,7 @@ pub enum TrialError {
     System {
         /// What was tried.
         what: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }

@@ -25,14 +25,14 @@ pub struct Gateways {
     cpu_s: f64,
 }
 
-/// What gateways tell of a measurement.
+/// What the gateways report of a measurement.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Streams {
     /// Streams that sent the payload, at its end.
     pub count: usize,
-    /// How many there were to be.
+    /// The number of streams wanted.
     pub target: u64,
-    /// Why.
+    /// The reason for that number.
     pub reason: String,
     /// CPU time of both gateways.
     pub cpu_s: f64,
@@ -41,7 +41,7 @@ pub struct Streams {
 /// Where both answer `jet status`: on loopback of their own namespaces.
 const MONITOR: &str = "127.0.0.1:7609";
 const PORT: u16 = 7608;
-/// How many streams the paper's table has.
+/// Number of streams in the paper's table.
 const PAPER_STREAMS: &str = "16";
 
 /// Keys of both gateways, each knowing the other's.
@@ -82,7 +82,7 @@ impl Gateways {
         let mut serve = common("serve", "far");
         serve.args(["--listen", &listen, "--allow", &format!("{SERVER}:*")]);
         let mut far = scene.start(site.pair.far(), serve, "far-gateway")?;
-        // Its own address is reached within its namespace, whatever the path is like.
+        // The gateway's own address is reached within its namespace, whatever the path is like.
         far.until("take sessions", Time::from_secs(10), stop, || status(program, site.pair.far()).is_some())?;
         let mut keep = common("gateway", "near");
         keep.args(["--to", &listen, "--run-socket"]).arg(&socket);
@@ -95,7 +95,7 @@ impl Gateways {
             let streams = |status: &Value| status["sessions"][0]["streams"].as_array().map_or(0, Vec::len);
             status(program, at).is_some_and(|status| streams(&status) > 0)
         })?;
-        // A gateway has run for long when somebody needs it: those of its streams that are kept warm are there.
+        // In use a gateway has run for long when a program needs it, so its warm streams exist: wait for them.
         let clock = Clock::start();
         while clock.now() < cell.path.round_trip() * 4 + Time::from_ms(200) && !stop() {
             std::thread::sleep(super::process::LOOK);
@@ -104,13 +104,13 @@ impl Gateways {
         Ok(Self { near, far, socket, program: program.to_owned(), cpu_s })
     }
 
-    /// What stands before a program's own words for its connections to go by `jet run`.
+    /// The words before a command that make its connections go by `jet run`.
     pub fn run_prefix(&self) -> Vec<OsString> {
         let words = [self.program.as_os_str(), "jet".as_ref(), "run".as_ref(), "--gateway".as_ref()];
         words.into_iter().chain([self.socket.as_os_str(), "--".as_ref()]).map(OsString::from).collect()
     }
 
-    /// What they tell, of the end that sent the payload.
+    /// The report of the gateway that sent the payload.
     pub fn tell(&mut self, Scene { cell, site, .. }: Scene<'_>) -> Streams {
         let near = if cell.way == Way::JetRun { &site.app } else { site.pair.near() };
         let sender = if cell.program.tool.uploads() { near } else { site.pair.far() };
@@ -124,7 +124,7 @@ impl Gateways {
         }
     }
 
-    /// One that has ended meanwhile, and what it said.
+    /// A gateway that has ended meanwhile, and its output.
     pub fn ended(&mut self) -> Result<Option<String>, TrialError> {
         for (side, gateway) in [("near", &mut self.near), ("far", &mut self.far)] {
             if let Some(status) = gateway.status()? {

@@ -3,14 +3,14 @@
 use super::{Buffers, Cell, Outcome, Record, Way};
 use serde::Serialize;
 
-/// The same program through gateways and by itself, against what was published.
+/// A program through gateways against the same program alone, and against the published speedup.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// The row's name in the published table.
     pub row: String,
     /// The program's, here.
     pub program: String,
-    /// The path.
+    /// The name of the path.
     pub path: String,
     /// The program's and the server's buffers.
     pub buffers: String,
@@ -24,7 +24,7 @@ pub struct Row {
     pub speedup: f64,
     /// The program by itself is slower than its figure says, so the speedup is at least this.
     pub at_least: bool,
-    /// What the gateways carried of what the path can.
+    /// Goodput through the gateways as a share of what the path carries.
     pub of_path: f64,
     /// Whether as much was reached as was asked; none where a program was cut off and nobody knows how far it was.
     pub reached: Option<bool>,
@@ -109,7 +109,8 @@ mod tests {
         let row = judge(131.0, 50.0);
         assert!((row.asked - 2.6064).abs() < 1e-4 && row.reached == Some(true), "{row:?}");
         assert_eq!(judge(130.0, 50.0).reached, Some(false));
-        // What was cut off may have been slower: of the gateways that settles nothing, of the plain program only that more was gained.
+        // A program that was cut off may have been slower. Of the gateways that settles nothing; of the plain program
+        // only that the gain is at least this.
         let judge = |jet: &Outcome, plain: &Outcome| {
             let row = compare("r".into(), 5.4, cell, jet, plain).expect("both have a rate");
             (row.reached, row.at_least)

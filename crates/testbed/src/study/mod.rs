@@ -1,7 +1,8 @@
 //! Real programs over emulated paths: the unmodified program as it is, through `jet`, and by its competitors.
 //!
-//! A [`Study`] names paths, programs, ways and settings; each combination is a [`Cell`], measured by itself between namespaces of its own ([`Trial`]) and kept as a [`Record`].
-//! `docs/testbed.md` has the files' format, the conditions and what the figures mean.
+//! A [`Study`] names paths, programs, ways and settings. Each combination is a [`Cell`], measured by itself between
+//! namespaces of its own ([`Trial`]) and kept as a [`Record`]. `docs/reference/testbed.md` has the file format, the
+//! conditions and the meaning of the figures.
 
 mod arrival;
 mod cell;

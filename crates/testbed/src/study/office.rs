@@ -16,12 +16,12 @@ use units::Bytes;
 
 /// The format of documents that are saved.
 pub const SAVED: &str = "odt";
-/// The format in which two documents are compared: a single file with all text and pictures, that says nothing of when it was written.
-/// A saved one does, and has a random number of the session in which it was.
+/// The format in which two documents are compared: a single file with all text and pictures and without a date. A saved
+/// document has a date, and a random number of its session.
 const OPENED: &str = "html:HTML (StarWriter):EmbedImages";
 /// A chapter's part of a document, as saved: a picture and some text.
 const CHAPTER: u64 = 1_000_000;
-/// Of that the picture's, in percent: noise, which nothing compresses.
+/// The picture's share of that, in per cent: noise, which nothing compresses.
 const PICTURE: u64 = 92;
 /// Pixels of three bytes in a row of it.
 const WIDTH: u64 = 624;
@@ -31,7 +31,8 @@ const LINE: u64 = 162;
 /// Where the program puts the socket by which another call with the same settings would find it, whatever it is told.
 const SOCKETS: &str = "/tmp";
 
-/// Opens a document, which `soffice` saves again into a folder. All else that it writes, its settings among it, goes to a folder of its own.
+/// Opens a document and saves it into a folder by `soffice`. Everything else that `soffice` writes goes to a folder of
+/// its own.
 pub fn save(own: &Path, document: &Path, to: &Path) -> Result<Command, TrialError> {
     convert(own, SAVED, document, to)
 }
@@ -61,7 +62,7 @@ pub fn make(folder: &Path, name: &str, size: Bytes) -> Result<(), TrialError> {
     written().map_err(TrialError::system(format!("write {}", source.display())))?;
     finish(&mut save(folder, &source, folder)?)?;
     finish(&mut open(folder, &file(SAVED), folder)?)?;
-    // Its exit code is zero also when it could not.
+    // The exit code is zero also on failure.
     if file("html").is_file() {
         Ok(())
     } else {
@@ -89,7 +90,8 @@ fn clear_in(folder: &Path) -> Result<(), TrialError> {
     Ok(())
 }
 
-/// Chapters in rich text: the one format that has text and pictures and needs no compression, no checksums and no other coding than hexadecimal.
+/// Chapters in rich text: the one format with text and pictures that needs no compression, no checksums and no coding
+/// but hexadecimal.
 fn write(size: Bytes, out: &mut impl Write) -> io::Result<()> {
     let mut random = RandomStream::new(1, "testbed/document", 0);
     let mut left = size.get();
@@ -101,7 +103,8 @@ fn write(size: Bytes, out: &mut impl Write) -> io::Result<()> {
         // In twips: 96 pixels to an inch.
         let (wide, high) = (WIDTH * 15, rows * 15);
         writeln!(out, "{{\\pict\\dibitmap0\\picw{WIDTH}\\pich{rows}\\picwgoal{wide}\\pichgoal{high}")?;
-        // BITMAPINFOHEADER: its length, width, height, planes and bits of a pixel, then compression, size, resolution and colours, all as usual.
+        // BITMAPINFOHEADER: its length, width, height, planes and bits of a pixel, then compression, size, resolution
+        // and colours, with usual values.
         for field in [40, WIDTH as u32, rows, 1 | 24 << 16, 0, 0, 0, 0, 0, 0] {
             write!(out, "{:08x}", field.swap_bytes())?;
         }
@@ -166,7 +169,8 @@ mod tests {
             assert_eq!(hex.len() as u64, 2 * (40 + 3 * WIDTH * u64::from(rows)));
             bytes += hex.len() as u64 / 2;
         }
-        // Of text, what random hexadecimal digits and a blank are worth: 64 bits of 17 bytes, and a little more as it is compressed.
+        // The information in random hexadecimal digits and a blank: 64 bits in 17 bytes, and a little more as
+        // compressed.
         let lines = text.lines().filter(|line| line.ends_with(" \\par")).count() as u64;
         let least = bytes + lines * WORDS as u64 * 8;
         assert!(least < 2_500_000 && least > 2_400_000, "{least}");

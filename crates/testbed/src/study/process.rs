@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 use units::Time;
 
-/// One that is ended when this is dropped: asked to, then not asked.
+/// A process that is ended when this is dropped: first asked to, then killed.
 pub struct Process {
     child: Child,
     name: String,
@@ -22,9 +22,9 @@ pub struct Process {
     ended: bool,
 }
 
-/// How long one has to end by itself.
+/// A process has this long to end by itself.
 const GRACE: Time = Time::from_secs(5);
-/// How often whoever waits looks.
+/// Interval between two looks of a waiting loop.
 pub const LOOK: Duration = Duration::from_millis(5);
 
 impl Process {
@@ -39,7 +39,7 @@ impl Process {
         Ok(Self { child, name: name.to_owned(), log, ended: false })
     }
 
-    /// Its output, if it was piped.
+    /// The standard output, if it was piped.
     pub fn take_stdout(&mut self) -> Option<std::process::ChildStdout> {
         self.child.stdout.take()
     }
@@ -76,7 +76,7 @@ impl Process {
         }
         self.ended = true;
         let pid = Pid::from_raw(self.child.id() as i32);
-        // One that has just ended needs no signal.
+        // A process that has just ended needs no signal.
         let _ = kill(pid, Signal::SIGTERM);
         let clock = Clock::start();
         while clock.now() < GRACE {
@@ -89,7 +89,7 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// Waits until it does what it is for.
+    /// Waits until `is_so` holds, for at most `within`. `what` names it in the error.
     pub fn until(
         &mut self,
         what: &str,

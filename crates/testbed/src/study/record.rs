@@ -8,42 +8,42 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// How the program came to its end.
+/// How the program ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// By itself, with everything.
+    /// The program ended by itself, with everything.
     Whole,
-    /// It was cut off by time.
+    /// Cut off by time.
     Cut,
-    /// With an error, or with something else than was sent.
+    /// The program ended with an error, or what arrived differs from what was sent.
     Failed,
 }
 
-/// What was measured. Rates are of the program's payload, in bits per second.
+/// The measurements of a cell. Rates are of the program's payload, in bits per second.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the program ended.
     pub ended: Ended,
-    /// What was wrong.
+    /// The error of a failed cell.
     pub wrong: Option<String>,
-    /// From its start to its end.
+    /// Wall time from the program's start to its end, in seconds.
     pub wall_s: f64,
-    /// What arrived, and was compared with what was sent.
+    /// Payload bytes that arrived and were compared with what was sent.
     pub bytes: u64,
     /// Over all of that.
     pub goodput_bps: Option<f64>,
-    /// It was cut off and nobody knows how far it was: the goodput is at most this.
+    /// The cell was cut off with unknown progress: the goodput is an upper bound.
     pub at_most: bool,
     /// Over the first twelve round trips; none where the round trip is zero or nothing was seen meanwhile.
     pub first_bps: Option<f64>,
-    /// After them.
+    /// Goodput after the first twelve round trips.
     pub later_bps: Option<f64>,
     /// When, since its start, it first had 90 % of what the path carries, for a round trip and at least half a second.
     pub filled_after_s: Option<f64>,
-    /// Of the gateways.
+    /// What the gateways report.
     pub streams: Option<Streams>,
-    /// Of multipath TCP: subflows beside the first.
+    /// MPTCP's subflows beside the first.
     pub subflows: Option<u64>,
     /// Seconds and bytes.
     pub curve: Vec<(f64, u64)>,
@@ -57,23 +57,23 @@ impl Outcome {
     }
 }
 
-/// What is kept of a cell.
+/// The kept record of a cell.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Record {
     schema: String,
     /// The cell's name.
     pub id: String,
-    /// What was asked.
+    /// The parameters that were asked for.
     asked: Value,
-    /// What was measured.
+    /// The measurements.
     pub outcome: Outcome,
-    /// What to know of the emulator, if it was late at all.
+    /// The emulator's sentence about its lateness, if it was late at all.
     pub late: Option<String>,
     /// Part of its frames that left late.
     pub late_share: f64,
     /// Frames that came faster than it read them.
     pub overflowed: u64,
-    /// What it did, as `testbed link` reports it.
+    /// The emulator's report, as `testbed link` writes it.
     emulator: Value,
     /// The machine meanwhile.
     pub conditions: Value,
@@ -88,7 +88,7 @@ pub enum Kept {
     Nothing,
     /// A measurement during which the emulator was late, or which failed.
     Doubtful(Box<Record>),
-    /// A measurement.
+    /// A measurement that counts.
     Good(Box<Record>),
 }
 

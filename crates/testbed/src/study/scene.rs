@@ -11,11 +11,11 @@ use std::process::Command;
 /// A cell, where it is measured and with what.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
-    /// The cell.
+    /// The cell that is measured.
     pub cell: &'a Cell,
-    /// What servers serve.
+    /// The data that servers serve.
     pub stock: &'a Stock,
-    /// The namespaces.
+    /// The four namespaces of the cell.
     pub site: &'a Site,
     /// A folder for what lasts as long as the cell.
     pub work: &'a Path,

@@ -21,7 +21,7 @@ impl Tool {
         !matches!(self, Self::Put | Self::ViSave)
     }
 
-    /// How often the payload crosses the path.
+    /// How many times the payload crosses the path.
     pub(super) const fn crossings(self) -> u64 {
         self.uploads() as u64 + self.downloads() as u64
     }
@@ -31,7 +31,7 @@ impl Tool {
         matches!(self, Self::ViOpen | Self::ViSave | Self::Soffice)
     }
 
-    /// What its server's stock is of.
+    /// The kind of stock that the server serves.
     pub(super) const fn stock(self) -> &'static str {
         match self {
             Self::Mysqldump => "database of MariaDB",
@@ -93,7 +93,7 @@ pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
     Ok(process)
 }
 
-/// The same under `mptcpize`, which makes its sockets those of multipath TCP.
+/// The command under `mptcpize`, which makes its sockets MPTCP's.
 fn multipath(command: &Command) -> Command {
     use std::os::unix::process::CommandExt;
     let mut under = Command::new(find("mptcpize").unwrap_or_default());

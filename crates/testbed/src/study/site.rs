@@ -1,10 +1,12 @@
-//! Where a cell is measured: the program's host and the server's, each behind a router of its own, and the emulated path between the two.
+//! The site of a cell: the program's host and the server's, each behind a router, and the emulated path between the
+//! two.
 //!
 //! ```text
 //! app 198.19.1.2 -- veth -- near 198.18.0.1 == the path == far 198.18.0.2 -- veth -- srv 198.19.2.2
 //! ```
 //!
-//! Buffers and congestion control are set in `app` and `srv`; gateways run in `near` and `far`, whose sockets are the system's.
+//! Buffers and congestion control are set in `app` and `srv`. Gateways run in `near` and `far` with the system's
+//! buffers.
 
 use super::TrialError;
 use super::cell::{Buffers, Cell, Way};

@@ -10,12 +10,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use units::{BitRate, Bytes, Time};
 
-/// Which programs are measured over which paths, and how.
+/// A study: programs, paths, and the ways to measure them.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// Its name: that of its folder.
+    /// The name: that of the folder.
     pub name: String,
-    /// What it is.
+    /// The title of the study.
     pub title: String,
     /// A cell counts as late when the emulator let more than this share of its frames leave late.
     pub late: f64,
@@ -26,15 +26,15 @@ pub struct Study {
 /// A program of a study.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    /// What the study calls it.
+    /// The program's name in the study.
     pub name: String,
-    /// What runs.
+    /// The tool that runs.
     pub tool: Tool,
-    /// How much it moves.
+    /// Payload, in bytes.
     pub size: Bytes,
-    /// It is ended after twelve round trips and this; none: it runs to its end.
+    /// Time after the first twelve round trips at which the program is cut off; `None` runs it to its end.
     pub time: Option<Time>,
-    /// It is ended after this in any case.
+    /// Time after which the program is ended in any case.
     pub limit: Time,
     /// The row of the paper's table that it stands for, and the speedup published there.
     pub published: Option<(String, f64)>,
@@ -51,7 +51,7 @@ impl Study {
         BUILT_IN.into_iter().map(|(name, _)| name)
     }
 
-    /// One that comes with the program, by its name; else that of a folder with a `testbed.toml`.
+    /// A built-in study by its name, or one from a folder with a `testbed.toml`.
     pub fn read(name: &str) -> Result<Self, LinkError> {
         if let Some((name, text)) = BUILT_IN.into_iter().find(|(known, _)| *known == name) {
             return Self::parse(name, text);
@@ -84,7 +84,7 @@ impl Study {
         Ok(Self { name: name.to_owned(), title: file.title, late: late.map_err(wrong)?, cells, quick })
     }
 
-    /// What is to be measured; in the short form, what is enough to see that all of it works.
+    /// The cells to measure. The short form has just enough of them to see that everything works.
     pub fn cells(&self, quick: bool) -> &[Cell] {
         if quick { &self.quick } else { &self.cells }
     }
@@ -123,7 +123,7 @@ struct ProgramEntry {
     time: Option<String>,
     limit: Option<String>,
     ways: Vec<Way>,
-    /// In place of all controls: of those ways that are not to be tried with each.
+    /// Ways that are measured under the first control alone.
     #[serde(default)]
     once: Vec<Way>,
     row: Option<String>,
@@ -142,7 +142,7 @@ struct Quick {
 
 /// Socket buffers of the way `bbr`: what 1 Gbit/s needs at 539 ms.
 const TUNED: Bytes = Bytes::from_mib(64);
-/// How long a program may take unless told.
+/// The time limit of a program that has none of its own.
 const LIMIT: Time = Time::from_secs(900);
 /// No file is larger.
 const MOST: Bytes = Bytes::from_mb(20_000);

@@ -24,7 +24,7 @@ pub struct Stock {
     pub(super) program: PathBuf,
     /// The file for downloads that are cut off by time.
     endless: Bytes,
-    /// What was tried: none, or why there is none.
+    /// What was tried so far, by name: made, or why it could not be made.
     made: BTreeMap<String, Result<(), String>>,
 }
 
@@ -32,7 +32,7 @@ pub struct Stock {
 const ROW: u64 = 1_000;
 
 impl Stock {
-    /// In a folder that is there, for these cells.
+    /// A stock for these cells, in an existing folder.
     pub fn new<'a>(
         folder: &Path,
         program: &Path,
@@ -61,12 +61,13 @@ impl Stock {
         self.folder.join(name)
     }
 
-    /// How much a cell's program moves.
+    /// The payload that a cell's program is asked to move.
     pub(super) fn payload(&self, cell: &Cell) -> Bytes {
         if cell.program.time.is_some() { self.endless } else { cell.program.size }
     }
 
-    /// How much that came to: the encoder ends a video with the frame in which its size is reached, and a document is as large as the program makes it.
+    /// Bytes to arrive in a cell. The encoder ends a video with the frame in which its size is reached, and a document
+    /// is as large as the program makes it.
     pub(super) fn whole(&self, cell: &Cell) -> u64 {
         let (asked, tool) = (self.payload(cell).get(), cell.program.tool);
         let made = match tool {
@@ -89,7 +90,7 @@ impl Stock {
         }
     }
 
-    /// What has to arrive, byte by byte.
+    /// The file that has to arrive, byte by byte.
     pub(super) fn original(&self, cell: &Cell) -> PathBuf {
         let size = self.payload(cell).get();
         match cell.program.tool {
@@ -312,7 +313,7 @@ impl Stock {
             psql.args(["-X", "-q", "-h", &at, "-U", "postgres", "-d", "postgres", "-c", sql]);
             Ok(psql)
         };
-        // It listens before it has recovered.
+        // The server listens before it has recovered.
         server.until("answer", Time::from_secs(60), stop, || {
             psql("select 1").is_ok_and(|mut psql| finish(&mut psql).is_ok())
         })?;
@@ -324,7 +325,7 @@ impl Stock {
     }
 }
 
-/// What of a dump is the same every time.
+/// The options of `mysqldump` that make its output the same every time.
 pub(super) fn dump_options(size: Bytes) -> [String; 3] {
     ["--compact".to_owned(), "--skip-dump-date".to_owned(), format!("d{}", size.get())]
 }
@@ -334,7 +335,7 @@ pub(super) fn copy_statement(size: Bytes) -> String {
     format!("copy r{} to stdout", size.get())
 }
 
-/// How much a path can carry in a cell that is cut off by time.
+/// Bytes that a path can carry in a cell that is cut off by time.
 fn needed_while_cut(cell: &Cell) -> Option<Bytes> {
     const SPARE_S: f64 = 5.0;
     let time = cell.program.time?.as_secs_f64() + 12.0 * cell.path.round_trip().as_secs_f64() + SPARE_S;

@@ -81,7 +81,7 @@ fn measured_of<'a>(measured: &[&'a (Cell, Record)], line: Line<'_>, way: Way) ->
     measured.iter().find(|(cell, _)| cell.way == way && cell.program.name == program && same(cell)).copied()
 }
 
-/// Of one path: a line for each program, buffers and control, a column for each way.
+/// The table of one path: a line for each program, buffers and control, a column for each way.
 fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], most_late: f64) {
     let gain = ways.contains(&Way::Plain) && ways.contains(&Way::Jet);
     let head = |way: &Way| format!("{:>6}|", if *way == Way::JetRun { "run" } else { way.name() });
@@ -112,7 +112,7 @@ fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], 
     }
 }
 
-/// Of programs on files: how long they take, over the path and on files of their own host, which no path makes faster.
+/// Times of programs that work on files: over the path, and on files of their own host, which no path makes faster.
 fn of_programs_on_files(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)]) {
     let of = |line: Line<'_>, way: Way| {
         let (_, record) = measured_of(measured, line, way)?;

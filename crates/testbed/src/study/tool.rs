@@ -26,7 +26,7 @@ pub enum Tool {
     Ffmpeg,
     /// `ex`, the vi editor, opening a document on a file system mounted by `sshfs`.
     ViOpen,
-    /// The same saving one there.
+    /// vi saves a file over sshfs.
     ViSave,
     /// `soffice`, LibreOffice's writer, opening a document there and saving it there as another.
     Soffice,

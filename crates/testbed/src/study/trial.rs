@@ -21,33 +21,33 @@ use units::Time;
 
 /// A cell to be measured, with what it needs.
 pub struct Trial<'a> {
-    /// The cell.
+    /// The cell that is measured.
     pub cell: &'a Cell,
-    /// What servers serve.
+    /// The data that servers serve.
     pub stock: &'a mut Stock,
     /// Whether the user wants to stop.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// So many round trips at the beginning are reported by themselves.
+/// Round trips at the beginning that are reported separately.
 const FIRST: u64 = 12;
 /// Part of the path that has to be filled to say when it was.
 const FILLED: f64 = 0.9;
-/// How far apart the points are that are kept.
+/// Interval between two kept points of the curve.
 const KEPT: Time = Time::from_ms(250);
 
-/// What was seen of a program while it ran.
+/// What was observed of a program while it ran.
 struct Seen {
     curve: Curve,
     /// When it ended, or was ended.
     wall: Time,
     ended: Ended,
-    /// What is wrong with what it brought.
+    /// Why what arrived is wrong.
     wrong: Option<String>,
 }
 
 impl Trial<'_> {
-    /// Measures it in namespaces of its own, of which nothing is left.
+    /// Measures the cell in namespaces of its own, which are gone afterwards.
     pub fn run(self) -> Result<Record, TrialError> {
         let tool = self.cell.program.tool;
         let measured = self.measure();
@@ -114,7 +114,7 @@ impl Seen {
             wall_s: self.wall.as_secs_f64(),
             bytes,
             goodput_bps: (ended != Ended::Failed).then_some(bps),
-            // Of what was cut off without a word of how far it was, this much is not more than true.
+            // The program was cut off and its progress is unknown: this is an upper bound.
             at_most: !known && ended == Ended::Cut,
             first_bps: self.curve.goodput_bps(Time::ZERO, first.min(self.wall)),
             later_bps: self.curve.goodput_bps(first, self.wall),
@@ -206,7 +206,7 @@ fn observe(scene: Scene<'_>, client: &mut Client, at_end: impl FnOnce()) -> Resu
         if matches!(client.arrives, Arrives::Parts(_)) {
             curve.record(wall, compared.bytes);
         }
-        // Its last bytes may be read after it has gone.
+        // The program's last bytes may be read after it has ended.
         let wall = if ended == Ended::Whole { wall.max(curve.end()) } else { wall };
         Ok(Seen { curve, wall, ended, wrong })
     })

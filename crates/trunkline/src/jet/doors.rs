@@ -11,7 +11,7 @@ use jet::udp::Flows;
 use std::fs;
 use std::path::PathBuf;
 
-/// How programs' connections come to the gateway; docs/jet.md says what each door is for.
+/// How programs' connections come to the gateway; docs/reference/jet.md says what each door is for.
 #[derive(Debug, clap::Args)]
 pub struct DoorArgs {
     /// A port here that stands for a destination there; any number

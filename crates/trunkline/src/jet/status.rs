@@ -4,7 +4,7 @@ use super::options::loopback;
 use super::runtime;
 use crate::emit;
 use crate::failure::Failure;
-use crate::study_text::wrapped;
+use crate::screen::Screen;
 use jet::monitor::ask;
 use jet::status::{SessionStatus, Status as Standing, StreamStatus};
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
         let _ = writeln!(text, "  UDP: {}; {sent} sent, {received} received", counted(session.flows, "flow"));
         let _ = writeln!(text, "       dropped here: {late} late, {full} for lack of room, {refused} refused");
     }
-    let _ = writeln!(text, "{}", wrapped(&format!("{}: {}", session.reason, session.why), 2));
+    let _ = writeln!(text, "{}", Screen::of_output().wrapped(&format!("{}: {}", session.reason, session.why), 2));
     let _ = writeln!(text, "  stream  path  RTT          sent            received        lost     state");
     let known: BTreeMap<u32, &StreamStatus> =
         before.map(|before| before.streams.iter().map(|stream| (stream.stream, stream)).collect()).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! An access point: beacons, and who is with it (IEEE Std 802.11-2012, 10.1.3 and 10.3). Members that fall silent are asked and let go of as hostapd does
-//! it: `ap_max_inactivity` without a frame of theirs, then a null frame, and [`ANSWER_WAIT`] for any sign of life.
+//! An access point: beacons, and who is with it (IEEE Std 802.11-2012, 10.1.3 and 10.3). Members that fall silent are
+//! asked and let go of as hostapd does it: `ap_max_inactivity` without a frame of theirs, then a null frame, and
+//! [`ANSWER_WAIT`] for any sign of life.
 
 use super::client::Wish;
 use super::frame::StationId;
@@ -53,7 +54,8 @@ impl AccessPoint {
     pub const fn new(spec: AccessPointSpec, interval: Time, first: Time) -> Self {
         Self { spec, interval, next_beacon: first, members: Vec::new(), refused: Vec::new() }
     }
-    /// It has been off and knows nobody. Its beacons keep to their grid, that of another one which comes back at the same time being another.
+    /// It has been off and knows nobody. Its beacons keep to their grid, that of another one which comes back at the
+    /// same time being another.
     pub fn restart(&mut self, now: Time) {
         let missed = (now + self.interval).saturating_sub(self.next_beacon) / self.interval;
         self.next_beacon += self.interval * missed;
@@ -128,7 +130,8 @@ impl AccessPoint {
         self.members.retain(|member| member.station != station);
     }
 
-    /// Asks members that have been silent for too long whether they are still there, and lets go of those that have not answered.
+    /// Asks members that have been silent for too long whether they are still there, and lets go of those that have not
+    /// answered.
     fn look_after_members(&mut self, now: Time, wishes: &mut Vec<Wish>) {
         let mut gone = Vec::new();
         for member in &mut self.members {

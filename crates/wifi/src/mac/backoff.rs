@@ -1,10 +1,11 @@
-//! Contention of one access category: interframe space, contention window, slotted backoff (IEEE Std 802.11-2012, 9.3.3 and 9.19.2).
+//! Contention of one access category: interframe space, contention window, slotted backoff (IEEE Std 802.11-2012, 9.3.3
+//! and 9.19.2).
 
 use super::channel::Channel;
 use des::RandomStream;
 use units::Time;
 
-/// What a category contends with. DCF is one category with DIFS.
+/// Contention parameters of a category. DCF is one category with DIFS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parameters {
     /// DIFS or AIFS.
@@ -19,7 +20,8 @@ pub struct Parameters {
     pub txop_limit: Time,
 }
 
-/// The state of one category's contention. Backoff counts only while the medium is free, and is reckoned when that changes.
+/// The state of one category's contention. Backoff counts only while the medium is free, and is reckoned when that
+/// changes.
 #[derive(Clone, Debug)]
 pub struct Contention {
     parameters: Parameters,
@@ -29,9 +31,9 @@ pub struct Contention {
     since: Time,
     /// There is something to send.
     wants: bool,
-    /// What is to be sent came to a free medium: no backoff, if that stays free for the interframe space.
+    /// The packet came to a free medium: no backoff if the medium stays free for the interframe space.
     immediate: bool,
-    /// Its slot has come in the very instant in which another's signal began: too late to hear that.
+    /// Its slot began at the instant at which another's signal began, too late to hear the signal: a collision.
     committed: bool,
 }
 
@@ -42,7 +44,7 @@ impl Contention {
         Self { parameters, cw: parameters.cw_min, slots, since, wants: false, immediate: false, committed: false }
     }
 
-    /// What it contends with.
+    /// Interframe space and contention window.
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -64,7 +66,8 @@ impl Contention {
             None => None,
         }
     }
-    /// There is something to send now. At an idle medium and with no backoff left it goes as soon as that has been idle for the interframe space.
+    /// There is something to send now. At an idle medium and with no backoff left it goes as soon as that has been idle
+    /// for the interframe space.
     pub fn want(&mut self, now: Time, channel: &Channel, random: &mut RandomStream) {
         if self.wants {
             return;
@@ -83,7 +86,8 @@ impl Contention {
         self.wants = false;
         self.committed = false;
     }
-    /// A signal begins at a medium that has been free since `free`. `contends`: the station is not in the middle of an exchange.
+    /// A signal begins at a medium that has been free since `free`. `contends`: the station is not in the middle of an
+    /// exchange.
     pub fn freeze(&mut self, now: Time, free: Option<Time>, contends: bool, random: &mut RandomStream) {
         if contends && self.due(free).is_some_and(|due| due <= now) {
             self.committed = true;
@@ -93,7 +97,7 @@ impl Contention {
             self.settle(now, free);
         }
     }
-    /// It has won the medium.
+    /// The station has won the medium.
     pub fn win(&mut self) {
         self.committed = false;
         self.immediate = false;
@@ -116,7 +120,7 @@ impl Contention {
         self.committed = false;
     }
 
-    /// From when on slots count.
+    /// When the first slot begins.
     fn begin(&self, free: Time) -> Time {
         (free + self.parameters.ifs).max(self.since)
     }

@@ -2,7 +2,7 @@
 
 use units::Time;
 
-/// What one station knows of the medium.
+/// Carrier sense of one station: CCA, its own transmission, NAV and EIFS.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// The PHY senses a signal.
@@ -39,11 +39,12 @@ impl Channel {
     pub const fn is_busy(&self) -> bool {
         self.sensed || self.transmitting
     }
-    /// Up to when others have reserved the medium.
+    /// NAV: when the reservation by others ends.
     pub fn nav(&self) -> Time {
         self.nav_unless_silent.map_or(self.nav, |silent| self.nav.min(silent))
     }
-    /// From when on the interframe space before a backoff counts, EIFS beyond DIFS included; none while there is a signal.
+    /// From when on the interframe space before a backoff counts, EIFS beyond DIFS included; none while there is a
+    /// signal.
     pub fn free_from(&self) -> Option<Time> {
         if self.is_busy() {
             return None;
@@ -72,11 +73,12 @@ impl Channel {
         // What was heard before one's own frame says nothing any more.
         self.extended = false;
     }
-    /// A frame that was heard has ended, and was understood or not.
+    /// A received frame has ended. One that was not `understood` is followed by EIFS.
     pub fn heard(&mut self, understood: bool) {
         self.extended = !understood;
     }
-    /// A frame for others reserves the medium up to `until`; `silent` is set for an RTS: by then the answered sender must have begun.
+    /// A frame for others reserves the medium up to `until`; `silent` is set for an RTS: by then the answered sender
+    /// must have begun.
     pub fn reserve(&mut self, until: Time, silent: Option<Time>) {
         let before = self.nav();
         if until > before {

@@ -1,5 +1,5 @@
-//! A station of an infrastructure: it looks for an access point, joins it, leaves it for a better one, and dozes between beacons if it may
-//! (IEEE Std 802.11-2012, 10.1.4, 10.2.1 and 10.3).
+//! A station of an infrastructure: it looks for an access point, joins it, leaves it for a better one, and dozes
+//! between beacons if it may (IEEE Std 802.11-2012, 10.1.4, 10.2.1 and 10.3).
 
 use super::frame::StationId;
 use super::management::Management;
@@ -9,13 +9,13 @@ use units::Time;
 /// How a station behaves in an infrastructure.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClientSpec {
-    /// It looks for a better access point when its own is received with less,
+    /// The client looks for a better access point when it receives its own with less than this,
     pub roam_below: Dbm,
-    /// and takes one that is received with so many decibels more.
+    /// and takes one that it receives with at least this many decibels more.
     pub hysteresis_db: f64,
-    /// It dozes and wakes for every so many beacons; none: it never dozes.
+    /// Beacons from one waking to the next; `None`: the client never dozes.
     pub listen_interval: Option<u32>,
-    /// It dozes when so long nothing has come or gone.
+    /// Time without a packet in either direction after which the client dozes.
     pub awake_for: Time,
 }
 
@@ -30,37 +30,39 @@ impl Default for ClientSpec {
 const PROBE_WAIT: Time = Time::from_ms(20);
 /// A station that has found nobody probes again after that long.
 const PROBE_AGAIN: Time = Time::from_ms(100);
-/// An answer to authentication or association comes within this time (mac80211: 200 ms, three times), or it is asked for again.
+/// An answer to authentication or association comes within this time (mac80211: 200 ms, three times), or it is asked
+/// for again.
 const JOIN_WAIT: Time = Time::from_ms(200);
 const JOIN_TRIES: u32 = 3;
-/// So many beacons in a row are missed before an access point is given up (mac80211: 7).
+/// Beacons missed in a row after which an access point is given up (mac80211: 7).
 const BEACONS_LOST: u64 = 7;
-/// A client that has neither sent nor received anything for so long shows its access point that it is there (mac80211: IEEE80211_CONNECTION_IDLE_TIME).
+/// A client that has neither sent nor received anything for so long shows its access point that it is there (mac80211:
+/// IEEE80211_CONNECTION_IDLE_TIME).
 const IDLE: Time = Time::from_secs(30);
 /// Weight of a new signal strength in the mean, which is one of decibels.
 const WEIGHT: f64 = 0.25;
-/// A station wakes so long before a beacon is due.
+/// How long before a due beacon a station wakes.
 const GUARD: Time = Time::from_us(500);
-/// And waits so long for one that is late because the medium is busy.
+/// How long a station waits for a beacon that is late because the medium is busy.
 const LATE: Time = Time::from_ms(20);
 
-/// What a client or an access point wants done.
+/// Effects of a client's or an access point's inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wish {
     /// Send this.
     Send(Management, StationId),
-    /// It is with another access point now, or with none.
+    /// The client has changed its access point, or lost it.
     Moved {
-        /// Whom it was with.
+        /// The former access point.
         from: Option<StationId>,
-        /// Whom it is with now.
+        /// The new access point.
         to: Option<StationId>,
     },
     /// A station is gone: nothing is kept for it any more.
     Forget(StationId),
 }
 
-/// What an access point's frame says beside what it is.
+/// Contents of an access point's frame beside its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Told {
     /// When its last beacon was due: by its clock, however late it went.
@@ -71,7 +73,7 @@ pub struct Told {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Joining {
-    /// With nobody, or with whom it is.
+    /// Not joining: the client has an access point.
     No,
     /// Probes at that time, or takes the best of those who have answered.
     Probing { at: Time, asked: bool },
@@ -120,7 +122,7 @@ impl Client {
         let heard = Vec::new();
         Self { spec, beacon_interval, ap: None, joining, heard, last_beacon: now, rest, active: now }
     }
-    /// The same begun anew at `now`.
+    /// A client of the same settings that starts at `now`.
     pub fn restarted(&self, now: Time) -> Self {
         Self::new(self.spec, self.beacon_interval, now)
     }
@@ -235,7 +237,7 @@ impl Client {
             }
         }
     }
-    /// It has something to send: it is awake from now on.
+    /// The client has a packet to send: it is awake from now on.
     pub fn on_send(&mut self, now: Time, wishes: &mut Vec<Wish>) {
         self.active = now;
         if self.rest != Rest::Awake
@@ -256,7 +258,7 @@ impl Client {
         }
     }
 
-    /// It has no access point any more and looks for one.
+    /// The client has lost its access point and looks for one.
     fn lose(&mut self, now: Time, wishes: &mut Vec<Wish>) {
         wishes.push(Wish::Moved { from: self.ap.take(), to: None });
         self.rest = Rest::Awake;

@@ -23,7 +23,7 @@ pub struct Aggregation {
 impl Aggregation {
     /// One packet per PPDU.
     pub const NONE: Self = Self { mpdus: 1, bytes: 65_535, amsdu: 0 };
-    /// As long as 802.11n allows; no A-MSDU.
+    /// A-MPDUs as long as 802.11n allows; no A-MSDU.
     pub const AMPDU: Self = Self { mpdus: 64, ..Self::NONE };
 }
 
@@ -34,7 +34,7 @@ pub struct MacConfig {
     pub phy: Settings,
     /// QoS data and four access categories; without it one, with DCF.
     pub qos: bool,
-    /// What the categories contend with, lowest priority first; without QoS the first alone.
+    /// Contention parameters by category, lowest priority first; without QoS the first alone.
     pub access: [Parameters; 4],
     /// PSDUs longer than this are announced by an RTS.
     pub rts_threshold: u32,
@@ -42,9 +42,10 @@ pub struct MacConfig {
     pub retry_limits: RetryLimits,
     /// Packets a category's transmit queue takes.
     pub queue_limit: u32,
-    /// Which packet goes when it is full.
+    /// The packet that a full queue drops.
     pub drop_policy: DropPolicy,
-    /// A packet that finds so many in the queue is marked, if it can be: DCTCP's threshold, for queues that are not fair ones, which mark of themselves.
+    /// A packet that finds so many in the queue is marked, if it can be: DCTCP's threshold, for queues that are not
+    /// fair ones, which mark of themselves.
     pub mark_above: Option<u32>,
     /// After this long a packet that has not been sent is given up; [`Time::MAX`]: never.
     pub lifetime: Time,
@@ -77,15 +78,16 @@ pub enum ConfigError {
     /// Contention windows out of order.
     #[error("a contention window from {min} to {max}: the first must not exceed the second")]
     Window {
-        /// CWmin.
+        /// The least contention window (CWmin), in slots.
         min: u32,
-        /// CWmax.
+        /// The largest contention window (CWmax), in slots.
         max: u32,
     },
 }
 
 impl MacConfig {
-    /// The usual settings: QoS, and A-MPDU, with 802.11n only; queues of 256 packets, no RTS, no lifetime, data in `mode`.
+    /// The usual settings: QoS, and A-MPDU, with 802.11n only; queues of 256 packets, no RTS, no lifetime, data in
+    /// `mode`.
     pub fn new(phy: Settings, mode: Mode) -> Self {
         let timing = phy.timing();
         let qos = phy.standard.is_ht();

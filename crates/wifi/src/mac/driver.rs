@@ -1,10 +1,12 @@
-//! The driver of a tablet's radio: between the host, which has the transmit queue, and the chip, whose MAC holds a few frames only. One thread moves frames both
-//! ways over one bus, in rounds: first what has been received, then what is to be sent.
+//! The driver of a tablet's radio: between the host, which has the transmit queue, and the chip, whose MAC holds a few
+//! frames only. One thread moves frames both ways over one bus, in rounds: first what has been received, then what is
+//! to be sent.
 //!
-//! Source: K. Lee, Adaptive TCP for mobile Hadoop clusters (2014), 4.2 and 5.1: while data come in, such a driver sends only as many frames as acknowledge
-//! them; the scheduling part of its algorithm 1 takes that limit off. The printed lines 11-17 set `tx_bound` to half of `max_frames` where `tx_qlen = 0` inside
-//! `tx_qlen > 0`, which is never: `rx_qlen = 0` is meant, that is, data come in but none wait. Rounds, bounds and the minimum of one frame are those of the
-//! driver's like in Linux (brcmfmac: rxbound 50, txbound 20, txminmax 1).
+//! Source: S. Lee, Adaptive TCP Flow Control for Improving Performance of Mobile Cloud Clusters (2014), 4.2 and 5.1:
+//! while data come in, such a driver sends only as many frames as acknowledge them; the scheduling part of its
+//! algorithm 1 takes that limit off. The printed lines 11-17 set `tx_bound` to half of `max_frames` where `tx_qlen = 0`
+//! inside `tx_qlen > 0`, which is never: `rx_qlen = 0` is meant, that is, data come in but none wait. Rounds, bounds
+//! and the minimum of one frame are those of the driver's like in Linux (brcmfmac: rxbound 50, txbound 20, txminmax 1).
 
 use super::frame::{Offer, PacketId};
 use super::queue::DropPolicy;
@@ -18,14 +20,15 @@ pub enum Scheduling {
     /// While something is received, `tx_min`; else `max_frames`.
     #[default]
     ReceiveFirst,
-    /// While something is received and waits, `tx_min`; received but none waits, half of `max_frames`; else `max_frames`.
+    /// While something is received and waits, `tx_min`; received but none waits, half of `max_frames`; else
+    /// `max_frames`.
     QueueLevel,
 }
 
 /// A driver, its bus and its chip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DriverSpec {
-    /// Which frames go in a round.
+    /// How many frames a round sends.
     pub scheduling: Scheduling,
     /// The most frames sent in a round (`max_frames`).
     pub max_frames: u32,
@@ -33,32 +36,33 @@ pub struct DriverSpec {
     pub tx_min: u32,
     /// The most frames received in a round.
     pub rx_bound: u32,
-    /// What a round costs by itself: the thread is woken, the chip is asked.
+    /// Time that a round costs by itself: the thread is woken, the chip is asked.
     pub round: Time,
-    /// What a frame costs on the bus.
+    /// Time that a frame costs on the bus.
     pub frame: Time,
     /// Frames that the chip takes.
     pub chip: u32,
     /// Received frames that the chip keeps for the host: what comes beyond is not acknowledged.
     pub rx_queue: u32,
-    /// What it is given of that at most.
+    /// Bound on what the driver gives the chip.
     pub budget: Budget,
 }
 
 /// How much a driver lets its chip have, so that packets wait where the host sees them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Budget {
-    /// As many frames as it takes.
+    /// As many frames as the chip takes.
     #[default]
     Frames,
-    /// So many bytes (byte queue limits, Linux 3.3, with a limit that stays).
+    /// At most this many bytes (byte queue limits, Linux 3.3, with a constant limit).
     Bytes(u32),
-    /// So much time on the air at the rate of the last frame sent (airtime queue limits, Linux 5.5: 5 to 12 ms).
+    /// At most this airtime at the rate of the last frame sent (airtime queue limits, Linux 5.5: 5 to 12 ms).
     Airtime(Time),
 }
 
 impl Default for DriverSpec {
-    /// The bounds of brcmfmac; 0.1 ms a round and a frame of 1500 bytes at 100 Mbit/s (SDIO, 25 MHz, 4 bits); room for all of a received A-MPDU.
+    /// The bounds of brcmfmac; 0.1 ms a round and a frame of 1500 bytes at 100 Mbit/s (SDIO, 25 MHz, 4 bits); room for
+    /// all of a received A-MPDU.
     fn default() -> Self {
         Self {
             scheduling: Scheduling::ReceiveFirst,
@@ -74,7 +78,7 @@ impl Default for DriverSpec {
     }
 }
 
-/// What the driver wants done.
+/// Effects of the driver's inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Move {
     /// The chip's MAC gets this.
@@ -83,7 +87,7 @@ pub enum Move {
     Up(PacketId),
     /// The transmit queue was full.
     Drop(PacketId),
-    /// It was longer than its threshold for marks.
+    /// The transmit queue was longer than its marking threshold.
     Mark(PacketId),
 }
 
@@ -150,7 +154,7 @@ impl Driver {
     pub fn rx_qlen(&self) -> usize {
         self.rx.len()
     }
-    /// For how long the transmit queue has had each length.
+    /// Time that the transmit queue has spent at each length.
     pub const fn occupancy(&self) -> &Occupancy {
         &self.occupancy
     }
@@ -195,7 +199,8 @@ impl Driver {
         self.rx.push_back(packet);
         self.wake(now);
     }
-    /// The chip has done with packets, sent or given up: their number, their bytes, and the rate of its last frame of data.
+    /// The chip has done with packets, sent or given up: their number, their bytes, and the rate of its last frame of
+    /// data.
     pub fn done(&mut self, now: Time, packets: u32, bytes: u32, rate: BitRate) {
         self.in_chip = self.in_chip.saturating_sub(packets);
         self.bytes_in_chip = self.bytes_in_chip.saturating_sub(bytes);
@@ -215,7 +220,7 @@ impl Driver {
         self.next(now);
     }
 
-    /// It is switched off: gives back what it was to send, and what it had received.
+    /// Switches the driver off. Returns the packets that it was to send and those that it had received.
     pub fn switch_off(&mut self, now: Time) -> (Vec<PacketId>, Vec<PacketId>) {
         let mut to_send: Vec<PacketId> = self.tx.drain(..).map(|offer| offer.packet).collect();
         let mut received: Vec<PacketId> = self.rx.drain(..).collect();
@@ -230,7 +235,7 @@ impl Driver {
         (to_send, received)
     }
 
-    /// What this round does next.
+    /// The next action of this round.
     fn next(&mut self, now: Time) {
         if self.tx_left.is_none() {
             if self.rx_left > 0

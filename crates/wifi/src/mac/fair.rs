@@ -1,8 +1,10 @@
-//! What Linux has put in place of a driver's FIFO since 4.11: for each receiver flows are hashed into queues that take turns, each kept short by CoDel.
+//! What Linux has put in place of a driver's FIFO since 4.11: for each receiver flows are hashed into queues that take
+//! turns, each kept short by CoDel.
 //!
-//! Source: T. Høiland-Jørgensen et al., Ending the anomaly: achieving low latency and airtime fairness in WiFi, USENIX ATC 2017; RFC 8290 (deficit round robin
-//! with precedence for new flows), RFC 8289 (CoDel); the constants are mac80211's, and as there packets that can be marked are marked where others are dropped
-//! (`sta_info.c`: `cparams.ecn`). Left out: the longer target for receivers slower than 12 Mbit/s.
+//! Source: T. Høiland-Jørgensen et al., Ending the anomaly: achieving low latency and airtime fairness in WiFi, USENIX
+//! ATC 2017; RFC 8290 (deficit round robin with precedence for new flows), RFC 8289 (CoDel); the constants are
+//! mac80211's, and as there packets that can be marked are marked where others are dropped (`sta_info.c`:
+//! `cparams.ecn`). Left out: the longer target for receivers slower than 12 Mbit/s.
 
 use super::frame::PacketId;
 use super::lane::Msdu;
@@ -15,7 +17,7 @@ use units::{Bytes, Time};
 pub struct FairSpec {
     /// The waiting time that CoDel accepts.
     pub target: Time,
-    /// For how long it may be longer.
+    /// CoDel's interval: how long the waiting time may exceed the target.
     pub interval: Time,
     /// Bytes that a flow may send in its turn.
     pub quantum: u32,
@@ -38,9 +40,9 @@ const PACKET: Bytes = Bytes::new(1_538);
 /// Packets that have waited too long.
 #[derive(Debug, Default)]
 pub(super) struct Late {
-    /// Gone.
+    /// Dropped by CoDel.
     pub dropped: Vec<PacketId>,
-    /// Sent, and told.
+    /// Marked by CoDel, and still sent.
     pub marked: Vec<PacketId>,
 }
 
@@ -49,7 +51,7 @@ pub(super) struct Late {
 pub(super) struct FairQueue {
     spec: FairSpec,
     flows: Vec<Flow>,
-    /// Those with packets that are new, and those that have had a turn, by place in `flows`.
+    /// Flows with packets, by index in `flows`: `new` have not had a turn yet, `old` have.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     len: usize,
@@ -131,7 +133,7 @@ impl FairQueue {
     pub fn fattest(&self) -> u64 {
         self.flows.iter().map(|flow| flow.bytes).max().unwrap_or(0)
     }
-    /// Its oldest packet.
+    /// The oldest packet of the queue.
     pub fn oldest(&self) -> Option<&Msdu> {
         self.flows.iter().filter_map(|flow| flow.packets.front()).min_by_key(|msdu| msdu.order)
     }

@@ -1,4 +1,5 @@
-//! What stations send to each other: MPDUs of their kinds with their lengths, and the PPDU that carries them (IEEE Std 802.11-2012, clause 8).
+//! What stations send to each other: MPDUs of their kinds with their lengths, and the PPDU that carries them (IEEE Std
+//! 802.11-2012, clause 8).
 
 use crate::phy::{AccessCategory, Mode};
 use des::Ecn;
@@ -21,7 +22,7 @@ impl StationId {
     }
 }
 
-/// What a PPDU carries.
+/// Kind of a PPDU's content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Data: one MPDU, or several in an A-MPDU.
@@ -66,12 +67,13 @@ impl Kind {
     }
 }
 
-/// Bytes around an MSDU in an MPDU of its own: header with three addresses, LLC/SNAP (RFC 1042), FCS, and in QoS data the QoS control field.
+/// Bytes around an MSDU in an MPDU of its own: header with three addresses, LLC/SNAP (RFC 1042), FCS, and in QoS data
+/// the QoS control field.
 pub const fn mpdu_bytes(msdu: u32, qos: bool) -> u32 {
     24 + 8 + 4 + if qos { 2 } else { 0 } + msdu
 }
 
-/// What precedes each MPDU of an A-MPDU.
+/// Length of the delimiter before each MPDU of an A-MPDU.
 pub const DELIMITER_BYTES: u32 = 4;
 
 /// The range of sequence numbers.
@@ -87,7 +89,7 @@ pub const fn ahead(from: u16, to: u16) -> u16 {
 pub struct Mpdu {
     /// 12 bits, counted per receiver and access category.
     pub sequence: u16,
-    /// It has been sent before.
+    /// The retry bit: it has been sent before.
     pub retry: bool,
     /// Length with header and FCS.
     pub bytes: u32,
@@ -100,7 +102,7 @@ pub struct Mpdu {
 /// A packet that the layer above wants sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// Which one.
+    /// The packet's identity.
     pub packet: PacketId,
     /// Its next hop, or everyone.
     pub to: StationId,
@@ -114,14 +116,14 @@ pub struct Offer {
     pub ecn: Ecn,
 }
 
-/// What one station puts on the air at once. Reused: the vectors keep their memory.
+/// A PPDU: what a station puts on the air at once. Reused, so that the vectors keep their memory.
 #[derive(Clone, Debug)]
 pub struct Ppdu {
-    /// Who sends it.
+    /// The transmitter.
     pub from: StationId,
-    /// Who shall receive it.
+    /// The receiver.
     pub to: StationId,
-    /// What it carries.
+    /// Kind of its content.
     pub kind: Kind,
     /// The category of its data, or of the data it asks or answers for.
     pub category: AccessCategory,
@@ -129,7 +131,7 @@ pub struct Ppdu {
     pub mode: Mode,
     /// Length of the PSDU in bytes.
     pub bytes: u32,
-    /// For how long after its end the medium is reserved (the Duration field).
+    /// Duration field: how long after its end the medium is reserved.
     pub reserved: Time,
     /// Its data are under a block ACK agreement: the receiver puts them in order.
     pub agreed: bool,
@@ -155,7 +157,7 @@ impl Ppdu {
             packets: Vec::new(),
         }
     }
-    /// For how long it is on the air.
+    /// Time on the air.
     pub const fn duration(&self) -> Time {
         self.mode.duration(self.bytes)
     }

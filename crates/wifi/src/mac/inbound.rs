@@ -1,5 +1,5 @@
-//! What a station knows of packets it receives from one sender in one category: duplicates are dropped, and with block ACK packets put back into order
-//! (IEEE Std 802.11-2012, 9.3.2.10 and 9.21.7).
+//! What a station knows of packets it receives from one sender in one category: duplicates are dropped, and with block
+//! ACK packets put back into order (IEEE Std 802.11-2012, 9.3.2.10 and 9.21.7).
 
 use super::frame::{Mpdu, PacketId, Ppdu, SEQUENCES, ahead};
 use super::output::Output;
@@ -13,7 +13,7 @@ pub const WINDOW: u16 = 64;
 pub(super) struct Inbound {
     /// Without block ACK: the last sequence number.
     last: Option<u16>,
-    /// The same of management frames.
+    /// The last sequence number of management frames.
     last_management: Option<u16>,
     /// With block ACK.
     window: Option<Box<Window>>,
@@ -100,7 +100,7 @@ impl Inbound {
         }
         (self.last, self.window) = (None, None);
     }
-    /// What waits for earlier packets.
+    /// Packets that wait for earlier ones.
     pub fn into_waiting(self) -> impl Iterator<Item = PacketId> {
         self.window.into_iter().flat_map(|window| window.waiting).flatten()
     }

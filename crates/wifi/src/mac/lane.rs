@@ -1,5 +1,6 @@
-//! A lane: the packets of one access category for one receiver, in the order in which they go. Those on their way have sequence numbers and stand in a
-//! window that moves on as they are acknowledged or given up (IEEE Std 802.11-2012, 9.21); without block ACK that window is one MPDU wide.
+//! A lane: the packets of one access category for one receiver, in the order in which they go. Those on their way have
+//! sequence numbers and stand in a window that moves on as they are acknowledged or given up (IEEE Std 802.11-2012,
+//! 9.21); without block ACK that window is one MPDU wide.
 
 use super::fair::{FairQueue, FairSpec, Late};
 use super::frame::{DELIMITER_BYTES, Kind, Mpdu, PacketId, Ppdu, SEQUENCES, StationId, ahead, mpdu_bytes};
@@ -15,7 +16,7 @@ pub(super) struct Msdu {
     pub bytes: u32,
     /// Its flow.
     pub flow: u32,
-    /// It can be marked.
+    /// ECN-capable: it can be marked.
     pub markable: bool,
     /// When the MAC accepted it.
     pub arrived: Time,
@@ -23,7 +24,7 @@ pub(super) struct Msdu {
     pub order: u64,
 }
 
-/// What may go into one PPDU.
+/// Limits of one PPDU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// MPDUs, and sequence numbers from the first one that is not acknowledged.
@@ -71,10 +72,10 @@ pub(super) struct Lane {
     pub management: bool,
     /// The receiver dozes: so many MPDUs may go that it has asked for.
     pub dozing: Option<u32>,
-    /// What has not been sent yet; with fair queueing, what has left that to be sent next.
+    /// Packets not sent yet; with fair queueing, those that have left it to be sent next.
     waiting: VecDeque<Msdu>,
     fair: Option<Box<FairQueue>>,
-    /// With fair queueing, the time on the air that it may still use in its turn, in ps.
+    /// With fair queueing, the airtime that it may still use in its turn, in ps.
     pub airtime: i64,
     flight: VecDeque<Msdu>,
     window: VecDeque<Outgoing>,
@@ -152,7 +153,8 @@ impl Lane {
     pub const fn must_request(&self) -> bool {
         self.request.is_some()
     }
-    /// How often what goes next has been sent in vain: by this rate control goes on. What a block ACK asks for again goes as new.
+    /// How often what goes next has been sent in vain: by this rate control goes on. What a block ACK asks for again
+    /// goes as new.
     pub const fn failures(&self) -> u32 {
         self.failures
     }
@@ -161,8 +163,8 @@ impl Lane {
         self.window.front().map_or(self.next_sequence, |first| first.sequence)
     }
 
-    /// Puts what goes next into `ppdu`: first what has to be sent again, then new packets as far as they fit. Fair queueing may drop some on the way, even
-    /// all; else at least one MPDU goes. Returns how many packets leave so.
+    /// Puts what goes next into `ppdu`: first what has to be sent again, then new packets as far as they fit. Fair
+    /// queueing may drop some on the way, even all; else at least one MPDU goes. Returns how many packets leave so.
     pub fn fill(&mut self, now: Time, room: &Room, ppdu: &mut Ppdu, out: &mut Output) -> u32 {
         let mut late = Late::default();
         ppdu.kind = if self.management { Kind::Management } else { Kind::Data };
@@ -251,7 +253,8 @@ impl Lane {
         self.failures = 0;
         self.settle(out, |outgoing| outgoing.sent)
     }
-    /// The receiver says what it has received. Returns how many MPDUs of those just sent arrived, and how many packets leave.
+    /// The receiver says what it has received. Returns how many MPDUs of those just sent arrived, and how many packets
+    /// leave.
     pub fn block_ack(&mut self, start: u16, received: u64, limits: RetryLimits, out: &mut Output) -> (u32, u32) {
         self.request = None;
         let mut arrived = 0;
@@ -271,7 +274,8 @@ impl Lane {
     pub fn fail(&mut self, long: bool, limits: RetryLimits, out: &mut Output) -> u32 {
         self.fail_sent(long, limits, out)
     }
-    /// Nobody has answered an A-MPDU or a request: ask (again), or after too many requests take all for lost. Returns how many packets leave.
+    /// Nobody has answered an A-MPDU or a request: ask (again), or after too many requests take all for lost. Returns
+    /// how many packets leave.
     pub fn unanswered(&mut self, limits: RetryLimits, out: &mut Output) -> u32 {
         let failures = self.request.map_or(0, |failures| failures + 1);
         if failures < limits.short {

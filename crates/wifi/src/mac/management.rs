@@ -1,38 +1,40 @@
-//! Frames by which an infrastructure is run: their kinds and lengths (IEEE Std 802.11-2012, 8.3.3). Security, which would add a handshake of four frames
-//! after the association, is left out.
+//! Frames by which an infrastructure is run: their kinds and lengths (IEEE Std 802.11-2012, 8.3.3). Security, which
+//! would add a handshake of four frames after the association, is left out.
 
 /// A management frame; null frames and PS-Polls are treated alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Management {
-    /// An access point is here; it tells which stations that doze it has packets for.
+    /// Beacon: announces an access point, and the dozing stations for which it holds packets.
     Beacon,
-    /// Is there an access point?
+    /// Probe request: asks for access points.
     ProbeRequest,
-    /// Here.
+    /// Probe response of an access point.
     ProbeResponse,
-    /// Open system authentication.
+    /// Request for open system authentication.
     Authentication,
-    /// It is granted.
+    /// Authentication is granted.
     AuthenticationGranted,
-    /// A station wants to join, or to come over from another access point.
+    /// Request for association, or for reassociation from another access point.
     Association,
-    /// It has joined.
+    /// Association is granted.
     AssociationGranted,
-    /// The sender has nothing to do with the receiver, or no longer (10.3.4.5).
+    /// Deauthentication: the receiver is not, or no longer, associated with the sender (10.3.4.5).
     Deauthentication,
-    /// Nothing but the power management bit: whether the sender dozes from now on. From an access point, a question whether the receiver is there.
+    /// Null frame with the power management bit. From an access point it asks whether the receiver is alive.
     Null {
-        /// It does.
+        /// Whether the sender dozes from now on.
         dozes: bool,
     },
-    /// The sender, which dozes, is awake for one packet.
+    /// PS-Poll: the dozing sender is awake for one packet.
     PsPoll,
 }
 
 impl Management {
-    /// Length of the MPDU with header and FCS. `ht`: with the elements that 802.11n and WMM add (capabilities 28, operation 24, WMM 9 or 26 bytes).
+    /// Length of the MPDU with header and FCS. `ht`: with the elements that 802.11n and WMM add (capabilities 28,
+    /// operation 24, WMM 9 or 26 bytes).
     pub const fn bytes(self, ht: bool) -> u32 {
-        // Header and FCS, then fixed fields, a network name of 8 letters (10), 8 rates (10), the channel (3), the map of waiting traffic (6).
+        // Header and FCS, then fixed fields, a network name of 8 letters (10), 8 rates (10), the channel (3), the map
+        // of waiting traffic (6).
         let (common, extra) = match self {
             Self::Beacon => (28 + 12 + 10 + 10 + 3 + 6, 28 + 24 + 26),
             Self::ProbeResponse => (28 + 12 + 10 + 10 + 3, 28 + 24 + 26),

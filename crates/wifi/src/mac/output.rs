@@ -1,4 +1,4 @@
-//! What a station wants done: the effects of its inputs.
+//! Effects of a station's inputs.
 
 use super::frame::{PacketId, Ppdu};
 use crate::phy::Mode;
@@ -8,11 +8,11 @@ use crate::phy::Mode;
 pub enum Reason {
     /// The transmit queue was full.
     QueueFull,
-    /// It was not acknowledged in as many attempts as are allowed.
+    /// Not acknowledged within the retry limit.
     RetryLimit,
-    /// It waited longer than its lifetime.
+    /// Waited longer than its lifetime.
     Lifetime,
-    /// It was received after its receiver had gone on without it.
+    /// Received after the reorder buffer had given it up.
     Late,
     /// CoDel found that packets wait too long.
     Delay,
@@ -31,7 +31,7 @@ impl Reason {
 /// Effects of one input, appended; the caller takes them and clears.
 #[derive(Debug)]
 pub struct Output {
-    /// What goes on the air now, if `transmit`.
+    /// The PPDU that goes on the air now, if `transmit`.
     pub ppdu: Ppdu,
     /// Whether it does.
     pub transmit: bool,

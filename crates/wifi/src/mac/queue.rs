@@ -1,6 +1,8 @@
-//! The transmit queue of one access category: bounded in packets, its occupancy exact in time, watched by those who fill it.
+//! The transmit queue of one access category: bounded in packets, its occupancy exact in time, watched by those who
+//! fill it.
 //!
-//! A packet belongs to it from its acceptance until it is acknowledged or given up: what is on its way takes a place too, as in drivers.
+//! A packet belongs to it from its acceptance until it is acknowledged or given up: what is on its way takes a place
+//! too, as in drivers.
 
 use super::config::MacConfig;
 use super::fair::FairSpec;
@@ -11,7 +13,7 @@ use crate::phy::AccessCategory;
 use des::{Ecn, Occupancy};
 use units::Time;
 
-/// Which packet goes when the queue is full.
+/// The packet that a full queue drops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DropPolicy {
     /// The one that comes.
@@ -19,7 +21,8 @@ pub enum DropPolicy {
     Tail,
     /// The oldest that has not been sent yet.
     Head,
-    /// The oldest of the fattest flow: flows take turns, are kept short, and receivers share the time on the air ([`FairSpec`]).
+    /// The oldest of the fattest flow: flows take turns, are kept short, and receivers share the time on the air
+    /// ([`FairSpec`]).
     Fair(FairSpec),
 }
 
@@ -71,7 +74,7 @@ impl TransmitQueue {
     pub const fn limit(&self) -> u32 {
         self.limit
     }
-    /// For how long it has had each length.
+    /// Time that the queue has spent at each length.
     pub const fn occupancy(&self) -> &Occupancy {
         &self.occupancy
     }
@@ -193,7 +196,8 @@ impl TransmitQueue {
     pub(super) fn is_ready(&self) -> bool {
         self.active.iter().any(|at| self.lanes[*at as usize].is_ready())
     }
-    /// The lane that goes next: the one with the oldest packet; by fair queueing the next one in turn that has not used up its time on the air.
+    /// The lane that goes next: the one with the oldest packet; by fair queueing the next one in turn that has not used
+    /// up its time on the air.
     pub(super) fn next(&mut self) -> Option<usize> {
         let DropPolicy::Fair(spec) = self.policy else {
             // A lane that has only to ask goes before all packets.

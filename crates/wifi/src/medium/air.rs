@@ -14,9 +14,9 @@ pub(super) struct OnAir {
     /// Stations that it reaches, with its power there in mW.
     pub hearers: Vec<(u32, f64)>,
     pub began: Time,
-    /// It has not ended yet.
+    /// Still on the air.
     pub on: bool,
-    /// Its sender was switched off in the middle of it.
+    /// Cut short: its sender was switched off during it.
     pub cut: bool,
     /// Another PPDU has reached its receiver meanwhile; known only while frames are recorded.
     pub disturbed: bool,
@@ -140,7 +140,8 @@ impl<P: Copy> Medium<P> {
     }
 }
 
-/// Which MPDUs of a PPDU that has ended come through at a station, by bits; for others than its receiver one is enough, to read who has reserved the medium.
+/// Bits of the MPDUs of an ended PPDU that a station understands. For a station other than the receiver one bit is
+/// enough: to read the reservation of the medium.
 fn understood(receiver: &mut Receiver, ppdu: &Ppdu, hearer: u32) -> u64 {
     if ppdu.mpdus.len() <= 1 {
         return u64::from(receiver.mpdu(0, ppdu.bytes));

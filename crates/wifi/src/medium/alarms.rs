@@ -1,12 +1,14 @@
-//! Who wants to be woken next: a tournament of all stations' deadlines, so that one pending event serves them all.
+//! The next deadline of all stations: a tournament, so that one pending event serves them all.
 
 use des::{Event, EventQueue};
 use units::Time;
 
-/// One deadline per station. The earliest is at hand; changing one costs as many steps as the number of stations has bits at most.
+/// One deadline per station. The earliest is at hand; changing one costs as many steps as the number of stations has
+/// bits at most.
 #[derive(Debug)]
 pub(crate) struct Alarms {
-    /// `winners[1]` is the station with the earliest deadline; the two below `i` are `2 i` and `2 i + 1`; leaves are the stations in order.
+    /// `winners[1]` is the station with the earliest deadline; the two below `i` are `2 i` and `2 i + 1`; leaves are
+    /// the stations in order.
     winners: Vec<u32>,
     deadlines: Vec<Time>,
     /// When the pending event comes, and its generation: one that an earlier one has replaced is stale.
@@ -15,7 +17,7 @@ pub(crate) struct Alarms {
 }
 
 impl Alarms {
-    /// For so many stations, none of which wants to be woken.
+    /// Creates the tournament for this many stations, without a deadline.
     pub fn new(stations: usize) -> Self {
         let leaves = stations.next_power_of_two().max(1);
         let mut winners = vec![0; 2 * leaves];

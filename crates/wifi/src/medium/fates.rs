@@ -1,4 +1,4 @@
-//! What becomes of packets: the effects of stations' inputs on them.
+//! Results of packets: the effects of stations' inputs on them.
 
 use super::node::Content;
 use super::{Dropped, Medium};

@@ -6,14 +6,14 @@ use super::node::Content;
 use crate::mac::{Kind, Management, Ppdu, StationId};
 use units::Time;
 
-/// What became of a PPDU where it was sent to.
+/// Result of a PPDU at its receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameFate {
-    /// It was received, or some of it; one for everyone by somebody.
+    /// Received, in part at least; a broadcast, by at least one station.
     Received,
-    /// It was not, and another PPDU was on the air there meanwhile.
+    /// Not received, with another PPDU on the air at the receiver meanwhile.
     Collided,
-    /// It was not: too weak, or the receiver was off or sending itself.
+    /// Not received: too weak, or the receiver was off or sending.
     Lost,
 }
 
@@ -24,17 +24,17 @@ pub struct FrameRecord {
     pub at: Time,
     /// How long it lasted.
     pub duration: Time,
-    /// Who sent it.
+    /// The transmitter.
     pub from: StationId,
-    /// To whom.
+    /// The receiver.
     pub to: StationId,
-    /// What it carried.
+    /// Kind of its content.
     pub kind: Kind,
-    /// It was a beacon.
+    /// Whether it was a beacon.
     pub beacon: bool,
     /// Packets in it.
     pub packets: u32,
-    /// What became of it.
+    /// Its result at the receiver.
     pub fate: FrameFate,
 }
 

@@ -1,4 +1,5 @@
-//! Access points and their clients on the medium: what each hop of a packet is, joining and leaving, dozing, and the wire between access points.
+//! Access points and their clients on the medium: what each hop of a packet is, joining and leaving, dozing, and the
+//! wire between access points.
 
 use super::node::{Content, Held};
 use super::{ALARM, Delivered, Medium, MediumError, Traffic, WIRE};
@@ -11,7 +12,7 @@ use crate::propagation::Dbm;
 use des::{Ecn, EventQueue, Index};
 use units::{BitRate, Bytes, Time};
 
-/// What a station is.
+/// Role of a station.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Role {
     /// Sends to whomever it hears.
@@ -111,7 +112,7 @@ impl Wire {
 }
 
 impl<P: Copy> Medium<P> {
-    /// The same with a wire between its access points.
+    /// Adds a wire between the access points.
     pub fn with_wire(mut self, spec: WireSpec) -> Result<Self, MediumError> {
         if spec.rate == BitRate::default() {
             return Err(MediumError::Wire);
@@ -297,8 +298,8 @@ impl<P: Copy> Medium<P> {
         }
         self.let_go(id);
     }
-    /// Whether an access point takes nothing of a client: it does not know it, having been off or heard nothing of it for long. One that has gone over to
-    /// another access point may have left something behind.
+    /// Whether an access point takes nothing of a client: it does not know it, having been off or heard nothing of it
+    /// for long. One that has gone over to another access point may have left something behind.
     fn refuses(&mut self, at: StationId, origin: StationId) -> bool {
         let is_client = matches!(self.nodes[origin.as_usize()].role, RoleState::Client(_));
         let elsewhere = self.wire.serving[origin.as_usize()].is_some_and(|serving| serving != at);
@@ -310,7 +311,7 @@ impl<P: Copy> Medium<P> {
             _ => false,
         }
     }
-    /// What a station that is gone should have had goes by way of the access point that serves it now.
+    /// Forwards the packets of a station that has gone to the access point that serves it now.
     pub(super) fn reroute(&mut self, now: Time, at: StationId, id: PacketId, events: &mut EventQueue) {
         let Some(held) = self.packets.get_mut(id) else { return };
         held.queued = false;
@@ -384,7 +385,7 @@ impl<P: Copy> Medium<P> {
         }
         self.fulfil(now, at.0, events);
     }
-    /// What an access point's frame says to a client.
+    /// The contents of an access point's frame for a client.
     fn told(&self, now: Time, ap: StationId, client: StationId) -> Told {
         let node = &self.nodes[ap.as_usize()];
         match &node.role {

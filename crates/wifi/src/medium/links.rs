@@ -14,13 +14,14 @@ pub(super) struct Field {
     pub weakest: f64,
 }
 
-/// A mean power is reckoned anew when the distance may have changed by this part of it: 0.04 dB in free space, 0.09 dB by two rays.
+/// A mean power is reckoned anew when the distance may have changed by this part of it: 0.04 dB in free space, 0.09 dB
+/// by two rays.
 const TOLERANCE: f64 = 0.005;
 
-/// Who may hear one station.
+/// The stations that may hear one station.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Of which generation of the space the list is.
+    /// Generation of the space at which the list was made.
     generation: u64,
     hearers: Vec<Link>,
 }
@@ -30,7 +31,7 @@ struct Link {
     to: u32,
     /// Mean power in mW.
     mean: f64,
-    /// Up to when that holds.
+    /// How long the power is valid.
     until: Time,
 }
 

@@ -1,7 +1,8 @@
 //! The air and who stands in it: stations, their radios, and the PPDUs between them.
 //!
-//! It is the only part of this crate that knows the event queue. A PPDU costs two events, its beginning (a station's alarm) and its end; those who hear
-//! it are served in loops. Signals arrive at once: propagation takes 1 us over 300 m, less than the 4 us in which carrier sense must work.
+//! It is the only part of this crate that knows the event queue. A PPDU costs two events, its beginning (a station's
+//! alarm) and its end; those who hear it are served in loops. Signals arrive at once: propagation takes 1 us over 300
+//! m, less than the 4 us in which carrier sense must work.
 
 mod air;
 mod alarms;
@@ -64,7 +65,7 @@ pub struct Medium<P> {
     wishes: Vec<Wish>,
     driven: Vec<Move>,
     wire: Wire,
-    /// With how many mW what has just been received came.
+    /// Power in mW of the PPDU that has just been received.
     power: f64,
     frames: Frames,
     ledger: Ledger,
@@ -201,7 +202,7 @@ impl<P: Copy> Medium<P> {
         let node = &self.nodes[id.as_usize()];
         node.driver.as_ref().map_or_else(|| node.station.queued(), |driver| driver.tx_qlen())
     }
-    /// For how long that queue has had each length; with access categories the one of best effort.
+    /// Time that the transmit queue has spent at each length; with access categories that of best effort.
     pub fn occupancy(&self, id: StationId) -> &Occupancy {
         let node = &self.nodes[id.as_usize()];
         let of_mac = || node.station.queue(AccessCategory::BestEffort).occupancy();
@@ -223,7 +224,7 @@ impl<P: Copy> Medium<P> {
     pub fn take_moves(&mut self) -> std::vec::Drain<'_, (StationId, Option<StationId>)> {
         self.moves.drain(..)
     }
-    /// For how long a station's radio has done what.
+    /// Time of a station's radio in each state.
     pub fn radio_times(&self, id: StationId) -> &RadioTimes {
         &self.nodes[id.as_usize()].radio_times
     }
@@ -235,7 +236,7 @@ impl<P: Copy> Medium<P> {
     pub fn watch_departures(&mut self) {
         self.departed.get_or_insert_default();
     }
-    /// Those since the last call, and where they were.
+    /// The packets that have departed since the last call, each with its station.
     pub fn take_departed(&mut self) -> impl Iterator<Item = (StationId, P)> {
         self.departed.as_mut().map(|departed| departed.drain(..)).into_iter().flatten()
     }

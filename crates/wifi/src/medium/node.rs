@@ -8,7 +8,7 @@ use crate::mac::{Driver, Management, Station, StationId};
 use crate::phy::Receiver;
 use units::Time;
 
-/// What a packet is.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content<P> {
     /// The layer above's.
@@ -47,11 +47,11 @@ pub(super) struct Node {
     pub driver: Option<Box<Driver>>,
     /// Its radio is off while it dozes.
     pub asleep: bool,
-    /// It is switched off altogether.
+    /// Switched off: its node is down.
     pub off: bool,
     /// Packets that its queue has marked.
     pub marks: u64,
-    /// For how long its radio has done what.
+    /// Time of its radio in each state.
     pub radio_times: RadioTimes,
 }
 

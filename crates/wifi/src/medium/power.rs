@@ -13,10 +13,11 @@ impl<P: Copy> Medium<P> {
     }
     /// Switches a station off, or on again.
     ///
-    /// Off, it neither hears nor sends, and what it is sending breaks off. Packets that it had to send, or had received and not passed up, end with
-    /// [`Reason::Off`]. Nobody is told: others send to it until their retries are used up, an access point until it is back or has been silent for too long.
-    /// On again, it knows nobody: a client looks for an access point, which has forgotten it by then; an access point tells the clients that have not missed
-    /// it yet that they are none of its own; and between ad hoc stations agreements of block ACK begin anew.
+    /// Off, it neither hears nor sends, and what it is sending breaks off. Packets that it had to send, or had received
+    /// and not passed up, end with [`Reason::Off`]. Nobody is told: others send to it until their retries are used up,
+    /// an access point until it is back or has been silent for too long. On again, it knows nobody: a client looks for
+    /// an access point, which has forgotten it by then; an access point tells the clients that have not missed it yet
+    /// that they are none of its own; and between ad hoc stations agreements of block ACK begin anew.
     pub fn set_power(&mut self, now: Time, id: StationId, on: bool, events: &mut EventQueue) {
         let node = &self.nodes[id.as_usize()];
         if node.off != on {
@@ -63,7 +64,8 @@ impl<P: Copy> Medium<P> {
         }
         self.rearm(now, id.0);
     }
-    /// A station that had received a packet and not passed it up does not have it any more. Who has sent it may still have it, and sends it again.
+    /// A station that had received a packet and not passed it up does not have it any more. Who has sent it may still
+    /// have it, and sends it again.
     fn lose_received(&mut self, now: Time, at: StationId, packet: PacketId) {
         let Some(held) = self.packets.get_mut(packet) else { return };
         held.reordered = false;

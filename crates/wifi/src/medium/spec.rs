@@ -1,4 +1,4 @@
-//! What a medium is made of, and what it hands back.
+//! Specification of a medium, and the packets that it hands back.
 
 use super::Role;
 use crate::mac::{ConfigError, DriverSpec, MacConfig, Reason, StationId};
@@ -11,9 +11,9 @@ use thiserror::Error;
 /// A station to be.
 #[derive(Clone, Debug)]
 pub struct StationSpec {
-    /// What it sends and hears with.
+    /// Its radio.
     pub radio: Radio,
-    /// What its receiver makes of what it hears.
+    /// Thresholds and capture of its receiver.
     pub receiver: ReceiverModel,
     /// Where it is when.
     pub mobility: Mobility,
@@ -39,7 +39,7 @@ pub enum MediumError {
     /// A station's MAC.
     #[error("station {station}: {error}")]
     Mac {
-        /// Which one.
+        /// The station's number.
         station: usize,
         /// What is wrong.
         error: ConfigError,
@@ -49,7 +49,7 @@ pub enum MediumError {
         "station {station}: a driver's transmit queue drops its tail or its head; fair queueing is for stations without a driver"
     )]
     FairDriver {
-        /// Which one.
+        /// The station's number.
         station: usize,
     },
     /// A wire that carries nothing.
@@ -58,14 +58,14 @@ pub enum MediumError {
     /// A station's radio.
     #[error("station {station}: {error}")]
     Radio {
-        /// Which one.
+        /// The station's number.
         station: usize,
         /// What is wrong.
         error: PropagationError,
     },
 }
 
-/// What the medium has to know of a packet.
+/// Properties of a packet that the medium needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Traffic {
     /// Its length with the headers of IP.
@@ -74,7 +74,7 @@ pub struct Traffic {
     pub category: AccessCategory,
     /// Names its flow, one direction of a connection, to queues that tell flows apart.
     pub flow: u32,
-    /// What it says of congestion.
+    /// Its ECN field.
     pub ecn: Ecn,
 }
 
@@ -83,7 +83,7 @@ pub struct Traffic {
 pub struct Delivered<P> {
     /// The packet.
     pub packet: P,
-    /// Who sent it: its origin, also if access points have relayed it.
+    /// Its origin, also if access points have relayed it.
     pub from: StationId,
     /// Where it is now.
     pub at: StationId,
@@ -96,12 +96,12 @@ pub struct Delivered<P> {
 pub struct Dropped<P> {
     /// The packet.
     pub packet: P,
-    /// Who had it.
+    /// The station that had it.
     pub at: StationId,
-    /// Who should have received it.
+    /// The intended receiver.
     pub to: StationId,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// It has been received all the same: its sender does not know.
+    /// The receiver got it all the same; the sender does not know.
     pub arrived: bool,
 }

@@ -1,9 +1,10 @@
-//! Gauss-Markov: each component of the velocity is a Gaussian process with memory (Liang and Haas, "Predictive Distance-Based Mobility Management for
-//! PCS Networks", INFOCOM 1999).
+//! Gauss-Markov: each component of the velocity is a Gaussian process with memory (Liang and Haas, "Predictive
+//! Distance-Based Mobility Management for PCS Networks", INFOCOM 1999).
 //!
-//! v' = a v + (1 - a) u + s sqrt(1 - a^2) w, with memory a, mean velocity u, deviation s and a standard normal w, drawn every `step`: stationary from
-//! the start, and correlated by a^k over k steps. At an edge the node is reflected, and its mean velocity with it; a reflected way leaves a uniform distribution
-//! of places uniform (Nain, Towsley, Liu and Liu, "Properties of Random Direction Models", INFOCOM 2005), so that a run begins and stays stationary.
+//! v' = a v + (1 - a) u + s sqrt(1 - a^2) w, with memory a, mean velocity u, deviation s and a standard normal w, drawn
+//! every `step`: stationary from the start, and correlated by a^k over k steps. At an edge the node is reflected, and
+//! its mean velocity with it; a reflected way leaves a uniform distribution of places uniform (Nain, Towsley, Liu and
+//! Liu, "Properties of Random Direction Models", INFOCOM 2005), so that a run begins and stays stationary.
 
 use super::{Area, Leg, MobilityError, Position, Velocity};
 use des::RandomStream;
@@ -15,9 +16,11 @@ use units::Time;
 pub struct GaussMarkov {
     /// Correlation of a component of the velocity with itself one step earlier: at least 0, below 1.
     pub memory: f64,
-    /// Speed of the mean velocity, in metres per second; its direction is drawn once for each node. With 0 a node wanders about.
+    /// Speed of the mean velocity, in metres per second; its direction is drawn once for each node. With 0 a node
+    /// wanders about.
     pub drift_mps: f64,
-    /// Standard deviation of each component around the mean velocity, in metres per second. Without drift the mean speed is sqrt(pi/2) = 1.253 times this.
+    /// Standard deviation of each component around the mean velocity, in metres per second. Without drift the mean
+    /// speed is sqrt(pi/2) = 1.253 times this.
     pub deviation_mps: f64,
     /// How long a velocity holds.
     pub step: Time,
@@ -84,7 +87,8 @@ impl Wanderer {
     }
 }
 
-/// Turns a velocity inwards where it leads over the edge at 0 or `side`, and tells in how many seconds the next edge comes.
+/// Turns a velocity inwards where it leads over the edge at 0 or `side`, and tells in how many seconds the next edge
+/// comes.
 fn reflect(place: f64, side: f64, velocity: &mut f64, mean: &mut f64) -> f64 {
     // Places within a nanometre of an edge are on it: legs end at whole picoseconds.
     const ON: f64 = 1e-9;

@@ -1,7 +1,9 @@
-//! Reference point group mobility (Hong, Gerla, Pei and Chiang, "A Group Mobility Model for Ad Hoc Wireless Networks", MSWiM 1999).
+//! Reference point group mobility (Hong, Gerla, Pei and Chiang, "A Group Mobility Model for Ad Hoc Wireless Networks",
+//! MSWiM 1999).
 //!
-//! The centre of a group moves by random waypoint; each member strays around it: every `step` it sets out for another point drawn uniformly in a disc of
-//! `radius_m` and arrives there one step later. The centre keeps that radius away from the edges, so that members stay within the area.
+//! The centre of a group moves by random waypoint; each member strays around it: every `step` it sets out for another
+//! point drawn uniformly in a disc of `radius_m` and arrives there one step later. The centre keeps that radius away
+//! from the edges, so that members stay within the area.
 
 use super::waypoint::{RandomWaypoint, Start, Traveller};
 use super::{Area, Leg, MobilityError, Position, Velocity};

@@ -1,6 +1,7 @@
 //! Where a node is when: straight legs at constant speed, drawn by a model or read from a trace.
 //!
-//! Each node has a [`Mobility`] of its own and shares nothing with the others, so that the same seed gives it the same way whoever else takes part.
+//! Each node has a [`Mobility`] of its own and shares nothing with the others, so that the same seed gives it the same
+//! way whoever else takes part.
 
 mod gauss_markov;
 mod group;
@@ -115,7 +116,8 @@ impl Mobility {
         let (member, leg) = Member::new(seed, node, group, area, spec)?;
         Ok(Self { leg, model: Model::Group(Box::new(member)) })
     }
-    /// A node that follows legs, each of which begins when the one before ends; the first begins at [`Time::ZERO`], the last never ends.
+    /// A node that follows legs, each of which begins when the one before ends; the first begins at [`Time::ZERO`], the
+    /// last never ends.
     fn itinerary(legs: Vec<Leg>) -> Self {
         let (itinerary, leg) = Itinerary::new(legs);
         Self { leg, model: Model::Trace(itinerary) }

@@ -1,9 +1,11 @@
-//! Random waypoint: go straight to a place drawn uniformly, at a speed drawn uniformly, rest, and again (Johnson and Maltz 1996).
+//! Random waypoint: go straight to a place drawn uniformly, at a speed drawn uniformly, rest, and again (Johnson and
+//! Maltz 1996).
 //!
-//! A leg at low speed lasts long, so that nodes met at a random time are slower than the speeds drawn, and nearer to the middle of the area than
-//! uniform. A run that begins with uniform places and speeds drifts from those to the stationary state; with a lowest speed of zero it never arrives
-//! there (Yoon, Liu and Noble, "Random Waypoint Considered Harmful", INFOCOM 2003). [`Start::Stationary`] draws the first leg from the stationary
-//! distributions (Navidi and Camp, IEEE Transactions on Mobile Computing 3, 2004), so that nothing drifts.
+//! A leg at low speed lasts long, so that nodes met at a random time are slower than the speeds drawn, and nearer to
+//! the middle of the area than uniform. A run that begins with uniform places and speeds drifts from those to the
+//! stationary state; with a lowest speed of zero it never arrives there (Yoon, Liu and Noble, "Random Waypoint
+//! Considered Harmful", INFOCOM 2003). [`Start::Stationary`] draws the first leg from the stationary distributions
+//! (Navidi and Camp, IEEE Transactions on Mobile Computing 3, 2004), so that nothing drifts.
 
 use super::{Area, Leg, MobilityError, Position};
 use des::RandomStream;
@@ -81,8 +83,9 @@ impl Traveller {
         towards(start, self.goal, speed, leg.until)
     }
 
-    /// A first leg as one finds it at a random time: with the probability of a rest a place drawn uniformly and a remainder of the rest; otherwise a
-    /// way drawn with probability proportional to its length, a point drawn uniformly on it, and a speed with density proportional to 1/speed.
+    /// A first leg as one finds it at a random time: with the probability of a rest a place drawn uniformly and a
+    /// remainder of the rest; otherwise a way drawn with probability proportional to its length, a point drawn
+    /// uniformly on it, and a speed with density proportional to 1/speed.
     fn stationary(&mut self) -> Leg {
         let (low, high) = self.speed_mps;
         let slowness = if high > low { libm::log(high / low) / (high - low) } else { 1.0 / low };

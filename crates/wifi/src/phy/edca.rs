@@ -32,7 +32,8 @@ impl AccessCategory {
     }
 }
 
-/// How one access category contends (IEEE Std 802.11-2012, table 8-105 for stations, dot11QAPEDCATable for access points).
+/// How one access category contends (IEEE Std 802.11-2012, table 8-105 for stations, dot11QAPEDCATable for access
+/// points).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edca {
     /// AIFS in slots after SIFS.

@@ -1,14 +1,17 @@
 //! How often a bit is received wrong, by modulation, code and the ratio of signal to interference and noise.
 //!
 //! Two models of OFDM and HT, both of a Viterbi decoder with hard decisions on white noise:
-//! - NIST: L. E. Miller, Validation of 802.11a/UWB coexistence simulation, NIST 2003: union bound over the code's weight spectrum with Chernoff's bound on the
-//!   probability of each wrong path. A subcarrier's Es/N0 is the signal-to-noise ratio.
-//! - YANS: M. Lacage and T. R. Henderson, Yet another network simulator, WNS2 2006: the first one or two terms of the union bound on error events, each exact.
-//!   All of the signal's energy, that of pilots and guard intervals too, counts for the data, which makes it the more optimistic.
+//! - NIST: L. E. Miller, Validation of 802.11a/UWB coexistence simulation, NIST 2003: union bound over the code's
+//!   weight spectrum with Chernoff's bound on the probability of each wrong path. A subcarrier's Es/N0 is the
+//!   signal-to-noise ratio.
+//! - YANS: M. Lacage and T. R. Henderson, Yet another network simulator, WNS2 2006: the first one or two terms of the
+//!   union bound on error events, each exact. All of the signal's energy, that of pilots and guard intervals too,
+//!   counts for the data, which makes it the more optimistic.
 //!
-//! DSSS: differential detection (J. G. Proakis, Digital Communications, 4th edition, 5.2.8). CCK: coherent detection of biorthogonal signals (Proakis 5.2.2),
-//! which is what the code words of 5.5 Mbit/s are; those of 11 Mbit/s are pairs of them with half the energy each (M. B. Pursley and T. C. Royster, Properties
-//! and performance of the IEEE 802.11b complementary-code-key signal sets, IEEE Trans. Communications 57(2), 2009).
+//! DSSS: differential detection (J. G. Proakis, Digital Communications, 4th edition, 5.2.8). CCK: coherent detection of
+//! biorthogonal signals (Proakis 5.2.2), which is what the code words of 5.5 Mbit/s are; those of 11 Mbit/s are pairs
+//! of them with half the energy each (M. B. Pursley and T. C. Royster, Properties and performance of the IEEE 802.11b
+//! complementary-code-key signal sets, IEEE Trans. Communications 57(2), 2009).
 
 use super::mode::Mode;
 use super::rates::{Coding, Modulation};
@@ -24,9 +27,10 @@ pub enum ErrorModel {
     Yans,
 }
 
-/// Error weights of the standard's convolutional code (K = 7, 133/171 octal) and its puncturings: information bits wrong on all paths of distance d, summed, for
-/// d from the free distance on. From the trellis; D. Haccoun and G. Begin (High-rate punctured convolutional codes, IEEE Trans. Communications 37(11), 1989), who
-/// count a path that touches the zero state within a period of the puncturing as one, print a little more for the last terms.
+/// Error weights of the standard's convolutional code (K = 7, 133/171 octal) and its puncturings: information bits
+/// wrong on all paths of distance d, summed, for d from the free distance on. From the trellis; D. Haccoun and G. Begin
+/// (High-rate punctured convolutional codes, IEEE Trans. Communications 37(11), 1989), who count a path that touches
+/// the zero state within a period of the puncturing as one, print a little more for the last terms.
 struct Spectrum {
     /// The first distance.
     free: i32,
@@ -80,7 +84,7 @@ impl Spectrum {
 }
 
 impl ErrorModel {
-    /// What to multiply the signal-to-noise ratio with to get the Es/N0 that [`ErrorModel::bit_error`] takes.
+    /// Factor from the signal-to-noise ratio to the Es/N0 that [`ErrorModel::bit_error`] takes.
     pub const fn symbol_ratio(self, mode: Mode) -> f64 {
         match (self, mode) {
             // Chips at 11 MHz in a noise bandwidth of 22 MHz; a symbol is 11 chips, or 8 of CCK.
@@ -154,7 +158,8 @@ fn yans(modulation: Modulation, ratio: f64) -> f64 {
     axis * (2.0 - axis) / bits
 }
 
-/// The probability that a decoder with hard decisions prefers one path at distance `d`: more than half of the `d` bits wrong, or half and a coin.
+/// The probability that a decoder with hard decisions prefers one path at distance `d`: more than half of the `d` bits
+/// wrong, or half and a coin.
 fn wrong_path(p: f64, d: i32) -> f64 {
     let term = |k: i32| binomial(d, k) * powi(p, k) * powi(1.0 - p, d - k);
     let most: f64 = (d / 2 + 1..=d).map(term).sum();
@@ -165,7 +170,7 @@ fn binomial(n: i32, k: i32) -> f64 {
     (1..=k).fold(1.0, |product, i| product * f64::from(n - k + i) / f64::from(i))
 }
 
-/// By multiplication, the same on every machine.
+/// Power by repeated multiplication, the same on every machine.
 fn powi(base: f64, exponent: i32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }
@@ -175,8 +180,9 @@ fn per_bit(symbol: f64, bits: f64) -> f64 {
     (-libm::expm1(libm::log1p(-symbol.min(1.0)) / bits)).min(0.5)
 }
 
-/// Bit error of differentially detected QPSK with Gray's code at Eb/N0 `ratio`, as an integral over one period of an angle (M. K. Simon and M.-S. Alouini,
-/// Digital Communication over Fading Channels, 8.2.4); the trapezoidal rule converges geometrically.
+/// Bit error of differentially detected QPSK with Gray's code at Eb/N0 `ratio`, as an integral over one period of an
+/// angle (M. K. Simon and M.-S. Alouini, Digital Communication over Fading Channels, 8.2.4); the trapezoidal rule
+/// converges geometrically.
 fn dqpsk(ratio: f64) -> f64 {
     const POINTS: i32 = 128;
     let (a2, b2) = (2.0 * ratio * (1.0 - FRAC_1_SQRT_2), 2.0 * ratio * (1.0 + FRAC_1_SQRT_2));
@@ -191,8 +197,8 @@ fn dqpsk(ratio: f64) -> f64 {
     0.5 * sum / f64::from(POINTS)
 }
 
-/// Symbol error of 16 biorthogonal signals at Es/N0 `ratio`: 1 - the integral over x > -v of (2 Phi(x + v) - 1)^7 phi(x), v^2 = 2 Es/N0, written so that
-/// small errors keep their digits.
+/// Symbol error of 16 biorthogonal signals at Es/N0 `ratio`: 1 - the integral over x > -v of (2 Phi(x + v) - 1)^7
+/// phi(x), v^2 = 2 Es/N0, written so that small errors keep their digits.
 fn biorthogonal16(ratio: f64) -> f64 {
     const STEPS: i32 = 128;
     let v = libm::sqrt(2.0 * ratio);

@@ -30,8 +30,9 @@ const SCHEMES: [(Modulation, Coding); 13] = [
     (Modulation::Qam64, Coding::FiveSixths),
 ];
 
-/// The logarithm of the exponent x per bit with which n bits are all right, exp(-n x), for every scheme over knots of the ratio, linear between them: it
-/// nearly is a line in the ratio where errors are rare. 64 knots per 3 dB keep the success of any frame within 0.001.
+/// The logarithm of the exponent x per bit with which n bits are all right, exp(-n x), for every scheme over knots of
+/// the ratio, linear between them: it nearly is a line in the ratio where errors are rare. 64 knots per 3 dB keep the
+/// success of any frame within 0.001.
 #[derive(Debug)]
 pub struct ErrorTable {
     model: ErrorModel,
@@ -68,7 +69,8 @@ impl ErrorTable {
         self.model
     }
 
-    /// The exponent per information bit of the payload in `mode`, at this ratio of signal to interference and noise on each stream.
+    /// The exponent per information bit of the payload in `mode`, at this ratio of signal to interference and noise on
+    /// each stream.
     pub fn exponent(&self, mode: Mode, sinr: f64) -> f64 {
         let (modulation, coding) = mode.scheme();
         self.at(scheme(modulation, coding), sinr * self.model.symbol_ratio(mode))

@@ -1,8 +1,8 @@
 //! A mode of the PHY: the rate a frame is sent at, and how long it is then on the air.
 //!
-//! Source: IEEE Std 802.11-2012, clauses 16 (DSSS), 17 (HR/DSSS), 18 (OFDM), 19 (ERP) and 20 (HT); TXTIME is 17.3.4, 18.4.3,
-//! 19.8.3 and 20.4.3. Left out: PBCC, DSSS-OFDM, channels of 5 and 10 MHz, MCS 32 (a duplicate of MCS 0 in 40 MHz), MCS 33-76
-//! (unequal modulation), LDPC and STBC: products of the time hardly ever used them.
+//! Source: IEEE Std 802.11-2012, clauses 16 (DSSS), 17 (HR/DSSS), 18 (OFDM), 19 (ERP) and 20 (HT); TXTIME is 17.3.4,
+//! 18.4.3, 19.8.3 and 20.4.3. Left out: PBCC, DSSS-OFDM, channels of 5 and 10 MHz, MCS 32 (a duplicate of MCS 0 in 40
+//! MHz), MCS 33-76 (unequal modulation), LDPC and STBC: products of the time hardly ever used them.
 
 use super::rates::{Band, Coding, DsssRate, Guard, Ht, HtFormat, Modulation, OfdmRate, Preamble, Width};
 use std::fmt;
@@ -26,7 +26,7 @@ pub enum Class {
     Dsss,
     /// OFDM and ERP-OFDM.
     Ofdm,
-    /// HT.
+    /// HT (802.11n).
     Ht,
 }
 
@@ -46,8 +46,8 @@ impl Mode {
         }
     }
 
-    /// How long a PPDU of `psdu` bytes (one MPDU with its header and FCS, or an A-MPDU) keeps the medium: preamble, header, service and
-    /// tail bits, padding to whole symbols, signal extension.
+    /// How long a PPDU of `psdu` bytes (one MPDU with its header and FCS, or an A-MPDU) keeps the medium: preamble,
+    /// header, service and tail bits, padding to whole symbols, signal extension.
     pub const fn duration(self, psdu: u32) -> Time {
         self.preamble().saturating_add(self.payload(psdu))
     }
@@ -60,7 +60,7 @@ impl Mode {
             Self::Ht(ht) => ht.preamble_us(),
         })
     }
-    /// What follows the headers: the symbols and the signal extension.
+    /// Time after the headers: the symbols and the signal extension.
     pub const fn payload(self, psdu: u32) -> Time {
         let bits = 8 * psdu as u64;
         match self {
@@ -114,7 +114,7 @@ impl Mode {
             Self::Ht(ht) => ht.data_bits(),
         }
     }
-    /// What a bit of payload takes, in picoseconds.
+    /// Time per bit of payload, in picoseconds.
     pub(super) const fn ps_per_bit(self) -> f64 {
         match self {
             Self::Dsss(rate, _) => 1e9 / rate.kbps() as f64,
@@ -176,7 +176,8 @@ impl Mode {
             _ => Time::MAX,
         }
     }
-    /// For HT the rate of OFDM with the same modulation, by which the rate of an answer is chosen (table 9-6); others themselves.
+    /// For HT the rate of OFDM with the same modulation, by which the rate of an answer is chosen (table 9-6); others
+    /// themselves.
     pub const fn non_ht_reference(self) -> Self {
         match self {
             Self::Ht(ht) => {
@@ -205,7 +206,7 @@ const fn signal_extension_us(band: Band) -> u64 {
 }
 
 impl fmt::Display for Mode {
-    /// As people say it: "11 Mbit/s (DSSS)", "54 Mbit/s (OFDM)", "65 Mbit/s (MCS 7, 20 MHz)".
+    /// For people: "11 Mbit/s (DSSS)", "54 Mbit/s (OFDM)", "65 Mbit/s (MCS 7, 20 MHz)".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rate = self.rate();
         match self {

@@ -1,8 +1,9 @@
-//! What modes are made of: bands, preambles, the rates of DSSS and OFDM, modulation and coding schemes of HT.
+//! Parts of modes: bands, preambles, the rates of DSSS and OFDM, modulation and coding schemes of HT.
 //!
 //! Source: the rate tables of IEEE Std 802.11-2012: 16.2.3.3, 17.2.3.3, 18.2.2.3 and 20.6.
 
-/// The band a channel lies in. At 2.4 GHz the PHYs of OFDM keep the medium for 6 us of silence after each frame (signal extension).
+/// The band a channel lies in. At 2.4 GHz the PHYs of OFDM keep the medium for 6 us of silence after each frame (signal
+/// extension).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Band {
     /// 2.4 GHz.
@@ -193,7 +194,7 @@ impl Ht {
         }
         Some(Self { mcs, width, guard, format: HtFormat::Mixed, band })
     }
-    /// The same with another preamble.
+    /// This rate with the preamble of `format`.
     pub const fn with_format(self, format: HtFormat) -> Self {
         Self { format, ..self }
     }
@@ -251,7 +252,8 @@ impl Ht {
         let (information, coded) = coding.ratio();
         subcarriers * modulation.bits() * self.streams() * information / coded
     }
-    /// Parallel convolutional encoders (N_ES): two above 300 Mbit/s with the long guard interval (tables 20-30 to 20-44).
+    /// Parallel convolutional encoders (N_ES): two above 300 Mbit/s with the long guard interval (tables 20-30 to
+    /// 20-44).
     pub(super) const fn encoders(self) -> u32 {
         if self.data_bits() > 1_200 { 2 } else { 1 }
     }

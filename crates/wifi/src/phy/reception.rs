@@ -1,13 +1,17 @@
-//! What one station's receiver makes of the signals that reach it: which PPDU it follows, whether the channel is busy, and how likely each MPDU is right.
+//! What one station's receiver makes of the signals that reach it: which PPDU it follows, whether the channel is busy,
+//! and how likely each MPDU is right.
 //!
-//! All signals in the air add up (cumulative interference). The PPDU that is followed is split at every change into intervals of a constant ratio of signal to
-//! interference and noise (SINR), each with its own error rate (M. Lacage and T. R. Henderson, WNS2 2006). A signal is followed if it is strong enough for
-//! its preamble to be detected and nothing else is followed, or if it captures the receiver (J. Lee et al., An experimental study on the capture effect in
-//! 802.11a networks, WiNTECH 2007). A station that sends is deaf: what begins meanwhile, or is cut off by it, is interference only.
+//! All signals in the air add up (cumulative interference). The PPDU that is followed is split at every change into
+//! intervals of a constant ratio of signal to interference and noise (SINR), each with its own error rate (M. Lacage
+//! and T. R. Henderson, WNS2 2006). A signal is followed if it is strong enough for its preamble to be detected and
+//! nothing else is followed, or if it captures the receiver (J. Lee et al., An experimental study on the capture effect
+//! in 802.11a networks, WiNTECH 2007). A station that sends is deaf: what begins meanwhile, or is cut off by it, is
+//! interference only.
 //!
-//! Simplified: a preamble is detected by its first 4 us or not at all, and only at the moment it begins; a PPDU whose header is wrong is followed to its end, as
-//! if the header had said its length. With several antennas signals add as by maximum-ratio combining, and streams of a mode with several of them share
-//! the sum; interference is white. Where the noise is wider than 20 MHz the header's is too.
+//! Simplified: a preamble is detected by its first 4 us or not at all, and only at the moment it begins; a PPDU whose
+//! header is wrong is followed to its end, as if the header had said its length. With several antennas signals add as
+//! by maximum-ratio combining, and streams of a mode with several of them share the sum; interference is white. Where
+//! the noise is wider than 20 MHz the header's is too.
 
 use super::error::ErrorModel;
 use super::error_table::ErrorTable;
@@ -29,11 +33,11 @@ pub struct Signal {
     pub mode: Mode,
 }
 
-/// When a stronger signal takes the receiver from the one it follows. In the first 4 us, before a preamble is detected, the stronger one always does unless
-/// capture is off.
+/// When a stronger signal takes the receiver from the one it follows. In the first 4 us, before a preamble is detected,
+/// the stronger one always does unless capture is off.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Capture {
-    /// Never.
+    /// No capture: the receiver stays with the signal that it follows.
     Off,
     /// While preamble and header last, by so many decibels.
     Preamble(f64),
@@ -41,12 +45,13 @@ pub enum Capture {
     Anytime(f64),
 }
 
-/// What the end of a PPDU means to a station.
+/// What a station understood of a PPDU that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// Nothing: it did not follow this one.
     Unheard,
-    /// The header was wrong, the frame collided, or it is not of this station's kind: PHY-RXEND with an error, EIFS follows.
+    /// The header was wrong, the frame collided, or it is not of this station's kind: PHY-RXEND with an error, EIFS
+    /// follows.
     Broken,
     /// The header was right: ask for each MPDU.
     Payload,
@@ -118,7 +123,8 @@ struct Interval {
     value: f64,
 }
 
-/// Where the bits of the last payload lay: when it began since the start, what it takes per bit, the bits before the first byte.
+/// Where the bits of the last payload lay: when it began since the start, what it takes per bit, the bits before the
+/// first byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct Payload {
     start: f64,
@@ -288,8 +294,9 @@ fn integrate(intervals: &[Interval], from: f64, to: f64, value: impl Fn(&Interva
     sum
 }
 
-/// The bits that say how the payload is sent: PLCP header of 48 bits for DSSS, 24 of SIGNAL for OFDM, 24 of L-SIG and 48 of HT-SIG for HT. But for the
-/// greenfield format, where HT-SIG comes alone, they begin when 16 us of training have passed.
+/// The bits that say how the payload is sent: PLCP header of 48 bits for DSSS, 24 of SIGNAL for OFDM, 24 of L-SIG and
+/// 48 of HT-SIG for HT. But for the greenfield format, where HT-SIG comes alone, they begin when 16 us of training have
+/// passed.
 struct Header {
     mode: Mode,
     start: f64,

@@ -1,7 +1,9 @@
-//! Reception by thresholds alone, as ns-2 has it (mac-802_11.cc and wireless-phy.cc of ns-2.35, by behaviour): the studies of the 2000s are made with it.
+//! Reception by thresholds alone, as ns-2 has it (mac-802_11.cc and wireless-phy.cc of ns-2.35, by behaviour): the
+//! studies of the 2000s are made with it.
 //!
-//! A signal below `carrier_sense` is not there. One below `reception` keeps the channel busy and is broken. Of two that overlap the first survives if it is
-//! stronger by `capture`; else both are lost, also if the second is the stronger. Interference does not add up, and noise does not matter.
+//! A signal below `carrier_sense` is not there. One below `reception` keeps the channel busy and is broken. Of two that
+//! overlap the first survives if it is stronger by `capture`; else both are lost, also if the second is the stronger.
+//! Interference does not add up, and noise does not matter.
 
 use super::reception::{Ended, Signal};
 use crate::propagation::Dbm;

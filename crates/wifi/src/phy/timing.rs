@@ -1,7 +1,7 @@
-//! What a standard gives the MAC: its times, its modes, and the rates that answers go at.
+//! Settings of a PHY for the MAC: times, modes, and the rates of answers.
 //!
-//! Source: IEEE Std 802.11-2012: 9.3.2.3 (interframe spaces), 9.3.2.8 (ACK procedure), 9.7.6.5 (rates of control responses) and the tables of PHY
-//! characteristics 16-2, 17-5, 18-17, 19-8, 20-25.
+//! Source: IEEE Std 802.11-2012: 9.3.2.3 (interframe spaces), 9.3.2.8 (ACK procedure), 9.7.6.5 (rates of control
+//! responses) and the tables of PHY characteristics 16-2, 17-5, 18-17, 19-8, 20-25.
 
 use super::mode::{Class, Mode};
 use super::rates::{Band, DsssRate, Guard, Ht, HtFormat, OfdmRate, Preamble, Width};
@@ -56,28 +56,30 @@ impl fmt::Display for Standard {
 /// The times and bounds of DCF.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// The slot of backoff.
+    /// Slot time of backoff.
     pub slot: Time,
-    /// Between a frame and its answer.
+    /// SIFS: time between a frame and its answer.
     pub sifs: Time,
-    /// Idle time before backoff counts down.
+    /// DIFS: idle time before backoff counts down.
     pub difs: Time,
-    /// The same after a frame that was not understood: leaves room for an answer that cannot be heard.
+    /// EIFS: idle time before backoff after a frame that was not understood; it leaves room for an answer that cannot
+    /// be heard.
     pub eifs: Time,
-    /// Backoff is drawn from 0..=cw_min at first.
+    /// CWmin: the first backoff is drawn from 0..=cw_min slots.
     pub cw_min: u32,
-    /// And never from beyond 0..=cw_max.
+    /// CWmax: no backoff exceeds cw_max slots.
     pub cw_max: u32,
 }
 
-/// What a PHY is set to.
+/// Settings of a station's PHY.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The standard it speaks.
     pub standard: Standard,
     /// The preamble of its DSSS frames.
     pub preamble: Preamble,
-    /// At 2.4 GHz: stations of 802.11b share the channel. Then the slot is 20 us, CWmin 31, and frames of OFDM and HT need protection.
+    /// At 2.4 GHz: stations of 802.11b share the channel. Then the slot is 20 us, CWmin 31, and frames of OFDM and HT
+    /// need protection.
     pub dsss_neighbours: bool,
     /// Spatial streams of HT, 1-4.
     pub streams: u8,
@@ -128,14 +130,15 @@ impl BasicRates {
     }
 }
 
-/// What a receiver can make of a frame, if it is strong enough.
+/// How much of a strong enough frame a receiver can read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Understands {
     /// Nothing: it is energy on the channel.
     Energy,
-    /// Its preamble and length, but not what it says: OFDM stations of the legacy part of HT, any of more streams or a wider channel than its own.
+    /// Its preamble and length, but not what it says: OFDM stations of the legacy part of HT, any of more streams or a
+    /// wider channel than its own.
     Preamble,
-    /// All.
+    /// The whole frame.
     Payload,
 }
 
@@ -149,7 +152,7 @@ pub enum SettingsError {
         standard: Standard,
         /// The rate wanted.
         rate: BitRate,
-        /// What there is.
+        /// The rates that there are, as text.
         offered: String,
     },
     /// The MCS needs more streams than there are, or does not exist.
@@ -170,8 +173,8 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// The usual settings of a standard: long preamble, nobody of 802.11b about, one stream, 20 MHz, long guard interval, mixed format, mandatory rates
-    /// as basic rates.
+    /// The usual settings of a standard: long preamble, nobody of 802.11b about, one stream, 20 MHz, long guard
+    /// interval, mixed format, mandatory rates as basic rates.
     pub const fn new(standard: Standard) -> Self {
         Self {
             standard,
@@ -184,7 +187,7 @@ impl Settings {
             basic: BasicRates::mandatory(standard, false),
         }
     }
-    /// The same among stations of 802.11b (without effect at 5 GHz and for 802.11b itself).
+    /// These settings among 802.11b stations. No effect at 5 GHz and for 802.11b itself.
     pub const fn among_dsss(self) -> Self {
         Self { dsss_neighbours: true, basic: BasicRates::mandatory(self.standard, true), ..self }
     }
@@ -193,7 +196,7 @@ impl Settings {
         if self.streams == 0 || self.streams > 4 { Err(SettingsError::Streams(self.streams)) } else { Ok(()) }
     }
 
-    /// What a station so set makes of a frame in `mode`.
+    /// How much a station with these settings can read of a frame in `mode`.
     pub fn understands(&self, mode: Mode) -> Understands {
         match mode {
             Mode::Dsss(..) => Understands::Payload,
@@ -228,7 +231,8 @@ impl Settings {
         let eifs = sifs + difs + self.slowest().duration(ACK_BYTES);
         Timing { slot, sifs, difs, eifs, cw_min, cw_max: 1023 }
     }
-    /// The lowest mandatory rate, by which EIFS is reckoned. Where nobody speaks DSSS it is that of OFDM at 2.4 GHz too.
+    /// The lowest mandatory rate, by which EIFS is reckoned. Where nobody speaks DSSS it is that of OFDM at 2.4 GHz
+    /// too.
     pub fn slowest(&self) -> Mode {
         if self.standard == Standard::B || self.dsss_about() {
             Mode::dsss(DsssRate::R1, Preamble::Long)
@@ -236,14 +240,15 @@ impl Settings {
             Mode::Ofdm(OfdmRate::R6, self.standard.band())
         }
     }
-    /// How long after the end of a frame the beginning of its answer in `response` must show (ACKTimeout interval: SIFS, a slot and aRxPHYStartDelay).
+    /// How long after the end of a frame the beginning of its answer in `response` must show (ACKTimeout interval:
+    /// SIFS, a slot and aRxPHYStartDelay).
     pub fn response_timeout(&self, response: Mode) -> Time {
         let timing = self.timing();
         timing.sifs + timing.slot + response.preamble()
     }
 
-    /// The mode of an answer (ACK, CTS, block ACK) to a frame in `mode`: the highest basic rate of its kind that is not higher, else the highest such
-    /// mandatory rate; HT by its reference rate in OFDM.
+    /// The mode of an answer (ACK, CTS, block ACK) to a frame in `mode`: the highest basic rate of its kind that is not
+    /// higher, else the highest such mandatory rate; HT by its reference rate in OFDM.
     pub fn response(&self, mode: Mode) -> Mode {
         match mode.non_ht_reference() {
             Mode::Dsss(rate, preamble) => Mode::dsss(self.basic.dsss(rate).unwrap_or(rate), preamble),
@@ -255,8 +260,8 @@ impl Settings {
             mode @ Mode::Ht(_) => mode,
         }
     }
-    /// The mode of an RTS, or of a CTS to oneself, before a frame in `mode`: as an answer to it, but what protects from stations of 802.11b goes at the
-    /// highest basic rate of DSSS.
+    /// The mode of an RTS, or of a CTS to oneself, before a frame in `mode`: as an answer to it, but what protects from
+    /// stations of 802.11b goes at the highest basic rate of DSSS.
     pub fn request(&self, mode: Mode) -> Mode {
         match self.basic.dsss(DsssRate::R11) {
             Some(rate) if self.needs_protection(mode) => Mode::dsss(rate, self.preamble),

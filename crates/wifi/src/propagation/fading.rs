@@ -8,7 +8,8 @@ use units::Time;
 
 /// A random factor of mean 1 on the received power, constant during a frame.
 ///
-/// With shape `m` it follows a gamma distribution with mean 1 and variance 1/m, the amplitude Nakagami's; `m` = 1 is Rayleigh fading (no line of sight).
+/// With shape `m` it follows a gamma distribution with mean 1 and variance 1/m, the amplitude Nakagami's; `m` = 1 is
+/// Rayleigh fading (no line of sight).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fading {
     None,
@@ -16,31 +17,35 @@ pub enum Fading {
     PerFrame {
         m: f64,
     },
-    /// As the nodes' ways and time make it: `m` independent sums of plane waves, each of which arrives and leaves in a direction of its own.
+    /// As the nodes' ways and time make it: `m` independent sums of plane waves, each of which arrives and leaves in a
+    /// direction of its own.
     ///
-    /// Over scatterers all around both ends, two moments in which the ends have moved by d1 and d2 see complex gains correlated by J0(2 pi d1 / lambda)
-    /// J0(2 pi d2 / lambda) (Clarke 1968; for two moving ends Akki and Haber, IEEE Transactions on Vehicular Technology 35, 1986). What
-    /// moves around nodes that rest has the speed `around_mps` and multiplies by J0(2 pi v t / lambda); indoors 1.2 km/h is usual
-    /// (Erceg et al., "TGn Channel Models", IEEE 802.11-03/940r4, with a spectrum of another shape). The coherence time, 9 lambda / (16 pi v) by a rule
-    /// of thumb, follows and is not set.
+    /// Over scatterers all around both ends, two moments in which the ends have moved by d1 and d2 see complex gains
+    /// correlated by J0(2 pi d1 / lambda) J0(2 pi d2 / lambda) (Clarke 1968; for two moving ends Akki and Haber, IEEE
+    /// Transactions on Vehicular Technology 35, 1986). What moves around nodes that rest has the speed `around_mps` and
+    /// multiplies by J0(2 pi v t / lambda); indoors 1.2 km/h is usual (Erceg et al., "TGn Channel Models", IEEE
+    /// 802.11-03/940r4, with a spectrum of another shape). The coherence time, 9 lambda / (16 pi v) by a rule of thumb,
+    /// follows and is not set.
     Correlated {
         m: u32,
         around_mps: f64,
     },
 }
 
-/// What one pair of nodes has of its own.
+/// State of a pair of nodes.
 #[derive(Debug, Clone)]
 pub(super) enum Fade {
     Stream(RandomStream),
     Waves(Vec<Wave>),
 }
 
-/// How many plane waves add up: single digits suffice for the moments of second order (Zheng and Xiao, IEEE Communications Letters 6, 2002); the
-/// variance of the power falls short of a Rayleigh channel's by one part in so many.
+/// How many plane waves add up: single digits suffice for the moments of second order (Zheng and Xiao, IEEE
+/// Communications Letters 6, 2002); the variance of the power falls short of a Rayleigh channel's by one part in so
+/// many.
 pub const WAVES: usize = 16;
 
-/// One plane wave: its phase at the origin, its directions at the two ends, and the share of the surroundings' speed along it.
+/// One plane wave: its phase at the origin, its directions at the two ends, and the share of the surroundings' speed
+/// along it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wave {
     phase: f64,
@@ -110,7 +115,8 @@ fn power(waves: &[Wave], wavelength_m: f64, drifted: f64, pair: Pair) -> f64 {
     (real * real + imaginary * imaginary) / waves.len() as f64
 }
 
-/// A draw from the gamma distribution with shape `shape` and scale 1 (Marsaglia and Tsang, ACM Transactions on Mathematical Software 26, 2000).
+/// A draw from the gamma distribution with shape `shape` and scale 1 (Marsaglia and Tsang, ACM Transactions on
+/// Mathematical Software 26, 2000).
 fn gamma(shape: f64, stream: &mut RandomStream) -> f64 {
     if shape == 1.0 {
         return stream.exponential(1.0);

@@ -1,7 +1,7 @@
 //! How strong a signal arrives: path loss, shadowing, fading; and what distance a radio reaches.
 //!
-//! received = transmitted + both antennas' gains - path loss + shadowing + fading, in decibels. The first four are the mean ([`Propagation::mean`]), which
-//! positions alone decide; the other two are [`Propagation::variation`].
+//! received = transmitted + both antennas' gains - path loss + shadowing + fading, in decibels. The first four are the
+//! mean ([`Propagation::mean`]), which positions alone decide; the other two are [`Propagation::variation`].
 
 mod fading;
 mod links;
@@ -99,8 +99,8 @@ impl Propagation {
         Ok(())
     }
 
-    /// The power that arrives of a frame sent now. `link` numbers transmitter and receiver; the way back is the same link. Call it once per frame and
-    /// receiver, with times that do not run back.
+    /// The power that arrives of a frame sent now. `link` numbers transmitter and receiver; the way back is the same
+    /// link. Call it once per frame and receiver, with times that do not run back.
     pub fn received(
         &mut self,
         now: Time,
@@ -117,7 +117,7 @@ impl Propagation {
         transmitter.0.transmit_power + (transmitter.0.gain_db + receiver.0.gain_db - loss_db)
     }
 
-    /// What shadowing and fading add to the mean of a frame sent now, in decibels.
+    /// Shadowing plus fading of a frame sent now, in decibels.
     pub fn variation(&mut self, now: Time, link: (u32, u32), places: (Position, Position)) -> f64 {
         if self.is_deterministic() {
             return 0.0;
@@ -136,16 +136,19 @@ impl Propagation {
         self.shadowing.sigma_db() == 0.0 && self.fading == Fading::None
     }
 
-    /// The distance between antennas up to which the mean power of `transmitter` at `receiver`, both standing on the ground, is at least `threshold`.
+    /// The distance between antennas up to which the mean power of `transmitter` at `receiver`, both standing on the
+    /// ground, is at least `threshold`.
     pub fn distance(&self, transmitter: &Radio, receiver: &Radio, threshold: Dbm) -> f64 {
         let loss_db = transmitter.transmit_power + (transmitter.gain_db + receiver.gain_db) - threshold;
         self.path_loss.distance_m(self.wavelength_m, loss_db, transmitter.height_m, receiver.height_m)
     }
 
-    /// The distance beyond which fewer than one frame in ten thousand arrives with `threshold` or more: who is farther away need not be asked.
+    /// The distance beyond which fewer than one frame in ten thousand arrives with `threshold` or more: who is farther
+    /// away need not be asked.
     pub fn reach(&self, transmitter: &Radio, receiver: &Radio, threshold: Dbm) -> f64 {
         const RARE: f64 = 1e-4;
-        // A normal deviation exceeds 3.72 sigma that seldom; a gamma variable of mean 1 exceeds at most the given factor: exactly for m = 1, less for others.
+        // A normal deviation exceeds 3.72 sigma that seldom; a gamma variable of mean 1 exceeds at most the given
+        // factor: exactly for m = 1, less for others.
         let shadowing = 3.72 * self.shadowing.sigma_db();
         let fading = match self.fading {
             Fading::None => 0.0,
@@ -155,15 +158,16 @@ impl Propagation {
         self.distance(transmitter, receiver, threshold - shadowing - fading)
     }
 
-    /// The mean power at `range_m`: as `receiver`'s sensitivity or carrier sense threshold it gives just that range. With shadowing half the frames arrive
-    /// with more at that distance, with Rayleigh fading 1/e of them.
+    /// The mean power at `range_m`: as `receiver`'s sensitivity or carrier sense threshold it gives just that range.
+    /// With shadowing half the frames arrive with more at that distance, with Rayleigh fading 1/e of them.
     pub fn threshold_for(&self, range_m: f64, transmitter: &Radio, receiver: &Radio) -> Result<Dbm, PropagationError> {
         self.check(transmitter)?;
         self.check(receiver)?;
         if !(range_m.is_finite() && range_m > 0.0) {
             return Err(PropagationError::Range(range_m));
         }
-        // The antennas are `range_m` apart in the plane's sense of `distance`: along the slant where their heights differ.
+        // The antennas are `range_m` apart in the plane's sense of `distance`: along the slant where their heights
+        // differ.
         let rise = receiver.height_m - transmitter.height_m;
         let apart = (range_m * range_m - rise * rise).max(0.0).sqrt();
         Ok(self.mean((transmitter, Position::ground(0.0, 0.0)), (receiver, Position::ground(apart, 0.0))))

@@ -1,4 +1,4 @@
-//! What distance takes from a signal, on average.
+//! Path loss: mean attenuation by distance.
 
 use super::PropagationError;
 use crate::mobility::Position;
@@ -9,11 +9,12 @@ use std::f64::consts::PI;
 pub enum PathLoss {
     /// (4 pi d / lambda)^2: a clear line of sight and nothing else (Friis 1946).
     FreeSpace,
-    /// A direct ray and one reflected by flat ground: d^4 / (ht hr)^2 beyond the crossover distance 4 pi ht hr / lambda, free space up to it
-    /// (Rappaport, "Wireless Communications", 4.6). The two meet there, so that the loss is continuous.
+    /// A direct ray and one reflected by flat ground: d^4 / (ht hr)^2 beyond the crossover distance 4 pi ht hr /
+    /// lambda, free space up to it (Rappaport, "Wireless Communications", 4.6). The two meet there, so that the loss is
+    /// continuous.
     TwoRayGround,
-    /// 10 `exponent` log10(d / `reference_m`) dB above the loss at the reference distance, which is `reference_db` or, without it, that
-    /// of free space (Rappaport, 4.9). Nearer than the reference distance the loss is that at it.
+    /// 10 `exponent` log10(d / `reference_m`) dB above the loss at the reference distance, which is `reference_db` or,
+    /// without it, that of free space (Rappaport, 4.9). Nearer than the reference distance the loss is that at it.
     LogDistance { exponent: f64, reference_m: f64, reference_db: Option<f64> },
 }
 
@@ -32,7 +33,8 @@ impl PathLoss {
         }
     }
 
-    /// Loss in decibels between antennas at `a` and `b`. It is never below 0: in the near field, where no formula here holds, nothing is lost.
+    /// Loss in decibels between antennas at `a` and `b`. It is never below 0: in the near field, where no formula here
+    /// holds, nothing is lost.
     pub(super) fn loss_db(&self, wavelength_m: f64, a: Position, b: Position) -> f64 {
         let distance = a.distance(b);
         let loss = match *self {
@@ -63,7 +65,7 @@ impl PathLoss {
         }
     }
 
-    /// The same with the loss at its reference distance written out, so that it is not calculated again for every frame.
+    /// This model with the loss at the reference distance filled in, so that it is not calculated for every frame.
     pub(super) fn with_reference(self, wavelength_m: f64) -> Self {
         match self {
             Self::LogDistance { exponent, reference_m, reference_db: None } => {

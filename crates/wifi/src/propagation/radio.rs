@@ -3,7 +3,8 @@
 use std::ops::{Add, Sub};
 use thiserror::Error;
 
-/// A power in decibels above one milliwatt. Adding a number adds decibels; the difference of two is a ratio in decibels.
+/// A power in decibels above one milliwatt. Adding a number adds decibels; the difference of two is a ratio in
+/// decibels.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Dbm(pub f64);
 
@@ -42,7 +43,7 @@ impl Sub for Dbm {
     }
 }
 
-/// What one node sends and hears with.
+/// Radio of a node.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Radio {
     /// Power fed to the antenna.
@@ -51,7 +52,7 @@ pub struct Radio {
     pub gain_db: f64,
     /// Height of the antenna above the node's position, in metres.
     pub height_m: f64,
-    /// What the receiver adds to thermal noise, in decibels.
+    /// Noise figure of the receiver, in decibels.
     pub noise_figure_db: f64,
     /// The weakest signal whose preamble is recognised: a weaker one is interference only.
     pub sensitivity: Dbm,
@@ -62,8 +63,9 @@ pub struct Radio {
 }
 
 impl Default for Radio {
-    /// A tablet: 40 mW, an isotropic antenna held at 1.5 m, 7 dB noise figure. The thresholds are those that IEEE 802.11-2016 asks of every
-    /// 20 MHz OFDM receiver: minimum sensitivity at 6 Mbit/s and carrier sense -82 dBm (17.3.10.2, 17.3.10.6), energy detection 20 dB above.
+    /// A tablet: 40 mW, an isotropic antenna held at 1.5 m, 7 dB noise figure. The thresholds are those that IEEE
+    /// 802.11-2016 asks of every 20 MHz OFDM receiver: minimum sensitivity at 6 Mbit/s and carrier sense -82 dBm
+    /// (17.3.10.2, 17.3.10.6), energy detection 20 dB above.
     fn default() -> Self {
         Self {
             transmit_power: Dbm(16.0),
@@ -120,7 +122,8 @@ impl Radio {
     }
 }
 
-/// Thermal noise k T B at 290 K: -173.98 dBm per Hz, -101 dBm over 20 MHz (Friis 1944 defines noise figures at that temperature).
+/// Thermal noise k T B at 290 K: -173.98 dBm per Hz, -101 dBm over 20 MHz (Friis 1944 defines noise figures at that
+/// temperature).
 pub fn thermal_noise(bandwidth_hz: f64) -> Dbm {
     const BOLTZMANN: f64 = 1.380_649e-23;
     Dbm::from_milliwatts(1e3 * BOLTZMANN * 290.0 * bandwidth_hz)

@@ -1,4 +1,4 @@
-//! What obstacles add and take: log-normal shadowing.
+//! Log-normal shadowing by obstacles.
 
 use super::PropagationError;
 use super::links::{Links, Pair};
@@ -14,14 +14,15 @@ pub enum Shadowing {
     PerLink {
         sigma_db: f64,
     },
-    /// Drawn anew for every frame and receiver, as ns-2's and ns-3's models do: it stands for everything that varies, and neighbouring frames know
-    /// nothing of each other.
+    /// Drawn anew for every frame and receiver, as ns-2's and ns-3's models do: it stands for everything that varies,
+    /// and neighbouring frames know nothing of each other.
     PerFrame {
         sigma_db: f64,
     },
-    /// Correlated along the way and over time: exp(-(distance both ends moved) / `distance_m` - (time passed) / `time`). The exponential in
-    /// distance is Gudmundson's (Electronics Letters 27, 1991), for two ends that move a product of two (Wang, Tameh and Nix, IEEE
-    /// Transactions on Vehicular Technology 57, 2008); the one in time stands for people and doors that move while nodes rest.
+    /// Correlated along the way and over time: exp(-(distance both ends moved) / `distance_m` - (time passed) /
+    /// `time`). The exponential in distance is Gudmundson's (Electronics Letters 27, 1991), for two ends that move a
+    /// product of two (Wang, Tameh and Nix, IEEE Transactions on Vehicular Technology 57, 2008); the one in time stands
+    /// for people and doors that move while nodes rest.
     Correlated {
         sigma_db: f64,
         distance_m: f64,

@@ -1,9 +1,11 @@
-//! Automatic rate fallback: A. Kamerman and L. Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band, Bell Labs Technical Journal 2(3),
-//! 1997; and its adaptive variant AARF: M. Lacage, M. H. Manshaei and T. Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004.
+//! Automatic rate fallback: A. Kamerman and L. Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed
+//! band, Bell Labs Technical Journal 2(3), 1997; and its adaptive variant AARF: M. Lacage, M. H. Manshaei and T.
+//! Turletti, IEEE 802.11 rate adaptation: a practical approach, MSWiM 2004.
 //!
-//! Up after ten successes in a row or fifteen transmissions, down after two failures in a row; the first transmission after a step up is a probe, whose
-//! failure takes the step back. AARF doubles the successes asked for (up to 50) with each probe that fails, and forgets that when two failures in a row take
-//! it down. The transmissions are always half as many again as the successes: were they fifteen, AARF would never wait for longer.
+//! Up after ten successes in a row or fifteen transmissions, down after two failures in a row; the first transmission
+//! after a step up is a probe, whose failure takes the step back. AARF doubles the successes asked for (up to 50) with
+//! each probe that fails, and forgets that when two failures in a row take it down. The transmissions are always half
+//! as many again as the successes: were they fifteen, AARF would never wait for longer.
 
 use crate::phy::Mode;
 
@@ -41,7 +43,7 @@ impl Arf {
             probing: false,
         }
     }
-    /// AARF.
+    /// AARF over these modes, slowest first.
     pub fn adaptive(modes: Vec<Mode>) -> Self {
         Self { adaptive: true, ..Self::new(modes) }
     }

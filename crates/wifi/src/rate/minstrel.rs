@@ -1,15 +1,18 @@
 //! Minstrel-HT, the rate control of Linux: throughput by experience.
 //!
-//! Source, by behaviour: the documentation of mac80211's Minstrel (D. Smithies and F. Fietkau, linuxwireless.org) and the redesign of its sampling in Linux 5.12
-//! (F. Fietkau, "minstrel_ht: significantly redesign the rate probing strategy", 2021). Since then it serves stations without HT as well.
+//! Source, by behaviour: the documentation of mac80211's Minstrel (D. Smithies and F. Fietkau, linuxwireless.org) and
+//! the redesign of its sampling in Linux 5.12 (F. Fietkau, "minstrel_ht: significantly redesign the rate probing
+//! strategy", 2021). Since then it serves stations without HT as well.
 //!
-//! Every 50 ms the share of MPDUs that got through in each mode enters a moving average (three quarters of the old value). A mode's throughput is that share,
-//! not more than 90 %, over the time of an MPDU; below 10 % it is nothing. A frame is sent in the mode of the best throughput, then in the second best, then in
-//! the most reliable, at last in the slowest. All but the first of these are announced by RTS, as the receiver may have missed the frame for another reason than
-//! its mode (`minstrel_ht_set_rate` in Linux 6.15: `offset > 0`; ns-3's MinstrelHt announces none). Every 20 ms a frame tries another mode first: of six samples
-//! three are the next faster mode, two a random faster one, one a mode between the reliable and the best; they go round the numbers of streams.
-//! Left out: the second-order filter that newer kernels have instead of the moving average; that since 5.12 a sample that fails is followed by the second best
-//! mode, here by the best; the third best mode of chips that take a table of four.
+//! Every 50 ms the share of MPDUs that got through in each mode enters a moving average (three quarters of the old
+//! value). A mode's throughput is that share, not more than 90 %, over the time of an MPDU; below 10 % it is nothing. A
+//! frame is sent in the mode of the best throughput, then in the second best, then in the most reliable, at last in the
+//! slowest. All but the first of these are announced by RTS, as the receiver may have missed the frame for another
+//! reason than its mode (`minstrel_ht_set_rate` in Linux 6.15: `offset > 0`; ns-3's MinstrelHt announces none). Every
+//! 20 ms a frame tries another mode first: of six samples three are the next faster mode, two a random faster one, one
+//! a mode between the reliable and the best; they go round the numbers of streams. Left out: the second-order filter
+//! that newer kernels have instead of the moving average; that since 5.12 a sample that fails is followed by the second
+//! best mode, here by the best; the third best mode of chips that take a table of four.
 
 use super::{Choice, airtime};
 use crate::phy::{Mode, Settings};
@@ -38,7 +41,7 @@ enum Sample {
 const SAMPLES: [Sample; 6] =
     [Sample::Increment, Sample::Jump, Sample::Increment, Sample::Jump, Sample::Increment, Sample::Slow];
 
-/// What is known of one mode.
+/// Statistics of one mode.
 #[derive(Debug)]
 struct Rate {
     mode: Mode,
@@ -79,7 +82,7 @@ pub struct Minstrel {
     mpdus: u32,
     update_at: Time,
     sample_at: Time,
-    /// Which kind of sample, and which number of streams, is next.
+    /// The next kind of sample and the next number of streams.
     samples: usize,
     streams: u32,
     random: RandomStream,
@@ -117,7 +120,7 @@ impl Minstrel {
         minstrel
     }
 
-    /// With what a transmission of a frame goes, the first being number 0.
+    /// The mode for transmission number `transmission` of a frame, from 0.
     pub fn select(&mut self, now: Time, transmission: u32) -> Choice {
         if transmission == 0 {
             self.begin(now);
@@ -132,7 +135,7 @@ impl Minstrel {
         Choice { mode: self.rates[0].mode, probe: false, announced: true }
     }
 
-    /// What became of a transmission.
+    /// Takes in the result of a transmission.
     pub fn report(&mut self, mode: Mode, attempts: u32, successes: u32) {
         if let Some(rate) = self.rates.iter_mut().find(|rate| rate.mode == mode) {
             rate.attempts += attempts;

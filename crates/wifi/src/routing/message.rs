@@ -1,4 +1,5 @@
-//! The messages of AODV (RFC 3561, section 5) and OLSR (RFC 3626, sections 3.3, 6.1, 9.1), and their lengths on the wire.
+//! The messages of AODV (RFC 3561, section 5) and OLSR (RFC 3626, sections 3.3, 6.1, 9.1), and their lengths on the
+//! wire.
 
 use super::{Node, Willingness};
 use units::{Bytes, Time};
@@ -6,7 +7,7 @@ use units::{Bytes, Time};
 /// IPv4 and UDP headers, which every routing message travels in.
 const HEADERS: u64 = 20 + 8;
 
-/// What a router says to its neighbours.
+/// A routing message to neighbours.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Message {
     Request(Request),
@@ -16,7 +17,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Its length with IPv4 and UDP headers: what the MAC is handed.
+    /// Length with IPv4 and UDP headers, as handed to the MAC.
     pub fn wire_bytes(&self) -> Bytes {
         let payload = match self {
             Self::Request(_) => 24,
@@ -34,7 +35,7 @@ impl Message {
 pub struct Request {
     pub originator: Node,
     pub originator_sequence: u32,
-    /// With the originator, what tells this request from others.
+    /// Request ID: with the originator it identifies the request.
     pub id: u32,
     pub destination: Node,
     /// The newest number heard of the destination: an answer must be as new. `None` is the flag U.
@@ -66,7 +67,7 @@ pub struct Broken {
 #[derive(Clone, PartialEq, Debug)]
 pub struct OlsrMessage {
     pub originator: Node,
-    /// With the originator, what tells this message from others.
+    /// Message sequence number: with the originator it identifies the message.
     pub sequence: u16,
     /// How long what it says holds.
     pub validity: Time,
@@ -75,7 +76,7 @@ pub struct OlsrMessage {
     pub body: OlsrBody,
 }
 
-/// What a message of OLSR says.
+/// Content of an OLSR message.
 #[derive(Clone, PartialEq, Debug)]
 pub enum OlsrBody {
     Hello(Hello),

@@ -1,7 +1,8 @@
 //! How packets find a way when not all nodes hear each other: AODV, OLSR, or nothing (one hop).
 //!
-//! A [`Router`] is one node's. It is handed packets to send on, the routing messages of neighbours, and the news that the MAC has given up on a neighbour; it appends
-//! to an [`Output`] what to transmit, and whom to hand a packet next. It states one deadline.
+//! A [`Router`] is one node's. It is handed packets to send on, the routing messages of neighbours, and the news that
+//! the MAC has given up on a neighbour; it appends to an [`Output`] what to transmit, and whom to hand a packet next.
+//! It states one deadline.
 
 mod aodv;
 mod message;
@@ -33,18 +34,18 @@ pub enum Undelivered {
     NoRoute,
     /// Too many packets wait for a route already.
     BufferFull,
-    /// It has been on its way for too many hops.
+    /// Its TTL has run out.
     TtlExpired,
 }
 
-/// What the MAC has given up on.
+/// A packet or message that the MAC has given up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Failed<'a, P> {
     Data(Datagram<P>),
     Control(&'a Message),
 }
 
-/// What a router wants done; its owner empties it after every call.
+/// Effects of a router's inputs; its owner empties it after every call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Output<P> {
     /// Routing messages, each to one neighbour or to all (`None`).
@@ -77,7 +78,8 @@ pub enum Router<P> {
 }
 
 impl<P: Copy> Router<P> {
-    /// Sends a packet on. `previous` is the neighbour it came from, `None` for one that begins here; its destination is another node.
+    /// Sends a packet on. `previous` is the neighbour it came from, `None` for one that begins here; its destination is
+    /// another node.
     pub fn route(&mut self, now: Time, datagram: Datagram<P>, previous: Option<Node>, out: &mut Output<P>) {
         if datagram.ttl == 0 {
             out.dropped.push((datagram, Undelivered::TtlExpired));
@@ -115,7 +117,7 @@ impl<P: Copy> Router<P> {
         }
     }
 
-    /// What is due by now happens.
+    /// Performs what is due at `now`.
     pub fn on_timer(&mut self, now: Time, out: &mut Output<P>) {
         match self {
             Self::SingleHop => {}
@@ -124,8 +126,9 @@ impl<P: Copy> Router<P> {
         }
     }
 
-    /// Its node is switched off: gives up the packets that wait here, and forgets all it knew of others. Its own sequence numbers it keeps, as if in memory
-    /// that outlasts that (RFC 3561, 6.13, has a node without one wait until nobody remembers it).
+    /// Its node is switched off: gives up the packets that wait here, and forgets all it knew of others. Its own
+    /// sequence numbers it keeps, as if in memory that outlasts that (RFC 3561, 6.13, has a node without one wait until
+    /// nobody remembers it).
     pub fn switch_off(&mut self) -> Vec<Datagram<P>> {
         match self {
             Self::SingleHop => Vec::new(),
@@ -154,7 +157,8 @@ impl<P: Copy> Router<P> {
         }
     }
 
-    /// To which neighbour a packet for `destination` would go now, if that is known: for reports and checks; it changes nothing.
+    /// To which neighbour a packet for `destination` would go now, if that is known: for reports and checks; it changes
+    /// nothing.
     pub fn next_hop(&self, now: Time, destination: Node) -> Option<Node> {
         match self {
             Self::SingleHop => Some(destination),

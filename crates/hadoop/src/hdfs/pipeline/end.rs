@@ -5,12 +5,12 @@
 //! the pipeline however steadily its bytes move. A DataNode's read of the data itself also ends after `dfs.client.socket-timeout` without a byte; whoever
 //! sent it has lost patience by then, for want of acknowledgements.
 
-use super::super::wire::{self, Kind};
 use super::super::write::patience;
-use super::super::{FileId, Hdfs};
-use super::{Pipeline, PipelineId, Source};
+use super::super::{Hdfs, Request};
+use super::{Pipeline, Source};
 use crate::context::Context;
-use crate::effect::{End, NodeId, Tag};
+use crate::effect::End;
+use crate::ids::{FileId, NodeId, PipelineId};
 use units::Time;
 
 impl Pipeline {
@@ -102,8 +102,7 @@ impl Hdfs {
     }
 
     /// A connection of the pipeline is lost. The node behind it is to blame as its sender sees it; what its receiver sees follows from that.
-    pub(in crate::hdfs) fn pipeline_lost(&mut self, ctx: &mut Context, key: Tag, end: End) {
-        let (id, hop) = (PipelineId(wire::name(key)), wire::more(key) as usize);
+    pub(in crate::hdfs) fn pipeline_lost(&mut self, ctx: &mut Context, id: PipelineId, hop: usize, end: End) {
         if end == End::Client {
             self.break_pipeline(ctx, id, hop);
         }
@@ -116,12 +115,11 @@ impl Hdfs {
         {
             pipeline.watched = true;
             let due = pipeline.progress + patience(timeout, extension, pipeline.nodes.len() - pipeline.stuck());
-            ctx.timer(due, Kind::PipelineDue.tag(u64::from(id.0)));
+            ctx.timer(due, Request::PipelineDue(id));
         }
     }
 
-    pub(in crate::hdfs) fn pipeline_due(&mut self, ctx: &mut Context, tag: Tag) {
-        let id = PipelineId(wire::name(tag));
+    pub(in crate::hdfs) fn pipeline_due(&mut self, ctx: &mut Context, id: PipelineId) {
         let (timeout, extension) = (self.config.socket_timeout, self.config.timeout_extension);
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
         pipeline.watched = false;

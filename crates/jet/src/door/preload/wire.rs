@@ -1,10 +1,11 @@
-//! What the preloaded library and its door say to each other, over a Unix stream for each `connect`.
+//! The messages between the preloaded library and its door, over a Unix stream for each `connect`.
 //!
 //! | | direction | bytes |
 //! |---|---|---|
 //! | request | to the door | `TJ`, version, 0, port (2), the destination's address (16; IPv4 as `::ffff:a.b.c.d`) |
 //! | verdict | to the library | port (2) of the door on loopback for that family of addresses, 0 to connect directly |
-//! | claim | to the door, after `connect` to the door | 1 if the library waits for the outcome, 0, port (2), the socket's own address (16) |
+//! | claim | to the door, after `connect` to it | 1 if the library waits for the outcome, 0, port (2), own address (16)
+//! |
 //! | outcome | to the library, if it waits | an errno of this kernel (4 bytes, below 65,536), 0 for success |
 //!
 //! Numbers are big-endian. `shim/connect.c` is the other side.
@@ -13,16 +14,18 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const MAGIC: [u8; 4] = [b'T', b'J', 1, 0];
 
+/// Length of a request in bytes.
 pub const REQUEST: usize = 22;
+/// Length of a claim in bytes.
 pub const CLAIM: usize = 20;
 
-/// Where a program wants to go.
+/// The destination in a request; `None` if it is no request of this version.
 pub fn request(bytes: &[u8; REQUEST]) -> Option<SocketAddr> {
     let (magic, address) = bytes.split_at(MAGIC.len());
     (magic == MAGIC).then(|| socket_address(address))?
 }
 
-/// The question where to go.
+/// The request for a destination, as the library writes it.
 pub fn ask(to: SocketAddr) -> [u8; REQUEST] {
     let address = match to.ip() {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
@@ -35,18 +38,21 @@ pub fn ask(to: SocketAddr) -> [u8; REQUEST] {
     request
 }
 
-/// To which port it is to connect in place of that.
+/// The answer to a request: the door's port on loopback, or 0 to connect directly.
 pub fn verdict(door: Option<u16>) -> [u8; 2] {
     door.unwrap_or(0).to_be_bytes()
 }
 
-/// Which connection at the door it has become.
+/// The connection at the door that a request has become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
+    /// The socket's own address.
     pub from: SocketAddr,
+    /// Whether the library waits for the outcome.
     pub waits: bool,
 }
 
+/// Reads a claim.
 pub fn claim(bytes: &[u8; CLAIM]) -> Option<Claim> {
     let (flags, address) = bytes.split_at(2);
     Some(Claim { from: socket_address(address)?, waits: flags == [1, 0] })

@@ -1,4 +1,4 @@
-//! Control groups: where nft finds one, and the one of programs that root's `jet run` starts.
+//! Control groups: how nft finds one, and the group of programs that root's `jet run` starts.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::handover::Inherited;
 /// A control group as `socket cgroupv2` wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlGroup {
-    /// From `/sys/fs/cgroup`, where nft looks.
+    /// The path from `/sys/fs/cgroup`, where nft looks.
     pub path: String,
-    /// How deep it is in its own hierarchy.
+    /// Depth of the group in its hierarchy.
     pub level: usize,
 }
 
@@ -32,7 +32,7 @@ pub fn locate(path: &str) -> Result<ControlGroup, DoorError> {
     Ok(group)
 }
 
-/// What a control group is to nft, and its folder, be it there or not.
+/// A control group as nft names it, and its folder, whether that exists or not.
 fn find(path: &str) -> Result<(ControlGroup, PathBuf), DoorError> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let group = within(&mounts, path).ok_or_else(|| DoorError::Capability {
@@ -48,10 +48,10 @@ const ROOT: &str = "/sys/fs/cgroup";
 
 /// The control group of programs that `jet run` starts.
 const LAUNCHED: &str = "/trunkline-jet";
-/// Held by the gateway that redirects its connections.
+/// Held by the gateway that redirects the group's connections.
 const LAUNCHED_LIFE: &str = "run";
 
-/// That group, which goes with this unless a program is still in it, or a successor has it.
+/// The group of `jet run`. Dropping it removes the group, unless a program is in it or a successor uses it.
 #[derive(Debug)]
 pub struct Launched {
     pub group: ControlGroup,
@@ -60,11 +60,11 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// The right to it, if it was inherited.
+    /// The hold on the group, if it was inherited.
     pub fn inherited(inherited: &Inherited) -> Option<Life> {
         Life::inherit(LAUNCHED_LIFE, inherited)
     }
-    /// For a successor.
+    /// The socket that marks the group as in use, for a successor.
     pub fn life(&self) -> Option<OwnedFd> {
         self.life.0.as_fd().try_clone_to_owned().ok()
     }
@@ -97,13 +97,13 @@ impl Drop for Launched {
     }
 }
 
-/// Puts this process into the group of programs whose connections the kernel redirects, if there is one and it may.
+/// Puts this process into the group whose connections the kernel redirects, if there is one and it may.
 pub fn join_launched() -> bool {
     let join = || fs::write(find(LAUNCHED).ok()?.1.join("cgroup.procs"), "0").ok();
     life::is_held(LAUNCHED_LIFE) && join().is_some()
 }
 
-/// Where systemd mounts the hierarchy differs: at the root, or in `unified` beside those of version 1.
+/// The place where systemd mounts the hierarchy differs: at the root, or in `unified` beside version 1's.
 fn within(mounts: &str, path: &str) -> Option<ControlGroup> {
     let mount = mounts.lines().find_map(|line| {
         let mut fields = line.split(' ').skip(1);

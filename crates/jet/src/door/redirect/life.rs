@@ -5,7 +5,8 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
 use crate::handover::Inherited;
 
-/// A name that one process holds, in its network namespace: an abstract Unix socket. The kernel frees it whichever way the process ends.
+/// A name that one process of a network namespace holds: an abstract Unix socket. The kernel frees it however the
+/// process ends.
 #[derive(Debug)]
 pub struct Life(pub(super) UnixListener);
 
@@ -14,7 +15,7 @@ impl Life {
     pub fn hold(name: &str) -> Option<Self> {
         UnixListener::bind_addr(&address(name)?).ok().map(Self)
     }
-    /// Shares the name with the process whose place this one takes.
+    /// Shares the name with a predecessor.
     pub fn inherit(name: &str, inherited: &Inherited) -> Option<Self> {
         let name = address(name)?;
         inherited.unix(|own| own.as_abstract_name() == name.as_abstract_name()).map(Self)

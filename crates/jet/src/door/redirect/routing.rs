@@ -1,4 +1,4 @@
-//! The routes that TPROXY needs: packets with a mark are delivered here, though they are for others.
+//! The routes that TPROXY needs: packets with a mark are delivered locally although they are for others.
 
 use std::process::{Command, Output};
 
@@ -6,8 +6,8 @@ use super::DoorError;
 use super::life::Life;
 use super::rules::Site;
 
-/// A rule and a route for each family of addresses. Unlike the table of rules they outlast a process that is killed, but do
-/// nothing then: nothing has the mark. The next one that is installed clears them away.
+/// A rule and a route for each address family. They outlast a killed process, but are idle then, because nothing sets
+/// their mark. The next installation removes them.
 #[derive(Debug)]
 pub struct Routing {
     instance: u16,
@@ -21,7 +21,7 @@ impl Routing {
     pub fn install(site: &Site) -> Result<Self, DoorError> {
         let instance = site.instance;
         for stale in instances() {
-            // Who is alive holds its name, and the kernel frees it whatever way the process ends.
+            // A live process holds its name, and the kernel frees the name however the process ends.
             if name(stale).is_some() {
                 remove(stale);
             }
@@ -29,7 +29,7 @@ impl Routing {
         let taken =
             || DoorError::Redirection(format!("another process is instance {instance} of this host's redirections"));
         let routing = Self { instance, life: name(instance).ok_or_else(taken)? };
-        // The routing table has the mark's number too.
+        // The routing table's number is the mark.
         let mark = Site::mark(instance).to_string();
         for (family, _) in FAMILIES.into_iter().zip([site.tcp.v4, site.tcp.v6]).filter(|(_, port)| port.is_some()) {
             ip(&[family, "rule", "add", "fwmark", &mark, "lookup", &mark])?;
@@ -58,7 +58,7 @@ fn remove(instance: u16) {
     }
 }
 
-/// The instances whose rules stand.
+/// The instances that have rules.
 fn instances() -> Vec<u16> {
     // A host without IPv6 has no rules for it.
     let rules = FAMILIES.iter().filter_map(|family| ip(&[family, "rule", "list"]).ok());

@@ -6,21 +6,21 @@ use socket2::Socket;
 use super::control_group::ControlGroup;
 use super::{Redirection, Source};
 
-/// What a gateway's own connections are marked with, which the rules leave alone: else they would come back to it.
+/// The mark of the gateway's own connections. The rules leave it alone, or those connections would come back.
 pub const EXEMPT: u32 = 0x4a45_0000;
 
 /// Where a redirection leads, and what belongs to it.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// What is its alone among the redirections of a network namespace.
+    /// A number that is unique among the redirections of a network namespace.
     pub instance: u16,
-    /// Where connections go, and datagrams where they are taken.
+    /// The ports of connections, and of datagrams where they are taken.
     pub tcp: Ports,
     pub udp: Ports,
     pub group: Option<ControlGroup>,
 }
 
-/// The ports of sockets, for each family of addresses of which something is taken.
+/// The ports of sockets, for each address family with redirected destinations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ports {
     pub v4: Option<u16>,
@@ -40,7 +40,7 @@ impl Site {
         format!("trunkline_jet_{}", self.instance)
     }
 
-    /// The mark of packets that the kernel is to deliver here though they are for others. Never [`EXEMPT`]: there is no port 0.
+    /// The mark of packets to be delivered here although they are for others. Never [`EXEMPT`]: there is no port 0.
     pub fn mark(instance: u16) -> u32 {
         EXEMPT | u32::from(instance)
     }
@@ -77,7 +77,7 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
                     .map(|(_, to, port)| format!("iifname \"{name}\" meta l4proto tcp {to} redirect to :{port}")),
             );
             chain("prerouting", "nat hook prerouting priority -100", rules);
-            // The door has to listen beyond loopback here, but nobody is to come to it except by redirection.
+            // The door listens beyond loopback here, but only redirected connections may reach it.
             let ports =
                 taken(redirection, site.tcp).map(|(_, _, port)| port.to_string()).collect::<Vec<_>>().join(", ");
             let strangers = format!("iifname != \"lo\" tcp dport {{ {ports} }} ct status & dnat == 0 drop");
@@ -98,14 +98,14 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
     commands.join("; ")
 }
 
-/// What is not to be redirected whatever else holds: this host's own addresses, and what the user has excluded.
+/// Networks that are never redirected: this host's own addresses, and what the user has excluded.
 fn left_alone(redirection: &Redirection) -> Vec<String> {
     let mut rules = vec!["fib daddr type { local, broadcast, multicast } return".to_owned()];
     rules.extend(redirection.direct.iter().map(|network| format!("{} daddr {network} return", family(network))));
     rules
 }
 
-/// For each family of addresses: its name, the match of the destinations that are taken, and the port where that goes.
+/// For each address family: its name, the match of the redirected destinations, and the port to redirect to.
 fn taken(redirection: &Redirection, ports: Ports) -> impl Iterator<Item = (&'static str, String, u16)> {
     [("ip", ports.v4), ("ip6", ports.v6)].into_iter().filter_map(|(name, port)| {
         let networks = redirection.take.iter().filter(|network| family(network) == name);

@@ -1,4 +1,4 @@
-//! A table of rules that lasts as long as this process, and not longer.
+//! A table of rules that lasts as long as this process and no longer.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use super::DoorError;
 
-/// The table, held by an `nft` that waits for more at its standard input. When that ends, because this is dropped or because
-/// the process was killed, `nft` ends too, and the kernel removes the table, which is its (`flags owner`, Linux 5.12).
+/// A table held by an `nft` process that waits for more input. When the pipe ends, because this is dropped or the
+/// process was killed, `nft` ends, and the kernel removes the table that it owns (`flags owner`, Linux 5.12).
 #[derive(Debug)]
 pub struct Table {
     nft: Child,
     input: Option<ChildStdin>,
 }
 
-/// How often, and how long in all, to look whether the rules have come into force.
+/// Interval and limit of the wait for the rules to come into force.
 const LOOK: Duration = Duration::from_millis(10);
 const LOOKS: usize = 500;
 
@@ -25,7 +25,7 @@ impl Table {
     pub fn install(name: &str, commands: &str) -> Result<Self, DoorError> {
         check(commands)?;
         let mut nft = Command::new("nft");
-        // In a process group of its own an interrupt from the keyboard does not reach it before the gateway has ended.
+        // In a process group of its own, so that Ctrl-C does not reach it before the gateway has ended.
         nft.arg("-i").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let mut nft = nft.spawn().map_err(|cause| missing(&cause))?;
         let input = nft.stdin.take();
@@ -52,12 +52,12 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         self.input = None;
-        // It ends by itself now; until it has, the rules stand.
+        // `nft` ends by itself now; until it has, the rules stand.
         let _ = self.nft.wait();
     }
 }
 
-/// Whether the kernel would take the rules, without giving them to it: only so nft says what is wrong.
+/// Whether the kernel would accept the rules, without installing them: nft reports errors only this way.
 fn check(commands: &str) -> Result<(), DoorError> {
     let mut nft = Command::new("nft");
     let mut nft = nft

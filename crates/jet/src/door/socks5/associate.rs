@@ -1,4 +1,5 @@
-//! UDP ASSOCIATE (RFC 1928, sections 4, 6 and 7): a socket for a client's datagrams, as long as the connection lasts on which it has asked for it.
+//! UDP ASSOCIATE (RFC 1928, sections 4, 6 and 7): a socket for a client's datagrams, while the connection lasts that
+//! asked for it.
 
 use super::datagram;
 use super::handshake;
@@ -10,10 +11,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 
-/// A session that has just begun is waited for so long.
+/// Time to wait for a session that has just begun.
 const BEGIN: Duration = Duration::from_secs(5);
 
-/// Serves an association, for datagrams from `port` of the client's, or from the first that it uses if that is 0.
+/// Serves an association for datagrams from the client's `port`, or from the first port that it uses if that is 0.
 pub(super) async fn serve(mut stream: TcpStream, port: u16, flows: Flows) -> io::Result<()> {
     let refusal = match flows.carried(BEGIN).await {
         None => Some(handshake::reply(Some(Refusal::NoGateway))),
@@ -38,7 +39,7 @@ pub(super) async fn serve(mut stream: TcpStream, port: u16, flows: Flows) -> io:
     let mut client = Client { ip: stream.peer_addr()?.ip().to_canonical(), port: Some(port).filter(|port| *port > 0) };
     let relay = Relay::new(socket, flows);
     let gone = async {
-        // Nothing more is to be said there.
+        // The control connection carries nothing more.
         let mut ignored = [0; 64];
         while stream.read(&mut ignored).await.is_ok_and(|count| count > 0) {}
     };
@@ -50,7 +51,7 @@ pub(super) async fn serve(mut stream: TcpStream, port: u16, flows: Flows) -> io:
     Ok(())
 }
 
-/// Whose datagrams are taken: who else reaches the socket is not asked who he is.
+/// The client whose datagrams are taken: others that reach the socket have not authenticated.
 struct Client {
     ip: IpAddr,
     port: Option<u16>,

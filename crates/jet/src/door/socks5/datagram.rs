@@ -6,7 +6,8 @@ use crate::Destination;
 /// RSV, FRAG, ATYP.
 const FIXED: usize = 4;
 
-/// Where a client's datagram is to go, and how much stands before its payload. None for one that is a fragment, or makes no sense: those are dropped without a word, as the RFC has it.
+/// Destination and header length of a client's datagram. `None` for a fragment or a malformed one: the RFC drops those
+/// silently.
 pub fn read(datagram: &[u8]) -> Option<(Destination, usize)> {
     let (&[0, 0, 0, kind], rest) = datagram.split_first_chunk::<FIXED>()? else { return None };
     let length = address_length(kind, rest.first().copied())?;
@@ -32,7 +33,7 @@ mod tests {
         is(&[&[0, 0, 0, 3, 11][..], b"dns.example"].concat(), "dns.example");
         let v6: std::net::Ipv6Addr = "2001:db8::7".parse().unwrap();
         is(&[&[0, 0, 0, 4][..], &v6.octets()].concat(), "2001:db8::7");
-        // An empty datagram is one.
+        // A datagram may be empty.
         assert_eq!(read(&[0, 0, 0, 1, 192, 0, 2, 7, 0, 53]).map(|(_, start)| start), Some(10));
     }
 

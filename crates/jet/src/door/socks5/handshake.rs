@@ -19,7 +19,8 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// The server's side of the exchange: it is handed bytes in any portions, and never takes one that belongs to the program's own stream.
+/// The server's side of the handshake. It takes bytes in portions of any size, and never one that belongs to the
+/// program's own stream.
 #[derive(Debug)]
 pub struct Handshake {
     expect: Expect,
@@ -35,18 +36,24 @@ enum Expect {
     Nothing,
 }
 
-/// What a whole message of the client amounts to.
+/// The outcome of a whole message from the client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// To be answered with these bytes.
+    /// The client's greeting; these bytes answer it.
     Greeting([u8; 2]),
-    /// To be answered by [`Handshake::judge`].
-    Password { name: Vec<u8>, password: Vec<u8> },
-    /// To be answered by [`reply`], once the outcome is known.
+    /// A password; [`Handshake::judge`] answers it.
+    Password {
+        /// The user's name.
+        name: Vec<u8>,
+        /// The password.
+        password: Vec<u8>,
+    },
+    /// CONNECT; [`reply`] answers it once the outcome is known.
     Connect(Destination),
-    /// A socket for datagrams is wanted, which come from this port, or 0 for one that is not known yet. To be answered by [`bound`], [`unsupported`] or [`reply`].
+    /// UDP ASSOCIATE: datagrams will come from this port, or 0 if it is not known yet. Answered by [`bound`],
+    /// [`unsupported`] or [`reply`].
     Associate(u16),
-    /// To be answered with these bytes, and the end of the connection.
+    /// An error: these bytes answer it, and the connection ends.
     Unacceptable(Vec<u8>),
 }
 
@@ -61,7 +68,7 @@ impl Handshake {
         Self { expect: Expect::Greeting, authenticate, heard: Vec::new() }
     }
 
-    /// How many bytes at least are still missing; 0 when nothing more is expected.
+    /// The least number of bytes that are missing; 0 when nothing more is expected.
     pub fn wants(&self) -> usize {
         let byte = |at: usize| self.heard.get(at).map_or(0, |byte| usize::from(*byte));
         let whole = match self.expect {
@@ -72,7 +79,7 @@ impl Handshake {
             Expect::Password => 3 + byte(1) + byte(2 + byte(1)),
             // VER CMD RSV ATYP ADDR PORT
             Expect::Request => {
-                // Of another kind not even its length is known: what there is has to do.
+                // The length of an unknown kind of address is unknown too: the bytes that there are have to suffice.
                 6 + address_length(byte(3) as u8, Some(byte(4) as u8)).unwrap_or(0)
             }
         };
@@ -136,14 +143,15 @@ impl Handshake {
             (CONNECT | UDP_ASSOCIATE, None) => Heard::Unacceptable(numbered(ADDRESS_TYPE_NOT_SUPPORTED)),
             (CONNECT, Some(Ok(to))) => Heard::Connect(to),
             (CONNECT, Some(Err(_))) => Heard::Unacceptable(numbered(HOST_UNREACHABLE)),
-            // The address may be another one than the proxy sees, or none: what it sees counts.
+            // The stated address may differ from the one that the proxy sees, or be absent: what the proxy sees counts.
             (UDP_ASSOCIATE, Some(_)) => Heard::Associate(port),
             _ => Heard::Unacceptable(unsupported()),
         }
     }
 }
 
-/// The length of an address of a kind, given its first byte; none of a kind that is not known, or of a name whose first byte has not come.
+/// The length of an address of a kind, by its first byte. `None` for an unknown kind, or a name whose first byte has
+/// not come.
 pub(super) fn address_length(kind: u8, first: Option<u8>) -> Option<usize> {
     match kind {
         IPV4 => Some(4),
@@ -152,12 +160,12 @@ pub(super) fn address_length(kind: u8, first: Option<u8>) -> Option<usize> {
         _ => None,
     }
 }
-/// The destination of an address as long as its kind has it; none for a kind that is not known.
+/// The destination of an address of a kind; `None` for an unknown kind.
 pub(super) fn destination_of(kind: u8, address: &[u8], port: u16) -> Option<Result<Destination, DestinationError>> {
     let host = match (kind, address) {
         (IPV4, address) => Ipv4Addr::from(<[u8; 4]>::try_from(address).ok()?).to_string(),
         (IPV6, address) => Ipv6Addr::from(<[u8; 16]>::try_from(address).ok()?).to_string(),
-        // What is not ASCII is no name, and refused as such.
+        // A name that is not ASCII is refused.
         (NAME, [_, name @ ..]) => String::from_utf8_lossy(name).into_owned(),
         _ => return None,
     };
@@ -176,7 +184,8 @@ const TTL_EXPIRED: u8 = 6;
 const COMMAND_NOT_SUPPORTED: u8 = 7;
 const ADDRESS_TYPE_NOT_SUPPORTED: u8 = 8;
 
-/// The reply to a request (RFC 1928, section 6). Its bound address is unspecified: it is the far gateway's, and of no use here.
+/// The reply to a request (RFC 1928, section 6). Its bound address is unspecified: that is the far gateway's, and
+/// useless here.
 pub fn reply(refusal: Option<Refusal>) -> Vec<u8> {
     numbered(match refusal {
         None => SUCCEEDED,
@@ -210,7 +219,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Plays a whole dialogue in portions of the given sizes: what was heard, and what was left of the input.
+    /// Plays a whole dialogue in portions of the given sizes: the outcomes, and the rest of the input.
     fn play(authenticate: bool, mut input: &[u8], portions: &[usize]) -> (Result<Vec<Heard>, NotSocks5>, usize) {
         let mut handshake = Handshake::new(authenticate);
         let mut heard = Vec::new();

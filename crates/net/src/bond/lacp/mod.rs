@@ -1,6 +1,7 @@
 //! The Link Aggregation Control Protocol (IEEE 802.1AX-2014, 6.4): pure state machines.
 //!
-//! A [`Group`] is one system's end of a bond, a port for each link. It is handed the time and one input, and appends the LACPDUs to be sent.
+//! A [`Group`] is one system's end of a bond, a port for each link. It is handed the time and one input, and appends
+//! the LACPDUs to be sent.
 
 mod pdu;
 mod port;
@@ -91,8 +92,8 @@ impl Group {
         moved
     }
 
-    /// The selection logic (6.4.14): one aggregator, for the ports of the largest group of one LAG ID. A port that is to change its group is
-    /// detached first.
+    /// The selection logic (6.4.14): one aggregator, for the ports of the largest group of one LAG ID. A port that is
+    /// to change its group is detached first.
     fn select(&mut self) {
         let lag_of = |port: &Port| {
             let partner = port.partner();
@@ -128,8 +129,8 @@ impl Group {
     }
 }
 
-/// Lets two groups, port connected to port of the same number, come to an agreement before the beginning of time over links that lose nothing
-/// and take no time. Returns how long it took them.
+/// Lets two groups, port connected to port of the same number, come to an agreement before the beginning of time over
+/// links that lose nothing and take no time. Returns how long it took them.
 pub fn agree(ends: &mut [Group; 2]) -> Time {
     let mut out = [Vec::new(), Vec::new()];
     let mut now = Time::ZERO;

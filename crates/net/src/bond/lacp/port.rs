@@ -5,11 +5,11 @@ use units::Time;
 
 /// Seconds between LACPDUs to a partner with a short timeout.
 const FAST_PERIODIC_TIME: Time = Time::from_secs(1);
-/// The same to a partner with a long timeout.
+/// Seconds between LACPDUs to a partner with a long timeout.
 const SLOW_PERIODIC_TIME: Time = Time::from_secs(30);
-/// How long what a partner said holds, for a port with a short timeout.
+/// How long a partner's information is valid at a port with a short timeout.
 const SHORT_TIMEOUT_TIME: Time = Time::from_secs(3);
-/// The same with a long timeout.
+/// How long a partner's information is valid at a port with a long timeout.
 const LONG_TIMEOUT_TIME: Time = Time::from_secs(90);
 /// How long a port waits for others to be aggregated with it.
 const AGGREGATE_WAIT_TIME: Time = Time::from_secs(2);
@@ -92,7 +92,7 @@ pub struct Counters {
     pub received: u64,
     /// Times that this end has been out of synchronization for 60 s.
     pub actor_churns: u64,
-    /// The same of the partner.
+    /// Times that the partner has been out of synchronization for 60 s.
     pub partner_churns: u64,
 }
 
@@ -121,7 +121,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port without carrier, all machines at their beginning. Of the state, activity, timeout and aggregation are taken.
+    /// A port without carrier, all machines at their beginning. Of the state, activity, timeout and aggregation are
+    /// taken.
     pub(super) fn new(actor: Info) -> Self {
         let mut port = Self {
             actor,
@@ -145,11 +146,11 @@ impl Port {
         port
     }
 
-    /// What it says of itself.
+    /// The actor's parameters and state, as its LACPDUs state them.
     pub fn actor(&self) -> &Info {
         &self.actor
     }
-    /// What it knows of its partner.
+    /// The partner's parameters and state, as last received.
     pub fn partner(&self) -> &Info {
         &self.partner
     }
@@ -165,7 +166,7 @@ impl Port {
     pub fn churns(&self) -> (bool, bool) {
         (self.actor_churn == Churn::Churning, self.partner_churn == Churn::Churning)
     }
-    /// What it has done so far.
+    /// Counters of the port.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -173,7 +174,8 @@ impl Port {
         self.carrier
     }
 
-    /// Whether the selection logic may put it into a group: its partner is known, both ends allow it, and it is not connected to its own system.
+    /// Whether the selection logic may put it into a group: its partner is known, both ends allow it, and it is not
+    /// connected to its own system.
     pub(super) fn is_aggregatable(&self) -> bool {
         self.carrier
             && !self.actor.state.has(State::DEFAULTED)
@@ -259,7 +261,8 @@ impl Port {
         match self.receive {
             Receive::Current => self.expire(now),
             Receive::Expired => {
-                // `update_Default_Selected`: nothing is configured about the partner, so whatever was known differs from it.
+                // `update_Default_Selected`: nothing is configured about the partner, so whatever was known differs
+                // from it.
                 self.selected = false;
                 self.record_default();
                 self.actor.state.set(State::EXPIRED, false);

@@ -90,7 +90,7 @@ impl Station {
             self.send_data(now, out);
         }
     }
-    /// Has won the medium for nothing.
+    /// The station has won the medium and has nothing to send.
     pub(super) fn abstain(&mut self, now: Time, index: usize) {
         let access = &mut self.access[index];
         access.contention.draw(now, &mut self.random);
@@ -98,7 +98,7 @@ impl Station {
             access.contention.rest();
         }
     }
-    /// What may go into a PPDU of a category in a mode.
+    /// Limits of a PPDU of a category in a mode.
     pub(super) fn room(&self, index: usize, mode: Mode, now: Time) -> Room {
         let room = Room {
             mpdus: 1,

@@ -1,4 +1,5 @@
-//! A station's MAC: frame exchanges by DCF or EDCA (IEEE Std 802.11-2012, 9.3 and 9.19), pure: it is handed the time and one input.
+//! A station's MAC: frame exchanges by DCF or EDCA (IEEE Std 802.11-2012, 9.3 and 9.19), pure: it is handed the time
+//! and one input.
 
 mod exchange;
 mod reply;
@@ -34,11 +35,11 @@ enum Exchange {
     Awaiting(Answer, Time),
     /// The data goes then, SIFS after what announced it.
     Announced(Time),
-    /// It holds the medium and goes on then (TXOP).
+    /// The station holds the medium (TXOP) and continues then.
     Holding(Time),
 }
 
-/// What follows the PPDU on the air.
+/// The step after the PPDU on the air.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     /// An answer.
@@ -67,7 +68,7 @@ struct Response {
     reserved: Time,
 }
 
-/// What a station has counted.
+/// Counters of a station.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counters {
     /// PPDUs put on the air, answers included.
@@ -100,7 +101,8 @@ pub struct Station {
     current: (usize, usize),
     /// What the exchange is to carry, while it is only announced.
     data: Ppdu,
-    /// In what mode the data last sent went, and how many MPDUs they were; 0 if it was none whose fate tells of the mode.
+    /// In what mode the data last sent went, and how many MPDUs they were; 0 if it was none whose fate tells of the
+    /// mode.
     attempt: (Mode, u32),
     /// Rate control towards each receiver.
     rates: Vec<Option<Box<RateControl>>>,
@@ -153,21 +155,21 @@ impl Station {
         }
     }
 
-    /// The same among stations with so many spatial streams.
+    /// Sets the spatial streams of all stations, by their numbers.
     pub fn among(mut self, streams: Arc<[u8]>) -> Self {
         self.streams = streams;
         self
     }
 
-    /// Its number.
+    /// The station's number.
     pub const fn id(&self) -> StationId {
         self.id
     }
-    /// Its settings.
+    /// The station's settings.
     pub const fn config(&self) -> &MacConfig {
         &self.config
     }
-    /// What it has counted.
+    /// Counters of the station.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -219,7 +221,8 @@ impl Station {
             access.contention.want(now, &self.channel, &mut self.random);
         }
     }
-    /// A neighbour is gone, or comes anew: data for it are given back, what it has sent out of order is delivered, sequence numbers begin again.
+    /// A neighbour is gone, or comes anew: data for it are given back, what it has sent out of order is delivered,
+    /// sequence numbers begin again.
     pub fn forget(&mut self, now: Time, neighbour: StationId, out: &mut Output) {
         for access in &mut self.access {
             access.queue.abandon(now, neighbour, out);
@@ -245,7 +248,8 @@ impl Station {
             self.inbound(neighbour, category).forget(out);
         }
     }
-    /// It is switched off: what it had to send is given back, what it had received out of order it does not have any more, and it has forgotten everyone.
+    /// Switches the station off. Returns the packets that it had to send; packets received out of order are lost, and
+    /// all peers are forgotten.
     pub fn switch_off(&mut self, now: Time, out: &mut Output) -> Vec<PacketId> {
         for access in &mut self.access {
             access.queue.clear(now, out);
@@ -257,7 +261,7 @@ impl Station {
         self.rates.clear();
         self.inbound.drain(..).flatten().flat_map(Inbound::into_waiting).collect()
     }
-    /// It is switched on, with the medium `busy` or not.
+    /// Switches the station on, with the medium `busy` or not.
     pub fn switch_on(&mut self, now: Time, busy: bool) {
         // A medium of which nothing is known was taken up to now.
         self.channel.sense(now, true);
@@ -321,7 +325,8 @@ impl Station {
     pub fn reception_begins(&mut self) {
         self.receiving = true;
     }
-    /// That frame has ended. `understood` has a bit for each of its MPDUs (bit 0 for a control frame) that is without errors.
+    /// The frame that is being received has ended. `understood` has a bit for each of its MPDUs without errors (bit 0
+    /// for a control frame).
     /// `snr` is its ratio of signal to noise.
     pub fn received(&mut self, now: Time, ppdu: &Ppdu, understood: u64, snr: f64, out: &mut Output) {
         self.receiving = false;

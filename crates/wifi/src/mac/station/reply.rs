@@ -1,4 +1,4 @@
-//! What a station does with frames it has received: pass packets up, answer, defer.
+//! Handling of received frames: pass packets up, answer, defer.
 
 use super::{Response, Station};
 use crate::mac::frame::{Kind, Ppdu, StationId};

@@ -1,5 +1,5 @@
-//! BonnMotion's own format (`.movements`): one line for each node, on it waypoints as `time x y` in order of time; lines that begin with `#` are comments.
-//! A node is at its first waypoint before that time, and stays at its last.
+//! BonnMotion's own format (`.movements`): one line for each node, on it waypoints as `time x y` in order of time;
+//! lines that begin with `#` are comments. A node is at its first waypoint before that time, and stays at its last.
 
 use super::{TraceError, TraceProblem, known, number, place, time};
 use crate::mobility::{Area, Leg, Mobility, Position};

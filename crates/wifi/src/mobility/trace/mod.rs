@@ -88,7 +88,7 @@ fn place(node: u32, x: f64, y: f64, area: &Area) -> Result<Position, TraceProble
     if area.contains(place) { Ok(place) } else { Err(TraceProblem::Outside { node, x, y, area: *area }) }
 }
 
-/// So much of a text as a message can bear.
+/// The beginning of a text, short enough for an error message.
 fn shortened(text: &str) -> String {
     const LONGEST: usize = 60;
     if text.chars().count() <= LONGEST {

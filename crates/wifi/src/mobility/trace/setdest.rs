@@ -6,8 +6,9 @@
 //! $ns_ at 2.0 "$node_(0) setdest 250.0 111.9 1.5"
 //! ```
 //!
-//! At that time the node sets out from where it is, straight to (250, 111.9) at 1.5 m/s, and rests there; a later command may come before it has arrived. With
-//! speed 0 it rests where it is. What the script tells ns-2's optimal router (`$god_`), comments and `Z_` do not move a node on the ground and are passed over.
+//! At that time the node sets out from where it is, straight to (250, 111.9) at 1.5 m/s, and rests there; a later
+//! command may come before it has arrived. With speed 0 it rests where it is. What the script tells ns-2's optimal
+//! router (`$god_`), comments and `Z_` do not move a node on the ground and are passed over.
 
 use super::{TraceError, TraceProblem, known, number, place, shortened, time};
 use crate::mobility::waypoint::towards;

@@ -1,11 +1,13 @@
 //! Ad hoc on-demand distance vector routing (Perkins, Belding-Royer and Das, RFC 3561, 2003).
 //!
-//! A node that has a packet and no route floods a request, in rings that widen; whoever knows a way as new as asked for, at last the destination, replies along the
-//! way the request came; packets wait meanwhile. A route lives while it is used. When the MAC gives up on a neighbour (or, with `hello`, when it falls silent), the routes over it
-//! end and those who use them are told.
+//! A node that has a packet and no route floods a request, in rings that widen; whoever knows a way as new as asked
+//! for, at last the destination, replies along the way the request came; packets wait meanwhile. A route lives while it
+//! is used. When the MAC gives up on a neighbour (or, with `hello`, when it falls silent), the routes over it end and
+//! those who use them are told.
 //!
-//! Left out, all optional there: local repair (section 6.12), multicast, gratuitous replies, acknowledgements of replies (a failed reply is known from the MAC; its
-//! neighbour's requests are then ignored for a while, as section 6.8 wants of links that work one way only).
+//! Left out, all optional there: local repair (section 6.12), multicast, gratuitous replies, acknowledgements of
+//! replies (a failed reply is known from the MAC; its neighbour's requests are then ignored for a while, as section 6.8
+//! wants of links that work one way only).
 
 mod search;
 mod settings;
@@ -116,7 +118,8 @@ impl<P: Copy> Aodv<P> {
         }
         self.end_over(now, neighbour, |_| Some(0), out);
         match failed {
-            // Who has sent it looks for another way, which counts as a hop, so that there is an end to it; who has only passed it on has told so.
+            // Who has sent it looks for another way, which counts as a hop, so that there is an end to it; who has only
+            // passed it on has told so.
             Failed::Data(datagram) if datagram.source == self.me && datagram.ttl == 0 => {
                 out.dropped.push((datagram, Undelivered::TtlExpired));
             }
@@ -362,8 +365,9 @@ impl<P: Copy> Aodv<P> {
         }
     }
 
-    /// Lets go the packets for a destination that a reply has shown a way to. A request shows one too, but perhaps for one direction only: packets that wait would be
-    /// tried on it in vain, and two nodes that search each other could keep each other searching for ever.
+    /// Lets go the packets for a destination that a reply has shown a way to. A request shows one too, but perhaps for
+    /// one direction only: packets that wait would be tried on it in vain, and two nodes that search each other could
+    /// keep each other searching for ever.
     fn release(&mut self, now: Time, destination: Node, out: &mut Output<P>) {
         for datagram in self.searches.remove(&destination).into_iter().flat_map(|search| search.held) {
             self.route(now, datagram, None, out);

@@ -49,7 +49,7 @@ impl<P> Search<P> {
     }
 }
 
-/// So many events in any one second.
+/// At most `limit` events in any one second.
 #[derive(Debug, Clone)]
 pub(super) struct RateLimit {
     limit: usize,

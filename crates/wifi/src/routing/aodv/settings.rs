@@ -1,4 +1,4 @@
-//! What can be set of AODV.
+//! Settings of AODV.
 
 use units::Time;
 
@@ -9,7 +9,7 @@ pub struct AodvSettings {
     pub active_route: Time,
     /// A careful estimate of one hop with its queueing.
     pub node_traversal: Time,
-    /// No way is longer than so many hops.
+    /// `NET_DIAMETER`: no route has more hops than this.
     pub net_diameter: u8,
     pub ttl_start: u8,
     pub ttl_increment: u8,
@@ -19,7 +19,8 @@ pub struct AodvSettings {
     pub retries: u32,
     /// Requests that a node may begin, and errors that it may send, in one second.
     pub rate_limit: usize,
-    /// Says Hello so often, and takes neighbours for lost who have said it and then miss two; `None` leaves that to the MAC.
+    /// Says Hello so often, and takes neighbours for lost who have said it and then miss two; `None` leaves that to the
+    /// MAC.
     pub hello: Option<Time>,
     /// How many packets wait for routes at most.
     pub buffer: usize,

@@ -1,14 +1,15 @@
 //! AODV's routing table: sequence numbers that never run back.
 //!
-//! The RFC leaves open what happens to a sequence number when a route expires and whether an old error message may lower it; some readings admit loops (van
-//! Glabbeek, Höfner, Tan and Portmann, "Sequence Numbers Do Not Guarantee Loop Freedom", MSWiM 2013). Here a number only grows, every route that ends, also one
-//! that expires, has its number raised by one if others may have learnt of it, and what was once known of a destination is not forgotten.
+//! The RFC leaves open what happens to a sequence number when a route expires and whether an old error message may
+//! lower it; some readings admit loops (van Glabbeek, Höfner, Tan and Portmann, "Sequence Numbers Do Not Guarantee Loop
+//! Freedom", MSWiM 2013). Here a number only grows, every route that ends, also one that expires, has its number raised
+//! by one if others may have learnt of it, and what was once known of a destination is not forgotten.
 
 use crate::routing::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// What is known of the way to one destination.
+/// A routing table entry: the route to one destination.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
     /// Nothing older is believed. 0 where the destination was never heard of.
@@ -33,7 +34,7 @@ impl Route {
     }
 }
 
-/// What a message says about a way to a destination.
+/// A route to a destination as a message states it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct News {
     pub(super) destination: Node,
@@ -72,7 +73,8 @@ impl Table {
         self.0.get(&destination).filter(|route| route.valid && route.expires > now).map(|route| route.next_hop)
     }
 
-    /// A neighbour has been heard: it can be reached directly (sections 6.5 and 6.7), though it has said no number.
+    /// Refreshes the route to a neighbour from which a message was received (sections 6.5 and 6.7); the message need
+    /// not state a sequence number.
     pub(super) fn heard(&mut self, now: Time, neighbour: Node, expires: Time) {
         let _ = self.active(now, neighbour);
         let route = self.0.entry(neighbour).or_insert_with(|| Route {
@@ -89,7 +91,8 @@ impl Table {
         (route.valid, route.hops, route.next_hop) = (true, 1, neighbour);
     }
 
-    /// Takes over a way if it is newer than what is known, or as new and shorter, or as new and there was none (sections 6.2 and 6.7); tells whether it did.
+    /// Takes over a way if it is newer than what is known, or as new and shorter, or as new and there was none
+    /// (sections 6.2 and 6.7); tells whether it did.
     pub(super) fn learn(&mut self, now: Time, news: News) -> bool {
         let News { destination, sequence, hops, next_hop, expires } = news;
         let _ = self.active(now, destination);
@@ -126,7 +129,8 @@ impl Table {
         }
     }
 
-    /// Ends the routes over `neighbour` that `concerned` gives a least sequence number for; returns those that others used, and appends those others to `tell`.
+    /// Ends the routes over `neighbour` that `concerned` gives a least sequence number for; returns those that others
+    /// used, and appends those others to `tell`.
     pub(super) fn end_over(
         &mut self,
         now: Time,

@@ -1,11 +1,13 @@
 //! Optimized link state routing (Clausen and Jacquet, RFC 3626, 2003).
 //!
-//! Every node says HELLO: whom it hears. From that a node knows its symmetric neighbours and theirs, and chooses few of them as multipoint relays that together
-//! reach everyone two hops away. A node chosen says so to the whole network (TC), flooded over relays alone; the shortest ways follow. Routes exist before they are needed; between a change
-//! and its news they may be wrong, and loop: packets have a `ttl`.
+//! Every node says HELLO: whom it hears. From that a node knows its symmetric neighbours and theirs, and chooses few of
+//! them as multipoint relays that together reach everyone two hops away. A node chosen says so to the whole network
+//! (TC), flooded over relays alone; the shortest ways follow. Routes exist before they are needed; between a change and
+//! its news they may be wrong, and loop: packets have a `ttl`.
 //!
-//! One interface per node, so no MID; no foreign networks (HNA), no link hysteresis (section 14), advertised is who has chosen the node (TC redundancy 0). When the MAC gives up on
-//! a neighbour the link is lost at once (section 13) and is sensed anew by the neighbour's next HELLO.
+//! One interface per node, so no MID; no foreign networks (HNA), no link hysteresis (section 14), advertised is who has
+//! chosen the node (TC redundancy 0). When the MAC gives up on a neighbour the link is lost at once (section 13) and is
+//! sensed anew by the neighbour's next HELLO.
 
 mod mpr;
 mod neighbours;
@@ -45,7 +47,8 @@ impl Default for OlsrSettings {
 }
 
 impl OlsrSettings {
-    /// Messages are sent up to so much early, and passed on up to so much late, so that neighbours do not all speak at once (section 18.2).
+    /// Messages are sent up to so much early, and passed on up to so much late, so that neighbours do not all speak at
+    /// once (section 18.2).
     fn max_jitter(&self) -> Time {
         self.hello / 4
     }
@@ -69,7 +72,7 @@ pub struct Olsr {
     /// Messages to be passed on, and when.
     waiting: Vec<(Time, OlsrMessage)>,
     sequence: u16,
-    /// Who was advertised last, under which number, and until when an empty set is still said.
+    /// The neighbours advertised last, their sequence number (ANSN), and until when an empty set is still sent.
     advertised: Vec<Node>,
     number: u16,
     said_until: Time,
@@ -102,7 +105,7 @@ impl Olsr {
         }
     }
 
-    /// Whom this node has chosen as multipoint relays.
+    /// The multipoint relays (MPRs) that this node has chosen.
     pub const fn relays(&self) -> &BTreeSet<Node> {
         self.neighbours.relays()
     }
@@ -203,7 +206,8 @@ impl Olsr {
         transmit.push((None, self.message(OlsrBody::TopologyControl(control), validity, 255)));
     }
 
-    /// Takes in a TC message once, and passes it on once if the one it comes from has chosen this node (sections 3.4 and 9.5).
+    /// Takes in a TC message once, and passes it on once if the one it comes from has chosen this node (sections 3.4
+    /// and 9.5).
     fn on_control(&mut self, now: Time, from: Node, message: &OlsrMessage, control: &TopologyControl, until: Time) {
         self.heard.retain(|_, heard| heard.until > now);
         let hold = now.saturating_add(self.settings.duplicate_hold);

@@ -14,7 +14,8 @@ pub enum Willingness {
     Always,
 }
 
-/// Chooses relays for a node whose symmetric neighbours are `neighbours`, each with its willingness and its own symmetric neighbours other than that node.
+/// Chooses relays for a node whose symmetric neighbours are `neighbours`, each with its willingness and its own
+/// symmetric neighbours other than that node.
 pub fn multipoint_relays(me: Node, neighbours: &BTreeMap<Node, (Willingness, BTreeSet<Node>)>) -> BTreeSet<Node> {
     let strict = |node: &Node| *node != me && !neighbours.contains_key(node);
     // Whom each neighbour reaches of those exactly two hops away, and the other way round.
@@ -40,7 +41,8 @@ pub fn multipoint_relays(me: Node, neighbours: &BTreeMap<Node, (Willingness, BTr
         .map(|(node, _)| *node)
         .collect();
     while !uncovered.is_empty() {
-        // Willing first, then who reaches most that are not yet reached, then who reaches most at all; the lowest number among equals.
+        // Willing first, then who reaches most that are not yet reached, then who reaches most at all; the lowest
+        // number among equals.
         let rank = |(node, theirs): &(&Node, &BTreeSet<Node>)| {
             (willingness(node), theirs.intersection(&uncovered).count(), theirs.len(), std::cmp::Reverse(**node))
         };

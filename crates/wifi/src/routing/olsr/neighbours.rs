@@ -1,4 +1,5 @@
-//! Whom a node hears, who hears it, and whom those hear: link sensing and the two-hop neighbourhood (RFC 3626, sections 7 and 8).
+//! Whom a node hears, who hears it, and whom those hear: link sensing and the two-hop neighbourhood (RFC 3626, sections
+//! 7 and 8).
 
 use super::mpr::{Willingness, multipoint_relays};
 use crate::routing::{Hello, Link, LinkKind, Node};
@@ -8,16 +9,16 @@ use units::Time;
 /// One neighbour.
 #[derive(Debug, Clone)]
 struct Neighbour {
-    /// We hear each other until then.
+    /// `L_SYM_time`: the link is symmetric until then.
     symmetric: Time,
-    /// It is heard until then.
+    /// `L_ASYM_time`: the neighbour is heard until then.
     heard: Time,
-    /// It is spoken of, as lost, until then.
+    /// `L_time`: the link is reported, as lost, until then.
     kept: Time,
     willingness: Willingness,
     /// Its symmetric neighbours, and until when each counts.
     theirs: BTreeMap<Node, Time>,
-    /// It has chosen this node as relay, until then.
+    /// The neighbour has chosen this node as relay (MPR selector) until then.
     selects: Time,
 }
 
@@ -94,7 +95,7 @@ impl Neighbours {
         self.relays = multipoint_relays(self.me, &around.collect());
     }
 
-    /// What this node's HELLO says of its neighbours.
+    /// Neighbours as this node's HELLO states them.
     pub(super) fn links(&self, now: Time) -> Vec<Link> {
         let kind = |node: &Node, neighbour: &Neighbour| {
             if neighbour.symmetric > now {
@@ -125,7 +126,7 @@ impl Neighbours {
         self.all.get(&node).is_some_and(|neighbour| neighbour.selects > now && neighbour.symmetric > now)
     }
 
-    /// Who has chosen this node as relay.
+    /// MPR selectors: the nodes that have chosen this node as relay.
     pub(super) fn selectors(&self, now: Time) -> Vec<Node> {
         self.all.keys().copied().filter(|node| self.selected_by(now, *node)).collect()
     }

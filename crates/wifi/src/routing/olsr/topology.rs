@@ -1,4 +1,4 @@
-//! What TC messages say of the rest of the network, and the routes that follow (RFC 3626, sections 9.5 and 10).
+//! The topology from TC messages, and the routes that follow (RFC 3626, sections 9.5 and 10).
 
 use super::neighbours::Neighbours;
 use crate::routing::{Node, TopologyControl};
@@ -8,7 +8,7 @@ use units::Time;
 /// Next hop and distance by destination.
 pub(super) type Routes = BTreeMap<Node, (Node, u32)>;
 
-/// Who can be reached over whom last.
+/// The topology set: destinations and their last hops.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Topology {
     /// By the node that said it: the number of its set, and until when each of the set counts.
@@ -42,7 +42,8 @@ impl Topology {
         self.said.retain(|_, (_, set)| !set.is_empty());
     }
 
-    /// The next hop and the distance of every node that can be reached: ways with the fewest hops, as far as this node knows.
+    /// The next hop and the distance of every node that can be reached: ways with the fewest hops, as far as this node
+    /// knows.
     pub(super) fn routes(&self, now: Time, me: Node, neighbours: &Neighbours) -> Routes {
         let mut routes = Routes::new();
         for (node, _, _) in neighbours.symmetric(now) {

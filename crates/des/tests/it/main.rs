@@ -1,0 +1,4 @@
+//! Every integration test of `des`, in one program.
+
+mod queue;
+mod statistics;

@@ -1,0 +1,181 @@
+//! What MapReduce asks of the world, of masters and NodeManagers, and of HDFS.
+
+use crate::ids::{AttemptId, ContainerId, JobId, NodeId};
+
+/// Work, a disk request or a timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Request {
+    /// The client submits a job, or goes on with bringing its files.
+    SubmitDue(JobId),
+    /// A job's attempts are looked at for timeouts.
+    TimeoutDue(JobId),
+    /// A job's slow tasks are looked for.
+    SpeculateDue(JobId),
+    /// The recorded attempt with this number starts.
+    ReplayDue(usize),
+    /// Of a JobTracker or TaskTracker.
+    Tracker(TrackerRequest),
+    /// Of YARN's daemons and AppMasters.
+    Yarn(YarnRequest),
+    /// Of an attempt.
+    Task(AttemptId, TaskRequest),
+}
+
+/// A timer of Hadoop 1's daemons.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrackerRequest {
+    /// A TaskTracker's heartbeat is due, in this one of its lives.
+    BeatDue { node: NodeId, life: u32 },
+    /// The JobTracker looks for silent TaskTrackers.
+    ExpiryDue,
+}
+
+/// Work or a timer of YARN's daemons and AppMasters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum YarnRequest {
+    /// A NodeManager's heartbeat is due, in this one of its lives.
+    BeatDue { node: NodeId, life: u32 },
+    /// The ResourceManager looks for silent NodeManagers.
+    ExpiryDue,
+    /// The container of an AppMaster is launched.
+    MasterLaunched(ContainerId),
+    /// The AppMaster is up.
+    MasterReady(ContainerId),
+    /// The AppMaster's heartbeat is due.
+    MasterDue(ContainerId),
+    /// The files of an AppMaster's job are fetched again.
+    LocaliseDue(ContainerId),
+    /// The AppMaster has a container's launch ready.
+    StartDue(AttemptId),
+}
+
+/// Work, a disk request or a timer of an attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskRequest {
+    /// The container's fixed latency has passed.
+    Launched,
+    /// The JVM is up.
+    Jvm,
+    /// The task's own set-up is done.
+    SetUp,
+    /// Progress is to be reported.
+    StatusDue,
+    /// Map completion events are to be asked for.
+    PollDue,
+    /// A piece of the map function is done.
+    Map,
+    /// A spill is sorted.
+    Sorted,
+    /// A fetched map output is checked, or on disk; by the number of the copy.
+    Copied(u32),
+    /// A host that was left alone after a failure may be tried again.
+    PenaltyOver(NodeId),
+    /// A step of a stream.
+    Stream(StreamSlot, Step),
+}
+
+/// Which of a task's streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StreamSlot {
+    /// A map's spill.
+    Spill,
+    /// A map's merge of its spills.
+    SpillMerge,
+    /// A reduce's merge of outputs in memory.
+    MemoryMerge,
+    /// A reduce's merge of files while it still fetches.
+    DiskMerge,
+    /// A reduce's last merge passes and the reduce function.
+    Final,
+}
+
+/// What a stream has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Read from disk.
+    Read,
+    /// Processed.
+    Compute,
+    /// Written to disk, or taken by HDFS.
+    Write,
+}
+
+/// A call to a master or a NodeManager.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Call {
+    /// The client submits a job.
+    Submit(JobId),
+    /// To the JobTracker.
+    Tracker(TrackerCall),
+    /// To the ResourceManager or a NodeManager.
+    Yarn(YarnCall),
+    /// From an attempt to its master.
+    Umbilical(AttemptId, Umbilical),
+}
+
+/// A call to the JobTracker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrackerCall {
+    /// A TaskTracker's heartbeat.
+    Beat(NodeId),
+    /// A TaskTracker asks for map completion events on behalf of its reducers.
+    Events { job: JobId, node: NodeId },
+}
+
+/// A call to the ResourceManager or a NodeManager.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum YarnCall {
+    /// A NodeManager's heartbeat.
+    Beat(NodeId),
+    /// The ResourceManager starts an AppMaster's container.
+    StartMaster(ContainerId),
+    /// The AppMaster registers.
+    Register(ContainerId),
+    /// The AppMaster's heartbeat.
+    MasterBeat(ContainerId),
+    /// The AppMaster leaves.
+    Unregister(ContainerId),
+    /// The AppMaster starts a task's container.
+    StartTask(AttemptId),
+    /// The AppMaster stops a task's container.
+    StopTask(AttemptId),
+}
+
+/// A call of an attempt to its master.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Umbilical {
+    /// It asks for the task's description.
+    Description,
+    /// It reports progress.
+    Status,
+    /// It reports that a phase has begun.
+    Phase,
+    /// It asks for map completion events.
+    Poll,
+    /// It reports that the task is done, or has failed.
+    Done,
+}
+
+/// For what HDFS is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reader {
+    /// A map's split.
+    Split(AttemptId),
+    /// The client's sample of a job's input.
+    Sample(JobId),
+    /// A job's files, for a node that runs a part of it.
+    Localise { job: JobId, node: NodeId },
+}
+
+/// For what HDFS is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writer {
+    /// What a map function writes.
+    MapOutput(AttemptId),
+    /// A reduce's output.
+    ReduceOutput(AttemptId),
+    /// A file that the client brings for a job.
+    Upload(JobId),
+    /// A file of a job's history.
+    History(JobId),
+}

@@ -1,0 +1,91 @@
+//! The parts of the cluster by what they ask for: one variant for each part, and nothing of what a part means by it.
+//!
+//! [`crate::Cluster`] alone matches on these and hands what has come to the part that asked. A part that is added gets its variants here and its
+//! arms there; the parts do not know one another's.
+
+use crate::hdfs::request as hdfs;
+use crate::ids::LinkId;
+use crate::mapreduce::request as mapreduce;
+use crate::rpc::request as rpc;
+use crate::shuffle::request as shuffle;
+
+/// Work, a disk request or a timer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Request {
+    Rpc(rpc::Request),
+    Hdfs(hdfs::Request),
+    Shuffle(shuffle::Request),
+    MapReduce(mapreduce::Request),
+}
+
+/// A message on a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Message {
+    Rpc(rpc::Message),
+    Hdfs(hdfs::Message),
+    Shuffle(shuffle::Message),
+}
+
+/// Who has opened a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum User {
+    Rpc(LinkId),
+    Hdfs(hdfs::Channel),
+    /// The fetches that follow one another on it.
+    Shuffle,
+}
+
+/// Who makes a remote call, and what it says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Caller {
+    /// The file system.
+    Hdfs(hdfs::Call),
+    /// MapReduce's clients, masters, daemons and tasks.
+    MapReduce(mapreduce::Call),
+    /// Whoever drives the cluster from outside, with a number of its own choice.
+    Driver(u64),
+}
+
+/// Who reads from HDFS, and for what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reader {
+    /// MapReduce.
+    MapReduce(mapreduce::Reader),
+    /// Whoever drives the cluster from outside, with a number of its own choice.
+    Driver(u64),
+}
+
+/// Who writes to HDFS, and for what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writer {
+    /// MapReduce.
+    MapReduce(mapreduce::Writer),
+    /// Whoever drives the cluster from outside, with a number of its own choice.
+    Driver(u64),
+}
+
+macro_rules! from {
+    ($($whole:ident::$part:ident($inner:ty)),+ $(,)?) => {$(
+        impl From<$inner> for $whole {
+            fn from(inner: $inner) -> Self {
+                Self::$part(inner)
+            }
+        }
+    )+};
+}
+
+from! {
+    Request::Rpc(rpc::Request),
+    Request::Hdfs(hdfs::Request),
+    Request::Shuffle(shuffle::Request),
+    Request::MapReduce(mapreduce::Request),
+    Message::Rpc(rpc::Message),
+    Message::Hdfs(hdfs::Message),
+    Message::Shuffle(shuffle::Message),
+    User::Hdfs(hdfs::Channel),
+    User::Rpc(LinkId),
+    Caller::Hdfs(hdfs::Call),
+    Caller::MapReduce(mapreduce::Call),
+    Reader::MapReduce(mapreduce::Reader),
+    Writer::MapReduce(mapreduce::Writer),
+}

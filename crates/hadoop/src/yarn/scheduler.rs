@@ -1,0 +1,145 @@
+//! Which job is next, and how long a job waits for a local slot: parts that both generations' schedulers share.
+
+use crate::numbers::count;
+use crate::record::Locality;
+use units::Time;
+
+/// How applications share the cluster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// In order of submission.
+    Fifo,
+    /// The one furthest below its fair share first.
+    Fair,
+}
+
+/// A job as the scheduler compares it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    pub job: usize,
+    pub submit: Time,
+    /// Resources that it holds (memory or slots).
+    pub used: u64,
+    pub weight: f64,
+}
+
+/// The jobs in the order in which they are offered a resource. FIFO: by submission. Fair: by resources held per weight, the least first; with equal
+/// demands this is max-min fairness (Hadoop's `FairShareComparator` without minimum shares).
+pub(crate) fn order(policy: Policy, mut shares: Vec<Share>) -> Vec<usize> {
+    let held = |share: &Share| share.used as f64 / share.weight.max(1e-9);
+    shares.sort_by(|a, b| {
+        let by_share = match policy {
+            Policy::Fifo => std::cmp::Ordering::Equal,
+            Policy::Fair => held(a).total_cmp(&held(b)),
+        };
+        by_share.then(a.submit.cmp(&b.submit)).then(a.job.cmp(&b.job))
+    });
+    shares.into_iter().map(|share| share.job).collect()
+}
+
+/// Delay scheduling by missed offers, as YARN's capacity scheduler counts them (`RegularContainerAllocator`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MissedOffers(u32);
+
+impl MissedOffers {
+    /// How far from its input a job may run now. `delay` is `node-locality-delay`; beyond the rack it waits for as many offers as it has requests,
+    /// weighted by the part of the nodes that they name.
+    pub fn farthest(self, delay: u32, nodes: usize, requests: u32, named_nodes: usize) -> Locality {
+        let named = (named_nodes as f64 / nodes.max(1) as f64).min(1.0);
+        if f64::from(self.0) > f64::from(requests) * named {
+            Locality::Remote
+        } else if self.0 >= delay.min(count(nodes)) {
+            Locality::Rack
+        } else {
+            Locality::Node
+        }
+    }
+    pub fn miss(&mut self) {
+        self.0 = self.0.saturating_add(1);
+    }
+    pub fn assigned(&mut self, locality: Locality) {
+        if locality != Locality::Remote {
+            self.0 = 0;
+        }
+    }
+}
+
+/// Delay scheduling by time (Zaharia and others, EuroSys 2010), as Hadoop 1's fair scheduler does it: a job waits `delay` for each level of locality
+/// that it gives up, and keeps the level until it launches a task nearer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LocalityWait {
+    level: Locality,
+    since: Option<Time>,
+}
+
+impl Default for LocalityWait {
+    fn default() -> Self {
+        Self { level: Locality::Node, since: None }
+    }
+}
+
+impl LocalityWait {
+    pub fn farthest(&mut self, now: Time, delay: Time) -> Locality {
+        let since = *self.since.get_or_insert(now);
+        let waited = now.saturating_sub(since);
+        let reached = match self.level {
+            Locality::Node if waited >= delay * 2 => Locality::Remote,
+            Locality::Node if waited >= delay => Locality::Rack,
+            Locality::Rack if waited >= delay => Locality::Remote,
+            level => level,
+        };
+        reached.max(self.level)
+    }
+    pub fn assigned(&mut self, locality: Locality) {
+        self.level = locality;
+        self.since = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(job: usize, submit: u64, used: u64, weight: f64) -> Share {
+        Share { job, submit: Time::from_secs(submit), used, weight }
+    }
+
+    #[test]
+    fn fifo_goes_by_submission_and_fair_by_share() {
+        let shares = vec![share(0, 5, 0, 1.0), share(1, 1, 8, 1.0), share(2, 3, 8, 4.0)];
+        assert_eq!(order(Policy::Fifo, shares.clone()), [1, 2, 0]);
+        assert_eq!(order(Policy::Fair, shares), [0, 2, 1]);
+    }
+
+    #[test]
+    fn missed_offers_widen_the_search_in_hadoops_order() {
+        let mut missed = MissedOffers::default();
+        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Node);
+        for _ in 0..10 {
+            missed.miss();
+        }
+        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Rack);
+        for _ in 0..21 {
+            missed.miss();
+        }
+        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Remote);
+        missed.assigned(Locality::Node);
+        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Node);
+    }
+
+    #[test]
+    fn waiting_gives_up_one_level_per_delay() {
+        let mut wait = LocalityWait::default();
+        let delay = Time::from_secs(5);
+        let at = |s: u64| Time::from_secs(100 + s);
+        assert_eq!(wait.farthest(at(0), delay), Locality::Node);
+        assert_eq!(wait.farthest(at(4), delay), Locality::Node);
+        assert_eq!(wait.farthest(at(5), delay), Locality::Rack);
+        assert_eq!(wait.farthest(at(10), delay), Locality::Remote);
+        wait.assigned(Locality::Rack);
+        assert_eq!(wait.farthest(at(11), delay), Locality::Rack);
+        assert_eq!(wait.farthest(at(16), delay), Locality::Remote);
+        wait.assigned(Locality::Node);
+        assert_eq!(wait.farthest(at(17), delay), Locality::Node);
+    }
+}

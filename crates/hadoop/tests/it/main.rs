@@ -1,0 +1,12 @@
+//! Every integration test of `hadoop`, in one program.
+
+mod chaos;
+mod hdfs;
+mod jobs;
+mod mapreduce;
+mod mapreduce_faults;
+mod mapreduce_scheduling;
+mod placement;
+mod rpc;
+mod support;
+mod wide;

@@ -1,0 +1,525 @@
+//! From one job's history to what its workload does per byte and record: volumes from its counters, CPU from its counters
+//! and from the wall time of its phases.
+
+use super::hosts::Hosts;
+use super::work::{Machines, Work, each_attempt, work};
+use crate::{Attempt, AttemptState, JobHistory};
+use hadoop::workload::{Keys, PARTITION_OVERHEAD, RECORD_METADATA, RECORD_OVERHEAD};
+use units::{Bytes, Time};
+
+/// What a history says of a job. Ratios are per byte, costs in nanoseconds of a core at speed 1 per byte (or record).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The kind of job that the counters show.
+    pub shape: Shape,
+    /// Bytes that each map reads (or makes), in the order of the maps.
+    pub splits: Vec<Bytes>,
+    /// The workers that hold each split, in the order of the maps.
+    pub split_hosts: Vec<Vec<u32>>,
+    /// Reduce tasks.
+    pub reducers: u32,
+    /// Bytes of an input record, if counted.
+    pub input_record: Option<f64>,
+    /// Map output per byte of input, before combining.
+    pub map_ratio: f64,
+    /// Bytes of a map output record.
+    pub map_record: Option<f64>,
+    /// The combiner, if one ran.
+    pub combiner: Option<Combiner>,
+    /// Bytes of each reducer's part of the map output.
+    pub shares: Vec<f64>,
+    /// Output per byte of reduce input (of map output in a job without reducers).
+    pub reduce_ratio: f64,
+    /// Bytes that maps write to HDFS themselves, per byte of their input.
+    pub side_ratio: f64,
+    /// CPU costs.
+    pub costs: Costs,
+    /// CPU time to start a task, which its counters leave out.
+    pub start_up: Option<f64>,
+    /// How much maps of one size differ in their work: the standard deviation, relative; zero if there are no two.
+    pub variation: f64,
+    /// Seconds from the heartbeat that brought its container to an attempt's start, ascending: of the first attempts, and of later ones.
+    pub start_delays: [Vec<f64>; 2],
+    /// Seconds from the start of the AppMaster to the launch of the job.
+    pub master_start: Option<f64>,
+    /// Whether an attempt was started beside another.
+    pub speculative: bool,
+    /// What could not be read from the history and was assumed.
+    pub assumed: Vec<&'static str>,
+}
+
+/// What a job reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Maps read splits of HDFS files.
+    Splits,
+    /// Maps read whole files that are not their splits (TestDFSIO's read).
+    WholeFiles,
+    /// Maps make data and write it to HDFS (TeraGen, TestDFSIO's write).
+    Generated,
+}
+
+/// A combiner that leaves one record per different key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Combiner {
+    /// The keys and how often each occurs.
+    pub keys: Keys,
+    /// Bytes of a combined record.
+    pub record: f64,
+}
+
+/// CPU costs, where the history tells them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Map function, per byte of input.
+    pub map: Option<f64>,
+    /// Comparing in a sort, per record and binary logarithm of the records.
+    pub sort: Option<f64>,
+    /// Writing a spill, per byte.
+    pub spill: Option<f64>,
+    /// The combiner, per byte read.
+    pub combine: Option<f64>,
+    /// Merging, per byte read.
+    pub merge: Option<f64>,
+    /// Receiving a map output, per byte.
+    pub fetch: Option<f64>,
+    /// Reduce function and output, per byte of reduce input.
+    pub reduce: Option<f64>,
+}
+
+/// What is given beside the history: the machines, and the settings that the job ran with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The machines.
+    pub machines: Machines,
+    /// Seconds between two heartbeats of an AppMaster.
+    pub heartbeat: f64,
+    /// A map's sort buffer.
+    pub sort_buffer: Bytes,
+    /// How full it is when a spill begins.
+    pub spill_percent: f64,
+    /// Counted CPU time of a task that does nothing.
+    pub overhead: Time,
+    /// Cost of a comparison that is assumed, in nanoseconds.
+    pub sort: f64,
+    /// Cost of writing a spill that is assumed where a combiner hides it, in nanoseconds per byte.
+    pub spill: f64,
+    /// HDFS's block.
+    pub block: Bytes,
+    /// Replicas of what the job writes.
+    pub replication: u32,
+    /// CPU time that a DataNode takes to receive a replica, in nanoseconds per byte: it is simulated, and no cost of the job.
+    pub receive: f64,
+}
+
+/// No map reads more than this; a counter that says so is wrong.
+const LARGEST: u64 = 1 << 44;
+/// Maps are of one size if one has no more than this times the bytes of the next smaller one.
+const ONE_SIZE: f64 = 1.03;
+/// More than that is no noise.
+const MOST_VARIATION: f64 = 0.5;
+/// Heartbeats after which it is not known any more when they were.
+const HEARTBEATS_KNOWN: f64 = 30.0;
+/// The smallest volume from which a cost per byte is read: below it, fixed costs hide it.
+const ENOUGH: f64 = 1e6;
+/// The same for a reducer, whose commit alone takes as much CPU as the reduction of some megabytes.
+const ENOUGH_TO_REDUCE: f64 = 8e6;
+
+/// Calibrates on one job.
+pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration {
+    let maps: Vec<&Attempt> = job.maps.iter().filter_map(|t| t.successful()).collect();
+    let reduces: Vec<&Attempt> = job.reduces.iter().filter_map(|t| t.successful()).collect();
+    let m = |counter| sum(&maps, counter);
+    let r = |counter| sum(&reduces, counter);
+    let mut assumed = Vec::new();
+
+    let shape = shape(&maps);
+    let mut splits: Vec<Bytes> =
+        job.maps.iter().map(|t| t.successful().map_or(Bytes::ZERO, |a| volume(shape, a))).collect();
+    if splits.iter().copied().sum::<Bytes>() == Bytes::ZERO {
+        assumed.push("the history counts no bytes that maps read: each has one block of input");
+        splits.fill(given.block);
+    }
+    for split in &mut splits {
+        // A split ends at a block, but what its reader takes ends with a record.
+        if *split > given.block.mul_f64(0.999) && *split < given.block.mul_f64(1.001) {
+            *split = given.block;
+        }
+        // A map that read nothing still has a split.
+        *split = (*split).max(Bytes::new(1));
+    }
+    let input: f64 = splits.iter().map(|b| b.get() as f64).sum();
+    let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
+    let positive = |value: f64| (value > 0.0).then_some(value);
+
+    let shuffled = r("REDUCE_SHUFFLE_BYTES");
+    let (mut map_ratio, mut reduce_ratio) =
+        (ratio(m("MAP_OUTPUT_BYTES"), input), ratio(r("HDFS_BYTES_WRITTEN"), shuffled));
+    let mut side_ratio = 0.0;
+    if job.reduces.is_empty() {
+        (map_ratio, reduce_ratio, side_ratio) = (0.0, 0.0, ratio(m("HDFS_BYTES_WRITTEN"), input));
+    } else if shape == Shape::Generated {
+        side_ratio = 1.0;
+    } else if m("HDFS_BYTES_WRITTEN") > ENOUGH {
+        side_ratio = ratio(m("HDFS_BYTES_WRITTEN"), input);
+    }
+    if shuffled == 0.0 && !job.reduces.is_empty() {
+        assumed.push("the history counts no shuffled bytes: the map output has the size of the input, in equal shares");
+        (map_ratio, reduce_ratio) = (1.0, 1.0);
+    }
+    let combiner = combiner(job, &maps, &reduces);
+    let fit = Fit { job, hosts, given, maps: &maps, reduces: &reduces, input, combiner };
+    let (costs, start_up) = fit.costs(&mut assumed);
+    let variation = fit.variation(start_up.unwrap_or(0.0));
+    Calibration {
+        shape,
+        splits,
+        split_hosts: split_hosts(job, hosts),
+        reducers: job.reduces.len() as u32,
+        input_record: positive(ratio(input, m("MAP_INPUT_RECORDS"))),
+        map_ratio,
+        map_record: positive(ratio(m("MAP_OUTPUT_BYTES"), m("MAP_OUTPUT_RECORDS"))),
+        combiner,
+        shares: if shuffled > 0.0 {
+            reduces.iter().map(|a| a.counters.count("REDUCE_SHUFFLE_BYTES") as f64).collect()
+        } else {
+            Vec::new()
+        },
+        reduce_ratio,
+        side_ratio,
+        costs,
+        start_up,
+        variation,
+        start_delays: start_delays(job, given.heartbeat),
+        master_start: job.masters.last().map(|master| (job.launch_ms - master.start_ms).max(0) as f64 / 1e3),
+        speculative: each_attempt(job).any(|(_, a)| a.speculative),
+        assumed,
+    }
+}
+
+fn sum(attempts: &[&Attempt], counter: &str) -> f64 {
+    attempts.iter().map(|a| a.counters.count(counter) as f64).sum()
+}
+
+fn shape(maps: &[&Attempt]) -> Shape {
+    let (read, written) = (sum(maps, "HDFS_BYTES_READ"), sum(maps, "HDFS_BYTES_WRITTEN"));
+    if written > 100.0 * read.max(1.0) {
+        Shape::Generated
+    } else if sum(maps, "BYTES_READ") > 0.0 && read > 2.0 * sum(maps, "BYTES_READ") + ENOUGH {
+        Shape::WholeFiles
+    } else {
+        Shape::Splits
+    }
+}
+
+/// What a map reads, or makes. The description of the split itself is read from HDFS too, and is not input.
+fn volume(shape: Shape, map: &Attempt) -> Bytes {
+    let count = |counter| map.counters.count(counter);
+    let bytes = match shape {
+        Shape::Generated => count("HDFS_BYTES_WRITTEN"),
+        _ => count("HDFS_BYTES_READ").saturating_sub(count("SPLIT_RAW_BYTES")),
+    };
+    Bytes::new(bytes.min(LARGEST))
+}
+
+fn split_hosts(job: &JobHistory, hosts: &Hosts) -> Vec<Vec<u32>> {
+    job.maps.iter().map(|t| t.preferred_hosts.iter().filter_map(|h| hosts.number(h)).collect()).collect()
+}
+
+/// The AppMaster gets containers at its heartbeats, the first of which leaves at the job's launch and the second of which brings the first
+/// containers' tasks. What is beyond a whole number of intervals is the delay. Each heartbeat comes some milliseconds later than that,
+/// so that only those of the first half minute are known.
+fn start_delays(job: &JobHistory, heartbeat: f64) -> [Vec<f64>; 2] {
+    let mut delays = [Vec::new(), Vec::new()];
+    if job.masters.is_empty() || heartbeat <= 0.0 {
+        return delays;
+    }
+    let starts = each_attempt(job).filter_map(|(_, a)| a.start_ms).map(|ms| (ms - job.launch_ms) as f64 / 1e3);
+    let starts: Vec<f64> = starts.filter(|s| *s > 0.0 && *s < HEARTBEATS_KNOWN * heartbeat).collect();
+    let first = starts.iter().copied().fold(f64::INFINITY, f64::min);
+    let beat = libm::floor(first / heartbeat) * heartbeat;
+    for start in starts {
+        // What begins within an interval of the first came with it.
+        let together = start - first < heartbeat;
+        let delay = if together { start - beat } else { start - libm::floor(start / heartbeat) * heartbeat };
+        delays[usize::from(!together)].push(delay);
+    }
+    for list in &mut delays {
+        list.sort_by(f64::total_cmp);
+    }
+    delays
+}
+
+/// A combiner's keys: as many as the reducers saw in all, with the Zipf exponent that leaves as many records as they got.
+fn combiner(job: &JobHistory, maps: &[&Attempt], reduces: &[&Attempt]) -> Option<Combiner> {
+    let left = sum(reduces, "REDUCE_INPUT_RECORDS");
+    let distinct = sum(reduces, "REDUCE_INPUT_GROUPS") as u64;
+    if sum(maps, "COMBINE_INPUT_RECORDS") == 0.0 || left == 0.0 || distinct == 0 {
+        return None;
+    }
+    let leaves = |exponent: f64| -> f64 {
+        let keys = Keys { distinct, exponent };
+        maps.iter().map(|a| keys.expected_distinct(a.counters.count("MAP_OUTPUT_RECORDS"))).sum()
+    };
+    // The more unequal the keys, the fewer of them occur.
+    let (mut low, mut high) = (0.0, 4.0);
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if leaves(middle) > left { low = middle } else { high = middle }
+    }
+    let partitions = (job.reduces.len() * maps.len()) as f64 * PARTITION_OVERHEAD as f64;
+    let record = (sum(reduces, "REDUCE_SHUFFLE_BYTES") - partitions) / left - RECORD_OVERHEAD;
+    Some(Combiner { keys: Keys { distinct, exponent: low }, record: record.max(1.0) })
+}
+
+// === CPU ===
+
+struct Fit<'a> {
+    job: &'a JobHistory,
+    hosts: &'a Hosts,
+    given: &'a Given,
+    maps: &'a [&'a Attempt],
+    reduces: &'a [&'a Attempt],
+    input: f64,
+    combiner: Option<Combiner>,
+}
+
+impl Fit<'_> {
+    /// Costs, and the seconds of CPU that starting a task takes.
+    ///
+    /// All are of the work that attempts got by wall time, less what DataNodes took to receive their output. What tasks
+    /// count themselves is less: it leaves out the start of their JVM and whatever else the machine does for them. Reducers
+    /// merge in their sort phase, and reduce in the last. Maps spill the rest and merge in their sort phase; their
+    /// function has what remains of all their work.
+    fn costs(&self, assumed: &mut Vec<&'static str>) -> (Costs, Option<f64>) {
+        let mut costs = Costs::default();
+        if sum(self.maps, "CPU_MILLISECONDS") == 0.0 {
+            assumed.push("the history counts no CPU time: costs are those of the generic workload");
+            return (costs, None);
+        }
+        let (start_up, map_work, reduce_work) = self.start_up();
+        let overhead = self.given.overhead.as_secs_f64();
+        let (maps, reduces) = (self.maps.len() as f64, self.reduces.len() as f64);
+        let received = |attempts| {
+            sum(attempts, "HDFS_BYTES_WRITTEN") * f64::from(self.given.replication) * self.given.receive * 1e-9
+        };
+        let worked: f64 = map_work.iter().map(|w| w.first + w.second).sum();
+        let worked = worked - received(self.maps) - (overhead + start_up) * maps;
+        if self.reduces.is_empty() {
+            costs.map = Some(1e9 * worked.max(0.0) / self.input);
+            return (costs, Some(start_up));
+        }
+        let sorting = self.sort_phases(&map_work);
+        let shuffled = sum(self.reduces, "REDUCE_SHUFFLE_BYTES");
+        let stated = self.reduces.iter().all(|a| a.sort_finish_ms.is_some());
+        if shuffled > ENOUGH_TO_REDUCE * reduces && stated {
+            // The reducers' merges are on the way to the job's end, and nothing else runs in their sort phase.
+            let merge: f64 = reduce_work.iter().map(|w| w.second).sum();
+            let last =
+                reduce_work.iter().map(|w| w.third).sum::<f64>() - received(self.reduces) - overhead / 2.0 * reduces;
+            let counted = sum(self.reduces, "CPU_MILLISECONDS") / 1e3;
+            costs.merge = Some(1e9 * merge / shuffled);
+            costs.reduce = Some(1e9 * last.max(0.0) / shuffled);
+            costs.fetch = Some(1e9 * (counted - overhead * reduces - merge - last).max(0.0) / shuffled);
+        } else if sorting.merged > 0.0 {
+            costs.merge = Some(1e9 * sorting.merge_work.max(0.0) / sorting.merged);
+        }
+        (costs.sort, costs.spill, costs.combine) = (Some(sorting.sort), Some(sorting.spill), sorting.combine);
+        if sorting.assumed {
+            assumed.push("the history does not tell sorting and writing apart: both cost what they do in the presets");
+        }
+        let merging = costs.merge.unwrap_or(0.0) * 1e-9 * sorting.merged;
+        costs.map = Some(1e9 * (worked - sorting.spilling - merging).max(0.0) / self.input);
+        (costs, Some(start_up))
+    }
+
+    /// How much the work of maps of one size differs: the deviations from the mean of their size, pooled.
+    fn variation(&self, start_up: f64) -> f64 {
+        let all = work(self.job, self.hosts, &self.given.machines, start_up);
+        let mut maps: Vec<(Bytes, f64)> = each_attempt(self.job)
+            .zip(all)
+            .filter(|((map, attempt), _)| *map && attempt.state == AttemptState::Succeeded)
+            .map(|((_, attempt), work)| (volume(shape(self.maps), attempt), work.first + work.second))
+            .collect();
+        maps.sort_by_key(|(bytes, _)| *bytes);
+        let same = |a: &(Bytes, f64), b: &(Bytes, f64)| b.0 <= a.0.mul_f64(ONE_SIZE);
+        let (mut squares, mut freedom) = (0.0, 0.0);
+        for group in maps.chunk_by(same) {
+            let mean = group.iter().map(|(_, work)| work).sum::<f64>() / group.len() as f64;
+            if mean > 0.0 {
+                squares += group.iter().map(|(_, work)| (work / mean - 1.0) * (work / mean - 1.0)).sum::<f64>();
+                freedom += group.len() as f64 - 1.0;
+            }
+        }
+        if freedom > 0.0 { libm::sqrt(squares / freedom).min(MOST_VARIATION) } else { 0.0 }
+    }
+
+    /// The CPU time of a start and the work of successful attempts. How long reducers that start take their share of the
+    /// cores depends on the former, so both are iterated.
+    fn start_up(&self) -> (f64, Vec<Work>, Vec<Work>) {
+        let mut result = (1.0, Vec::new(), Vec::new());
+        for _ in 0..4 {
+            let all = work(self.job, self.hosts, &self.given.machines, result.0);
+            let mut maps = Vec::new();
+            let mut reduces = Vec::new();
+            for ((map, attempt), work) in each_attempt(self.job).zip(all) {
+                if attempt.state == AttemptState::Succeeded {
+                    if map { maps.push(work) } else { reduces.push(work) }
+                }
+            }
+            let start_up = self.map_start(&maps).min(self.reduce_start(&reduces));
+            result = (start_up, maps, reduces);
+        }
+        result
+    }
+
+    /// What a start takes of a map's work beyond what it counted. The longer a map, the more of what it did not count is
+    /// not its start, so of maps with different work the straight line through both is followed back to no work.
+    fn map_start(&self, work: &[Work]) -> f64 {
+        let counted = self.maps.iter().map(|a| a.counters.count("CPU_MILLISECONDS") as f64 / 1e3);
+        let received = |a: &Attempt| {
+            a.counters.count("HDFS_BYTES_WRITTEN") as f64
+                * f64::from(self.given.replication)
+                * self.given.receive
+                * 1e-9
+        };
+        let points: Vec<(f64, f64)> = work
+            .iter()
+            .zip(counted)
+            .zip(self.maps)
+            .map(|((w, counted), map)| (counted, w.first + w.second - counted - received(map)))
+            .collect();
+        let n = points.len().max(1) as f64;
+        let mean = |value: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(value).sum::<f64>() / n;
+        let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
+        let variance = mean(&|p| (p.0 - x) * (p.0 - x));
+        let covariance = mean(&|p| (p.0 - x) * (p.1 - y));
+        // A spread of a third of the mean, or the line is through one cloud.
+        let slope = if variance > x * x / 9.0 { (covariance / variance).max(0.0) } else { 0.0 };
+        (y - slope * x).clamp(0.0, y.max(0.0))
+    }
+
+    /// The same of reducers that started when all maps were done; more than a start if they then waited for the network.
+    fn reduce_start(&self, work: &[Work]) -> f64 {
+        let maps_end = self.maps.iter().filter_map(|a| a.finish_ms).max();
+        if self.reduces.is_empty()
+            || self.reduces.iter().any(|a| a.start_ms < maps_end || a.shuffle_finish_ms.is_none())
+        {
+            return f64::INFINITY;
+        }
+        // A third of a reducer's progress is its shuffle.
+        let counted = |a: &Attempt| match a.cpu_splits_ms.len() {
+            0 => self.given.overhead.as_secs_f64(),
+            splits => a.cpu_splits_ms[..splits / 3].iter().sum::<i64>() as f64 / 1e3,
+        };
+        let beyond: f64 = self.reduces.iter().zip(work).map(|(a, w)| w.first - counted(a)).sum();
+        (beyond / self.reduces.len() as f64).max(0.0)
+    }
+
+    /// Fits sorting, combining and spilling to the work of the maps' sort phases.
+    ///
+    /// A map with one spill shows what spilling costs; in one with several a merge follows, and shows what merging costs if
+    /// the cost of its spills is known: of the maps with one spill where these are the more, else that of the presets.
+    fn sort_phases(&self, work: &[Work]) -> Sorting {
+        let [mut single, mut several, mut beside] = [Piece::default(); 3];
+        let (mut single_work, mut several_work, mut merged) = (0.0, 0.0, 0.0);
+        for (map, work) in self.maps.iter().zip(work) {
+            let (full, rest) = self.spills(map);
+            for piece in &full {
+                beside.add(piece);
+            }
+            if map.map_finish_ms.is_none() {
+                continue;
+            }
+            if full.is_empty() {
+                single.add(&rest);
+                single_work += work.second;
+            } else {
+                several.add(&rest);
+                several_work += work.second;
+                merged += full.iter().map(|p| p.written).sum::<f64>() + rest.written;
+            }
+        }
+        let nano = 1e-9;
+        let mut sorting = Sorting { sort: self.given.sort, spill: self.given.spill, ..Sorting::default() };
+        if self.combiner.is_some() {
+            // What is left after combining is little: spilling and merging it can be neglected beside the combiner.
+            let read = single.bytes + several.bytes;
+            let written = single.written + several.written;
+            let comparisons = single.comparisons + several.comparisons;
+            let left = single_work + several_work - nano * (sorting.sort * comparisons + sorting.spill * written);
+            sorting.combine = (read > ENOUGH).then(|| (left / nano / read).max(0.0));
+        } else if single.written > several.written.max(ENOUGH) {
+            let left = single_work - nano * sorting.sort * single.comparisons;
+            if left < 0.0 {
+                // Less work than the assumed comparisons alone would be.
+                (sorting.sort, sorting.spill) = (single_work / nano / single.comparisons, 0.0);
+            } else {
+                sorting.spill = left / nano / single.written;
+            }
+        } else {
+            sorting.assumed = true;
+        }
+        let cost = |piece: &Piece| {
+            let combine = sorting.combine.unwrap_or(0.0) * piece.bytes;
+            nano * (sorting.sort * piece.comparisons + combine + sorting.spill * piece.written)
+        };
+        sorting.spilling = cost(&beside) + cost(&single) + cost(&several);
+        if self.combiner.is_none() {
+            sorting.merge_work = several_work - cost(&several);
+            sorting.merged = merged;
+        }
+        sorting
+    }
+
+    /// The spills of a map beside its function, and the last one: the buffer holds serialised bytes and metadata.
+    fn spills(&self, map: &Attempt) -> (Vec<Piece>, Piece) {
+        let count = |counter| map.counters.count(counter) as f64;
+        let (bytes, records) = (count("MAP_OUTPUT_BYTES"), count("MAP_OUTPUT_RECORDS"));
+        let held = bytes + records * RECORD_METADATA as f64;
+        let full = self.given.sort_buffer.get() as f64 * self.given.spill_percent;
+        let piece = |part: f64| {
+            let (records, bytes) = (records * part, bytes * part);
+            let written = match self.combiner {
+                Some(c) => c.keys.expected_distinct(records as u64).min(records) * (c.record + RECORD_OVERHEAD),
+                None => bytes + records * RECORD_OVERHEAD,
+            };
+            let comparisons = if records < 2.0 { 0.0 } else { records * libm::log2(records) };
+            Piece { bytes, written, comparisons }
+        };
+        let beside = ((held / full).ceil() as usize).saturating_sub(1);
+        let part = full / held;
+        (vec![piece(part); beside], piece(1.0 - if beside > 0 { part * beside as f64 } else { 0.0 }))
+    }
+}
+
+/// What the sort phases of maps tell: costs in nanoseconds, work in seconds.
+#[derive(Default)]
+struct Sorting {
+    sort: f64,
+    spill: f64,
+    combine: Option<f64>,
+    /// Whether costs are those of the presets.
+    assumed: bool,
+    /// Work of all spills.
+    spilling: f64,
+    /// Work of merging, and bytes merged.
+    merge_work: f64,
+    merged: f64,
+}
+
+/// What one or several spills take in: serialised bytes, bytes on disk, comparisons.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    bytes: f64,
+    written: f64,
+    comparisons: f64,
+}
+
+impl Piece {
+    fn add(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        self.written += other.written;
+        self.comparisons += other.comparisons;
+    }
+}

@@ -1,0 +1,342 @@
+//! A real job's history becomes a scenario that runs, or a plan that is replayed.
+//!
+//! The volumes of the job come from its counters; the CPU costs from its counters and from the wall time of its phases; the
+//! settings from its configuration; the machines and the network from a scenario that describes the cluster. What none of
+//! them states is a default, and the scenario says so.
+
+mod calibrate;
+mod hosts;
+mod replay;
+mod settings;
+mod work;
+
+pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
+pub use hosts::Hosts;
+pub use replay::replay;
+pub use settings::{Interface, Settings, SettingsError};
+pub use work::{Machines, Work};
+
+use crate::{JobHistory, JobState, Task};
+use hadoop::hdfs::HdfsConfig;
+use scenario::{Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use units::{Bytes, Time};
+
+/// What a history is imported with.
+#[derive(Clone, Debug, Default)]
+pub struct Sources<'a> {
+    /// A scenario whose machines, network and settings are the cluster's: its name and text. Its job is replaced.
+    pub cluster: Option<(&'a str, &'a str)>,
+    /// The run's configuration and shaping.
+    pub settings: Option<Settings>,
+    /// The job that wrote the files that this one reads, where a history does not say where they are (TestDFSIO).
+    pub writer: Option<&'a JobHistory>,
+}
+
+/// An imported job.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// What the history said.
+    pub calibration: Calibration,
+    /// The hosts of the history as workers.
+    pub hosts: Hosts,
+    /// Where each key's value is from, by its path.
+    notes: BTreeMap<String, String>,
+    heading: String,
+}
+
+/// Why a history does not become a scenario.
+#[derive(Clone, Debug)]
+pub enum ImportError {
+    /// The cluster's scenario, or a setting of the run, is wrong.
+    Scenario(ScenarioError),
+    /// The job did not end well, so that its history does not show what it does.
+    State(String, JobState),
+    /// The job has hosts beyond the cluster's workers: how many there are, and how many are needed.
+    Workers(u32, u32),
+    /// The job has no map.
+    Empty(String),
+    /// The rate to which links are shaped is none.
+    Rate(String),
+    /// The job that should have written the files did not write as many: its name, and how many there are.
+    Writer(String, usize),
+}
+
+impl std::fmt::Display for ImportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(f),
+            Self::State(id, state) => {
+                let state = match state {
+                    JobState::Failed => "failed",
+                    JobState::Killed => "was killed",
+                    _ => "has no end in its history",
+                };
+                write!(f, "{id} {state}: only a job that succeeded can be calibrated")
+            }
+            Self::Workers(has, needs) => {
+                write!(f, "the history names {needs} hosts, and the cluster has {has} workers: set `cluster.workers`")
+            }
+            Self::Empty(id) => write!(f, "{id} has no map task"),
+            Self::Writer(id, files) => {
+                write!(f, "{id} has not written the {files} files on hosts of the cluster, one with each map")
+            }
+            Self::Rate(error) => write!(f, "network_rate_per_worker: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ImportError {}
+
+/// Imports one job.
+pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportError> {
+    if job.state != JobState::Succeeded {
+        return Err(ImportError::State(job.id.clone(), job.state));
+    }
+    if job.maps.is_empty() {
+        return Err(ImportError::Empty(job.id.clone()));
+    }
+    let mut notes = BTreeMap::new();
+    // A job must be there for the scenario to be whole; what it says is replaced below.
+    let mut assignments = vec!["job.workload=\"generic\"".to_owned()];
+    for (key, value, property) in sources.settings.iter().flat_map(|s| &s.keys) {
+        assignments.push(format!("{key}={value}"));
+        notes.insert((*key).to_owned(), property.clone());
+    }
+    if sources.cluster.is_none() {
+        assignments.push(format!("cluster.workers={}", Hosts::of(job, None).workers()));
+        notes.insert(
+            "cluster.workers".into(),
+            "hosts that the history names; their hardware and network are assumed".into(),
+        );
+    }
+    let (file, text) = sources.cluster.unwrap_or((&job.id, ""));
+    let mut scenario = Scenario::parse(file, text, &assignments).map_err(ImportError::Scenario)?;
+    let jobs: Vec<&JobHistory> = std::iter::once(job).chain(sources.writer).collect();
+    let hosts = Hosts::of_all(&jobs, Some(scenario.cluster.workers));
+    if hosts.workers() > scenario.cluster.workers {
+        return Err(ImportError::Workers(scenario.cluster.workers, hosts.workers()));
+    }
+    if let Some(rate) = sources.settings.as_ref().and_then(|s| s.shaped.as_ref()) {
+        let rate = rate.parse().map_err(|e: units::ParseError| ImportError::Rate(e.to_string()))?;
+        scenario.network.shape = vec![Bucket { rate, ..Bucket::default() }];
+    }
+
+    let generic = hadoop::workload::Workload::preset("generic").map(|w| w.costs);
+    let given = Given {
+        machines: machines(&scenario),
+        heartbeat: scenario.mapreduce.am_heartbeat.as_secs_f64(),
+        sort_buffer: scenario.mapreduce.io_sort,
+        spill_percent: scenario.mapreduce.spill_percent,
+        overhead: scenario.mapreduce.task_overhead,
+        sort: generic.map_or(0.0, |c| c.sort * 1e9),
+        spill: generic.map_or(0.0, |c| c.spill * 1e9),
+        block: scenario.hdfs.block,
+        replication: scenario.hdfs.replication,
+        receive: HdfsConfig::default().receive_cpu * 1e9,
+    };
+    let calibration = calibrate(job, &hosts, &given);
+    scenario.name = printable(&job.id);
+    if let Some(start) = calibration.start_up {
+        scenario.mapreduce.jvm_start = rounded(Time::from_secs_f64(start));
+        notes.insert(
+            "mapreduce.jvm-start".into(),
+            "CPU of maps by wall time and sharing of cores, less what they counted".into(),
+        );
+        if let Some(master) = calibration.master_start {
+            scenario.mapreduce.am_start = rounded(Time::from_secs_f64((master - start).max(0.0)));
+            notes.insert(
+                "mapreduce.am-start".into(),
+                format!("AppMaster's start to the job's launch, {master} s, less a JVM"),
+            );
+        }
+    }
+    let delays = |list: &[f64]| list.iter().map(|delay| rounded(Time::from_secs_f64(*delay))).collect();
+    (scenario.mapreduce.first_start_delays, scenario.mapreduce.start_delays) =
+        (delays(&calibration.start_delays[0]), delays(&calibration.start_delays[1]));
+    notes.insert(
+        "mapreduce.first-start-delays".into(),
+        "starts of the first attempts after the AppMaster's heartbeat".into(),
+    );
+    notes.insert("mapreduce.start-delays".into(), "starts of later ones after their heartbeat".into());
+    if calibration.variation > 0.0 {
+        scenario.mapreduce.task_variation = significant(calibration.variation);
+        notes.insert("mapreduce.task-variation".into(), "of the work of maps of one size".into());
+    }
+    if scenario.node.variation > 0.0 {
+        // The run that is calibrated on was as much faster or slower than the average as the next one will be.
+        scenario.node.variation *= std::f64::consts::SQRT_2;
+        scenario.node.variation = significant(scenario.node.variation);
+        notes.insert("node.variation".into(), "of one run against another: that of each by the root of two".into());
+    }
+    if sources.settings.is_none() {
+        scenario.mapreduce.speculative = calibration.speculative;
+        notes.insert("mapreduce.speculative".into(), "whether the history has second attempts".into());
+    }
+    scenario.job = vec![job_section(&job.name, &calibration, &mut notes)];
+    if let (Shape::WholeFiles, Some(writer)) = (calibration.shape, sources.writer) {
+        let worker = |task: &Task| hosts.number(&task.successful()?.host);
+        let writers: Option<Vec<u32>> = writer.maps.iter().map(worker).collect();
+        scenario.job[0].file_writers = writers
+            .filter(|writers| writers.len() == calibration.splits.len())
+            .ok_or_else(|| ImportError::Writer(writer.id.clone(), calibration.splits.len()))?;
+        notes.insert("job.file-writers".into(), format!("hosts of the maps of {}", printable(&writer.id)));
+    }
+    let heading = heading(job, &hosts, &calibration, sources.cluster.map(|(file, _)| file));
+    let mut imported = Imported { scenario, calibration, hosts, notes, heading };
+    // What is written must be what runs: a counter that is out of every range is said here and not when it is run.
+    imported.scenario = Scenario::parse(&job.id, &imported.to_toml(), &[]).map_err(ImportError::Scenario)?;
+    Ok(imported)
+}
+
+fn machines(scenario: &Scenario) -> Machines {
+    let nodes = scenario.nodes();
+    let mut cores = Vec::new();
+    let mut of_host = BTreeMap::new();
+    let mut of_worker = Vec::new();
+    for node in nodes.iter().skip(1) {
+        let own = cores.len();
+        let machine = node.host.map_or(own, |host| *of_host.entry(host).or_insert(own));
+        if machine == own {
+            let count = match (&scenario.cluster.host, node.host) {
+                (Some(host), Some(_)) => host.cores,
+                _ => node.hardware.cores,
+            };
+            cores.push(f64::from(count) * node.hardware.speed);
+        }
+        of_worker.push(machine);
+    }
+    Machines { cores, of_worker, latency: scenario.mapreduce.launch_latency.as_secs_f64() }
+}
+
+fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<String, String>) -> Job {
+    let mut note = |key: &str, text: &str| {
+        notes.insert(format!("job.{key}"), text.to_owned());
+    };
+    let c = calibration;
+    let mut job = Job { name: printable(name), reducers: Some(c.reducers), ..Job::default() };
+    let total: Bytes = c.splits.iter().copied().sum();
+    match c.shape {
+        Shape::Splits => {
+            job.workload = WorkloadKind::Generic;
+            (job.input, job.splits) = (total, c.splits.clone());
+            note("input", "all splits");
+            note("splits", "HDFS_BYTES_READ less SPLIT_RAW_BYTES of each map");
+            if c.split_hosts.iter().all(|hosts| !hosts.is_empty()) {
+                job.split_hosts = c.split_hosts.iter().cloned().map(Nodes::List).collect();
+                note("split-hosts", "hosts that each task prefers");
+            }
+        }
+        Shape::WholeFiles | Shape::Generated => {
+            job.workload =
+                if c.shape == Shape::WholeFiles { WorkloadKind::DfsioRead } else { WorkloadKind::DfsioWrite };
+            (job.input, job.files) = (total, c.splits.len() as u32);
+            let counter = if c.shape == Shape::WholeFiles { "HDFS_BYTES_READ" } else { "HDFS_BYTES_WRITTEN" };
+            note("input", &format!("{counter} of the maps"));
+            note("files", "a file for each map");
+            if c.shape == Shape::WholeFiles && c.split_hosts.iter().all(|hosts| !hosts.is_empty()) {
+                job.split_hosts = c.split_hosts.iter().cloned().map(Nodes::List).collect();
+                note("split-hosts", "hosts that each task prefers: of its control file");
+            }
+        }
+    }
+    job.input_record = c.input_record.map(|r| significant(r.max(1.0)));
+    note("input-record", "input by MAP_INPUT_RECORDS");
+    job.map_ratio = Some(significant(c.map_ratio));
+    note("map-ratio", "MAP_OUTPUT_BYTES by input");
+    job.map_record = c.map_record.map(|r| significant(r.max(1.0)));
+    note("map-record", "MAP_OUTPUT_BYTES by MAP_OUTPUT_RECORDS");
+    if let Some(combiner) = c.combiner {
+        job.combiner = Some(true);
+        note("combiner", "COMBINE_INPUT_RECORDS is not zero");
+        job.combine_keys = Some(combiner.keys.distinct);
+        note("combine-keys", "REDUCE_INPUT_GROUPS of all reducers");
+        job.combine_exponent = Some(significant(combiner.keys.exponent));
+        note("combine-exponent", "leaves REDUCE_INPUT_RECORDS after combining");
+        job.combine_record = Some(significant(combiner.record));
+        note("combine-record", "REDUCE_SHUFFLE_BYTES by REDUCE_INPUT_RECORDS, less overheads");
+    }
+    job.reduce_ratio = Some(significant(c.reduce_ratio));
+    note("reduce-ratio", "HDFS_BYTES_WRITTEN by REDUCE_SHUFFLE_BYTES");
+    if c.side_ratio > 0.0 {
+        job.side_ratio = Some(significant(c.side_ratio));
+        note("side-ratio", "HDFS_BYTES_WRITTEN of maps by their input");
+    }
+    job.shares.clone_from(&c.shares);
+    note("shares", "REDUCE_SHUFFLE_BYTES of each reducer");
+    let costs = [
+        ("map-cpu", &mut job.map_cpu, c.costs.map, "what remains of CPU_MILLISECONDS after sorting and spilling"),
+        ("sort-cpu", &mut job.sort_cpu, c.costs.sort, "of the preset, or less if the sort phases show it"),
+        ("spill-cpu", &mut job.spill_cpu, c.costs.spill, "sort phases of maps with one spill, else of the preset"),
+        ("combine-cpu", &mut job.combine_cpu, c.costs.combine, "sort phases of maps"),
+        ("merge-cpu", &mut job.merge_cpu, c.costs.merge, "sort phases of reducers, and of maps with several spills"),
+        ("fetch-cpu", &mut job.fetch_cpu, c.costs.fetch, "what remains of the reducers' CPU_MILLISECONDS"),
+        ("reduce-cpu", &mut job.reduce_cpu, c.costs.reduce, "reduce phases of reducers"),
+    ];
+    for (key, place, cost, text) in costs {
+        *place = cost.map(significant);
+        note(key, text);
+    }
+    job
+}
+
+fn heading(job: &JobHistory, hosts: &Hosts, calibration: &Calibration, cluster: Option<&str>) -> String {
+    let mut text = format!("# Calibrated on the history of {}", job.id);
+    if !job.name.is_empty() {
+        let _ = write!(text, " ({})", printable(&job.name));
+    }
+    let seconds = job.finish_ms.map_or(0.0, |t| (t - job.launch_ms) as f64 / 1e3);
+    let _ = writeln!(text, ", which took {seconds} s from launch to finish.");
+    let names: Vec<_> = hosts.iter().map(|(name, number)| format!("{name} is worker-{number}")).collect();
+    let _ = writeln!(text, "# Hosts: {}.", names.join(", "));
+    match cluster {
+        Some(file) => {
+            let _ = writeln!(text, "# Machines and network: those of {file}.");
+        }
+        None => text.push_str("# Machines and network are not in a history: those below are defaults.\n"),
+    }
+    for assumption in &calibration.assumed {
+        let _ = writeln!(text, "# Assumed: {assumption}.");
+    }
+    text.push('\n');
+    text
+}
+
+/// A name that stays on its line.
+fn printable(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).collect()
+}
+
+fn significant(value: f64) -> f64 {
+    let text = format!("{value:.4e}");
+    text.parse().unwrap_or(value)
+}
+
+fn rounded(time: Time) -> Time {
+    Time::from_ms((time.as_secs_f64() * 1e3).round() as u64)
+}
+
+impl Imported {
+    /// The scenario as a person reads it: keys that differ from the defaults, each with where its value is from.
+    pub fn to_toml(&self) -> String {
+        let mut text = self.heading.clone();
+        let mut section = String::new();
+        for line in self.scenario.to_short_toml().lines() {
+            if let Some(name) = line.strip_prefix('[') {
+                section.clear();
+                section.push_str(name.trim_matches(|c| matches!(c, '[' | ']')));
+            }
+            text.push_str(line);
+            let key = line.split_once(" = ").map_or("", |(key, _)| key);
+            let path = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+            if let Some(note) = self.notes.get(&path) {
+                let _ = write!(text, "  # {note}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+}

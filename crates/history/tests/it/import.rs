@@ -1,0 +1,267 @@
+//! Histories of real jobs become scenarios: what the history states stands in them, and what they cost adds up.
+
+use history::import::{ImportError, Imported, Settings, Shape, Sources, import, replay};
+use history::{JobHistory, JobState, read};
+use proptest::prelude::*;
+use scenario::{Job, Nodes, PlannedKind, Scenario};
+use std::fs;
+use std::path::{Path, PathBuf};
+use units::{BitRate, Bytes, Time};
+
+fn traces() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces")
+}
+
+fn jobs(file: &Path) -> Vec<JobHistory> {
+    let bytes = fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    read(&bytes).unwrap_or_else(|e| panic!("{}: {e}", file.display())).1
+}
+
+/// The first job of a run, with the cluster on which it ran and the settings with which it did.
+fn run(name: &str) -> (JobHistory, Imported) {
+    let folder = traces().join(name);
+    let history = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path());
+    let history = history.filter(|p| p.extension().is_some_and(|e| e == "jhist")).min().unwrap();
+    let job = jobs(&history).remove(0);
+    let settings = Settings::parse(&fs::read_to_string(folder.join("run.toml")).unwrap()).unwrap();
+    let imported = with_cluster(&job, Some(settings)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    (job, imported)
+}
+
+fn with_cluster(job: &JobHistory, settings: Option<Settings>) -> Result<Imported, ImportError> {
+    let cluster = fs::read_to_string(traces().join("cluster.toml")).unwrap();
+    import(job, &Sources { cluster: Some(("cluster.toml", &cluster)), settings, ..Sources::default() })
+}
+
+const RUNS: [&str; 12] = [
+    "dfsio-read-unshaped",
+    "dfsio-write-unshaped",
+    "grep-unshaped",
+    "teragen-unshaped",
+    "terasort-unshaped",
+    "terasort-unshaped-2",
+    "wordcount-combine-10mbit",
+    "wordcount-combine-unshaped",
+    "wordcount-nocombine-10mbit",
+    "wordcount-nocombine-10mbit-2",
+    "wordcount-nocombine-unshaped",
+    "wordcount-nocombine-unshaped-2",
+];
+
+#[test]
+fn every_run_becomes_a_scenario_that_reads_back_as_it_is() {
+    for name in RUNS {
+        let (job, imported) = run(name);
+        let text = imported.to_toml();
+        let scenario = Scenario::parse(&job.id, &text, &[]).unwrap_or_else(|e| panic!("{name}: {e}\n{text}"));
+        assert_eq!(scenario, imported.scenario, "{name}");
+        assert_eq!(scenario.job.len(), 1, "{name}");
+        assert_eq!(scenario.network.shape.len(), usize::from(name.contains("10mbit")), "{name}");
+        assert!(text.contains("w2 is worker-2"), "{name}\n{text}");
+    }
+}
+
+#[test]
+fn settings_and_shaping_are_those_of_the_run() {
+    let (_, imported) = run("wordcount-nocombine-10mbit");
+    let scenario = &imported.scenario;
+    assert_eq!(scenario.hdfs.block, Bytes::from_mib(32));
+    assert_eq!(scenario.mapreduce.io_sort, Bytes::from_mib(64));
+    assert_eq!(scenario.mapreduce.reduce_heap, Some(Bytes::from_mib(300)));
+    assert_eq!(scenario.mapreduce.heartbeat, Some(Time::from_ms(200)));
+    assert_eq!(scenario.mapreduce.node_memory, Some(Bytes::from_mib(1024)));
+    assert_eq!(scenario.network.shape[0].rate, BitRate::from_mbps(10));
+    assert_eq!(scenario.network.shape[0].nodes, Nodes::Workers);
+}
+
+/// TeraSort is known: 100-byte records become 102 bytes of key and value with lengths, 104 in the intermediate file.
+#[test]
+fn volumes_of_terasort_are_those_of_its_format() {
+    let (_, imported) = run("terasort-unshaped");
+    let job = &imported.scenario.job[0];
+    assert_eq!((job.input_record, job.map_record, job.map_ratio), (Some(100.0), Some(102.0), Some(1.02)));
+    assert!((job.reduce_ratio.unwrap() - 1.0 / 1.04).abs() < 1e-4);
+    let split = Bytes::new(33_554_400);
+    assert!(job.splits[..4].iter().all(|s| *s >= split && *s <= split + Bytes::new(100)), "{:?}", job.splits);
+    assert_eq!(job.split_hosts[2], Nodes::List(vec![4]));
+    assert_eq!(job.shares.iter().sum::<f64>(), 208_000_144.0);
+}
+
+#[test]
+fn jobs_that_read_or_make_whole_files_are_seen_as_such() {
+    for (name, shape, bytes) in [
+        ("dfsio-read-unshaped", Shape::WholeFiles, 4 * 67_108_864),
+        ("dfsio-write-unshaped", Shape::Generated, 4 * 67_108_864),
+        ("teragen-unshaped", Shape::Generated, 200_000_000),
+        ("grep-unshaped", Shape::Splits, 2 * 104_898_390),
+    ] {
+        let (_, imported) = run(name);
+        assert_eq!(imported.calibration.shape, shape, "{name}");
+        let total: u64 = imported.calibration.splits.iter().map(|b| b.get()).sum();
+        assert!((total as f64 / f64::from(bytes) - 1.0).abs() < 1e-3, "{name}: {total}");
+    }
+}
+
+/// The fit uses what all maps left together; what the 4 MB splits left of their 593,748 words alone is a check.
+#[test]
+fn the_combiner_leaves_of_a_small_split_what_it_left() {
+    let (job, imported) = run("wordcount-combine-unshaped");
+    let keys = imported.calibration.combiner.unwrap().keys;
+    let small = job.maps[6].successful().unwrap();
+    let left = small.counters.count("COMBINE_OUTPUT_RECORDS") as f64;
+    assert!((keys.expected_distinct(593_748) / left - 1.0).abs() < 0.03, "{} {left}", keys.expected_distinct(593_748));
+}
+
+/// What the costs make of the volumes is the CPU time that tasks counted, and what the machine did for them besides: the
+/// daemons and DataNodes beside them have their share of the cores by wall time.
+#[test]
+fn costs_add_up_to_the_counted_time_and_what_was_beside_it() {
+    for name in
+        ["terasort-unshaped", "terasort-unshaped-2", "wordcount-nocombine-unshaped", "wordcount-nocombine-unshaped-2"]
+    {
+        let (history, imported) = run(name);
+        let counted = |tasks: &[history::Task]| -> f64 {
+            tasks.iter().map(|t| t.successful().unwrap().counters.count("CPU_MILLISECONDS") as f64 / 1e3).sum()
+        };
+        let (maps, reduces) = seconds(&history, &imported.scenario.job[0], imported.scenario.mapreduce.task_overhead);
+        let maps = maps / counted(&history.maps) - 1.0;
+        let reduces = reduces / counted(&history.reduces) - 1.0;
+        assert!((-0.01..0.5).contains(&maps) && (-0.01..0.5).contains(&reduces), "{name}: {maps} {reduces}");
+    }
+}
+
+/// CPU seconds of the maps and of the reducers of a job without combiner, by the definition of each cost and the volumes.
+fn seconds(history: &JobHistory, job: &Job, overhead: Time) -> (f64, f64) {
+    let cost = |cost: Option<f64>| cost.unwrap() * 1e-9;
+    let overhead = overhead.as_secs_f64();
+    let mut total = overhead * history.maps.len() as f64;
+    for map in history.maps.iter().filter_map(|t| t.successful()) {
+        let count = |counter| map.counters.count(counter) as f64;
+        let (records, written) = (count("MAP_OUTPUT_RECORDS"), count("MAP_OUTPUT_MATERIALIZED_BYTES"));
+        let full = Bytes::from_mib(64).get() as f64 * 0.8;
+        let held = count("MAP_OUTPUT_BYTES") + 16.0 * records;
+        let spills = (held / full).ceil();
+        // All spills but the last are full.
+        let of_full = records * full / held;
+        let compare = |n: f64| n * libm::log2(n);
+        let compared = if spills > 1.0 {
+            (spills - 1.0) * compare(of_full) + compare(records - (spills - 1.0) * of_full)
+        } else {
+            compare(records)
+        };
+        total +=
+            cost(job.map_cpu) * count("BYTES_READ") + cost(job.sort_cpu) * compared + cost(job.spill_cpu) * written;
+        total += if spills > 1.0 { cost(job.merge_cpu) * written } else { 0.0 };
+    }
+    let per_byte = cost(job.fetch_cpu) + cost(job.merge_cpu) + cost(job.reduce_cpu);
+    (total, overhead * history.reduces.len() as f64 + per_byte * job.shares.iter().sum::<f64>())
+}
+
+/// Repetitions of a job give the same costs as far as they took the same time.
+#[test]
+fn repetitions_agree() {
+    for (one, other) in [
+        ("terasort-unshaped", "terasort-unshaped-2"),
+        ("wordcount-nocombine-unshaped", "wordcount-nocombine-unshaped-2"),
+    ] {
+        let work = |name: &str| {
+            let (history, imported) = run(name);
+            let (maps, reduces) =
+                seconds(&history, &imported.scenario.job[0], imported.scenario.mapreduce.task_overhead);
+            maps + reduces
+        };
+        let (one_work, other_work) = (work(one), work(other));
+        assert!((one_work / other_work - 1.0).abs() < 0.12, "{one}: {one_work}, {other}: {other_work}");
+    }
+}
+
+#[test]
+fn a_history_is_a_plan_of_its_attempts() {
+    let (history, imported) = run("wordcount-nocombine-10mbit");
+    let plan = replay(&history, &imported.hosts);
+    assert_eq!((plan.master.as_deref(), plan.master_start), (Some("worker-3"), Time::from_ms(655)));
+    assert_eq!(plan.launch, Some(Time::from_ms(2_854)));
+    // 8 maps, 4 reducers, 3 second attempts at maps that ran, 3 at reducers.
+    assert_eq!(plan.attempt.len(), 18);
+    let copy = plan.attempt.iter().filter(|a| a.kind == PlannedKind::Reduce && a.task == 2).nth(1).unwrap();
+    assert_eq!((copy.node.as_str(), copy.start), ("worker-2", Time::from_ms(124_320)));
+    // It stands in a scenario like any other key.
+    let mut scenario = imported.scenario.clone();
+    scenario.job[0].plan = Some(plan);
+    assert_eq!(Scenario::parse(&history.id, &scenario.to_toml(), &[]).unwrap(), scenario);
+}
+
+#[test]
+fn other_formats_import_as_far_as_they_tell() {
+    let binary = run("terasort-unshaped").1;
+    let avro_json = jobs(&traces().join("samples/terasort-unshaped.avro-json.jhist")).remove(0);
+    let settings =
+        || Some(Settings::parse(&fs::read_to_string(traces().join("terasort-unshaped/run.toml")).unwrap()).unwrap());
+    assert_eq!(with_cluster(&avro_json, settings()).unwrap().scenario, binary.scenario);
+    // Rumen has no counter of split descriptions (96 bytes) and no end of the map function.
+    let rumen = with_cluster(&jobs(&traces().join("samples/rumen.json"))[0], settings()).unwrap();
+    let (ours, theirs) = (&rumen.scenario.job[0], &binary.scenario.job[0]);
+    assert_eq!((ours.map_ratio, ours.map_record, &ours.shares), (theirs.map_ratio, theirs.map_record, &theirs.shares));
+    assert_eq!(ours.split_hosts, theirs.split_hosts);
+    assert!(
+        (rumen.scenario.mapreduce.jvm_start.as_secs_f64() / binary.scenario.mapreduce.jvm_start.as_secs_f64() - 1.0)
+            .abs()
+            < 0.01
+    );
+    // SLS tells only when containers ran.
+    let sls = with_cluster(&jobs(&traces().join("samples/sls.json"))[0], settings()).unwrap();
+    assert_eq!(sls.scenario.job[0].splits, vec![Bytes::from_mib(32); 6]);
+    assert_eq!(sls.calibration.assumed.len(), 3, "{:?}", sls.calibration.assumed);
+    assert!(sls.to_toml().contains("# Assumed: the history counts no CPU time"));
+}
+
+#[test]
+fn without_a_cluster_the_defaults_are_named_as_such() {
+    let job = run("grep-unshaped").0;
+    let imported = import(&job, &Sources::default()).unwrap();
+    assert_eq!(imported.scenario.cluster.workers, 4);
+    assert!(imported.to_toml().contains("# Machines and network are not in a history: those below are defaults."));
+}
+
+#[test]
+fn what_cannot_be_imported_says_why() {
+    let job = run("terasort-unshaped").0;
+    let error = |job: &JobHistory| with_cluster(job, None).unwrap_err().to_string();
+    let id = &job.id;
+    for (state, why) in [
+        (JobState::Failed, "failed"),
+        (JobState::Killed, "was killed"),
+        (JobState::Unfinished, "has no end in its history"),
+    ] {
+        let expected = format!("{id} {why}: only a job that succeeded can be calibrated");
+        assert_eq!(error(&JobHistory { state, ..job.clone() }), expected);
+    }
+    assert_eq!(error(&JobHistory { maps: Vec::new(), ..job.clone() }), format!("{id} has no map task"));
+    let mut many = job.clone();
+    many.maps[0].preferred_hosts = (1..=9).map(|i| format!("x{i}")).collect();
+    assert!(error(&many).contains("the cluster has 4 workers"), "{}", error(&many));
+    let broken = Sources { cluster: Some(("c.toml", "[cluster]\nworkers = 0\n")), ..Sources::default() };
+    assert!(matches!(import(&job, &broken), Err(ImportError::Scenario(_))));
+    let faster = Settings { shaped: Some("ten".into()), ..Settings::default() };
+    assert!(with_cluster(&job, Some(faster)).unwrap_err().to_string().starts_with("network_rate_per_worker"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A history with wrong numbers becomes a scenario that reads back, or an error.
+    #[test]
+    fn changed_histories_do_not_panic(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        let mut bytes = fs::read(traces().join("teragen-unshaped/job_1795217314114_0001.jhist")).unwrap();
+        let events = bytes.len() - 8_000;
+        for (at, byte) in changes {
+            let at = events + at.index(8_000);
+            bytes[at] = byte;
+        }
+        if let Ok((_, jobs)) = read(&bytes)
+            && let Ok(imported) = with_cluster(&jobs[0], None)
+        {
+            prop_assert!(Scenario::parse("imported", &imported.to_toml(), &[]).is_ok());
+        }
+    }
+}

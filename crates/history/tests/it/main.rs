@@ -1,0 +1,4 @@
+//! Integration tests of histories.
+
+mod import;
+mod read;

@@ -1,0 +1,11 @@
+//! Every integration test of `jet` but those in `paths`, in one program.
+
+mod doors;
+mod failures;
+mod fuzz;
+mod gateways;
+mod hostile;
+mod protocol;
+mod support;
+mod udp;
+mod worn;

@@ -1,0 +1,125 @@
+//! What nodes have drawn.
+
+use super::metrics::{Metrics, figure};
+use super::value::Value;
+use units::{Energy, Time};
+
+/// Energy of a run, where the scenario says what its hardware draws.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnergyUse {
+    /// Nodes whose draw is known.
+    pub nodes: Vec<NodeEnergy>,
+    /// What all of them drew between a job's submission and its end, by job; none where it has not ended. Exact to a step of the sampled series.
+    pub jobs: Vec<Option<Energy>>,
+}
+
+/// Energy of a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeEnergy {
+    /// Which: a row of the nodes.
+    pub node: u32,
+    /// For being on.
+    pub idle: Energy,
+    /// For its screen.
+    pub screen: Energy,
+    /// For the work of its cores.
+    pub processor: Energy,
+    /// For its radio.
+    pub radio: Energy,
+    /// What its battery holds when it is full, and what it held at the end.
+    pub battery: Option<(Energy, Energy)>,
+    /// When its battery was empty, and the node went down for good.
+    pub empty: Option<Time>,
+    /// How long its processor ran slower, hot or low on charge, and how often it began to.
+    pub throttled: (Time, u32),
+}
+
+/// For how long a node's radio did what; together, the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RadioUse {
+    /// It sent.
+    pub transmit: Time,
+    /// It received a frame.
+    pub receive: Time,
+    /// It was awake and did neither.
+    pub listen: Time,
+    /// It slept between beacons.
+    pub sleep: Time,
+    /// Its node was down.
+    pub off: Time,
+}
+
+impl NodeEnergy {
+    /// All of it.
+    pub fn total(&self) -> Energy {
+        self.idle + self.screen + self.processor + self.radio
+    }
+}
+
+impl EnergyUse {
+    /// Of all nodes.
+    pub fn total(&self) -> Energy {
+        self.nodes.iter().map(NodeEnergy::total).sum()
+    }
+    /// When the first battery was empty.
+    pub fn first_empty(&self) -> Option<Time> {
+        self.nodes.iter().filter_map(|node| node.empty).min()
+    }
+}
+
+/// Energy of a run.
+pub static ENERGY: Metrics<EnergyUse> = Metrics {
+    name: "energy",
+    what: "What nodes have drawn; null where no hardware in the scenario says it.",
+    file: None,
+    metrics: &[
+        figure("total_j", "Drawn by all nodes in the whole run.").energy(|all| all.total()),
+        figure(
+            "jobs_j",
+            "Drawn by all nodes between a job's submission and its end, for each job; null if it has not ended.",
+        )
+        .entries("J", |all| Value::List(all.jobs.iter().map(|job| job.map(Energy::as_joules).into()).collect())),
+        figure("first_empty_s", "When the first battery was empty.").optional_time(|all| all.first_empty()),
+        figure("nodes", "Each node whose draw is known.")
+            .inner(&NODE_ENERGY, |all| NODE_ENERGY.list(all.run, &all.nodes)),
+    ],
+};
+
+/// Energy of nodes.
+pub static NODE_ENERGY: Metrics<NodeEnergy> = Metrics {
+    name: "energy of a node",
+    what: "What a node has drawn.",
+    file: None,
+    metrics: &[
+        figure("name", "The node.").text(|drawn| drawn.node(drawn.node)),
+        figure("total_j", "Drawn in all.").energy(|drawn| drawn.total()),
+        figure("idle_j", "Drawn for being on.").energy(|drawn| drawn.idle),
+        figure("screen_j", "Drawn by its screen.").energy(|drawn| drawn.screen),
+        figure("cpu_j", "Drawn for the work of its cores.").energy(|drawn| drawn.processor),
+        figure("radio_j", "Drawn by its radio.").energy(|drawn| drawn.radio),
+        figure("battery_j", "What its battery holds when it is full.")
+            .optional_energy(|drawn| drawn.battery.map(|(whole, _)| whole)),
+        figure("battery_left_j", "What its battery held at the end.")
+            .optional_energy(|drawn| drawn.battery.map(|(_, left)| left)),
+        figure("empty_s", "When its battery was empty, and the node went down for good.")
+            .optional_time(|drawn| drawn.empty),
+        figure("throttled_s", "How long its processor ran slower, hot or low on charge.")
+            .time(|drawn| drawn.throttled.0),
+        figure("throttled_times", "How often its processor began to run slower.")
+            .count("times", |drawn| drawn.throttled.1.into()),
+    ],
+};
+
+/// What a radio did; together, the run.
+pub static RADIO: Metrics<RadioUse> = Metrics {
+    name: "radio",
+    what: "For how long a node's radio did what; together, the run.",
+    file: None,
+    metrics: &[
+        figure("transmit", "It sent.").time(|radio| radio.transmit),
+        figure("receive", "It received a frame.").time(|radio| radio.receive),
+        figure("listen", "It was awake and neither sent nor received.").time(|radio| radio.listen),
+        figure("sleep", "It slept between beacons.").time(|radio| radio.sleep),
+        figure("off", "Its node was down.").time(|radio| radio.off),
+    ],
+};

@@ -1,0 +1,340 @@
+//! Jobs, their task attempts, and where the time went.
+
+pub use hadoop::TaskKind;
+pub use hadoop::record::{AttemptState, Interval, Locality, Phase};
+
+use super::metrics::{Metrics, figure};
+use super::value::Value;
+use std::borrow::Cow;
+use units::{Bytes, Time};
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JobState {
+    /// All its tasks did.
+    Succeeded,
+    /// A task failed too often, or its input or output was lost.
+    Failed,
+    /// The run's time limit came first.
+    #[default]
+    Unfinished,
+}
+
+/// One MapReduce job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// Its name in the scenario, else its workload.
+    pub name: String,
+    /// Its workload.
+    pub workload: String,
+    /// How it ended.
+    pub state: JobState,
+    /// Why, if it did not succeed.
+    pub reason: String,
+    /// When the client submitted it.
+    pub submit: Time,
+    /// When its first container or JobTracker set-up ran, as Hadoop's history counts it.
+    pub launch: Option<Time>,
+    /// When its last output was committed, or it failed.
+    pub finish: Option<Time>,
+    /// Map tasks.
+    pub maps: u32,
+    /// Reduce tasks.
+    pub reduces: u32,
+    /// From the first start to the last end of each phase over all successful attempts.
+    pub phases: Vec<Interval>,
+    /// Its volumes.
+    pub bytes: JobBytes,
+    /// The critical path from submission to finish, split by what was waited for.
+    pub breakdown: Breakdown,
+    /// The critical path itself, in order of time.
+    pub critical_path: Vec<CriticalSegment>,
+}
+
+/// Volumes of a job, over successful attempts unless named otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobBytes {
+    /// Read by maps.
+    pub map_input: Bytes,
+    /// Written by maps after combining, before replication.
+    pub map_output: Bytes,
+    /// Map output fetched from the reducer's own node.
+    pub shuffle_local: Bytes,
+    /// Map output fetched over the network.
+    pub shuffle_remote: Bytes,
+    /// HDFS input read from the reader's own node.
+    pub hdfs_read_local: Bytes,
+    /// HDFS input read over the network.
+    pub hdfs_read_remote: Bytes,
+    /// Written to HDFS, one replica counted.
+    pub written: Bytes,
+    /// Written to local disks by spills and merges.
+    pub spilled: Bytes,
+    /// Moved by attempts that failed or were killed.
+    pub wasted: Bytes,
+}
+
+/// One attempt at one task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// The job it is part of.
+    pub job: u32,
+    /// Map or reduce.
+    pub kind: TaskKind,
+    /// The task's number among the job's maps or reduces, from 0.
+    pub task: u32,
+    /// The attempt's number at the task, from 0.
+    pub attempt: u32,
+    /// Where it ran.
+    pub node: u32,
+    /// Whether it was started beside another that still ran.
+    pub speculative: bool,
+    /// How far its input was (maps).
+    pub locality: Option<Locality>,
+    /// How it ended.
+    pub state: AttemptState,
+    /// Why, if it did not succeed.
+    pub reason: String,
+    /// When its container or slot was given to it.
+    pub start: Time,
+    /// When it ended, or the run did.
+    pub finish: Time,
+    /// What it did when, in order of start; phases may overlap (fetch and merge).
+    pub intervals: Vec<Interval>,
+    /// Bytes into it: the split, or the partitions fetched.
+    pub input: Bytes,
+    /// Bytes out of it: map output or HDFS output.
+    pub output: Bytes,
+    /// Of its input, bytes that came over the network.
+    pub remote: Bytes,
+    /// Bytes it wrote to local disk in spills and merges.
+    pub spilled: Bytes,
+}
+
+/// What a stretch of the critical path waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Waiting {
+    /// Processor work, sharing of cores included.
+    Cpu,
+    /// Disk requests, queueing at the disk included.
+    Disk,
+    /// Transmission and propagation at the rate the path allows.
+    Transfer,
+    /// Time in the queues of links.
+    Queueing,
+    /// Retransmission after a loss that duplicate ACKs showed.
+    Recovery,
+    /// Retransmission timeouts of TCP.
+    TcpTimeout,
+    /// Timeouts and heartbeat intervals of Hadoop.
+    Timeout,
+    /// A free slot or container.
+    Slot,
+    /// Localisation, JVM and AppMaster start.
+    StartUp,
+}
+
+impl Waiting {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 9] = [
+        Self::Cpu,
+        Self::Disk,
+        Self::Transfer,
+        Self::Queueing,
+        Self::Recovery,
+        Self::TcpTimeout,
+        Self::Timeout,
+        Self::Slot,
+        Self::StartUp,
+    ];
+
+    /// Its name in tables and on the page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU",
+            Self::Disk => "disk",
+            Self::Transfer => "network transfer",
+            Self::Queueing => "waiting in queues",
+            Self::Recovery => "loss recovery",
+            Self::TcpTimeout => "TCP timeouts",
+            Self::Timeout => "heartbeats and timeouts",
+            Self::Slot => "waiting for slots",
+            Self::StartUp => "start-up",
+        }
+    }
+}
+
+/// A stretch of the critical path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CriticalSegment {
+    /// From when.
+    pub start: Time,
+    /// To when.
+    pub finish: Time,
+    /// What it waited for.
+    pub waiting: Waiting,
+    /// The attempt it belongs to (a row of `attempts`).
+    pub attempt: Option<u32>,
+    /// The node that bytes came from, where a transfer was waited for.
+    pub source: Option<u32>,
+    /// In words: "fetch of map 3 from worker-2".
+    pub detail: String,
+}
+
+/// The critical path's length by what was waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breakdown([Time; Waiting::ALL.len()]);
+
+impl Breakdown {
+    /// Adds a stretch.
+    pub fn add(&mut self, waiting: Waiting, length: Time) {
+        self.0[waiting as usize] += length;
+    }
+    /// How long the path waited for one thing.
+    pub fn of(&self, waiting: Waiting) -> Time {
+        self.0[waiting as usize]
+    }
+    /// The whole path.
+    pub fn total(&self) -> Time {
+        self.0.iter().copied().sum()
+    }
+}
+
+impl JobState {
+    /// As Hadoop writes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+            Self::Unfinished => "UNFINISHED",
+        }
+    }
+}
+
+/// Jobs.
+pub static JOBS: Metrics<Job> = Metrics {
+    name: "jobs",
+    what: "A MapReduce job.",
+    file: None,
+    metrics: &[
+        figure("name", "Its name in the scenario, else its workload.").text(|job| job.name.clone()),
+        figure("workload", "Its workload.").text(|job| job.workload.clone()),
+        figure("state", "`SUCCEEDED`, `FAILED`, or `UNFINISHED` where the run's time limit came first.")
+            .text(|job| job.state.name().to_owned()),
+        figure("reason", "Why it did not succeed.").text(|job| job.reason.clone()),
+        figure("submit_s", "When the client submitted it.").time(|job| job.submit),
+        figure("launch_s", "When its first container or JobTracker set-up ran, as Hadoop's history counts it.")
+            .optional_time(|job| job.launch),
+        figure("finish_s", "When its last output was committed, or it failed.").optional_time(|job| job.finish),
+        figure("maps", "Map tasks.").count("tasks", |job| job.maps.into()),
+        figure("reduces", "Reduce tasks.").count("tasks", |job| job.reduces.into()),
+        figure("phases", "Each phase from its first start to its last end over all successful attempts.")
+            .inner(&PHASES, |job| PHASES.list(job.run, &job.phases)),
+        figure("bytes", "Its volumes.").inner(&JOB_BYTES, |job| JOB_BYTES.maybe(job.run, Some(&job.bytes))),
+        figure("critical_path_s", "The time from submission to finish, split by what was waited for.").entries(
+            "s",
+            |job| {
+                Value::sorted(
+                    Waiting::ALL
+                        .iter()
+                        .map(|waiting| (Cow::Borrowed(waiting.name()), job.breakdown.of(*waiting).as_secs_f64())),
+                )
+            },
+        ),
+    ],
+};
+
+/// Volumes of jobs.
+pub static JOB_BYTES: Metrics<JobBytes> = Metrics {
+    name: "volumes of a job",
+    what: "Volumes of a job, over successful attempts unless named otherwise.",
+    file: None,
+    metrics: &[
+        figure("map_input", "Read by maps.").label_if_any("map input").bytes(|job| job.map_input),
+        figure("map_output", "Written by maps after combining, before replication.")
+            .label_if_any("map output")
+            .bytes(|job| job.map_output),
+        figure("shuffle_local", "Map output fetched from the reducer's own node.")
+            .label_if_any("shuffle, same node")
+            .bytes(|job| job.shuffle_local),
+        figure("shuffle_remote", "Map output fetched over the network.")
+            .label_if_any("shuffle, network")
+            .bytes(|job| job.shuffle_remote),
+        figure("hdfs_read_local", "HDFS input read from the reader's own node.")
+            .label_if_any("HDFS read, same node")
+            .bytes(|job| job.hdfs_read_local),
+        figure("hdfs_read_remote", "HDFS input read over the network.")
+            .label_if_any("HDFS read, network")
+            .bytes(|job| job.hdfs_read_remote),
+        figure("written", "Written to HDFS, one replica counted.")
+            .label_if_any("written to HDFS")
+            .rank(1)
+            .bytes(|job| job.written),
+        figure("spilled", "Written to local disks by spills and merges.")
+            .label_if_any("spilled to local disks")
+            .bytes(|job| job.spilled),
+        figure("wasted", "Moved by attempts that failed or were killed.")
+            .label_if_any("moved in vain")
+            .rank(1)
+            .bytes(|job| job.wasted),
+    ],
+};
+
+/// Phases of jobs and of attempts; of the latter the row's owner is the attempt.
+pub static PHASES: Metrics<Interval> = Metrics {
+    name: "phases",
+    what: "A phase of a job (`result.json`) or of an attempt (`phases.parquet`).",
+    file: Some("phases"),
+    metrics: &[
+        figure("task_row", "The attempt's row in `tasks`, from 0.")
+            .no_key()
+            .count("number", |phase| phase.owner as u64),
+        figure("name", "`start`, `read`, `compute`, `spill`, `fetch`, `merge`, `reduce` or `write`.")
+            .column("phase")
+            .text(|phase| phase.phase.name().to_owned()),
+        figure("start_s", "When it began.").time(|phase| phase.start),
+        figure("finish_s", "When it ended.").time(|phase| phase.finish),
+    ],
+};
+
+/// Task attempts.
+pub static ATTEMPTS: Metrics<Attempt> = Metrics {
+    name: "tasks",
+    what: "An attempt at a task.",
+    file: Some("tasks"),
+    metrics: &[
+        figure("job", "The job it is part of, from 0.").count("number", |attempt| attempt.job.into()),
+        figure("kind", "`map` or `reduce`.").text(|attempt| match attempt.kind {
+            TaskKind::Map => "map".to_owned(),
+            TaskKind::Reduce => "reduce".to_owned(),
+        }),
+        figure("task", "The task's number among the job's maps or reduces, from 0.")
+            .count("number", |attempt| attempt.task.into()),
+        figure("attempt", "The attempt's number at the task, from 0.")
+            .count("number", |attempt| attempt.attempt.into()),
+        figure("node", "Where it ran.").text(|attempt| attempt.node(attempt.node)),
+        figure("speculative", "Whether it was started beside another that still ran.")
+            .flag(|attempt| attempt.speculative),
+        figure("locality", "How near a map's input was: `node`, `rack` or `remote`.").text(|attempt| {
+            match attempt.locality {
+                None => String::new(),
+                Some(Locality::Node) => "node".to_owned(),
+                Some(Locality::Rack) => "rack".to_owned(),
+                Some(Locality::Remote) => "remote".to_owned(),
+            }
+        }),
+        figure("state", "`succeeded`, `failed`, `killed` or `running`.").text(|attempt| match attempt.state {
+            AttemptState::Succeeded => "succeeded".to_owned(),
+            AttemptState::Failed => "failed".to_owned(),
+            AttemptState::Killed => "killed".to_owned(),
+            AttemptState::Running => "running".to_owned(),
+        }),
+        figure("reason", "Why it did not succeed.").text(|attempt| attempt.reason.clone()),
+        figure("start_s", "When its container or slot was given to it.").time(|attempt| attempt.start),
+        figure("finish_s", "When it ended, or the run did.").time(|attempt| attempt.finish),
+        figure("input_bytes", "Bytes into it: the split, or the partitions fetched.").bytes(|attempt| attempt.input),
+        figure("output_bytes", "Bytes out of it: map output or HDFS output.").bytes(|attempt| attempt.output),
+        figure("remote_bytes", "Of its input, bytes that came over the network.").bytes(|attempt| attempt.remote),
+        figure("spilled_bytes", "Bytes it wrote to local disk in spills and merges.").bytes(|attempt| attempt.spilled),
+    ],
+};

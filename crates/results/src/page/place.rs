@@ -1,0 +1,175 @@
+//! Which resource a stretch of the critical path waited for, in words.
+
+use crate::{CriticalSegment, Link, LinkEnd, RunResult, Waiting};
+use units::Time;
+
+/// The resource of each stretch of a path, empty where there is none to name.
+pub fn places(path: &[CriticalSegment], result: &RunResult) -> Vec<String> {
+    let mut out = Vec::with_capacity(path.len());
+    // What the network did to one transfer is told in several stretches, by cause and not by time: its link is one.
+    for transfer in
+        path.chunk_by(|a, b| is_network(a) && is_network(b) && (a.attempt, &a.detail) == (b.attempt, &b.detail))
+    {
+        let place = place(transfer, result);
+        out.extend(transfer.iter().map(|_| place.clone()));
+    }
+    out
+}
+
+const fn is_network(segment: &CriticalSegment) -> bool {
+    matches!(segment.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
+}
+
+fn place(stretches: &[CriticalSegment], result: &RunResult) -> String {
+    let first = &stretches[0];
+    let attempt = first.attempt.and_then(|row| result.attempts.get(row as usize));
+    let node = attempt.and_then(|attempt| result.nodes.get(attempt.node as usize));
+    let name = node.map(|node| node.name.as_str());
+    // Nodes on one host share its processor.
+    let machine = node.map(|node| node.host.map_or_else(|| node.name.clone(), |host| format!("host-{host}")));
+    match (first.waiting, machine) {
+        (Waiting::Cpu, Some(machine)) => format!("{machine}'s processor"),
+        (Waiting::Disk, Some(machine)) => format!("{machine}'s disk"),
+        (Waiting::Timeout, Some(_)) => format!("an attempt on {}", name.unwrap_or_default()),
+        (Waiting::StartUp, Some(_)) => format!("a process on {}", name.unwrap_or_default()),
+        _ if is_network(first) => {
+            let span = (first.start, stretches[stretches.len() - 1].finish);
+            let node = attempt.map(|attempt| attempt.node);
+            busiest_link(first.source, span, node, result).map(|link| link_words(link, result)).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// Of the links that the transfer may have crossed, the one in most use meanwhile.
+fn busiest_link(
+    source: Option<u32>,
+    (start, finish): (Time, Time),
+    node: Option<u32>,
+    result: &RunResult,
+) -> Option<&Link> {
+    // A transfer crosses its own node's links and what lies between; who is not at its end is not on its way.
+    let passes = |end: LinkEnd, own: Option<u32>| match end {
+        LinkEnd::Node(at) => Some(at) == own,
+        LinkEnd::Switch | LinkEnd::Air => true,
+    };
+    let crossed = |link: &&Link| {
+        if source.is_some() && source == node {
+            return link.is_loopback() && passes(link.from, source);
+        }
+        passes(link.from, source.or(node)) && passes(link.to, node) && !link.is_loopback()
+    };
+    let mut best: Option<(f64, &Link)> = None;
+    for link in result.links.iter().filter(crossed) {
+        let used = mean_use(link, start, finish, result.sample_interval);
+        if used > best.map_or(0.0, |(most, _)| most) {
+            best = Some((used, link));
+        }
+    }
+    best.map(|(_, link)| link)
+}
+
+/// The names in a text: what letters, digits, dots and dashes make.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))).map(|word| word.trim_matches('.'))
+}
+
+/// The mean share of the steps from `start` to `finish` in which a link transmitted.
+fn mean_use(link: &Link, start: Time, finish: Time, step: Time) -> f64 {
+    let step = step.as_ps().max(1);
+    let last = (finish.as_ps().div_ceil(step) as usize).min(link.utilisation.len());
+    let first = ((start.as_ps() / step) as usize).min(last);
+    let steps = &link.utilisation[first..last];
+    steps.iter().copied().map(f64::from).sum::<f64>() / steps.len().max(1) as f64
+}
+
+fn link_words(link: &Link, result: &RunResult) -> String {
+    let rate = link.rate;
+    let name = |node: u32| result.nodes.get(node as usize).map_or("", |node| node.name.as_str());
+    match (link.from, link.to) {
+        (LinkEnd::Node(node), _) if link.is_loopback() => format!("{}'s loopback", name(node)),
+        (LinkEnd::Node(node), LinkEnd::Air) => format!("the air, {} sending", name(node)),
+        (LinkEnd::Switch | LinkEnd::Air, LinkEnd::Node(node)) => format!("the {rate} link into {}", name(node)),
+        (LinkEnd::Node(node), LinkEnd::Switch) => format!("the {rate} link out of {}", name(node)),
+        _ => format!("the {rate} link {}", link.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Attempt, AttemptState, Node, TaskKind};
+    use units::BitRate;
+
+    fn link(from: LinkEnd, to: LinkEnd, utilisation: &[f32]) -> Link {
+        Link { from, to, rate: BitRate::from_mbps(100), utilisation: utilisation.to_vec(), ..Link::default() }
+    }
+
+    fn run() -> RunResult {
+        let node = |name: &str| Node { name: name.to_owned(), ..Node::default() };
+        let attempt = Attempt {
+            job: 0,
+            kind: TaskKind::Reduce,
+            task: 0,
+            attempt: 0,
+            node: 1,
+            speculative: false,
+            locality: None,
+            state: AttemptState::Succeeded,
+            reason: String::new(),
+            start: Time::ZERO,
+            finish: Time::from_secs(4),
+            intervals: Vec::new(),
+            input: units::Bytes::ZERO,
+            output: units::Bytes::ZERO,
+            remote: units::Bytes::ZERO,
+            spilled: units::Bytes::ZERO,
+        };
+        RunResult {
+            nodes: ["master", "worker-1", "worker-2", "worker-10"].map(node).to_vec(),
+            attempts: vec![attempt],
+            sample_interval: Time::from_secs(1),
+            links: vec![
+                link(LinkEnd::Switch, LinkEnd::Node(1), &[0.9, 0.9, 0.1, 0.1]),
+                link(LinkEnd::Node(2), LinkEnd::Switch, &[0.2, 0.2, 0.6, 0.6]),
+                link(LinkEnd::Node(3), LinkEnd::Switch, &[1.0, 1.0, 1.0, 1.0]),
+                link(LinkEnd::Node(1), LinkEnd::Node(1), &[1.0, 1.0, 1.0, 1.0]),
+            ],
+            ..RunResult::default()
+        }
+    }
+
+    fn segment(waiting: Waiting, from: u64, to: u64, source: Option<u32>) -> CriticalSegment {
+        let (start, finish) = (Time::from_secs(from), Time::from_secs(to));
+        CriticalSegment { start, finish, waiting, attempt: Some(0), source, detail: String::new() }
+    }
+
+    fn one(waiting: Waiting, from: u64, to: u64, source: Option<u32>) -> String {
+        places(&[segment(waiting, from, to, source)], &run()).remove(0)
+    }
+
+    #[test]
+    fn transfer_is_charged_to_the_busiest_link_that_it_crossed() {
+        let fetch = Some(2);
+        assert_eq!(one(Waiting::Transfer, 0, 2, fetch), "the 100 Mbit/s link into worker-1");
+        assert_eq!(one(Waiting::Transfer, 2, 4, fetch), "the 100 Mbit/s link out of worker-2");
+        assert_eq!(one(Waiting::Transfer, 2, 4, Some(1)), "worker-1's loopback");
+    }
+
+    #[test]
+    fn what_the_network_did_to_one_transfer_has_one_place() {
+        let fetch = Some(2);
+        let path = [segment(Waiting::Transfer, 0, 2, fetch), segment(Waiting::Queueing, 2, 3, fetch)];
+        assert_eq!(places(&path, &run()), ["the 100 Mbit/s link into worker-1", "the 100 Mbit/s link into worker-1"]);
+    }
+
+    #[test]
+    fn work_is_charged_to_the_machine_of_the_attempt() {
+        assert_eq!(one(Waiting::Disk, 0, 1, None), "worker-1's disk");
+        assert_eq!(one(Waiting::Slot, 0, 1, None), "");
+        assert_eq!(one(Waiting::Timeout, 0, 1, None), "an attempt on worker-1");
+        let mut shared = run();
+        shared.nodes[1].host = Some(0);
+        assert_eq!(places(&[segment(Waiting::Cpu, 0, 1, None)], &shared), ["host-0's processor"]);
+    }
+}

@@ -1,0 +1,168 @@
+//! How a run was set up, in a few lines of words.
+
+use super::data::Fact;
+use crate::RunResult;
+use scenario::{Control, Direction, Generation, Nodes, QueueLimit, Recovery, Scenario};
+use units::Bytes;
+
+fn fact(label: &str, value: String) -> Fact {
+    Fact { label: label.to_owned(), value }
+}
+
+fn many(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A size as people set it: in binary units where it is a round number of them.
+fn size(bytes: Bytes) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let round = UNITS.iter().find(|(unit, _)| bytes.get() >= *unit && bytes.get().is_multiple_of(*unit));
+    round.map_or_else(|| bytes.to_string(), |(unit, name)| format!("{} {name}", bytes.get() / unit))
+}
+
+/// From the results, and from the scenario where it is at hand.
+pub fn setup(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for job in &result.jobs {
+        let tasks = format!("{}, {}", many(u64::from(job.maps), "map"), many(u64::from(job.reduces), "reducer"));
+        facts.push(fact("Workload", format!("{}, {} in, {tasks}", job.workload, job.bytes.map_input)));
+    }
+    for traffic in &result.traffic {
+        let name = if traffic.name == traffic.kind { String::new() } else { format!("{}: ", traffic.name) };
+        facts.push(fact("Traffic", format!("{name}{}", traffic.kind)));
+    }
+    if result.is_sampled() {
+        let (drawn, all) = (result.flows.len(), result.flow_count);
+        facts.push(fact(
+            "Flows",
+            format!("{drawn} drawn at random of {all}, the same for the same seed; all stand in flows.parquet"),
+        ));
+    }
+    match scenario {
+        Some(scenario) => described(result, scenario, &mut facts),
+        None => facts.push(fact("Cluster", many(result.nodes.len().saturating_sub(1) as u64, "worker"))),
+    }
+    facts.push(fact("Seed", result.seed.to_string()));
+    facts.push(fact("Digest", result.scenario_digest.clone()));
+    facts
+}
+
+fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
+    let cluster = &scenario.cluster;
+    let node = &scenario.node;
+    let mut machines = vec![many(u64::from(cluster.workers), "worker")];
+    if !result.jobs.is_empty() {
+        machines.push(
+            match cluster.generation {
+                Generation::Yarn => "YARN",
+                Generation::Hadoop1 => "Hadoop 1",
+            }
+            .to_owned(),
+        );
+        let own = format!(
+            "{}: {}, {}, {}",
+            node.preset.word(),
+            many(u64::from(node.cores), "core"),
+            size(node.memory),
+            many(u64::from(node.disks), "disk")
+        );
+        machines.push(own);
+    }
+    if let Some(host) = &cluster.host {
+        let shared = format!("{}, {}", many(u64::from(host.cores), "core"), many(u64::from(host.disks), "disk"));
+        let nodes = host
+            .nodes
+            .map_or_else(|| "on one host".to_owned(), |n| format!("{} to a host", many(u64::from(n), "node")));
+        machines.push(format!("{nodes} of {shared}"));
+    }
+    facts.push(fact("Cluster", machines.join(", ")));
+
+    let network = &scenario.network;
+    let limit = |limit: QueueLimit| match limit {
+        QueueLimit::Packets(packets) => many(u64::from(packets), "packet"),
+        QueueLimit::Bytes(bytes) => size(bytes),
+        QueueLimit::Delay(delay) => delay.to_string(),
+    };
+    let mut wires = format!(
+        "{}, {}, {}, {} of {}",
+        network.topology.word(),
+        network.rate,
+        network.delay,
+        network.queue.kind.word(),
+        limit(network.queue.limit)
+    );
+    if network.loss > 0.0 {
+        wires = format!("{wires}, loss {}", network.loss);
+    }
+    if let Some(wifi) = &network.wifi {
+        let range = wifi.range.map_or(String::new(), |range| format!(", range {range}"));
+        wires = format!(
+            "802.11{}, {}, {} rate, {}, transmit queues of {} packets{range}",
+            wifi.standard.word(),
+            wifi.mode.word(),
+            wifi.rate_control.word(),
+            wifi.propagation.model.word(),
+            wifi.queue.packets,
+        );
+    }
+    facts.push(fact("Network", wires));
+    if let Some(mobility) = &scenario.mobility {
+        let sides: Vec<_> = mobility.area.iter().map(ToString::to_string).collect();
+        facts.push(fact("Nodes", format!("{} in {}", mobility.model.word(), sides.join(" by "))));
+    }
+    for shape in &network.shape {
+        let nodes = match &shape.nodes {
+            Nodes::All => "all nodes".to_owned(),
+            Nodes::Master => "the master".to_owned(),
+            Nodes::Workers => "the workers".to_owned(),
+            Nodes::List(list) => many(list.len() as u64, "node"),
+        };
+        let way = match shape.direction {
+            Direction::Egress => "out",
+            Direction::Ingress => "in",
+            Direction::Both => "each way",
+        };
+        facts.push(fact(
+            "Shaper",
+            format!("{nodes}, {way}: {}, burst {}, queue {}", shape.rate, shape.burst, limit(shape.limit)),
+        ));
+    }
+
+    let tcp = &scenario.tcp;
+    let control = match tcp.control {
+        Control::NewReno => "NewReno",
+        Control::SackReno => "Reno",
+        Control::Vegas => "Vegas",
+        Control::Cubic => "CUBIC",
+        Control::Bbr => "BBR",
+        Control::Dctcp => "DCTCP",
+        Control::Tahoe => "Tahoe",
+        Control::Westwood => "Westwood+",
+        Control::Scalable => "Scalable",
+        Control::Fast => "FAST",
+    };
+    let mut options = vec![if tcp.uses_sack() { "SACK" } else { "no SACK" }];
+    options.extend((tcp.recovery == Recovery::Rack).then_some("RACK-TLP"));
+    options.extend((tcp.ecn || tcp.control == Control::Dctcp).then_some("ECN"));
+    options.extend(tcp.hystart.then_some("HyStart++"));
+    options.extend(tcp.pacing.then_some("paced"));
+    options.extend(tcp.push_flow_control.then_some("push flow control"));
+    let watches = (0..=scenario.cluster.workers).any(|node| tcp.of(node).watches_queue());
+    options.extend(watches.then_some("transmit queue watched"));
+    options.extend((!tcp.node.is_empty()).then_some("some nodes differ"));
+    let options = options.join(", ");
+    facts.push(fact(
+        "TCP",
+        format!("{}, {options}, minimum RTO {}, receive buffer {}", control, tcp.min_rto, size(tcp.receive_buffer)),
+    ));
+    if !result.jobs.is_empty() {
+        facts.push(fact(
+            "HDFS",
+            format!(
+                "blocks of {}, {}",
+                size(scenario.hdfs.block),
+                many(u64::from(scenario.hdfs.replication), "replica")
+            ),
+        ));
+    }
+}

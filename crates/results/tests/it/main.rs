@@ -1,0 +1,4 @@
+//! Integration tests of the results, in one binary: a file has one subject.
+
+mod metrics;
+mod reference;

@@ -1,0 +1,141 @@
+//! What runs measured, by name, and the mean of each figure over several runs.
+
+use results::{Estimate, Job, JobState, RunResult};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use units::Time;
+
+/// What one run measured, by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// The seed of the run.
+    pub seed: u64,
+    /// Why a job of it failed, if one did.
+    pub failure: Option<String>,
+    /// The figures that it has.
+    pub values: Vec<Figure>,
+}
+
+/// A figure of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// What was measured.
+    pub name: String,
+    /// Its unit; empty for a count.
+    pub unit: String,
+    /// How much.
+    pub value: f64,
+}
+
+impl Figures {
+    /// The figures of a run. Those that a run does not have (the time of a job that failed) are left out.
+    pub fn of(result: &RunResult) -> Self {
+        let mut values = Vec::new();
+        let mut add = |name: String, unit: &str, value: f64| values.push(Figure { name, unit: unit.to_owned(), value });
+        let length = |start: Option<Time>, finish: Option<Time>| {
+            start.zip(finish).map(|(start, finish)| finish.saturating_sub(start).as_secs_f64())
+        };
+        for job in &result.jobs {
+            if failure_of(job).is_some() {
+                continue;
+            }
+            if let Some(seconds) = length(job.launch, job.finish) {
+                add(format!("{}: launch to finish", job.name), "s", seconds);
+            }
+            if let Some(seconds) = length(Some(job.submit), job.finish) {
+                add(format!("{}: submission to finish", job.name), "s", seconds);
+            }
+            for phase in &job.phases {
+                let seconds = phase.finish.saturating_sub(phase.start).as_secs_f64();
+                add(format!("{}: {}", job.name, phase.phase.name()), "s", seconds);
+            }
+            add(format!("{}: shuffled over the network", job.name), "MB", job.bytes.shuffle_remote.get() as f64 / 1e6);
+        }
+        for traffic in &result.traffic {
+            if let Some(seconds) = length(Some(traffic.start), traffic.finish) {
+                add(format!("{}: start to finish", traffic.name), "s", seconds);
+            }
+            add(format!("{}: goodput", traffic.name), "Mbit/s", traffic.goodput.as_bps() as f64 / 1e6);
+            if traffic.completed > 0 {
+                add(format!("{}: mean completion", traffic.name), "ms", traffic.completion_mean.as_secs_f64() * 1e3);
+                add(format!("{}: 99 % completion", traffic.name), "ms", traffic.completion_p99.as_secs_f64() * 1e3);
+            }
+        }
+        if let Some(network) = &result.network {
+            add("packets dropped".to_owned(), "", network.drops as f64);
+            add("retransmissions".to_owned(), "", network.retransmissions as f64);
+            add("TCP timeouts".to_owned(), "", network.timeouts as f64);
+        }
+        let failure = result.jobs.iter().find_map(failure_of);
+        Self { seed: result.seed, failure, values }
+    }
+
+    /// The value of the figure of that name, if the run has it.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.values.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+    }
+}
+
+/// Why a job did not succeed.
+pub fn failure_of(job: &Job) -> Option<String> {
+    match job.state {
+        JobState::Succeeded => None,
+        JobState::Failed => Some(format!("{}: {}", job.name, job.reason)),
+        JobState::Unfinished => Some(format!("{}: it had not finished when the run ended (run.until)", job.name)),
+    }
+}
+
+/// The runs of one scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a> {
+    /// The scenario's name.
+    pub name: &'a str,
+    /// The scenario's digest, which leaves the seed aside.
+    pub digest: &'a str,
+    /// Its runs.
+    pub runs: &'a [Figures],
+}
+
+impl<'a> Summary<'a> {
+    /// Names and units of all figures, in the order of their first appearance.
+    pub fn names(&self) -> Vec<(&'a str, &'a str)> {
+        let mut names: Vec<(&str, &str)> = Vec::new();
+        for figure in self.runs.iter().flat_map(|run| &run.values) {
+            if !names.iter().any(|(name, _)| *name == figure.name) {
+                names.push((&figure.name, &figure.unit));
+            }
+        }
+        names
+    }
+
+    /// The mean of a figure over the runs that have it.
+    pub fn estimate(&self, name: &str) -> Option<Estimate> {
+        let values: Vec<f64> = self.runs.iter().filter_map(|run| run.get(name)).collect();
+        Estimate::of(&values)
+    }
+
+    /// Why a job of one of the runs failed, if one did.
+    pub fn failure(&self) -> Option<&'a str> {
+        self.runs.iter().find_map(|run| run.failure.as_deref())
+    }
+
+    /// As `runs.json`.
+    pub fn to_json(&self) -> String {
+        let figure = |(name, unit): (&str, &str)| {
+            let estimate = self.estimate(name)?;
+            let values: Vec<_> = self.runs.iter().map(|run| run.get(name)).collect();
+            Some(json!({ "name": name, "unit": unit, "mean": estimate.mean, "half_width_95": estimate.half_width,
+                "least": estimate.least, "greatest": estimate.greatest,
+                "quantile_5": estimate.nine_tenths.0, "quantile_95": estimate.nine_tenths.1, "values": values }))
+        };
+        let summary = json!({
+            "schema": "trunkline-runs/1",
+            "name": self.name,
+            "scenario_digest": self.digest,
+            "seeds": self.runs.iter().map(|run| run.seed).collect::<Vec<_>>(),
+            "failures": self.runs.iter().filter_map(|run| run.failure.as_ref()).collect::<Vec<_>>(),
+            "figures": self.names().into_iter().filter_map(figure).collect::<Vec<_>>(),
+        });
+        format!("{summary:#}\n")
+    }
+}

@@ -1,0 +1,56 @@
+//! What is kept of a finished run, so that a later call need not make it again.
+
+use crate::{Error, Figures, Recorded};
+use scenario::Scenario;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+
+/// The file that stands in the folder of each seed, written last.
+pub(crate) const FILE: &str = "figures.json";
+/// The version of that file; its number goes up when a field changes its meaning or goes away.
+const SCHEMA: &str = "trunkline-seed/1";
+
+/// A finished run: what it is of, and its figures.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    schema: String,
+    key: String,
+    figures: Figures,
+}
+
+/// Names this build: the BLAKE3 hash of the program's own file. Another build may give other numbers.
+pub fn build_id() -> Result<String, Error> {
+    let bytes = std::env::current_exe().and_then(fs::read);
+    let bytes = bytes.map_err(|error| Error::Internal(format!("cannot read the program's own file: {error}")))?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
+}
+
+/// Names a run: the BLAKE3 hash of all that its results depend on.
+pub(crate) fn key(build: &str, scenario: &Scenario, recorded: Option<&Recorded>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let recorded = recorded.map(|recorded| format!("{recorded:?}")).unwrap_or_default();
+    for part in [build, &scenario.to_toml(), &recorded] {
+        // The length keeps two neighbours apart.
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The text of the file for a run of that key, and its figures as that text reads back: a call that reuses runs sees the very
+/// numbers that one without a break sees.
+pub(crate) fn text(key: &str, figures: Figures) -> (String, Figures) {
+    let kept = Kept { schema: SCHEMA.to_owned(), key: key.to_owned(), figures };
+    // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
+    let text = serde_json::to_string_pretty(&kept).unwrap_or_default();
+    let figures = serde_json::from_str(&text).map_or(kept.figures, |back: Kept| back.figures);
+    (text + "\n", figures)
+}
+
+/// The figures of a run of that key, if that folder has them.
+pub(crate) fn read(folder: &Path, key: &str) -> Option<Figures> {
+    let text = fs::read_to_string(folder.join(FILE)).ok()?;
+    let kept: Kept = serde_json::from_str(&text).ok()?;
+    (kept.schema == SCHEMA && kept.key == key).then_some(kept.figures)
+}

@@ -1,0 +1,42 @@
+//! Runs of scenarios: files, seeds, threads, resume, interruption, and what several runs say together.
+//!
+//! The crate prints nothing and parses no arguments: the command line, and whatever else runs many scenarios, stand on it.
+//!
+//! - [`Inputs`] reads a scenario with the files that it names, and recorded jobs; `-` is standard input.
+//! - [`single`] makes one run into a folder, [`many`] the runs of several seeds; finished seeds are kept and not run again.
+//! - [`Summary`] is the mean of each figure over seeds, [`Comparison`] the paired differences between scenarios.
+//! - [`study`] makes the runs of a published experiment and judges them; finished runs are kept.
+//! - [`Stop`] is the wish to stop. Runs look at it while they build, simulate, harvest and write, and leave nothing partial.
+//! - Progress goes to the closure in [`Effort`]; errors say by [`Error::exit_code`] what kind they are.
+
+mod around;
+mod clock;
+mod error;
+mod figures;
+mod folder;
+mod input;
+mod kept;
+mod load;
+mod many;
+mod paired;
+mod partial;
+mod pool;
+mod single;
+mod stop;
+pub mod study;
+mod study_folder;
+
+pub use around::Effort;
+pub use clock::{Clock, cpu_time, peak_bytes};
+pub use error::{Error, exit};
+pub use figures::{Figure, Figures, Summary, failure_of};
+pub use folder::{FlowFile, Folder, FolderError};
+pub use input::{Inputs, MOST_BYTES, STANDARD_INPUT};
+pub use kept::build_id;
+pub use load::{Change, pick_job, seeds};
+pub use many::{Many, many};
+pub use paired::Comparison;
+pub use partial::{Partial, remove_partial, resolve, write_whole};
+pub use pool::run_all;
+pub use single::{Recorded, Single, file_name, single};
+pub use stop::Stop;

@@ -1,0 +1,110 @@
+//! Scenarios from files, and the seeds of one.
+
+use crate::input::shown;
+use crate::{Error, Inputs};
+use history::import::{self, Hosts, Settings};
+use history::{self, Format, JobHistory};
+use scenario::{Scenario, ScenarioWarnings};
+use std::path::Path;
+
+/// What differs from a scenario's file.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// `section.key=value`, laid over the file in this order.
+    pub assignments: Vec<String>,
+    /// In place of `run.seed`.
+    pub seed: Option<u64>,
+}
+
+/// At most this many jobs of a file of several are named in a message.
+const NAMED_JOBS: usize = 20;
+
+impl Inputs<'_> {
+    /// Reads a scenario and lays changes over it. Files that it names stand relative to its own, or to the working folder
+    /// where it comes from standard input.
+    ///
+    /// Beside the scenario stands what it will do against expectation.
+    pub fn scenario(&self, path: &Path, change: &Change) -> Result<(Scenario, ScenarioWarnings), Error> {
+        let text = self.text(path)?;
+        let seed = change.seed.map(|seed| format!("run.seed={seed}"));
+        let assignments: Vec<_> = change.assignments.iter().cloned().chain(seed).collect();
+        let name = if crate::input::is_standard_input(path) { "stdin".to_owned() } else { path.display().to_string() };
+        let (mut scenario, warnings) = sim::parse_with_warnings(&name, &text, &assignments).map_err(Error::Scenario)?;
+        let beside = |file: String| path.parent().unwrap_or(Path::new(".")).join(file);
+        for (traffic, file) in scenario.flow_files() {
+            let file = beside(file);
+            let text = self.text(&file)?;
+            scenario.take_flows(traffic, &file.display().to_string(), &text).map_err(Error::Scenario)?;
+        }
+        for (traffic, file) in scenario.size_files() {
+            let file = beside(file);
+            let text = self.text(&file)?;
+            scenario.take_sizes(traffic, &file.display().to_string(), &text).map_err(Error::Scenario)?;
+        }
+        if let Some(file) = scenario.movement_file() {
+            scenario.take_movements(&self.text(&beside(file))?);
+        }
+        Ok((scenario, warnings))
+    }
+
+    /// Reads the history of recorded jobs.
+    pub fn history(&self, file: &Path) -> Result<(Format, Vec<JobHistory>), Error> {
+        history::read(&self.bytes(file)?).map_err(|error| Error::Input(format!("{}: {error}", shown(file))))
+    }
+
+    /// Reads a recorded run's description.
+    pub fn settings(&self, path: &Path) -> Result<Settings, Error> {
+        Settings::parse(&self.text(path)?).map_err(|error| Error::Input(format!("{}: {error}", shown(path))))
+    }
+
+    /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its attempts
+    /// started are given, and the machines are as fast as they are on average.
+    pub fn replay(&self, scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Error> {
+        let (_, mut jobs) = self.history(file)?;
+        let named = |job: &JobHistory| scenario.name.contains(&job.id);
+        let job = match jobs.iter().position(named) {
+            Some(index) => jobs.swap_remove(index),
+            None => pick_job(file, jobs, None)?,
+        };
+        let hosts = Hosts::of(&job, Some(scenario.cluster.workers));
+        if hosts.workers() > scenario.cluster.workers {
+            let (needs, has) = (hosts.workers(), scenario.cluster.workers);
+            let message = format!("{} names {needs} hosts, and the scenario has {has} workers", shown(file));
+            return Err(Error::Input(message));
+        }
+        let [planned] = scenario.job.as_mut_slice() else {
+            return Err(Error::Input("--replay is for a scenario of one job".to_owned()));
+        };
+        planned.plan = Some(import::replay(&job, &hosts));
+        scenario.node.variation = 0.0;
+        Ok(job)
+    }
+}
+
+/// The job of that id among those of a file; the only one where no id is given.
+pub fn pick_job(file: &Path, mut jobs: Vec<JobHistory>, id: Option<&str>) -> Result<JobHistory, Error> {
+    let ids: Vec<_> = jobs.iter().take(NAMED_JOBS).map(|job| job.id.clone()).collect();
+    let known = || format!("its jobs: {}{}", ids.join(", "), if jobs.len() > ids.len() { ", ..." } else { "" });
+    let index = match id {
+        Some(id) => jobs.iter().position(|job| job.id == id),
+        None if jobs.len() == 1 => Some(0),
+        None => {
+            let message = format!("{} has several jobs: name one with --job; {}", shown(file), known());
+            return Err(Error::Input(message));
+        }
+    };
+    match index {
+        Some(index) => Ok(jobs.swap_remove(index)),
+        None => Err(Error::Input(format!("{} has no job {}; {}", shown(file), id.unwrap_or_default(), known()))),
+    }
+}
+
+/// The scenario with each of `runs` seeds, from its own on.
+pub fn seeds(scenario: &Scenario, runs: u32) -> Vec<Scenario> {
+    let seeded = |offset| {
+        let mut scenario = scenario.clone();
+        scenario.run.seed = scenario.run.seed.wrapping_add(offset) & i64::MAX as u64;
+        scenario
+    };
+    (0..u64::from(runs)).map(seeded).collect()
+}

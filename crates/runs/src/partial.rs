@@ -1,0 +1,262 @@
+//! What is being written and not whole yet: files and folders beside their place, moved there at the end.
+
+use crate::Error;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Everything of this process that is not whole yet, for [`remove_partial`].
+static PARTIAL: Mutex<Vec<Place>> = Mutex::new(Vec::new());
+
+/// A path that shall not stay as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    path: PathBuf,
+    /// A folder that keeps what is in it, and goes if there is nothing.
+    keeps: bool,
+}
+
+/// As many symbolic links are followed one after the other; the kernel follows 40 (path_resolution(7)).
+const MOST_LINKS: usize = 40;
+
+/// A path that goes when this is dropped.
+#[derive(Debug)]
+pub struct Partial {
+    place: Place,
+    /// Of a folder: the lock that says that its process lives. It ends with the process, however that ends.
+    _lock: Option<File>,
+}
+
+impl Partial {
+    /// A file that will be written.
+    fn file(path: PathBuf) -> Self {
+        Self::listed(Place { path, keeps: false }, None)
+    }
+
+    /// Makes a folder `.NAME.partial-PID` beside `target`, locked by this process, and removes those of dead processes.
+    pub fn folder(target: &Path) -> io::Result<Self> {
+        let (parent, name) = (parent(target), target.file_name().unwrap_or_default());
+        fs::create_dir_all(parent)?;
+        remove_abandoned(parent, &beginning(name));
+        let mut own = beginning(name);
+        own.push(std::process::id().to_string());
+        let path = target.with_file_name(own);
+        // Left by an earlier process of this number, where locks do not work.
+        let _ = fs::remove_dir_all(&path);
+        loop {
+            fs::create_dir(&path)?;
+            // Waits while another process, which has taken it for an abandoned one, removes it.
+            let wait = |file: &File| file.lock().map_err(TryLockError::Error);
+            if let Some(lock) = lock(&path, wait)? {
+                let held = if let Lock::Held(file) = lock { Some(file) } else { None };
+                return Ok(Self::listed(Place { path, keeps: false }, held));
+            }
+        }
+    }
+
+    /// Opens or makes the folder `.NAME.unfinished` beside `target`, which keeps what is finished in it for a later call.
+    /// `None` if another process has it open.
+    pub fn unfinished(target: &Path) -> io::Result<Option<Self>> {
+        fs::create_dir_all(parent(target))?;
+        let mut name = OsString::from(".");
+        name.push(target.file_name().unwrap_or_default());
+        name.push(".unfinished");
+        let path = target.with_file_name(name);
+        loop {
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            if let Some(lock) = lock(&path, File::try_lock)? {
+                let place = Place { path, keeps: true };
+                return Ok(match lock {
+                    Lock::OfAnother => None,
+                    Lock::Held(file) => Some(Self::listed(place, Some(file))),
+                    Lock::Unknown => Some(Self::listed(place, None)),
+                });
+            }
+        }
+    }
+
+    fn listed(place: Place, lock: Option<File>) -> Self {
+        PARTIAL.lock().unwrap_or_else(PoisonError::into_inner).push(place.clone());
+        Self { place, _lock: lock }
+    }
+
+    /// Where it stands.
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        remove(&self.place);
+        PARTIAL.lock().unwrap_or_else(PoisonError::into_inner).retain(|place| *place != self.place);
+    }
+}
+
+/// Removes everything of this process that is not whole: for whoever ends the process while other threads still write.
+/// After it nothing new can be begun. Returns the folders that keep finished runs for a later call.
+pub fn remove_partial() -> Vec<PathBuf> {
+    let places = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    // Folders of single seeds come after the folder in which they stand.
+    for place in places.iter().rev() {
+        // A thread that writes into the folder meanwhile makes its removal fail: again, until there is nothing to write into.
+        while place.path.symlink_metadata().is_ok() && !remove(place) {}
+    }
+    let kept = places.iter().filter(|place| place.keeps && place.path.exists());
+    let kept = kept.map(|place| place.path.clone()).collect();
+    std::mem::forget(places);
+    kept
+}
+
+/// Removes what stands there; whether nothing more can be done.
+fn remove(Place { path, keeps }: &Place) -> bool {
+    let removed = match (path.is_dir(), keeps) {
+        (true, true) => {
+            // Refused where there is something in it.
+            let _ = fs::remove_dir(path);
+            return true;
+        }
+        (true, false) => fs::remove_dir_all(path),
+        (false, _) => fs::remove_file(path),
+    };
+    !removed.is_err_and(|error| error.kind() == io::ErrorKind::DirectoryNotEmpty)
+}
+
+/// The folder in which a path stands.
+pub(crate) fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// What the names of all partial folders of a target begin with; the number of a process follows.
+fn beginning(name: &OsStr) -> OsString {
+    let mut text = OsString::from(".");
+    text.push(name);
+    text.push(".partial-");
+    text
+}
+
+/// A lock that was asked for.
+enum Lock {
+    Held(File),
+    OfAnother,
+    /// The file system has no locks.
+    Unknown,
+}
+
+/// Locks a folder: flock(2) on the folder itself, so that nothing has to be taken out of it at the end. `None` if it was
+/// removed before it was locked.
+fn lock(path: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Lock>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match take(&file) {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(Some(Lock::OfAnother)),
+        Err(TryLockError::Error(_)) => return Ok(Some(Lock::Unknown)),
+    }
+    let (held, there) = (file.metadata()?, path.metadata());
+    let same = there.is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()));
+    Ok(same.then_some(Lock::Held(file)))
+}
+
+/// Removes folders whose names have this beginning and then a number, and whose process has ended without removing them.
+fn remove_abandoned(parent: &Path, beginning: &OsStr) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    let beginning = beginning.as_encoded_bytes();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let number = name.as_encoded_bytes().strip_prefix(beginning);
+        let of_ours = number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit));
+        if !of_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let Ok(folder) = File::open(entry.path()) else { continue };
+        match folder.try_lock() {
+            // Removed while it is locked: who has just made it finds that it is gone.
+            Ok(()) => {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+            // Its process lives, or locks do not work here.
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
+        }
+    }
+}
+
+/// The place that a path means: where it is a symbolic link, what that points to, though that may not exist yet.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&place) {
+            Ok(next) => place = parent(&place).join(next),
+            // Not a link, or nothing at all.
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// Writes a file whole or not at all: beside its place first, then moved there. A symbolic link is followed.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let written = || -> io::Result<()> {
+        let place = resolve(path)?;
+        let mut name = OsString::from(".");
+        name.push(place.file_name().unwrap_or_default());
+        name.push(format!(".partial-{}", std::process::id()));
+        let beside = Partial::file(place.with_file_name(name));
+        let mut file = File::create(beside.path())?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        fs::rename(beside.path(), &place)
+    };
+    written().map_err(|error| Error::writing(path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("trunkline-partial-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a scratch folder");
+        path
+    }
+
+    #[test]
+    fn folders_of_dead_processes_go_and_those_of_living_ones_stay() {
+        let scratch = scratch("abandoned");
+        for name in [".out.partial-1", ".out.partial-2", ".out.partial-x", ".other.partial-1"] {
+            fs::create_dir_all(scratch.join(name).join("seed-1")).expect("made");
+        }
+        let living = File::open(scratch.join(".out.partial-2")).expect("there");
+        living.lock().expect("locked");
+        let own = Partial::folder(&scratch.join("out")).expect("made");
+        let left = |name: &str| scratch.join(name).exists();
+        assert!(!left(".out.partial-1"), "its process is dead");
+        assert!(left(".out.partial-2"), "somebody holds its lock");
+        assert!(left(".out.partial-x") && left(".other.partial-1"), "not of this target");
+        assert!(own.path().is_dir());
+        let held = File::open(own.path()).expect("there").try_lock();
+        assert!(matches!(held, Err(TryLockError::WouldBlock)), "this process lives");
+        fs::remove_dir_all(scratch).expect("cleaned up");
+    }
+
+    #[test]
+    fn links_are_followed_also_to_what_is_not_there_yet() {
+        let scratch = scratch("links");
+        std::os::unix::fs::symlink("second", scratch.join("first")).expect("a link");
+        std::os::unix::fs::symlink(scratch.join("deep/place"), scratch.join("second")).expect("a link");
+        assert_eq!(resolve(&scratch.join("first")).expect("a place"), scratch.join("deep/place"));
+        std::os::unix::fs::symlink("loop", scratch.join("loop")).expect("a link");
+        assert!(resolve(&scratch.join("loop")).is_err());
+        fs::remove_dir_all(scratch).expect("cleaned up");
+    }
+}

@@ -1,0 +1,67 @@
+//! Runs on a pool of threads.
+
+use crate::{Effort, Error};
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{ParallelBridge, ParallelIterator};
+use results::RunResult;
+use scenario::Scenario;
+use sim::{TakeFlows, Tap};
+use std::sync::{Mutex, PoisonError};
+
+/// Makes a run of each position, each on one thread, and gives what came of them in the order of the positions, whatever
+/// the number of threads. The first failure leaves out the runs that have not begun.
+pub(crate) fn make_all<T: Send>(
+    positions: &[usize],
+    effort: &Effort<'_>,
+    make: impl Fn(usize) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let pool = ThreadPoolBuilder::new().num_threads(effort.threads_for(positions.len())).build();
+    let pool = pool.map_err(|error| Error::Internal(format!("cannot start threads: {error}")))?;
+    let failure: Mutex<Option<Error>> = Mutex::new(None);
+    let locked = || failure.lock().unwrap_or_else(PoisonError::into_inner);
+    let one = |(place, position): (usize, &usize)| {
+        if locked().is_some() {
+            return None;
+        }
+        match make(*position) {
+            Ok(made) => Some((place, made)),
+            Err(error) => {
+                locked().get_or_insert(error);
+                None
+            }
+        }
+    };
+    // A bridge takes the positions in their order, so that what is kept of an interrupted call are the first ones.
+    let mut made: Vec<(usize, T)> =
+        pool.install(|| positions.iter().enumerate().par_bridge().filter_map(one).collect());
+    if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    made.sort_unstable_by_key(|(place, _)| *place);
+    Ok(made.into_iter().map(|(_, made)| made).collect())
+}
+
+/// Runs every scenario, and gives each result to `take` as it comes. What `take` answers is returned in the order of the
+/// scenarios.
+pub fn run_all<T: Send>(
+    scenarios: &[Scenario],
+    effort: &Effort<'_>,
+    take: impl Fn(RunResult) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let positions: Vec<usize> = (0..scenarios.len()).collect();
+    make_all(&positions, effort, |position| take(run_one(&scenarios[position], position, None, None, effort)?))
+}
+
+/// Runs one scenario. `position` names it in reports of progress.
+pub(crate) fn run_one(
+    scenario: &Scenario,
+    position: usize,
+    tap: Option<Tap<'_>>,
+    flows: Option<TakeFlows<'_>>,
+    effort: &Effort<'_>,
+) -> Result<RunResult, Error> {
+    Ok(sim::run_with(scenario, tap, flows, &mut |progress| {
+        (effort.progress)(position, progress);
+        effort.stop.check()
+    })?)
+}

@@ -1,0 +1,135 @@
+//! One run into a folder.
+
+use crate::pool::run_one;
+use crate::{Clock, Effort, Error, Folder, Stop, cpu_time, peak_bytes};
+use history::JobHistory;
+use history::import::Interface;
+use results::page::{self, Comparison, ReportData};
+use results::{Capture, Frame, RunResult};
+use scenario::Scenario;
+use serde_json::json;
+use sim::{TakeFlows, Tap};
+use std::io::BufWriter;
+use std::path::Path;
+
+/// The job that a run re-does, and what was counted at the interfaces meanwhile.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The job.
+    pub job: JobHistory,
+    /// What its run counted; empty where nobody did.
+    pub interfaces: Vec<Interface>,
+}
+
+/// What one run left beside its folder.
+#[derive(Clone, Debug)]
+pub struct Single {
+    /// The result.
+    pub result: RunResult,
+    /// The run beside the recorded job, where it re-does one.
+    pub comparison: Option<Comparison>,
+}
+
+/// Runs a scenario once. Its results stand at `target`, all of them or none; earlier results there are replaced.
+/// `capture` names a link whose packets are written there as well.
+pub fn single(
+    scenario: &Scenario,
+    recorded: Option<&Recorded>,
+    capture: Option<&str>,
+    target: &Path,
+    effort: &Effort<'_>,
+) -> Result<Single, Error> {
+    let clock = Clock::start();
+    // Before the work: what cannot be written is better known now.
+    let folder = Folder::create(target)?;
+    let result = match capture {
+        None => run_into(&folder, scenario, 0, None, effort),
+        Some(link) => captured(scenario, link, &folder, effort),
+    }?;
+    let comparison = write(&folder, scenario, &result, recorded, effort.stop)?;
+    folder.file("timing.json", timing(&clock, result.network.map(|network| network.hops)).as_bytes())?;
+    effort.stop.look()?;
+    folder.commit()?;
+    Ok(Single { result, comparison })
+}
+
+/// Runs a scenario whose table of connections, if it cannot be held, goes into a folder during the run.
+pub(crate) fn run_into(
+    folder: &Folder,
+    scenario: &Scenario,
+    position: usize,
+    tap: Option<Tap<'_>>,
+    effort: &Effort<'_>,
+) -> Result<RunResult, Error> {
+    let mut flows = folder.flows(scenario.nodes().into_iter().map(|node| node.name).collect());
+    let take: TakeFlows<'_> = &mut |rows| flows.take(rows);
+    let result = run_one(scenario, position, tap, Some(take), effort)?;
+    flows.finish()?;
+    Ok(result)
+}
+
+/// Runs with the packets of a link written to a capture in the folder.
+fn captured(scenario: &Scenario, link: &str, folder: &Folder, effort: &Effort<'_>) -> Result<RunResult, Error> {
+    let name = format!("{}.pcapng", file_name(link));
+    let refused = |error| Error::from(folder.failed(&name, error));
+    let nodes: Vec<String> = scenario.nodes().into_iter().map(|node| node.name).collect();
+    let file = BufWriter::new(folder.open(&name).map_err(refused)?);
+    let mut capture = Capture::new(file, link, &nodes).map_err(refused)?;
+    let mut written = Ok(());
+    let mut take = |packet: &transport::Captured| {
+        if written.is_ok() {
+            written = capture.frame(&Frame {
+                at: packet.at,
+                from: packet.from,
+                to: packet.to,
+                from_port: packet.from_port,
+                to_port: packet.to_port,
+                segment: &packet.segment,
+            });
+        }
+    };
+    let result = run_into(folder, scenario, 0, Some(Tap { link, take: &mut take }), effort)?;
+    written.and_then(|()| capture.finish()).map_err(refused)?;
+    Ok(result)
+}
+
+/// Writes the files of a run, and answers it beside the recorded job that it re-does.
+pub(crate) fn write(
+    folder: &Folder,
+    scenario: &Scenario,
+    result: &RunResult,
+    recorded: Option<&Recorded>,
+    stop: &Stop,
+) -> Result<Option<Comparison>, Error> {
+    folder.run(result, stop)?;
+    folder.file("scenario.toml", scenario.to_toml().as_bytes())?;
+    let comparison = recorded.map(|recorded| {
+        let note = format!("{}: attempts start where and when they did; what follows is simulated.", recorded.job.id);
+        Comparison::with_actual(result, &recorded.job, &recorded.interfaces, &note)
+    });
+    let data = ReportData { comparison: comparison.clone(), ..ReportData::new(result, Some(scenario)) };
+    stop.look()?;
+    folder.file("report.html", page::render(&data).as_bytes())?;
+    Ok(comparison)
+}
+
+/// A name that is one part of a path.
+pub fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = name.chars().map(plain).collect();
+    if name.trim_matches('.').is_empty() { "run".to_owned() } else { name }
+}
+
+/// What the work cost, apart from its result because it differs from machine to machine.
+pub(crate) fn timing(clock: &Clock, hops: Option<u64>) -> String {
+    let cpu = cpu_time().as_secs_f64();
+    let timing = json!({
+        "schema": "trunkline-timing/1",
+        "wall_s": clock.elapsed().as_secs_f64(),
+        "cpu_s": cpu,
+        "hops": hops,
+        "hops_per_cpu_s": hops.map(|hops| hops as f64 / cpu.max(1e-9)),
+        "peak_bytes": peak_bytes(),
+    });
+    format!("{timing:#}\n")
+}

@@ -1,0 +1,482 @@
+//! What no single key shows: values that contradict each other.
+
+use super::network::{node_name, node_number, point_name, point_number};
+use super::problem::Problems;
+use super::tree::Tree;
+use super::{
+    Control, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, Tcp,
+    TopologyKind, WorkloadKind,
+};
+use units::{Bytes, Quantity};
+
+/// Says what is wrong with a scenario whose keys are each right by themselves.
+pub fn check(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    check.cluster();
+    check.network();
+    check.wireless();
+    check.tcp();
+    check.marks();
+    if !scenario.job.is_empty() {
+        check.hdfs();
+        check.mapreduce();
+    }
+    for (i, job) in scenario.job.iter().enumerate() {
+        check.job(&format!("job.{i}"), job);
+    }
+    for (i, traffic) in scenario.traffic.iter().enumerate() {
+        check.traffic(i, traffic);
+    }
+    for (i, fault) in scenario.faults.iter().enumerate() {
+        check.fault(&format!("faults.{i}"), fault);
+    }
+    if scenario.job.is_empty() && scenario.traffic.is_empty() {
+        check.says("job", "there is nothing to run", "add a [job], or [[traffic]]");
+    }
+}
+
+/// What Hadoop's connections are for, as the results call it.
+const SERVICES: [&str; 4] = ["rpc", "umbilical", "data", "shuffle"];
+
+/// No more blocks of a job, and no more flows of a traffic, than memory holds.
+pub(super) const MOST: u64 = 10_000_000;
+
+/// A scenario under examination: what is wrong is said at a key's path.
+#[derive(Debug)]
+pub struct Check<'a> {
+    /// What was read.
+    pub scenario: &'a Scenario,
+    pub(super) tree: &'a Tree,
+    pub(super) problems: &'a mut Problems,
+}
+
+impl Check<'_> {
+    /// Whether nothing is wrong so far.
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Something is wrong at the key `path`, as "network.bond.0.nodes".
+    pub fn says(&mut self, path: &str, message: impl Into<String>, help: impl Into<String>) {
+        let mut span = self.tree.span_of(path).clone();
+        // Not the whole file for a key that is absent, only its first place.
+        if span == self.tree.span {
+            span.range.end = span.range.start;
+        }
+        self.problems.add_with_help(&span, message, help);
+    }
+
+    fn cluster(&mut self) {
+        let cluster = &self.scenario.cluster;
+        if cluster.workers > 100_000 {
+            let message = format!("the groups have {} workers together", cluster.workers);
+            self.says("cluster.group", message, "at most 100000");
+        }
+        let written = self.tree.get("cluster.workers").map(|tree| &tree.value);
+        if written.is_some_and(|value| *value != super::tree::Value::Integer(i128::from(cluster.workers))) {
+            let message = format!("the groups have {} workers together", cluster.workers);
+            self.says("cluster.workers", message, "leave `workers` out where there are groups");
+        }
+        self.throttles();
+        let racks = self.scenario.racks();
+        let kind = self.scenario.network.topology;
+        let places = matches!(kind, TopologyKind::FatTree | TopologyKind::Dcell | TopologyKind::ParkingLot);
+        for (i, group) in cluster.group.iter().enumerate() {
+            if places && group.rack.is_some() {
+                let message = format!("topology {} has its nodes in order of their numbers", kind.word());
+                self.says(&format!("cluster.group.{i}.rack"), message, "leave `rack` out");
+                continue;
+            }
+            if let Some(rack) = group.rack.filter(|rack| *rack > racks) {
+                let topology = self.scenario.network.topology.word();
+                let message = format!("rack {rack} does not exist: topology {topology} has {racks}");
+                self.says(&format!("cluster.group.{i}.rack"), message, "see `network.racks`");
+            }
+        }
+    }
+
+    /// What is hot by its power must say what it draws, and what is low on charge what it holds.
+    fn throttles(&mut self) {
+        let scenario = self.scenario;
+        let own = [
+            ("node".to_owned(), Some(&scenario.node)),
+            ("cluster.master".to_owned(), scenario.cluster.master.as_ref()),
+        ];
+        let groups = scenario.cluster.group.iter().enumerate();
+        let groups = groups.map(|(i, group)| (format!("cluster.group.{i}.node"), group.node.as_ref()));
+        for (path, node) in own.into_iter().chain(groups) {
+            let Some((node, throttle)) = node.and_then(|node| Some((node, node.throttle.as_ref()?))) else { continue };
+            if throttle.sustained.is_none() && throttle.low_battery.is_none() {
+                let message = "nothing says when the processor runs slower";
+                self.says(&format!("{path}.throttle"), message, "add `sustained`, or `low-battery`");
+            }
+            if node.idle_power.is_none() {
+                let message = "what the node draws is not known, so neither is when it is hot or low on charge";
+                self.says(&format!("{path}.throttle"), message, "say what it draws: `idle-power`, `core-power`");
+            } else if throttle.low_battery.is_some() && node.battery.is_none() {
+                self.says(&format!("{path}.throttle.low-battery"), "the node has no battery", "add `battery`");
+            }
+        }
+    }
+
+    fn network(&mut self) {
+        let network = &self.scenario.network;
+        if u64::from(network.racks) * u64::from(network.spines) > 1_000_000 {
+            let message = format!("{} racks and {} spines make too many links", network.racks, network.spines);
+            self.says("network.spines", message, "at most 1000000 core links");
+        }
+        for (path, queue, _) in network.queues() {
+            self.queue(&path, queue);
+        }
+        self.priority();
+        if let Some(mss) = network.mss.filter(|mss| *mss + Bytes::new(40) > network.mtu) {
+            let (mss, mtu) = (mss.exact(), network.mtu.exact());
+            let message = format!("segments of {mss} do not fit into packets of {mtu}");
+            self.says("network.mss", message, "at most the MTU less 40 B of headers");
+        }
+        for (i, shape) in network.shape.iter().enumerate() {
+            let path = format!("network.shape.{i}");
+            self.nodes(&format!("{path}.nodes"), &shape.nodes);
+            self.limit(&format!("{path}.limit"), shape.limit);
+            let frame = self.frame();
+            if shape.burst < frame {
+                let message = format!("a full packet of {} could never pass this bucket", frame.exact());
+                self.says(&format!("{path}.burst"), message, "a burst of at least one packet, 32 KB say");
+            }
+        }
+        match network.topology {
+            TopologyKind::Graph => self.graph(),
+            topology if !network.link.is_empty() => {
+                let message = format!("topology {} has its own links", topology.word());
+                self.says("network.link", message, "set `topology = \"graph\"`");
+            }
+            _ => {}
+        }
+        for (i, bond) in network.bond.iter().enumerate() {
+            for misfit in bond.contradictions() {
+                self.says(&format!("network.bond.{i}.{}", misfit.key), misfit.message, misfit.help);
+            }
+        }
+    }
+
+    /// A full packet on the wire, framing included.
+    fn frame(&self) -> Bytes {
+        (self.scenario.network.mtu + Bytes::new(38)).max(Bytes::new(1538))
+    }
+
+    fn queue(&mut self, path: &str, queue: &Queue) {
+        self.limit(&format!("{path}.limit"), queue.limit);
+        if let Some((key, message, help)) = queue.contradiction() {
+            self.says(&format!("{path}.{key}"), message, help);
+        }
+    }
+
+    /// Services that go first must exist, and some queue must look at them.
+    fn priority(&mut self) {
+        let network = &self.scenario.network;
+        let traffic = self.scenario.traffic.iter().map(|traffic| traffic.name.as_str()).filter(|name| !name.is_empty());
+        let known: Vec<_> = SERVICES.into_iter().chain(traffic).collect();
+        for (i, service) in network.priority.iter().enumerate() {
+            if !known.contains(&service.as_str()) {
+                let span = self.tree.span_of(&format!("network.priority.{i}")).clone();
+                self.problems.unknown(&span, "a service or the name of a [[traffic]]", service, known.iter().copied());
+            }
+        }
+        if network.priority.len() > 254 {
+            self.says("network.priority", "these are more than 254 services", "the first few matter");
+        }
+        let queues = network.queues();
+        let first = queues.iter().find(|(_, queue, _)| queue.kind == QueueKind::Priority);
+        match first {
+            Some((path, ..)) if network.priority.is_empty() => {
+                let help = "`network.priority = [\"rpc\"]`, say: what goes first";
+                self.says(&format!("{path}.kind"), "all packets would be of one class", help);
+            }
+            None if !network.priority.is_empty() => {
+                let help = "`network.queue = { kind = \"priority\" }`";
+                self.says("network.priority", "no queue is of kind priority", help);
+            }
+            _ => {}
+        }
+    }
+
+    fn limit(&mut self, path: &str, limit: QueueLimit) {
+        let frame = self.frame();
+        if matches!(limit, QueueLimit::Bytes(bytes) if bytes < frame) {
+            let message = format!("a full packet of {} would never fit into this queue", frame.exact());
+            self.says(path, message, "room for at least one packet");
+        }
+    }
+
+    fn graph(&mut self) {
+        let workers = self.scenario.cluster.workers;
+        for (i, link) in self.scenario.network.link.iter().enumerate() {
+            for (key, name) in [("from", &link.from), ("to", &link.to)] {
+                let path = format!("network.link.{i}.{key}");
+                if name.is_empty() {
+                    self.says(&path, format!("this link has no `{key}`"), "a node, or a switch of any other name");
+                } else if GraphLink::several(name, workers)
+                    .map_or_else(|| node_number(name), |numbers| numbers.last().copied())
+                    .is_some_and(|number| number > workers)
+                {
+                    self.says(&path, format!("there is no `{name}`"), format!("the last worker is worker-{workers}"));
+                } else if name.contains("..") && GraphLink::several(name, workers).is_none() {
+                    self.says(&path, format!("`{name}` is not a range of nodes"), "`worker-1..worker-8`");
+                }
+            }
+            if GraphLink::several(&link.from, workers).is_some() && GraphLink::several(&link.to, workers).is_some() {
+                let message = "a link between several nodes and several others says not which with which";
+                self.says(&format!("network.link.{i}"), message, "one node or switch at one end");
+            }
+            if link.from == link.to {
+                self.says(
+                    &format!("network.link.{i}"),
+                    "this link leads back to where it begins",
+                    "two different ends",
+                );
+            }
+        }
+        if let Some((a, b)) = super::graph::apart(self.scenario) {
+            let message = format!("there is no path from {a} to {b}");
+            self.says("network.link", message, "links that connect all nodes; only switches forward");
+        }
+    }
+
+    fn tcp(&mut self) {
+        let tcp = &self.scenario.tcp;
+        if tcp.min_rto > tcp.max_rto {
+            let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
+            self.says("tcp.min-rto", message, "a minimum below the maximum");
+        }
+        if tcp.initial_rto > tcp.max_rto {
+            let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
+            self.says("tcp.initial-rto", message, "an initial timeout below the maximum");
+        }
+        self.restart("tcp.queue-restart", tcp);
+        let workers = self.scenario.cluster.workers;
+        for (i, part) in tcp.node.iter().enumerate() {
+            let path = format!("tcp.node.{i}");
+            self.nodes(&format!("{path}.nodes"), &part.nodes);
+            let Some(node) = part.nodes.numbers(workers).first().copied() else { continue };
+            let own = tcp.of(node);
+            if part.min_rto.is_some() && own.min_rto > own.max_rto {
+                let message = format!("it exceeds `max-rto`, {}", own.max_rto.exact());
+                self.says(&format!("{path}.min-rto"), message, "a minimum below the maximum");
+            }
+            if part.queue_restart.is_some() {
+                self.restart(&format!("{path}.queue-restart"), &own);
+            } else if part.queue_threshold.is_some() {
+                self.restart(&format!("{path}.queue-threshold"), &own);
+            }
+        }
+    }
+
+    /// Who restarts must have stopped.
+    fn restart(&mut self, path: &str, tcp: &Tcp) {
+        match (tcp.queue_restart, tcp.queue_threshold) {
+            (Some(_), None) => {
+                let help = "set `queue-threshold` too, or leave it out";
+                self.says(path, "TCP never stops, so it cannot restart", help);
+            }
+            (Some(restart), Some(threshold)) if restart > threshold => {
+                let message = if path.ends_with("threshold") {
+                    format!("it is below `queue-restart`, {restart}")
+                } else {
+                    format!("it exceeds `queue-threshold`, {threshold}")
+                };
+                self.says(path, message, "a level to restart at no higher than the one at which TCP stops");
+            }
+            _ => {}
+        }
+    }
+
+    /// A control that lives on marks, where no queue marks.
+    fn marks(&mut self) {
+        let network = &self.scenario.network;
+        let on_air = network.topology == TopologyKind::Wifi;
+        let marked = match &network.wifi {
+            Some(wifi) if on_air => wifi.queues().any(|(_, queue)| queue.marks()),
+            _ => network.queues().iter().any(|(_, queue, _)| queue.marks()),
+        };
+        let tcp = &self.scenario.tcp;
+        let of_nodes = tcp.node.iter().position(|part| part.control == Some(Control::Dctcp));
+        let of_nodes = of_nodes.map(|i| format!("tcp.node.{i}.control"));
+        let path = (tcp.control == Control::Dctcp).then(|| "tcp.control".to_owned()).or(of_nodes);
+        if let (Some(path), false) = (path, marked) {
+            let queue = if on_air {
+                "network.wifi.queue = { mark-above = 20 }"
+            } else {
+                "network.queue = { kind = \"threshold\", mark-above = \"20 packets\" }"
+            };
+            let help = format!("`{queue}`; without marks it would be `sack-reno`");
+            self.says(&path, "no queue marks packets, and dctcp lives on marks", help);
+        }
+    }
+
+    fn hdfs(&mut self) {
+        let (hdfs, workers) = (&self.scenario.hdfs, self.scenario.cluster.workers);
+        if hdfs.replication > workers {
+            let message = format!("{} replicas of each block do not fit on {workers} workers", hdfs.replication);
+            self.says("hdfs.replication", message, format!("`hdfs.replication` of at most {workers}"));
+        }
+        if hdfs.packet > hdfs.block {
+            let message = format!("a packet of {} exceeds the block of {}", hdfs.packet.exact(), hdfs.block.exact());
+            self.says("hdfs.packet", message, "a packet of at most the block");
+        }
+    }
+
+    fn mapreduce(&mut self) {
+        let mapreduce = &self.scenario.mapreduce;
+        let nodes = self.scenario.nodes();
+        let has_battery = |node: &NodeSpec| node.hardware.battery.is_some() && node.hardware.idle_power.is_some();
+        if mapreduce.spare_batteries.is_some() && !nodes.iter().skip(1).any(has_battery) {
+            let help = "hardware with `battery` and `idle-power`, the preset \"nexus7\" say";
+            self.says("mapreduce.spare-batteries", "no worker has a battery", help);
+        }
+        if self.scenario.cluster.generation != Generation::Yarn {
+            return;
+        }
+        let largest = nodes.iter().skip(1).map(|node| self.scenario.node_memory(node)).max().unwrap_or_default();
+        let reduces = self.scenario.job.iter().any(|job| job.reducers.unwrap_or(mapreduce.reducers) > 0);
+        let containers = [
+            ("map-memory", mapreduce.map_memory, true),
+            ("reduce-memory", mapreduce.reduce_memory, reduces),
+            ("am-memory", mapreduce.am_memory, true),
+        ];
+        for (key, memory, used) in containers {
+            let unit = mapreduce.minimum_allocation.get();
+            let granted = Bytes::new(memory.get().div_ceil(unit) * unit);
+            if used && granted > largest {
+                let key_path = format!("mapreduce.{key}");
+                let path = if self.tree.get(&key_path).is_some() { &key_path } else { "mapreduce.node-memory" };
+                let message = format!(
+                    "a container of `{key}` (granted {}) fits on no worker: the largest offers {}",
+                    granted.exact(),
+                    largest.exact()
+                );
+                self.says(path, message, format!("a smaller `mapreduce.{key}`, or more `mapreduce.node-memory`"));
+            }
+        }
+        if mapreduce.io_sort >= mapreduce.map_memory {
+            let (sort, map) = (mapreduce.io_sort.exact(), mapreduce.map_memory.exact());
+            let message = format!("a sort buffer of {sort} does not fit into a map's {map}");
+            self.says("mapreduce.io-sort", message, "less than `mapreduce.map-memory`");
+        }
+        if let Some(heap) = mapreduce.reduce_heap.filter(|heap| *heap > mapreduce.reduce_memory) {
+            let (heap, memory) = (heap.exact(), mapreduce.reduce_memory.exact());
+            let message = format!("a heap of {heap} does not fit into a reducer's {memory}");
+            self.says("mapreduce.reduce-heap", message, "at most `mapreduce.reduce-memory`");
+        }
+    }
+
+    fn job(&mut self, path: &str, job: &Job) {
+        let workers = self.scenario.cluster.workers;
+        if let Some(replicas) = job.output_replication.filter(|replicas| *replicas > workers) {
+            let message = format!("{replicas} replicas of the output do not fit on {workers} workers");
+            self.says(&format!("{path}.output-replication"), message, format!("at most {workers}"));
+        }
+        let block = self.scenario.hdfs.block;
+        let blocks = job.input.get() / block.get() + u64::from(job.files);
+        if job.splits.is_empty() && blocks > MOST {
+            let message = format!("{} in blocks of {} are {blocks} blocks", job.input.exact(), block.exact());
+            self.says(&format!("{path}.input"), message, format!("at most {MOST}: a larger `hdfs.block`"));
+        }
+        let reducers = job.reducers.unwrap_or(self.scenario.mapreduce.reducers);
+        if !job.shares.is_empty() && job.shares.len() != reducers as usize {
+            let message = format!("{} shares for {reducers} reducers", job.shares.len());
+            self.says(&format!("{path}.shares"), message, "one share for each reducer");
+        }
+        if !job.shares.is_empty() && job.shares.iter().all(|share| *share == 0.0) {
+            self.says(&format!("{path}.shares"), "all shares are zero", "at least one above zero");
+        }
+        let has_combiner = matches!(job.workload, WorkloadKind::Wordcount | WorkloadKind::Grep);
+        if job.combiner == Some(true) && !has_combiner && (job.combine_keys.is_none() || job.combine_record.is_none()) {
+            let message = format!("workload {} has no combiner of its own", job.workload.word());
+            self.says(&format!("{path}.combiner"), message, "give `combine-keys` and `combine-record`");
+        }
+        let named = job.workload == WorkloadKind::DfsioRead;
+        let splits = if named && job.splits.is_empty() { job.files as usize } else { job.splits.len() };
+        if !job.split_hosts.is_empty() && job.split_hosts.len() != splits {
+            let message = format!("hosts of {} splits, and there are {splits}", job.split_hosts.len());
+            self.says(&format!("{path}.split-hosts"), message, "the workers of each split of `splits`");
+        }
+        if !job.file_writers.is_empty() && (!named || job.file_writers.len() != splits) {
+            let message = format!("writers of {} files", job.file_writers.len());
+            self.says(&format!("{path}.file-writers"), message, "the worker that wrote each file of dfsio-read");
+        }
+        for (i, writer) in job.file_writers.iter().enumerate().filter(|(_, writer)| **writer > workers) {
+            let path = format!("{path}.file-writers.{i}");
+            self.says(&path, format!("there is no worker {writer}"), format!("1 to {workers}"));
+        }
+        for (i, hosts) in job.split_hosts.iter().enumerate() {
+            self.nodes(&format!("{path}.split-hosts.{i}"), hosts);
+        }
+        if let Some(plan) = &job.plan {
+            self.plan(&format!("{path}.plan"), plan);
+        }
+        if job.files > 1 && !job.splits.is_empty() {
+            self.says(&format!("{path}.files"), "the splits are given one by one", "leave `files` out");
+        }
+    }
+
+    fn plan(&mut self, path: &str, plan: &Plan) {
+        if self.scenario.job.len() > 1 {
+            self.says(path, "a plan is for a scenario of one job", "leave the other jobs out");
+        }
+        let workers = self.scenario.cluster.workers;
+        let nodes = plan.attempt.iter().enumerate().map(|(i, a)| (format!("{path}.attempt.{i}.node"), &a.node));
+        for (path, node) in nodes.chain(plan.master.iter().map(|node| (format!("{path}.master"), node))) {
+            if node_number(node).is_none_or(|number| number == 0 || number > workers) {
+                self.says(&path, format!("there is no worker `{node}`"), format!("worker-1 to worker-{workers}"));
+            }
+        }
+    }
+
+    pub(super) fn nodes(&mut self, path: &str, nodes: &Nodes) {
+        let workers = self.scenario.cluster.workers;
+        let Nodes::List(list) = nodes else { return };
+        if list.is_empty() {
+            self.says(path, "no node is named", "at least one");
+        }
+        if let Some(number) = list.iter().find(|number| **number > workers) {
+            let message = format!("there is no `{}`", node_name(*number));
+            self.says(path, message, format!("the last worker is worker-{workers}"));
+        }
+    }
+
+    fn faulty_node(&mut self, path: &str, name: &str, fault: &Fault) {
+        let (workers, points) = (self.scenario.cluster.workers, self.scenario.network.points());
+        if point_number(name).is_some_and(|number| number < points) {
+            if fault.slow.is_some() {
+                self.says(&format!("{path}.slow"), "an access point has no cores that could be slow", "`down-for`");
+            }
+            return;
+        }
+        if node_number(name).is_none_or(|number| number > workers) {
+            let names: Vec<_> = (0..=workers).map(node_name).chain((0..points).map(point_name)).collect();
+            let span = self.tree.span_of(&format!("{path}.node")).clone();
+            let near = units::nearest(name, names.iter().map(String::as_str)).unwrap_or("master");
+            let points = if points > 0 { format!(", ap-1 to {}", point_name(points - 1)) } else { String::new() };
+            let help = format!("did you mean `{near}`? (master, worker-1 to worker-{workers}{points})");
+            self.problems.add_with_help(&span, format!("there is no node `{name}`"), help);
+        }
+    }
+
+    fn fault(&mut self, path: &str, fault: &Fault) {
+        match (&fault.node, &fault.link) {
+            (Some(_), Some(_)) => self.says(path, "this fault names a node and a link", "one of the two"),
+            (None, None) => self.says(path, "this fault names neither a node nor a link", "`node` or `link`"),
+            (Some(name), None) => self.faulty_node(path, name, fault),
+            (None, Some(_)) => {}
+        }
+        if fault.slow.is_some() && (fault.link.is_some() || fault.down_for.is_some()) {
+            self.says(&format!("{path}.slow"), "only a node that is up can be slow", "`node` and `slow-for`");
+        }
+        if fault.silent && fault.link.is_none() {
+            self.says(&format!("{path}.silent"), "only a link falls silent", "`link`");
+        }
+        if fault.slow.is_none() && fault.slow_for.is_some() {
+            self.says(&format!("{path}.slow-for"), "it does not say how slow", "`slow = 0.5`, say");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A scenario: the one TOML file that says which machines, network, settings, job, traffic and faults a run has.
+//!
+//! [`Scenario::parse`] reads and checks it, and fills in every default; what it returns can run. All that is wrong is
+//! said at once, each with its place in the file or in the `--set` that brought it.
+
+mod bond;
+mod check;
+mod cluster;
+mod document;
+mod flows;
+mod graph;
+mod hadoop;
+pub mod key;
+mod mobility;
+mod network;
+mod nodes;
+mod plan;
+pub mod problem;
+mod queue;
+mod run;
+mod stripe;
+mod tcp;
+mod traffic;
+mod traffic_check;
+pub mod tree;
+mod warn;
+mod wifi;
+mod wifi_check;
+
+pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
+pub use check::Check;
+pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage, Throttle};
+pub use document::{reference, schema};
+pub use hadoop::{Hdfs, Job, MapReduce, Master, Scheduler, WorkloadKind};
+pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
+pub use network::{
+    Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number, point_name,
+    point_number,
+};
+pub use nodes::NodeSpec;
+pub use plan::{Plan, PlannedAttempt, PlannedKind};
+pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
+pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
+pub use run::{Fault, Fidelity, Run};
+pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
+pub use tcp::{Control, Recovery, RtoEstimator, Tcp, TcpOfNode};
+pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
+pub use wifi::{
+    AccessPoint, Aggregation, ChannelWidth, Driver, DriverPreset, DriverScheduling, FadingKind, Gain, Level,
+    PathLossKind, PowerSave, Propagation, Radio, RateControlKind, ReceiverKind, RoutingKind, ShadowingKind, Wifi,
+    WifiDrop, WifiMode, WifiNode, WifiQueue, WifiQueueKind, WifiStandard, Wire,
+};
+
+use key::{Key, Section};
+use problem::Problems;
+use tree::{Entry, Tree};
+
+section! {
+    /// A cluster, a network, and what happens on them.
+    pub struct Scenario {
+        /// Its name in results; the file's where left out.
+        name: String = String::new();
+        /// The machines.
+        cluster: Cluster = Cluster::default();
+        /// The hardware of every node that does not say otherwise: a preset's name, or a table.
+        node: Node = Node::default();
+        /// Overrides of what the disk presets say.
+        storage: Storage = Storage::default();
+        /// The network between the nodes.
+        network: Network = Network::default();
+        /// Where nodes are, and how they move (topology wifi).
+        mobility: Option<Mobility> = None;
+        /// TCP of every node.
+        tcp: Tcp = Tcp::default();
+        /// HDFS.
+        hdfs: Hdfs = Hdfs::default();
+        /// The master node's side of calls.
+        master: Master = Master::default();
+        /// MapReduce.
+        mapreduce: MapReduce = MapReduce::default();
+        /// The job, or a list of jobs.
+        job: Vec<Job> = Vec::new();
+        /// Traffic without Hadoop, alone or beside jobs.
+        traffic: Vec<Traffic> = Vec::new();
+        /// What goes wrong, and when.
+        faults: Vec<Fault> = Vec::new();
+        /// The run itself.
+        run: Run = Run::default();
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario's text, lays `assignments` ("section.key=value") over it, and checks what the language knows.
+    ///
+    /// What an engine knows besides (names of links, rates of a PHY) is checked by who has one: see [`Self::parse_with`].
+    pub fn parse(file: &str, text: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
+        Self::parse_with(file, text, assignments, |_| {}).map(|(scenario, _)| scenario)
+    }
+
+    /// Like [`Self::parse`], and then asks `further` for what else is wrong. Beside the scenario stands what it will do
+    /// against expectation.
+    pub fn parse_with(
+        file: &str,
+        text: &str,
+        assignments: &[String],
+        further: impl FnOnce(&mut Check<'_>),
+    ) -> Result<(Self, ScenarioWarnings), ScenarioError> {
+        let mut sources = vec![Source { name: file.to_owned(), text: text.to_owned() }];
+        sources
+            .extend(assignments.iter().map(|assignment| Source { name: "--set".to_owned(), text: assignment.clone() }));
+        let mut problems = Problems::default();
+        let mut tree = Tree::parse(text, 0, &mut problems);
+        for (i, source) in sources.iter().enumerate().skip(1) {
+            tree.set(source, i, &mut problems);
+        }
+        // A text that is not TOML is half a tree: its keys would only bring problems that follow from the first.
+        let scenario = if problems.is_empty() { Self::read(&tree, None, &mut problems) } else { None };
+        if let (Some(mut scenario), true) = (scenario, problems.is_empty()) {
+            if scenario.name.is_empty() {
+                let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str());
+                stem.unwrap_or(file).clone_into(&mut scenario.name);
+            }
+            scenario.settle();
+            let mut check = Check { scenario: &scenario, tree: &tree, problems: &mut problems };
+            check::check(&mut check);
+            further(&mut check);
+            if problems.is_empty() {
+                warn::warn(&scenario, &tree, &mut problems);
+                problems.sort();
+                return Ok((scenario, ScenarioWarnings { sources, problems: problems.0 }));
+            }
+        }
+        problems.sort();
+        Err(ScenarioError { sources, problems: problems.0 })
+    }
+
+    /// The scenario as resolved: every key, so that it means the same whatever the defaults become.
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        tree::print(&self.entries(), "", &mut text);
+        text
+    }
+
+    /// The scenario with only the keys that differ from the defaults, for a person to read and edit.
+    pub fn to_short_toml(&self) -> String {
+        let mut text = String::new();
+        tree::print(&changed(self.entries(), &Self::default().entries()), "", &mut text);
+        text
+    }
+
+    /// Names the scenario, seed aside: the first 128 bits of the BLAKE3 hash of its resolved text, in hexadecimal. Kept
+    /// results of a study are found by it.
+    pub fn digest(&self) -> String {
+        let mut seedless = self.clone();
+        seedless.run.seed = 0;
+        let mut hex = blake3::hash(seedless.to_toml().as_bytes()).to_hex().to_string();
+        hex.truncate(32);
+        hex
+    }
+
+    /// Fills in what follows from other keys.
+    fn settle(&mut self) {
+        if !self.cluster.group.is_empty() {
+            self.cluster.workers = self.cluster.group.iter().map(|group| group.count).fold(0, u32::saturating_add);
+        }
+        self.network.settle();
+        if self.network.topology == TopologyKind::Wifi {
+            self.mobility.get_or_insert_default();
+        }
+    }
+}
+
+fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
+    let differs = |mut entry: Entry| {
+        let default = defaults.iter().find(|default| default.key == entry.key).map(|default| &default.tree);
+        if default == Some(&entry.tree) {
+            return None;
+        }
+        if let (tree::Value::Table(inner), Some(Tree { value: tree::Value::Table(default), .. })) =
+            (&mut entry.tree.value, default)
+        {
+            *inner = changed(std::mem::take(inner), default);
+        }
+        Some(entry)
+    };
+    entries.into_iter().filter_map(differs).collect()
+}

@@ -1,0 +1,69 @@
+//! What can run, but will not do what its writer may expect.
+
+use super::check::Check;
+use super::problem::Problems;
+use super::tree::Tree;
+use super::{Control, Scenario, Tcp};
+use units::Quantity;
+
+/// Says what a scenario that is right will do against expectation.
+pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
+    let mut check = Check { scenario, tree, problems: warnings };
+    check.timeouts("tcp", &scenario.tcp);
+    for (i, part) in scenario.tcp.node.iter().enumerate().filter(|(_, part)| part.min_rto.is_some()) {
+        if let Some(node) = part.nodes.numbers(scenario.cluster.workers).first() {
+            check.timeouts(&format!("tcp.node.{i}"), &scenario.tcp.of(*node));
+        }
+    }
+    check.ignored_sack();
+    check.late_faults();
+}
+
+impl Check<'_> {
+    /// Timeouts that contradict each other, or the receiver.
+    fn timeouts(&mut self, section: &str, tcp: &Tcp) {
+        let path = format!("{section}.min-rto");
+        if tcp.initial_rto < tcp.min_rto {
+            let initial = "tcp.initial-rto";
+            let at = if self.tree.get(&path).is_some() { path.as_str() } else { initial };
+            let message = format!(
+                "`initial-rto`, {}, is below `min-rto`, {}: a SYN is sent again sooner than any data",
+                tcp.initial_rto.exact(),
+                tcp.min_rto.exact()
+            );
+            self.says(at, message, "an `initial-rto` of at least `min-rto`; RFC 6298 has 1 s");
+        }
+        let delay = tcp.delayed_ack_timeout;
+        if tcp.delayed_ack && tcp.min_rto < delay {
+            let message = format!(
+                "it is below the {} for which receivers delay an acknowledgement: a last segment may be sent again without a loss",
+                delay.exact()
+            );
+            self.says(&path, message, "`delayed-ack = false`, or a shorter `delayed-ack-timeout`");
+        }
+    }
+
+    /// A control that decides about SACK by itself, whatever `sack` says.
+    fn ignored_sack(&mut self) {
+        let Tcp { control, sack, .. } = self.scenario.tcp;
+        let forced = match control {
+            Control::NewReno | Control::Tahoe => false,
+            Control::SackReno => true,
+            _ => return,
+        };
+        if self.tree.get("tcp.sack").is_some() && sack != forced {
+            let (verb, other) = if forced { ("on", "newreno") } else { ("off", "sack-reno") };
+            let message = format!("control {} turns SACK {verb}, whatever `sack` says", control.word());
+            self.says("tcp.sack", message, format!("leave `sack` out, or `control = \"{other}\"`"));
+        }
+    }
+
+    /// Faults that the run does not live to see.
+    fn late_faults(&mut self) {
+        let until = self.scenario.run.until;
+        for (i, fault) in self.scenario.faults.iter().enumerate().filter(|(_, fault)| fault.at >= until) {
+            let message = format!("the run ends at {}, before this fault, {}", until.exact(), fault.at.exact());
+            self.says(&format!("faults.{i}.at"), message, "an earlier fault, or a later `run.until`");
+        }
+    }
+}

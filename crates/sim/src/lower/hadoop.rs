@@ -1,0 +1,258 @@
+//! A scenario's jobs and Hadoop settings in the terms of `hadoop`.
+
+use crate::cluster::SURE_OF_SHARED;
+use hadoop::hdfs::HdfsConfig;
+use hadoop::mapreduce::{
+    Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Policy, Replay, ReplayAttempt, SpareConfig,
+    YarnConfig,
+};
+use hadoop::record::TaskKind;
+use hadoop::rpc::{MasterConfig, RpcConfig};
+use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
+use hadoop::{NodeId, NodeInfo};
+use scenario::{
+    Generation, Job, MapReduce, Nodes, Plan, PlannedAttempt, PlannedKind, Scenario, Scheduler, WorkloadKind,
+    node_number,
+};
+use units::{Bytes, Time};
+
+/// Where every node stands and what it has.
+pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
+    let nodes = scenario.nodes();
+    // A node with a machine of its own gets a host number above those that are shared.
+    let shared = nodes.iter().filter_map(|node| node.host).max().map_or(0, |host| host + 1);
+    let info = |(number, node): (usize, &scenario::NodeSpec)| NodeInfo {
+        rack: node.rack - 1,
+        host: node.host.unwrap_or(shared + number as u32),
+        disks: match (&scenario.cluster.host, node.host) {
+            (Some(host), Some(_)) => host.disks,
+            _ => node.hardware.disks,
+        },
+    };
+    nodes.iter().enumerate().map(info).collect()
+}
+
+/// All settings of the cluster and its jobs.
+pub(super) fn config(scenario: &Scenario) -> hadoop::Config {
+    let master = &scenario.master;
+    hadoop::Config {
+        rpc: RpcConfig {
+            fragment: fragment(scenario),
+            call_timeout: match scenario.cluster.generation {
+                Generation::Hadoop1 => None,
+                Generation::Yarn => RpcConfig::default().call_timeout,
+            },
+            master: MasterConfig {
+                read: master.read_cost,
+                calls_per_handler: master.queue,
+                heartbeat_connections: master.heartbeat_connections,
+            },
+            ..RpcConfig::default()
+        },
+        hdfs: hdfs(scenario),
+        mapreduce: MapReduceConfig {
+            handlers: master.handlers,
+            call_service: master.call_cost,
+            jobs: scenario.job.iter().map(|job| job_spec(scenario, job)).collect(),
+            ..mapreduce(scenario)
+        },
+    }
+}
+
+/// Long calls leave in parts that fit into the receive buffers twice; of a buffer that is shared each connection is sure of 2 KB.
+fn fragment(scenario: &Scenario) -> Bytes {
+    let master = &scenario.master;
+    let shared = master.shared_buffer.map(|_| SURE_OF_SHARED);
+    let least =
+        scenario.tcp.receive_buffer.min(shared.or(master.receive_buffer).unwrap_or(scenario.tcp.receive_buffer));
+    (least / 2).max(Bytes::new(1)).min(RpcConfig::default().fragment)
+}
+
+fn hdfs(scenario: &Scenario) -> HdfsConfig {
+    let hdfs = &scenario.hdfs;
+    HdfsConfig {
+        block_size: hdfs.block,
+        replication: hdfs.replication,
+        packet_size: hdfs.packet,
+        heartbeat_interval: hdfs.heartbeat,
+        block_report_interval: hdfs.block_report,
+        recheck_interval: hdfs.recheck,
+        socket_timeout: hdfs.socket_timeout,
+        handlers: hdfs.handlers,
+        call_service: hdfs.call_cost,
+        send_buffer: scenario.tcp.send_buffer,
+        ..HdfsConfig::default()
+    }
+}
+
+fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
+    let settings: &MapReduce = &scenario.mapreduce;
+    let yarn = scenario.cluster.generation == Generation::Yarn;
+    let heap =
+        settings.reduce_heap.unwrap_or(if yarn { settings.reduce_memory.mul_f64(0.8) } else { Bytes::from_mib(200) });
+    let defaults = MapReduceConfig::default();
+    let heartbeat = settings.heartbeat;
+    MapReduceConfig {
+        generation: match scenario.cluster.generation {
+            Generation::Yarn => hadoop::mapreduce::Generation::Yarn,
+            Generation::Hadoop1 => hadoop::mapreduce::Generation::Hadoop1,
+        },
+        policy: match settings.scheduler {
+            Scheduler::Fifo => Policy::Fifo,
+            Scheduler::Fair => Policy::Fair,
+        },
+        spare: settings
+            .spare_batteries
+            .map(|part| SpareConfig { reserve: (part * 1000.0).round() as u16, patience: settings.spare_patience }),
+        sort_buffer: settings.io_sort,
+        spill_percent: settings.spill_percent,
+        sort_factor: settings.sort_factor,
+        parallel_copies: settings.parallel_copies,
+        shuffle_buffer_percent: settings.shuffle_buffer_percent,
+        shuffle_merge_percent: settings.shuffle_merge_percent,
+        merge_in_memory_threshold: settings.merge_in_memory_threshold,
+        reduce_buffer_percent: settings.reduce_buffer_percent,
+        reduce_heap: heap,
+        slow_start: settings.slowstart,
+        speculative_maps: settings.speculative,
+        speculative_reduces: settings.speculative,
+        task_timeout: settings.task_timeout,
+        max_attempts: settings.max_attempts,
+        node_failures: settings.node_failures,
+        job_jar: settings.job_jar,
+        job_conf: settings.job_conf,
+        submit_replication: settings.submit_replication,
+        jvm_start_cpu: settings.jvm_start,
+        launch_latency: settings.launch_latency,
+        task_overhead_cpu: settings.task_overhead,
+        task_variation: settings.task_variation,
+        hadoop1: Hadoop1Config {
+            map_slots: settings.map_slots,
+            reduce_slots: settings.reduce_slots,
+            heartbeat: heartbeat.unwrap_or(defaults.hadoop1.heartbeat),
+            expiry: settings.node_expiry,
+            locality_delay: settings.locality_wait,
+            ..defaults.hadoop1.clone()
+        },
+        yarn: YarnConfig {
+            node_memory: settings.node_memory.unwrap_or_else(|| scenario.node_memory(&scenario.nodes()[1])),
+            node_vcores: settings.node_vcores,
+            map_memory: settings.map_memory,
+            reduce_memory: settings.reduce_memory,
+            am_memory: settings.am_memory,
+            minimum_allocation: settings.minimum_allocation,
+            node_heartbeat: heartbeat.unwrap_or(defaults.yarn.node_heartbeat),
+            am_heartbeat: settings.am_heartbeat,
+            node_expiry: settings.node_expiry,
+            locality_delay: settings.locality_delay,
+            first_start_delays: ascending(&settings.first_start_delays),
+            start_delays: ascending(&settings.start_delays),
+            am_init_cpu: settings.am_start,
+            ..defaults.yarn.clone()
+        },
+        replay: scenario.job.first().and_then(|job| job.plan.as_ref()).map(replay),
+        ..defaults
+    }
+}
+
+fn ascending(times: &[Time]) -> Vec<Time> {
+    let mut times = times.to_vec();
+    times.sort_unstable();
+    times
+}
+
+fn replay(plan: &Plan) -> Replay {
+    let node = |name: &str| node_number(name).map(NodeId);
+    let attempt = |attempt: &PlannedAttempt| {
+        let kind = match attempt.kind {
+            PlannedKind::Map => TaskKind::Map,
+            PlannedKind::Reduce => TaskKind::Reduce,
+        };
+        Some(ReplayAttempt { kind, task: attempt.task, node: node(&attempt.node)?, start: attempt.start })
+    };
+    Replay {
+        master: plan.master.as_deref().and_then(node).map(|node| (node, plan.master_start)),
+        launch: plan.launch,
+        attempts: plan.attempt.iter().filter_map(attempt).collect(),
+    }
+}
+
+fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
+    let preset = match (job.workload, job.combiner) {
+        (WorkloadKind::Wordcount, Some(false)) => "wordcount-nocombine",
+        (kind, _) => kind.word(),
+    };
+    let mut workload = Workload::preset(preset).unwrap_or_else(Workload::generic);
+    refine(&mut workload, job);
+    let whole_files = matches!(job.workload, WorkloadKind::DfsioRead | WorkloadKind::DfsioWrite);
+    let files = if job.splits.is_empty() { even(job.input, job.files) } else { job.splits.clone() };
+    if let Source::Generated { maps } = &mut workload.source {
+        *maps = files.len() as u32;
+    }
+    let hosts = |nodes: &Nodes| nodes.numbers(scenario.cluster.workers).into_iter().map(NodeId).collect();
+    JobSpec {
+        name: if job.name.is_empty() { job.workload.word().to_owned() } else { job.name.clone() },
+        workload,
+        input: if job.workload == WorkloadKind::DfsioRead {
+            let named = |(i, length): (usize, Bytes)| NamedFile {
+                length,
+                writer: job.file_writers.get(i).map(|&worker| NodeId(worker)),
+                named_on: job.split_hosts.get(i).map(hosts).unwrap_or_default(),
+            };
+            JobInput::Named(files.into_iter().enumerate().map(named).collect())
+        } else if job.split_hosts.is_empty() {
+            JobInput::Files(files)
+        } else {
+            JobInput::Splits(files.into_iter().zip(job.split_hosts.iter().map(hosts)).collect())
+        },
+        whole_files: whole_files || !job.splits.is_empty(),
+        reducers: job.reducers.unwrap_or(scenario.mapreduce.reducers),
+        submit: job.submit,
+        sample: job.sample.unwrap_or(Bytes::ZERO),
+        weight: 1.0,
+    }
+}
+
+/// `total` in `files` parts that differ by at most a byte.
+fn even(total: Bytes, files: u32) -> Vec<Bytes> {
+    let files = u64::from(files.max(1));
+    (0..files).map(|i| Bytes::new(total.get() / files + u64::from(i < total.get() % files))).collect()
+}
+
+/// Lays what the scenario says of a job over its workload. Costs are nanoseconds there, seconds here.
+fn refine(workload: &mut Workload, job: &Job) {
+    let set = |field: &mut f64, value: Option<f64>| *field = value.unwrap_or(*field);
+    let cost = |field: &mut f64, value: Option<f64>| *field = value.map_or(*field, |ns| ns * 1e-9);
+    set(&mut workload.input_record, job.input_record);
+    set(&mut workload.map_ratio, job.map_ratio);
+    set(&mut workload.map_record, job.map_record);
+    set(&mut workload.reduce_ratio, job.reduce_ratio);
+    set(&mut workload.side_output_ratio, job.side_ratio);
+    cost(&mut workload.costs.map, job.map_cpu);
+    cost(&mut workload.costs.sort, job.sort_cpu);
+    cost(&mut workload.costs.spill, job.spill_cpu);
+    cost(&mut workload.costs.merge, job.merge_cpu);
+    cost(&mut workload.costs.fetch, job.fetch_cpu);
+    cost(&mut workload.costs.reduce, job.reduce_cpu);
+    if let Some(replication) = job.output_replication {
+        workload.output_replication = Some(replication.min(u32::from(u16::MAX)) as u16);
+    }
+    if job.combiner == Some(true) && workload.combiner.is_none() {
+        let keys = Keys { distinct: 50_000, exponent: 1.0 };
+        workload.combiner = Some(Combiner { keys, record: workload.map_record, cpu: 0.0 });
+    }
+    if job.combiner == Some(false) {
+        workload.combiner = None;
+    }
+    if let Some(combiner) = &mut workload.combiner {
+        combiner.keys.distinct = job.combine_keys.unwrap_or(combiner.keys.distinct);
+        set(&mut combiner.keys.exponent, job.combine_exponent);
+        set(&mut combiner.record, job.combine_record);
+        cost(&mut combiner.cpu, job.combine_cpu);
+    }
+    if !job.shares.is_empty() {
+        workload.skew = Skew::Explicit(job.shares.clone());
+    } else if job.skew > 0.0 {
+        workload.skew = Skew::Zipf(job.skew);
+    }
+}

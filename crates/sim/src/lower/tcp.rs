@@ -1,0 +1,88 @@
+//! TCP's settings.
+
+use scenario::{Control, Recovery, RtoEstimator, Scenario, Tcp};
+use transport::OwnTcp;
+use units::Bytes;
+
+/// TCP of every node of which nothing else is said.
+pub fn tcp_config(scenario: &Scenario) -> tcp::Config {
+    config(scenario, &scenario.tcp)
+}
+
+/// What each node's TCP has of its own, the master's first; empty where all are alike.
+pub(super) fn own_tcp(scenario: &Scenario) -> Vec<OwnTcp> {
+    if scenario.tcp.node.is_empty() {
+        return Vec::new();
+    }
+    let common = tcp_config(scenario);
+    let own = |node| OwnTcp::between(&common, &config(scenario, &scenario.tcp.of(node)));
+    (0..=scenario.cluster.workers).map(own).collect()
+}
+
+fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
+    let network = &scenario.network;
+    let mss = network.mss.unwrap_or_else(|| network.mtu.saturating_sub(Bytes::new(u64::from(tcp::BASE_HEADER))));
+    let control = match tcp.control {
+        Control::NewReno | Control::SackReno => tcp::control::ControlKind::Reno,
+        Control::Vegas => tcp::control::ControlKind::Vegas,
+        Control::Cubic => tcp::control::ControlKind::Cubic,
+        Control::Bbr => tcp::control::ControlKind::Bbr,
+        Control::Dctcp => tcp::control::ControlKind::Dctcp,
+        Control::Tahoe => tcp::control::ControlKind::Tahoe,
+        Control::Westwood => tcp::control::ControlKind::Westwood,
+        Control::Scalable => tcp::control::ControlKind::Scalable,
+        Control::Fast => tcp::control::ControlKind::Fast { alpha: tcp.fast_alpha },
+    };
+    tcp::Config {
+        mss: u16::try_from(mss.get()).unwrap_or(u16::MAX),
+        initial_window: tcp.initial_window,
+        max_window: tcp.max_window,
+        receive_buffer: tcp.receive_buffer,
+        window_scaling: tcp.window_scaling,
+        sack: tcp.uses_sack(),
+        ecn: tcp.ecn,
+        recovery: match tcp.recovery {
+            Recovery::Rfc6675 => tcp::Recovery::Rfc6675,
+            Recovery::FallFloyd => tcp::Recovery::FallFloyd,
+            Recovery::Rack => tcp::Recovery::Rack,
+        },
+        proportional_reduction: tcp.proportional_reduction,
+        timestamps: tcp.timestamps,
+        count_options: tcp.count_options,
+        nagle: tcp.nagle,
+        delayed_ack: tcp.delayed_ack.then_some(tcp.delayed_ack_timeout),
+        quick_acks: tcp.quick_acks as u8,
+        limited_transmit: tcp.limited_transmit,
+        rto_estimator: match tcp.rto_estimator {
+            RtoEstimator::Linux => tcp::RtoEstimator::Linux,
+            RtoEstimator::Rfc6298 => tcp::RtoEstimator::Rfc6298,
+            RtoEstimator::Ns2 => tcp::RtoEstimator::Ns2,
+        },
+        min_rto: tcp.min_rto,
+        initial_rto: tcp.initial_rto,
+        max_rto: tcp.max_rto,
+        max_retries: tcp.retries as u8,
+        syn_retries: tcp.syn_retries as u8,
+        abc_limit: (tcp.abc_limit > 0).then_some(tcp.abc_limit),
+        idle_restart: tcp.idle_restart,
+        hystart: tcp.hystart,
+        pacing: tcp.pacing,
+        window_validation: tcp.window_validation,
+        push_flow_control: tcp.push_flow_control,
+        control,
+        ..tcp::Config::default()
+    }
+}
+
+/// How much TCP puts into each node's transmit queue, the master's first; empty where no node looks at its own.
+pub(super) fn injection_limits(scenario: &Scenario) -> Vec<tcp::InjectionLimits> {
+    let limits = |tcp: Tcp| tcp::InjectionLimits {
+        packets: tcp.queue_threshold,
+        restart: tcp.queue_restart,
+        delay: tcp.queue_time,
+        bytes: tcp.queue_bytes,
+        per_flow: tcp.small_queue,
+    };
+    let all: Vec<_> = (0..=scenario.cluster.workers).map(|node| limits(scenario.tcp.of(node))).collect();
+    if all.iter().all(|one| *one == tcp::InjectionLimits::default()) { Vec::new() } else { all }
+}

@@ -1,0 +1,29 @@
+//! Integration tests of the simulator, in one binary: a file has one subject.
+
+mod bonds;
+mod energy;
+mod fidelity;
+mod field;
+mod flows;
+mod fuzz_scenario;
+mod incast_short;
+mod injection;
+mod jobs;
+mod marking;
+mod master;
+mod mptcp;
+mod nodes_differ;
+mod queues;
+mod reference;
+mod references;
+mod report;
+mod scale;
+mod scenario;
+mod scenario_traffic;
+mod stripe;
+mod stripe_paths;
+mod support;
+mod traces;
+mod traffic;
+mod traffic_metrics;
+mod wireless;

@@ -1,0 +1,47 @@
+//! Millions of connections: what one costs while it is open, and that it costs nothing once it has closed.
+
+#![cfg(target_os = "linux")]
+
+use sim::bench::incast_short;
+use sim::world::World;
+use units::{BitRate, Time};
+
+/// Memory of this process that is there, in bytes: what allocators add to what is asked for is counted.
+fn resident() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
+    line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") * 1024.0
+}
+
+/// Both parts in one test: two at a time would measure each other.
+#[test]
+fn a_connection_costs_less_than_a_kilobyte_and_nothing_once_closed() {
+    // A load that the link carries: thousands of connections come and go, some fifty are open at a time.
+    let mut world = World::new(&incast_short(200, BitRate::from_mbps(100))).expect("a world");
+    let run = |world: &mut World, seconds: std::ops::RangeInclusive<u64>| {
+        let mut ended = 0;
+        for second in seconds {
+            world.run(Time::from_secs(second));
+            ended += world.transport_mut().0.take_ended().len();
+        }
+        ended
+    };
+    run(&mut world, 1..=1);
+    let before = resident();
+    let ended = run(&mut world, 2..=5);
+    let each = (resident() - before) / ended as f64;
+    assert!(ended > 15_000, "{ended} ended");
+    assert!(each < 8.0, "each of {ended} connections that have ended has left {each:.1} bytes");
+
+    // Twice what the link carries: they pile up, in the middle of handshakes, transfers, recoveries and waits for timers. What the network itself
+    // takes is there after the first second.
+    let mut world = World::new(&incast_short(2_000, BitRate::from_mbps(100))).expect("a world");
+    run(&mut world, 1..=1);
+    let (before, few) = (resident(), world.packets().unwrap().open_connections());
+    run(&mut world, 2..=6);
+    let open = world.packets().unwrap().open_connections() - few;
+    let each = (resident() - before) / open as f64;
+    println!("each of {open} open connections takes {each:.0} bytes");
+    assert!(open > 150_000, "{open} open");
+    assert!(each < 960.0, "each of {open} open connections takes {each:.0} bytes");
+}

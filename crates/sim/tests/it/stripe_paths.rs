@@ -1,0 +1,131 @@
+//! One byte stream over streams whose number is tuned, on the paths that gateways are for: what it carries of what the path does, and how soon.
+
+use crate::support::streams::{beside, run, traffic};
+use results::TrafficOutcome;
+
+/// 155 Mbit/s, a queue of what the path carries in a round trip, sockets that the gateways choose: what became of a stream without end.
+fn carried(rtt_ms: u32, loss: f64, control: &str, stripe: &str, warm_up_ms: u32, until_ms: u32) -> TrafficOutcome {
+    carried_at(155, rtt_ms, loss, control, stripe, warm_up_ms, until_ms)
+}
+
+/// The same at another rate.
+fn carried_at(
+    mbps: u32,
+    rtt_ms: u32,
+    loss: f64,
+    control: &str,
+    stripe: &str,
+    warm_up_ms: u32,
+    until_ms: u32,
+) -> TrafficOutcome {
+    let delay_us = rtt_ms * 500;
+    let queue = mbps * 1000 * rtt_ms / 8 / 1500;
+    let result = run(&format!(
+        r#"
+        [cluster]
+        workers = 2
+        [network]
+        topology = "dumbbell"
+        delay = "0 us"
+        rate = "10 Gbit/s"
+        core = {{ rate = "{mbps} Mbit/s", delay = "{delay_us} us", loss = {loss} }}
+        queue = {{ limit = "{queue} packets" }}
+        framing = "none"
+        [tcp]
+        control = "{control}"
+        # RFC 6298's: with Linux's, which adds 200 ms to every round trip, and without its tail loss probes, what waits for a
+        # timeout waits longer (docs/models/stripe.md).
+        rto-estimator = "rfc6298"
+        pacing = true
+        receive-buffer = "32 MiB"
+        send-buffer = "4 MiB"
+        [[traffic]]
+        name = "jet"
+        kind = "stripe"
+        from = "worker-2"
+        stripe = {{ credit = "1 MiB", {stripe} }}
+        [run]
+        warm-up = "{warm_up_ms} ms"
+        until = "{until_ms} ms"
+        "#
+    ));
+    traffic(&result, "jet").clone()
+}
+
+/// Of the payload that the path carries.
+fn share(outcome: &TrafficOutcome) -> f64 {
+    share_of(155, outcome)
+}
+fn share_of(mbps: u32, outcome: &TrafficOutcome) -> f64 {
+    outcome.goodput_warm.as_bps() as f64 / (f64::from(mbps) * 1e6 * 1448.0 / 1500.0)
+}
+
+#[test]
+fn a_clean_path_is_soon_full() {
+    // Slow start from 4 x 10 segments has 40 to 10,000 segments to go; at half a second the receiver's credit, which follows, takes some round trips more.
+    for (rtt, rounds) in [(40, 12), (120, 12), (539, 20)] {
+        let outcome = carried(rtt, 0.0, "cubic", "streams = \"auto\"", rounds * rtt, (rounds + 18) * rtt);
+        let share = share(&outcome);
+        assert!(share > 0.9, "{rtt} ms: {share}, {:?}", outcome.stripe);
+    }
+}
+
+#[test]
+fn random_losses_are_made_up_for_by_as_many_streams_as_it_takes() {
+    let outcome = carried(100, 0.001, "cubic", "streams = \"auto\"", 10_000, 30_000);
+    let numbers = outcome.stripe.as_ref().map(|stripe| stripe.numbers.clone());
+    assert!(share(&outcome) > 0.85, "{}: {numbers:?}", share(&outcome));
+    // 4.49 Mbit/s each by Mathis' model: 33 fill it.
+    let most = numbers.iter().flatten().map(|number| number.streams).max().unwrap_or(0);
+    assert!((25..=90).contains(&most), "{numbers:?}");
+    // BBR needs no more than it begins with.
+    let outcome = carried(100, 0.001, "bbr", "streams = \"auto\"", 10_000, 30_000);
+    let numbers = outcome.stripe.as_ref().map(|stripe| stripe.numbers.clone());
+    assert!(share(&outcome) > 0.85, "{}: {numbers:?}", share(&outcome));
+    assert!(numbers.iter().flatten().all(|number| number.streams <= 8), "{numbers:?}");
+}
+
+/// What either end may hold: credit, and at the sender what is written ahead. At 40 ms CUBIC loses segments to the queue, at 539 ms it does not get as far. Round trips are those without the queue, which may be as long again.
+#[test]
+fn two_round_trips_may_be_held_and_four_where_segments_are_lost() {
+    for (mbps, rtt, loss, control, streams, rounds) in
+        [(155, 40, 0.0, "cubic", 4, 4), (155, 539, 0.0, "cubic", 4, 2), (1000, 100, 0.001, "bbr", 16, 4)]
+    {
+        let streams = format!("streams = {streams}");
+        let outcome = carried_at(mbps, rtt, loss, control, &streams, 10_000, 20_000);
+        let may_hold = outcome.stripe.as_ref().map_or(0, |stripe| stripe.credit.get()) + (384 << 10);
+        let round = u64::from(mbps) * 125 * u64::from(rtt);
+        let case = format!("{mbps} Mbit/s, {rtt} ms, {loss}, {control}");
+        assert!(may_hold <= rounds * round + (1 << 20), "{case}: {:.2} round trips", may_hold as f64 / round as f64);
+        let share = share_of(mbps, &outcome);
+        assert!(share > 0.85, "{case}: {share}");
+    }
+}
+
+#[test]
+fn no_more_is_held_than_four_round_trips_bring() {
+    for (rtt, loss) in [(40, 0.0), (100, 0.001)] {
+        let outcome = carried(rtt, loss, "cubic", "streams = \"auto\"", 0, 20_000);
+        let held = outcome.stripe.as_ref().map_or(0, |stripe| stripe.buffered_max.get());
+        let round = 155_000_000 / 8 * u64::from(rtt) / 1000;
+        assert!(held <= 4 * round + (1 << 20), "{rtt} ms: {held} bytes");
+    }
+}
+
+#[test]
+fn ten_others_keep_what_the_policy_leaves_them() {
+    let network = r#"delay = "0 us"
+        core = { rate = "155 Mbit/s", delay = "20 ms" }
+        queue = { limit = "516 packets" }"#;
+    let others = |ours: &str| {
+        let ours = format!("start = \"5 s\"\n{ours}");
+        let result = beside(network, 10, "jitter = \"1 s\"", &ours, "until = \"65 s\"\nwarm-up = \"15 s\"");
+        traffic(&result, "others").goodput_warm.as_bps() as f64
+    };
+    let beside_tcp = others("kind = \"long\"");
+    let fill = others("kind = \"stripe\"\nstripe = { policy = \"fill\" }") / beside_tcp;
+    let polite = others("kind = \"stripe\"\nstripe = { policy = \"polite\" }") / beside_tcp;
+    println!("of what they have beside one TCP connection: fill {fill:.3}, polite {polite:.3}");
+    assert!(fill > 0.75, "{fill}");
+    assert!(polite > 0.95, "{polite}");
+}

@@ -1,0 +1,43 @@
+//! Byte streams over several connections, run from a scenario's text.
+
+use results::{RunResult, TrafficOutcome};
+use std::ops::ControlFlow;
+
+/// What a scenario leaves.
+pub fn run(text: &str) -> RunResult {
+    let scenario = sim::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What became of a traffic.
+pub fn traffic<'a>(result: &'a RunResult, name: &str) -> &'a TrafficOutcome {
+    result.traffic.iter().find(|traffic| traffic.name == name).expect("a traffic of this name")
+}
+
+/// `flows` TCP flows, "others", and a byte stream, "ours" (its keys in `ours`), through one queue of a dumbbell.
+pub fn beside(network: &str, flows: u32, others: &str, ours: &str, more: &str) -> RunResult {
+    run(&format!(
+        r#"
+        [cluster]
+        workers = 2
+        [network]
+        topology = "dumbbell"
+        rate = "1 Gbit/s"
+        {network}
+        [tcp]
+        control = "sack-reno"
+        [[traffic]]
+        name = "others"
+        kind = "long"
+        from = "worker-2"
+        flows = {flows}
+        {others}
+        [[traffic]]
+        name = "ours"
+        from = "worker-2"
+        {ours}
+        [run]
+        {more}
+        "#
+    ))
+}

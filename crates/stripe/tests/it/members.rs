@@ -1,0 +1,151 @@
+//! The streams of a session: they are closed, replaced, found dead, and given up.
+
+use crate::support::sessions::{Net, settings};
+use stripe::StreamId;
+use stripe::optimizer::Tuner;
+use stripe::session::{Gauge, Pool, Role, Session};
+use stripe::wire::{Frame, FrameReader, Item};
+use units::Time;
+
+/// P-26: an end without close_notify would be a death.
+#[test]
+fn a_stream_that_both_ends_close_is_there_until_both_have_said_so() {
+    let mut net = Net::new([settings(), settings()]);
+    let first = net.add(100, 10);
+    net.add(100, 10);
+    let session = &mut net.sides[0].session;
+    session.drain_stream(net.now, first);
+    session.on_timer(Time::from_ms(60));
+    assert!(session.wants_shut(first));
+    // The peer's end comes before the carrier has had its turn.
+    session.on_stream_end(Time::from_ms(61), first);
+    assert!(session.has_stream(first));
+    session.on_shut(Time::from_ms(62), first);
+    assert!(!session.has_stream(first) && session.stream_count() == 1);
+}
+
+/// P-2: the only stream goes on until there is another in its place.
+#[test]
+fn a_stream_that_is_replaced_carries_on_until_there_is_another() {
+    let mut net = Net::new([settings(), settings()]);
+    let first = net.add(100, 10);
+    let connection = net.open([5_000_000, 5_000_000]);
+    net.run(100);
+    let read = |net: &Net| net.sides.each_ref().map(|side| side.plans[&connection].read);
+    let before = read(&net);
+    for side in &mut net.sides {
+        side.session.replace_stream(net.now, first);
+        side.session.flush(net.now);
+        assert!(side.session.effects().number, "another is to be opened");
+    }
+    net.run(200);
+    // 100 Mbit/s for 200 ms are 2.5 MB.
+    let progress = [0, 1].map(|side| read(&net)[side] - before[side]);
+    assert!(progress.iter().all(|bytes| *bytes > 1_500_000), "{progress:?}");
+    assert!(net.sides.iter().all(|side| side.session.has_stream(first) && side.session.stream_count() == 0));
+    net.add(100, 10);
+    net.run_to_end(3000);
+    net.run(200);
+    net.check_end();
+    assert!(net.sides.iter().all(|side| !side.session.has_stream(first) && side.session.stream_count() == 1));
+}
+
+#[test]
+fn a_stream_that_is_closed_loses_nothing() {
+    let mut net = Net::new([settings(), settings()]);
+    let first = net.add(100, 10);
+    net.add(100, 10);
+    net.open([3_000_000, 3_000_000]);
+    net.run(40);
+    net.sides[0].session.drain_stream(net.now, first);
+    net.run_to_end(3000);
+    net.run(1000);
+    net.check_end();
+    assert!(net.sides.iter().all(|side| !side.session.has_stream(first) && side.session.stream_count() == 1));
+    assert!(net.sides.iter().all(|side| side.session.census().lost == 0));
+}
+
+/// P-25: the peer cannot know that a stream was to be closed, and would count it for as long as TCP hopes.
+#[test]
+fn a_stream_that_is_being_closed_where_the_path_dies_is_given_up() {
+    let mut net = Net::new([settings(), settings()]);
+    net.add(100, 10);
+    let [stays, closes] = [(); 2].map(|()| net.add_on(1, 100, 10));
+    net.open([30_000_000, 30_000_000]);
+    net.run(40);
+    for id in [stays, closes] {
+        net.pipes.get_mut(&id).expect("added").swallows = true;
+    }
+    net.sides[0].session.drain_stream(net.now, closes);
+    let known = |net: &Net, id| net.sides.iter().filter(|side| side.session.has_stream(id)).count();
+    net.run(400);
+    assert_eq!((known(&net, stays), known(&net, closes)), (2, 2), "nobody has found out");
+    net.run(400);
+    assert_eq!((known(&net, stays), known(&net, closes)), (2, 0));
+    net.run_to_end(10_000);
+    net.run(2000);
+    net.check_end();
+}
+
+#[test]
+fn silence_is_asked_about_and_a_dead_stream_found() {
+    let mut net = Net::new([settings(), settings()]);
+    let first = net.add(100, 10);
+    let second = net.add(100, 10);
+    net.wait(60);
+    assert!(net.sides[0].session.has_stream(first), "it answers");
+    net.pipes.get_mut(&second).expect("added").swallows = true;
+    net.wait(60);
+    assert!(net.sides.iter().all(|side| side.session.has_stream(first) && !side.session.has_stream(second)));
+}
+
+/// PINGs on the second of two streams in so many milliseconds, in which the first is heard every 100 ms, or neither is.
+fn pings(session: &mut Session, now: &mut Time, ms: u64, heard: bool) -> usize {
+    let (mut count, mut reader) = (0, FrameReader::new(256 << 10));
+    for _ in 0..ms / 10 {
+        *now += Time::from_ms(10);
+        if heard && now.as_ps().is_multiple_of(Time::from_ms(100).as_ps()) {
+            let news = Item::Frame { connection: 0, frame: Frame::Want { streams: 2 } };
+            session.on_item(*now, StreamId(1), &news).expect("no violation");
+        }
+        if session.deadline() <= *now {
+            session.on_timer(*now);
+        }
+        session.flush(*now);
+        let mut out = Vec::new();
+        session.take(*now, StreamId(2), &mut out, 1 << 20);
+        let mut input = out.as_slice();
+        while let Some(item) = reader.next(&mut input).expect("its own frames") {
+            count += usize::from(matches!(item, Item::Frame { frame: Frame::Ping { .. }, .. }));
+        }
+    }
+    count
+}
+
+/// P-24.
+#[test]
+fn a_path_that_falls_silent_beside_another_is_asked_once() {
+    let started = |paths: [u32; 2]| {
+        let mut session =
+            Session::new(Time::ZERO, Role::Near, settings(), Tuner::Fixed(2), &Pool::new(64 << 20)).expect("memory");
+        for (id, path) in [1, 2].into_iter().zip(paths) {
+            let gauge = Gauge { rtt: Time::from_ms(20), rto: Time::from_ms(220), mss: 1448, ..Gauge::default() };
+            session.add_stream(Time::ZERO, StreamId(id), path, gauge);
+        }
+        session
+    };
+    let (mut now, mut session) = (Time::ZERO, started([0, 1]));
+    assert_eq!(pings(&mut session, &mut now, 400, true), 0, "not yet");
+    assert_eq!(pings(&mut session, &mut now, 800, true), 1);
+    let answer = Item::Frame { connection: 0, frame: Frame::Pong { token: 2 } };
+    session.on_item(now, StreamId(2), &answer).expect("no violation");
+    assert_eq!(pings(&mut session, &mut now, 5000, true), 0, "it has answered, and has nothing to say");
+    let news = Item::Frame { connection: 0, frame: Frame::Want { streams: 2 } };
+    session.on_item(now, StreamId(2), &news).expect("no violation");
+    assert_eq!(pings(&mut session, &mut now, 2000, true), 1, "it had, and falls silent again");
+    // Nobody is asked because nobody says anything, nor because another stream of the same path is better.
+    let (mut now, mut session) = (Time::ZERO, started([0, 1]));
+    assert_eq!(pings(&mut session, &mut now, 5000, false), 0);
+    let (mut now, mut session) = (Time::ZERO, started([0, 0]));
+    assert_eq!(pings(&mut session, &mut now, 5000, true), 0);
+}

@@ -1,0 +1,173 @@
+//! Rules of docs/reference/protocol.md at one end of a session, frame by frame; and clocks that jump.
+
+use stripe::optimizer::Tuner;
+use stripe::session::{Gauge, Pool, Role, Session, Settings};
+use stripe::wire::{Data, Destination, Frame, FrameReader, Item};
+use stripe::{Config, StreamId};
+use units::{BitRate, Bytes, Time};
+
+const ONE: StreamId = StreamId(1);
+const SECOND: Time = Time::from_secs(1);
+
+fn session(role: Role) -> Session {
+    let settings = Settings {
+        connection: Config { credit: Bytes::new(256 << 10), peer_credit: Bytes::new(1 << 20), ..Config::default() },
+        max_payload: 256 << 10,
+        max_streams: 4,
+        connections: 10,
+        memory: 8 << 20,
+        patience: SECOND * 30,
+        keep_alive: SECOND * 10,
+        warm: 1,
+        datagrams: None,
+    };
+    let mut session =
+        Session::new(Time::ZERO, role, settings, Tuner::Fixed(1), &Pool::new(64 << 20)).expect("there is memory");
+    let gauge = Gauge { rtt: Time::from_ms(10), rate: BitRate::from_mbps(100), ..Gauge::default() };
+    session.add_stream(Time::ZERO, ONE, 0, gauge);
+    session
+}
+fn somewhere() -> Destination {
+    Destination::Name("db.example".to_owned(), 3306)
+}
+fn hears(session: &mut Session, now: Time, connection: u32, frame: Frame) {
+    session.on_item(now, ONE, &Item::Frame { connection, frame }).expect("within the rules");
+    session.flush(now);
+}
+/// What it sends now, in order; of DATA the header alone.
+fn sends(session: &mut Session, now: Time, most: usize) -> Vec<Frame> {
+    let mut bytes = Vec::new();
+    session.take(now, ONE, &mut bytes, most);
+    let (mut reader, mut input, mut frames) = (FrameReader::new(256 << 10), bytes.as_slice(), Vec::new());
+    while let Some(item) = reader.next(&mut input).expect("right") {
+        frames.push(match item {
+            Item::Frame { frame, .. } => frame,
+            Item::Payload { data, .. } => Frame::Data(data),
+        });
+    }
+    frames
+}
+
+/// P-12.
+#[test]
+fn data_that_overtakes_its_open_is_kept() {
+    let mut far = session(Role::Far);
+    let data = Data { offset: 0, len: 5, end: false };
+    far.on_item(Time::ZERO, ONE, &Item::Payload { connection: 1, data, payload: b"first" }).expect("within credit");
+    far.flush(Time::ZERO);
+    assert!(far.effects().openings.is_empty());
+    hears(&mut far, SECOND, 1, Frame::Open(somewhere()));
+    assert_eq!(far.effects().openings, [(1, somewhere())]);
+    far.accept(1);
+    assert_eq!(far.readable(1).collect::<Vec<_>>().concat(), b"first");
+}
+
+/// P-22 and P-24.
+#[test]
+fn an_answer_does_not_wait_behind_payload() {
+    let mut near = session(Role::Near);
+    let connection = near.connect(somewhere()).expect("room");
+    near.write(connection, &vec![1; 500_000]);
+    near.flush(Time::ZERO);
+    // OPEN and what belongs to the session, and the first segment: others wait behind it.
+    sends(&mut near, Time::ZERO, 1000);
+    assert!(near.has_output(ONE));
+    hears(&mut near, SECOND, 0, Frame::Ping { token: 77 });
+    let next = sends(&mut near, SECOND, 1000);
+    assert_eq!(next.first(), Some(&Frame::Pong { token: 77 }));
+    assert!(matches!(next.last(), Some(Frame::Data(_))), "{next:?}");
+}
+
+/// What comes while nothing is held goes to the program at once, as far as it takes it. Segments that overtake others are held, and all that comes until the program has had its turn.
+#[test]
+fn what_is_next_goes_to_the_program_at_once() {
+    let mut far = session(Role::Far);
+    hears(&mut far, Time::ZERO, 1, Frame::Open(somewhere()));
+    far.accept(1);
+    let all: Vec<u8> = (0..1000_u32).map(|at| (at * 7) as u8).collect();
+    let mut taken = Vec::new();
+    // From, to, how much the program takes of what it is offered; whether it has to look.
+    let steps =
+        [(0, 100, 100, false), (100, 200, 30, true), (200, 300, 9, true), (400, 500, 9, true), (300, 400, 9, true)];
+    for (from, to, takes, looks) in steps {
+        let data = Data { offset: from as u64, len: (to - from) as u32, end: false };
+        let item = Item::Payload { connection: 1, data, payload: &all[from..to] };
+        far.effects();
+        let deliver = |connection, bytes: &[u8]| {
+            assert_eq!(connection, 1);
+            taken.extend_from_slice(&bytes[..takes]);
+            takes as u64
+        };
+        far.on_item_for(SECOND, ONE, &item, deliver).expect("within credit");
+        far.flush(SECOND);
+        assert_eq!(far.effects().connections.contains(&1), looks, "{from}");
+    }
+    assert_eq!(taken, all[..130]);
+    assert_eq!(far.readable(1).collect::<Vec<_>>().concat(), all[130..500]);
+    assert_eq!(far.memory().1, Bytes::new(370));
+    far.consume(SECOND, 1, 370);
+    // It has had its turn: what comes now, twice in part and with the end, goes to it again, and it has to see that this was all.
+    let data = Data { offset: 450, len: 550, end: true };
+    let mut rest = Vec::new();
+    let deliver = |_, bytes: &[u8]| {
+        rest.extend_from_slice(bytes);
+        bytes.len() as u64
+    };
+    far.effects();
+    far.on_item_for(SECOND, ONE, &Item::Payload { connection: 1, data, payload: &all[450..] }, deliver).expect("right");
+    assert_eq!(rest, all[500..]);
+    assert!(far.effects().connections.contains(&1) && far.state(1).is_some_and(|state| state.finished));
+    assert_eq!((far.readable(1).count(), far.memory().1), (0, Bytes::ZERO));
+}
+
+/// P-28.
+#[test]
+fn an_open_that_has_crossed_a_leave_is_taken() {
+    let mut far = session(Role::Far);
+    far.leave();
+    far.flush(Time::ZERO);
+    assert!(sends(&mut far, Time::ZERO, 1000).contains(&Frame::Leave));
+    hears(&mut far, SECOND, 1, Frame::Open(somewhere()));
+    assert_eq!(far.effects().openings, [(1, somewhere())]);
+}
+
+/// A host that was suspended for a day: its streams are asked before they are given up, and what they carry is not lost.
+#[test]
+fn a_clock_that_jumps_forward_kills_nothing_by_itself() {
+    let mut near = session(Role::Near);
+    let connection = near.connect(somewhere()).expect("room");
+    near.write(connection, b"before");
+    near.flush(Time::ZERO);
+    sends(&mut near, Time::ZERO, 1000);
+    let tomorrow = SECOND * 86_400;
+    near.on_timer(tomorrow);
+    near.flush(tomorrow);
+    assert!(near.has_stream(ONE) && !near.is_over());
+    let said = sends(&mut near, tomorrow, 1000);
+    assert!(said.iter().any(|frame| matches!(frame, Frame::Ping { .. })), "{said:?}");
+    hears(&mut near, tomorrow + SECOND, 0, Frame::Pong { token: 1 });
+    near.on_timer(tomorrow + SECOND * 25);
+    assert!(near.has_stream(ONE) && near.state(connection).is_some_and(|state| state.reset.is_none()));
+    // P-10: without a stream it is over when its time is, however long that took.
+    near.lose_stream(tomorrow + SECOND * 26, ONE);
+    near.on_timer(tomorrow * 2);
+    assert!(near.is_over());
+}
+
+/// No clock of a gateway goes back (CLOCK_MONOTONIC); if one did, nothing would break.
+#[test]
+fn a_clock_that_goes_back_breaks_nothing() {
+    let mut far = session(Role::Far);
+    let late = SECOND * 1000;
+    hears(&mut far, late, 1, Frame::Open(somewhere()));
+    far.accept(1);
+    far.write(1, &vec![3; 100_000]);
+    far.flush(late);
+    sends(&mut far, late, 1 << 20);
+    far.on_timer(SECOND);
+    far.flush(SECOND);
+    hears(&mut far, SECOND, 0, Frame::Ping { token: 1 });
+    assert!(sends(&mut far, SECOND, 1 << 20).contains(&Frame::Pong { token: 1 }));
+    far.on_timer(late * 2);
+    assert!(far.has_stream(ONE) && !far.is_over());
+}

@@ -1,0 +1,344 @@
+//! Which stream gets what, and what that comes to.
+
+use crate::support::Net;
+use stripe::wire::{Ack, Frame};
+use stripe::{Config, Connection, Health, Measured, Output, Scheduler, Segmentation, StreamId, Streams};
+use units::{BitRate, Bytes, Time};
+
+fn measured(rtt_ms: u64, mbps: u64, room: u64) -> Measured {
+    Measured {
+        rtt: Time::from_ms(rtt_ms),
+        rtt_min: Time::from_ms(rtt_ms),
+        rto: Time::from_ms(200),
+        rate: BitRate::from_mbps(mbps),
+        window: Bytes::ZERO,
+        handed: 0,
+        acknowledged: 0,
+        room: Bytes::new(room),
+    }
+}
+
+fn config(scheduler: Scheduler) -> Config {
+    Config {
+        scheduler,
+        segmentation: Segmentation::Fixed(10_000),
+        credit: Bytes::from_mb(10),
+        max_credit: Bytes::from_mb(10),
+        peer_credit: Bytes::from_mb(10),
+        pin: Bytes::ZERO,
+        copies: 0.0,
+        ..Config::default()
+    }
+}
+
+/// Stream and offset of each segment that is sent.
+fn sends(connection: &mut Connection, streams: &mut Streams, ms: u64) -> Vec<(u32, u64)> {
+    let mut out = Output::default();
+    connection.transmit(Time::from_ms(ms), streams, &mut out);
+    let segment = |(id, frame): (StreamId, Frame)| match frame {
+        Frame::Data(data) => Some((id.0, data.offset)),
+        _ => None,
+    };
+    out.frames.drain(..).filter_map(segment).collect()
+}
+
+#[test]
+fn in_turn_whatever_a_streams_room() {
+    let mut connection = Connection::new(&config(Scheduler::RoundRobin));
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, measured(20, 8, 1 << 20));
+    streams.add(Time::ZERO, StreamId(2), 0, measured(20, 8, 0));
+    streams.add(Time::ZERO, StreamId(3), 0, measured(20, 8, 1 << 20));
+    connection.write(60_000);
+    // Segments 1 and 4 belong to stream 2, which has no room.
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(1, 0), (3, 20_000), (1, 30_000), (3, 50_000)]);
+    assert_eq!(connection.waiting(), Bytes::new(20_000));
+    streams.update(Time::from_ms(5), StreamId(2), measured(20, 8, 10_000));
+    assert_eq!(sends(&mut connection, &mut streams, 5), [(2, 10_000)]);
+    // A stream that drains gives up its turn, and what belonged to it.
+    streams.drain(StreamId(2));
+    let rest = sends(&mut connection, &mut streams, 6);
+    assert_eq!(rest, [(1, 40_000)]);
+    connection.write(30_000);
+    assert_eq!(sends(&mut connection, &mut streams, 7), [(1, 60_000), (3, 70_000), (1, 80_000)]);
+}
+
+/// On which streams 80,000 bytes go, of two with windows of so many bytes and round trips of 20 ms that take so long now, for an application that is limited by itself or not.
+fn spread(window: u64, rtt_ms: u64, app_limited: bool) -> Vec<u32> {
+    let window = Bytes::new(window);
+    let now = Measured { rtt_min: Time::from_ms(20), window, ..measured(rtt_ms, 8, 1 << 20) };
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, now);
+    streams.add(Time::ZERO, StreamId(2), 0, now);
+    streams.on_round(app_limited);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(80_000);
+    sends(&mut connection, &mut streams, 0).into_iter().map(|(id, _)| id).collect()
+}
+
+#[test]
+fn a_connection_fills_the_window_of_its_stream_first() {
+    // 10,020 bytes a segment: four fit.
+    assert_eq!(spread(50_000, 20, true), [1, 1, 1, 1, 2, 2, 2, 2]);
+    // Where segments are paced none leaves at once.
+    assert_eq!(spread(0, 20, true), [1, 2, 1, 2, 1, 2, 1, 2]);
+}
+
+#[test]
+fn an_answer_waits_for_its_own_streams_window_where_others_would_only_lengthen_the_queue() {
+    assert_eq!(spread(50_000, 40, true), [1; 8]);
+    // With much more to send than its window there is no waiting, nor for an application that is not waited for itself.
+    assert_eq!(spread(30_000, 40, true)[..3], [1, 1, 2]);
+    assert_eq!(spread(50_000, 40, false), [1, 1, 1, 1, 2, 2, 2, 2]);
+}
+
+#[test]
+fn a_queue_is_remembered_for_a_round_and_the_stream_between_answers() {
+    let at = |rtt_ms: u64, handed: u64| Measured {
+        rtt_min: Time::from_ms(20),
+        window: Bytes::new(50_000),
+        handed,
+        acknowledged: handed,
+        ..measured(rtt_ms, 8, 1 << 20)
+    };
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, at(40, 0));
+    streams.add(Time::ZERO, StreamId(2), 0, at(20, 0));
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    let mut answer = |streams: &mut Streams, ms: u64| -> Vec<u32> {
+        connection.write(80_000);
+        let on = sends(&mut connection, streams, ms).into_iter().map(|(id, _)| id).collect();
+        let (mut out, next) = (Output::default(), connection.taken());
+        let ack = Ack { next, limit: next + 10_000_000, end: false, reset: false, ranges: Vec::new() };
+        connection.on_frame(Time::from_ms(ms), &Frame::Ack(ack), &mut out).expect("what it sent");
+        on
+    };
+    streams.on_round(true);
+    // The second is sooner and begins; its path is that of the first, but it has met no queue.
+    assert_eq!(answer(&mut streams, 0), [2, 2, 2, 2, 1, 1, 1, 1]);
+    // The first is sooner by now. The second has met a queue, of which what came last knows nothing.
+    streams.update(Time::from_ms(50), StreamId(1), at(20, 40_080));
+    streams.update(Time::from_ms(50), StreamId(2), at(40, 40_080));
+    streams.update(Time::from_ms(60), StreamId(2), at(21, 40_080));
+    assert_eq!(answer(&mut streams, 60), [2; 8]);
+    streams.update(Time::from_ms(120), StreamId(2), at(21, 120_240));
+    streams.on_round(true);
+    streams.on_round(true);
+    assert_eq!(answer(&mut streams, 130), [2, 2, 2, 2, 1, 1, 1, 1]);
+}
+
+#[test]
+fn the_earliest_delivery_by_hand() {
+    // Fast: 10 ms there and back, 80 Mbit/s = 10,000 bytes per ms. Slow: 200 ms, 8 Mbit/s.
+    // 10,000 bytes: fast 5 + 1 = 6 ms; slow 100 + 10 = 110 ms.
+    let two = |fast_room: u64| {
+        let mut streams = Streams::default();
+        streams.add(Time::ZERO, StreamId(1), 0, measured(200, 8, 1 << 20));
+        streams.add(Time::ZERO, StreamId(2), 0, measured(10, 80, fast_room));
+        streams
+    };
+    let mut streams = two(1 << 20);
+    assert_eq!(streams.get(StreamId(2)).map(|fast| fast.eta(10_000)), Some(Time::from_ms(6)));
+    assert_eq!(streams.get(StreamId(1)).map(|slow| slow.eta(10_000)), Some(Time::from_ms(110)));
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(10_000);
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
+
+    // The fast one takes one segment. 900,000 bytes more would be there in 5 + 90 + 1 ms: sooner than 10,000 on the slow one.
+    let mut streams = two(10_000);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(910_000);
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
+    // 1,100,000 bytes more would not: the slow one gets segments until it is as late as the fast one with all the rest. 5 + (10,020 + rest) / 10,000 against
+    // 100 + (10,000 k + 20 (k - 1)) / 1000 ms: k = 2 with the rest of 1,190,000 is 125.0 against 120.02; k = 3 is 124.0 against 130.04.
+    let mut streams = two(10_000);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(1_210_000);
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0), (1, 10_000), (1, 20_000)]);
+
+    // The same 900,000 as in the beginning, but the program is held back and has more: there is no end that the slow one would be too late for. The credit of 10 MB covers what the fast one carries
+    // meanwhile; but it is not to be a round trip later: 100 + 10.02 k - 6 ms for k = 10 and less.
+    let mut streams = two(10_000);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(910_000);
+    connection.expect_more(true);
+    let first = sends(&mut connection, &mut streams, 0);
+    assert_eq!(first[..3], [(2, 0), (1, 10_000), (1, 20_000)]);
+    assert_eq!(first.len(), 1 + 10);
+    // On another path nothing is known of what they share: there credit alone counts, for twice its time. 1,000,000 x k bytes at 100 + 10 k ms: k = 38 with 9.6 MB.
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 1, measured(200, 8, 1 << 20));
+    streams.add(Time::ZERO, StreamId(2), 0, measured(10, 80, 10_000));
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(910_000);
+    connection.expect_more(true);
+    let first = sends(&mut connection, &mut streams, 0);
+    assert!(first.len().abs_diff(1 + 38) <= 1, "{}", first.len());
+    // Until it says that it has written all.
+    let mut streams = two(10_000);
+    let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+    connection.write(910_000);
+    connection.expect_more(true);
+    connection.finish();
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
+
+    // With credit for less than the fast one delivers while the slow one's segment is under way ((110 - 7) ms x 10,000 = about 1 MB) it would hold the fast one up.
+    let mut streams = two(10_000);
+    let credit = Bytes::new(900_000);
+    let mut connection = Connection::new(&Config { peer_credit: credit, ..config(Scheduler::EarliestDelivery) });
+    connection.write(50_000_000);
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
+}
+
+#[test]
+fn little_stays_on_one_stream() {
+    let mut streams = Streams::default();
+    for id in 1..=4 {
+        streams.add(Time::ZERO, StreamId(id), 0, measured(20, 8, 1 << 20));
+    }
+    let pin = Bytes::new(64 << 10);
+    let mut connection = Connection::new(&Config { pin, ..config(Scheduler::EarliestDelivery) });
+    for at in 0..6 {
+        connection.write(10_000);
+        assert_eq!(sends(&mut connection, &mut streams, at), [(1, at * 10_000)], "one after the other");
+    }
+    // More than 64 KiB under way: the empty ones get the next.
+    connection.write(10_000);
+    assert_eq!(sends(&mut connection, &mut streams, 7), [(2, 60_000)]);
+}
+
+#[test]
+fn segments_follow_the_rate() {
+    let mbps = |mbps| Segmentation::ByRate.longest(BitRate::from_mbps(mbps));
+    // 2 ms at 8, 400 and 10,000 Mbit/s are 2,000, 100,000 and 2,500,000 bytes.
+    assert_eq!([mbps(8), mbps(400), mbps(10_000)], [16 << 10, 100_000, 256 << 10]);
+}
+
+#[test]
+fn what_is_late_goes_on_another_stream_too_but_not_much() {
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, measured(20, 8, 1 << 20));
+    streams.add(Time::ZERO, StreamId(2), 0, measured(200, 8, 1 << 20));
+    let settings = Config { copies: 0.02, ..config(Scheduler::EarliestDelivery) };
+    let mut connection = Connection::new(&settings);
+    connection.write(10_000);
+    // Expected after 10 + 10 ms, late after twice that and the 5 ms that an acknowledgement may wait.
+    assert_eq!(sends(&mut connection, &mut streams, 0), [(1, 0)]);
+    assert_eq!(connection.deadline(), Time::from_ms(45));
+    assert_eq!(sends(&mut connection, &mut streams, 44), []);
+    assert_eq!(sends(&mut connection, &mut streams, 45), [(2, 0)]);
+    assert_eq!(connection.counters().copied, 10_000);
+    // Either stream may die now: the other has it.
+    connection.on_stream_lost(Time::from_ms(50), StreamId(1));
+    assert_eq!(sends(&mut connection, &mut streams, 50), []);
+    connection.on_stream_lost(Time::from_ms(51), StreamId(2));
+    assert_eq!(sends(&mut connection, &mut streams, 51).len(), 1);
+
+    // 1 MB is late as a whole: no more than 256 KiB and 2 % of what was sent are copied.
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, measured(20, 800, 1 << 30));
+    let mut connection = Connection::new(&settings);
+    connection.write(1_000_000);
+    sends(&mut connection, &mut streams, 0);
+    streams.add(Time::from_ms(500), StreamId(2), 0, measured(20, 800, 1 << 30));
+    sends(&mut connection, &mut streams, 500);
+    let counters = connection.counters();
+    assert_eq!((counters.sent - counters.copied, counters.copied / 10_000), (1_000_000, (262_144 + 20_000) / 10_000));
+}
+
+#[test]
+fn a_stream_that_stands_still_is_suspected_until_it_moves() {
+    let mut streams = Streams::default();
+    streams.add(Time::ZERO, StreamId(1), 0, measured(20, 8, 1 << 20));
+    streams.add(Time::ZERO, StreamId(2), 0, measured(20, 8, 1 << 20));
+    let stuck = Measured { handed: 5000, rto: Time::from_ms(500), ..measured(20, 8, 1 << 20) };
+    streams.update(Time::from_secs(4), StreamId(1), stuck);
+    assert_eq!(streams.deadline(), Time::from_ms(5_000), "two timeouts");
+    let mut suspects = Vec::new();
+    streams.check(Time::from_ms(4_999), &mut suspects);
+    assert!(suspects.is_empty());
+    streams.check(Time::from_ms(5_000), &mut suspects);
+    assert_eq!(suspects, [StreamId(1)]);
+    assert_eq!((streams.usable(), streams.deadline()), (1, Time::MAX));
+    // The other one is the last.
+    streams.update(Time::from_secs(6), StreamId(2), stuck);
+    streams.check(Time::from_secs(60), &mut suspects);
+    assert_eq!((streams.usable(), suspects.len()), (1, 1));
+    streams.update(Time::from_secs(61), StreamId(1), Measured { acknowledged: 1, ..stuck });
+    assert_eq!(streams.get(StreamId(1)).map(stripe::Stream::health), Some(Health::Usable));
+}
+
+/// Seconds that `bytes` take over streams of these rates (Mbit/s) and delays (ms).
+fn transfer(config: &Config, streams: &[(u64, u64)], bytes: u64) -> f64 {
+    let mut net = Net::new([config, config]);
+    for (rate, delay) in streams {
+        // The buffer covers the stream's bandwidth-delay product.
+        let rate = BitRate::from_mbps(*rate);
+        let delay = Time::from_ms(*delay);
+        net.add(rate, delay, 40_000 + rate.bytes_in(delay * 2).get());
+    }
+    net.ends[0].connection.write(bytes);
+    net.ends[0].connection.finish();
+    net.transmit(0);
+    assert!(net.run_to(Time::from_secs(1000), |net| net.ends[1].taken == bytes));
+    net.now.as_secs_f64()
+}
+
+#[test]
+fn equal_streams_add_up() {
+    let bytes = 20_000_000;
+    for scheduler in [Scheduler::RoundRobin, Scheduler::EarliestDelivery] {
+        for count in [1, 4, 16] {
+            let took = transfer(&config(scheduler), &vec![(10, 20); count], bytes);
+            // Frames are 20 bytes longer than their 10,000 of payload, the last one arrives after one delay.
+            let expected = bytes as f64 * 1.002 * 8.0 / (10e6 * count as f64) + 0.020;
+            assert!((took / expected - 1.0).abs() < 0.02, "{scheduler:?} {count}: {took} s, expected {expected} s");
+        }
+    }
+}
+
+#[test]
+fn unequal_streams_add_up_in_earliest_order_and_wait_for_the_slowest_in_turn() {
+    let streams = [(40, 10), (10, 50), (2, 100)];
+    let bytes = 20_000_000;
+    // Credit is no limit: 10 MB.
+    let earliest = transfer(&config(Scheduler::EarliestDelivery), &streams, bytes);
+    let sum = bytes as f64 * 1.002 * 8.0 / 52e6;
+    assert!(earliest > sum && earliest < sum * 1.05 + 0.1, "{earliest} s, sum of the rates {sum} s");
+    // In turn, a third of the bytes goes over the slowest.
+    let turn = transfer(&config(Scheduler::RoundRobin), &streams, bytes);
+    let slowest = bytes as f64 / 3.0 * 1.002 * 8.0 / 2e6 + 0.1;
+    assert!((turn / slowest - 1.0).abs() < 0.02, "{turn} s, the slowest alone {slowest} s");
+}
+
+#[test]
+fn a_second_worse_path_does_no_harm_even_with_little_credit() {
+    // 400 KB of credit on 40 Mbit/s x 20 ms: enough for the best stream (100 KB), far from enough for waiting for the other (40 Mbit/s x 400 ms = 2 MB).
+    let little = Bytes::new(400_000);
+    let settings =
+        Config { credit: little, max_credit: little, peer_credit: little, ..config(Scheduler::EarliestDelivery) };
+    let bytes = 10_000_000;
+    let alone = transfer(&settings, &[(40, 10)], bytes);
+    let both = transfer(&settings, &[(40, 10), (1, 400)], bytes);
+    assert!(both <= alone * 1.01, "alone {alone} s, with the slow one {both} s");
+}
+
+#[test]
+fn a_killed_stream_costs_no_byte_and_less_than_a_second() {
+    let settings = config(Scheduler::EarliestDelivery);
+    let bytes = 10_000_000;
+    let whole = transfer(&settings, &[(10, 20); 3], bytes);
+    let mut net = Net::new([&settings, &settings]);
+    for _ in 0..4 {
+        net.add(BitRate::from_mbps(10), Time::from_ms(20), 65_000);
+    }
+    net.ends[0].connection.write(bytes);
+    net.ends[0].connection.finish();
+    net.transmit(0);
+    net.run_until(Time::from_ms(500));
+    // Nobody is told: the ends have to see for themselves that it stands still.
+    net.pipes[1].swallows = true;
+    assert!(net.run_to(Time::from_secs(100), |net| net.ends[1].taken == bytes));
+    let took = net.now.as_secs_f64();
+    assert!(took < whole + 1.0, "{took} s with a fourth stream that died, {whole} s with three");
+}

@@ -1,0 +1,385 @@
+//! Whether what a claim says holds, in three values: the intervals over seeds say yes, say no, or do not settle it.
+
+use super::file::{Claim, Rule};
+use results::Estimate;
+use std::fmt::Write;
+
+/// A mean and the 95 % interval about it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    pub low: f64,
+    pub mean: f64,
+    pub high: f64,
+}
+
+/// Whether something holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Truth {
+    No,
+    Unsure,
+    Yes,
+}
+
+impl Interval {
+    /// The mean of values and its interval; the value itself where there is one.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let estimate = Estimate::of(values)?;
+        let half_width = estimate.half_width.unwrap_or(0.0);
+        Some(Self { low: estimate.mean - half_width, mean: estimate.mean, high: estimate.mean + half_width })
+    }
+
+    /// Whether it is at least a bound: no, if even its upper end is below.
+    fn at_least(self, bound: f64) -> Truth {
+        if self.low >= bound {
+            Truth::Yes
+        } else if self.high < bound {
+            Truth::No
+        } else {
+            Truth::Unsure
+        }
+    }
+
+    /// Whether it lies within bounds: yes if all of it does, no if none of it does.
+    pub fn within(self, least: f64, most: f64) -> Truth {
+        let at_most = Self { low: -self.high, mean: -self.mean, high: -self.low };
+        self.at_least(least).min(at_most.at_least(-most))
+    }
+}
+
+/// A value of a curve: that of each seed, and all together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    by_seed: Vec<Option<f64>>,
+    pub interval: Interval,
+}
+
+impl Sample {
+    /// None where no seed gave a value.
+    pub fn of(by_seed: Vec<Option<f64>>) -> Option<Self> {
+        let values: Vec<f64> = by_seed.iter().flatten().copied().collect();
+        Interval::of(&values).map(|interval| Self { by_seed, interval })
+    }
+
+    /// What two values come to, seed by seed, where both have one. Every random quantity has its own stream, so that a seed gives both the same
+    /// arrivals and sizes: what these do to both drops out (common random numbers and the paired t interval: Law, Simulation Modeling and Analysis,
+    /// sections 10.2.1 and 11.2).
+    fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Option<Interval> {
+        let pairs = self.by_seed.iter().zip(&other.by_seed);
+        let values: Vec<f64> = pairs.filter_map(|(a, b)| Some(of((*a)?, (*b)?))).collect();
+        Interval::of(&values)
+    }
+
+    /// Whether it is at least `factor` times another, and what lies between them.
+    fn at_least(&self, other: &Self, factor: f64) -> (Truth, String) {
+        let Some(between) = self.paired(other, |a, b| a - factor * b) else {
+            return (Truth::Unsure, "no seed has both".to_owned());
+        };
+        let times = if factor == 1.0 { String::new() } else { format!("{} times ", number(factor)) };
+        (between.at_least(0.0), format!("{} more than {times}that", value(between)))
+    }
+}
+
+/// The points of one curve that count: x and value.
+pub type Points = Vec<(f64, Sample)>;
+
+/// What a claim comes to on one curve, or a curve and the one it is compared with: the truth, and the point that decides.
+pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, String) {
+    let (least, most) = (claim.least.unwrap_or(f64::NEG_INFINITY), claim.most.unwrap_or(f64::INFINITY));
+    match claim.rule {
+        Rule::Between => worst(points.iter().map(|(x, y)| (y.interval.within(least, most), at(*x, y.interval)))),
+        Rule::Rises => worst(points.windows(2).map(|pair| {
+            let ((x0, y0), (x1, y1)) = (&pair[0], &pair[1]);
+            let (truth, between) = y1.at_least(y0, 1.0 - claim.slack);
+            (truth, format!("{}, then {}: {between}", at(*x0, y0.interval), at(*x1, y1.interval)))
+        })),
+        Rule::Falls => worst(points.windows(2).map(|pair| {
+            let ((x0, y0), (x1, y1)) = (&pair[0], &pair[1]);
+            let (truth, between) = y0.at_least(y1, 1.0 / (1.0 + claim.slack));
+            (truth, format!("{}, then {}: the first {between}", at(*x0, y0.interval), at(*x1, y1.interval)))
+        })),
+        Rule::Above => worst(matched(points, than).map(|(x, y, other)| {
+            let (truth, between) = y.at_least(other, claim.factor);
+            (truth, format!("{} against {}: {between}", at(x, y.interval), value(other.interval)))
+        })),
+        Rule::Ratio => worst(matched(points, than).map(|(x, y, other)| {
+            let ratio = y.paired(other, |a, b| a / b).filter(|ratio| ratio.low.is_finite() && ratio.high.is_finite());
+            let truth = ratio.map_or(Truth::Unsure, |ratio| ratio.within(least, most));
+            let ratio = ratio.map_or_else(|| "no number".to_owned(), value);
+            (truth, format!("{} / {} = {ratio}", at(x, y.interval), value(other.interval)))
+        })),
+        Rule::Peak => peak(points, least, most),
+        Rule::Knee => knee(points, claim.part, least, most),
+        Rule::NoKnee => no_knee(points, claim.part),
+        Rule::Correlation => correlation(points, least, most),
+    }
+}
+
+/// The comparison that decides: one that fails, else one that is unsure, else the last.
+fn worst(comparisons: impl Iterator<Item = (Truth, String)>) -> (Truth, String) {
+    let mut worst = (Truth::Yes, String::new());
+    for (truth, detail) in comparisons {
+        if truth < worst.0 || (truth == worst.0 && truth == Truth::Yes) {
+            worst = (truth, detail);
+        }
+    }
+    worst
+}
+
+fn matched<'a>(points: &'a Points, than: Option<&'a Points>) -> impl Iterator<Item = (f64, &'a Sample, &'a Sample)> {
+    points.iter().filter_map(move |(x, y)| {
+        let (_, other) = than?.iter().find(|(other_x, _)| other_x == x)?;
+        Some((*x, y, other))
+    })
+}
+
+/// Every x whose value may be the greatest counts.
+fn peak(points: &Points, least: f64, most: f64) -> (Truth, String) {
+    let intervals = || points.iter().map(|(x, y)| (x, y.interval));
+    let bar = intervals().map(|(_, y)| y.low).fold(f64::NEG_INFINITY, f64::max);
+    let greatest = intervals().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    let detail = greatest.map_or_else(String::new, |(x, y)| format!("greatest {}", at(*x, y)));
+    let mut inside = intervals().filter(|(_, y)| y.high >= bar).map(|(x, _)| (least..=most).contains(x));
+    let first = inside.next();
+    let truth = match first {
+        Some(first) if inside.all(|other| other == first) => {
+            if first {
+                Truth::Yes
+            } else {
+                Truth::No
+            }
+        }
+        _ => Truth::Unsure,
+    };
+    (truth, detail)
+}
+
+/// For each point after the first, whether it lies below a part of the greatest before it.
+fn below(points: &Points, part: f64) -> impl Iterator<Item = (f64, Interval, Truth)> {
+    let mut greatest: Option<Interval> = None;
+    points.iter().map(|(x, y)| (*x, y.interval)).map(move |(x, y)| {
+        let truth = match greatest {
+            Some(greatest) if y.high < greatest.low * part => Truth::Yes,
+            Some(greatest) if y.low < greatest.high * part => Truth::Unsure,
+            _ => Truth::No,
+        };
+        greatest = Some(greatest.filter(|greatest| greatest.mean >= y.mean).unwrap_or(y));
+        (x, y, truth)
+    })
+}
+
+fn knee(points: &Points, part: f64, least: f64, most: f64) -> (Truth, String) {
+    // The knee lies at the first x that is surely below, or at one before it that may be.
+    let mut candidates = Vec::new();
+    let mut sure = None;
+    for (x, y, truth) in below(points, part) {
+        if truth > Truth::No {
+            candidates.push(x);
+        }
+        if truth == Truth::Yes {
+            sure = Some((x, y));
+            break;
+        }
+    }
+    let last = points.last().map_or(f64::INFINITY, |(x, _)| *x);
+    let detail = match sure {
+        Some((x, y)) => format!("knee {}", at(x, y)),
+        None => format!("no knee for sure up to {}", number(last)),
+    };
+    let inside = candidates.iter().filter(|x| (least..=most).contains(*x)).count();
+    let truth = match (inside, candidates.len()) {
+        (some, all) if some == all && sure.is_some() => Truth::Yes,
+        // It may stand where nobody has been.
+        (0, _) if sure.is_some() || last >= most => Truth::No,
+        _ => Truth::Unsure,
+    };
+    (truth, detail)
+}
+
+fn no_knee(points: &Points, part: f64) -> (Truth, String) {
+    worst(below(points, part).map(|(x, y, truth)| {
+        let truth = match truth {
+            Truth::Yes => Truth::No,
+            Truth::Unsure => Truth::Unsure,
+            Truth::No => Truth::Yes,
+        };
+        (truth, at(x, y))
+    }))
+}
+
+/// With the 95 % interval of Fisher's transformation of r.
+fn correlation(points: &Points, least: f64, most: f64) -> (Truth, String) {
+    let n = points.len() as f64;
+    let mean = |value: fn(&(f64, Sample)) -> f64| points.iter().map(value).sum::<f64>() / n;
+    let (mx, my) = (mean(|(x, _)| *x), mean(|(_, y)| y.interval.mean));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|(x, y)| of(x - mx, y.interval.mean - my)).sum::<f64>();
+    let r = sum(&|x, y| x * y) / libm::sqrt(sum(&|x, _| x * x) * sum(&|_, y| y * y));
+    if !r.is_finite() || n < 4.0 {
+        return (Truth::Unsure, "too few dots, or no spread".to_owned());
+    }
+    let (z, half_width) = (libm::atanh(r.clamp(-0.999_999, 0.999_999)), 1.96 / libm::sqrt(n - 3.0));
+    let ours = Interval { low: libm::tanh(z - half_width), mean: r, high: libm::tanh(z + half_width) };
+    (ours.within(least, most), format!("r = {} over {n} dots", value(ours)))
+}
+
+/// "at 8: 43.1 ± 3.2".
+fn at(x: f64, y: Interval) -> String {
+    format!("at {}: {}", number(x), value(y))
+}
+
+/// "43.1 ± 3.2".
+pub fn value(y: Interval) -> String {
+    let mut text = number(y.mean);
+    let half_width = (y.high - y.low) / 2.0;
+    if half_width > 0.0 {
+        let _ = write!(text, " ± {}", number(half_width));
+    }
+    text
+}
+
+/// Four significant digits, no fewer than the whole part has.
+pub fn number(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 1000.0 || v == 0.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 10.0 => 2,
+        v if v >= 0.1 => 3,
+        _ => 5,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of one seed.
+    fn exactly(value: f64) -> Sample {
+        seeds(&[value])
+    }
+
+    fn seeds(values: &[f64]) -> Sample {
+        Sample::of(values.iter().copied().map(Some).collect()).expect("values")
+    }
+
+    /// Two seeds whose 95 % interval that is: half its width is t = 12.706 times half of what lies between them.
+    fn spread(low: f64, high: f64) -> Sample {
+        let (mean, off) = (f64::midpoint(low, high), (high - low) / 2.0 / 12.706_205);
+        let sample = seeds(&[mean - off, mean + off]);
+        assert!((sample.interval.low - low).abs() < 1e-6 && (sample.interval.high - high).abs() < 1e-6);
+        sample
+    }
+
+    fn claim(rule: Rule) -> Claim {
+        Claim { rule, ..Claim::default() }
+    }
+
+    fn truth(claim: &Claim, points: &[(f64, Sample)]) -> Truth {
+        decide(claim, &points.to_vec(), None).0
+    }
+
+    #[test]
+    fn an_interval_meets_a_bound_wholly_not_at_all_or_in_part() {
+        let spread = |low: f64, high: f64| Interval { low, mean: f64::midpoint(low, high), high };
+        assert_eq!(spread(9.0, 11.0).within(8.0, 12.0), Truth::Yes);
+        assert_eq!(spread(9.0, 11.0).within(9.0, 11.0), Truth::Yes, "the bounds belong to it");
+        assert_eq!(spread(9.0, 11.0).within(10.0, 20.0), Truth::Unsure);
+        assert_eq!(spread(9.0, 11.0).within(12.0, 20.0), Truth::No);
+        assert_eq!(spread(9.0, 30.0).within(10.0, 20.0), Truth::Unsure);
+    }
+
+    #[test]
+    fn a_rise_is_sure_where_seeds_agree_on_it() {
+        let rises = claim(Rule::Rises);
+        let (low, high) = (spread(1.0, 2.0), spread(3.0, 4.0));
+        assert_eq!(truth(&rises, &[(1.0, low.clone()), (2.0, high.clone())]), Truth::Yes);
+        assert_eq!(truth(&rises, &[(1.0, high), (2.0, low)]), Truth::No);
+        // Two of three seeds rise.
+        assert_eq!(truth(&rises, &[(1.0, seeds(&[1.0, 2.0, 3.0])), (2.0, seeds(&[2.0, 3.0, 2.0]))]), Truth::Unsure);
+        // Seeds are far apart, and rise alike: by 1, 2 and 1.5, whose mean is 1.5 and whose interval is 4.3027 x 0.5 / sqrt(3) = 1.242 to each side.
+        let (before, after) = (seeds(&[100.0, 200.0, 300.0]), seeds(&[101.0, 202.0, 301.5]));
+        assert!(after.interval.low < before.interval.mean, "the intervals themselves say nothing");
+        let (truth_of, detail) = decide(&rises, &vec![(1.0, before), (2.0, after)], None);
+        assert_eq!(truth_of, Truth::Yes);
+        assert!(detail.ends_with("1.5 ± 1.242 more than that"), "{detail}");
+        // A tenth of the value before is forgiven, not more.
+        let slack = Claim { slack: 0.1, ..claim(Rule::Rises) };
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(9.0))]), Truth::Yes);
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(8.9))]), Truth::No);
+        let slack = Claim { slack: 0.1, ..claim(Rule::Falls) };
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(10.9))]), Truth::Yes);
+        assert_eq!(truth(&slack, &[(1.0, exactly(10.0)), (2.0, exactly(11.1))]), Truth::No);
+    }
+
+    #[test]
+    fn seeds_without_a_value_pair_with_nothing() {
+        let above = |ours: Vec<Option<f64>>, other: Vec<Option<f64>>| {
+            let (ours, other) = (Sample::of(ours).expect("a value"), Sample::of(other).expect("a value"));
+            decide(&claim(Rule::Above), &vec![(1.0, ours)], Some(&vec![(1.0, other)])).0
+        };
+        // The first seed alone has both.
+        assert_eq!(above(vec![Some(2.0), None, Some(1.0)], vec![Some(1.0), Some(9.0), None]), Truth::Yes);
+        assert_eq!(above(vec![Some(2.0), None], vec![None, Some(1.0)]), Truth::Unsure);
+    }
+
+    #[test]
+    fn a_knee_stands_where_the_curve_first_falls_below_its_part() {
+        let curve = [(1.0, 900.0), (2.0, 950.0), (4.0, 480.0), (8.0, 40.0), (16.0, 60.0)];
+        let curve: Vec<_> = curve.into_iter().map(|(x, y)| (x, exactly(y))).collect();
+        let knee = |part, least, most| {
+            truth(&Claim { part, least: Some(least), most: Some(most), ..claim(Rule::Knee) }, &curve)
+        };
+        // 480 is above half of 950, 40 is below a tenth of it.
+        assert_eq!(knee(0.5, 8.0, 8.0), Truth::Yes);
+        assert_eq!(knee(0.6, 4.0, 4.0), Truth::Yes);
+        assert_eq!(knee(0.1, 8.0, 16.0), Truth::Yes);
+        assert_eq!(knee(0.1, 1.0, 4.0), Truth::No);
+        assert_eq!(knee(0.01, 1.0, 16.0), Truth::No, "never so low");
+        assert_eq!(knee(0.01, 1.0, 32.0), Truth::Unsure, "32 was not measured");
+        assert_eq!(truth(&Claim { part: 0.04, ..claim(Rule::NoKnee) }, &curve), Truth::Yes);
+        assert_eq!(truth(&Claim { part: 0.5, ..claim(Rule::NoKnee) }, &curve), Truth::No);
+        // At 4 it may be below half already: 2 to 3 is unsure, 4 alone too, both are sure.
+        let mut unsure = curve;
+        unsure[2].1 = spread(400.0, 560.0);
+        let knee = |least, most| {
+            truth(&Claim { part: 0.5, least: Some(least), most: Some(most), ..claim(Rule::Knee) }, &unsure)
+        };
+        assert_eq!((knee(8.0, 8.0), knee(4.0, 4.0), knee(4.0, 8.0)), (Truth::Unsure, Truth::Unsure, Truth::Yes));
+    }
+
+    #[test]
+    fn a_peak_is_sure_where_no_other_value_may_be_greater() {
+        let curve = [(1.0, spread(1.0, 2.0)), (2.0, spread(5.0, 6.0)), (4.0, spread(4.0, 5.5))];
+        let peak = |least, most| truth(&Claim { least: Some(least), most: Some(most), ..claim(Rule::Peak) }, &curve);
+        assert_eq!((peak(2.0, 4.0), peak(2.0, 2.0), peak(1.0, 1.0)), (Truth::Yes, Truth::Unsure, Truth::No));
+    }
+
+    #[test]
+    fn ratios_are_taken_seed_by_seed() {
+        // 1.96, 2.02 and 2: mean 1.9933, half width 4.3027 x 0.030551 / sqrt(3) = 0.0759.
+        let (ours, other) = (vec![(1.0, seeds(&[9.8, 20.2, 40.0]))], vec![(1.0, seeds(&[5.0, 10.0, 20.0]))]);
+        let ratio = |least, most| {
+            let claim = Claim { least: Some(least), most: Some(most), ..claim(Rule::Ratio) };
+            decide(&claim, &ours, Some(&other))
+        };
+        assert!(ratio(1.9, 2.1).1.ends_with("= 1.993 ± 0.07589"), "{}", ratio(1.9, 2.1).1);
+        assert_eq!((ratio(1.9, 2.1).0, ratio(1.95, 2.1).0, ratio(2.1, 3.0).0), (Truth::Yes, Truth::Unsure, Truth::No));
+        // Less 1.9 times the other 1.683 ± 1.471, less twice 0.667 ± 1.434, less 2.5 times -4.417 ± 1.29.
+        let (ours, other) = (vec![(1.0, seeds(&[20.0, 22.0, 21.0]))], vec![(1.0, seeds(&[10.0, 10.5, 10.0]))]);
+        let above = |factor| decide(&Claim { factor, ..claim(Rule::Above) }, &ours, Some(&other)).0;
+        assert_eq!((above(1.9), above(2.0), above(2.5)), (Truth::Yes, Truth::Unsure, Truth::No));
+        let nothing = vec![(1.0, seeds(&[0.0, 0.0, 0.0]))];
+        assert_eq!(decide(&Claim { least: Some(1.0), ..claim(Rule::Ratio) }, &ours, Some(&nothing)).0, Truth::Unsure);
+    }
+
+    /// Anscombe's first set: r = 0.816, and Fisher's interval over 11 points is 0.42 to 0.95.
+    #[test]
+    fn a_correlation_is_pearsons_with_fishers_interval() {
+        let x = [10.0, 8.0, 13.0, 9.0, 11.0, 14.0, 6.0, 4.0, 12.0, 7.0, 5.0];
+        let y = [8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68];
+        let points: Points = x.into_iter().zip(y).map(|(x, y)| (x, exactly(y))).collect();
+        let least = |least| decide(&Claim { least: Some(least), ..claim(Rule::Correlation) }, &points, None);
+        assert!(least(0.42).1.starts_with("r = 0.816"), "{}", least(0.42).1);
+        assert_eq!((least(0.42).0, least(0.44).0, least(0.96).0), (Truth::Yes, Truth::Unsure, Truth::No));
+    }
+}

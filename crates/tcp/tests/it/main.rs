@@ -1,0 +1,32 @@
+//! Every integration test of `tcp`, in one program.
+
+mod acks;
+mod any_network;
+mod bbr;
+mod close;
+mod coupled;
+mod cubic;
+mod dctcp;
+mod ecn;
+mod fast;
+mod fluid;
+mod handshake;
+mod hystart;
+mod idle;
+mod injection;
+mod netsim;
+mod newreno;
+mod pacing;
+mod push;
+mod rack;
+mod reno;
+mod sack;
+mod scalable;
+mod slow_start;
+mod support;
+mod tahoe;
+mod timeout;
+mod transfer;
+mod vegas;
+mod westwood;
+mod window;

@@ -1,0 +1,86 @@
+//! Reno's window, step by step against RFC 5681.
+
+use crate::support::control::{MSS, ack, window};
+use tcp::control::{Ack, Control, Reno};
+use units::Time;
+
+const SMSS: u64 = MSS as u64;
+
+#[test]
+fn slow_start_adds_at_most_a_segment_per_acknowledgement() {
+    let (mut reno, mut w) = (Reno::default(), window(2, true));
+    let mut expected = 2 * SMSS;
+    for acked in [SMSS, SMSS, 500, 2 * SMSS, 1, SMSS] {
+        let it = ack(Time::ZERO, acked, &w);
+        reno.on_ack(&mut w, &it);
+        // Equation 2: cwnd += min(N, SMSS).
+        expected += acked.min(SMSS);
+        assert_eq!(w.cwnd, expected);
+    }
+}
+
+#[test]
+fn congestion_avoidance_adds_a_segment_per_window() {
+    let (mut reno, mut w) = (Reno::default(), window(10, false));
+    for segments in 10..40_u64 {
+        // Equation 3 adds SMSS x SMSS / cwnd for each; over a window's acknowledgements that is one segment.
+        for _ in 0..segments {
+            assert_eq!(w.cwnd, segments * SMSS);
+            let it = ack(Time::ZERO, SMSS, &w);
+            reno.on_ack(&mut w, &it);
+        }
+        assert_eq!(w.cwnd, (segments + 1) * SMSS);
+    }
+}
+
+#[test]
+fn delayed_acknowledgements_do_not_slow_congestion_avoidance() {
+    let (mut reno, mut w) = (Reno::default(), window(10, false));
+    for _ in 0..5 {
+        let it = ack(Time::ZERO, 2 * SMSS, &w);
+        reno.on_ack(&mut w, &it);
+    }
+    assert_eq!(w.cwnd, 11 * SMSS);
+}
+
+#[test]
+fn a_window_not_used_does_not_grow() {
+    for slow_start in [true, false] {
+        let (mut reno, mut w) = (Reno::default(), window(10, slow_start));
+        for _ in 0..100 {
+            let it = Ack { cwnd_limited: false, ..ack(Time::ZERO, SMSS, &w) };
+            reno.on_ack(&mut w, &it);
+        }
+        assert_eq!(w.cwnd, 10 * SMSS);
+    }
+}
+
+#[test]
+fn losses_halve_what_was_outstanding() {
+    for (flight, expected) in [(20, 10), (21, 10), (4, 2), (3, 2), (1, 2)] {
+        let (mut reno, mut w) = (Reno::default(), window(30, false));
+        reno.on_loss(&mut w, Time::ZERO, flight * SMSS);
+        // Equation 4: max(FlightSize / 2, 2 SMSS).
+        assert_eq!(w.ssthresh, (flight * SMSS / 2).max(2 * SMSS));
+        assert_eq!(w.cwnd / SMSS, expected);
+    }
+}
+
+#[test]
+fn a_timeout_starts_over_and_a_repeated_one_keeps_the_threshold() {
+    let (mut reno, mut w) = (Reno::default(), window(30, false));
+    reno.on_timeout(&mut w, Time::ZERO, 24 * SMSS, false);
+    assert_eq!((w.cwnd, w.ssthresh), (SMSS, 12 * SMSS));
+    reno.on_timeout(&mut w, Time::ZERO, SMSS, true);
+    assert_eq!((w.cwnd, w.ssthresh), (SMSS, 12 * SMSS));
+}
+
+#[test]
+fn after_idling_the_window_is_at_most_the_initial_one() {
+    let (mut reno, mut w) = (Reno::default(), window(30, false));
+    reno.on_idle(&mut w, 10 * SMSS);
+    assert_eq!(w.cwnd, 10 * SMSS);
+    let mut w = window(4, false);
+    reno.on_idle(&mut w, 10 * SMSS);
+    assert_eq!(w.cwnd, 4 * SMSS);
+}

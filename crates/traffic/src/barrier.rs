@@ -1,0 +1,79 @@
+//! Barrier-synchronised reads.
+
+use super::state::{Kind, State};
+use super::{FlowIndex, Flows, Net, TrafficKind};
+use transport::End;
+use units::{Bytes, Time};
+
+/// The round under way.
+#[derive(Debug)]
+pub(super) struct Barrier {
+    /// How many are still to be connected, or to have their bytes in.
+    waiting: u32,
+    began: Time,
+}
+
+impl Barrier {
+    pub fn new(senders: u32) -> Self {
+        Self { waiting: senders, began: Time::ZERO }
+    }
+}
+
+/// A sender is connected; with the last one the first round begins.
+pub(super) fn on_connected(state: &mut State, flows: &Flows, net: &mut Net) {
+    if arrived(state) {
+        begin(state, flows, net);
+    }
+}
+
+/// A request has come to a sender, or a sender's bytes to the reader.
+pub(super) fn on_delivered(state: &mut State, flows: &mut Flows, index: FlowIndex, end: End, net: &mut Net) {
+    let TrafficKind::Barrier { bytes, rounds, .. } = state.spec.kind else { return };
+    if end == End::Client {
+        if let Some(handle) = flows.get(index).and_then(|flow| flow.handle) {
+            net.send(handle, End::Client, bytes, 0);
+        }
+        return;
+    }
+    if !arrived(state) {
+        return;
+    }
+    let Kind::Barrier(barrier) = &state.kind else { return };
+    let began = barrier.began;
+    state.rounds += 1;
+    state.complete(net.now, began, None);
+    if state.rounds < u64::from(rounds) {
+        begin(state, flows, net);
+        return;
+    }
+    for index in state.flows() {
+        let Some(flow) = flows.get_mut(index) else { continue };
+        flow.finished = Some(net.now);
+        if let Some(handle) = flow.handle {
+            net.close(handle, End::Client);
+        }
+    }
+}
+
+/// One sender less to wait for: whether it was the last.
+fn arrived(state: &mut State) -> bool {
+    let Kind::Barrier(barrier) = &mut state.kind else { return false };
+    barrier.waiting -= 1;
+    barrier.waiting == 0
+}
+
+/// The reader asks every sender for its part of the next round; without requests they send at once.
+fn begin(state: &mut State, flows: &Flows, net: &mut Net) {
+    let TrafficKind::Barrier { request, bytes, .. } = state.spec.kind else { return };
+    if let Kind::Barrier(barrier) = &mut state.kind {
+        barrier.waiting = state.count;
+        barrier.began = net.now;
+    }
+    state.begun += 1;
+    let (end, bytes) = if request > Bytes::ZERO { (End::Server, request) } else { (End::Client, bytes) };
+    for index in state.flows() {
+        if let Some(handle) = flows.get(index).and_then(|flow| flow.handle) {
+            net.send(handle, end, bytes, 0);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What a session knows of its streams, how many there are to be, and what it leaves.
+
+use super::{Carrier, ENDS, Session, World};
+use ::stripe::optimizer::{Law, Path, Totals};
+use ::stripe::{Health, Measured, Scheduler, Stream, StreamId};
+use results::{StreamOutcome, StripeOutcome};
+use std::collections::BTreeMap;
+use tcp::control::{ControlKind, Subflow};
+use transport::End;
+use units::{BitRate, Bytes, Time};
+
+/// The round-trip time of a stream on which none was measured.
+const UNKNOWN_RTT: Time = Time::from_ms(100);
+/// A stream that has lost no more in a round trip has not lost it to a queue that overflowed.
+const FEW: u64 = 3;
+
+impl Session {
+    // === What is known of streams ===
+
+    /// What TCP knows of a stream at one end.
+    pub(super) fn measured(&self, stream: u32, side: usize, world: &World) -> Option<Measured> {
+        let carrier = self.carriers.get(&stream)?;
+        let endpoint = world.net.endpoint(carrier.handle, ENDS[side])?;
+        let rtt = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
+        let rtt_min = endpoint.rtt().min().unwrap_or(rtt);
+        let (written, acknowledged) = (endpoint.written(), endpoint.acknowledged());
+        let open = endpoint.peer_window_end().saturating_sub(acknowledged);
+        let window = endpoint.window().cwnd.min(open).max(u64::from(endpoint.window().mss));
+        let rate = BitRate::from_bps((window as f64 * 8.0 / rtt.as_secs_f64()) as u64);
+        let mut room = self.spec.send_buffer.get().saturating_sub(written - acknowledged);
+        if self.spec.config.scheduler == Scheduler::EarliestDelivery {
+            // Little lies unsent in a stream, so that no segment waits in one while another is idle (as TCP_NOTSENT_LOWAT has it).
+            let segment = self.spec.config.segmentation.longest(rate);
+            room = room.min((2 * segment).saturating_sub(written - endpoint.sent()));
+        }
+        let rto = endpoint.rtt().base_rto(endpoint.config());
+        let paced = endpoint.window().pace_ps_per_byte > 0.0;
+        let window = Bytes::new(if paced { 0 } else { window });
+        Some(Measured { rtt, rtt_min, rto, rate, window, handed: written, acknowledged, room: Bytes::new(room) })
+    }
+    pub(super) fn refresh(&mut self, stream: u32, side: usize, world: &World) {
+        let Some(measured) = self.measured(stream, side, world) else { return };
+        self.sides[side].streams.update(world.net.now, StreamId(stream), measured);
+        if let (0, Some(carrier)) = (side, self.carriers.get_mut(&stream))
+            && let Some(endpoint) = world.net.endpoint(carrier.handle, End::Client)
+        {
+            let counters = endpoint.counters();
+            carrier.counted = (counters.segments_sent, counters.retransmissions);
+            let losses = u64::from(counters.fast_recoveries) + u64::from(counters.timeouts);
+            if losses > carrier.losses {
+                carrier.losses = losses;
+                carrier.between_losses = endpoint.acknowledged() - carrier.acknowledged_at_loss;
+                carrier.acknowledged_at_loss = endpoint.acknowledged();
+            }
+        }
+    }
+    pub(super) fn refresh_all(&mut self, world: &World) {
+        for stream in self.carriers.keys().copied().collect::<Vec<_>>() {
+            self.refresh(stream, 0, world);
+            self.refresh(stream, 1, world);
+        }
+    }
+
+    /// Hands each stream's congestion control its weights, as the windows of all have it.
+    pub(super) fn couple(&self, world: &mut World) {
+        let Some(coupling) = self.spec.coupling else { return };
+        let subflow = |carrier: &Carrier| {
+            let endpoint = world.net.endpoint(carrier.handle, End::Client)?;
+            let since = endpoint.acknowledged() - carrier.acknowledged_at_loss;
+            Some(Subflow {
+                cwnd: endpoint.window().cwnd.max(1),
+                rtt: endpoint.rtt().smoothed()?,
+                between_losses: carrier.between_losses.max(since),
+            })
+        };
+        let connected = self.carriers.values().filter(|carrier| carrier.connected);
+        let (handles, subflows): (Vec<_>, Vec<_>) =
+            connected.filter_map(|carrier| Some((carrier.handle, subflow(carrier)?))).unzip();
+        for (which, handle) in handles.into_iter().enumerate() {
+            if let Some(packets) = world.net.transport.packets_mut() {
+                packets.set_weights(handle, End::Client, coupling.weights(&subflows, which));
+            }
+        }
+    }
+    /// A round trip is over, for whoever decides how many streams there are.
+    pub(super) fn tune(&mut self, world: &World) {
+        let now = world.net.now;
+        let mut totals = Totals { delivered: self.sides[1].connection.readable().end, ..Totals::default() };
+        (totals.sent, totals.lost) = self.counted;
+        let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
+        let (mut path, mut windows) = (None, 0);
+        let floors = self.floors(world);
+        for (id, carrier) in self.carriers.iter_mut().filter(|(_, carrier)| carrier.connected) {
+            totals.sent += carrier.counted.0;
+            totals.lost += carrier.counted.1;
+            let Some(endpoint) = world.net.endpoint(carrier.handle, End::Client) else { continue };
+            if !self.sides[0].streams.get(StreamId(*id)).is_some_and(Stream::is_used) {
+                continue;
+            }
+            let offered = endpoint.peer_window_end().saturating_sub(endpoint.acknowledged());
+            let window = offered.min(self.spec.send_buffer.get());
+            let cwnd = endpoint.window().cwnd;
+            let before = std::mem::replace(&mut carrier.seen, (carrier.counted.0, carrier.counted.1, cwnd));
+            let lost = carrier.counted.1 - before.1;
+            if lost <= FEW {
+                self.scattered.0 += carrier.counted.0 - before.0;
+                self.scattered.1 += u64::from(lost > 0);
+            }
+            count += 1;
+            limited += u32::from(cwnd >= window);
+            starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * before.2 as f64);
+            let smoothed = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
+            rtt += smoothed;
+            rtt_min += floors.get(&carrier.path).copied().unwrap_or(smoothed);
+            windows += window;
+            path = Some((endpoint.window().mss, endpoint.rto()));
+        }
+        let mean = |sum: Time| if count > 0 { sum / u64::from(count) } else { UNKNOWN_RTT };
+        totals.rtt = mean(rtt);
+        totals.rtt_min = mean(rtt_min);
+        totals.scattered = self.scattered;
+        totals.starting = starting * 4 > count;
+        totals.window_limited = limited * 2 > count;
+        let waiting = self.sides[0].connection.waiting();
+        totals.idle = waiting == Bytes::ZERO;
+        totals.credit_limited = waiting > Bytes::ZERO && waiting == self.sides[0].connection.blocked();
+        let (mss, rto) = path.unwrap_or((1460, Time::from_secs(1)));
+        totals.mss = Bytes::new(u64::from(mss));
+        totals.law = match world.tcp.control {
+            ControlKind::Cubic => Law::Cubic,
+            ControlKind::Reno => Law::Reno,
+            ControlKind::Bbr => Law::Bbr,
+            _ => Law::Unknown,
+        };
+        let path = Path {
+            mss: totals.mss,
+            rtt: totals.rtt,
+            loss: 0.0,
+            rto,
+            window: Bytes::new(windows / u64::from(count.max(1))),
+            per_ack: if world.tcp.delayed_ack.is_some() { 2.0 } else { 1.0 },
+        };
+        self.sides[0].streams.on_round(totals.idle);
+        self.tuner.on_round(now, &totals, &path, count);
+    }
+    /// The least round-trip time of each path.
+    fn floors(&self, world: &World) -> BTreeMap<u32, Time> {
+        let mut floors = BTreeMap::new();
+        for carrier in self.carriers.values().filter(|carrier| carrier.connected) {
+            let endpoint = world.net.endpoint(carrier.handle, End::Client);
+            let Some(least) = endpoint.and_then(|endpoint| endpoint.rtt().min()) else { continue };
+            let floor = floors.entry(carrier.path).or_insert(least);
+            *floor = least.min(*floor);
+        }
+        floors
+    }
+    // === Results ===
+
+    pub(super) fn add_to(&self, now: Time, outcome: &mut StripeOutcome) {
+        outcome.streams.extend(self.gone.iter().copied());
+        outcome.streams.extend(self.carriers.iter().map(|(id, carrier)| carrier.outcome(*id)));
+        outcome.numbers.extend(self.numbers.iter().copied());
+        let counters = self.sides[0].connection.counters();
+        outcome.repeated += Bytes::new(counters.repeated);
+        outcome.copied += Bytes::new(counters.copied);
+        outcome.duplicates += Bytes::new(self.sides[1].connection.duplicates());
+        outcome.buffered_max = outcome.buffered_max.max(Bytes::new(self.buffered_most));
+        outcome.out_of_order_max = outcome.out_of_order_max.max(Bytes::new(self.held_most));
+        let integral = self.held_integral + self.held as f64 * now.saturating_sub(self.held_since).as_secs_f64();
+        let time = now.saturating_sub(self.began).as_secs_f64();
+        outcome.out_of_order_mean += if time > 0.0 { integral / time } else { 0.0 };
+        outcome.credit = outcome.credit.max(self.sides[1].connection.credit());
+        let usable = self.sides[0].streams.iter().filter(|stream| stream.health() == Health::Usable).count();
+        outcome.streams_at_end += usable as u64;
+    }
+}
+
+impl Carrier {
+    pub(super) fn outcome(&self, stream: u32) -> StreamOutcome {
+        StreamOutcome { stream, path: self.path, delivered: Bytes::new(self.delivered) }
+    }
+}

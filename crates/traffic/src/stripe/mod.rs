@@ -1,0 +1,240 @@
+//! One byte stream over many connections.
+//!
+//! A session is one pair of nodes: a `stripe::Connection` at either end, and the TCP connections that are its streams. A frame is a message on one of them; what it says waits in
+//! the lane of its stream until the transport delivers it.
+
+mod measure;
+mod session;
+mod tuner;
+
+use super::state::{Kind, State};
+use super::{FlowIndex, Flows, Net};
+use ::stripe::optimizer::Policy;
+use ::stripe::optimizer::Tuner;
+use ::stripe::wire::Frame;
+use ::stripe::{Config, Connection, Output, StreamId, Streams};
+use net::VertexId;
+use results::{StreamCountAt, StreamOutcome, StripeOutcome};
+use std::collections::{BTreeMap, VecDeque};
+use tcp::control::Coupling;
+use transport::{End, Handle};
+use units::{Bytes, Time};
+
+const ENDS: [End; 2] = [End::Client, End::Server];
+
+/// One byte stream over many, as a traffic.
+#[derive(Clone, Debug)]
+pub struct StripeSpec {
+    /// Payload of each pair; none for no end.
+    pub bytes: Option<Bytes>,
+    /// It is called MPTCP.
+    pub mptcp: bool,
+    /// How the congestion controls of its streams are coupled; then they are [`ControlKind::Coupled`](tcp::control::ControlKind).
+    pub coupling: Option<Coupling>,
+    /// How many streams.
+    pub number: StreamNumber,
+    /// How both ends behave.
+    pub config: Config,
+    /// How much may be written to a stream ahead of its acknowledgements.
+    pub send_buffer: Bytes,
+    /// Switches through which the streams lead in turn; empty: as the network routes them.
+    pub paths: Vec<VertexId>,
+}
+
+/// How many streams there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamNumber {
+    /// So many.
+    Fixed(u32),
+    /// At most so many, tuned by this policy.
+    Tuned(Policy, u32),
+    /// At most so many, by the paper's enumeration.
+    Paper(u32),
+}
+
+/// All sessions of a traffic.
+#[derive(Debug)]
+pub(super) struct Striped {
+    sessions: Vec<Session>,
+    /// Session and stream of each flow that is a stream.
+    streams: BTreeMap<u32, (u32, u32)>,
+}
+
+#[derive(Debug)]
+struct Side {
+    connection: Connection,
+    streams: Streams,
+}
+
+/// A TCP connection that is a stream.
+#[derive(Debug)]
+struct Carrier {
+    handle: Handle,
+    path: u32,
+    /// Frames on their way from the client and from the server.
+    lanes: [VecDeque<Frame>; 2],
+    /// Payload that it has brought to the server, whether it was there already or not.
+    delivered: u64,
+    /// Segments sent, and of these retransmitted, at the last look.
+    counted: (u64, u64),
+    /// These, and its congestion window, a round trip ago.
+    seen: (u64, u64, u64),
+    /// Losses that its sender has seen, what was acknowledged at the last, and between that and the one before.
+    losses: u64,
+    acknowledged_at_loss: u64,
+    between_losses: u64,
+    connected: bool,
+    closing: bool,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Session {
+    spec: StripeSpec,
+    flow: FlowIndex,
+    from: u32,
+    to: u32,
+    sides: [Side; 2],
+    carriers: BTreeMap<u32, Carrier>,
+    next_stream: u32,
+    tuner: Tuner,
+    began: Time,
+    /// It runs: begun and not complete.
+    running: bool,
+    redial_at: Time,
+    armed: Time,
+    /// Of streams that are gone: segments sent and retransmitted.
+    counted: (u64, u64),
+    /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
+    scattered: (u64, u64),
+    numbers: Vec<StreamCountAt>,
+    gone: Vec<StreamOutcome>,
+    /// Bytes out of order at the receiver: now, since when, the integral over time, the most.
+    held: u64,
+    held_since: Time,
+    held_integral: f64,
+    held_most: u64,
+    buffered_most: u64,
+    out: Output,
+}
+
+/// What a session acts on.
+struct World<'a, 'b> {
+    flows: &'a mut Flows,
+    streams: &'a mut BTreeMap<u32, (u32, u32)>,
+    net: &'a mut Net<'b>,
+    traffic: u32,
+    session: u32,
+    port: u16,
+    tcp: tcp::Config,
+}
+
+impl Striped {
+    pub fn new(spec: &StripeSpec, pairs: &[(u32, u32)], first: u32) -> Self {
+        let session =
+            |(k, (from, to)): (usize, &(u32, u32))| Session::new(spec, FlowIndex(first + k as u32), *from, *to);
+        Self { sessions: pairs.iter().enumerate().map(session).collect(), streams: BTreeMap::new() }
+    }
+
+    /// What became of all sessions together.
+    pub fn outcome(&self, now: Time) -> StripeOutcome {
+        let mut outcome = StripeOutcome::default();
+        for session in &self.sessions {
+            session.add_to(now, &mut outcome);
+        }
+        outcome
+    }
+}
+
+/// Calls `act` with a session of the traffic and its surroundings, and then sets the session's timer.
+fn with<'b>(
+    state: &mut State,
+    flows: &mut Flows,
+    net: &mut Net<'b>,
+    session: u32,
+    act: impl FnOnce(&mut Session, &mut World<'_, 'b>),
+) {
+    let (traffic, port, tcp) = (state.number, state.port(), state.spec.tcp);
+    let Kind::Striped(striped) = &mut state.kind else { return };
+    let Some(one) = striped.sessions.get_mut(session as usize) else { return };
+    let mut world = World { flows, streams: &mut striped.streams, net, traffic, session, port, tcp };
+    act(one, &mut world);
+    one.arm(&mut world);
+}
+
+/// Which session and stream a flow is.
+fn place(state: &State, index: FlowIndex) -> Option<(u32, u32)> {
+    let Kind::Striped(striped) = &state.kind else { return None };
+    striped.streams.get(&index.0).copied()
+}
+
+/// A session begins.
+pub(super) fn begin(state: &mut State, flows: &mut Flows, index: FlowIndex, net: &mut Net) {
+    state.begun += 1;
+    if let Some(flow) = flows.get_mut(index) {
+        flow.began = net.now;
+    }
+    let session = index.0 - state.first;
+    with(state, flows, net, session, |session, world| session.begin(world));
+}
+
+/// A stream is connected.
+pub(super) fn on_connected(state: &mut State, flows: &mut Flows, index: FlowIndex, net: &mut Net) {
+    let Some((session, stream)) = place(state, index) else { return };
+    with(state, flows, net, session, |session, world| session.on_connected(stream, world));
+}
+
+/// A frame has arrived.
+pub(super) fn on_delivered(state: &mut State, flows: &mut Flows, index: FlowIndex, end: End, net: &mut Net) {
+    let Some((number, stream)) = place(state, index) else { return };
+    let mut complete = None;
+    with(state, flows, net, number, |session, world| complete = session.on_delivered(stream, side(end), world));
+    if let Some((began, bytes)) = complete {
+        state.complete(net.now, began, Some((bytes, None)));
+    }
+}
+
+/// A frame is acknowledged by TCP: its stream has room.
+pub(super) fn on_acknowledged(state: &mut State, flows: &mut Flows, index: FlowIndex, end: End, net: &mut Net) {
+    let Some((session, stream)) = place(state, index) else { return };
+    with(state, flows, net, session, |session, world| {
+        session.refresh(stream, side(end), world);
+        if end == End::Client {
+            session.couple(world);
+        }
+        session.pump(side(end), world);
+    });
+}
+
+/// The client has closed a stream: the server's end follows, and says no more on it.
+pub(super) fn on_closed(state: &mut State, flows: &mut Flows, index: FlowIndex, net: &mut Net) {
+    let Some((session, stream)) = place(state, index) else { return };
+    with(state, flows, net, session, |session, world| {
+        let Side { connection, streams } = &mut session.sides[1];
+        if streams.remove(StreamId(stream)) {
+            connection.on_stream_lost(world.net.now, StreamId(stream));
+            session.pump(1, world);
+        }
+    });
+}
+
+/// A stream is dead, or gone.
+pub(super) fn on_lost(state: &mut State, flows: &mut Flows, index: FlowIndex, gone: bool, net: &mut Net) {
+    let Some((session, stream)) = place(state, index) else { return };
+    with(state, flows, net, session, |session, world| session.on_lost(stream, gone, world));
+    if gone {
+        flows.remove(index);
+        if let Kind::Striped(striped) = &mut state.kind {
+            striped.streams.remove(&index.0);
+        }
+    }
+}
+
+/// The timer of a session.
+pub(super) fn on_timer(state: &mut State, flows: &mut Flows, session: u32, net: &mut Net) {
+    with(state, flows, net, session, Session::on_timer);
+}
+
+fn side(end: End) -> usize {
+    usize::from(end == End::Server)
+}

@@ -1,0 +1,160 @@
+//! Flow-level carriage, against times worked out by hand.
+//!
+//! Nodes hang on one switch by links of 100 Mbit/s and 1 ms. A message of 1,000,000 bytes in segments of 1,000 B of payload
+//! is 1,000 segments of 40 B of headers each: 1,040,000 bytes on the wire, 83.2 ms at 100 Mbit/s.
+
+use des::EventQueue;
+use net::{LinkSpec, Topology};
+use tcp::Config;
+use transport::{End, FlowTransport, Handle, Happened, Message, Open, Owner, Tag, Transport, Upcall};
+use units::{BitRate, Bytes, Time};
+
+struct Driver {
+    transport: Transport,
+    events: EventQueue,
+    now: Time,
+    told: Vec<(Time, Upcall)>,
+}
+
+impl Driver {
+    fn new(hosts: usize) -> Self {
+        let link = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1));
+        let flows = FlowTransport::new(Topology::star(hosts, &link), Bytes::ZERO);
+        let transport = Transport::Flows(Box::new(flows));
+        Self { transport, events: EventQueue::new(), now: Time::ZERO, told: Vec::new() }
+    }
+    fn open(&mut self, from: u32, to: u32, paced: Option<Bytes>) -> Handle {
+        let client = Config { mss: 1_000, ..Config::default() };
+        let server = match paced {
+            Some(receive_buffer) => Config { auto_consume: false, receive_buffer, ..client },
+            None => client,
+        };
+        let open = Open { owner: Owner::Cluster, user: 3, from, to, port: 80, via: None, client, server };
+        self.transport.open(self.now, &open, &mut self.events)
+    }
+    fn send(&mut self, handle: Handle, end: End, bytes: u64, tag: u64) {
+        let message = Message::new(Bytes::new(bytes), Tag(tag));
+        self.transport.send(self.now, handle, end, message, &mut self.events);
+    }
+    /// Runs until nothing more happens, or to a time.
+    fn run_to(&mut self, until: Time) {
+        let mut told = Vec::new();
+        loop {
+            self.transport.take_upcalls(&mut told);
+            self.told.extend(told.drain(..).map(|upcall| (self.now, upcall)));
+            let Some(event) = self.events.pop() else { break };
+            if event.time() > until {
+                self.events.push(event.time(), event.kind(), event.index, event.arg);
+                break;
+            }
+            self.now = event.time();
+            self.transport.on_event(&event, &mut self.events);
+        }
+        self.now = self.now.max(until);
+    }
+    fn when(&self, what: Happened) -> Option<Time> {
+        self.told.iter().find(|(_, upcall)| upcall.what == what).map(|(at, _)| *at)
+    }
+}
+
+const LONG: Time = Time::from_secs(10_000);
+
+fn ms(ms: f64) -> Time {
+    Time::from_secs_f64(ms / 1e3)
+}
+
+/// The handshake takes 4 ms there and back; the message leaves in 83.2 ms and arrives 2 ms later.
+#[test]
+fn a_message_takes_its_handshake_its_bytes_and_the_delay() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, None);
+    run.send(handle, End::Client, 1_000_000, 7);
+    run.run_to(LONG);
+    assert_eq!(run.when(Happened::Connected), Some(ms(4.0)));
+    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(7))), Some(ms(89.2)));
+    assert_eq!(run.when(Happened::Acknowledged(End::Client, Tag(7))), Some(ms(91.2)));
+    let interfaces = run.transport.interfaces();
+    assert_eq!((interfaces[0].sent.get(), interfaces[1].received.get()), (1_040_000, 1_040_000));
+    assert!(run.transport.packets().is_none(), "queues are not modelled");
+}
+
+/// Two senders to one node: its interface takes one message in after the other.
+#[test]
+fn what_comes_together_shares_the_receivers_interface() {
+    let mut run = Driver::new(3);
+    for (from, tag) in [(0, 1), (1, 2)] {
+        let handle = run.open(from, 2, None);
+        run.send(handle, End::Client, 1_000_000, tag);
+    }
+    run.run_to(LONG);
+    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(1))), Some(ms(89.2)));
+    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(2))), Some(ms(172.4)));
+}
+
+/// A paced reader with room for one message gets the second when it has taken the first.
+#[test]
+fn a_paced_reader_holds_its_sender_back() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, Some(Bytes::new(1_000_000)));
+    run.send(handle, End::Client, 1_000_000, 1);
+    run.send(handle, End::Client, 1_000_000, 2);
+    run.run_to(Time::from_secs(1));
+    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(2))), None);
+    run.transport.consume(run.now, handle, End::Server, Bytes::new(1_000_000), &mut run.events);
+    run.run_to(LONG);
+    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(2))), Some(ms(1_085.2)));
+}
+
+/// Both ends close after their last message, and the connection is gone with what it carried.
+#[test]
+fn a_connection_ends_when_both_streams_have() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, None);
+    run.send(handle, End::Client, 1_000_000, 1);
+    run.transport.close(run.now, handle, End::Client, &mut run.events);
+    run.run_to(Time::from_secs(1));
+    assert_eq!(run.when(Happened::PeerClosed(End::Server)), Some(ms(89.2)));
+    run.send(handle, End::Server, 1_000, 2);
+    run.transport.close(run.now, handle, End::Server, &mut run.events);
+    run.run_to(LONG);
+    assert!(run.when(Happened::Gone { bytes: 1_000_000, bytes_back: 1_000 }).is_some(), "{:?}", run.told);
+    assert!(run.transport.received(handle, End::Server).is_none(), "the handle is stale");
+}
+
+/// Nobody answers a SYN to a node that is down: after 1 + 2 + 4 + 8 + 16 + 32 + 64 s the connection is given up
+/// (RFC 6298 with six retries of the SYN, as Linux has them).
+#[test]
+fn a_node_that_is_down_refuses_nothing_and_answers_nothing() {
+    let mut run = Driver::new(2);
+    run.transport.set_node(run.now, 1, false, &mut run.events);
+    let handle = run.open(0, 1, None);
+    run.send(handle, End::Client, 1_000, 1);
+    run.run_to(LONG);
+    assert_eq!(run.when(Happened::Reset(End::Client)), Some(Time::from_secs(127)));
+}
+
+/// A node that crashes takes its ends with it; what was on the way to it is not delivered, and its peer gives up.
+#[test]
+fn a_crash_ends_connections_without_a_word() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, None);
+    run.send(handle, End::Client, 1_000_000, 1);
+    run.run_to(Time::from_ms(50));
+    run.transport.set_node(run.now, 1, false, &mut run.events);
+    run.run_to(LONG);
+    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(1))), None);
+    assert!(run.when(Happened::Reset(End::Client)).is_some(), "{:?}", run.told);
+    let records = run.transport.flows();
+    assert!(records.len() == 1 && records[0].reset && records[0].ended.is_some(), "{records:?}");
+}
+
+/// A reset reaches the other end a delay later.
+#[test]
+fn an_abort_resets_the_peer() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, None);
+    run.run_to(Time::from_ms(10));
+    run.transport.abort(run.now, handle, End::Server, &mut run.events);
+    run.run_to(LONG);
+    assert_eq!(run.when(Happened::Reset(End::Client)), Some(ms(12.0)));
+}

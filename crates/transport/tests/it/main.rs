@@ -1,0 +1,4 @@
+//! Integration tests of both carriers of messages.
+
+mod flow;
+mod packets;

@@ -1,0 +1,78 @@
+//! Figures over several runs as tables for a person.
+
+use crate::screen::Screen;
+use crate::table::Table;
+use results::Estimate;
+use runs::{Comparison, Summary};
+use std::fmt::Write;
+
+/// The runs of one scenario.
+pub fn of(summary: &Summary<'_>, screen: &Screen) -> String {
+    let failed = summary.runs.iter().filter(|run| run.failure.is_some()).count();
+    let title = format!("{}: {} runs", summary.name, summary.runs.len());
+    let mut text = format!("{}\n", screen.heading(&screen.wrapped(&title, 0)));
+    if failed > 0 {
+        let _ = writeln!(text, "{}", screen.bad(&format!("in {failed} of them a job failed")));
+    }
+    text.push('\n');
+    let mut table = Table::new(["figure", "mean ± 95 %", "90 % of the runs"]).optional(&[2]);
+    for (name, unit) in summary.names() {
+        if let Some(estimate) = summary.estimate(name) {
+            let (least, greatest) = estimate.nine_tenths;
+            let runs = format!("{} to {}", number(least), number(greatest));
+            table.row([label(name, unit), interval(&estimate), runs]);
+        }
+    }
+    text + &table.shown(screen)
+}
+
+/// Scenarios side by side.
+pub fn side_by_side(comparison: &Comparison<'_>, screen: &Screen) -> String {
+    let [base, ..] = comparison.summaries else { return String::new() };
+    let title = format!("{} runs each; differences are from {}, seed by seed", base.runs.len(), base.name);
+    let mut text = format!("{}\n", screen.wrapped(&title, 0));
+    for (name, unit) in comparison.names() {
+        let mut table = Table::new(["", "mean ± 95 %", "change", ""]).indented(2);
+        for (i, summary) in comparison.summaries.iter().enumerate() {
+            let mean = summary.estimate(name).as_ref().map_or_else(|| "-".to_owned(), interval);
+            let difference = (i > 0).then(|| comparison.difference(summary, name)).flatten();
+            let (percent, verdict) = difference.map_or_else(Default::default, |difference| {
+                let base = base.estimate(name).map_or(0.0, |estimate| estimate.mean);
+                let percent =
+                    if base == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * difference.mean / base) };
+                let verdict = match (difference.half_width, difference.excludes_zero()) {
+                    (None, _) => "one run",
+                    (_, true) => "significant",
+                    (_, false) => "not significant",
+                };
+                (percent, verdict.to_owned())
+            });
+            table.row([summary.name.to_owned(), mean, percent, verdict]);
+        }
+        let _ = write!(text, "\n{}\n{}", screen.heading(&screen.wrapped(&label(name, unit), 0)), table.shown(screen));
+    }
+    text
+}
+
+fn label(name: &str, unit: &str) -> String {
+    if unit.is_empty() { name.to_owned() } else { format!("{name}, {unit}") }
+}
+
+fn interval(estimate: &Estimate) -> String {
+    match estimate.half_width {
+        Some(half_width) => format!("{} ± {}", number(estimate.mean), number(half_width)),
+        None => number(estimate.mean),
+    }
+}
+
+/// Four significant digits, no fewer than the whole part has.
+fn number(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 1000.0 || v == 0.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 10.0 => 2,
+        v if v >= 0.1 => 3,
+        _ => 5,
+    };
+    format!("{value:.decimals$}")
+}

@@ -1,0 +1,17 @@
+//! Every integration test of the command line, but those in `paths`, in one program.
+
+mod command;
+#[cfg(feature = "jet")]
+mod gateways;
+#[cfg(feature = "jet")]
+mod jet;
+#[cfg(feature = "jet")]
+mod jet_restart;
+#[cfg(feature = "jet")]
+mod jet_run;
+mod keeping;
+mod layout;
+#[cfg(feature = "jet")]
+mod packaging;
+mod study;
+mod support;

@@ -1,0 +1,9 @@
+//! Programs over emulated paths, as users of `trunkline testbed` start them.
+//!
+//! A program of its own: cargo runs test programs one after another, so that the emulated paths have the processor,
+//! and frames are not late.
+
+#[cfg(feature = "testbed")]
+mod testbed;
+#[cfg(all(feature = "testbed", feature = "jet"))]
+mod testbed_study;

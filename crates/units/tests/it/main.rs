@@ -1,0 +1,3 @@
+//! Every integration test of `units`, in one program.
+
+mod quantities;

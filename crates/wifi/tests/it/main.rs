@@ -1,0 +1,30 @@
+//! Every integration test of `wifi`, in one program.
+
+mod access_points;
+mod any_field;
+mod aodv;
+mod bianchi;
+mod block_ack;
+mod contention;
+mod driver;
+mod energy;
+mod errors;
+mod graph;
+mod harness;
+mod infrastructure;
+mod mesh;
+mod mobility;
+mod modes;
+mod olsr;
+mod power;
+mod propagation;
+mod queues;
+mod rate;
+mod rates_on_air;
+mod reception;
+mod saturation;
+mod space;
+mod tcp;
+mod terminals;
+mod timing;
+mod traces;
