@@ -1,4 +1,4 @@
-// What a run hands to this page. The writer is crates/sim/src/report; the two change together, and `SCHEMA` with them.
+// What a run hands to this page. The writer is crates/results/src/page; the two change together, and `SCHEMA` with them.
 
 export const SCHEMA = 'trunkline-report-1';
 
@@ -9,6 +9,8 @@ export interface ReportData {
   setup: Fact[];
   /** The scenario's text, what differs from the defaults alone; empty if not known. */
   scenario: string;
+  /** How finely messages were simulated: `run.fidelity`. */
+  fidelity: 'packet' | 'flow';
   /** End of the shared time axis. */
   end_s: number;
   /** In the order of the scenario; none when the run is plain traffic. */

@@ -1,7 +1,7 @@
 // Flows: how long they took, and the largest of them in a table that sorts.
 
 import { completionPlot, saidOf } from './completion';
-import type { Flows } from './data';
+import type { Flows, ReportData } from './data';
 import { el, section } from './dom';
 import * as format from './format';
 import type { TimeAxis } from './range';
@@ -15,6 +15,8 @@ interface Column {
   title: string;
   value: (flows: Flows, i: number) => number | string;
   print: (flows: Flows, i: number) => string;
+  /** Known of packets alone. */
+  ofPackets?: true;
 }
 
 /** Mean rate of a flow in bits per second. */
@@ -40,8 +42,14 @@ const COLUMNS: Column[] = [
     title: 'Retransmissions',
     value: (f, i) => f.retransmissions[i]!,
     print: (f, i) => format.count(f.retransmissions[i]!),
+    ofPackets: true,
   },
-  { title: 'Timeouts', value: (f, i) => f.timeouts[i]!, print: (f, i) => format.count(f.timeouts[i]!) },
+  {
+    title: 'Timeouts',
+    value: (f, i) => f.timeouts[i]!,
+    print: (f, i) => format.count(f.timeouts[i]!),
+    ofPackets: true,
+  },
 ];
 
 /** Row order by a column; ties keep the larger flow first. */
@@ -57,12 +65,14 @@ export function order(flows: Flows, value: (flows: Flows, i: number) => number |
   );
 }
 
-/** The distribution is that of all flows; traffic shows its own. */
-export function flows(data: Flows, axis: TimeAxis, distribution: boolean): HTMLElement {
+/** The distribution is that of all flows; plain traffic shows its own. */
+export function flows(report: ReportData, axis: TimeAxis): HTMLElement {
+  const data = report.flows;
+  const columns = COLUMNS.filter((column) => report.fidelity === 'packet' || !column.ofPackets);
   const bodyRows = el('tbody');
   let sorted = 5;
   let rising = false;
-  const heads = COLUMNS.map((column, k) => {
+  const heads = columns.map((column, k) => {
     const button = el('button', { type: 'button', class: 'quiet' }, column.title);
     button.addEventListener('click', () => {
       rising = sorted === k ? !rising : typeof column.value(data, 0) === 'string';
@@ -73,13 +83,13 @@ export function flows(data: Flows, axis: TimeAxis, distribution: boolean): HTMLE
   });
   const fill = (): void => {
     heads.forEach((h, k) => h.setAttribute('aria-sort', k === sorted ? (rising ? 'ascending' : 'descending') : 'none'));
-    const rows = order(data, COLUMNS[sorted]!.value, rising).slice(0, ROWS);
+    const rows = order(data, columns[sorted]!.value, rising).slice(0, ROWS);
     bodyRows.replaceChildren(
       ...rows.map((i) => {
         const row = el(
           'tr',
           {},
-          ...COLUMNS.map((column, k) => el('td', WORDS.has(k) ? {} : { class: 'number' }, column.print(data, i))),
+          ...columns.map((column, k) => el('td', WORDS.has(k) ? {} : { class: 'number' }, column.print(data, i))),
         );
         row.addEventListener('dblclick', () => axis.show({ from: data.start_us[i]! / 1e6, to: data.end_us[i]! / 1e6 }));
         return row;
@@ -95,7 +105,7 @@ export function flows(data: Flows, axis: TimeAxis, distribution: boolean): HTMLE
     el('table', {}, el('caption', {}, caption), el('thead', {}, el('tr', {}, ...heads)), bodyRows),
   );
   const plot =
-    distribution && data.completion.length > 1
+    report.jobs.length > 0 && data.completion.length > 1
       ? completionPlot(
           'chart-completion',
           'Completion time',

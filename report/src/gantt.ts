@@ -9,7 +9,7 @@ import { inkOn, onTheme, palette } from './palette';
 import { AXIS_HEIGHT, drawGrid, drawTimeAxis, FONT, GUTTER, interact, MARGIN, toX } from './plot';
 import type { TimeAxis } from './range';
 import { hideTip, showTip } from './tip';
-import { CAUSE_NAMES } from './words';
+import { causeName, mediumOf } from './words';
 
 const ROOM = 560;
 const TALLEST = 640;
@@ -36,6 +36,7 @@ export function gantt(
   let at: Layout = layout(a, admits(data, filter), ROOM);
   let chosen = -1;
   const parts = pieces(a);
+  const medium = mediumOf(data);
 
   const bands: { name: string; spans: { from: number; to: number; colour: string; text: string }[] }[] = [];
   const relabel = (): void => {
@@ -63,7 +64,7 @@ export function gantt(
           from: s.start_s,
           to: s.end_s,
           colour: colours.causes[s.cause],
-          text: [CAUSE_NAMES[s.cause], s.detail, s.where, format.seconds(s.end_s - s.start_s)]
+          text: [causeName(s.cause, medium), s.detail, s.where, format.seconds(s.end_s - s.start_s)]
             .filter((part) => part !== '')
             .join(', '),
         })),

@@ -17,6 +17,7 @@ import { comparison, header, jobs, summary, told, traffic, whereTimeWent } from 
 import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
 import { mountTip } from './tip';
+import { mediumOf } from './words';
 
 /** Of a run with a field, in seconds: an acknowledgement takes 30 microseconds. */
 const SHORTEST_VIEW = 1e-4;
@@ -103,14 +104,15 @@ function page(data: ReportData): void {
     );
   }
 
+  const medium = mediumOf(data);
   const theme = themeButton();
   const main = el(
     'main',
     {},
     header(data, theme),
-    jobs(data.jobs),
+    jobs(data.jobs, medium),
     data.stalled ? stalled(data.stalled) : null,
-    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, data.field !== undefined)),
+    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium)),
     data.comparison ? comparison(data.comparison) : null,
     summary(data),
     traffic(data.traffic),
@@ -131,7 +133,7 @@ function page(data: ReportData): void {
   }
   const happened = events(data.events);
   if (happened) main.append(happened);
-  if (data.flows.total > 0) main.append(flows(data.flows, axis, data.jobs.length > 0));
+  if (data.flows.total > 0) main.append(flows(data, axis));
   if (data.nodes.length > 0) main.append(nodes(data.nodes));
   if (data.field) axis.hold(startingInstant(data.field));
   main.append(el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'));

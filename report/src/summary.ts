@@ -4,7 +4,7 @@ import { completionPlot, MOST_CURVES } from './completion';
 import type { Balance, Comparison, Count, Job, ReportData, Traffic } from './data';
 import { el, section } from './dom';
 import * as format from './format';
-import { advice, CAUSE_NAMES, story, totals } from './words';
+import { advice, causeName, type Medium, story, totals } from './words';
 
 const STATES = { succeeded: 'Succeeded', failed: 'Failed', unfinished: 'Not finished' } as const;
 
@@ -45,14 +45,14 @@ function allJobs(jobs: Job[]): HTMLElement {
 }
 
 /** The table of many jobs. */
-export function jobs(all: Job[]): HTMLElement | null {
+export function jobs(all: Job[], medium: Medium): HTMLElement | null {
   if (all.length <= FEW_JOBS) return null;
   const head = ['Job', 'State', 'Submitted (s)', 'Took', 'Mostly'];
   const rows = all.map((job) => {
     const parts = totals(job.critical_path);
     const first = parts[0];
     const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
-    const mostly = first ? `${CAUSE_NAMES[first.cause]}, ${format.share(first.seconds / whole)}` : '';
+    const mostly = first ? `${causeName(first.cause, medium)}, ${format.share(first.seconds / whole)}` : '';
     const state = job.reason === '' ? STATES[job.state] : `${STATES[job.state]}: ${job.reason}`;
     return el(
       'tr',
@@ -167,12 +167,12 @@ export function summary(data: ReportData): HTMLElement {
   );
 }
 
-export function whereTimeWent(job: Job, named: boolean, onAir: boolean): HTMLElement | null {
+export function whereTimeWent(job: Job, named: boolean, medium: Medium): HTMLElement | null {
   const parts = totals(job.critical_path);
   if (parts.length === 0) return null;
   const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
   const label = parts
-    .map((p) => `${CAUSE_NAMES[p.cause]} ${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`)
+    .map((p) => `${causeName(p.cause, medium)} ${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`)
     .join('; ');
   const bar = el(
     'div',
@@ -180,7 +180,7 @@ export function whereTimeWent(job: Job, named: boolean, onAir: boolean): HTMLEle
     ...parts.map((p) =>
       el('span', {
         style: `flex-grow:${p.seconds};background:var(--cause-${p.cause})`,
-        title: `${CAUSE_NAMES[p.cause]}: ${format.seconds(p.seconds)}`,
+        title: `${causeName(p.cause, medium)}: ${format.seconds(p.seconds)}`,
       }),
     ),
   );
@@ -192,7 +192,7 @@ export function whereTimeWent(job: Job, named: boolean, onAir: boolean): HTMLEle
         'li',
         {},
         el('span', { class: 'swatch', style: `background:var(--cause-${p.cause})` }),
-        `${CAUSE_NAMES[p.cause]} `,
+        `${causeName(p.cause, medium)} `,
         el('span', { class: 'value' }, `${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`),
       ),
     ),
@@ -200,10 +200,10 @@ export function whereTimeWent(job: Job, named: boolean, onAir: boolean): HTMLEle
   return section(
     'where',
     named ? `Where the time of ${job.name} went` : 'Where the time went',
-    el('p', { class: 'story' }, story(job).join(' ')),
+    el('p', { class: 'story' }, story(job, medium).join(' ')),
     bar,
     key,
-    el('p', { class: 'story' }, advice(job, onAir)),
+    el('p', { class: 'story' }, advice(job, medium)),
   );
 }
 

@@ -1,6 +1,6 @@
 // Where the time went, in plain words, from the critical path alone.
 
-import { CAUSES, type Cause, type Job, type Segment } from './data';
+import { CAUSES, type Cause, type Job, type ReportData, type Segment } from './data';
 import { seconds, share } from './format';
 
 export interface CauseTotal {
@@ -11,7 +11,15 @@ export interface CauseTotal {
   whereSeconds: number;
 }
 
-export const CAUSE_NAMES: Record<Cause, string> = {
+/** What carried the messages; by it the same cause has another name, and other things help. */
+export type Medium = 'wires' | 'air' | 'flows';
+
+export function mediumOf(data: Pick<ReportData, 'field' | 'fidelity'>): Medium {
+  if (data.fidelity === 'flow') return 'flows';
+  return data.field ? 'air' : 'wires';
+}
+
+const CAUSE_NAMES: Record<Cause, string> = {
   cpu: 'CPU',
   disk: 'disk',
   transfer: 'network transfer',
@@ -34,6 +42,28 @@ const WENT_INTO: Record<Cause, string> = {
   slot: 'waiting for a free slot',
   startup: 'starting processes',
 };
+
+/** Flows know no packets: a message waits until a node's interface has done with those before it. */
+const BY_FLOWS: Partial<Record<Cause, { name: string; wentInto: string; wouldHelp: string }>> = {
+  queueing: {
+    name: 'waiting behind other messages',
+    wentInto: "messages waiting behind others at nodes' interfaces",
+    wouldHelp: 'faster links at the nodes that send most, or data that is spread over more of them',
+  },
+};
+
+export function causeName(cause: Cause, medium: Medium): string {
+  return (medium === 'flows' ? BY_FLOWS[cause]?.name : undefined) ?? CAUSE_NAMES[cause];
+}
+
+function wentInto(cause: Cause, medium: Medium): string {
+  return (medium === 'flows' ? BY_FLOWS[cause]?.wentInto : undefined) ?? WENT_INTO[cause];
+}
+
+function wouldHelp(cause: Cause, medium: Medium): string {
+  const special = { wires: undefined, air: ON_AIR[cause], flows: BY_FLOWS[cause]?.wouldHelp }[medium];
+  return special ?? WOULD_HELP[cause];
+}
 
 const WOULD_HELP: Record<Cause, string> = {
   cpu: 'more or faster cores, or work spread over more nodes',
@@ -88,7 +118,7 @@ function list(items: string[]): string {
 }
 
 /** The paragraph, sentence by sentence; empty without a critical path. */
-export function story(job: Pick<Job, 'state' | 'critical_path'>): string[] {
+export function story(job: Pick<Job, 'state' | 'critical_path'>, medium: Medium): string[] {
   const parts = totals(job.critical_path);
   const first = parts[0];
   if (!first) return [];
@@ -96,16 +126,16 @@ export function story(job: Pick<Job, 'state' | 'critical_path'>): string[] {
   const of = (p: CauseTotal): string => `${seconds(p.seconds)} (${share(p.seconds / whole)})`;
   const state =
     job.state === 'succeeded' ? '' : job.state === 'failed' ? ' until the job failed' : ' until the run was cut off';
-  const out = [`Of ${seconds(whole)}${state}, ${of(first)} went into ${WENT_INTO[first.cause]}${place(first)}.`];
+  const out = [`Of ${seconds(whole)}${state}, ${of(first)} went into ${wentInto(first.cause, medium)}${place(first)}.`];
 
   const notable = parts.slice(1).filter((p) => p.seconds / whole >= 0.05);
   if (notable.length > 0)
-    out.push(`Then came ${list(notable.map((p) => `${WENT_INTO[p.cause]}${place(p)} with ${of(p)}`))}.`);
+    out.push(`Then came ${list(notable.map((p) => `${wentInto(p.cause, medium)}${place(p)} with ${of(p)}`))}.`);
   const rest = parts.slice(1).filter((p) => p.seconds / whole < 0.05);
   if (rest.length > 0) {
     const sum = rest.reduce((s, p) => s + p.seconds, 0);
     out.push(
-      `${list(rest.map((p) => CAUSE_NAMES[p.cause])).replace(/^./, (c) => c.toUpperCase())} took the remaining ${seconds(sum)} (${share(sum / whole)}).`,
+      `${list(rest.map((p) => causeName(p.cause, medium))).replace(/^./, (c) => c.toUpperCase())} took the remaining ${seconds(sum)} (${share(sum / whole)}).`,
     );
   }
 
@@ -113,18 +143,18 @@ export function story(job: Pick<Job, 'state' | 'critical_path'>): string[] {
   const network = congestion.reduce((s, p) => s + p.seconds, 0);
   if (congestion.length > 1 && network / whole >= 0.1) {
     out.push(
-      `All that the network did (transfer, queues, losses and timeouts) comes to ${seconds(network)}, ${share(network / whole)} of the path.`,
+      `All that the network did (${medium === 'flows' ? 'transfer and waiting' : 'transfer, queues, losses and timeouts'}) comes to ${seconds(network)}, ${share(network / whole)} of the path.`,
     );
   }
   return out;
 }
 
 /** What would shorten the path most, and by how much at best; empty without a critical path. */
-export function advice(job: Pick<Job, 'critical_path'>, onAir: boolean): string {
+export function advice(job: Pick<Job, 'critical_path'>, medium: Medium): string {
   const parts = totals(job.critical_path);
   const first = parts[0];
   if (!first) return '';
   const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
   const half = first.seconds / 2;
-  return `What would help most: ${(onAir ? ON_AIR[first.cause] : undefined) ?? WOULD_HELP[first.cause]}. Halving this part alone would save at most ${seconds(half)} (${share(half / whole)}); another chain of tasks may become the longest before that.`;
+  return `What would help most: ${wouldHelp(first.cause, medium)}. Halving this part alone would save at most ${seconds(half)} (${share(half / whole)}); another chain of tasks may become the longest before that.`;
 }

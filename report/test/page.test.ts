@@ -246,6 +246,15 @@ test('a hundred nodes and 8,400 attempts open within three seconds and move smoo
   await page.close();
 });
 
+test('the page of a flow run has no column of packets', async () => {
+  const { page, troubles } = await open({ ...wordCount(), fidelity: 'flow' });
+  const heads = await page.$$eval('#flows th', (all) => all.map((th) => th.textContent));
+  expect(heads).toEqual(['From', 'To', 'For', 'Start (s)', 'Lasted', 'Bytes', 'Mean rate', 'Ended']);
+  expect(await page.textContent('#where')).toContain('waiting behind other messages');
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
 test('what the simulator writes is what the page reads', async () => {
   const data = parse(readFileSync(new URL('./run.json', import.meta.url), 'utf8'));
   const { page, troubles } = await open(data);

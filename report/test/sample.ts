@@ -365,6 +365,7 @@ export function wordCount(): ReportData {
       { label: 'Scenario', value: 'sha256 4f1c9a02d7e3' },
     ],
     scenario: '[cluster]\nworkers = 4\n\n[[network.shape]]\nnodes = "workers"\nrate = "10 Mbit/s"\n',
+    fidelity: 'packet',
     end_s: 207.788,
     jobs: [
       {

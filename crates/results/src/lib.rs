@@ -100,6 +100,10 @@ impl RunResult {
     pub fn is_sampled(&self) -> bool {
         self.flow_count > self.flows.len() as u64
     }
+    /// Whether messages went as packets: otherwise as whole flows, which have no queues, losses or TCP.
+    pub const fn has_packets(&self) -> bool {
+        self.network.is_some()
+    }
     /// The laws that do not hold: any is an internal error.
     pub fn violations(&self) -> impl Iterator<Item = &Balance> {
         self.ledger.iter().filter(|balance| !balance.holds())

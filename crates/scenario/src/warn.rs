@@ -2,9 +2,23 @@
 
 use super::check::Check;
 use super::problem::Problems;
-use super::tree::Tree;
-use super::{Control, Scenario, Tcp};
+use super::tree::{Tree, Value};
+use super::{Control, Fidelity, Scenario, Tcp};
 use units::Quantity;
+
+/// Keys of `[network]` that say something of queues or losses.
+const OF_PACKETS: [&str; 8] = [
+    "network.loss",
+    "network.core.loss",
+    "network.queue",
+    "network.host-queue",
+    "network.core.queue",
+    "network.port",
+    "network.shared-buffer",
+    "network.priority",
+];
+/// Keys of `[tcp]` that flows heed: a paced reader's buffer holds its sender back.
+const OF_FLOWS: [&str; 2] = ["receive-buffer", "node"];
 
 /// Says what a scenario that is right will do against expectation.
 pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
@@ -17,6 +31,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     }
     check.ignored_sack();
     check.late_faults();
+    check.unheeded_by_flows();
 }
 
 impl Check<'_> {
@@ -64,6 +79,24 @@ impl Check<'_> {
         for (i, fault) in self.scenario.faults.iter().enumerate().filter(|(_, fault)| fault.at >= until) {
             let message = format!("the run ends at {}, before this fault, {}", until.exact(), fault.at.exact());
             self.says(&format!("faults.{i}.at"), message, "an earlier fault, or a later `run.until`");
+        }
+    }
+
+    /// Settings of packets, where messages go as whole flows.
+    fn unheeded_by_flows(&mut self) {
+        if self.scenario.run.fidelity == Fidelity::Packet {
+            return;
+        }
+        let tcp = match self.tree.get("tcp").map(|tree| &tree.value) {
+            Some(Value::Table(entries)) => entries.as_slice(),
+            _ => &[],
+        };
+        let tcp = tcp.iter().filter(|entry| !OF_FLOWS.contains(&entry.key.as_str()));
+        let tcp = tcp.map(|entry| format!("tcp.{}", entry.key));
+        let network = OF_PACKETS.iter().filter(|path| self.tree.get(path).is_some()).map(|path| (*path).to_owned());
+        for path in network.chain(tcp).collect::<Vec<_>>() {
+            let message = "it has no effect: flows have no TCP, no queues and no losses";
+            self.says(&path, message, "`run.fidelity = \"packet\"`");
         }
     }
 }

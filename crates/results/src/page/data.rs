@@ -15,6 +15,8 @@ pub struct ReportData {
     pub setup: Vec<Fact>,
     /// The scenario's text, what differs from the defaults alone; empty if not known.
     pub scenario: String,
+    /// How finely messages were simulated, as in `run.fidelity`: `packet` or `flow`.
+    pub fidelity: &'static str,
     /// End of the shared time axis.
     pub end_s: f64,
     /// Jobs in the order of the scenario; none for plain traffic.

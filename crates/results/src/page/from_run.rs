@@ -35,6 +35,7 @@ impl ReportData {
             title: result.name.clone(),
             setup: setup::setup(result, scenario),
             scenario: scenario.map(Scenario::to_short_toml).unwrap_or_default(),
+            fidelity: if result.has_packets() { "packet" } else { "flow" },
             end_s: result.ended_at.as_secs_f64(),
             jobs: result.jobs.iter().enumerate().map(|(number, job)| job_of(job, number, result)).collect(),
             stalled: result.stall.as_ref().map(stalled),

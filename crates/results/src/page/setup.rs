@@ -2,7 +2,7 @@
 
 use super::data::Fact;
 use crate::RunResult;
-use scenario::{Control, Direction, Generation, Nodes, QueueLimit, Recovery, Scenario};
+use scenario::{Control, Direction, Generation, Network, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 
 fn fact(label: &str, value: String) -> Fact {
@@ -77,40 +77,15 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     }
     facts.push(fact("Cluster", machines.join(", ")));
 
-    let network = &scenario.network;
-    let limit = |limit: QueueLimit| match limit {
-        QueueLimit::Packets(packets) => many(u64::from(packets), "packet"),
-        QueueLimit::Bytes(bytes) => size(bytes),
-        QueueLimit::Delay(delay) => delay.to_string(),
-    };
-    let mut wires = format!(
-        "{}, {}, {}, {} of {}",
-        network.topology.word(),
-        network.rate,
-        network.delay,
-        network.queue.kind.word(),
-        limit(network.queue.limit)
-    );
-    if network.loss > 0.0 {
-        wires = format!("{wires}, loss {}", network.loss);
-    }
-    if let Some(wifi) = &network.wifi {
-        let range = wifi.range.map_or(String::new(), |range| format!(", range {range}"));
-        wires = format!(
-            "802.11{}, {}, {} rate, {}, transmit queues of {} packets{range}",
-            wifi.standard.word(),
-            wifi.mode.word(),
-            wifi.rate_control.word(),
-            wifi.propagation.model.word(),
-            wifi.queue.packets,
-        );
-    }
-    facts.push(fact("Network", wires));
+    facts.push(fact(
+        "Network",
+        if result.has_packets() { network(&scenario.network) } else { links(&scenario.network) },
+    ));
     if let Some(mobility) = &scenario.mobility {
         let sides: Vec<_> = mobility.area.iter().map(ToString::to_string).collect();
         facts.push(fact("Nodes", format!("{} in {}", mobility.model.word(), sides.join(" by "))));
     }
-    for shape in &network.shape {
+    for shape in &scenario.network.shape {
         let nodes = match &shape.nodes {
             Nodes::All => "all nodes".to_owned(),
             Nodes::Master => "the master".to_owned(),
@@ -124,10 +99,64 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
         };
         facts.push(fact(
             "Shaper",
-            format!("{nodes}, {way}: {}, burst {}, queue {}", shape.rate, shape.burst, limit(shape.limit)),
+            if result.has_packets() {
+                format!("{nodes}, {way}: {}, burst {}, queue {}", shape.rate, shape.burst, limit(shape.limit))
+            } else {
+                format!("{nodes}, {way}: {}", shape.rate)
+            },
         ));
     }
 
+    if result.has_packets() {
+        facts.push(fact("TCP", tcp(scenario)));
+    } else {
+        let shared = "whole, one after another through each node's interface";
+        facts.push(fact("Messages", format!("{shared}; TCP, queues and losses are not modelled (experimental)")));
+    }
+    if !result.jobs.is_empty() {
+        facts.push(fact(
+            "HDFS",
+            format!(
+                "blocks of {}, {}",
+                size(scenario.hdfs.block),
+                many(u64::from(scenario.hdfs.replication), "replica")
+            ),
+        ));
+    }
+}
+
+fn limit(limit: QueueLimit) -> String {
+    match limit {
+        QueueLimit::Packets(packets) => many(u64::from(packets), "packet"),
+        QueueLimit::Bytes(bytes) => size(bytes),
+        QueueLimit::Delay(delay) => delay.to_string(),
+    }
+}
+
+/// Links as whole flows know them.
+fn links(network: &Network) -> String {
+    format!("{}, {}, {}", network.topology.word(), network.rate, network.delay)
+}
+
+/// Links with their queues, or the air.
+fn network(network: &Network) -> String {
+    if let Some(wifi) = &network.wifi {
+        let range = wifi.range.map_or(String::new(), |range| format!(", range {range}"));
+        return format!(
+            "802.11{}, {}, {} rate, {}, transmit queues of {} packets{range}",
+            wifi.standard.word(),
+            wifi.mode.word(),
+            wifi.rate_control.word(),
+            wifi.propagation.model.word(),
+            wifi.queue.packets,
+        );
+    }
+    let loss = if network.loss > 0.0 { format!(", loss {}", network.loss) } else { String::new() };
+    format!("{}, {} of {}{loss}", links(network), network.queue.kind.word(), limit(network.queue.limit))
+}
+
+/// The congestion control, and the options that are on.
+fn tcp(scenario: &Scenario) -> String {
     let tcp = &scenario.tcp;
     let control = match tcp.control {
         Control::NewReno => "NewReno",
@@ -151,18 +180,5 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     options.extend(watches.then_some("transmit queue watched"));
     options.extend((!tcp.node.is_empty()).then_some("some nodes differ"));
     let options = options.join(", ");
-    facts.push(fact(
-        "TCP",
-        format!("{}, {options}, minimum RTO {}, receive buffer {}", control, tcp.min_rto, size(tcp.receive_buffer)),
-    ));
-    if !result.jobs.is_empty() {
-        facts.push(fact(
-            "HDFS",
-            format!(
-                "blocks of {}, {}",
-                size(scenario.hdfs.block),
-                many(u64::from(scenario.hdfs.replication), "replica")
-            ),
-        ));
-    }
+    format!("{control}, {options}, minimum RTO {}, receive buffer {}", tcp.min_rto, size(tcp.receive_buffer))
 }

@@ -180,6 +180,12 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "2:6",
             "the run ends at 1 min, before this fault, 2 min",
         ),
+        (
+            "[run]\nfidelity = \"flow\"\n[network]\nloss = 0.01\n[job]",
+            "4:8",
+            "flows have no TCP, no queues and no losses",
+        ),
+        ("[run]\nfidelity = \"flow\"\n[tcp]\ncontrol = \"bbr\"\n[job]", "4:11", "it has no effect"),
     ];
     for (text, place, says) in cases {
         let warning = warnings(text);
@@ -191,6 +197,7 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         "[tcp]\nmin-rto = \"10 ms\"\ndelayed-ack = false\n[job]",
         "[tcp]\nsack = false\ncontrol = \"newreno\"\n[job]",
         "[tcp]\nsack = false\n[job]",
+        "[run]\nfidelity = \"flow\"\n[tcp]\nreceive-buffer = \"64 KiB\"\n[job]",
     ] {
         assert_eq!(warnings(text), "", "{text}");
     }
