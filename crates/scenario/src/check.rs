@@ -376,10 +376,16 @@ impl Check<'_> {
             self.says(&format!("{path}.output-replication"), message, format!("at most {workers}"));
         }
         let block = self.scenario.hdfs.block;
-        let blocks = job.input.get() / block.get() + u64::from(job.files);
-        if job.splits.is_empty() && blocks > MOST {
-            let message = format!("{} in blocks of {} are {blocks} blocks", job.input.exact(), block.exact());
-            self.says(&format!("{path}.input"), message, format!("at most {MOST}: a larger `hdfs.block`"));
+        let (key, input, files) = if job.splits.is_empty() {
+            ("input", job.input.get(), u64::from(job.files))
+        } else {
+            let sum = job.splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.get()));
+            ("splits", sum, job.splits.len() as u64)
+        };
+        let blocks = (input / block.get()).saturating_add(files);
+        if blocks > MOST {
+            let message = format!("{} in blocks of {} are {blocks} blocks", Bytes::new(input).exact(), block.exact());
+            self.says(&format!("{path}.{key}"), message, format!("at most {MOST}: a larger `hdfs.block`"));
         }
         let reducers = job.reducers.unwrap_or(self.scenario.mapreduce.reducers);
         if !job.shares.is_empty() && job.shares.len() != reducers as usize {

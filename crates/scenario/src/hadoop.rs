@@ -203,7 +203,7 @@ section! {
         /// The workers that hold the replicas of each of these splits (dfsio-read: of the control file of each file), one list for each; left out, HDFS places them.
         split_hosts: Vec<Nodes> = Vec::new();
         /// dfsio-read: the worker on which each file was written, which holds a replica of all its blocks; left out, the files came from outside.
-        file_writers: Vec<u32> = Vec::new(), 1..=1_000_000;
+        file_writers: Vec<u32> = Vec::new(), 1..=100_000;
         /// Reducers; left out, `mapreduce.reducers`.
         reducers: Option<u32> = None, 0..=100_000;
         /// When it is submitted.

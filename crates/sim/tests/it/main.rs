@@ -9,6 +9,7 @@ mod fuzz_scenario;
 mod incast_short;
 mod injection;
 mod jobs;
+mod limits;
 mod marking;
 mod master;
 mod mptcp;
