@@ -1,26 +1,30 @@
-//! Packet-hops per CPU second on fixed work loads, each of which says enough about its outcome to be compared with a reference.
+//! CPU time and memory of fixed workloads: packet-hops per second, and the cost of a worker.
+//!
+//! Each says enough about its outcome to be compared with a reference.
 
 use crate::world::{World, WorldSpec};
 use net::{Limit, LinkSpec, Topology};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
-use std::process::Command;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::process::{Command, Stdio};
 use tcp::control::ControlKind;
 use tcp::{Config, Recovery, RtoEstimator};
 use traffic::{Sizes, TrafficKind, TrafficSpec};
 use transport::{FlowRecord, PacketTransport};
 use units::{BitRate, Bytes, Time};
 
-/// One work load's figures.
+/// One workload's figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Which.
+    /// The workload, one of [`NAMES`].
     pub name: String,
     /// Packets accepted by transmitters, data and ACKs.
     pub hops: u64,
     /// CPU time of the run, user and system, in seconds.
     pub cpu_s: f64,
-    /// Their quotient.
+    /// Packet-hops per CPU second.
     pub hops_per_cpu_s: f64,
     /// The most memory that the process has had resident since the run's beginning, in bytes; zero where the system does not say.
     pub peak_bytes: u64,
@@ -34,21 +38,71 @@ pub struct Row {
     pub completion_s: f64,
     /// FNV-1a over what became of every flow and link: the same on every machine.
     pub digest: String,
+    /// CPU time per worker in microseconds; none for plain traffic.
+    pub cpu_us_per_worker: Option<f64>,
     /// CPU time that ns-2 takes for the same, where it is installed (and for shuffles: it has no ECMP by 5-tuple).
     pub ns2_cpu_s: Option<f64>,
     /// How many times faster than ns-2.
     pub times_ns2: Option<f64>,
 }
 
-/// The names of the work loads.
-pub const NAMES: [&str; 5] =
-    ["shuffle-8x64MB", "shuffle-16x16MB", "permutation-1024", "incast-short-2000", "incast-short-2000-100s"];
+/// The names of the workloads.
+pub const NAMES: [&str; 8] = [
+    "shuffle-8x64MB",
+    "shuffle-16x16MB",
+    "permutation-1024",
+    "incast-short-2000",
+    "workers-1000",
+    "workers-10000",
+    "workers-100000",
+    "incast-short-2000-100s",
+];
 
 /// The names of those that take seconds, not minutes.
-pub const QUICK: [&str; 4] = [NAMES[0], NAMES[1], NAMES[2], NAMES[3]];
+pub const QUICK: [&str; 7] = [NAMES[0], NAMES[1], NAMES[2], NAMES[3], NAMES[4], NAMES[5], NAMES[6]];
 
-/// Runs a work load by its name.
+/// Runs a workload by its name; none for a name that is not in [`NAMES`].
 pub fn run(name: &str) -> Option<Row> {
+    match name.strip_prefix("workers-").filter(|_| NAMES.contains(&name)) {
+        Some(workers) => run_job(name, workers.parse().ok()?),
+        None => run_traffic(name),
+    }
+}
+
+/// TeraSort on so many workers for one simulated second: the world is built, run and gathered, as `trunkline run` does.
+fn run_job(name: &str, workers: u32) -> Option<Row> {
+    let text = format!("[cluster]\nworkers = {workers}\n[job]\nworkload = \"terasort\"\n[run]\nuntil = \"1 s\"\n");
+    forget_peak_memory();
+    let before = cpu_seconds();
+    let scenario = crate::parse(name, &text, &[]).ok()?;
+    let result = crate::run(&scenario, &mut |_| ControlFlow::Continue(())).ok()?;
+    let cpu_s = cpu_seconds() - before;
+    let peak_bytes = peak_memory();
+    let totals = result.network?;
+    let mut digest = Digest::default();
+    result.flows.iter().for_each(|flow| {
+        let (ended, bytes) = (flow.finish.unwrap_or(Time::MAX), flow.bytes + flow.bytes_back);
+        digest.add(&[flow.from.into(), flow.to.into(), ended.as_ps(), bytes.get()]);
+    });
+    digest.add(&[result.ended_at.as_ps(), totals.hops, totals.drops]);
+    Some(Row {
+        name: name.to_owned(),
+        hops: totals.hops,
+        cpu_s,
+        hops_per_cpu_s: totals.hops as f64 / cpu_s,
+        peak_bytes,
+        drops: totals.drops,
+        retransmissions: totals.retransmissions,
+        open: result.flows.iter().filter(|flow| flow.finish.is_none()).count() as u64,
+        completion_s: result.ended_at.as_secs_f64(),
+        digest: digest.hex(),
+        cpu_us_per_worker: Some(cpu_s * 1e6 / f64::from(workers)),
+        ns2_cpu_s: None,
+        times_ns2: None,
+    })
+}
+
+fn run_traffic(name: &str) -> Option<Row> {
     let end = Time::from_secs(3_600);
     let (spec, until, streams) = match name {
         "shuffle-8x64MB" => (shuffle(8, Bytes::from_mb(64)), end, false),
@@ -90,6 +144,7 @@ pub fn run(name: &str) -> Option<Row> {
         open: transport.open_connections() as u64,
         completion_s: completion.unwrap_or(world.now()).as_secs_f64(),
         digest: digest.of(&world),
+        cpu_us_per_worker: None,
         ns2_cpu_s,
         times_ns2: ns2_cpu_s.map(|ns2| ns2 / cpu_s),
     })
@@ -223,6 +278,9 @@ impl Digest {
             let counters = link.counters();
             self.add(&[counters.packets, counters.bytes, counters.drops, counters.longest_queue]);
         }
+        self.hex()
+    }
+    fn hex(&self) -> String {
         format!("{:016x}", self.0)
     }
 }
@@ -232,19 +290,19 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Runs ns-2 on the same work load, if it is installed, and reads the CPU time that the shell has counted for it.
+/// Runs ns-2 on the same workload, if it is installed, and reads the CPU time that the shell has counted for it.
 fn ns2_cpu_seconds(name: &str) -> Option<f64> {
     let arguments = match name {
         "shuffle-8x64MB" => "8 64",
         "shuffle-16x16MB" => "16 16",
         _ => return None,
     };
-    let script = std::env::temp_dir().join(format!("trunkline-{}.tcl", std::process::id()));
-    std::fs::write(&script, include_str!("../../../benches/shuffle.tcl")).ok()?;
-    let command = format!("ns \"$0\" {arguments} >/dev/null 2>&1 && times");
-    let output = Command::new("sh").arg("-c").arg(command).arg(&script).output();
-    let _ = std::fs::remove_file(&script);
-    let output = output.ok().filter(|output| output.status.success())?;
+    let command = format!("ns /dev/stdin {arguments} >/dev/null 2>&1 && times");
+    let mut shell =
+        Command::new("sh").args(["-c", &command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+    // Without ns-2 nobody reads the script, and the shell ends with an error.
+    let _ = shell.stdin.take()?.write_all(include_bytes!("../../../benches/shuffle.tcl"));
+    let output = shell.wait_with_output().ok().filter(|output| output.status.success())?;
     // The second line is user and system time of the shell's children, each like 0m2.527s.
     let text = String::from_utf8(output.stdout).ok()?;
     let seconds = |time: &str| {

@@ -63,7 +63,7 @@ An interrupted study goes on where it was when the same command is given again."
     #[cfg(feature = "jet")]
     #[command(subcommand)]
     Jet(crate::jet::Jet),
-    /// Measure packet-hops per CPU second and memory on fixed work loads
+    /// Measure packet-hops per CPU second and memory on fixed workloads
     #[command(after_help = "Examples:
   trunkline bench
   trunkline bench shuffle-8x64MB --json")]
@@ -228,7 +228,7 @@ pub struct Import {
 
 #[derive(Debug, clap::Args)]
 pub struct Bench {
-    /// The work loads; those of seconds where none is named
+    /// The workloads; those of seconds where none is named
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(sim::bench::NAMES))]
     pub names: Vec<String>,
     /// Print a list of {name, hops, cpu_s, hops_per_cpu_s, peak_bytes, ...}

@@ -7,7 +7,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 use sim::bench;
 
-/// Runs the work loads, one after the other, and prints what each cost and what came of it.
+/// Runs the workloads, one after the other, and prints what each cost and what came of it.
 pub fn bench(args: &Bench) -> Result<(), Failure> {
     let named = || args.names.iter().map(String::as_str).collect();
     let names: Vec<&str> = if args.names.is_empty() { bench::QUICK.to_vec() } else { named() };
@@ -16,9 +16,11 @@ pub fn bench(args: &Bench) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(&rows).map_err(|error| Failure::Internal(error.to_string()))?;
         return emit(&format!("{text}\n"));
     }
-    let mut table =
-        Table::new(["work load", "M hops", "CPU s", "M hops/CPU s", "peak MB", "drops", "rtx", "done s", "x ns-2"])
-            .optional(&[7, 5, 6, 1, 4]);
+    let heads =
+        ["workload", "M hops", "CPU s", "M hops/CPU s", "us/worker", "peak MB", "drops", "rtx", "done s", "x ns-2"];
+    let mut table = Table::new(heads).optional(&[8, 6, 7, 1, 5]);
+    let optional =
+        |value: Option<f64>, digits: usize| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.digits$}"));
     for row in rows {
         let (hops, speed, peak) = (row.hops as f64 / 1e6, row.hops_per_cpu_s / 1e6, row.peak_bytes as f64 / 1e6);
         table.row([
@@ -26,11 +28,12 @@ pub fn bench(args: &Bench) -> Result<(), Failure> {
             format!("{hops:.2}"),
             format!("{:.2}", row.cpu_s),
             format!("{speed:.2}"),
+            optional(row.cpu_us_per_worker, 0),
             format!("{peak:.1}"),
             row.drops.to_string(),
             row.retransmissions.to_string(),
             format!("{:.4}", row.completion_s),
-            row.times_ns2.map_or_else(|| "-".to_owned(), |times| format!("{times:.2}")),
+            optional(row.times_ns2, 2),
         ]);
     }
     emit(&table.shown(&Screen::of_output()))
