@@ -9,7 +9,8 @@ use units::{Energy, Time};
 pub struct EnergyUse {
     /// Nodes whose draw is known.
     pub nodes: Vec<NodeEnergy>,
-    /// What all of them drew between a job's submission and its end, by job; none where it has not ended. Exact to a step of the sampled series.
+    /// What all of them drew between a job's submission and its end, by job; none where it has not ended. Exact to a
+    /// step of the sampled series.
     pub jobs: Vec<Option<Energy>>,
 }
 

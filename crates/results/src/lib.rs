@@ -1,7 +1,8 @@
 //! What a run leaves: plain data in simulated time, the only thing that the writers and the report read.
 //!
-//! Wall time and CPU time never enter it, so the same scenario and seed give the same [`RunResult`] bit for bit.
-//! Tables refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row of `jobs`.
+//! Wall time and CPU time never enter it, so the same scenario and seed give the same [`RunResult`] bit for bit. Tables
+//! refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row
+//! of `jobs`.
 
 mod energy;
 pub mod field;
@@ -111,7 +112,8 @@ impl RunResult {
 pub struct Event {
     /// When.
     pub at: Time,
-    /// A short stable name: `node-down`, `node-up`, `node-lost`, `link-down`, `link-up`, `slow`, `attempt-failed`, `attempt-killed`, `blacklisted`, `block-lost`, ...
+    /// A short stable name: `node-down`, `node-up`, `node-lost`, `link-down`, `link-up`, `slow`, `attempt-failed`,
+    /// `attempt-killed`, `blacklisted`, `block-lost`, ...
     pub kind: String,
     /// The node it concerns.
     pub node: Option<u32>,

@@ -1,8 +1,8 @@
 //! How a figure of the output is declared, once: its name, its unit, what it counts, and how it is read.
 //!
-//! A kind of row (a link, a job, a traffic, ...) has one [`Metrics`], which stands beside the row's type. From it come the
-//! keys of `result.json`, the columns of the Parquet tables, the paths by which studies name a metric, the counters on
-//! the page, and the reference, `docs/reference/results.md`.
+//! A kind of row (a link, a job, a traffic, ...) has one [`Metrics`], which stands beside the row's type. From it come
+//! the keys of `result.json`, the columns of the Parquet tables, the paths by which studies name a metric, the counters
+//! on the page, and the reference, `docs/reference/results.md`.
 
 use super::RunResult;
 use super::value::Value;

@@ -193,7 +193,8 @@ impl Link {
         matches!(self.from, LinkEnd::Node(_)) && self.from == self.to
     }
 
-    /// The least length that the queue did not exceed for this part of the time (0 to 1): a quantile over time, not over packets.
+    /// The least length that the queue did not exceed for this part of the time (0 to 1): a quantile over time, not
+    /// over packets.
     pub fn queue_quantile(&self, part: f64) -> Option<u64> {
         let mut sum = 0.0;
         let within = |share: f64| share >= part - 1e-12;

@@ -45,7 +45,8 @@ pub struct TrafficOutcome {
     pub completion_cdf: Vec<(Time, u64)>,
     /// Completion time over that of the same flow alone on its path, sent at its link's rate; of flows and sessions.
     pub slowdown: Option<Spread>,
-    /// Completion times and slowdowns by size, where there is more than one class of it: up to 100 KB, up to 10 MB, above.
+    /// Completion times and slowdowns by size, where there is more than one class of it: up to 100 KB, up to 10 MB,
+    /// above.
     pub classes: Vec<SizeClass>,
     /// Of queries with a deadline.
     pub deadlines: Option<Deadlines>,
@@ -57,13 +58,15 @@ pub struct TrafficOutcome {
     pub drops: u64,
     /// Jain's fairness index over the payload rates of its flows or sessions.
     pub jain: f64,
-    /// Throughput and drops of each node that opens its connections: the points of the scatter of one against the other.
+    /// Throughput and drops of each node that opens its connections: the points of the scatter of one against the
+    /// other.
     pub clients: Vec<Client>,
     /// Ping-pong with as much back as forth: each message size, in the order in which they were sent.
     pub messages: Vec<MessageOutcome>,
     /// One byte stream over many connections.
     pub stripe: Option<StripeOutcome>,
-    /// Payload delivered in order in each step of the samples, bit/s; of a traffic with few connections that exist from the beginning.
+    /// Payload delivered in order in each step of the samples, bit/s; of a traffic with few connections that exist from
+    /// the beginning.
     pub goodput_series: Vec<f32>,
     /// At the end of each step the congestion windows of its senders together, bytes; likewise.
     pub window_series: Vec<u32>,
@@ -173,8 +176,9 @@ impl Deadlines {
 }
 
 impl TrafficOutcome {
-    /// How far its clients' points lie on average from the line on which a client's part of the drops is its part of the throughput, in units of an
-    /// equal part: 0 where every client loses as it sends (the diagonal of Alsultani et al., 2018, Figures 11 and 12).
+    /// How far its clients' points lie on average from the line on which a client's part of the drops is its part of
+    /// the throughput, in units of an equal part: 0 where every client loses as it sends (the diagonal of Alsultani et
+    /// al., 2018, Figures 11 and 12).
     pub fn unfairness(&self) -> f64 {
         if self.clients.iter().all(|client| client.drops == 0) {
             return 0.0;
@@ -183,8 +187,8 @@ impl TrafficOutcome {
     }
 }
 
-/// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of squares; 1 where there is nothing to
-/// share.
+/// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of
+/// squares; 1 where there is nothing to share.
 pub fn jain(values: impl Iterator<Item = f64>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for value in values {

@@ -57,8 +57,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes sure that results can stand at `target`, and opens a folder beside it to write them into. Where `target` is a
-    /// symbolic link, results go to what it points to.
+    /// Makes sure that results can stand at `target`, and opens a folder beside it to write them into. Where `target`
+    /// is a symbolic link, results go to what it points to.
     pub fn create(target: &Path) -> Result<Self, FolderError> {
         Self::at(place_of(target)?, target)
     }
@@ -127,8 +127,8 @@ pub(crate) fn place_of(target: &Path) -> Result<PathBuf, FolderError> {
     Ok(place)
 }
 
-/// Moves a whole folder to its place. Earlier results there are exchanged for it in one step and then removed from where it
-/// was, so that there is no moment without results.
+/// Moves a whole folder to its place. Earlier results there are exchanged for it in one step and then removed from
+/// where it was, so that there is no moment without results.
 pub(crate) fn move_to_place(whole: &Path, place: &Path, target: &Path) -> Result<(), FolderError> {
     let failed = |source| FolderError::Io { path: target.to_owned(), source };
     if !place.exists() {

@@ -38,8 +38,8 @@ pub(crate) fn key(build: &str, scenario: &Scenario, recorded: Option<&Recorded>)
     hasher.finalize().to_hex().to_string()
 }
 
-/// The text of the file for a run of that key, and its figures as that text reads back: a call that reuses runs sees the very
-/// numbers that one without a break sees.
+/// The text of the file for a run of that key, and its figures as that text reads back: a call that reuses runs sees
+/// the very numbers that one without a break sees.
 pub(crate) fn text(key: &str, figures: Figures) -> (String, Figures) {
     let kept = Kept { schema: SCHEMA.to_owned(), key: key.to_owned(), figures };
     // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.

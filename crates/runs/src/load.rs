@@ -20,8 +20,8 @@ pub struct Change {
 const NAMED_JOBS: usize = 20;
 
 impl Inputs<'_> {
-    /// Reads a scenario and lays changes over it. Files that it names stand relative to its own, or to the working folder
-    /// where it comes from standard input.
+    /// Reads a scenario and lays changes over it. Files that it names stand relative to its own, or to the working
+    /// folder where it comes from standard input.
     ///
     /// Beside the scenario stands what it will do against expectation.
     pub fn scenario(&self, path: &Path, change: &Change) -> Result<(Scenario, ScenarioWarnings), Error> {
@@ -57,8 +57,8 @@ impl Inputs<'_> {
         Settings::parse(&self.text(path)?).map_err(|error| Error::Input(format!("{}: {error}", shown(path))))
     }
 
-    /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its attempts
-    /// started are given, and the machines are as fast as they are on average.
+    /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its
+    /// attempts started are given, and the machines are as fast as they are on average.
     pub fn replay(&self, scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Error> {
         let (_, mut jobs) = self.history(file)?;
         let named = |job: &JobHistory| scenario.name.contains(&job.id);

@@ -30,9 +30,9 @@ impl Many {
     }
 }
 
-/// Runs a scenario over `runs` seeds. The results stand at `target`, a folder for each seed, when all are finished. Until
-/// then finished seeds stand in `.NAME.unfinished` beside it, also after an interruption or an error. A seed that an earlier
-/// call of this build finished for the same scenario is not run again, unless `fresh`.
+/// Runs a scenario over `runs` seeds. The results stand at `target`, a folder for each seed, when all are finished.
+/// Until then finished seeds stand in `.NAME.unfinished` beside it, also after an interruption or an error. A seed that
+/// an earlier call of this build finished for the same scenario is not run again, unless `fresh`.
 pub fn many(
     scenario: &Scenario,
     runs: u32,

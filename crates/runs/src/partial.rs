@@ -57,8 +57,8 @@ impl Partial {
         }
     }
 
-    /// Opens or makes the folder `.NAME.unfinished` beside `target`, which keeps what is finished in it for a later call.
-    /// `None` if another process has it open.
+    /// Opens or makes the folder `.NAME.unfinished` beside `target`, which keeps what is finished in it for a later
+    /// call. `None` if another process has it open.
     pub fn unfinished(target: &Path) -> io::Result<Option<Self>> {
         fs::create_dir_all(parent(target))?;
         let mut name = OsString::from(".");
@@ -105,7 +105,8 @@ pub fn remove_partial() -> Vec<PathBuf> {
     let places = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
     // Folders of single seeds come after the folder in which they stand.
     for place in places.iter().rev() {
-        // A thread that writes into the folder meanwhile makes its removal fail: again, until there is nothing to write into.
+        // A thread that writes into the folder meanwhile makes its removal fail: again, until there is nothing to write
+        // into.
         while place.path.symlink_metadata().is_ok() && !remove(place) {}
     }
     let kept = places.iter().filter(|place| place.keeps && place.path.exists());
@@ -149,8 +150,8 @@ enum Lock {
     Unknown,
 }
 
-/// Locks a folder: flock(2) on the folder itself, so that nothing has to be taken out of it at the end. `None` if it was
-/// removed before it was locked.
+/// Locks a folder: flock(2) on the folder itself, so that nothing has to be taken out of it at the end. `None` if it
+/// was removed before it was locked.
 fn lock(path: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Lock>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -167,7 +168,8 @@ fn lock(path: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> io::Re
     Ok(same.then_some(Lock::Held(file)))
 }
 
-/// Removes folders whose names have this beginning and then a number, and whose process has ended without removing them.
+/// Removes folders whose names have this beginning and then a number, and whose process has ended without removing
+/// them.
 fn remove_abandoned(parent: &Path, beginning: &OsStr) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let beginning = beginning.as_encoded_bytes();

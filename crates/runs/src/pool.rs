@@ -8,8 +8,8 @@ use scenario::Scenario;
 use sim::{TakeFlows, Tap};
 use std::sync::{Mutex, PoisonError};
 
-/// Makes a run of each position, each on one thread, and gives what came of them in the order of the positions, whatever
-/// the number of threads. The first failure leaves out the runs that have not begun.
+/// Makes a run of each position, each on one thread, and gives what came of them in the order of the positions,
+/// whatever the number of threads. The first failure leaves out the runs that have not begun.
 pub(crate) fn make_all<T: Send>(
     positions: &[usize],
     effort: &Effort<'_>,
@@ -41,8 +41,8 @@ pub(crate) fn make_all<T: Send>(
     Ok(made.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Runs every scenario, and gives each result to `take` as it comes. What `take` answers is returned in the order of the
-/// scenarios.
+/// Runs every scenario, and gives each result to `take` as it comes. What `take` answers is returned in the order of
+/// the scenarios.
 pub fn run_all<T: Send>(
     scenarios: &[Scenario],
     effort: &Effort<'_>,

@@ -19,8 +19,8 @@ pub struct Form {
     pub seeds: Option<u32>,
 }
 
-/// A study that the program holds, that of a folder with a `study.toml`, or `-`: `study.toml` from standard input, with its
-/// scenarios from the working folder.
+/// A study that the program holds, that of a folder with a `study.toml`, or `-`: `study.toml` from standard input, with
+/// its scenarios from the working folder.
 pub fn find(name: &str, inputs: &Inputs<'_>) -> Result<Study, Error> {
     if let Some(study) = Study::embedded(name) {
         return study.map_err(Error::Scenario);

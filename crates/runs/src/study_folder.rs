@@ -1,4 +1,5 @@
-//! The folder that a study leaves. Unlike a run's it fills while the study runs, so that an interrupted one goes on from it.
+//! The folder that a study leaves. Unlike a run's it fills while the study runs, so that an interrupted one goes on
+//! from it.
 
 use crate::{Error, write_whole};
 use std::fs;

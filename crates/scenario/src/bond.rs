@@ -61,7 +61,8 @@ section! {
         hash: BondHash = BondHash::Layer2;
         /// How often that end wants to hear from the other; left out, slow (802.3ad), off (others).
         lacp: Option<Lacp> = None;
-        /// Time that the processor of that end takes for each packet it sends over the bond, one packet after the other; 1,000 may wait.
+        /// Time that the processor of that end takes for each packet it sends over the bond, one packet after the
+        /// other; 1,000 may wait.
         overhead: Time = Time::ZERO, Time::ZERO..=Time::from_secs(1);
         /// Whether LACP has come to an agreement before the run; else it begins with the run.
         agreed: bool = true;

@@ -62,7 +62,8 @@ section! {
 choice! {
     /// Hardware of the documents, and of the machine on which the recorded jobs ran.
     pub enum NodePreset {
-        /// A core of a recent server as in a small virtual machine: 2 cores, 24 GiB, a virtual disk behind an ample page cache; speed 1 by definition.
+        /// A core of a recent server as in a small virtual machine: 2 cores, 24 GiB, a virtual disk behind an ample
+        /// page cache; speed 1 by definition.
         EpycVm = "epyc-vm",
         /// Intel Xeon quad-core 2.4 GHz, 2 GiB, a SATA disk of 160 GB (yang2012, Table 3.2).
         Xeon2009 = "xeon-2009",
@@ -98,7 +99,8 @@ section! {
         cores: u32 = 2, 1..=4096;
         /// Speed of one core, relative to one of the machine on which the workloads' costs were measured (`epyc-vm`).
         speed: f64 = 1.0, 0.001..=1000.0;
-        /// How much the speed of the machine differs from run to run: the standard deviation, relative. Virtual machines have neighbours.
+        /// How much the speed of the machine differs from run to run: the standard deviation, relative. Virtual
+        /// machines have neighbours.
         variation: f64 = 0.0, 0.0..=0.3;
         /// Memory.
         memory: Bytes = Bytes::from_mib(24 << 10), Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
@@ -106,7 +108,8 @@ section! {
         disks: u32 = 1, 1..=1000;
         /// The kind of each.
         disk: DiskPreset = DiskPreset::Virtual;
-        /// Power that the node draws while it is on and idle, its screen off, its disks included; left out, its energy is not counted.
+        /// Power that the node draws while it is on and idle, its screen off, its disks included; left out, its energy
+        /// is not counted.
         idle_power: Option<Power> = None, WATTS;
         /// What each core at work adds to it.
         core_power: Power = Power::from_nw(0), WATTS;
@@ -122,7 +125,8 @@ section! {
         radio_listen_power: Power = Power::from_nw(0), WATTS;
         /// What it adds while it sleeps between beacons.
         radio_sleep_power: Power = Power::from_nw(0), WATTS;
-        /// What its battery holds when it is full; when that is used the node is down for good. Left out, the node is plugged in.
+        /// What its battery holds when it is full; when that is used the node is down for good. Left out, the node is
+        /// plugged in.
         battery: Option<Energy> = None, Energy::from_nj(1)..=Energy::from_nj(3_600_000_000_000_000_000);
         /// How full its battery is when the run begins.
         charge: f64 = 1.0, 0.0001..=1.0;
@@ -134,7 +138,8 @@ section! {
 section! {
     /// A processor that runs slower while the node is hot, or has little charge left.
     pub struct Throttle {
-        /// Power that the node's case gives off for good: when the mean of what it draws, over `time`, is more, it is hot; left out, it never is.
+        /// Power that the node's case gives off for good: when the mean of what it draws, over `time`, is more, it is
+        /// hot; left out, it never is.
         sustained: Option<Power> = None, Power::from_nw(1)..=Power::from_nw(1_000_000_000_000_000);
         /// How long it takes to warm up or cool down by 1 - 1/e of the way (thermal resistance times capacity).
         time: Time = Time::from_secs(120), Time::from_secs(1)..=Time::from_secs(86_400);
@@ -150,7 +155,8 @@ section! {
 }
 
 impl NodePreset {
-    /// What the documents say of the machine. Speeds are estimates from single-thread benchmark ratings relative to `epyc-vm`.
+    /// What the documents say of the machine. Speeds are estimates from single-thread benchmark ratings relative to
+    /// `epyc-vm`.
     pub fn node(self) -> Node {
         let (cores, speed, memory, disk) = match self {
             Self::EpycVm => (2, 1.0, 24 << 10, DiskPreset::Virtual),
@@ -162,9 +168,10 @@ impl NodePreset {
         if self != Self::Nexus7 {
             return node;
         }
-        // Battery: 4,325 mAh, 16 Wh (ASUS). A core: NVIDIA's 1,261 mW for CoreMark on all four at 1.3 GHz. Awake with the screen off: three days of music
-        // from one charge; with the screen at half its brightness it is empty after 10 h 22 min (bitsandchips.it, 2012), the difference is the screen.
-        // The radio: `wifi::energy::RadioPower::tablet` has the sources; a test holds both alike.
+        // Battery: 4,325 mAh, 16 Wh (ASUS). A core: NVIDIA's 1,261 mW for CoreMark on all four at 1.3 GHz. Awake with
+        // the screen off: three days of music from one charge; with the screen at half its brightness it is empty after
+        // 10 h 22 min (bitsandchips.it, 2012), the difference is the screen. The radio:
+        // `wifi::energy::RadioPower::tablet` has the sources; a test holds both alike.
         Node {
             idle_power: Some(Power::from_mw(220)),
             core_power: Power::from_mw(315),

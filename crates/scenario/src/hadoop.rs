@@ -24,7 +24,8 @@ section! {
         heartbeat: Time = Time::from_secs(3), INTERVALS;
         /// Between two block reports of a DataNode (`dfs.blockreport.intervalMsec`).
         block_report: Time = Time::from_secs(6 * 3600), INTERVALS;
-        /// Between two checks for silent DataNodes (`dfs.namenode.heartbeat.recheck-interval`): one is dead after twice this and ten heartbeats.
+        /// Between two checks for silent DataNodes (`dfs.namenode.heartbeat.recheck-interval`): one is dead after twice
+        /// this and ten heartbeats.
         recheck: Time = Time::from_secs(300), INTERVALS;
         /// Silence after which a client or DataNode gives up a pipeline or read (`dfs.client.socket-timeout`).
         socket_timeout: Time = Time::from_secs(60), INTERVALS;
@@ -36,24 +37,26 @@ section! {
 }
 
 section! {
-    /// The master node's side of calls: its one reader and one receive buffer per connection, for NameNode, ResourceManager and JobTracker. What does
-    /// not leave a buffer in time closes its window.
+    /// The master node's side of calls: its one reader and one receive buffer per connection, for NameNode,
+    /// ResourceManager and JobTracker. What does not leave a buffer in time closes its window.
     pub struct Master {
-        /// CPU time that a server's reader spends on each call, and on each 8 KB of a long one before its end, before it has left the receive buffer, of one core at
-        /// speed 1; 0 reads at once.
+        /// CPU time that a server's reader spends on each call, and on each 8 KB of a long one before its end, before
+        /// it has left the receive buffer, of one core at speed 1; 0 reads at once.
         read_cost: Time = Time::ZERO, WORK;
-        /// Calls that may wait for each handler (`ipc.server.handler.queue.size`); while they do, what arrives stays in the receive buffers.
+        /// Calls that may wait for each handler (`ipc.server.handler.queue.size`); while they do, what arrives stays in
+        /// the receive buffers.
         queue: u32 = 100, 1..=1_000_000;
-        /// Calls that the JobTracker, or each server of the ResourceManager, serves at a time (`mapred.job.tracker.handler.count`,
-        /// `yarn.resourcemanager.resource-tracker.client.thread-count`); left out, 10 for hadoop1 and 50 for yarn. The NameNode's are `hdfs.handlers`.
+        /// Calls that the JobTracker, or each server of the ResourceManager, serves at a time
+        /// (`mapred.job.tracker.handler.count`, `yarn.resourcemanager.resource-tracker.client.thread-count`); left out,
+        /// 10 for hadoop1 and 50 for yarn. The NameNode's are `hdfs.handlers`.
         handlers: Option<u32> = None, 1..=10_000;
-        /// CPU time of each of these calls, of one core at speed 1; left out, 400 us for hadoop1 and 150 us for yarn. The NameNode's is
-        /// `hdfs.call-cost`.
+        /// CPU time of each of these calls, of one core at speed 1; left out, 400 us for hadoop1 and 150 us for yarn.
+        /// The NameNode's is `hdfs.call-cost`.
         call_cost: Option<Time> = None, WORK;
         /// Receive buffer of each connection to the masters; left out, `tcp.receive-buffer`.
         receive_buffer: Option<Bytes> = None, Bytes::new(256)..=Bytes::from_mib(1 << 10);
-        /// All connections to the masters share so much receive buffer, in place of `receive-buffer`: each may hold as much as nobody holds (dynamic
-        /// thresholds, Choudhury and Hahne 1998), and 2 KB in any case.
+        /// All connections to the masters share so much receive buffer, in place of `receive-buffer`: each may hold as
+        /// much as nobody holds (dynamic thresholds, Choudhury and Hahne 1998), and 2 KB in any case.
         shared_buffer: Option<Bytes> = None, Bytes::new(256)..=Bytes::from_mib(1 << 10);
         /// Whether workers send their heartbeats over connections of their own.
         heartbeat_connections: bool = false;
@@ -79,7 +82,8 @@ section! {
         map_slots: u32 = 2, 1..=1000;
         /// Reduce slots of a node (hadoop1: `mapred.tasktracker.reduce.tasks.maximum`).
         reduce_slots: u32 = 2, 1..=1000;
-        /// Memory that a node offers to containers (yarn: `yarn.nodemanager.resource.memory-mb`); left out, 8 GiB or what the node has, if that is less.
+        /// Memory that a node offers to containers (yarn: `yarn.nodemanager.resource.memory-mb`); left out, 8 GiB or
+        /// what the node has, if that is less.
         node_memory: Option<Bytes> = None, MEMORY;
         /// Virtual cores that a node offers (yarn: `yarn.nodemanager.resource.cpu-vcores`).
         node_vcores: u32 = 8, 1..=10_000;
@@ -91,7 +95,8 @@ section! {
         am_memory: Bytes = Bytes::from_mib(1536), MEMORY;
         /// Requests are rounded up to a multiple of it (yarn: `yarn.scheduler.minimum-allocation-mb`).
         minimum_allocation: Bytes = Bytes::from_mib(1024), MEMORY;
-        /// Part of the maps that is done when the first reducer starts (`mapreduce.job.reduce.slowstart.completedmaps`).
+        /// Part of the maps that is done when the first reducer starts
+        /// (`mapreduce.job.reduce.slowstart.completedmaps`).
         slowstart: f64 = 0.05, 0.0..=1.0;
         /// Fetchers of a reducer (`mapreduce.reduce.shuffle.parallelcopies`).
         parallel_copies: u32 = 5, 1..=1000;
@@ -101,13 +106,15 @@ section! {
         spill_percent: f64 = 0.8, 0.01..=1.0;
         /// Streams merged at once (`mapreduce.task.io.sort.factor`).
         sort_factor: u32 = 10, 2..=10_000;
-        /// A reducer's heap (`mapreduce.reduce.java.opts`, -Xmx); left out, four fifths of `reduce-memory` for yarn and 200 MiB for hadoop1.
+        /// A reducer's heap (`mapreduce.reduce.java.opts`, -Xmx); left out, four fifths of `reduce-memory` for yarn and
+        /// 200 MiB for hadoop1.
         reduce_heap: Option<Bytes> = None, MEMORY;
         /// Part of that heap for fetched map outputs (`mapreduce.reduce.shuffle.input.buffer.percent`).
         shuffle_buffer_percent: f64 = 0.7, 0.01..=1.0;
         /// How full that part is when an in-memory merge begins (`mapreduce.reduce.shuffle.merge.percent`).
         shuffle_merge_percent: f64 = 0.66, 0.01..=1.0;
-        /// Map outputs in memory at which a merge begins, 0 for no such limit (`mapreduce.reduce.merge.inmem.threshold`).
+        /// Map outputs in memory at which a merge begins, 0 for no such limit
+        /// (`mapreduce.reduce.merge.inmem.threshold`).
         merge_in_memory_threshold: u32 = 1000, 0..=1_000_000;
         /// Part of the heap in which map outputs may stay during the reduce (`mapreduce.reduce.input.buffer.percent`).
         reduce_buffer_percent: f64 = 0.0, 0.0..=1.0;
@@ -121,27 +128,35 @@ section! {
         node_failures: u32 = 3, 1..=1000;
         /// How jobs share the cluster.
         scheduler: Scheduler = Scheduler::Fifo;
-        /// Energy-aware: workers whose battery holds less than this part of its charge get no task while others hold more; left out, batteries do not matter.
+        /// Energy-aware: workers whose battery holds less than this part of its charge get no task while others hold
+        /// more; left out, batteries do not matter.
         spare_batteries: Option<f64> = None, 0.001..=1.0;
         /// How long a job puts up with that before it takes spared workers too.
         spare_patience: Time = Time::from_secs(60), Time::ZERO..=Time::from_secs(86_400);
-        /// Offers that a job lets pass while it waits for a local container (yarn: `yarn.scheduler.capacity.node-locality-delay`).
+        /// Offers that a job lets pass while it waits for a local container (yarn:
+        /// `yarn.scheduler.capacity.node-locality-delay`).
         locality_delay: u32 = 40, 0..=1_000_000;
         /// How long a job waits for a local slot (hadoop1: `mapred.fairscheduler.locality.delay`).
         locality_wait: Time = Time::from_ms(4500), Time::ZERO..=Time::from_secs(3600);
-        /// Between two heartbeats of a NodeManager or TaskTracker (`yarn.resourcemanager.nodemanagers.heartbeat-interval-ms`, `mapreduce.jobtracker.heartbeat.interval.min`); left out, 1 s for yarn and 300 ms for hadoop1, which is Hadoop 1.1's (3 s before).
+        /// Between two heartbeats of a NodeManager or TaskTracker
+        /// (`yarn.resourcemanager.nodemanagers.heartbeat-interval-ms`, `mapreduce.jobtracker.heartbeat.interval.min`);
+        /// left out, 1 s for yarn and 300 ms for hadoop1, which is Hadoop 1.1's (3 s before).
         heartbeat: Option<Time> = None, INTERVALS;
         /// Between two heartbeats of an AppMaster (yarn: `yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms`).
         am_heartbeat: Time = Time::from_secs(1), INTERVALS;
-        /// Silence after which a node is lost (`yarn.nm.liveness-monitor.expiry-interval-ms`, `mapred.tasktracker.expiry.interval`).
+        /// Silence after which a node is lost (`yarn.nm.liveness-monitor.expiry-interval-ms`,
+        /// `mapred.tasktracker.expiry.interval`).
         node_expiry: Time = Time::from_secs(600), INTERVALS;
-        /// Size of the job's program (`mapreduce.job.jar`), which the client puts into HDFS and every node of the job fetches once; 0 for none. The default is that of Hadoop's examples.
+        /// Size of the job's program (`mapreduce.job.jar`), which the client puts into HDFS and every node of the job
+        /// fetches once; 0 for none. The default is that of Hadoop's examples.
         job_jar: Bytes = Bytes::new(281_000), FILES;
-        /// Size of the job's configuration (`job.xml`), which is fetched with it and which the AppMaster writes beside the job's history; 0 for neither. The default is that of Hadoop 3.5.
+        /// Size of the job's configuration (`job.xml`), which is fetched with it and which the AppMaster writes beside
+        /// the job's history; 0 for neither. The default is that of Hadoop 3.5.
         job_conf: Bytes = Bytes::new(304_000), FILES;
         /// Replicas of both, as many as there are workers at most (`mapreduce.client.submit.file.replication`).
         submit_replication: u32 = 10, 1..=512;
-        /// How long an AppMaster's first containers take from its heartbeat to their launch (yarn): quantiles in equal steps, ascending, between which it is drawn; left out, as `start-delays`.
+        /// How long an AppMaster's first containers take from its heartbeat to their launch (yarn): quantiles in equal
+        /// steps, ascending, between which it is drawn; left out, as `start-delays`.
         first_start_delays: Vec<Time> = Vec::new(), WORK;
         /// The same for later containers (yarn); left out, no time.
         start_delays: Vec<Time> = Vec::new(), WORK;
@@ -200,15 +215,18 @@ section! {
         files: u32 = 1, 1..=1_000_000;
         /// The size of each map's split, one by one, in place of `input` cut into blocks.
         splits: Vec<Bytes> = Vec::new(), SIZES;
-        /// The workers that hold the replicas of each of these splits (dfsio-read: of the control file of each file), one list for each; left out, HDFS places them.
+        /// The workers that hold the replicas of each of these splits (dfsio-read: of the control file of each file),
+        /// one list for each; left out, HDFS places them.
         split_hosts: Vec<Nodes> = Vec::new();
-        /// dfsio-read: the worker on which each file was written, which holds a replica of all its blocks; left out, the files came from outside.
+        /// dfsio-read: the worker on which each file was written, which holds a replica of all its blocks; left out,
+        /// the files came from outside.
         file_writers: Vec<u32> = Vec::new(), 1..=1_000_000;
         /// Reducers; left out, `mapreduce.reducers`.
         reducers: Option<u32> = None, 0..=100_000;
         /// When it is submitted.
         submit: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400 * 30);
-        /// What its client, on the master node, reads of the input before it submits the job, in equal parts from up to ten splits: for TeraSort's partitions 100,000 records, 10 MB. Left out, nothing.
+        /// What its client, on the master node, reads of the input before it submits the job, in equal parts from up to
+        /// ten splits: for TeraSort's partitions 100,000 records, 10 MB. Left out, nothing.
         sample: Option<Bytes> = None, SIZES;
         /// Whether a combiner runs; left out, as the workload has it.
         combiner: Option<bool> = None;

@@ -92,7 +92,8 @@ section! {
 impl Scenario {
     /// Reads a scenario's text, lays `assignments` ("section.key=value") over it, and checks what the language knows.
     ///
-    /// What an engine knows besides (names of links, rates of a PHY) is checked by who has one: see [`Self::parse_with`].
+    /// What an engine knows besides (names of links, rates of a PHY) is checked by who has one: see
+    /// [`Self::parse_with`].
     pub fn parse(file: &str, text: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
         Self::parse_with(file, text, assignments, |_| {}).map(|(scenario, _)| scenario)
     }

@@ -51,7 +51,8 @@ section! {
         speed: Vec<Speed> = vec![Speed::from_metres_per_s(1), Speed::from_metres_per_s(2)], Speed::from_um_per_s(1)..=Speed::from_metres_per_s(10_000);
         /// Pause at each point (random-waypoint, group).
         pause: Time = Time::from_secs(2), Time::ZERO..=Time::from_secs(86_400);
-        /// Whether speeds and places are from the start as they are in the long run (random-waypoint; Navidi and Camp 2004); else the mean speed falls for a long time.
+        /// Whether speeds and places are from the start as they are in the long run (random-waypoint; Navidi and Camp
+        /// 2004); else the mean speed falls for a long time.
         steady: bool = true;
         /// How much of the velocity remains from step to step (gauss-markov).
         memory: f64 = 0.85, 0.0..=0.999_999;
@@ -59,13 +60,15 @@ section! {
         drift: Speed = Speed::from_metres_per_s(1), Speed::from_um_per_s(0)..=Speed::from_metres_per_s(10_000);
         /// Standard deviation of each component of the velocity (gauss-markov).
         deviation: Speed = Speed::from_um_per_s(500_000), Speed::from_um_per_s(0)..=Speed::from_metres_per_s(10_000);
-        /// How long a velocity holds (gauss-markov), or the way of a member from one point near its group's centre to the next (group).
+        /// How long a velocity holds (gauss-markov), or the way of a member from one point near its group's centre to
+        /// the next (group).
         step: Time = Time::from_secs(1), Time::from_ms(1)..=Time::from_secs(3_600);
         /// Groups (group): nodes in the order of their numbers in equal runs.
         groups: u32 = 2, 1..=100_000;
         /// How far members stray from their group's centre (group).
         spread: Distance = Distance::from_metres(10), Distance::ZERO..=Distance::from_metres(1_000_000);
-        /// The file, its path relative to the scenario's (trace): `$ns_ at T "$node_(I) setdest X Y SPEED"` lines, or BonnMotion's `T X Y ...` line per node, in a file that ends in `.movements`. Node 0 is the master.
+        /// The file, its path relative to the scenario's (trace): `$ns_ at T "$node_(I) setdest X Y SPEED"` lines, or
+        /// BonnMotion's `T X Y ...` line per node, in a file that ends in `.movements`. Node 0 is the master.
         file: String = String::new();
         /// What that file says; read from it.
         trace: String = String::new();

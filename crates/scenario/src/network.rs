@@ -24,13 +24,17 @@ choice! {
         Tree = "tree",
         /// A switch per rack, each with a core link to every spine switch; equal-cost paths by hash of the 5-tuple.
         LeafSpine = "leaf-spine",
-        /// The master and the first half of the workers on one router, `left`, the others on a second, `right`, one core link between them.
+        /// The master and the first half of the workers on one router, `left`, the others on a second, `right`, one
+        /// core link between them.
         Dumbbell = "dumbbell",
-        /// Three layers of equal switches of `ports` ports (Al-Fares et al. 2008); nodes fill its edge switches in order.
+        /// Three layers of equal switches of `ports` ports (Al-Fares et al. 2008); nodes fill its edge switches in
+        /// order.
         FatTree = "fat-tree",
-        /// Mini-switches of `cell` nodes, and links between nodes, which forward, over `level` levels (Guo et al. 2008); shortest paths.
+        /// Mini-switches of `cell` nodes, and links between nodes, which forward, over `level` levels (Guo et al.
+        /// 2008); shortest paths.
         Dcell = "dcell",
-        /// A chain of `hops` core links. Worker 1 is at its beginning (with the master), worker 2 at its end; each further pair of workers is at the ends of one hop, in turn.
+        /// A chain of `hops` core links. Worker 1 is at its beginning (with the master), worker 2 at its end; each
+        /// further pair of workers is at the ends of one hop, in turn.
         ParkingLot = "parking-lot",
         /// As `[[network.link]]` says.
         Graph = "graph",
@@ -80,7 +84,8 @@ section! {
         port: Vec<Port> = Vec::new();
         /// One buffer for all ports of each switch; left out, each port has its own.
         shared_buffer: Option<SharedBuffer> = None;
-        /// What goes first in queues of kind `priority`: services in order (`rpc`, `umbilical`, `data`, `shuffle`, or names of traffic); all others come last.
+        /// What goes first in queues of kind `priority`: services in order (`rpc`, `umbilical`, `data`, `shuffle`, or
+        /// names of traffic); all others come last.
         priority: Vec<String> = Vec::new();
         /// Links between switches.
         core: Core = Core::default();
@@ -104,7 +109,8 @@ section! {
 section! {
     /// Links between switches.
     pub struct Core {
-        /// Rate; left out, that of a rack's nodes together divided by `oversubscription` and the number of spines (dumbbell, fat-tree, dcell, parking-lot: that of the node links).
+        /// Rate; left out, that of a rack's nodes together divided by `oversubscription` and the number of spines
+        /// (dumbbell, fat-tree, dcell, parking-lot: that of the node links).
         rate: Option<BitRate> = None, RATES;
         /// How many times the rate of a rack's nodes exceeds that of its core links, where `rate` is left out.
         oversubscription: f64 = 1.0, 0.01..=10_000.0;
@@ -120,7 +126,8 @@ section! {
 section! {
     /// A full-duplex link of topology graph.
     pub struct GraphLink {
-        /// One end: a node ("master", "worker-1"), a switch of any other name, or several nodes with a link each ("workers", "worker-1..worker-8").
+        /// One end: a node ("master", "worker-1"), a switch of any other name, or several nodes with a link each
+        /// ("workers", "worker-1..worker-8").
         from: String = String::new();
         /// The other end, one node or switch if `from` is several.
         to: String = String::new();

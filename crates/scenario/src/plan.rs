@@ -7,7 +7,8 @@ use units::Time;
 const MOMENTS: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(86_400 * 200);
 
 section! {
-    /// Where and when a job's master and attempts start, in place of what the scheduler decides. What follows is simulated.
+    /// Where and when a job's master and attempts start, in place of what the scheduler decides. What follows is
+    /// simulated.
     pub struct Plan {
         /// The node of the AppMaster; left out, the scheduler finds one.
         master: Option<String> = None;

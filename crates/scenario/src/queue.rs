@@ -115,7 +115,8 @@ section! {
 section! {
     /// Random early detection.
     pub struct Red {
-        /// Average queue below which nothing is dropped; left out, 5 packets, or adaptive what waits for 2.5 ms if that is more.
+        /// Average queue below which nothing is dropped; left out, 5 packets, or adaptive what waits for 2.5 ms if that
+        /// is more.
         min: Option<QueueLimit> = None;
         /// Average queue at which the probability is `max-p`; left out, three times `min`.
         max: Option<QueueLimit> = None;

@@ -13,9 +13,11 @@ section! {
         at: Time = Time::ZERO, MOMENTS;
         /// The node that crashes, or becomes slow; or the access point that is switched off: "ap-1" is the first.
         node: Option<String> = None;
-        /// The link that goes down, both ways: "worker-3" for that node's, "rack-1 -- core" for one between switches; of a bond all members, or one: "worker-3 #2".
+        /// The link that goes down, both ways: "worker-3" for that node's, "rack-1 -- core" for one between switches;
+        /// of a bond all members, or one: "worker-3 #2".
         link: Option<String> = None;
-        /// The link does not go down: it carries nothing, and both ends see nothing of it but that; with `->` in its name only that way.
+        /// The link does not go down: it carries nothing, and both ends see nothing of it but that; with `->` in its
+        /// name only that way.
         silent: bool = false;
         /// How long it is down or silent; left out, for good.
         down_for: Option<Time> = None, INTERVALS;
@@ -31,7 +33,8 @@ choice! {
     pub enum Fidelity {
         /// Packet by packet: TCP, queues, losses, the air.
         Packet = "packet",
-        /// As whole messages that share nodes' interfaces: experimental, and much is not modelled (docs/architecture.md).
+        /// As whole messages that share nodes' interfaces: experimental, and much is not modelled
+        /// (docs/architecture.md).
         Flow = "flow",
     }
 }

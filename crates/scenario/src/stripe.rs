@@ -106,7 +106,8 @@ section! {
         scheduler: StreamScheduler = StreamScheduler::Earliest;
         /// The length of segments; left out, what a stream transmits in 2 ms, 16 KiB to 256 KiB.
         segment: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mib(16);
-        /// How much the receiver holds at first, in order or not; it grows up to `max-credit` while the application keeps up.
+        /// How much the receiver holds at first, in order or not; it grows up to `max-credit` while the application
+        /// keeps up.
         credit: Bytes = Bytes::from_mib(4), BUFFERS;
         /// The most that it holds.
         max_credit: Bytes = Bytes::from_mib(64), BUFFERS;

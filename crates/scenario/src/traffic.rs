@@ -11,19 +11,25 @@ const MESSAGES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mi
 choice! {
     /// Kinds of traffic without Hadoop.
     pub enum TrafficKind {
-        /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`, or without end.
+        /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send
+        /// `bytes`, or without end.
         Long = "long",
         /// From every node of `from` to every other of `to`, `bytes` each.
         AllToAll = "all-to-all",
-        /// Barrier-synchronised reads: the one of `to` asks each node of `from` for `bytes` per round; the next round starts when the last is in.
+        /// Barrier-synchronised reads: the one of `to` asks each node of `from` for `bytes` per round; the next round
+        /// starts when the last is in.
         Barrier = "barrier",
-        /// From each node of `from`, sessions that begin by a Poisson process of mean interval `interval`, each to one of `to` at random.
+        /// From each node of `from`, sessions that begin by a Poisson process of mean interval `interval`, each to one
+        /// of `to` at random.
         Poisson = "poisson",
-        /// Each node of `to` asks `fan-out` nodes of `from` at once, by a Poisson process of mean interval `interval`, `rounds` times, and waits for their answers.
+        /// Each node of `to` asks `fan-out` nodes of `from` at once, by a Poisson process of mean interval `interval`,
+        /// `rounds` times, and waits for their answers.
         PartitionAggregate = "partition-aggregate",
-        /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times; or the same over message sizes up to `largest`.
+        /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times; or the same over
+        /// message sizes up to `largest`.
         PingPong = "ping-pong",
-        /// From each node of `from` to each of `to`, in pairs if there are as many: `bytes`, or without end, as one byte stream over many connections.
+        /// From each node of `from` to each of `to`, in pairs if there are as many: `bytes`, or without end, as one
+        /// byte stream over many connections.
         Stripe = "stripe",
         /// The same as MPTCP has it: a subflow for each path, their congestion controls coupled.
         Mptcp = "mptcp",
@@ -45,13 +51,16 @@ section! {
         to: Option<Nodes> = None;
         /// Connections of each pair (long).
         flows: u32 = 1, 1..=100_000;
-        /// Payload of a flow, session, answer, or of one sender's share of a round; left out, long flows and stripes never end and others send 1 MB.
+        /// Payload of a flow, session, answer, or of one sender's share of a round; left out, long flows and stripes
+        /// never end and others send 1 MB.
         bytes: Option<Bytes> = None, MESSAGES;
-        /// Payload of a request; left out, ping-pong's has 100 B, a query's to each worker 1600 B, and a barrier's senders send without being asked, as with "0 B".
+        /// Payload of a request; left out, ping-pong's has 100 B, a query's to each worker 1600 B, and a barrier's
+        /// senders send without being asked, as with "0 B".
         request: Option<Bytes> = None, Bytes::ZERO..=Bytes::from_mib(1 << 40);
         /// Rounds (barrier, ping-pong: of each message size), queries of each aggregator (partition-aggregate).
         rounds: u32 = 100, 1..=100_000_000;
-        /// Ping-pong over message sizes as NetPIPE does it, as much back as forth, up to this size; `bytes` and `request` are not used then.
+        /// Ping-pong over message sizes as NetPIPE does it, as much back as forth, up to this size; `bytes` and
+        /// `request` are not used then.
         largest: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mb(64_000);
         /// The least of these sizes.
         smallest: Bytes = Bytes::new(1), Bytes::new(1)..=Bytes::from_mb(64_000);
@@ -59,11 +68,14 @@ section! {
         perturbation: Bytes = Bytes::new(3), Bytes::ZERO..=Bytes::from_mb(1);
         /// How large sessions (poisson) or answers (partition-aggregate) are.
         sizes: Sizes = Sizes::default();
-        /// Mean time between the beginnings of two sessions of a node (poisson), or of two queries of an aggregator (partition-aggregate).
+        /// Mean time between the beginnings of two sessions of a node (poisson), or of two queries of an aggregator
+        /// (partition-aggregate).
         interval: Time = Time::from_ms(40), INTERVALS;
-        /// In place of `interval` (poisson): payload that all nodes together offer, as a part of the rate of the receivers' own links together, or of `load-link`.
+        /// In place of `interval` (poisson): payload that all nodes together offer, as a part of the rate of the
+        /// receivers' own links together, or of `load-link`.
         load: Option<f64> = None, 0.000_001..=1_000.0;
-        /// The link whose rate `load` is a part of: "worker-3" for that node's, "left -- right" for one between switches.
+        /// The link whose rate `load` is a part of: "worker-3" for that node's, "left -- right" for one between
+        /// switches.
         load_link: Option<String> = None;
         /// How many workers a query asks, chosen at random; left out, all (partition-aggregate).
         fan_out: Option<u32> = None, 1..=100_000;
@@ -73,7 +85,8 @@ section! {
         persistent: bool = false;
         /// One byte stream over many connections (stripe, mptcp).
         stripe: Stripe = Stripe::default();
-        /// The name of another traffic: this one begins when that has ended, and its `start` and `stop` count from then.
+        /// The name of another traffic: this one begins when that has ended, and its `start` and `stop` count from
+        /// then.
         after: Option<String> = None;
         /// When it begins.
         start: Time = Time::ZERO, MOMENTS;
@@ -81,7 +94,9 @@ section! {
         stop: Option<Time> = None, MOMENTS;
         /// Each flow begins later by a random time up to this.
         jitter: Time = Time::ZERO, MOMENTS;
-        /// A file of flows, its path relative to the scenario's (csv): a line for each, `start,from,to,bytes` like `0.5,worker-1,worker-2,1000000`, start in seconds; a first line may name the columns, in any order; `#` begins a comment.
+        /// A file of flows, its path relative to the scenario's (csv): a line for each, `start,from,to,bytes` like
+        /// `0.5,worker-1,worker-2,1000000`, start in seconds; a first line may name the columns, in any order; `#`
+        /// begins a comment.
         file: String = String::new();
         /// Flows one by one (csv).
         flow: Vec<GivenFlow> = Vec::new();
@@ -133,7 +148,8 @@ section! {
         most: Option<Bytes> = None, MESSAGES;
         /// The exponent of the tail (pareto): the lower, the heavier; 1 and less only with `most`.
         shape: f64 = 1.2, 0.05..=100.0;
-        /// A file of the distribution, its path relative to the scenario's (cdf): a line for each point, size in bytes and share of sizes up to it, both growing; `#` begins a comment.
+        /// A file of the distribution, its path relative to the scenario's (cdf): a line for each point, size in bytes
+        /// and share of sizes up to it, both growing; `#` begins a comment.
         file: String = String::new();
         /// Its points one by one (cdf).
         point: Vec<SizePoint> = Vec::new();

@@ -61,9 +61,11 @@ choice! {
 choice! {
     /// What a receiver makes of what it hears.
     pub enum ReceiverKind {
-        /// Errors by the ratio of signal to interference and noise, interval by interval; a much stronger frame takes over during a preamble.
+        /// Errors by the ratio of signal to interference and noise, interval by interval; a much stronger frame takes
+        /// over during a preamble.
         Interference = "interference",
-        /// Thresholds alone, as in ns-2: what comes with enough power is right, unless another at the same time is less than 10 dB weaker.
+        /// Thresholds alone, as in ns-2: what comes with enough power is right, unless another at the same time is less
+        /// than 10 dB weaker.
         Threshold = "threshold",
     }
 }
@@ -103,7 +105,8 @@ choice! {
     pub enum WifiQueueKind {
         /// First in, first out.
         Fifo = "fifo",
-        /// A queue of each flow with controlled delay, and turns of equal airtime between stations (Høiland-Jørgensen et al. 2017).
+        /// A queue of each flow with controlled delay, and turns of equal airtime between stations (Høiland-Jørgensen
+        /// et al. 2017).
         FqCodel = "fq-codel",
     }
 }
@@ -153,7 +156,8 @@ choice! {
         Rayleigh = "rayleigh",
         /// Nakagami with parameter `m`, drawn for each frame anew.
         Nakagami = "nakagami",
-        /// The same, Rayleigh's with `m` 1, as the ways of both ends and what moves around them make it in time (Clarke 1968).
+        /// The same, Rayleigh's with `m` 1, as the ways of both ends and what moves around them make it in time (Clarke
+        /// 1968).
         Correlated = "correlated",
     }
 }
@@ -195,14 +199,15 @@ section! {
         radio: Radio = Radio::default();
         /// Nodes whose stations differ; of what is said of a node several times the last counts.
         node: Vec<WifiNode> = Vec::new();
-        /// The distance at which a signal's preamble is just recognised, shadowing and fading aside: sets `radio.sensitivity`.
+        /// The distance at which a signal's preamble is just recognised, shadowing and fading aside: sets
+        /// `radio.sensitivity`.
         range: Option<Distance> = None, Distance::from_metres(1)..=Distance::from_metres(100_000);
         /// How signals weaken.
         propagation: Propagation = Propagation::default();
         /// Access points (infrastructure); left out, one in the middle of the area.
         access_point: Vec<AccessPoint> = Vec::new();
-        /// Silence after which an access point asks a client whether it is still there; without an answer within 3 s it lets go of it (hostapd:
-        /// `ap_max_inactivity`).
+        /// Silence after which an access point asks a client whether it is still there; without an answer within 3 s it
+        /// lets go of it (hostapd: `ap_max_inactivity`).
         max_inactivity: Time = Time::from_secs(300), Time::from_secs(1)..=Time::from_secs(86_400);
         /// The wire between access points.
         wire: Wire = Wire::default();
@@ -236,13 +241,15 @@ section! {
         packets: u32 = 256, 1..=1_000_000;
         /// What is dropped when it is full (fifo).
         drop: WifiDrop = WifiDrop::Tail;
-        /// Packets in it with which one that comes and can be marked is (fifo): DCTCP's K; left out, none is. `fq-codel` marks where it would drop.
+        /// Packets in it with which one that comes and can be marked is (fifo): DCTCP's K; left out, none is.
+        /// `fq-codel` marks where it would drop.
         mark_above: Option<u32> = None, 1..=1_000_000;
     }
 }
 
 section! {
-    /// A driver that moves frames between the host, which has the transmit queue, and the chip: one thread, one bus, in rounds, received ones first.
+    /// A driver that moves frames between the host, which has the transmit queue, and the chip: one thread, one bus, in
+    /// rounds, received ones first.
     pub struct Driver from driver_base {
         /// The driver that the other keys start from.
         preset: DriverPreset = DriverPreset::Sdio;
@@ -262,10 +269,11 @@ section! {
         chip: u32 = 32, 1..=100_000;
         /// Received frames that the chip keeps for the host; what comes beyond is not acknowledged.
         receive_queue: u32 = 64, 1..=100_000;
-        /// It is given no more than so many bytes at a time, one frame in any case (byte queue limits, with a limit that stays).
+        /// It is given no more than so many bytes at a time, one frame in any case (byte queue limits, with a limit
+        /// that stays).
         chip_bytes: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mib(64);
-        /// It is given no more than what goes in this time on the air at the rate of the last frame sent, one frame in any case (airtime queue limits of
-        /// Linux: 5 to 12 ms).
+        /// It is given no more than what goes in this time on the air at the rate of the last frame sent, one frame in
+        /// any case (airtime queue limits of Linux: 5 to 12 ms).
         chip_time: Option<Time> = None, Time::from_us(1)..=Time::from_secs(10);
     }
 }
@@ -275,8 +283,9 @@ impl DriverPreset {
     pub fn driver(self) -> Driver {
         match self {
             Self::Sdio => Driver::default(),
-            // BCM4330 on SDIO. What a frame costs, bus, thread and host together, is calibrated: with 0.56 ms two senders of Figure 6.4 come to the 16.0 Mbit/s
-            // that the document has. The chip keeps as many frames as Broadcom's published driver puts into an A-MPDU (brcmsmac, AMPDU_MAX_MPDU).
+            // BCM4330 on SDIO. What a frame costs, bus, thread and host together, is calibrated: with 0.56 ms two
+            // senders of Figure 6.4 come to the 16.0 Mbit/s that the document has. The chip keeps as many frames as
+            // Broadcom's published driver puts into an A-MPDU (brcmsmac, AMPDU_MAX_MPDU).
             Self::Nexus7 => Driver { preset: self, frame: Time::from_us(560), receive_queue: 32, ..Driver::default() },
         }
     }
@@ -350,7 +359,8 @@ section! {
         fading: FadingKind = FadingKind::None;
         /// Nakagami's parameter: 1 is Rayleigh, more is steadier (correlated: a whole number).
         m: f64 = 1.0, 0.5..=100.0;
-        /// Speed of what moves around nodes, whether these move or not (correlated); 1.2 km/h is usual indoors (IEEE 802.11-03/940r4).
+        /// Speed of what moves around nodes, whether these move or not (correlated); 1.2 km/h is usual indoors (IEEE
+        /// 802.11-03/940r4).
         around: Speed = Speed::from_um_per_s(333_000), Speed::from_um_per_s(0)..=Speed::from_metres_per_s(1_000);
     }
 }

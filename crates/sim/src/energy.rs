@@ -1,8 +1,9 @@
 //! What nodes draw, and batteries that run out.
 //!
-//! A node that is on draws a constant power, more for its screen, more for each core that works, and more for its radio by the state that this is in: energy is
-//! linear in the time that it was on, in the core time that it used, and in the time in each of these states, so it needs no events of its own. A battery's end is
-//! found by looking: no sooner than its charge lasts at full load is it worth another look.
+//! A node that is on draws a constant power, more for its screen, more for each core that works, and more for its radio
+//! by the state that this is in: energy is linear in the time that it was on, in the core time that it used, and in the
+//! time in each of these states, so it needs no events of its own. A battery's end is found by looking: no sooner than
+//! its charge lasts at full load is it worth another look.
 
 use crate::throttle::{Governor, GovernorSpec};
 use units::{Energy, Power, Time};

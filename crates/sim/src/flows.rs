@@ -17,7 +17,8 @@ const BATCH: usize = 1 << 16;
 /// Takes rows of the table of connections, in the order in which they ended, those still open last.
 pub type TakeFlows<'a> = &'a mut dyn FnMut(&[Flow]);
 
-/// Keeps the connections of a run without jobs: all, or a sample of which every connection is a member with the same chance.
+/// Keeps the connections of a run without jobs: all, or a sample of which every connection is a member with the same
+/// chance.
 pub(crate) struct FlowKeeper<'a> {
     names: Vec<String>,
     /// Not handed out yet.

@@ -179,7 +179,8 @@ impl Sampler {
     }
 }
 
-/// What the radios of all nodes have drawn so far; nothing where nodes are not on the air or what they draw is not known.
+/// What the radios of all nodes have drawn so far; nothing where nodes are not on the air or what they draw is not
+/// known.
 fn radios(world: &World, nodes: u32) -> Vec<Energy> {
     let Some(meters) = world.meters().filter(|_| world.packets().is_some_and(|packets| packets.air().is_some())) else {
         return Vec::new();

@@ -1,9 +1,11 @@
 //! Processors that run slower: while their node is hot, or when it has little charge left.
 //!
-//! Heat: a node warms up and cools down as one body does that has a thermal resistance to its surroundings and a capacity (the lumped model that Skadron et al.,
-//! "Temperature-aware microarchitecture: modeling and implementation", ACM TACO 1(1), 2004, build theirs from): how much warmer than these it is follows the
-//! power that it draws, with their product as time constant. It is kept as that power which, drawn for good, would make it as warm: no temperature has to be known
-//! to say at which power a case keeps its limit. A governor looks every second, as Linux' thermal zones do, and has a hysteresis.
+//! Heat: a node warms up and cools down as one body does that has a thermal resistance to its surroundings and a
+//! capacity (the lumped model that Skadron et al., "Temperature-aware microarchitecture: modeling and implementation",
+//! ACM TACO 1(1), 2004, build theirs from): how much warmer than these it is follows the power that it draws, with
+//! their product as time constant. It is kept as that power which, drawn for good, would make it as warm: no
+//! temperature has to be known to say at which power a case keeps its limit. A governor looks every second, as Linux'
+//! thermal zones do, and has a hysteresis.
 
 use units::{Energy, Power, Time};
 
@@ -56,7 +58,8 @@ impl Governor {
             slow: false,
         }
     }
-    /// Looks at a node that has drawn so much up to now and has this part of its charge left; says whether its processor is slow from now on, if that changes.
+    /// Looks at a node that has drawn so much up to now and has this part of its charge left; says whether its
+    /// processor is slow from now on, if that changes.
     pub fn look(&mut self, now: Time, drawn: Energy, left: Option<f64>) -> Option<bool> {
         let elapsed = now.saturating_sub(self.at).as_secs_f64();
         if elapsed > 0.0 {

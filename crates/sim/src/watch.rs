@@ -10,7 +10,8 @@ use units::Time;
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
-    /// The part that is done, 0 to 1: of the jobs' and the bounded traffic's bytes, or of the time where the run ends by time.
+    /// The part that is done, 0 to 1: of the jobs' and the bounded traffic's bytes, or of the time where the run ends
+    /// by time.
     pub done: f64,
     /// Events handled.
     pub events: u64,
@@ -18,8 +19,8 @@ pub struct Progress {
     pub hops: u64,
 }
 
-/// Is told the progress every few thousand events, and while the world is built and its results are gathered; answers whether
-/// to go on.
+/// Is told the progress every few thousand events, and while the world is built and its results are gathered; answers
+/// whether to go on.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// Why a run has no result.

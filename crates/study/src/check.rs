@@ -1,4 +1,5 @@
-//! What is wrong with a study's file beyond single values: names that do not exist, figures that cannot be drawn, rules without bounds.
+//! What is wrong with a study's file beyond single values: names that do not exist, figures that cannot be drawn, rules
+//! without bounds.
 
 use super::catalog::Study;
 use super::file::{Claim, Figure, FigureKind, Rule};

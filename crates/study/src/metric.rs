@@ -1,5 +1,5 @@
-//! What is measured of a run: a path into its `result.json`, a figure of one of its links or of its clients, or a series
-//! of samples.
+//! What is measured of a run: a path into its `result.json`, a figure of one of its links or of its clients, or a
+//! series of samples.
 //!
 //! Which figures there are is said where `results` declares them.
 
@@ -97,7 +97,8 @@ fn of_clients(result: &RunResult, path: &str) -> Result<Measured, String> {
     measured(&Value::List(traffic.clients.iter().map(|client| metric.value(Row::new(client, result))).collect()))
 }
 
-/// A sampled series of a traffic, a node or a disk, of what the master node sends and receives, or of the whole network.
+/// A sampled series of a traffic, a node or a disk, of what the master node sends and receives, or of the whole
+/// network.
 fn of_series(result: &RunResult, path: &str) -> Result<Vec<f64>, String> {
     let Some((name, field)) = path.rsplit_once('.') else {
         return Err("a series is written series.TRAFFIC.goodput or series.NODE.cpu".to_owned());

@@ -73,7 +73,8 @@ impl Runs {
 }
 
 impl Plan {
-    /// Lays out a study, in full or short, over its own number of seeds or another. An assignment that the scenario refuses is an error.
+    /// Lays out a study, in full or short, over its own number of seeds or another. An assignment that the scenario
+    /// refuses is an error.
     pub fn new(study: &Study, quick: bool, seeds: Option<u32>) -> Result<Self, ScenarioError> {
         let mut runs = Runs::default();
         let mut figures = Vec::new();

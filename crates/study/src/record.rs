@@ -1,4 +1,5 @@
-//! What a study keeps of a run: the metrics, under the name of scenario and seed, so that an interrupted study goes on where it was.
+//! What a study keeps of a run: the metrics, under the name of scenario and seed, so that an interrupted study goes on
+//! where it was.
 
 use super::metric::{MetricError, measure};
 use super::plan::PlannedRun;
@@ -35,8 +36,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of a run by the build of that name, as text and as what that text reads back as: a study that goes on from records sees
-    /// the very numbers that one without a break sees.
+    /// Of a run by the build of that name, as text and as what that text reads back as: a study that goes on from
+    /// records sees the very numbers that one without a break sees.
     pub fn of(run: &PlannedRun, result: &RunResult, program: &str) -> Result<(String, Self), MetricError> {
         let record = Self {
             schema: SCHEMA.to_owned(),

@@ -60,9 +60,9 @@ impl Sample {
         Interval::of(&values).map(|interval| Self { by_seed, interval })
     }
 
-    /// What two values come to, seed by seed, where both have one. Every random quantity has its own stream, so that a seed gives both the same
-    /// arrivals and sizes: what these do to both drops out (common random numbers and the paired t interval: Law, Simulation Modeling and Analysis,
-    /// sections 10.2.1 and 11.2).
+    /// What two values come to, seed by seed, where both have one. Every random quantity has its own stream, so that a
+    /// seed gives both the same arrivals and sizes: what these do to both drops out (common random numbers and the
+    /// paired t interval: Law, Simulation Modeling and Analysis, sections 10.2.1 and 11.2).
     fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Option<Interval> {
         let pairs = self.by_seed.iter().zip(&other.by_seed);
         let values: Vec<f64> = pairs.filter_map(|(a, b)| Some(of((*a)?, (*b)?))).collect();
@@ -82,7 +82,8 @@ impl Sample {
 /// The points of one curve that count: x and value.
 pub type Points = Vec<(f64, Sample)>;
 
-/// What a claim comes to on one curve, or a curve and the one it is compared with: the truth, and the point that decides.
+/// What a claim comes to on one curve, or a curve and the one it is compared with: the truth, and the point that
+/// decides.
 pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, String) {
     let (least, most) = (claim.least.unwrap_or(f64::NEG_INFINITY), claim.most.unwrap_or(f64::INFINITY));
     match claim.rule {
@@ -296,7 +297,8 @@ mod tests {
         assert_eq!(truth(&rises, &[(1.0, high), (2.0, low)]), Truth::No);
         // Two of three seeds rise.
         assert_eq!(truth(&rises, &[(1.0, seeds(&[1.0, 2.0, 3.0])), (2.0, seeds(&[2.0, 3.0, 2.0]))]), Truth::Unsure);
-        // Seeds are far apart, and rise alike: by 1, 2 and 1.5, whose mean is 1.5 and whose interval is 4.3027 x 0.5 / sqrt(3) = 1.242 to each side.
+        // Seeds are far apart, and rise alike: by 1, 2 and 1.5, whose mean is 1.5 and whose interval is 4.3027 x 0.5 /
+        // sqrt(3) = 1.242 to each side.
         let (before, after) = (seeds(&[100.0, 200.0, 300.0]), seeds(&[101.0, 202.0, 301.5]));
         assert!(after.interval.low < before.interval.mean, "the intervals themselves say nothing");
         let (truth_of, detail) = decide(&rises, &vec![(1.0, before), (2.0, after)], None);

@@ -23,9 +23,9 @@ impl Hop {
     }
 }
 
-/// The time from a flow's beginning to its last byte's arrival on an empty path without losses, sent at the rate of the first link: the handshake,
-/// where the flow opens its own connection, and its packets, store and forward, at the rates of the path's links. No window holds it back: slow start
-/// is part of a flow's slowdown.
+/// The time from a flow's beginning to its last byte's arrival on an empty path without losses, sent at the rate of the
+/// first link: the handshake, where the flow opens its own connection, and its packets, store and forward, at the rates
+/// of the path's links. No window holds it back: slow start is part of a flow's slowdown.
 pub(super) fn completion(
     transport: &PacketTransport,
     handle: Handle,
@@ -51,7 +51,8 @@ pub(super) fn completion(
     Some(time + train(&forth, packets, payload + header, last))
 }
 
-/// What a SYN's options take beyond a data segment's: segment size, window scale, and SACK-permitted where timestamps leave it no padding.
+/// What a SYN's options take beyond a data segment's: segment size, window scale, and SACK-permitted where timestamps
+/// leave it no padding.
 fn syn_options(tcp: &Config) -> u64 {
     4 + if tcp.window_scaling { 4 } else { 0 } + if tcp.sack && !tcp.timestamps { 4 } else { 0 }
 }
@@ -61,11 +62,13 @@ fn alone(path: &[Hop], bytes: u64) -> Time {
     path.iter().fold(Time::ZERO, |time, hop| time + hop.delay + hop.transmission(bytes))
 }
 
-/// When the last of some packets that are sent at once has come through: `count - 1` of `full` bytes, and one of `last`, which is no longer.
+/// When the last of some packets that are sent at once has come through: `count - 1` of `full` bytes, and one of
+/// `last`, which is no longer.
 ///
-/// In a tandem of FIFO links the last packet's arrival is the longest of all chains of transmissions that go from the first packet on the first link to
-/// the last on the last, each step to the next packet or the next link. Of equal packets it is the sum over links of one's time and the
-/// slowest link's for the others, so a chain is settled by the link on which the last packet enters it.
+/// In a tandem of FIFO links the last packet's arrival is the longest of all chains of transmissions that go from the
+/// first packet on the first link to the last on the last, each step to the next packet or the next link. Of equal
+/// packets it is the sum over links of one's time and the slowest link's for the others, so a chain is settled by the
+/// link on which the last packet enters it.
 fn train(path: &[Hop], count: u64, full: u64, last: u64) -> Time {
     let delay = path.iter().fold(Time::ZERO, |sum, hop| sum + hop.delay);
     let sum = |path: &[Hop], bytes| path.iter().fold(Time::ZERO, |sum, hop| sum + hop.transmission(bytes));

@@ -1,7 +1,7 @@
 //! Plain traffic: flows without Hadoop, alone or beside a job.
 //!
-//! Each `[[traffic]]` has a [`State`] with what all kinds share, and inside it what its own kind needs; a file per kind says what that does when a
-//! connection is ready, a message has arrived, or a connection is gone.
+//! Each `[[traffic]]` has a [`State`] with what all kinds share, and inside it what its own kind needs; a file per kind
+//! says what that does when a connection is ready, a message has arrived, or a connection is gone.
 
 mod aggregate;
 mod barrier;
@@ -52,7 +52,8 @@ define_index! {
 
 type PassingSessions = Slab<PassingIndex, Passing>;
 
-/// A session of a Poisson source on a connection of its own, forgotten when that is gone. Millions may pile up: it is small.
+/// A session of a Poisson source on a connection of its own, forgotten when that is gone. Millions may pile up: it is
+/// small.
 #[derive(Debug)]
 struct Passing {
     traffic: u32,

@@ -85,7 +85,8 @@ impl Traffic {
         }
     }
 
-    /// What each has delivered so far, and the windows of its senders: of those with few connections that exist from the beginning.
+    /// What each has delivered so far, and the windows of its senders: of those with few connections that exist from
+    /// the beginning.
     pub fn looks(&self, transport: &Transport) -> impl Iterator<Item = Option<TrafficLook>> {
         self.states.iter().map(move |state| {
             let watched = (1..=MOST_WATCHED).contains(&state.count) && matches!(state.kind, Kind::Flows);
@@ -181,7 +182,8 @@ fn clients(tallies: &[(u32, Tally)]) -> Vec<Client> {
     tallies.iter().map(client).collect()
 }
 
-/// A ping-pong as NetPIPE shows it: a message of each size takes half the round trip of an exchange that has as much back as forth.
+/// A ping-pong as NetPIPE shows it: a message of each size takes half the round trip of an exchange that has as much
+/// back as forth.
 fn messages(state: &State) -> Vec<MessageOutcome> {
     let (TrafficKind::PingPong { exchanges, .. }, Kind::PingPong(trips)) = (&state.spec.kind, &state.kind) else {
         return Vec::new();

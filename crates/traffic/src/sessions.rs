@@ -33,7 +33,8 @@ impl Source {
 pub(super) struct Sessions {
     sources: Vec<Source>,
     targets: Vec<u32>,
-    /// Beginnings and sizes of the sessions on each persistent connection, in the order in which they arrive; empty where each session has its own.
+    /// Beginnings and sizes of the sessions on each persistent connection, in the order in which they arrive; empty
+    /// where each session has its own.
     queued: Vec<VecDeque<(Time, Bytes)>>,
     /// Of the traffic's flows, the first.
     first: u32,

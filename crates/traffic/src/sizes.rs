@@ -63,8 +63,9 @@ impl Sizes {
     }
 }
 
-/// The Pareto distribution P(X > x) = (least / x)^shape from its least size on; with a cap, the same given that X does not exceed it (the bounded
-/// Pareto distribution of Crovella and Bestavros' successors; Harchol-Balter, "Performance Modeling and Design of Computer Systems", section 20.4).
+/// The Pareto distribution P(X > x) = (least / x)^shape from its least size on; with a cap, the same given that X does
+/// not exceed it (the bounded Pareto distribution of Crovella and Bestavros' successors; Harchol-Balter, "Performance
+/// Modeling and Design of Computer Systems", section 20.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pareto {
     shape: f64,
@@ -83,7 +84,8 @@ impl Pareto {
         if mean >= cap {
             return Err(SizesError::Cap);
         }
-        // The mean grows with the least size, from nearly none to the cap: halve the interval until no number lies inside.
+        // The mean grows with the least size, from nearly none to the cap: halve the interval until no number lies
+        // inside.
         let (mut below, mut above) = (0.0_f64, mean);
         loop {
             let least = f64::midpoint(below, above);
@@ -112,7 +114,8 @@ impl Pareto {
         if !cap.is_finite() {
             return shape * least / (shape - 1.0);
         }
-        // The integral of x times the density, shape * least^shape / kept * x^(-shape - 1), from the least size to the cap.
+        // The integral of x times the density, shape * least^shape / kept * x^(-shape - 1), from the least size to the
+        // cap.
         let ratio = cap / least;
         let power = if (shape - 1.0).abs() < 1e-9 {
             libm::log(ratio)
@@ -123,8 +126,8 @@ impl Pareto {
     }
 }
 
-/// A cumulative distribution by points (size in bytes, share of sizes up to it); in between it is linear, and a share at the first point is that of
-/// sizes equal to it.
+/// A cumulative distribution by points (size in bytes, share of sizes up to it); in between it is linear, and a share
+/// at the first point is that of sizes equal to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cdf(Vec<(f64, f64)>);
 
@@ -143,8 +146,9 @@ impl Cdf {
         }
     }
 
-    /// Flows of web search: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, Figure 4, at the points with which the flow generator of Bai et
-    /// al. ("Information-Agnostic Flow Scheduling for Commodity Data Centers", NSDI 2015) replays it.
+    /// Flows of web search: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, Figure 4, at the points with
+    /// which the flow generator of Bai et al. ("Information-Agnostic Flow Scheduling for Commodity Data Centers", NSDI
+    /// 2015) replays it.
     pub fn web_search() -> Self {
         Self(vec![
             (0.0, 0.0),
@@ -162,8 +166,8 @@ impl Cdf {
         ])
     }
 
-    /// Flows of data mining: Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009, Figure 2, at the points with which
-    /// the same generator replays it.
+    /// Flows of data mining: Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009, Figure
+    /// 2, at the points with which the same generator replays it.
     pub fn data_mining() -> Self {
         Self(vec![
             (0.0, 0.0),

@@ -46,7 +46,8 @@ impl Default for TrafficSpec {
 /// Kinds of traffic without Hadoop.
 #[derive(Clone, Debug)]
 pub enum TrafficKind {
-    /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`, or without end.
+    /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`,
+    /// or without end.
     Long {
         /// Connections of each pair.
         flows: u32,
@@ -58,17 +59,19 @@ pub enum TrafficKind {
         /// Payload of each flow.
         bytes: Bytes,
     },
-    /// Barrier-synchronised reads (Phanishayee et al., FAST 2008, section 2): over persistent connections every node of `from` sends `bytes` to
-    /// the first of `to`; when the last has arrived, the next round begins.
+    /// Barrier-synchronised reads (Phanishayee et al., FAST 2008, section 2): over persistent connections every node of
+    /// `from` sends `bytes` to the first of `to`; when the last has arrived, the next round begins.
     Barrier {
-        /// Payload of the reader's request to each sender, with which a round begins; zero: the senders begin at once, as if they knew.
+        /// Payload of the reader's request to each sender, with which a round begins; zero: the senders begin at once,
+        /// as if they knew.
         request: Bytes,
         /// One sender's payload in a round.
         bytes: Bytes,
         /// Rounds.
         rounds: u32,
     },
-    /// From each node of `from` sessions that begin by a Poisson process, each to one of `to` other than itself, all equally likely.
+    /// From each node of `from` sessions that begin by a Poisson process, each to one of `to` other than itself, all
+    /// equally likely.
     Poisson {
         /// Payload of a session.
         sizes: Sizes,
@@ -77,8 +80,8 @@ pub enum TrafficKind {
         /// All sessions from a node to another use one connection; else each opens its own.
         persistent: bool,
     },
-    /// Partition and aggregate (Alizadeh et al., DCTCP, SIGCOMM 2010, section 2.1): each node of `to` is an aggregator that by a Poisson process asks some
-    /// nodes of `from` over persistent connections and waits for all their answers.
+    /// Partition and aggregate (Alizadeh et al., DCTCP, SIGCOMM 2010, section 2.1): each node of `to` is an aggregator
+    /// that by a Poisson process asks some nodes of `from` over persistent connections and waits for all their answers.
     PartitionAggregate {
         /// Payload of a request to one worker.
         request: Bytes,
@@ -93,7 +96,8 @@ pub enum TrafficKind {
         /// A query whose last answer takes longer has missed it.
         deadline: Option<Time>,
     },
-    /// From each node of `from` to the first of `to`: requests and answers, one after the other, all rounds of the first exchange, then of the next.
+    /// From each node of `from` to the first of `to`: requests and answers, one after the other, all rounds of the
+    /// first exchange, then of the next.
     PingPong {
         /// What goes forth and back.
         exchanges: Vec<Exchange>,
@@ -122,9 +126,10 @@ impl Exchange {
     }
 }
 
-/// The message sizes of NetPIPE (Snell, Mikler and Gustafson, 1996) from 1 B up to `largest`: three steps of one byte, from then on two of each length,
-/// which doubles (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, ...). Where the step exceeds `perturbation` by more than a byte, each size less and plus the
-/// perturbation is measured too, to hit what is just below and above a buffer. Sizes below `smallest` are left out.
+/// The message sizes of NetPIPE (Snell, Mikler and Gustafson, 1996) from 1 B up to `largest`: three steps of one byte,
+/// from then on two of each length, which doubles (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, ...). Where the step exceeds
+/// `perturbation` by more than a byte, each size less and plus the perturbation is measured too, to hit what is just
+/// below and above a buffer. Sizes below `smallest` are left out.
 pub fn netpipe_sizes(smallest: Bytes, largest: Bytes, perturbation: Bytes) -> Vec<Bytes> {
     let (off, mut size, mut step) = (perturbation.get(), 1, 1_u64);
     let mut sizes = Vec::new();

@@ -56,7 +56,8 @@ impl Kind {
     }
 }
 
-/// Upper ends of the classes of size in which completion times are shown beside those of all (Alizadeh et al., "pFabric", SIGCOMM 2013, section 5).
+/// Upper ends of the classes of size in which completion times are shown beside those of all (Alizadeh et al.,
+/// "pFabric", SIGCOMM 2013, section 5).
 pub(super) const CLASSES: [Bytes; 3] = [Bytes::new(100_000), Bytes::from_mb(10), Bytes::new(u64::MAX)];
 
 /// Slowdowns are counted in millionths.
@@ -83,7 +84,8 @@ impl Moments {
         self.sum += value;
         self.squares += value * value;
     }
-    /// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of squares; 1 where nothing is shared.
+    /// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of
+    /// squares; 1 where nothing is shared.
     pub fn jain(&self) -> f64 {
         if self.squares > 0.0 { self.sum * self.sum / (self.count * self.squares) } else { 1.0 }
     }
@@ -216,7 +218,8 @@ impl State {
     pub fn begin(&mut self, now: Time) {
         self.began.get_or_insert(now);
     }
-    /// Something that began then is complete; of a flow or session, how many bytes, and how long it would have taken alone.
+    /// Something that began then is complete; of a flow or session, how many bytes, and how long it would have taken
+    /// alone.
     pub fn complete(&mut self, now: Time, began: Time, flow: Option<(Bytes, Option<Time>)>) {
         self.completed += 1;
         self.last = Some(now);

@@ -1,11 +1,11 @@
 //! Messages carried as flows (`run.fidelity = "flow"`), experimental: how long whole messages take, without packets.
 //!
-//! A message leaves its node through one first-in-first-out interface at the rate of the node's link, crosses the network
-//! in the path's propagation delay, and enters through such an interface at the other node, cut through: it is delivered
-//! a delay after its last byte has left, or when the receiver's interface has taken it in, whichever is later. Bytes are
-//! those on the wire: a header and framing for each full segment. A connection takes a round trip to open. A paced
-//! reader's buffer holds senders back. Not modelled: switches' own links, shares between concurrent messages of a node,
-//! windows, losses, queues' limits, the air.
+//! A message leaves its node through one first-in-first-out interface at the rate of the node's link, crosses the
+//! network in the path's propagation delay, and enters through such an interface at the other node, cut through: it is
+//! delivered a delay after its last byte has left, or when the receiver's interface has taken it in, whichever is
+//! later. Bytes are those on the wire: a header and framing for each full segment. A connection takes a round trip to
+//! open. A paced reader's buffer holds senders back. Not modelled: switches' own links, shares between concurrent
+//! messages of a node, windows, losses, queues' limits, the air.
 
 mod ends;
 mod network;
@@ -195,7 +195,8 @@ impl FlowTransport {
             }
         }
     }
-    /// A cable goes down or up. Messages on their way arrive; those that come find the other path, or wait for this one.
+    /// A cable goes down or up. Messages on their way arrive; those that come find the other path, or wait for this
+    /// one.
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
         self.interfaces.set_link_up(link, up);
         for handle in self.handles().into_iter().filter(|_| up) {

@@ -1,8 +1,8 @@
 //! The message transport: connections between nodes and the messages on them, behind one seam.
 //!
 //! A message is a length and a tag. Owners (Hadoop, plain traffic) open connections, send messages and are told as
-//! [`Upcall`]s what becomes of them. Two carriers stand behind [`Transport`]: [`PacketTransport`] simulates TCP packet by
-//! packet, [`FlowTransport`] shares nodes' interfaces between whole messages. What exists only for packets (queues,
+//! [`Upcall`]s what becomes of them. Two carriers stand behind [`Transport`]: [`PacketTransport`] simulates TCP packet
+//! by packet, [`FlowTransport`] shares nodes' interfaces between whole messages. What exists only for packets (queues,
 //! marks, captures, TCP's windows) is reached through [`Transport::packets`], which is none for flows: "not modelled".
 
 mod flow;
@@ -61,7 +61,8 @@ impl Transport {
             Self::Flows(flows) => flows.heard(handle, end),
         }
     }
-    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each other.
+    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each
+    /// other.
     pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         match self {
             Self::Packets(packets) => packets.close(now, handle, end, events),

@@ -85,7 +85,8 @@ pub struct Open {
     pub via: Option<VertexId>,
     /// TCP at the opening end.
     pub client: Config,
-    /// TCP at the accepting end. Without `auto_consume` what it receives stays in the buffer until [`crate::Transport::consume`].
+    /// TCP at the accepting end. Without `auto_consume` what it receives stays in the buffer until
+    /// [`crate::Transport::consume`].
     pub server: Config,
 }
 

@@ -83,7 +83,8 @@ pub struct FlowRecord {
     pub bytes: u64,
     /// Payload delivered in order at the opening end.
     pub bytes_back: u64,
-    /// Its packets that queues have dropped, both ways, data and acknowledgements; of an open connection, up to the last pause of the run.
+    /// Its packets that queues have dropped, both ways, data and acknowledgements; of an open connection, up to the
+    /// last pause of the run.
     pub drops: u32,
     /// The smoothed round-trip time at the end, as the busier sender saw it.
     pub rtt: Option<Time>,

@@ -72,8 +72,8 @@ const VALUE_COLUMNS: usize = 14;
 /// Columns of a series' name.
 const NAME_COLUMNS: usize = 24;
 
-/// The curves as tables, a column for each x, in as many parts as the screen needs; series over time and dots are for the
-/// page.
+/// The curves as tables, a column for each x, in as many parts as the screen needs; series over time and dots are for
+/// the page.
 fn values(text: &mut String, figure: &FigureOutcome, screen: &Screen) {
     if figure.kind != "sweep" {
         return;

@@ -1,4 +1,5 @@
-//! What users write and programs say, made of bytes that a fuzzer chooses: it is refused with a reason, or means what it says. `scripts/fuzz jet rules 300` looks for more.
+//! What users write and programs say, made of bytes that a fuzzer chooses: it is refused with a reason, or means what
+//! it says. `scripts/fuzz jet rules 300` looks for more.
 
 use jet::allow::{Allowed, Rule};
 use jet::door::redirect::{Redirection, Source};

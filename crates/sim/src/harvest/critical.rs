@@ -24,7 +24,8 @@ impl<'a> Waits<'a> {
         let topology = transport.topology();
         let mut into = vec![Vec::new(); topology.hosts().len()];
         for flow in flows.iter().filter(|flow| flow.owner == Owner::Cluster && flow.from != flow.to) {
-            // Data moves both ways on one connection or another: fetches and reads back to the client, pipelines to the server.
+            // Data moves both ways on one connection or another: fetches and reads back to the client, pipelines to the
+            // server.
             into[flow.from as usize].push(flow);
             into[flow.to as usize].push(flow);
         }
@@ -46,9 +47,10 @@ impl<'a> Waits<'a> {
 
     /// How a stretch of waiting for the network at a node divides into transfer, queueing, recovery and timeouts.
     ///
-    /// Recovery and timeouts are the parts of their time that the node's flows spent so, each flow weighted by how long it fell into the
-    /// stretch. Transfer is what the bytes that came meanwhile need on the node's own link, all of them together; what is left was
-    /// spent behind other traffic elsewhere, in connection set-up and slow start: the time in queues.
+    /// Recovery and timeouts are the parts of their time that the node's flows spent so, each flow weighted by how long
+    /// it fell into the stretch. Transfer is what the bytes that came meanwhile need on the node's own link, all of
+    /// them together; what is left was spent behind other traffic elsewhere, in connection set-up and slow start: the
+    /// time in queues.
     fn split(&self, node: u32, from: Time, to: Time) -> [(Waiting, Time); 4] {
         let (mut alive, mut recovery, mut timeout, mut bytes) = (0.0, 0.0, 0.0, 0.0);
         for flow in &self.into[node as usize] {

@@ -1,5 +1,5 @@
-//! What a peer may send, and what may happen beside it, made of bytes that a fuzzer chooses. What it has found so far is in `__fuzz__` and replayed here; `scripts/fuzz stripe session 300`
-//! looks for more.
+//! What a peer may send, and what may happen beside it, made of bytes that a fuzzer chooses. What it has found so far
+//! is in `__fuzz__` and replayed here; `scripts/fuzz stripe session 300` looks for more.
 
 use stripe::optimizer::{Limits, Policy, Tuner};
 use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings, code};
@@ -49,7 +49,8 @@ fn items(input: &[u8], at_once: usize) -> (Vec<(u32, u64, Option<Frame>)>, bool)
     (read, false)
 }
 
-/// P-6, P-21, P-30, P-32: whatever a peer sends, nothing panics, what is held is bounded, and after it is over all of it is given back.
+/// P-6, P-21, P-30, P-32: whatever a peer sends, nothing panics, what is held is bounded, and after it is over all of
+/// it is given back.
 #[test]
 fn session() {
     bolero::check!().with_max_len(600).for_each(|input: &[u8]| Play::new(input).run());

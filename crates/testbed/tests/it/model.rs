@@ -14,7 +14,8 @@ const MBIT: BitRate = BitRate::from_mbps(1);
 /// A frame that is offered at some time.
 type Offer = (Time, u32);
 
-/// What arrives, when and which, and the numbers of all that are dropped or lost: `in_steps` looks in between as often as an owner might.
+/// What arrives, when and which, and the numbers of all that are dropped or lost: `in_steps` looks in between as often
+/// as an owner might.
 fn carried(direction: &Direction, seed: u64, offers: &[Offer], in_steps: bool) -> (Vec<(Time, u32)>, Vec<u32>) {
     let mut lane = Lane::new(direction, direction.delay * 2, seed, 0);
     let (mut arrived, mut gone) = (Vec::new(), Vec::new());
@@ -99,8 +100,8 @@ fn a_table_changes_rate_delay_and_loss() {
         [at(0, 1_250), at(0, 1_250), at(0, 1_250), at(190, 1_250), at(200, 1_250), at(400, 1_250), at(1_100, 1_250)];
     let (arrived, gone) = carried(&direction, 1, &offers, true);
     let ms: Vec<_> = arrived.iter().map(|(at, number)| (at.as_ms(), *number)).collect();
-    // Two at 1 Mbit/s; of the third half is sent when the rate falls to half. With a shorter delay none overtakes. The fourth has half of its 20 ms
-    // left when everything halts at 200 ms, 5 ms of it at the new rate.
+    // Two at 1 Mbit/s; of the third half is sent when the rate falls to half. With a shorter delay none overtakes. The
+    // fourth has half of its 20 ms left when everything halts at 200 ms, 5 ms of it at the new rate.
     assert_eq!(ms, [(60, 0), (70, 1), (85, 2), (310, 3), (320, 4), (415, 5)]);
     assert_eq!(gone, [6]);
 }
@@ -159,7 +160,8 @@ fn a_share_of_frames_is_overtaken() {
     let mut direction = Direction::new(None, Time::from_ms(50));
     direction.reorder = Reorder { share: 0.02, by: Time::from_us(3_500) };
     let (arrived, _) = carried(&direction, 1, &steady(50_000, Time::from_ms(1), 100), false);
-    // A frame held back by 3.5 ms comes after the three that left up to 3 ms later: RFC 4737's reordered packets and their extents.
+    // A frame held back by 3.5 ms comes after the three that left up to 3 ms later: RFC 4737's reordered packets and
+    // their extents.
     let (mut highest, mut late) = (0, 0_u32);
     for (_, number) in &arrived {
         late += u32::from(*number < highest);

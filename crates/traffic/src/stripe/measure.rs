@@ -29,7 +29,8 @@ impl Session {
         let rate = BitRate::from_bps((window as f64 * 8.0 / rtt.as_secs_f64()) as u64);
         let mut room = self.spec.send_buffer.get().saturating_sub(written - acknowledged);
         if self.spec.config.scheduler == Scheduler::EarliestDelivery {
-            // Little lies unsent in a stream, so that no segment waits in one while another is idle (as TCP_NOTSENT_LOWAT has it).
+            // Little lies unsent in a stream, so that no segment waits in one while another is idle (as
+            // TCP_NOTSENT_LOWAT has it).
             let segment = self.spec.config.segmentation.longest(rate);
             room = room.min((2 * segment).saturating_sub(written - endpoint.sent()));
         }

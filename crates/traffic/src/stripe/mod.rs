@@ -1,7 +1,7 @@
 //! One byte stream over many connections.
 //!
-//! A session is one pair of nodes: a `stripe::Connection` at either end, and the TCP connections that are its streams. A frame is a message on one of them; what it says waits in
-//! the lane of its stream until the transport delivers it.
+//! A session is one pair of nodes: a `stripe::Connection` at either end, and the TCP connections that are its streams.
+//! A frame is a message on one of them; what it says waits in the lane of its stream until the transport delivers it.
 
 mod measure;
 mod session;
@@ -29,7 +29,8 @@ pub struct StripeSpec {
     pub bytes: Option<Bytes>,
     /// It is called MPTCP.
     pub mptcp: bool,
-    /// How the congestion controls of its streams are coupled; then they are [`ControlKind::Coupled`](tcp::control::ControlKind).
+    /// How the congestion controls of its streams are coupled; then they are
+    /// [`ControlKind::Coupled`](tcp::control::ControlKind).
     pub coupling: Option<Coupling>,
     /// How many streams.
     pub number: StreamNumber,

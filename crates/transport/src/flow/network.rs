@@ -38,7 +38,8 @@ pub(super) struct Interfaces {
     header: u64,
     /// Cables that are down.
     down: BTreeSet<u32>,
-    /// The propagation delays from a vertex to all others, for those that were asked for; [`Time::MAX`] where no path leads.
+    /// The propagation delays from a vertex to all others, for those that were asked for; [`Time::MAX`] where no path
+    /// leads.
     delays: RefCell<BTreeMap<VertexId, Vec<Time>>>,
 }
 

@@ -151,8 +151,8 @@ pub(super) struct Boundary {
     pub tag: Tag,
 }
 
-/// The messages on one stream, in order. What is acknowledged has been delivered before. Most streams have one message at a time: only where there
-/// are more do these take memory of their own.
+/// The messages on one stream, in order. What is acknowledged has been delivered before. Most streams have one message
+/// at a time: only where there are more do these take memory of their own.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Messages {

@@ -6,7 +6,8 @@ use net::{LinkId, SpecError};
 use units::{BitRate, Time};
 
 impl PacketTransport {
-    /// A node crashes: its ends of connections are gone without a word, what arrives there is discarded, and its ends of bonds fall silent.
+    /// A node crashes: its ends of connections are gone without a word, what arrives there is discarded, and its ends
+    /// of bonds fall silent.
     pub fn node_down(&mut self, now: Time, node: u32, events: &mut EventQueue) {
         self.set_deaf(now, node, true, events);
         let ends: Vec<usize> = self

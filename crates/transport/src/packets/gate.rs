@@ -1,8 +1,9 @@
-//! TCP looks at the level of its host's transmit queue, that of the first link on its way or of its station on the air, before it puts more into it.
+//! TCP looks at the level of its host's transmit queue, that of the first link on its way or of its station on the air,
+//! before it puts more into it.
 //!
-//! Endpoints behind such a queue have no room of their own: what they may send, [`Injection`] says, and who had to wait is restarted when the
-//! queue has fallen below its limit. Where that will be is known of a plain link when its packets are queued; a managed link and a station tell when it
-//! happens.
+//! Endpoints behind such a queue have no room of their own: what they may send, [`Injection`] says, and who had to wait
+//! is restarted when the queue has fallen below its limit. Where that will be is known of a plain link when its packets
+//! are queued; a managed link and a station tell when it happens.
 
 use super::packet::Packet;
 use super::{ConnectionIndex, PacketTransport};
@@ -204,7 +205,8 @@ impl PacketTransport {
         }
     }
 
-    /// Before an endpoint is called: what it may send in the course of that. Who comes after others that wait, waits too.
+    /// Before an endpoint is called: what it may send in the course of that. Who comes after others that wait, waits
+    /// too.
     pub(super) fn look_for_room(&mut self, now: Time, at: usize) {
         let Some(place) = self.place_of(at) else { return self.endpoints[at].set_room(None) };
         let (level, demand) = (self.level_of(now, place), self.demand_of(at));
@@ -287,7 +289,8 @@ impl PacketTransport {
         }
     }
 
-    /// Lets who waits inject a segment each in turn, as long as there is room; then sees to it that the queue is looked at again.
+    /// Lets who waits inject a segment each in turn, as long as there is room; then sees to it that the queue is looked
+    /// at again.
     fn restart_held(&mut self, now: Time, link: LinkId, events: &mut EventQueue) {
         let Some(mut gates) = self.gates.take() else { return };
         for packet in self.network.take_released() {

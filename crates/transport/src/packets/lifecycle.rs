@@ -89,7 +89,8 @@ impl PacketTransport {
         }
     }
 
-    /// An end is gone with its node: a closed endpoint, which answers with resets when the node is up again, takes its place.
+    /// An end is gone with its node: a closed endpoint, which answers with resets when the node is up again, takes its
+    /// place.
     pub(super) fn forget(&mut self, at: usize) {
         self.stop_writing(at);
         let Some(connection) = self.connections.get_mut(ConnectionIndex(at as u32 / 2)) else { return };

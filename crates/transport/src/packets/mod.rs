@@ -94,7 +94,8 @@ pub struct PacketTransport {
 }
 
 impl PacketTransport {
-    /// No connections yet on the network of `topology`, whose hosts are the nodes. Each packet costs `framing` bytes on the wire beyond its IP length.
+    /// No connections yet on the network of `topology`, whose hosts are the nodes. Each packet costs `framing` bytes on
+    /// the wire beyond its IP length.
     pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Result<Self, SpecError> {
         let node = |vertex: &VertexId| Node { vertex: *vertex, up: true, next_port: 32_768 };
         Ok(Self {

@@ -39,7 +39,8 @@ impl PacketTransport {
         self.settle(now, at, events);
     }
 
-    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each other.
+    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each
+    /// other.
     pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(at) = self.end(handle, end) else { return };
         self.make_room(now, at);

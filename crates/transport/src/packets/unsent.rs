@@ -1,7 +1,8 @@
 //! How much an application may write ahead of what TCP has sent: Linux' `TCP_NOTSENT_LOWAT`.
 //!
-//! With a limit, an application that has more to write waits until less than that is written and not sent; it is woken when TCP has sent some, and writes up to the
-//! limit again. It bounds what stands in sockets, not what stands in a transmit queue: what TCP may send, it sends.
+//! With a limit, an application that has more to write waits until less than that is written and not sent; it is woken
+//! when TCP has sent some, and writes up to the limit again. It bounds what stands in sockets, not what stands in a
+//! transmit queue: what TCP may send, it sends.
 
 use super::PacketTransport;
 use std::collections::{BTreeMap, VecDeque};

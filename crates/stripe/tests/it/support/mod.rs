@@ -1,5 +1,5 @@
-//! Two ends of a connection and the streams between them: first in, first out, each with its own rate and delay; they die, swallow what they carry, or lose single frames.
-//! Frames travel as bytes, with their payload.
+//! Two ends of a connection and the streams between them: first in, first out, each with its own rate and delay; they
+//! die, swallow what they carry, or lose single frames. Frames travel as bytes, with their payload.
 
 pub mod sessions;
 
@@ -270,7 +270,8 @@ impl Net {
         }
     }
 
-    /// Runs with readers of their pace until `done`, in steps of a millisecond of simulated time that are skipped where nobody reads slowly.
+    /// Runs with readers of their pace until `done`, in steps of a millisecond of simulated time that are skipped where
+    /// nobody reads slowly.
     pub fn run_to(&mut self, limit: Time, done: impl Fn(&Self) -> bool) -> bool {
         while !done(self) {
             let slow = |end: &End| !end.connection.readable().is_empty() && end.pace > 0;
