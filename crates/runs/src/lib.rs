@@ -8,8 +8,8 @@
 //!   again.
 //! - [`Summary`] is the mean of each figure over seeds, [`Comparison`] the paired differences between scenarios.
 //! - [`study`] makes the runs of a published experiment and judges them; finished runs are kept.
-//! - [`Stop`] is the wish to stop. Runs look at it while they build, simulate, harvest and write, and leave nothing
-//!   partial.
+//! - [`Stop`] is the wish to stop. Runs look at it while they build, simulate, collect results and write, and leave
+//!   nothing partial.
 //! - Progress goes to the closure in [`Effort`]; errors say by [`Error::exit_code`] what kind they are.
 
 mod around;

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use study::{Outcome, Plan, Record, Study, judge, names, page};
+use study::{Plan, Record, Study, StudyOutcome, judge, names, page};
 
 /// How much of a study is done.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +56,7 @@ pub fn find(name: &str, inputs: &Inputs<'_>) -> Result<Study, Error> {
 }
 
 /// Makes the runs of a study that an earlier call of this build has not kept in `target`, and judges all.
-pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Result<Outcome, Error> {
+pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Result<StudyOutcome, Error> {
     let clock = Clock::start();
     let before = cpu_time();
     let build = build_id()?;

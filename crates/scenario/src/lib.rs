@@ -121,7 +121,7 @@ impl Scenario {
                 let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str());
                 stem.unwrap_or(file).clone_into(&mut scenario.name);
             }
-            scenario.settle();
+            scenario.fill_defaults();
             let mut check = Check { scenario: &scenario, tree: &tree, problems: &mut problems };
             check::check(&mut check);
             further(&mut check);
@@ -160,11 +160,11 @@ impl Scenario {
     }
 
     /// Fills in what follows from other keys.
-    fn settle(&mut self) {
+    fn fill_defaults(&mut self) {
         if !self.cluster.group.is_empty() {
             self.cluster.workers = self.cluster.group.iter().map(|group| group.count).fold(0, u32::saturating_add);
         }
-        self.network.settle();
+        self.network.fill_defaults();
         if self.network.topology == TopologyKind::Wifi {
             self.mobility.get_or_insert_default();
         }

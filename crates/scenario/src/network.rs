@@ -346,14 +346,14 @@ impl Network {
     }
 
     /// Fills in what follows from other keys.
-    pub fn settle(&mut self) {
+    pub fn fill_defaults(&mut self) {
         if self.topology == TopologyKind::Wifi {
             self.wifi.get_or_insert_default();
         }
         let links = self.link.iter_mut().filter_map(|link| link.queue.as_mut());
         let ports = self.port.iter_mut().map(|port| &mut port.queue);
         let others = [Some(&mut self.queue), Some(&mut self.host_queue), self.core.queue.as_mut()];
-        others.into_iter().flatten().chain(links).chain(ports).for_each(Queue::settle);
+        others.into_iter().flatten().chain(links).chain(ports).for_each(Queue::fill_defaults);
     }
 }
 

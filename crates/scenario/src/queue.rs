@@ -222,7 +222,7 @@ section! {
 
 impl Queue {
     /// Fills in the defaults of its kind's own table.
-    pub fn settle(&mut self) {
+    pub fn fill_defaults(&mut self) {
         match self.kind {
             QueueKind::Red => drop(self.red.get_or_insert_default()),
             QueueKind::Codel => drop(self.codel.get_or_insert_default()),

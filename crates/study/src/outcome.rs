@@ -33,7 +33,7 @@ impl Verdict {
 
 /// A study's figures and verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct StudyOutcome {
     /// [`SCHEMA`].
     pub schema: &'static str,
     /// The study's name.
@@ -79,7 +79,7 @@ pub struct FigureOutcome {
     pub x: Option<AxisOutcome>,
     /// What was measured.
     pub metric: String,
-    /// The file of its scenario, one of [`Outcome::files`].
+    /// The file of its scenario, one of [`StudyOutcome::files`].
     pub scenario: String,
     /// Keys that all its points set.
     pub set: Vec<String>,
@@ -189,7 +189,7 @@ pub struct ModelOutcome {
     pub test: String,
 }
 
-impl Outcome {
+impl StudyOutcome {
     /// `study.json`.
     pub fn to_json(&self) -> String {
         // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
@@ -198,6 +198,6 @@ impl Outcome {
 }
 
 /// The page of a study: the same outcome, the same text.
-pub fn page(outcome: &Outcome) -> String {
+pub fn page(outcome: &StudyOutcome) -> String {
     page::embed(outcome)
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
-use study::{Outcome, Plan, Record, Study, Verdict, judge, names};
+use study::{Plan, Record, Study, StudyOutcome, Verdict, judge, names};
 
 /// One flow whose window, 44 segments of 1460 bytes, is far below what the path holds: its rate is window over round
 /// trip. The round trip is the propagation both ways and the transmission of a segment and its acknowledgement on two
@@ -48,7 +48,7 @@ fn figure(rest: &str) -> String {
 }
 
 /// Runs a study's plan, each run as the command does.
-fn run(study: &Study, quick: bool) -> Outcome {
+fn run(study: &Study, quick: bool) -> StudyOutcome {
     let plan = Plan::new(study, quick, None).unwrap_or_else(|error| panic!("{error}"));
     let record = |planned: &study::PlannedRun| {
         let result = sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(())).expect("a run");
@@ -61,7 +61,7 @@ fn run(study: &Study, quick: bool) -> Outcome {
     judge(study, &plan, &records)
 }
 
-fn verdicts(outcome: &Outcome) -> Vec<Option<Verdict>> {
+fn verdicts(outcome: &StudyOutcome) -> Vec<Option<Verdict>> {
     outcome.figures.iter().flat_map(|figure| &figure.findings).map(|finding| finding.verdict).collect()
 }
 

@@ -200,7 +200,7 @@ impl<P: Copy> Mesh<P> {
         }
         self.routers[from.0 as usize].route(now, datagram, None, &mut self.out);
         self.carry(now, from, events);
-        self.settle(now, events);
+        self.drain_medium(now, events);
     }
     /// Switches a station and its router off, or on again: what waits there for a route ends, and what it knew of
     /// others is forgotten.
@@ -212,7 +212,7 @@ impl<P: Copy> Mesh<P> {
             }
         }
         self.carry(now, id, events);
-        self.settle(now, events);
+        self.drain_medium(now, events);
     }
     /// An event of this module's kind or the medium's has come.
     pub fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
@@ -227,7 +227,7 @@ impl<P: Copy> Mesh<P> {
         } else {
             return;
         }
-        self.settle(now, events);
+        self.drain_medium(now, events);
     }
     /// Packets that have arrived since the last call.
     pub fn take_delivered(&mut self) -> std::vec::Drain<'_, Delivered<P>> {
@@ -290,7 +290,7 @@ impl<P: Copy> Mesh<P> {
     }
 
     /// Hands routers what the medium has brought and lost, until nothing is left.
-    fn settle(&mut self, now: Time, events: &mut EventQueue) {
+    fn drain_medium(&mut self, now: Time, events: &mut EventQueue) {
         let (mut brought, mut lost) = (std::mem::take(&mut self.brought), std::mem::take(&mut self.lost));
         loop {
             brought.extend(self.medium.take_delivered());

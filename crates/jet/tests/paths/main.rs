@@ -109,13 +109,13 @@ impl Gateways {
         let near = Arc::clone(&self.near);
         self.run(async move { support::until(|| (0..paths).all(|path| on(&near.status(), path) > 0)).await });
     }
-    /// Bits per second of one download, from `settle` seconds after its beginning for `length` seconds.
-    fn goodput(&self, settle: u64, length: u64) -> f64 {
+    /// Bits per second of one download, from `warm_up` seconds after its beginning for `length` seconds.
+    fn goodput(&self, warm_up: u64, length: u64) -> f64 {
         let door = self.door;
         self.run(async move {
             let mut stream = TcpStream::connect(door).await.expect("the door is open");
             stream.write_u64(u64::MAX).await.expect("open");
-            let begin = Instant::now() + Duration::from_secs(settle);
+            let begin = Instant::now() + Duration::from_secs(warm_up);
             receive_until(&mut stream, begin).await;
             let bytes = receive_until(&mut stream, begin + Duration::from_secs(length)).await;
             bytes as f64 * 8.0 / length as f64

@@ -8,7 +8,7 @@ use sim::bench::incast_short;
 use sim::world::{World, WorldSpec};
 use units::{BitRate, Time};
 
-struct Outcome {
+struct Measured {
     traffic: TrafficOutcome,
     drops: u64,
     /// Share of the bottleneck's time in which it sent.
@@ -19,23 +19,23 @@ struct Outcome {
     marks: u64,
 }
 
-fn run(clients: u32, access_mbps: u64, length: Time) -> Outcome {
+fn run(clients: u32, access_mbps: u64, length: Time) -> Measured {
     run_seed(clients, access_mbps, length, 1)
 }
 
-fn run_seed(clients: u32, access_mbps: u64, length: Time, seed: u64) -> Outcome {
+fn run_seed(clients: u32, access_mbps: u64, length: Time, seed: u64) -> Measured {
     let mut spec = incast_short(clients, BitRate::from_mbps(access_mbps));
     spec.seed = seed;
     run_spec(&spec, clients, length)
 }
 
-fn run_spec(spec: &WorldSpec, clients: u32, length: Time) -> Outcome {
+fn run_spec(spec: &WorldSpec, clients: u32, length: Time) -> Measured {
     let mut world = World::new(spec).unwrap();
     world.run(length);
     world.packets().unwrap().ledger().unwrap();
     let bottleneck = world.packets().unwrap().link(bottleneck(clients));
     let span = length.as_ps() as f64;
-    Outcome {
+    Measured {
         drops: bottleneck.counters().drops,
         busy: bottleneck.busy(length).as_ps() as f64 / span,
         queue: bottleneck.queue_integral(length) as f64 / span,
@@ -129,7 +129,7 @@ const K: u32 = 65;
 const MARKS: Discipline = Discipline::Threshold { mark_above: Limit::Packets(K) };
 
 /// One second of 905 clients with ECN, over four seeds.
-fn with_marks(discipline: Discipline, limit: u32, ecn: bool) -> Vec<Outcome> {
+fn with_marks(discipline: Discipline, limit: u32, ecn: bool) -> Vec<Measured> {
     let run = |seed| {
         let mut spec = incast_short(905, BitRate::from_mbps(100));
         (spec.seed, spec.traffic[0].tcp.ecn) = (seed, ecn);
@@ -140,7 +140,7 @@ fn with_marks(discipline: Discipline, limit: u32, ecn: bool) -> Vec<Outcome> {
     (1..=4).map(run).collect()
 }
 
-fn mean(outcomes: &[Outcome], of: impl Fn(&Outcome) -> f64) -> f64 {
+fn mean(outcomes: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
     outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64
 }
 
@@ -150,7 +150,7 @@ fn mean(outcomes: &[Outcome], of: impl Fn(&Outcome) -> f64) -> f64 {
 fn marks_at_a_nearly_full_link_bring_drops() {
     let table = incast_marks_table();
     let ns2 = |queue| table.mean(&[("queue", queue), ("K", "65")], "drops");
-    let drops = |outcomes: &[Outcome]| mean(outcomes, |outcome| outcome.drops as f64);
+    let drops = |outcomes: &[Measured]| mean(outcomes, |outcome| outcome.drops as f64);
     let tail = drops(&with_marks(Discipline::DropTail, 128, false));
     same_order("drops without marks", tail, [ns2("drop-tail"); 2]);
     let marked = with_marks(MARKS, 128, true);
@@ -169,7 +169,7 @@ fn marks_at_a_nearly_full_link_bring_drops() {
     };
     let red = with_marks(Discipline::Red(red), 128, true);
     assert!(drops(&red) > 5.0 * tail && drops(&red) < ns2("red"), "{} {tail}", drops(&red));
-    let lost = |outcomes: &[Outcome]| mean(outcomes, |outcome| outcome.busy);
+    let lost = |outcomes: &[Measured]| mean(outcomes, |outcome| outcome.busy);
     assert!(lost(&red) < 0.93 && ns2_utilisation(&table) < 0.93, "the link stands idle at 94 % load: {}", lost(&red));
 }
 

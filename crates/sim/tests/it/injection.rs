@@ -4,7 +4,7 @@
 use des::EventQueue;
 use net::{ARRIVAL, Discipline, FqCodelSpec, Limit, LinkId, LinkSpec, TRANSMISSION_DONE, Topology};
 use tcp::{Config, InjectionLimits};
-use transport::{End, GATE, Handle, Happened, Message, Open, Owner, PacketTransport, TIMER, Tag};
+use transport::{End, Handle, Happened, Message, Open, Owner, PacketTransport, QUEUE_ROOM, TIMER, Tag};
 use units::{BitRate, Bytes, Time};
 
 /// Nodes whose own links send at 10 Mbit/s, a packet of 1,538 bytes in 1.23 ms, with a queue of `queue` packets; the
@@ -49,7 +49,7 @@ impl Run {
                 ARRIVAL => self.transport.on_arrival(&event, &mut self.events),
                 TRANSMISSION_DONE => self.transport.on_transmission_done(&event, &mut self.events),
                 TIMER => self.transport.on_timer(&event, &mut self.events),
-                GATE => self.transport.on_gate(&event, &mut self.events),
+                QUEUE_ROOM => self.transport.on_queue_room(&event, &mut self.events),
                 kind => panic!("kind {kind}"),
             }
             self.longest = self.longest.max(self.transport.link(UP).waiting(self.now));

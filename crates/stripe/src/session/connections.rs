@@ -117,7 +117,7 @@ impl Session {
         end.rx.release(&mut self.blocks, u64::MAX);
         let let_go = end.let_go(&mut self.blocks);
         self.credit.let_go(let_go);
-        self.settle(now, connection);
+        self.return_credit(now, connection);
     }
     /// What of the peer's bytes is in order and not taken, in pieces.
     pub fn readable(&self, connection: u32) -> impl Iterator<Item = &[u8]> {
@@ -131,7 +131,7 @@ impl Session {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         end.core.consume(now, bytes, &self.streams);
         end.rx.release(&mut self.blocks, end.core.readable().start);
-        self.settle(now, connection);
+        self.return_credit(now, connection);
     }
     /// How a connection stands; none where it is over.
     pub fn state(&self, connection: u32) -> Option<State> {

@@ -316,7 +316,7 @@ impl<'a> Play<'a> {
             _ => self.now = now.saturating_add(WAITS[self.input.few() as usize]),
         }
     }
-    fn settle(&mut self) {
+    fn serve_session(&mut self) {
         for (connection, _) in self.session.effects().openings {
             self.session.accept(connection);
         }
@@ -347,7 +347,7 @@ impl<'a> Play<'a> {
     fn run(mut self) {
         while !self.input.0.is_empty() && !self.violated {
             self.step();
-            self.settle();
+            self.serve_session();
             if !self.input.byte().is_multiple_of(4) {
                 self.take();
             }
@@ -360,9 +360,9 @@ impl<'a> Play<'a> {
         for id in self.readers.keys() {
             self.session.lose_stream(self.now, *id);
         }
-        self.settle();
+        self.serve_session();
         self.session.give_up();
-        self.settle();
+        self.serve_session();
         drop(self.session);
         assert_eq!(self.pool.free(), POOL);
     }

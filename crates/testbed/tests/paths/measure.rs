@@ -43,9 +43,9 @@ pub fn round_trips(pair: &Pair, to: IpAddr, count: usize, gap: Duration) -> Vec<
     pair.near().within(connect).expect("entered")
 }
 
-/// Payload of one TCP connection from near to far, in bits per second: what arrives from `settle` after its begin, for
+/// Payload of one TCP connection from near to far, in bits per second: what arrives from `warm_up` after its begin, for
 /// so long.
-pub fn goodput(pair: &Pair, to: IpAddr, settle: Duration, length: Duration) -> f64 {
+pub fn goodput(pair: &Pair, to: IpAddr, warm_up: Duration, length: Duration) -> f64 {
     let listener = pair.far().within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
     let connect = move || TcpStream::connect((to, PORT)).expect("connected");
     let mut client = pair.near().within(connect).expect("entered");
@@ -57,8 +57,8 @@ pub fn goodput(pair: &Pair, to: IpAddr, settle: Duration, length: Duration) -> f
     let receiver = thread::spawn(move || {
         raise_priority();
         let begin = Instant::now();
-        receive_until(&mut server, begin + settle);
-        receive_until(&mut server, begin + settle + length)
+        receive_until(&mut server, begin + warm_up);
+        receive_until(&mut server, begin + warm_up + length)
     });
     let bytes = receiver.join().expect("received");
     sender.join().expect("sent");

@@ -1,6 +1,6 @@
 //! What a session knows of its streams, how many there are to be, and what it leaves.
 
-use super::{Carrier, ENDS, Session, World};
+use super::{ENDS, Session, TcpStream, World};
 use ::stripe::optimizer::{Law, Path, Totals};
 use ::stripe::{Health, Measured, Scheduler, Stream, StreamId};
 use results::{StreamOutcome, StripeOutcome};
@@ -19,8 +19,8 @@ impl Session {
 
     /// What TCP knows of a stream at one end.
     pub(super) fn measured(&self, stream: u32, side: usize, world: &World) -> Option<Measured> {
-        let carrier = self.carriers.get(&stream)?;
-        let endpoint = world.net.endpoint(carrier.handle, ENDS[side])?;
+        let tcp_stream = self.tcp_streams.get(&stream)?;
+        let endpoint = world.net.endpoint(tcp_stream.handle, ENDS[side])?;
         let rtt = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
         let rtt_min = endpoint.rtt().min().unwrap_or(rtt);
         let (written, acknowledged) = (endpoint.written(), endpoint.acknowledged());
@@ -42,21 +42,21 @@ impl Session {
     pub(super) fn refresh(&mut self, stream: u32, side: usize, world: &World) {
         let Some(measured) = self.measured(stream, side, world) else { return };
         self.sides[side].streams.update(world.net.now, StreamId(stream), measured);
-        if let (0, Some(carrier)) = (side, self.carriers.get_mut(&stream))
-            && let Some(endpoint) = world.net.endpoint(carrier.handle, End::Client)
+        if let (0, Some(tcp_stream)) = (side, self.tcp_streams.get_mut(&stream))
+            && let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client)
         {
             let counters = endpoint.counters();
-            carrier.counted = (counters.segments_sent, counters.retransmissions);
+            tcp_stream.counted = (counters.segments_sent, counters.retransmissions);
             let losses = u64::from(counters.fast_recoveries) + u64::from(counters.timeouts);
-            if losses > carrier.losses {
-                carrier.losses = losses;
-                carrier.between_losses = endpoint.acknowledged() - carrier.acknowledged_at_loss;
-                carrier.acknowledged_at_loss = endpoint.acknowledged();
+            if losses > tcp_stream.losses {
+                tcp_stream.losses = losses;
+                tcp_stream.between_losses = endpoint.acknowledged() - tcp_stream.acknowledged_at_loss;
+                tcp_stream.acknowledged_at_loss = endpoint.acknowledged();
             }
         }
     }
     pub(super) fn refresh_all(&mut self, world: &World) {
-        for stream in self.carriers.keys().copied().collect::<Vec<_>>() {
+        for stream in self.tcp_streams.keys().copied().collect::<Vec<_>>() {
             self.refresh(stream, 0, world);
             self.refresh(stream, 1, world);
         }
@@ -65,18 +65,18 @@ impl Session {
     /// Hands each stream's congestion control its weights, as the windows of all have it.
     pub(super) fn couple(&self, world: &mut World) {
         let Some(coupling) = self.spec.coupling else { return };
-        let subflow = |carrier: &Carrier| {
-            let endpoint = world.net.endpoint(carrier.handle, End::Client)?;
-            let since = endpoint.acknowledged() - carrier.acknowledged_at_loss;
+        let subflow = |tcp_stream: &TcpStream| {
+            let endpoint = world.net.endpoint(tcp_stream.handle, End::Client)?;
+            let since = endpoint.acknowledged() - tcp_stream.acknowledged_at_loss;
             Some(Subflow {
                 cwnd: endpoint.window().cwnd.max(1),
                 rtt: endpoint.rtt().smoothed()?,
-                between_losses: carrier.between_losses.max(since),
+                between_losses: tcp_stream.between_losses.max(since),
             })
         };
-        let connected = self.carriers.values().filter(|carrier| carrier.connected);
+        let connected = self.tcp_streams.values().filter(|tcp_stream| tcp_stream.connected);
         let (handles, subflows): (Vec<_>, Vec<_>) =
-            connected.filter_map(|carrier| Some((carrier.handle, subflow(carrier)?))).unzip();
+            connected.filter_map(|tcp_stream| Some((tcp_stream.handle, subflow(tcp_stream)?))).unzip();
         for (which, handle) in handles.into_iter().enumerate() {
             if let Some(packets) = world.net.transport.packets_mut() {
                 packets.set_weights(handle, End::Client, coupling.weights(&subflows, which));
@@ -91,20 +91,20 @@ impl Session {
         let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
         let (mut path, mut windows) = (None, 0);
         let floors = self.floors(world);
-        for (id, carrier) in self.carriers.iter_mut().filter(|(_, carrier)| carrier.connected) {
-            totals.sent += carrier.counted.0;
-            totals.lost += carrier.counted.1;
-            let Some(endpoint) = world.net.endpoint(carrier.handle, End::Client) else { continue };
+        for (id, tcp_stream) in self.tcp_streams.iter_mut().filter(|(_, tcp_stream)| tcp_stream.connected) {
+            totals.sent += tcp_stream.counted.0;
+            totals.lost += tcp_stream.counted.1;
+            let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client) else { continue };
             if !self.sides[0].streams.get(StreamId(*id)).is_some_and(Stream::is_used) {
                 continue;
             }
             let offered = endpoint.peer_window_end().saturating_sub(endpoint.acknowledged());
             let window = offered.min(self.spec.send_buffer.get());
             let cwnd = endpoint.window().cwnd;
-            let before = std::mem::replace(&mut carrier.seen, (carrier.counted.0, carrier.counted.1, cwnd));
-            let lost = carrier.counted.1 - before.1;
+            let before = std::mem::replace(&mut tcp_stream.seen, (tcp_stream.counted.0, tcp_stream.counted.1, cwnd));
+            let lost = tcp_stream.counted.1 - before.1;
             if lost <= FEW {
-                self.scattered.0 += carrier.counted.0 - before.0;
+                self.scattered.0 += tcp_stream.counted.0 - before.0;
                 self.scattered.1 += u64::from(lost > 0);
             }
             count += 1;
@@ -112,7 +112,7 @@ impl Session {
             starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * before.2 as f64);
             let smoothed = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
             rtt += smoothed;
-            rtt_min += floors.get(&carrier.path).copied().unwrap_or(smoothed);
+            rtt_min += floors.get(&tcp_stream.path).copied().unwrap_or(smoothed);
             windows += window;
             path = Some((endpoint.window().mss, endpoint.rto()));
         }
@@ -147,10 +147,10 @@ impl Session {
     /// The least round-trip time of each path.
     fn floors(&self, world: &World) -> BTreeMap<u32, Time> {
         let mut floors = BTreeMap::new();
-        for carrier in self.carriers.values().filter(|carrier| carrier.connected) {
-            let endpoint = world.net.endpoint(carrier.handle, End::Client);
+        for tcp_stream in self.tcp_streams.values().filter(|tcp_stream| tcp_stream.connected) {
+            let endpoint = world.net.endpoint(tcp_stream.handle, End::Client);
             let Some(least) = endpoint.and_then(|endpoint| endpoint.rtt().min()) else { continue };
-            let floor = floors.entry(carrier.path).or_insert(least);
+            let floor = floors.entry(tcp_stream.path).or_insert(least);
             *floor = least.min(*floor);
         }
         floors
@@ -159,7 +159,7 @@ impl Session {
 
     pub(super) fn add_to(&self, now: Time, outcome: &mut StripeOutcome) {
         outcome.streams.extend(self.gone.iter().copied());
-        outcome.streams.extend(self.carriers.iter().map(|(id, carrier)| carrier.outcome(*id)));
+        outcome.streams.extend(self.tcp_streams.iter().map(|(id, tcp_stream)| tcp_stream.outcome(*id)));
         outcome.numbers.extend(self.numbers.iter().copied());
         let counters = self.sides[0].connection.counters();
         outcome.repeated += Bytes::new(counters.repeated);
@@ -176,7 +176,7 @@ impl Session {
     }
 }
 
-impl Carrier {
+impl TcpStream {
     pub(super) fn outcome(&self, stream: u32) -> StreamOutcome {
         StreamOutcome { stream, path: self.path, delivered: Bytes::new(self.delivered) }
     }

@@ -1,7 +1,8 @@
 //! One byte stream over many connections.
 //!
 //! A session is one pair of nodes: a `stripe::Connection` at either end, and the TCP connections that are its streams.
-//! A frame is a message on one of them; what it says waits in the lane of its stream until the transport delivers it.
+//! A frame is a message on one of them; what it says waits in its stream's queue `in_flight` until the transport
+//! delivers it.
 
 mod measure;
 mod session;
@@ -69,11 +70,11 @@ struct Side {
 
 /// A TCP connection that is a stream.
 #[derive(Debug)]
-struct Carrier {
+struct TcpStream {
     handle: Handle,
     path: u32,
     /// Frames on their way from the client and from the server.
-    lanes: [VecDeque<Frame>; 2],
+    in_flight: [VecDeque<Frame>; 2],
     /// Payload that it has brought to the server, whether it was there already or not.
     delivered: u64,
     /// Segments sent, and of these retransmitted, at the last look.
@@ -96,7 +97,7 @@ struct Session {
     from: u32,
     to: u32,
     sides: [Side; 2],
-    carriers: BTreeMap<u32, Carrier>,
+    tcp_streams: BTreeMap<u32, TcpStream>,
     next_stream: u32,
     tuner: Tuner,
     began: Time,
