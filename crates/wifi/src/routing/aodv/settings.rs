@@ -11,7 +11,9 @@ pub struct AodvSettings {
     pub node_traversal: Time,
     /// `NET_DIAMETER`: no route has more hops than this.
     pub net_diameter: u8,
+    /// `TTL_START`: TTL of the first RREQ of an expanding ring search (section 6.4).
     pub ttl_start: u8,
+    /// `TTL_INCREMENT`: growth of the TTL from ring to ring.
     pub ttl_increment: u8,
     /// The widest ring before the whole network is asked.
     pub ttl_threshold: u8,

@@ -31,6 +31,7 @@ pub struct OlsrSettings {
     pub topology_control: Time,
     /// How long a message is remembered, so that it is handled once.
     pub duplicate_hold: Time,
+    /// Willingness to relay, as announced in HELLOs.
     pub willingness: Willingness,
 }
 
