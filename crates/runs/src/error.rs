@@ -19,7 +19,7 @@ pub mod exit {
     pub const MISSING: u8 = 4;
     /// Output could not be written.
     pub const OUTPUT: u8 = 5;
-    /// Interrupted.
+    /// Interrupted by a signal: 128 + SIGINT, as shells count.
     pub const INTERRUPTED: u8 = 130;
 }
 

@@ -8,9 +8,9 @@ use toml::de::{DeString, DeTable, DeValue};
 /// A value and where it stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tree {
-    /// Where.
+    /// Place in the text.
     pub span: Span,
-    /// What.
+    /// The value.
     pub value: Value,
 }
 

@@ -15,7 +15,7 @@ use units::{BitRate, Bytes, Time};
 /// One work load's figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// Which.
+    /// Name of the work load, one of [`NAMES`].
     pub name: String,
     /// Packets accepted by transmitters, data and ACKs.
     pub hops: u64,

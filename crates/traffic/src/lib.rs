@@ -1,7 +1,7 @@
 //! Plain traffic: flows without Hadoop, alone or beside a job.
 //!
-//! Each `[[traffic]]` has a [`State`] with what all kinds share, and inside it what its own kind needs; a file per kind
-//! says what that does when a connection is ready, a message has arrived, or a connection is gone.
+//! Each `[[traffic]]` has a `State`: the part that all kinds share, and inside it the state of its own kind. Each kind
+//! has a file with its handlers: a connection is ready, a message has arrived, a connection is gone.
 
 mod aggregate;
 mod barrier;

@@ -16,7 +16,7 @@ pub enum Sizes {
         /// The greatest.
         most: Bytes,
     },
-    /// Exponential.
+    /// The exponential distribution.
     Exponential {
         /// The mean.
         mean: Bytes,

@@ -67,7 +67,7 @@ pub enum TrafficKind {
         request: Bytes,
         /// One sender's payload in a round.
         bytes: Bytes,
-        /// Rounds.
+        /// Number of rounds.
         rounds: u32,
     },
     /// From each node of `from` sessions that begin by a Poisson process, each to one of `to` other than itself, all
@@ -159,7 +159,7 @@ pub struct FlowSpec {
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// Payload.
+    /// Payload of the flow.
     pub bytes: Bytes,
 }
 

@@ -107,6 +107,7 @@ pub struct Run {
     /// Start the attempts of the scenario's job where and when this history of it records
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "a TOML table, in a text for the terminal")]
     /// Show what the run's [interface_bytes] counted beside what the simulated interfaces do
     #[arg(long = "run", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "replay")]
     pub recorded: Option<PathBuf>,
@@ -220,6 +221,7 @@ pub struct Import {
     /// (TestDFSIO)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub written_by: Option<PathBuf>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "a TOML table, in a text for the terminal")]
     /// The run's description: a TOML file with Hadoop's properties in [configuration]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub run: Option<PathBuf>,

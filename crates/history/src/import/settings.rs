@@ -33,7 +33,7 @@ pub struct Settings {
 pub struct SettingsError {
     /// Where, from 1.
     pub line: usize,
-    /// What.
+    /// The problem, for the reader.
     pub message: String,
 }
 

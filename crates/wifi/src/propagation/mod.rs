@@ -48,7 +48,7 @@ pub enum PropagationError {
         "a decorrelation distance of {0} m is impossible: it must be above 0 m (indoors: about 5 m, outdoors: 10 to 100 m)"
     )]
     DecorrelationDistance(f64),
-    /// Zero.
+    /// A decorrelation time of zero.
     #[error("shadowing cannot decorrelate in no time: its decorrelation time must be above 0 s")]
     DecorrelationTime,
     /// Below 1/2, or below 1 with correlated fading.

@@ -21,8 +21,8 @@ pub struct AodvSettings {
     pub retries: u32,
     /// Requests that a node may begin, and errors that it may send, in one second.
     pub rate_limit: usize,
-    /// Says Hello so often, and takes neighbours for lost who have said it and then miss two; `None` leaves that to the
-    /// MAC.
+    /// Interval of Hello messages (section 6.9). A neighbour is lost when two are missed. `None`: links break when the
+    /// MAC gives up a frame.
     pub hello: Option<Time>,
     /// How many packets wait for routes at most.
     pub buffer: usize,
