@@ -7,12 +7,12 @@ use history::{self, Format, JobHistory};
 use scenario::{Scenario, ScenarioWarnings};
 use std::path::Path;
 
-/// What differs from a scenario's file.
+/// Changes to a scenario's file.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// `section.key=value`, laid over the file in this order.
+    /// Assignments `section.key=value`, applied in this order.
     pub assignments: Vec<String>,
-    /// In place of `run.seed`.
+    /// Replaces `run.seed`.
     pub seed: Option<u64>,
 }
 
@@ -20,10 +20,8 @@ pub struct Change {
 const NAMED_JOBS: usize = 20;
 
 impl Inputs<'_> {
-    /// Reads a scenario and lays changes over it. Files that it names stand relative to its own, or to the working
-    /// folder where it comes from standard input.
-    ///
-    /// Beside the scenario stands what it will do against expectation.
+    /// Reads a scenario and applies changes. Paths in it are relative to its own file, or to the working folder if it
+    /// comes from standard input. Returns it with its warnings.
     pub fn scenario(&self, path: &Path, change: &Change) -> Result<(Scenario, ScenarioWarnings), Error> {
         let text = self.text(path)?;
         let seed = change.seed.map(|seed| format!("run.seed={seed}"));

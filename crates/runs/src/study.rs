@@ -1,4 +1,4 @@
-//! The runs of a published experiment, and what its rules say of them.
+//! Studies: the runs of a published experiment, and their verdicts.
 
 use crate::pool::make_all;
 use crate::pool::run_one;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use study::{Plan, Record, Study, StudyOutcome, judge, names, page};
 
-/// How much of a study is done.
+/// Extent of a study: short or full, and its seeds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Form {
     /// Fewer points, fewer seeds, shorter runs.
@@ -96,7 +96,7 @@ pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Res
     Ok(outcome)
 }
 
-/// What the study cost this time, apart from its outcome because it differs from machine to machine.
+/// The cost of a study as JSON. It is kept apart from the outcome, as it differs from machine to machine.
 fn timing(clock: &Clock, before: f64, runs: usize) -> String {
     let timing = json!({
         "schema": "trunkline-timing/1",

@@ -1,4 +1,4 @@
-//! From the records of a study's runs to its outcome.
+//! Judging: from the records of a study's runs to its verdicts.
 
 use super::catalog::Study;
 use super::curve::{Curve, curve};
@@ -265,7 +265,7 @@ impl Judged<'_> {
         format!("{}: {rule}{range}", series.join(", "))
     }
 
-    /// What something comes to over all assumptions: their verdict where they agree, else *cannot tell*.
+    /// The verdict over all assumptions: theirs if they agree, else *cannot tell*.
     fn finding(
         &self,
         text: String,

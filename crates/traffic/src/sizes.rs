@@ -1,4 +1,4 @@
-//! How large the sessions of a traffic are.
+//! Distributions of the sizes of sessions and answers.
 
 use des::RandomStream;
 use thiserror::Error;
@@ -23,12 +23,12 @@ pub enum Sizes {
     },
     /// Pareto, bounded above where it has a cap.
     Pareto(Pareto),
-    /// As measured.
+    /// An empirical distribution.
     Empirical(Cdf),
 }
 
 impl Sizes {
-    /// A size: by inversion of one uniform number, and of none where all are of one size.
+    /// Draws a size by inversion of one uniform number; a fixed size takes none.
     pub fn draw(&self, random: &mut RandomStream) -> Bytes {
         match self {
             Self::Fixed(bytes) => *bytes,
@@ -36,7 +36,7 @@ impl Sizes {
         }
     }
 
-    /// The size that the share `u` of all (0 to less than 1) lies below, to the whole byte.
+    /// The `u`-quantile (0 to less than 1), in whole bytes.
     pub fn quantile(&self, u: f64) -> Bytes {
         let bytes = match self {
             Self::Fixed(bytes) => return *bytes,
@@ -51,7 +51,7 @@ impl Sizes {
         Bytes::new((bytes.round() as u64).max(1))
     }
 
-    /// The mean in bytes, before sizes are made whole.
+    /// The mean in bytes, before rounding.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Fixed(bytes) => bytes.get() as f64,
@@ -74,7 +74,7 @@ pub struct Pareto {
 }
 
 impl Pareto {
-    /// Of a shape and a mean; without a cap the shape must exceed 1, else there is no mean.
+    /// From shape and mean. Without a cap the shape must exceed 1, or the mean is infinite.
     pub fn new(shape: f64, mean: Bytes, cap: Option<Bytes>) -> Result<Self, SizesError> {
         let mean = mean.get() as f64;
         let Some(cap) = cap.map(|cap| cap.get() as f64) else {
@@ -100,7 +100,7 @@ impl Pareto {
         }
     }
 
-    /// The share of sizes that an unbounded distribution has up to the cap.
+    /// The part of the unbounded distribution up to the cap.
     fn kept(&self) -> f64 {
         if self.cap.is_finite() { 1.0 - libm::pow(self.least / self.cap, self.shape) } else { 1.0 }
     }
@@ -200,7 +200,7 @@ impl Cdf {
     }
 }
 
-/// Why sizes cannot be so distributed.
+/// Why a distribution of sizes is impossible.
 #[derive(Clone, Copy, PartialEq, Debug, Error)]
 pub enum SizesError {
     /// An unbounded Pareto distribution without a mean.
@@ -215,7 +215,7 @@ pub enum SizesError {
     /// A point, counted from 0, that lies before the one before it.
     #[error("point {} lies below the one before it: sizes and shares grow", .0 + 1)]
     Order(usize),
-    /// The last share.
+    /// The share of the last point, which is not 1.
     #[error("the last share is {0}, and must be 1")]
     End(f64),
 }

@@ -1,4 +1,4 @@
-//! What plain traffic there is.
+//! Specification of plain traffic.
 
 use super::{Sizes, StripeSpec};
 use tcp::Config;
@@ -7,7 +7,7 @@ use units::{Bytes, Time};
 /// One `[[traffic]]`. Nodes are positions in the topology's hosts.
 #[derive(Clone, Debug)]
 pub struct TrafficSpec {
-    /// What it is called in the results.
+    /// Its name in results.
     pub name: String,
     /// Its kind.
     pub kind: TrafficKind,
@@ -17,7 +17,7 @@ pub struct TrafficSpec {
     pub to: Vec<u32>,
     /// When it begins.
     pub start: Time,
-    /// When no more of it begins.
+    /// Time after which nothing more begins.
     pub stop: Option<Time>,
     /// Each flow begins later by a random time up to this.
     pub jitter: Time,
@@ -62,8 +62,8 @@ pub enum TrafficKind {
     /// Barrier-synchronised reads (Phanishayee et al., FAST 2008, section 2): over persistent connections every node of
     /// `from` sends `bytes` to the first of `to`; when the last has arrived, the next round begins.
     Barrier {
-        /// Payload of the reader's request to each sender, with which a round begins; zero: the senders begin at once,
-        /// as if they knew.
+        /// Payload of the reader's request to each sender, which begins a round. With zero, senders begin without a
+        /// request.
         request: Bytes,
         /// One sender's payload in a round.
         bytes: Bytes,
@@ -77,7 +77,7 @@ pub enum TrafficKind {
         sizes: Sizes,
         /// Mean time between the beginnings of two sessions of a node.
         interval: Time,
-        /// All sessions from a node to another use one connection; else each opens its own.
+        /// Whether all sessions from one node to another share a connection. Else each opens its own.
         persistent: bool,
     },
     /// Partition and aggregate (Alizadeh et al., DCTCP, SIGCOMM 2010, section 2.1): each node of `to` is an aggregator
@@ -93,13 +93,13 @@ pub enum TrafficKind {
         interval: Time,
         /// Queries of each aggregator.
         queries: u32,
-        /// A query whose last answer takes longer has missed it.
+        /// A query misses its deadline if its last answer takes longer.
         deadline: Option<Time>,
     },
     /// From each node of `from` to the first of `to`: requests and answers, one after the other, all rounds of the
     /// first exchange, then of the next.
     PingPong {
-        /// What goes forth and back.
+        /// Requests and answers.
         exchanges: Vec<Exchange>,
         /// Rounds of each exchange.
         rounds: u32,
@@ -110,7 +110,7 @@ pub enum TrafficKind {
     Flows(Vec<FlowSpec>),
 }
 
-/// A round of ping-pong: what goes forth and what comes back.
+/// A round of ping-pong: a request and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// Payload of the request.
@@ -120,7 +120,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// As much back as forth.
+    /// A symmetric exchange: an answer as long as the request.
     pub const fn equal(bytes: Bytes) -> Self {
         Self { request: bytes, answer: bytes }
     }
@@ -199,7 +199,7 @@ impl TrafficSpec {
             TrafficKind::Stripe(_) => paired(),
             TrafficKind::AllToAll { .. } | TrafficKind::PartitionAggregate { .. } => product().collect(),
             TrafficKind::Barrier { .. } | TrafficKind::PingPong { .. } => to_first().unwrap_or_default(),
-            // Its connections come and go, or belong to its sources.
+            // Connections belong to sessions, or to sources.
             TrafficKind::Poisson { .. } => Vec::new(),
             TrafficKind::Flows(flows) => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
         };

@@ -1,7 +1,7 @@
 //! What the streams do together, for whoever decides how many there are to be.
 
 use super::stream_state::{Gauge, StreamState};
-use crate::optimizer::{Law, Path, Totals, Tuner};
+use crate::optimizer::{Law, Path, Scattered, Totals, Tuner};
 use crate::streams::{StreamId, Streams};
 use std::collections::BTreeMap;
 use std::ops::{Add, Sub};
@@ -95,7 +95,7 @@ pub(super) struct Tuning {
     idle: Time,
     withheld: Time,
     /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
-    scattered: (u64, u64),
+    scattered: Scattered,
 }
 
 impl Tuning {
@@ -109,7 +109,7 @@ impl Tuning {
             since: now,
             idle: Time::ZERO,
             withheld: Time::ZERO,
-            scattered: (0, 0),
+            scattered: Scattered::default(),
         }
     }
     /// What is waited for, from now on.
@@ -184,8 +184,8 @@ impl Tuning {
         let before = std::mem::replace(&mut state.seen, Seen { sent, lost, window });
         let lost = lost.saturating_sub(before.lost);
         if lost <= FEW {
-            self.scattered.0 += sent.saturating_sub(before.sent);
-            self.scattered.1 += u64::from(lost > 0);
+            self.scattered.sent += sent.saturating_sub(before.sent);
+            self.scattered.losses += u64::from(lost > 0);
         }
         let grows = state.gauge.starting && window as f64 > GROWTH * before.window as f64;
         sums.starting += u32::from(grows && !state.gauge.starved);

@@ -302,9 +302,9 @@ fn round(controller: &mut Controller, totals: &mut Totals, mbps: u64, loss: f64,
     let bytes = mbps * 1_000_000 / 8 / 10;
     totals.delivered += bytes;
     totals.sent += bytes / 1448;
-    totals.scattered.0 += bytes / 1448;
-    let lost = (totals.scattered.0 as f64 * loss) as u64;
-    (totals.lost, totals.scattered.1) = (lost, lost);
+    totals.scattered.sent += bytes / 1448;
+    let lost = (totals.scattered.sent as f64 * loss) as u64;
+    (totals.lost, totals.scattered.losses) = (lost, lost);
     controller.on_round(controller.deadline(), totals, streams);
 }
 

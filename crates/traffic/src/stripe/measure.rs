@@ -1,6 +1,6 @@
-//! What a session knows of its streams, how many there are to be, and what it leaves.
+//! Measurements of a session's streams, the tuning of their number, and results.
 
-use super::{ENDS, Session, TcpStream, World};
+use super::{ENDS, Segments, Session, TcpStream, World};
 use ::stripe::optimizer::{Law, Path, Totals};
 use ::stripe::{Health, Measured, Scheduler, Stream, StreamId};
 use results::{StreamOutcome, StripeOutcome};
@@ -9,15 +9,15 @@ use tcp::control::{ControlKind, Subflow};
 use transport::End;
 use units::{BitRate, Bytes, Time};
 
-/// The round-trip time of a stream on which none was measured.
+/// Assumed round-trip time of a stream without a measurement.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
-/// A stream that has lost no more in a round trip has not lost it to a queue that overflowed.
+/// Losses in a round trip up to which they count as random: a queue that overflows drops more.
 const FEW: u64 = 3;
 
 impl Session {
-    // === What is known of streams ===
+    // === Measurements ===
 
-    /// What TCP knows of a stream at one end.
+    /// Measurements of a stream at one end, from its TCP endpoint.
     pub(super) fn measured(&self, stream: u32, side: usize, world: &World) -> Option<Measured> {
         let tcp_stream = self.tcp_streams.get(&stream)?;
         let endpoint = world.net.endpoint(tcp_stream.handle, ENDS[side])?;
@@ -29,8 +29,8 @@ impl Session {
         let rate = BitRate::from_bps((window as f64 * 8.0 / rtt.as_secs_f64()) as u64);
         let mut room = self.spec.send_buffer.get().saturating_sub(written - acknowledged);
         if self.spec.config.scheduler == Scheduler::EarliestDelivery {
-            // Little lies unsent in a stream, so that no segment waits in one while another is idle (as
-            // TCP_NOTSENT_LOWAT has it).
+            // Limits unsent data, as TCP_NOTSENT_LOWAT does, so that no segment waits in one stream while another is
+            // idle.
             let segment = self.spec.config.segmentation.longest(rate);
             room = room.min((2 * segment).saturating_sub(written - endpoint.sent()));
         }
@@ -46,7 +46,7 @@ impl Session {
             && let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client)
         {
             let counters = endpoint.counters();
-            tcp_stream.counted = (counters.segments_sent, counters.retransmissions);
+            tcp_stream.segments = Segments { sent: counters.segments_sent, retransmitted: counters.retransmissions };
             let losses = u64::from(counters.fast_recoveries) + u64::from(counters.timeouts);
             if losses > tcp_stream.losses {
                 tcp_stream.losses = losses;
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// Hands each stream's congestion control its weights, as the windows of all have it.
+    /// Sets the weights of coupled congestion controls from the windows of all streams.
     pub(super) fn couple(&self, world: &mut World) {
         let Some(coupling) = self.spec.coupling else { return };
         let subflow = |tcp_stream: &TcpStream| {
@@ -83,17 +83,17 @@ impl Session {
             }
         }
     }
-    /// A round trip is over, for whoever decides how many streams there are.
+    /// Feeds the tuner at the end of a round trip.
     pub(super) fn tune(&mut self, world: &World) {
         let now = world.net.now;
         let mut totals = Totals { delivered: self.sides[1].connection.readable().end, ..Totals::default() };
-        (totals.sent, totals.lost) = self.counted;
+        (totals.sent, totals.lost) = (self.segments.sent, self.segments.retransmitted);
         let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
         let (mut path, mut windows) = (None, 0);
         let floors = self.floors(world);
         for (id, tcp_stream) in self.tcp_streams.iter_mut().filter(|(_, tcp_stream)| tcp_stream.connected) {
-            totals.sent += tcp_stream.counted.0;
-            totals.lost += tcp_stream.counted.1;
+            totals.sent += tcp_stream.segments.sent;
+            totals.lost += tcp_stream.segments.retransmitted;
             let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client) else { continue };
             if !self.sides[0].streams.get(StreamId(*id)).is_some_and(Stream::is_used) {
                 continue;
@@ -101,15 +101,16 @@ impl Session {
             let offered = endpoint.peer_window_end().saturating_sub(endpoint.acknowledged());
             let window = offered.min(self.spec.send_buffer.get());
             let cwnd = endpoint.window().cwnd;
-            let before = std::mem::replace(&mut tcp_stream.seen, (tcp_stream.counted.0, tcp_stream.counted.1, cwnd));
-            let lost = tcp_stream.counted.1 - before.1;
+            let before = std::mem::replace(&mut tcp_stream.segments_before, tcp_stream.segments);
+            let window_before = std::mem::replace(&mut tcp_stream.window_before, cwnd);
+            let lost = tcp_stream.segments.retransmitted - before.retransmitted;
             if lost <= FEW {
-                self.scattered.0 += tcp_stream.counted.0 - before.0;
-                self.scattered.1 += u64::from(lost > 0);
+                self.scattered.sent += tcp_stream.segments.sent - before.sent;
+                self.scattered.losses += u64::from(lost > 0);
             }
             count += 1;
             limited += u32::from(cwnd >= window);
-            starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * before.2 as f64);
+            starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * window_before as f64);
             let smoothed = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
             rtt += smoothed;
             rtt_min += floors.get(&tcp_stream.path).copied().unwrap_or(smoothed);
