@@ -1,8 +1,8 @@
 //! Avro 1.11 data as job histories use it: a schema in JSON, and records in the binary or the JSON encoding.
 //!
-//! A history is not an Avro container file: after a line with the encoding and a line with the schema the records follow
-//! bare, so only a datum decoder is needed. It never reads past the input, never recurses deeper than [`MAX_DEPTH`], and
-//! holds no more than [`MAX_VALUES`] values at a time.
+//! A history is not an Avro container file: after a line with the encoding and a line with the schema the records
+//! follow bare, so only a datum decoder is needed. It never reads past the input, never recurses deeper than
+//! [`MAX_DEPTH`], and holds no more than [`MAX_VALUES`] values at a time.
 
 use super::error::{HistoryError, Problem};
 use serde_json::{Map, Value};
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 /// Deepest nesting of values; real histories reach 8.
 const MAX_DEPTH: u32 = 64;
 
-/// Most values in one record; real ones have about 1,000. A null takes no byte and an empty string one, so the length of
-/// the file alone would not bound the memory that they take.
+/// Most values in one record; real ones have about 1,000. A null takes no byte and an empty string one, so the length
+/// of the file alone would not bound the memory that they take.
 const MAX_VALUES: u32 = 1 << 20;
 
 /// A parsed schema: the type of one record of the file, and the named types that it refers to.
@@ -322,8 +322,8 @@ impl Schema {
         self.unwrap(&self.root, json, offset)
     }
 
-    // No deeper than `json`, whose depth the JSON parser limits: each step into the schema but a name takes one of JSON,
-    // and a name stands for a record or an enum.
+    // No deeper than `json`, whose depth the JSON parser limits: each step into the schema but a name takes one of
+    // JSON, and a name stands for a record or an enum.
     fn unwrap(&self, kind: &Type, json: Value, offset: usize) -> Result<Value, HistoryError> {
         let mismatch = |expected: &str, found: &Value| {
             let found: String = found.to_string().chars().take(60).collect();

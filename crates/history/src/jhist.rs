@@ -1,7 +1,7 @@
 //! Hadoop's own job history: a line with the encoding, a line with the schema, then one event after the other.
 //!
-//! The events and their fields are those of `org.apache.hadoop.mapreduce.jobhistory` (Events.avpr), releases 0.23 to 3.5.
-//! Events that tell nothing about where and when tasks ran are passed over.
+//! The events and their fields are those of `org.apache.hadoop.mapreduce.jobhistory` (Events.avpr), releases 0.23 to
+//! 3.5. Events that tell nothing about where and when tasks ran are passed over.
 
 use super::avro::{Binary, Schema};
 use super::error::HistoryError as Error;

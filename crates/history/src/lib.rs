@@ -1,8 +1,8 @@
 //! Histories of real jobs: what a cluster wrote down, read into types.
 //!
-//! Pure: bytes in, [`JobHistory`] out. Read are Hadoop's own job history (`.jhist`, in its two encodings `Avro-Binary` and
-//! `Avro-Json`), the JSON traces of Rumen, which derive from it, and those of the YARN scheduler load simulator (SLS),
-//! which keep only where and when containers ran.
+//! Pure: bytes in, [`JobHistory`] out. Read are Hadoop's own job history (`.jhist`, in its two encodings `Avro-Binary`
+//! and `Avro-Json`), the JSON traces of Rumen, which derive from it, and those of the YARN scheduler load simulator
+//! (SLS), which keep only where and when containers ran.
 
 mod avro;
 mod error;

@@ -1,4 +1,5 @@
-//! Rumen's JSON trace: what `TraceBuilder` extracts from job histories (`LoggedJob`, `LoggedTask`, `LoggedTaskAttempt`).
+//! Rumen's JSON trace: what `TraceBuilder` extracts from job histories (`LoggedJob`, `LoggedTask`,
+//! `LoggedTaskAttempt`).
 //!
 //! It has no AppMaster and no end of a map's input, and marks no attempt as speculative.
 

@@ -4,7 +4,6 @@ use crate::allow::Allowed;
 use crate::by_peer::ByPeer;
 use crate::door::redirect;
 use crate::handshake::{self, HandshakeError, Opening, Request, Shaking, say};
-use crate::hub::{Asked, Hub};
 use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
 use crate::numbers::Numbers;
@@ -12,10 +11,11 @@ use crate::options::{MAX_PAYLOAD, Options};
 use crate::places::{Place, Places};
 use crate::race::race;
 use crate::route::alternating;
+use crate::shared_session::{Asked, SharedSession};
 use crate::status::Status;
 use crate::tls::{self, Secret};
 use crate::udp::{self, FlowPlaces};
-use crate::{carrier, program, socket, timer};
+use crate::{program, socket, stream_task, timer};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -61,7 +61,7 @@ pub struct FarOptions {
 /// A session with a near gateway.
 #[derive(Debug)]
 struct Entry {
-    hub: Arc<Hub>,
+    shared: Arc<SharedSession>,
     secret: Secret,
     peer: Fingerprint,
     numbers: Numbers,
@@ -174,9 +174,9 @@ impl Far {
         };
         drop(place);
         let ended = match greeted {
-            Ok((hub, id, tls, opening)) => {
+            Ok((shared, id, tls, opening)) => {
                 let (reader, input) = opening.into_parts();
-                carrier::carry(hub, id, tls, reader, input, self.told.options.key_lasts)
+                stream_task::run(shared, id, tls, reader, input, self.told.options.key_lasts)
                     .await
                     .map_err(HandshakeError::Io)
             }
@@ -194,7 +194,7 @@ impl Far {
         self: &Arc<Self>,
         stream: TcpStream,
         acceptor: TlsAcceptor,
-    ) -> Result<(Arc<Hub>, StreamId, TlsStream<Shaking>, Opening), HandshakeError> {
+    ) -> Result<(Arc<SharedSession>, StreamId, TlsStream<Shaking>, Opening), HandshakeError> {
         socket::prepare(&stream, &self.told.options)?;
         let probe = stream.as_fd().try_clone_to_owned()?;
         let ends = [stream.local_addr()?.ip(), stream.peer_addr()?.ip()];
@@ -215,11 +215,11 @@ impl Far {
             }
         };
         match admitted {
-            Ok(hub) => {
+            Ok(shared) => {
                 let own = Session::hello(&self.told.options.settings(None), hello.session, id);
                 say(&mut tls, &[Frame::Hello(own)]).await?;
-                hub.add_stream(id, self.path(&hello.session, ends), probe);
-                Ok((hub, id, tls.into(), opening))
+                shared.add_stream(id, self.path(&hello.session, ends), probe);
+                Ok((shared, id, tls.into(), opening))
             }
             Err(refusal) => {
                 say(&mut tls, &[Frame::Refuse(refusal)]).await?;
@@ -239,7 +239,12 @@ impl Far {
         self.pools.of(peer, || self.pool.within(both_ways))
     }
     /// Begins a new session (P-7).
-    fn begin(self: &Arc<Self>, hello: &Hello, peer: Fingerprint, secret: Secret) -> Result<Arc<Hub>, Refusal> {
+    fn begin(
+        self: &Arc<Self>,
+        hello: &Hello,
+        peer: Fingerprint,
+        secret: Secret,
+    ) -> Result<Arc<SharedSession>, Refusal> {
         let mut sessions = self.sessions();
         if sessions.contains_key(&hello.session) {
             return Err(Refusal::Proof);
@@ -255,14 +260,14 @@ impl Far {
         let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
         let (openings, asked) = mpsc::unbounded_channel();
         let name = self.told.peers.name(peer).unwrap_or_default();
-        let hub = Hub::new(name.to_owned(), began, session, openings);
+        let shared = SharedSession::new(name.to_owned(), began, session, openings);
         let mut numbers = Numbers::default();
         numbers.take(hello.stream);
-        let entry = Entry { hub: Arc::clone(&hub), secret, peer, numbers, paths: Vec::new() };
+        let entry = Entry { shared: Arc::clone(&shared), secret, peer, numbers, paths: Vec::new() };
         sessions.insert(hello.session, entry);
         drop(sessions);
-        tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&hub), asked));
-        Ok(hub)
+        tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&shared), asked));
+        Ok(shared)
     }
     /// Another stream of a session. One that replaces a worn or dead stream may come before that is known here: it
     /// waits briefly.
@@ -271,16 +276,16 @@ impl Far {
         hello: &Hello,
         peer: Fingerprint,
         accepts: impl Fn(&Secret) -> bool,
-    ) -> Result<Arc<Hub>, Refusal> {
+    ) -> Result<Arc<SharedSession>, Refusal> {
         let deadline = Instant::now() + EARLY;
         loop {
             let joined = self.join(hello, peer, &accepts);
             let Err(Refusal::TooManyStreams) = joined else { return joined };
-            let Some(hub) = self.sessions().get(&hello.session).map(|entry| Arc::clone(&entry.hub)) else {
+            let Some(shared) = self.sessions().get(&hello.session).map(|entry| Arc::clone(&entry.shared)) else {
                 return joined;
             };
             // An admitted stream changes the number, so the next one checks again.
-            if timeout_at(deadline, hub.number.notified()).await.is_err() {
+            if timeout_at(deadline, shared.number.notified()).await.is_err() {
                 return joined;
             }
         }
@@ -291,14 +296,14 @@ impl Far {
         hello: &Hello,
         peer: Fingerprint,
         accepts: impl FnOnce(&Secret) -> bool,
-    ) -> Result<Arc<Hub>, Refusal> {
+    ) -> Result<Arc<SharedSession>, Refusal> {
         let mut sessions = self.sessions();
         let entry = sessions.get_mut(&hello.session).ok_or(Refusal::UnknownSession)?;
         if entry.peer != peer || !accepts(&entry.secret) {
             return Err(Refusal::Proof);
         }
         let (count, all, over) =
-            entry.hub.look(|session| (session.stream_count(), session.streams().iter().count(), session.is_over()));
+            entry.shared.look(|session| (session.stream_count(), session.streams().iter().count(), session.is_over()));
         if over {
             return Err(Refusal::UnknownSession);
         }
@@ -310,7 +315,7 @@ impl Far {
         if !entry.numbers.take(hello.stream) {
             return Err(Refusal::StreamNumber);
         }
-        Ok(Arc::clone(&entry.hub))
+        Ok(Arc::clone(&entry.shared))
     }
     /// The number of a session's path.
     fn path(&self, session: &[u8; 16], ends: [IpAddr; 2]) -> u32 {
@@ -328,20 +333,20 @@ impl Far {
         self: Arc<Self>,
         id: [u8; 16],
         peer: Fingerprint,
-        hub: Arc<Hub>,
+        shared: Arc<SharedSession>,
         mut asked: mpsc::UnboundedReceiver<Asked>,
     ) {
         let places = self.flows.of(peer);
         let connecting = async {
             while let Some(asked) = asked.recv().await {
-                let (far, hub) = (Arc::clone(&self), Arc::clone(&hub));
+                let (far, shared) = (Arc::clone(&self), Arc::clone(&shared));
                 match asked {
-                    Asked::Connection(connection, to) => drop(tokio::spawn(far.connect(hub, connection, to))),
+                    Asked::Connection(connection, to) => drop(tokio::spawn(far.connect(shared, connection, to))),
                     Asked::Flow(flow, to) => {
                         let places = places.clone();
                         tokio::spawn(async move {
                             let reached = async { udp::connect(far.addresses(&to).await?).await };
-                            udp::serve(&hub, flow, &to, &places, reached, &far.log).await;
+                            udp::serve(&shared, flow, &to, &places, reached, &far.log).await;
                         });
                     }
                 }
@@ -349,26 +354,26 @@ impl Far {
         };
         tokio::select! {
             () = connecting => {}
-            () = timer::run(&hub, &self.log) => {}
+            () = timer::run(&shared, &self.log) => {}
         }
         self.sessions().remove(&id);
     }
 
     /// Connects to a program's destination, if that is allowed.
-    async fn connect(self: Arc<Self>, hub: Arc<Hub>, connection: u32, to: Destination) {
+    async fn connect(self: Arc<Self>, shared: Arc<SharedSession>, connection: u32, to: Destination) {
         match self.reach(&to).await {
             Ok(stream) => {
-                hub.work(|session, _| session.accept(connection));
-                program::carry(hub, connection, stream).await;
+                shared.work(|session, _| session.accept(connection));
+                program::carry(shared, connection, stream).await;
             }
             Err(error) => {
                 // P-13: the error as the system's number, which the near gateway passes on to the program.
                 let code = errno(&error);
                 if error.kind() == io::ErrorKind::PermissionDenied {
-                    self.log.note_of(&hub.peer, &format!("{to} is not allowed"), "no --allow rule has it");
+                    self.log.note_of(&shared.peer, &format!("{to} is not allowed"), "no --allow rule has it");
                 }
-                hub.work(|session, now| session.refuse(now, connection, code));
-                hub.forget(connection);
+                shared.work(|session, now| session.refuse(now, connection, code));
+                shared.forget(connection);
             }
         }
     }
@@ -401,7 +406,7 @@ impl Far {
     pub async fn leave(&self) {
         self.leaving.send_replace(true);
         for entry in self.sessions().values() {
-            entry.hub.work(|session, _| session.leave());
+            entry.shared.work(|session, _| session.leave());
         }
         let told = Instant::now();
         // A closing stream exists until both ends have closed it: an end without close_notify would count as a death
@@ -410,13 +415,13 @@ impl Far {
             let streams = session.streams().iter().next().is_some();
             session.connection_count() > 0 || streams && told.elapsed() < GOODBYE
         };
-        while self.sessions().values().any(|entry| entry.hub.look(goes_on)) {
+        while self.sessions().values().any(|entry| entry.shared.look(goes_on)) {
             sleep(PAUSE).await;
         }
     }
     /// The gateway's status.
     pub fn status(&self) -> Status {
-        Status::of("far", self.sessions().iter().map(|(id, entry)| (id, &*entry.hub)), &self.pool)
+        Status::of("far", self.sessions().iter().map(|(id, entry)| (id, &*entry.shared)), &self.pool)
     }
 }
 

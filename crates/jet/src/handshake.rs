@@ -41,7 +41,7 @@ pub(crate) enum Request {
     Join([u8; 32]),
 }
 
-/// Reads the beginning of a stream frame by frame; what follows is kept for the carrier.
+/// Reads the beginning of a stream frame by frame; what follows is kept for the stream's task.
 #[derive(Debug)]
 pub(crate) struct Opening {
     reader: FrameReader,
@@ -90,7 +90,7 @@ impl Opening {
             _ => Err(HandshakeError::Order),
         }
     }
-    /// What the carrier continues with: the reader, and bytes read beyond the request.
+    /// What the stream's task continues with: the reader, and bytes read beyond the request.
     pub fn into_parts(self) -> (FrameReader, Vec<u8>) {
         (self.reader, self.bytes)
     }

@@ -11,11 +11,9 @@
 
 mod bond;
 mod by_peer;
-mod carrier;
 mod destination;
 mod explain;
 mod handshake;
-mod hub;
 mod numbers;
 mod paths;
 mod places;
@@ -26,8 +24,10 @@ mod records;
 mod refusal;
 mod route;
 mod scratch;
+mod shared_session;
 mod socket;
 mod startup;
+mod stream_task;
 mod timer;
 mod tls;
 

@@ -3,7 +3,6 @@
 
 use crate::door::{Accepted, Answer};
 use crate::handshake::{self, HandshakeError, Opening, Shaking, say};
-use crate::hub::Hub;
 use crate::keys::{Identity, Peers};
 use crate::log::Log;
 use crate::options::{MAX_PAYLOAD, Options};
@@ -11,11 +10,12 @@ use crate::paths::Paths;
 use crate::program::{self, Ended};
 use crate::race::race;
 use crate::route::Route;
+use crate::shared_session::SharedSession;
 use crate::socket::Via;
 use crate::status::Status;
 use crate::tls::{self, Secret};
 use crate::udp::{self, Flows};
-use crate::{Doors, Refusal, carrier, timer};
+use crate::{Doors, Refusal, stream_task, timer};
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -95,7 +95,7 @@ struct Inner {
     pool: Arc<Pool>,
     log: Log,
     /// The session that takes connections, while there is one.
-    hub: watch::Sender<Option<Arc<Hub>>>,
+    shared: watch::Sender<Option<Arc<SharedSession>>>,
     /// All sessions, those included that only finish their connections.
     sessions: Mutex<Vec<Arc<Running>>>,
     /// Program connections that have not ended.
@@ -110,7 +110,7 @@ struct Inner {
 /// A session and what its next stream needs.
 #[derive(Debug)]
 struct Running {
-    hub: Arc<Hub>,
+    shared: Arc<SharedSession>,
     id: [u8; 16],
     secret: Secret,
     /// The next stream's number (P-4).
@@ -150,7 +150,7 @@ impl Near {
             config,
             pool,
             log,
-            hub: watch::Sender::new(None),
+            shared: watch::Sender::new(None),
             sessions: Mutex::default(),
             programs: AtomicUsize::new(0),
             keepers: Arc::new(Semaphore::new(udp::PROGRAMS)),
@@ -168,17 +168,17 @@ impl Near {
     /// The way in for the doors' datagrams, if they are carried.
     pub fn flows(&self) -> Option<Flows> {
         let inner = &self.inner;
-        let flows = || Flows::new(inner.hub.subscribe(), Arc::clone(&inner.keepers), inner.log.clone());
+        let flows = || Flows::new(inner.shared.subscribe(), Arc::clone(&inner.keepers), inner.log.clone());
         inner.told.options.udp.map(|_| flows())
     }
     /// Waits for a session; returns whether there is one.
     pub async fn ready(&self, most: Duration) -> bool {
-        self.inner.hub(most).await.is_some()
+        self.inner.shared(most).await.is_some()
     }
     /// The gateway's status.
     pub fn status(&self) -> Status {
         let sessions = self.inner.sessions();
-        let sessions = sessions.iter().map(|running| (&running.id, &*running.hub));
+        let sessions = sessions.iter().map(|running| (&running.id, &*running.shared));
         Status::of("near", sessions, &self.inner.pool)
     }
     /// Takes no new connections, and returns when the existing ones have ended. Doors are to be closed before.
@@ -193,10 +193,12 @@ impl Inner {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
     /// A session that accepts connections.
-    async fn hub(&self, most: Duration) -> Option<Arc<Hub>> {
-        let takes = |hub: &Option<Arc<Hub>>| hub.as_ref().is_some_and(|hub| hub.look(Session::takes_connections));
-        let mut hub = self.hub.subscribe();
-        let waited = timeout(most, hub.wait_for(takes)).await;
+    async fn shared(&self, most: Duration) -> Option<Arc<SharedSession>> {
+        let takes = |shared: &Option<Arc<SharedSession>>| {
+            shared.as_ref().is_some_and(|shared| shared.look(Session::takes_connections))
+        };
+        let mut shared = self.shared.subscribe();
+        let waited = timeout(most, shared.wait_for(takes)).await;
         waited.ok()?.ok()?.clone()
     }
 
@@ -231,7 +233,7 @@ impl Inner {
         if !open {
             let all = self.sessions().clone();
             for running in all {
-                close(&running.hub, &self.log).await;
+                close(&running.shared, &self.log).await;
             }
             self.left.notify_one();
         }
@@ -242,37 +244,37 @@ impl Inner {
         let keeping = self.keepers.available_permits() < udp::PROGRAMS;
         keeping
             || self.programs.load(Ordering::Relaxed) > 0
-            || self.sessions().iter().any(|running| running.hub.look(busy))
+            || self.sessions().iter().any(|running| running.shared.look(busy))
     }
     /// Serves a program's connection, from the door to its end.
     async fn serve(self: Arc<Self>, accepted: Accepted) {
         program::close_as(&accepted.stream, Ended::Reset);
         let to = accepted.to.clone();
-        let begun = match self.hub(BEGIN).await {
-            Some(hub) => {
-                let connection = hub.work(|session, _| session.connect(to));
-                connection.map(|connection| (hub, connection)).map_err(|_| libc::ENOBUFS)
+        let begun = match self.shared(BEGIN).await {
+            Some(shared) => {
+                let connection = shared.work(|session, _| session.connect(to));
+                connection.map(|connection| (shared, connection)).map_err(|_| libc::ENOBUFS)
             }
             None => Err(libc::ENETUNREACH),
         };
-        let (hub, connection) = match begun {
+        let (shared, connection) = match begun {
             Ok(begun) => begun,
             Err(errno) => return accepted.refused(Refusal::of_code(errno as u32)).await,
         };
         // Where the kernel has already completed the program's handshake, 0-RTT data may follow the OPEN.
         if !matches!(accepted.answer, Answer::Established)
-            && let Err(code) = opened(&hub, connection).await
+            && let Err(code) = opened(&shared, connection).await
         {
-            hub.work(|session, now| session.abandon(now, connection, code));
-            hub.forget(connection);
+            shared.work(|session, now| session.abandon(now, connection, code));
+            shared.forget(connection);
             return accepted.refused(Refusal::of_code(code)).await;
         }
         match accepted.opened().await {
             Ok(stream) => {
                 let _ = stream.set_nodelay(true);
-                program::carry(hub, connection, stream).await;
+                program::carry(shared, connection, stream).await;
             }
-            Err(_) => hub.forget(connection),
+            Err(_) => shared.forget(connection),
         }
     }
 
@@ -288,12 +290,12 @@ impl Inner {
                     pause = REDIAL[0];
                     let running = Arc::new(running);
                     self.sessions().insert(0, Arc::clone(&running));
-                    self.hub.send_replace(Some(Arc::clone(&running.hub)));
+                    self.shared.send_replace(Some(Arc::clone(&running.shared)));
                     tokio::select! {
-                        () = timer::run(&running.hub, &self.log) => {}
+                        () = timer::run(&running.shared, &self.log) => {}
                         () = self.tend(&running, false) => {}
                     }
-                    self.hub.send_replace(None);
+                    self.shared.send_replace(None);
                     tokio::spawn(Arc::clone(&self).finish(running));
                 }
                 Err(error) => {
@@ -306,18 +308,18 @@ impl Inner {
     }
     /// Retires a session: it gets no new connections and finishes those that it has (P-28).
     async fn finish(self: Arc<Self>, running: Arc<Running>) {
-        let hub = &running.hub;
+        let shared = &running.shared;
         let idle = async {
-            while hub.look(Session::connection_count) > 0 {
+            while shared.look(Session::connection_count) > 0 {
                 sleep(REDIAL[0]).await;
             }
         };
         tokio::select! {
-            () = timer::run(hub, &self.log) => {}
+            () = timer::run(shared, &self.log) => {}
             () = self.tend(&running, true) => {}
             () = idle => {}
         }
-        close(hub, &self.log).await;
+        close(shared, &self.log).await;
         self.sessions().retain(|other| !Arc::ptr_eq(other, &running));
     }
     /// Begins a session with its first stream (P-7), on the first path that leads to the far gateway.
@@ -348,31 +350,31 @@ impl Inner {
         let began = Instant::now();
         let session = Session::new(Time::ZERO, Role::Near, settings, tuner, &self.pool)
             .ok_or(HandshakeError::Dismissed(wire::Refusal::Busy))?;
-        let hub = Hub::new(self.told.to.join(", "), began, session, openings);
-        self.carry(&hub, stream);
-        Ok(Running { hub, id, secret, next_stream: AtomicU32::new(2), peer, most })
+        let shared = SharedSession::new(self.told.to.join(", "), began, session, openings);
+        self.carry(&shared, stream);
+        Ok(Running { shared, id, secret, next_stream: AtomicU32::new(2), peer, most })
     }
     /// Keeps the number of streams at the number wanted (P-27), on every path, until the session is over or, before it
     /// is `leaving`, takes no more connections.
     async fn tend(self: &Arc<Self>, running: &Arc<Running>, leaving: bool) {
-        let hub = &running.hub;
+        let shared = &running.shared;
         let mut dials = JoinSet::new();
         let mut paths = Paths::new(self.routes.len());
         loop {
-            let now = hub.now();
-            let (done, want, have) = hub.look(|session| {
+            let now = shared.now();
+            let (done, want, have) = shared.look(|session| {
                 let left = session.peer_leaves() && !leaving;
                 (session.is_over() || left, session.number(), session.stream_count())
             });
             if done {
                 return;
             }
-            paths.see(now, &hub.standings());
+            paths.see(now, &shared.standings());
             while let Some(path) = paths.hopeless(want, running.most) {
-                let standings = hub.standings();
+                let standings = shared.standings();
                 let Some(last) = standings.iter().rfind(|stream| stream.path == path) else { break };
-                hub.work(|session, now| session.lose_stream(now, last.id));
-                paths.see(now, &hub.standings());
+                shared.work(|session, now| session.lose_stream(now, last.id));
+                paths.see(now, &shared.standings());
             }
             while paths.dialling() < DIALS
                 && let Some(path) = paths.next(now, want, running.most)
@@ -384,26 +386,26 @@ impl Inner {
             }
             let mut drained = false;
             while let Some(path) = paths.surplus(now, want) {
-                let standings = hub.standings();
+                let standings = shared.standings();
                 let Some(last) = standings.iter().rfind(|stream| stream.path == path && stream.usable) else {
                     break;
                 };
-                hub.work(|session, now| session.drain_stream(now, last.id));
-                paths.see(now, &hub.standings());
+                shared.work(|session, now| session.drain_stream(now, last.id));
+                paths.see(now, &shared.standings());
                 drained = true;
             }
             if drained {
                 // A stream was closed; another may take its place.
                 continue;
             }
-            let due = hub.instant(paths.due(now).min(now.saturating_add(LOOK)));
+            let due = shared.instant(paths.due(now).min(now.saturating_add(LOOK)));
             tokio::select! {
-                () = hub.number.notified() => {}
+                () = shared.number.notified() => {}
                 () = sleep_until(due) => {}
                 Some(Ok((path, dialled))) = dials.join_next() => {
-                    paths.dialled(hub.now(), path, dialled.is_ok(), jitter());
+                    paths.dialled(shared.now(), path, dialled.is_ok(), jitter());
                     match dialled {
-                        Ok(stream) => self.carry(hub, stream),
+                        Ok(stream) => self.carry(shared, stream),
                         Err(HandshakeError::Refused(wire::Refusal::UnknownSession)) if have == 0 => return,
                         // The far gateway has not noticed that other streams are gone, or is a new process that does
                         // not know the session.
@@ -414,13 +416,13 @@ impl Inner {
             }
         }
     }
-    fn carry(self: &Arc<Self>, hub: &Arc<Hub>, stream: Stream) {
-        hub.add_stream(stream.id, stream.path, stream.probe);
-        let (inner, hub) = (Arc::clone(self), Arc::clone(hub));
+    fn carry(self: &Arc<Self>, shared: &Arc<SharedSession>, stream: Stream) {
+        shared.add_stream(stream.id, stream.path, stream.probe);
+        let (inner, shared) = (Arc::clone(self), Arc::clone(shared));
         let (reader, input) = stream.opening.into_parts();
         tokio::spawn(async move {
             if let Err(error) =
-                carrier::carry(hub, stream.id, stream.tls, reader, input, inner.told.options.key_lasts).await
+                stream_task::run(shared, stream.id, stream.tls, reader, input, inner.told.options.key_lasts).await
             {
                 inner.log.note(&format!("a stream to {}", inner.routes[stream.path as usize]), &error.to_string());
             }
@@ -464,24 +466,24 @@ impl Inner {
 
 /// Ends a session whose connections have ended. Its streams are closed properly, or the far gateway would count them as
 /// dead (P-26).
-async fn close(hub: &Hub, log: &Log) {
-    hub.work(|session, now| {
+async fn close(shared: &SharedSession, log: &Log) {
+    shared.work(|session, now| {
         let all: Vec<StreamId> = session.streams().iter().map(stripe::Stream::id).collect();
         for id in all {
             session.drain_stream(now, id);
         }
     });
     let closed = async {
-        while hub.look(|session| session.streams().iter().next().is_some()) {
+        while shared.look(|session| session.streams().iter().next().is_some()) {
             sleep(REDIAL[0]).await;
         }
     };
     tokio::select! {
-        () = timer::run(hub, log) => {}
+        () = timer::run(shared, log) => {}
         () = closed => {}
         () = sleep(CLOSE) => {}
     }
-    hub.work(|session, _| session.give_up());
+    shared.work(|session, _| session.give_up());
 }
 
 /// A random factor for pauses, so that gateways that lost their streams together do not return together.
@@ -492,9 +494,9 @@ fn jitter() -> f64 {
 }
 
 /// Waits until the destination has accepted a connection, or refused it, with the reason.
-async fn opened(hub: &Hub, connection: u32) -> Result<(), u32> {
+async fn opened(shared: &SharedSession, connection: u32) -> Result<(), u32> {
     std::future::poll_fn(|cx| {
-        let state = hub.serve(connection, cx.waker(), |session| session.state(connection));
+        let state = shared.serve(connection, cx.waker(), |session| session.state(connection));
         match state {
             Some(state) if state.opened => Poll::Ready(Ok(())),
             Some(state) => state.reset.map_or(Poll::Pending, |code| Poll::Ready(Err(code))),

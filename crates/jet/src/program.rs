@@ -1,6 +1,6 @@
 //! The task of one connection: bytes between the session and the socket of a program or server.
 
-use crate::hub::Hub;
+use crate::shared_session::SharedSession;
 use socket2::SockRef;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::Shutdown;
@@ -28,14 +28,14 @@ pub(crate) enum Ended {
 }
 
 /// Carries a connection's bytes until both directions are over. A reset is passed on as one.
-pub(crate) async fn carry(hub: Arc<Hub>, connection: u32, stream: TcpStream) -> Ended {
+pub(crate) async fn carry(shared: Arc<SharedSession>, connection: u32, stream: TcpStream) -> Ended {
     close_as(&stream, Ended::Reset);
     let stream = Arc::new(stream);
-    hub.attach(connection, &stream);
+    shared.attach(connection, &stream);
     let mut program = Program { connection, stream, reading: true, writing: true, most: READ[0] };
-    let ended = std::future::poll_fn(|cx| program.poll(&hub, cx)).await;
+    let ended = std::future::poll_fn(|cx| program.poll(&shared, cx)).await;
     close_as(&program.stream, ended);
-    hub.forget(connection);
+    shared.forget(connection);
     ended
 }
 
@@ -58,22 +58,22 @@ struct Program {
 }
 
 impl Program {
-    fn poll(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<Ended> {
-        match self.poll_both(hub, cx) {
+    fn poll(&mut self, shared: &SharedSession, cx: &mut Context<'_>) -> Poll<Ended> {
+        match self.poll_both(shared, cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Ok(ended)) => Poll::Ready(ended),
             Poll::Ready(Err(error)) => {
                 // The kernel has given the connection up; the peer's end is given up too (P-16).
                 let code = error.raw_os_error().map_or(stripe::session::code::RESET, |errno| errno as u32);
-                hub.work(|session, now| session.abandon(now, self.connection, code));
+                shared.work(|session, now| session.abandon(now, self.connection, code));
                 Poll::Ready(Ended::Reset)
             }
         }
     }
-    fn poll_both(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<io::Result<Ended>> {
+    fn poll_both(&mut self, shared: &SharedSession, cx: &mut Context<'_>) -> Poll<io::Result<Ended>> {
         for _ in 0..TURNS {
             let connection = self.connection;
-            let (state, room, readable) = hub.serve(connection, cx.waker(), |session| {
+            let (state, room, readable) = shared.serve(connection, cx.waker(), |session| {
                 (session.state(connection), session.room(connection), session.readable(connection).next().is_some())
             });
             let Some(state) = state.filter(|state| state.reset.is_none()) else {
@@ -81,14 +81,14 @@ impl Program {
             };
             let mut moved = false;
             if self.writing
-                && let Poll::Ready(done) = self.poll_write(hub, cx, &state, readable)?
+                && let Poll::Ready(done) = self.poll_write(shared, cx, &state, readable)?
             {
                 moved |= done;
             }
             if self.reading
                 && state.stopped.is_none()
                 && room > 0
-                && let Poll::Ready(done) = self.poll_read(hub, cx, room)?
+                && let Poll::Ready(done) = self.poll_read(shared, cx, room)?
             {
                 moved |= done;
             }
@@ -109,10 +109,10 @@ impl Program {
     }
 
     /// Takes what the program has written. Returns whether there was anything.
-    fn poll_read(&mut self, hub: &Hub, cx: &mut Context<'_>, room: u64) -> Poll<io::Result<bool>> {
+    fn poll_read(&mut self, shared: &SharedSession, cx: &mut Context<'_>, room: u64) -> Poll<io::Result<bool>> {
         ready!(self.stream.poll_read_ready(cx))?;
         let most = self.most.min(room);
-        let read = hub.give(|session| {
+        let read = shared.give(|session| {
             let mut slices: [IoSliceMut<'_>; PIECES] = std::array::from_fn(|_| IoSliceMut::new(&mut []));
             let pieces = slices.iter_mut().zip(session.writable(self.connection, most));
             let count = pieces.map(|(slice, piece)| *slice = IoSliceMut::new(piece)).count();
@@ -133,7 +133,13 @@ impl Program {
         Poll::Ready(Ok(true))
     }
     /// Hands the program the available bytes, or the end. Returns whether there was anything.
-    fn poll_write(&mut self, hub: &Hub, cx: &mut Context<'_>, state: &State, readable: bool) -> Poll<io::Result<bool>> {
+    fn poll_write(
+        &mut self,
+        shared: &SharedSession,
+        cx: &mut Context<'_>,
+        state: &State,
+        readable: bool,
+    ) -> Poll<io::Result<bool>> {
         if !readable {
             if state.finished {
                 shutdown(&self.stream)?;
@@ -143,7 +149,7 @@ impl Program {
             return Poll::Ready(Ok(false));
         }
         ready!(self.stream.poll_write_ready(cx))?;
-        let written = hub.work(|session, now| {
+        let written = shared.work(|session, now| {
             let mut slices = [IoSlice::new(&[]); PIECES];
             let pieces = slices.iter_mut().zip(session.readable(self.connection));
             let count = pieces.map(|(slice, piece)| *slice = IoSlice::new(piece)).count();

@@ -65,7 +65,7 @@ impl Records {
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
-        hear: impl FnOnce(&[u8]) -> io::Result<()>,
+        consume: impl FnOnce(&[u8]) -> io::Result<()>,
     ) -> Poll<io::Result<bool>> {
         let begun = self.begun.len();
         let mut buffer = ReadBuf::new(&mut scratch[begun..]);
@@ -78,7 +78,7 @@ impl Records {
         self.begun.clear();
         let (plain, open) = self.open(&mut scratch[..begun + count]).inspect_err(|wrong| self.complain(*wrong))?;
         if plain > 0 {
-            hear(&scratch[..plain])?;
+            consume(&scratch[..plain])?;
         }
         Poll::Ready(Ok(open))
     }
@@ -319,12 +319,12 @@ mod tests {
             let theirs = tokio::spawn(async move {
                 other.write_all(&rest).await.expect("it reads");
                 other.shutdown().await.expect("it reads");
-                let mut heard = Vec::new();
-                other.read_to_end(&mut heard).await.expect("an end that is announced");
-                heard
+                let mut received = Vec::new();
+                other.read_to_end(&mut received).await.expect("an end that is announced");
+                received
             });
-            let (heard, open) = read(&mut records, read_before, usize::MAX).await.expect("right");
-            assert!(!open && heard == all[10..], "{} bytes", heard.len());
+            let (received, open) = read(&mut records, read_before, usize::MAX).await.expect("right");
+            assert!(!open && received == all[10..], "{} bytes", received.len());
             let mut left = all.as_slice();
             for size in sizes {
                 let (piece, rest) = left.split_at(size);

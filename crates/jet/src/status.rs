@@ -1,7 +1,7 @@
 //! How a gateway stands: for `trunkline jet status`, and for Prometheus.
 
 use crate::explain::Decision;
-use crate::hub::Hub;
+use crate::shared_session::SharedSession;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use stripe::Health;
@@ -90,8 +90,12 @@ pub struct StreamStatus {
 
 impl Status {
     /// The status of these sessions, each with its number.
-    pub(crate) fn of<'a>(role: &str, sessions: impl Iterator<Item = (&'a [u8; 16], &'a Hub)>, pool: &Pool) -> Self {
-        let sessions = sessions.map(|(id, hub)| session(id, hub)).collect();
+    pub(crate) fn of<'a>(
+        role: &str,
+        sessions: impl Iterator<Item = (&'a [u8; 16], &'a SharedSession)>,
+        pool: &Pool,
+    ) -> Self {
+        let sessions = sessions.map(|(id, shared)| session(id, shared)).collect();
         Self { role: role.to_owned(), sessions, free_bytes: pool.free() }
     }
 
@@ -164,9 +168,9 @@ fn label(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-fn session(id: &[u8; 16], hub: &Hub) -> SessionStatus {
-    hub.measure();
-    hub.look(|session| {
+fn session(id: &[u8; 16], shared: &SharedSession) -> SessionStatus {
+    shared.measure();
+    shared.look(|session| {
         let census = session.census();
         let (held, unread) = session.memory();
         let tally = session.tally();
@@ -193,7 +197,7 @@ fn session(id: &[u8; 16], hub: &Hub) -> SessionStatus {
         let Decision { number, used, reason, why } = Decision::of(session);
         SessionStatus {
             session: format!("{:02x}{:02x}{:02x}{:02x}", id[0], id[1], id[2], id[3]),
-            peer: hub.peer.clone(),
+            peer: shared.peer.clone(),
             connections: session.connection_count(),
             target: number,
             used,

@@ -1,26 +1,26 @@
 //! The task that wakes a session when something is due.
 
 use crate::explain::Told;
-use crate::hub::Hub;
 use crate::log::Log;
+use crate::shared_session::SharedSession;
 use stripe::session::Session;
 use tokio::time::sleep_until;
 
 /// Runs the session's timer until the session is over and its programs have been told. With `--explain`, decisions on
 /// the number of streams, and the tally of datagrams, go to the log.
-pub(crate) async fn run(hub: &Hub, log: &Log) {
+pub(crate) async fn run(shared: &SharedSession, log: &Log) {
     let mut told = Told::default();
-    while !hub.look(Session::is_over) {
-        let due = if log.explains() { hub.arm().min(told.due(hub.now())) } else { hub.arm() };
-        let due = hub.instant(due);
+    while !shared.look(Session::is_over) {
+        let due = if log.explains() { shared.arm().min(told.due(shared.now())) } else { shared.arm() };
+        let due = shared.instant(due);
         tokio::select! {
-            () = sleep_until(due) => hub.on_timer(),
-            () = hub.timer.notified() => {}
+            () = sleep_until(due) => shared.on_timer(),
+            () = shared.timer.notified() => {}
         }
         if log.explains() {
-            let now = hub.now();
-            for (what, why) in hub.look(|session| told.news(now, session)) {
-                log.note_of(&hub.peer, &what, &why);
+            let now = shared.now();
+            for (what, why) in shared.look(|session| told.news(now, session)) {
+                log.note_of(&shared.peer, &what, &why);
             }
         }
     }

@@ -263,8 +263,8 @@ mod tests {
         assert!(!bytes.windows(6).any(|window| window == b"secret"));
         server.read_tls(&mut bytes.as_slice()).expect("memory");
         server.process_new_packets().expect("whole");
-        let mut heard = [0; 13];
-        server.reader().read_exact(&mut heard).expect("whole");
-        assert_eq!(&heard, b"SELECT secret");
+        let mut received = [0; 13];
+        server.reader().read_exact(&mut received).expect("whole");
+        assert_eq!(&received, b"SELECT secret");
     }
 }

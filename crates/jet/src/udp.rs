@@ -10,11 +10,11 @@ pub(crate) use relay::{PROGRAMS, Relay};
 use crate::by_peer::ByPeer;
 use crate::door::redirect;
 use crate::far::errno;
-use crate::hub::Hub;
 use crate::keys::Fingerprint;
 use crate::log::Log;
 use crate::options::Udp;
 use crate::scratch;
+use crate::shared_session::SharedSession;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -33,8 +33,8 @@ const TURNS: usize = 32;
 const MAKE_ROOM: Duration = Duration::from_secs(1);
 
 /// The next datagram of a flow, or why there is none any more.
-async fn arrived(hub: &Hub, flow: u32) -> Result<Vec<u8>, u32> {
-    poll_fn(|cx| match hub.attend(flow, cx.waker(), |session| session.take_datagram(flow)) {
+async fn arrived(shared: &SharedSession, flow: u32) -> Result<Vec<u8>, u32> {
+    poll_fn(|cx| match shared.serve_flow(flow, cx.waker(), |session| session.take_datagram(flow)) {
         Arrived::Datagram(bytes) => Poll::Ready(Ok(bytes)),
         Arrived::Nothing => Poll::Pending,
         Arrived::Over(code) => Poll::Ready(Err(code)),
@@ -42,8 +42,9 @@ async fn arrived(hub: &Hub, flow: u32) -> Result<Vec<u8>, u32> {
     .await
 }
 /// Until a flow is over.
-async fn over(hub: &Hub, flow: u32) {
-    let is_over = |cx: &mut std::task::Context<'_>| hub.attend(flow, cx.waker(), |session| session.is_flow_over(flow));
+async fn over(shared: &SharedSession, flow: u32) {
+    let is_over =
+        |cx: &mut std::task::Context<'_>| shared.serve_flow(flow, cx.waker(), |session| session.is_flow_over(flow));
     poll_fn(|cx| if is_over(cx) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
@@ -70,7 +71,7 @@ impl FlowPlaces {
 
 /// Serves a flow that the peer has opened: to `reached` if there is room for it, until it is over.
 pub(crate) async fn serve(
-    hub: &Hub,
+    shared: &SharedSession,
     flow: u32,
     to: &Destination,
     places: &[Arc<Semaphore>; 2],
@@ -83,24 +84,24 @@ pub(crate) async fn serve(
         let Ok((Ok(_own), Ok(_all))) = room.await else {
             return Err(io::Error::from_raw_os_error(libc::ENOBUFS));
         };
-        carry(hub, flow, &reached.await?).await;
+        carry(shared, flow, &reached.await?).await;
         Ok(())
     };
     let ended = tokio::select! {
         ended = served => ended,
-        () = over(hub, flow) => Ok(()),
+        () = over(shared, flow) => Ok(()),
     };
     // P-41: the error as the system's number.
     let code = ended.as_ref().err().map_or(0, errno);
     if let Err(error) = &ended {
         match error.kind() {
             io::ErrorKind::PermissionDenied => {
-                log.note_of(&hub.peer, &format!("UDP to {to} is not allowed"), "no --allow rule has it");
+                log.note_of(&shared.peer, &format!("UDP to {to} is not allowed"), "no --allow rule has it");
             }
             _ => log.note(&format!("no UDP to {to}"), &error.to_string()),
         }
     }
-    hub.close_flow(flow, code);
+    shared.close_flow(flow, code);
 }
 
 /// A socket for one destination: the first of its addresses to which there is a route. The kernel lets in only what
@@ -124,16 +125,16 @@ pub(crate) async fn connect(addresses: Vec<SocketAddr>) -> io::Result<UdpSocket>
 
 /// Both directions of a flow, until it is over. An ICMP refusal from the destination ends nothing: somebody may listen
 /// there a moment later.
-async fn carry(hub: &Hub, flow: u32, socket: &UdpSocket) {
+async fn carry(shared: &SharedSession, flow: u32, socket: &UdpSocket) {
     let outwards = async {
-        while let Ok(bytes) = arrived(hub, flow).await {
+        while let Ok(bytes) = arrived(shared, flow).await {
             // UDP may lose it.
             let _ = socket.send(&bytes).await;
         }
     };
     let inwards = async {
         while socket.readable().await.is_ok() {
-            hub.work(|session, now| {
+            shared.work(|session, now| {
                 scratch::with(|scratch| {
                     for _ in 0..TURNS {
                         match socket.try_recv(scratch) {

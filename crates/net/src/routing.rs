@@ -65,8 +65,8 @@ pub(crate) struct Routing {
     policies: Vec<Option<HashPolicy>>,
     /// Number of each host.
     hosts: Vec<u32>,
-    /// Of each host that hangs on one vertex by one link: that vertex, which forwards, and the link to it. Such hosts, most
-    /// of a large network, take no part in the search for shortest paths.
+    /// Of each host that hangs on one vertex by one link: that vertex, which forwards, and the link to it. Such hosts,
+    /// most of a large network, take no part in the search for shortest paths.
     leaves: Vec<Option<(VertexId, LinkId)>>,
     /// The number of each vertex that is no leaf among these.
     inner: Vec<u32>,

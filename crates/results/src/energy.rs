@@ -1,4 +1,4 @@
-//! What nodes have drawn.
+//! Energy of nodes and their radios.
 
 use super::metrics::{Metrics, figure};
 use super::value::Value;
@@ -7,57 +7,58 @@ use units::{Energy, Time};
 /// Energy of a run, where the scenario says what its hardware draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnergyUse {
-    /// Nodes whose draw is known.
+    /// Nodes whose power is known.
     pub nodes: Vec<NodeEnergy>,
-    /// What all of them drew between a job's submission and its end, by job; none where it has not ended. Exact to a step of the sampled series.
+    /// Energy of all of them from the submission of a job to its end, by job; `None` for a job that has not ended. Exact
+    /// to a step of the sampled series.
     pub jobs: Vec<Option<Energy>>,
 }
 
 /// Energy of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeEnergy {
-    /// Which: a row of the nodes.
+    /// The node: a row of `nodes`.
     pub node: u32,
-    /// For being on.
+    /// Energy for being on, screen aside.
     pub idle: Energy,
-    /// For its screen.
+    /// Energy of the screen.
     pub screen: Energy,
-    /// For the work of its cores.
+    /// Energy of busy cores.
     pub processor: Energy,
-    /// For its radio.
+    /// Energy of the radio.
     pub radio: Energy,
-    /// What its battery holds when it is full, and what it held at the end.
+    /// Capacity of the battery, and its charge at the end.
     pub battery: Option<(Energy, Energy)>,
-    /// When its battery was empty, and the node went down for good.
+    /// Time at which the battery was empty and the node went down for good.
     pub empty: Option<Time>,
-    /// How long its processor ran slower, hot or low on charge, and how often it began to.
+    /// Time for which the processor was throttled, and how often throttling began.
     pub throttled: (Time, u32),
 }
 
-/// For how long a node's radio did what; together, the run.
+/// Time that a node's radio spent in each state. The times add up to the length of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RadioUse {
-    /// It sent.
+    /// Sending.
     pub transmit: Time,
-    /// It received a frame.
+    /// Receiving a frame.
     pub receive: Time,
-    /// It was awake and did neither.
+    /// Awake, neither sending nor receiving.
     pub listen: Time,
-    /// It slept between beacons.
+    /// Asleep between beacons.
     pub sleep: Time,
-    /// Its node was down.
+    /// Off, with its node down.
     pub off: Time,
 }
 
 impl NodeEnergy {
-    /// All of it.
+    /// Energy of the whole node.
     pub fn total(&self) -> Energy {
         self.idle + self.screen + self.processor + self.radio
     }
 }
 
 impl EnergyUse {
-    /// Of all nodes.
+    /// Energy of all nodes.
     pub fn total(&self) -> Energy {
         self.nodes.iter().map(NodeEnergy::total).sum()
     }
@@ -110,7 +111,7 @@ pub static NODE_ENERGY: Metrics<NodeEnergy> = Metrics {
     ],
 };
 
-/// What a radio did; together, the run.
+/// Figures of a radio's time by state.
 pub static RADIO: Metrics<RadioUse> = Metrics {
     name: "radio",
     what: "For how long a node's radio did what; together, the run.",

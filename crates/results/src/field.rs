@@ -1,4 +1,4 @@
-//! Where wireless nodes were, and a sample of the frames that they put on the air.
+//! Positions of wireless stations, and a sample of their frames.
 
 use super::metrics::{Metrics, Row, figure};
 use units::{Distance, Time};
@@ -13,7 +13,7 @@ pub struct Field {
     pub width: Distance,
     /// Its extent along y.
     pub height: Distance,
-    /// How far a frame is received, where one radius says it for all.
+    /// Reception range, if one radius holds for all stations.
     pub range: Option<Distance>,
     /// Nodes and access points.
     pub stations: Vec<Station>,
@@ -21,15 +21,15 @@ pub struct Field {
     pub frames: Vec<Frame>,
 }
 
-/// Something with an antenna.
+/// A wireless station: a node or an access point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Station {
-    /// "worker-1", "ap-1".
+    /// Its name: "worker-1", "ap-1".
     pub name: String,
     /// The node that it belongs to; none for an access point.
     pub node: Option<u32>,
-    /// Where it was when: x and y in metres from the field's lower left corner. Straight at constant speed between
-    /// these, still before the first and after the last; times do not fall.
+    /// Its positions: time, x and y in metres from the lower left corner, in order of time. It moves straight at constant
+    /// speed between them, and rests before the first and after the last.
     pub way: Vec<(Time, f64, f64)>,
 }
 

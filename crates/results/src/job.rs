@@ -11,11 +11,11 @@ use units::{Bytes, Time};
 /// How a job ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JobState {
-    /// All its tasks did.
+    /// All its tasks succeeded.
     Succeeded,
     /// A task failed too often, or its input or output was lost.
     Failed,
-    /// The run's time limit came first.
+    /// The run ended before the job.
     #[default]
     Unfinished,
 }
@@ -41,11 +41,11 @@ pub struct Job {
     pub maps: u32,
     /// Reduce tasks.
     pub reduces: u32,
-    /// From the first start to the last end of each phase over all successful attempts.
+    /// Each phase, from its first start to its last end over all successful attempts.
     pub phases: Vec<Interval>,
     /// Its volumes.
     pub bytes: JobBytes,
-    /// The critical path from submission to finish, split by what was waited for.
+    /// The length of the critical path from submission to finish, by cause of waiting.
     pub breakdown: Breakdown,
     /// The critical path itself, in order of time.
     pub critical_path: Vec<CriticalSegment>,
@@ -85,7 +85,7 @@ pub struct Attempt {
     pub task: u32,
     /// The attempt's number at the task, from 0.
     pub attempt: u32,
-    /// Where it ran.
+    /// The node on which it ran.
     pub node: u32,
     /// Whether it was started beside another that still ran.
     pub speculative: bool,
@@ -99,19 +99,19 @@ pub struct Attempt {
     pub start: Time,
     /// When it ended, or the run did.
     pub finish: Time,
-    /// What it did when, in order of start; phases may overlap (fetch and merge).
+    /// Its phases in the order of their start. They may overlap (fetch and merge).
     pub intervals: Vec<Interval>,
     /// Bytes into it: the split, or the partitions fetched.
     pub input: Bytes,
     /// Bytes out of it: map output or HDFS output.
     pub output: Bytes,
-    /// Of its input, bytes that came over the network.
+    /// Bytes of its input that crossed the network.
     pub remote: Bytes,
     /// Bytes it wrote to local disk in spills and merges.
     pub spilled: Bytes,
 }
 
-/// What a stretch of the critical path waited for.
+/// The cause of waiting in a stretch of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Waiting {
     /// Processor work, sharing of cores included.
@@ -167,21 +167,21 @@ impl Waiting {
 /// A stretch of the critical path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CriticalSegment {
-    /// From when.
+    /// Start of the stretch.
     pub start: Time,
-    /// To when.
+    /// End of the stretch.
     pub finish: Time,
-    /// What it waited for.
+    /// Cause of waiting.
     pub waiting: Waiting,
     /// The attempt it belongs to (a row of `attempts`).
     pub attempt: Option<u32>,
     /// The node that bytes came from, where a transfer was waited for.
     pub source: Option<u32>,
-    /// In words: "fetch of map 3 from worker-2".
+    /// A text for the reader: "fetch of map 3 from worker-2".
     pub detail: String,
 }
 
-/// The critical path's length by what was waited for.
+/// The length of a critical path by cause of waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Breakdown([Time; Waiting::ALL.len()]);
 
@@ -190,18 +190,18 @@ impl Breakdown {
     pub fn add(&mut self, waiting: Waiting, length: Time) {
         self.0[waiting as usize] += length;
     }
-    /// How long the path waited for one thing.
+    /// Time with this cause.
     pub fn of(&self, waiting: Waiting) -> Time {
         self.0[waiting as usize]
     }
-    /// The whole path.
+    /// Length of the whole path.
     pub fn total(&self) -> Time {
         self.0.iter().copied().sum()
     }
 }
 
 impl JobState {
-    /// As Hadoop writes it.
+    /// Its name in Hadoop's job history.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Succeeded => "SUCCEEDED",
@@ -211,7 +211,7 @@ impl JobState {
     }
 }
 
-/// Jobs.
+/// Figures of a job: its state, times, task counts, and critical path.
 pub static JOBS: Metrics<Job> = Metrics {
     name: "jobs",
     what: "A MapReduce job.",

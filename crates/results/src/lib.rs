@@ -1,7 +1,8 @@
-//! What a run leaves: plain data in simulated time, the only thing that the writers and the report read.
+//! Results of a run: plain data in simulated time. Writers and the report read nothing else.
 //!
-//! Wall time and CPU time never enter it, so the same scenario and seed give the same [`RunResult`] bit for bit.
-//! Tables refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row of `jobs`.
+//! Wall time and CPU time never enter it, so the same scenario and seed give the same [`RunResult`] bit for bit. Tables
+//! refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row
+//! of `jobs`.
 
 mod energy;
 pub mod field;
@@ -44,7 +45,7 @@ use metrics::{Metrics, figure};
 use std::borrow::Cow;
 use units::Time;
 
-/// Everything that a run leaves.
+/// All results of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunResult {
     /// The scenario's name.
@@ -63,9 +64,9 @@ pub struct RunResult {
     pub attempts: Vec<Attempt>,
     /// What became of each `[[traffic]]` of the scenario.
     pub traffic: Vec<TrafficOutcome>,
-    /// Connections in the order of their opening; of more than [`MOST_FLOWS`](crate::MOST_FLOWS) a sample.
+    /// Connections in the order of their opening; a sample of them where there are more than `sim::MOST_FLOWS`.
     pub flows: Vec<Flow>,
-    /// How many there were.
+    /// Number of connections, in the sample or not.
     pub flow_count: u64,
     /// Links, one direction each.
     pub links: Vec<Link>,
@@ -87,16 +88,16 @@ pub struct RunResult {
     pub retransmissions: Vec<u32>,
     /// Retransmission timeouts in each step, all flows together.
     pub timeouts: Vec<u32>,
-    /// What nodes have drawn, where that is known.
+    /// Energy of nodes, where their power is known.
     pub energy: Option<EnergyUse>,
-    /// What happened that a reader should see: faults, lost nodes, failed attempts, give-ups.
+    /// Events for the reader: faults, lost nodes, failed attempts, give-ups.
     pub events: Vec<Event>,
     /// The conservation laws, each with its two sides.
     pub ledger: Vec<Balance>,
 }
 
 impl RunResult {
-    /// Whether `flows` are a sample, and the whole table was handed out during the run.
+    /// Whether `flows` is a sample, the whole table having been written during the run.
     pub fn is_sampled(&self) -> bool {
         self.flow_count > self.flows.len() as u64
     }
@@ -110,29 +111,30 @@ impl RunResult {
     }
 }
 
-/// Something that happened at an instant.
+/// An event of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When.
+    /// Time of the event.
     pub at: Time,
-    /// A short stable name: `node-down`, `node-up`, `node-lost`, `link-down`, `link-up`, `slow`, `attempt-failed`, `attempt-killed`, `blacklisted`, `block-lost`, ...
+    /// A short stable name: `node-down`, `node-up`, `node-lost`, `link-down`, `link-up`, `slow`, `attempt-failed`,
+    /// `attempt-killed`, `blacklisted`, `block-lost`, ...
     pub kind: String,
     /// The node it concerns.
     pub node: Option<u32>,
     /// The link it concerns.
     pub link: Option<u32>,
-    /// In words.
+    /// A text for the reader.
     pub detail: String,
 }
 
-/// A conservation law: what was put in equals the sum of where it went.
+/// A conservation law: what was put in equals the sum of what it became.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balance {
     /// What is conserved, with its unit: "packets", "map output, bytes".
     pub what: String,
-    /// How much was put in.
+    /// The amount put in.
     pub offered: u64,
-    /// Where it went.
+    /// What it became, by name.
     pub accounted: Vec<(String, u64)>,
 }
 
@@ -143,7 +145,7 @@ impl Balance {
     }
 }
 
-/// What happened.
+/// Figures of an event.
 pub static EVENTS: Metrics<Event> = Metrics {
     name: "events",
     what: "Something that happened: faults, members of bonds that leave and join, clients that join and lose access \

@@ -1,23 +1,23 @@
-//! The master node's side of calls.
+//! The RPC servers of the master node, and connections to it.
 
 use super::metrics::{Metrics, figure};
 use tcp::SegmentCounts;
 use units::Time;
 
-/// What the masters' servers have taken in and answered.
+/// Counters of the master node: messages, segments, servers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Master {
     /// Messages that other nodes pushed to it, and it to them: calls and replies.
     pub pushed: u64,
-    /// Times that it closed the window of a connection.
+    /// Zero windows that it announced.
     pub zero_windows: u64,
-    /// Segments sent again on the connections to it, both ways.
+    /// Retransmitted segments on the connections to it, both ways.
     pub retransmissions: u64,
     /// Segments that it received and sent, over connections of every kind.
     pub segments: SegmentCounts,
-    /// Of these, in each step, those with PSH, both ways ...
+    /// Segments with PSH in each step, both ways.
     pub pushed_series: Vec<u32>,
-    /// ... and those that told of a window of zero.
+    /// Segments that announced a zero window in each step, both ways.
     pub zero_window_series: Vec<u32>,
     /// Its servers.
     pub servers: Vec<RpcServer>,
@@ -30,9 +30,9 @@ pub struct RpcServer {
     pub name: &'static str,
     /// Calls processed.
     pub calls: u64,
-    /// From the call to its processing, on average ...
+    /// Mean latency from a call to its processing.
     pub latency_mean: Time,
-    /// ... and at most.
+    /// Greatest latency from a call to its processing.
     pub latency_max: Time,
     /// The most calls that waited for a handler.
     pub queue_max: u32,

@@ -1,8 +1,8 @@
-//! How a figure of the output is declared, once: its name, its unit, what it counts, and how it is read.
+//! The declaration of the output's figures: name, unit, meaning and accessor of each, in one place.
 //!
-//! A kind of row (a link, a job, a traffic, ...) has one [`Metrics`], which stands beside the row's type. From it come the
-//! keys of `result.json`, the columns of the Parquet tables, the paths by which studies name a metric, the counters on
-//! the page, and the reference, `docs/reference/results.md`.
+//! A kind of row (a link, a job, a traffic, ...) has one [`Metrics`], which stands beside the row's type. From it come
+//! the keys of `result.json`, the columns of the Parquet tables, the paths by which studies name a metric, the counters
+//! on the page, and the reference, `docs/reference/results.md`.
 
 use super::RunResult;
 use super::value::Value;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use units::{BitRate, Bytes, Energy, Time};
 
-/// The version in which the output was first described.
+/// The version of Trunkline that first had these declarations.
 pub const FIRST_VERSION: &str = "0.1";
 
 /// A row with the run that it is part of.
@@ -52,7 +52,7 @@ impl<'a, T> Row<'a, T> {
     }
 }
 
-/// How a figure is read of a row.
+/// Accessor of a figure: reads its value from a row.
 pub(crate) enum Read<T: 'static> {
     Text(fn(Row<'_, T>) -> String),
     Flag(fn(Row<'_, T>) -> bool),
@@ -74,7 +74,7 @@ pub(crate) enum Read<T: 'static> {
     Inner(fn(Row<'_, T>) -> Value),
 }
 
-/// What is said of a figure, however it is read.
+/// Description of a figure, without its accessor.
 #[derive(Clone, Copy)]
 pub struct Doc {
     /// Its key in `result.json`; none if it is not there.
@@ -85,7 +85,7 @@ pub struct Doc {
     pub path: Option<&'static str>,
     /// `s`, `B`, `packets`, `share` (of one), ...
     pub unit: &'static str,
-    /// What it counts, in a sentence.
+    /// Its meaning, in a sentence.
     pub what: &'static str,
     /// The version that brought it.
     pub since: &'static str,
@@ -93,16 +93,16 @@ pub struct Doc {
     pub inner: Option<&'static dyn Described>,
     /// Its words on the page, and whether it stands there also when it is zero.
     pub label: Option<(&'static str, bool)>,
-    /// As a column and on the page it stands behind those of a lower rank.
+    /// Columns, and counters on the page, are sorted by rank.
     rank: u8,
-    /// `result.json` has no key for it where there is nothing to say.
+    /// `result.json` omits the key if the value is null or an empty list.
     may_be_absent: bool,
     is_series: bool,
 }
 
 type Of<T, V> = fn(Row<'_, T>) -> V;
 
-/// Begins the declaration of a figure: its name, and what it counts in a sentence. It ends with how it is read.
+/// Begins the declaration of a figure: its name, and its meaning in a sentence. A call that gives the accessor ends it.
 pub(crate) const fn figure(name: &'static str, what: &'static str) -> Doc {
     Doc {
         key: Some(name),
@@ -124,48 +124,48 @@ impl Doc {
     pub const fn is_series(&self) -> bool {
         self.is_series
     }
-    /// With another name as a column.
+    /// Gives it another name as a column.
     pub(crate) const fn column(mut self, name: &'static str) -> Self {
         self.column = Some(name);
         self
     }
-    /// With another name in studies.
+    /// Gives it another name in studies.
     pub(crate) const fn path(mut self, name: &'static str) -> Self {
         self.path = Some(name);
         self
     }
-    /// Not in `result.json`.
+    /// Leaves it out of `result.json`.
     pub(crate) const fn no_key(mut self) -> Self {
         self.key = None;
         self
     }
-    /// Not in a Parquet table.
+    /// Leaves it out of the Parquet table.
     pub(crate) const fn no_column(mut self) -> Self {
         self.column = None;
         self
     }
-    /// Without a key in `result.json` where it is null or a list of nothing.
+    /// Omits its key in `result.json` if it is null or an empty list.
     pub(crate) const fn may_be_absent(mut self) -> Self {
         self.may_be_absent = true;
         self
     }
-    /// As a column and on the page behind those of a lower rank; others have rank 0.
+    /// Sets its rank among columns and on the page; the default is 0.
     pub(crate) const fn rank(mut self, rank: u8) -> Self {
         self.rank = rank;
         self
     }
-    /// On the page under these words, also where it is zero.
+    /// Shows it on the page under this label, even if it is zero.
     pub(crate) const fn label(mut self, words: &'static str) -> Self {
         self.label = Some((words, true));
         self
     }
-    /// On the page under these words where it is not zero.
+    /// Shows it on the page under this label unless it is zero.
     pub(crate) const fn label_if_any(mut self, words: &'static str) -> Self {
         self.label = Some((words, false));
         self
     }
 
-    /// Brought by a later version than the first.
+    /// Names the version that introduced it, if not the first.
     pub const fn since(mut self, version: &'static str) -> Self {
         self.since = version;
         self
@@ -175,70 +175,70 @@ impl Doc {
         self.unit = unit;
         Metric { doc: self, read }
     }
-    /// A text.
+    /// Accessor of a text.
     pub(crate) const fn text<T>(mut self, read: Of<T, String>) -> Metric<T> {
         self.path = None;
         self.read("text", Read::Text(read))
     }
-    /// Yes or no.
+    /// Accessor of a truth value.
     pub(crate) const fn flag<T>(self, read: Of<T, bool>) -> Metric<T> {
         self.read("yes or no", Read::Flag(read))
     }
-    /// A whole number of what the unit says.
+    /// Accessor of a whole number, in this unit.
     pub(crate) const fn count<T>(self, unit: &'static str, read: Of<T, u64>) -> Metric<T> {
         self.read(unit, Read::Count(read))
     }
-    /// A whole number that is not always known.
+    /// Accessor of a whole number that is not always known.
     pub(crate) const fn optional_count<T>(self, unit: &'static str, read: Of<T, Option<u64>>) -> Metric<T> {
         self.read(unit, Read::OptionalCount(read))
     }
-    /// The number of a row elsewhere; a column has -1 for none.
+    /// Accessor of a reference to a row of another table; a column has -1 for none.
     pub(crate) const fn index<T>(self, read: Of<T, Option<u32>>) -> Metric<T> {
         self.read("number", Read::Index(read))
     }
-    /// A number.
+    /// Accessor of a number, in this unit.
     pub(crate) const fn number<T>(self, unit: &'static str, read: Of<T, f64>) -> Metric<T> {
         self.read(unit, Read::Number(read))
     }
-    /// Simulated time.
+    /// Accessor of a simulated time, in seconds.
     pub(crate) const fn time<T>(self, read: Of<T, Time>) -> Metric<T> {
         self.read("s", Read::Time(read))
     }
-    /// Simulated time that is not always known.
+    /// Accessor of a simulated time that is not always known, in seconds.
     pub(crate) const fn optional_time<T>(self, read: Of<T, Option<Time>>) -> Metric<T> {
         self.read("s", Read::OptionalTime(read))
     }
-    /// A volume.
+    /// Accessor of a volume, in bytes.
     pub(crate) const fn bytes<T>(self, read: Of<T, Bytes>) -> Metric<T> {
         self.read("B", Read::Bytes(read))
     }
-    /// A volume that is not always known.
+    /// Accessor of a volume that is not always known, in bytes.
     pub(crate) const fn optional_bytes<T>(self, read: Of<T, Option<Bytes>>) -> Metric<T> {
         self.read("B", Read::OptionalBytes(read))
     }
-    /// A rate.
+    /// Accessor of a rate, in bit/s.
     pub(crate) const fn rate<T>(self, read: Of<T, BitRate>) -> Metric<T> {
         self.read("bit/s", Read::Rate(read))
     }
-    /// Energy.
+    /// Accessor of an energy, in joules.
     pub(crate) const fn energy<T>(self, read: Of<T, Energy>) -> Metric<T> {
         self.read("J", Read::Energy(read))
     }
-    /// Energy that is not always known.
+    /// Accessor of an energy that is not always known, in joules.
     pub(crate) const fn optional_energy<T>(self, read: Of<T, Option<Energy>>) -> Metric<T> {
         self.read("J", Read::OptionalEnergy(read))
     }
-    /// A value for each step of the samples: in tables and studies alone.
+    /// Accessor of a sampled series: one value per step. It appears in tables and studies only.
     pub(crate) const fn series<T>(mut self, unit: &'static str, read: Of<T, Vec<f64>>) -> Metric<T> {
         self.is_series = true;
         self.no_key().read(unit, Read::Series(read))
     }
-    /// Rows inside, with their own declaration: in `result.json` alone.
+    /// Accessor of nested rows with a declaration of their own. They appear in `result.json` only.
     pub(crate) const fn inner<T>(mut self, of: &'static dyn Described, read: Of<T, Value>) -> Metric<T> {
         self.inner = Some(of);
         self.entries("", read)
     }
-    /// A list or an object whose entries need no declaration of their own: in `result.json` alone.
+    /// Accessor of a list or object whose entries need no declaration. It appears in `result.json` only.
     pub(crate) const fn entries<T>(mut self, unit: &'static str, read: Of<T, Value>) -> Metric<T> {
         self.path = None;
         self.no_column().read(unit, Read::Inner(read))
@@ -304,7 +304,7 @@ impl<T> Metrics<T> {
     pub(crate) fn list<'a>(&self, run: &'a RunResult, rows: impl IntoIterator<Item = &'a T>) -> Value {
         Value::List(rows.into_iter().map(|row| self.object(Row::new(row, run))).collect())
     }
-    /// A row that there may be; else null.
+    /// A row as `result.json` has it, or null.
     pub(crate) fn maybe<'a>(&self, run: &'a RunResult, row: Option<&'a T>) -> Value {
         row.map(|row| self.object(Row::new(row, run))).into()
     }
@@ -353,7 +353,7 @@ impl<T> Metrics<T> {
 }
 
 impl<T> Metric<T> {
-    /// What the figure is for a row, in its unit.
+    /// The value of the figure for a row, in its unit.
     pub fn value(&self, row: Row<'_, T>) -> Value {
         let joules = |energy: Energy| energy.as_joules();
         match self.read {

@@ -18,15 +18,15 @@ pub struct NetworkTotals {
     pub lost: u64,
     /// Packets marked with congestion experienced.
     pub marks: u64,
-    /// Times that an echo of such marks made a sender reduce its window.
+    /// Window reductions because of ECN-Echo.
     pub ecn_reductions: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Times that a receiver closed its window.
+    /// Zero windows announced by receivers.
     pub zero_windows: u64,
-    /// The most that an application had written to a connection and TCP had not sent.
+    /// The most unsent data of any connection.
     pub most_unsent: Bytes,
 }
 
@@ -49,15 +49,15 @@ pub struct Flow {
     pub bytes: Bytes,
     /// Payload delivered in order at the node that opened.
     pub bytes_back: Bytes,
-    /// Segments sent again, both ways.
+    /// Retransmitted segments, both ways.
     pub retransmissions: u64,
     /// Retransmission timeouts, both ways.
     pub timeouts: u64,
-    /// Times that either end closed its window.
+    /// Zero windows announced by either end.
     pub zero_windows: u64,
     /// Its packets that queues dropped, both ways.
     pub drops: u64,
-    /// The smoothed round-trip time at the end, as the busier sender saw it.
+    /// Final smoothed round-trip time of the end that sent more.
     pub rtt: Option<Time>,
 }
 
@@ -102,7 +102,8 @@ pub struct Link {
     pub queue_mean: f64,
     /// Most packets in the queue.
     pub queue_max: u64,
-    /// For which part of the run so many packets waited, of each number that did; empty where that was not kept.
+    /// Distribution of the queue length over time: length in packets, part of the run. Empty unless `run.occupancy` is
+    /// set.
     pub queue_shares: Vec<(u64, f64)>,
     /// The part of the run in which it transmitted, 0 to 1.
     pub used: f64,
@@ -193,7 +194,8 @@ impl Link {
         matches!(self.from, LinkEnd::Node(_)) && self.from == self.to
     }
 
-    /// The least length that the queue did not exceed for this part of the time (0 to 1): a quantile over time, not over packets.
+    /// The least length that the queue did not exceed for this part of the time (0 to 1): a quantile over time, not
+    /// over packets.
     pub fn queue_quantile(&self, part: f64) -> Option<u64> {
         let mut sum = 0.0;
         let within = |share: f64| share >= part - 1e-12;
@@ -243,7 +245,7 @@ pub static NETWORK: Metrics<NetworkTotals> = Metrics {
     ],
 };
 
-/// Connections.
+/// Figures of a connection.
 pub static FLOWS: Metrics<Flow> = Metrics {
     name: "flows",
     what: "A TCP connection.",
@@ -441,7 +443,7 @@ pub static NODES: Metrics<Node> = Metrics {
     ],
 };
 
-/// Disks.
+/// Figures of a disk.
 pub static DISKS: Metrics<Disk> = Metrics {
     name: "disks",
     what: "A disk of a node, or of a host that nodes share.",

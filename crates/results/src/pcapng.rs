@@ -9,7 +9,7 @@ use units::{Quantity, Time};
 /// A packet as it begins to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// When.
+    /// Start of its transmission.
     pub at: Time,
     /// The node that sent it.
     pub from: u32,

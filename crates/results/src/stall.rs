@@ -1,11 +1,11 @@
-//! A run that was given up because its jobs got nowhere.
+//! Stalled runs: jobs made no progress, and the run was given up.
 
 use super::metrics::{Metrics, figure};
 use hadoop::mapreduce::Wait;
 use std::fmt;
 use units::Time;
 
-/// Jobs that got nowhere.
+/// A stall: when, and who waits for what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stall {
     /// When they last made progress.
@@ -16,7 +16,7 @@ pub struct Stall {
     pub waits: Vec<Wait>,
 }
 
-/// So many lines of the account are shown.
+/// The most lines of the account that are shown.
 const MOST_WAITS: usize = 40;
 
 impl Stall {

@@ -1,9 +1,9 @@
-//! Means over runs and how sure they are: Student's t.
+//! Means over runs with confidence intervals by Student's t.
 
 /// A mean over independent runs with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Values.
+    /// Number of values.
     pub count: usize,
     /// Their mean.
     pub mean: f64,

@@ -1,41 +1,41 @@
-//! What became of byte streams over many connections.
+//! Results of byte streams over many connections.
 
 use super::metrics::{Metrics, figure};
 use units::{Bytes, Time};
 
-/// What became of the byte streams of one traffic, all together.
+/// Results of the byte streams of one traffic, summed over its pairs of nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StripeOutcome {
     /// Streams in use at the end.
     pub streams_at_end: u64,
-    /// How many streams there were to be, whenever that changed, and why.
+    /// The target number of streams: each change with its reason.
     pub numbers: Vec<StreamCountAt>,
-    /// Each stream that there has been.
+    /// All streams, ended ones included.
     pub streams: Vec<StreamOutcome>,
     /// Payload sent again because its stream was lost.
     pub repeated: Bytes,
     /// Payload sent on a second stream because it was late.
     pub copied: Bytes,
-    /// Payload received that was there already.
+    /// Duplicate payload received.
     pub duplicates: Bytes,
-    /// The most that a receiver held, in order and not.
+    /// The most bytes that a receiver buffered, in order or not.
     pub buffered_max: Bytes,
-    /// The most that a receiver held out of order.
+    /// The most out-of-order bytes that a receiver buffered.
     pub out_of_order_max: Bytes,
-    /// The mean over time of what receivers held out of order, in bytes.
+    /// Time average of out-of-order bytes at receivers.
     pub out_of_order_mean: f64,
-    /// The most that a receiver would have held, at the end.
+    /// The greatest credit of a receiver at the end.
     pub credit: Bytes,
 }
 
-/// How many streams there are to be from a time on.
+/// A change of the target number of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamCountAt {
-    /// From when on.
+    /// Time of the change.
     pub at: Time,
-    /// How many.
+    /// The new number.
     pub streams: u32,
-    /// Why; empty where the number is fixed.
+    /// The reason; empty where the number is fixed.
     pub reason: &'static str,
 }
 
@@ -46,7 +46,7 @@ pub struct StreamOutcome {
     pub stream: u32,
     /// The path that it took: a position in the scenario's `paths`.
     pub path: u32,
-    /// Payload that it brought, whether it was there already or not.
+    /// Payload that it delivered, duplicates included.
     pub delivered: Bytes,
 }
 
@@ -85,7 +85,7 @@ pub static STREAM_COUNTS: Metrics<StreamCountAt> = Metrics {
     ],
 };
 
-/// Streams.
+/// Figures of a stream.
 pub static STREAMS: Metrics<StreamOutcome> = Metrics {
     name: "streams",
     what: "A stream of a byte stream over many.",

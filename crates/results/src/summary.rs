@@ -13,7 +13,7 @@ use super::{EVENTS, LEDGER, RunResult};
 /// The version of `result.json`; its number goes up when a field changes its meaning or goes away.
 pub const SCHEMA: &str = "trunkline-result/1";
 
-/// So many links stand in `result.json`; the table `links` has all.
+/// The most links in `result.json`; the table `links` has all.
 const MOST_LINKS: usize = 32;
 
 /// A run: `result.json` as a whole.
@@ -74,7 +74,7 @@ pub fn summary(run: &RunResult) -> Value {
 
 /// The summary of a run as JSON text.
 pub fn to_json(run: &RunResult) -> String {
-    // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
+    // Serialisation cannot fail: all map keys are texts, and infinities become null.
     let mut text = serde_json::to_string_pretty(&summary(run)).unwrap_or_default();
     text.push('\n');
     text

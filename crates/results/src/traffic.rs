@@ -1,10 +1,10 @@
-//! What became of plain traffic.
+//! Results of plain traffic.
 
 use super::metrics::{Metrics, figure, widened};
 use super::stripe::{STRIPE, StripeOutcome};
 use units::{BitRate, Bytes, Time};
 
-/// What became of one `[[traffic]]`.
+/// Results of one `[[traffic]]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrafficOutcome {
     /// Its name, else its kind and number.
@@ -13,7 +13,7 @@ pub struct TrafficOutcome {
     pub kind: String,
     /// Flows, sessions or requests begun.
     pub begun: u64,
-    /// Of these, complete.
+    /// Flows, sessions or requests completed.
     pub completed: u64,
     /// Flows, sessions or queries that will never be complete.
     pub failed: u64,
@@ -43,13 +43,14 @@ pub struct TrafficOutcome {
     pub completion_max: Time,
     /// Its cumulative distribution: how many took no longer than this, right to 1/128, at a few hundred points.
     pub completion_cdf: Vec<(Time, u64)>,
-    /// Completion time over that of the same flow alone on its path, sent at its link's rate; of flows and sessions.
+    /// Slowdown of flows and sessions: completion time over that of the same flow alone on its path.
     pub slowdown: Option<Spread>,
-    /// Completion times and slowdowns by size, where there is more than one class of it: up to 100 KB, up to 10 MB, above.
+    /// Completion times and slowdowns by size, where there is more than one class of it: up to 100 KB, up to 10 MB,
+    /// above.
     pub classes: Vec<SizeClass>,
-    /// Of queries with a deadline.
+    /// Missed deadlines of queries, if they have one.
     pub deadlines: Option<Deadlines>,
-    /// Segments that its connections sent again.
+    /// Retransmitted segments of its connections.
     pub retransmissions: u64,
     /// Their retransmission timeouts.
     pub timeouts: u64,
@@ -57,15 +58,15 @@ pub struct TrafficOutcome {
     pub drops: u64,
     /// Jain's fairness index over the payload rates of its flows or sessions.
     pub jain: f64,
-    /// Throughput and drops of each node that opens its connections: the points of the scatter of one against the other.
+    /// Throughput and drops of each node that opens its connections: the points of a scatter plot of both.
     pub clients: Vec<Client>,
-    /// Ping-pong with as much back as forth: each message size, in the order in which they were sent.
+    /// Symmetric ping-pong: each message size, in the order of measurement.
     pub messages: Vec<MessageOutcome>,
     /// One byte stream over many connections.
     pub stripe: Option<StripeOutcome>,
-    /// Payload delivered in order in each step of the samples, bit/s; of a traffic with few connections that exist from the beginning.
+    /// Goodput in each step of the samples, in bit/s. Only of traffic with few connections that exist from the start.
     pub goodput_series: Vec<f32>,
-    /// At the end of each step the congestion windows of its senders together, bytes; likewise.
+    /// Sum of its senders' congestion windows at the end of each step, in bytes. Only of such traffic.
     pub window_series: Vec<u32>,
 }
 
@@ -103,7 +104,7 @@ pub struct Completions {
     pub max: Time,
 }
 
-/// How numbers are spread.
+/// Mean, quantiles and maximum of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
     /// Their mean.
@@ -134,13 +135,13 @@ pub struct SizeClass {
 pub struct Deadlines {
     /// How long a query may take.
     pub deadline: Time,
-    /// Queries that are over.
+    /// Queries that have ended.
     pub queries: u64,
-    /// Of these, with an answer that came later or never.
+    /// Queries with an answer after the deadline, or never.
     pub missed: u64,
-    /// Answers that are in or will never be.
+    /// Answers that have arrived or never will.
     pub answers: u64,
-    /// Of these, later than the deadline of their query.
+    /// Answers after the deadline of their query, or never.
     pub late_answers: u64,
 }
 
@@ -155,26 +156,27 @@ pub struct Client {
     pub bytes: Bytes,
     /// Packets that queues dropped, both ways.
     pub drops: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Its part of what all nodes' connections of the traffic delivered, 0 to 1.
+    /// Its part of the traffic's delivered payload, 0 to 1.
     pub throughput_share: f64,
-    /// Its part of their drops.
+    /// Its part of the traffic's drops, 0 to 1.
     pub drop_share: f64,
 }
 
 impl Deadlines {
-    /// The part of the queries that missed it, 0 to 1.
+    /// Part of the queries that missed their deadline, 0 to 1.
     pub fn missed_share(&self) -> f64 {
         if self.queries == 0 { 0.0 } else { self.missed as f64 / self.queries as f64 }
     }
 }
 
 impl TrafficOutcome {
-    /// How far its clients' points lie on average from the line on which a client's part of the drops is its part of the throughput, in units of an
-    /// equal part: 0 where every client loses as it sends (the diagonal of Alsultani et al., 2018, Figures 11 and 12).
+    /// Mean distance of its clients' points from the diagonal of a scatter plot, in units of an equal part. On the
+    /// diagonal a client's part of the drops equals its part of the throughput (Alsultani et al., 2018, Figures 11 and
+    /// 12).
     pub fn unfairness(&self) -> f64 {
         if self.clients.iter().all(|client| client.drops == 0) {
             return 0.0;
@@ -183,8 +185,8 @@ impl TrafficOutcome {
     }
 }
 
-/// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of squares; 1 where there is nothing to
-/// share.
+/// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of
+/// squares; 1 where there is nothing to share.
 pub fn jain(values: impl Iterator<Item = f64>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for value in values {
@@ -195,7 +197,7 @@ pub fn jain(values: impl Iterator<Item = f64>) -> f64 {
     if squares > 0.0 { sum * sum / (count * squares) } else { 1.0 }
 }
 
-/// What became of each traffic.
+/// Figures of a traffic.
 pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
     name: "traffic",
     what: "What became of one `[[traffic]]`.",
@@ -247,7 +249,7 @@ pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
     ],
 };
 
-/// How numbers are spread.
+/// Mean, quantiles and maximum of a sample.
 pub static SPREAD: Metrics<Spread> = Metrics {
     name: "slowdown",
     what: "How slowdowns are spread.",

@@ -1,4 +1,4 @@
-//! What is read of a run: numbers, texts, and lists and objects of these.
+//! Values of figures: numbers, texts, and lists and objects of these.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 /// A value; an object keeps the order of its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing: the run has no such value.
+    /// No value.
     Null,
-    /// Yes or no.
+    /// A truth value.
     Flag(bool),
     /// A whole number.
     Count(u64),
@@ -24,7 +24,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a key of an object holds.
+    /// The value of a key of an object.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Object(entries) = self else { return None };
         entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
@@ -47,7 +47,7 @@ impl Value {
         let entries: BTreeMap<_, _> = entries.collect();
         Self::Object(entries.into_iter().map(|(key, value)| (key, value.into())).collect())
     }
-    /// Whether it is null or a list of nothing.
+    /// Whether it is null or an empty list.
     pub(crate) fn is_nothing(&self) -> bool {
         matches!(self, Self::Null) || matches!(self, Self::List(items) if items.is_empty())
     }

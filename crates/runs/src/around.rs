@@ -1,4 +1,4 @@
-//! How runs are made, which never changes what comes out of them.
+//! Threads, interruption and progress of runs. None of them changes a result.
 
 use crate::Stop;
 use sim::Progress;
@@ -8,11 +8,11 @@ use std::thread;
 /// How runs are made: threads, interruption, progress.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
-    /// Runs at the same time; the cores of this machine where none is given.
+    /// Parallel runs; `None` for as many as this machine has cores.
     pub threads: Option<u32>,
-    /// Asked many times a second.
+    /// The request to stop, polled many times a second.
     pub stop: &'a Stop,
-    /// Is told how far each run is, by its position among all that were asked for.
+    /// Called with the progress of each run, and the run's position among all.
     pub progress: &'a (dyn Fn(usize, &Progress) + Sync),
 }
 
@@ -23,7 +23,7 @@ impl Effort<'_> {
         self.threads.map_or_else(cores, |threads| threads as usize).min(runs).max(1)
     }
 
-    /// Tells that an earlier call has made a run.
+    /// Reports a run that an earlier call has made.
     pub(crate) fn made_before(&self, run: usize) {
         (self.progress)(run, &Progress { done: 1.0, ..Progress::default() });
     }

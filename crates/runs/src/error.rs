@@ -1,4 +1,4 @@
-//! How runs can end badly, and the exit code that says so.
+//! Errors of runs, and their exit codes.
 
 use crate::FolderError;
 use scenario::ScenarioError;
@@ -19,29 +19,29 @@ pub mod exit {
     pub const MISSING: u8 = 4;
     /// Output could not be written.
     pub const OUTPUT: u8 = 5;
-    /// Interrupted.
+    /// Interrupted by a signal: 128 + SIGINT, as shells count.
     pub const INTERRUPTED: u8 = 130;
 }
 
-/// Why there is no result. A message says what is wrong and where.
+/// Why there is no result. The message says what is wrong and where.
 #[derive(Clone, Debug, Derive)]
 pub enum Error {
     /// An error of the program, or a violated conservation law.
     #[error("{0}")]
     Internal(String),
-    /// What the user gave is wrong.
+    /// Wrong input.
     #[error("{0}")]
     Input(String),
-    /// A scenario is wrong, at known places.
+    /// Problems of a scenario, with their places.
     #[error("{0}")]
     Scenario(ScenarioError),
     /// Output could not be written.
     #[error("{0}")]
     Output(String),
-    /// Somebody asked to stop, and nothing is left behind.
+    /// Interrupted on request. Nothing is left behind.
     #[error("interrupted: nothing is left behind")]
     Interrupted,
-    /// Somebody asked to stop, and what is finished is kept: where, and how to go on.
+    /// Interrupted on request. Finished runs are kept; the text says where, and how to continue.
     #[error("interrupted: {0}")]
     Kept(String),
 }

@@ -1,11 +1,11 @@
-//! What runs measured, by name, and the mean of each figure over several runs.
+//! Figures of runs by name, and their means over several runs.
 
 use results::{Estimate, Job, JobState, RunResult};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use units::Time;
 
-/// What one run measured, by name.
+/// The figures of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// The seed of the run.
@@ -19,11 +19,11 @@ pub struct Figures {
 /// A figure of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// What was measured.
+    /// Name of the figure.
     pub name: String,
     /// Its unit; empty for a count.
     pub unit: String,
-    /// How much.
+    /// Its value, in that unit.
     pub value: f64,
 }
 
@@ -90,7 +90,7 @@ pub fn failure_of(job: &Job) -> Option<String> {
 pub struct Summary<'a> {
     /// The scenario's name.
     pub name: &'a str,
-    /// The scenario's digest, which leaves the seed aside.
+    /// The scenario's digest, which does not depend on the seed.
     pub digest: &'a str,
     /// Its runs.
     pub runs: &'a [Figures],

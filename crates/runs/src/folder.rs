@@ -1,4 +1,4 @@
-//! The folder that a run leaves: whole or not at all.
+//! The result folder of a run. It appears complete, or not at all.
 
 use crate::Stop;
 use crate::error::cause;
@@ -14,7 +14,7 @@ use thiserror::Error;
 /// Why results could not be written.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// Something that is not a result folder stands there.
+    /// The path exists and is not a result folder.
     #[error("{} exists and is not a result folder; it is left as it is", .0.display())]
     NotResults(PathBuf),
     /// The system refused.
@@ -46,19 +46,19 @@ fn plain(error: &io::Error) -> String {
     cause(error)
 }
 
-/// Results being written beside their place; they move there when all are written.
+/// A result folder being written. It is written beside its place and moved there when complete.
 #[derive(Debug)]
 pub struct Folder {
-    /// As the caller named it, for messages.
+    /// The path as the caller gave it, for messages.
     target: PathBuf,
-    /// The same with symbolic links followed.
+    /// That path with symbolic links resolved.
     place: PathBuf,
     temporary: Partial,
 }
 
 impl Folder {
-    /// Makes sure that results can stand at `target`, and opens a folder beside it to write them into. Where `target` is a
-    /// symbolic link, results go to what it points to.
+    /// Makes sure that results can stand at `target`, and opens a folder beside it to write them into. Where `target`
+    /// is a symbolic link, results go to what it points to.
     pub fn create(target: &Path) -> Result<Self, FolderError> {
         Self::at(place_of(target)?, target)
     }
@@ -111,7 +111,7 @@ impl Folder {
         look()
     }
 
-    /// Moves the folder to its place; earlier results there go.
+    /// Moves the folder to its place, and removes earlier results there.
     pub fn commit(self) -> Result<(), FolderError> {
         move_to_place(self.temporary.path(), &self.place, &self.target)
     }
@@ -127,8 +127,8 @@ pub(crate) fn place_of(target: &Path) -> Result<PathBuf, FolderError> {
     Ok(place)
 }
 
-/// Moves a whole folder to its place. Earlier results there are exchanged for it in one step and then removed from where it
-/// was, so that there is no moment without results.
+/// Moves a whole folder to its place. Earlier results there are exchanged for it in one step and then removed from
+/// where it was, so that there is no moment without results.
 pub(crate) fn move_to_place(whole: &Path, place: &Path, target: &Path) -> Result<(), FolderError> {
     let failed = |source| FolderError::Io { path: target.to_owned(), source };
     if !place.exists() {

@@ -41,7 +41,8 @@ impl<'a> Inputs<'a> {
             }
             return self.bounded(path, &mut io::stdin().lock());
         }
-        // Without NONBLOCK a named pipe that nobody writes to would be waited for inside open(2), deaf to the wish to stop.
+        // Without NONBLOCK a named pipe that nobody writes to would be waited for inside open(2), deaf to the wish to
+        // stop.
         let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
         let mut file: File = file.map_err(|error| Error::reading(path, &error))?;

@@ -1,4 +1,4 @@
-//! What is kept of a finished run, so that a later call need not make it again.
+//! Records of finished runs, which let a later call reuse them.
 
 use crate::{Error, Figures, Recorded};
 use scenario::Scenario;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
 
-/// The file that stands in the folder of each seed, written last.
+/// The record's file in the folder of each seed. It is written last, so the folder is complete if it exists.
 pub(crate) const FILE: &str = "figures.json";
 /// The version of that file; its number goes up when a field changes its meaning or goes away.
 const SCHEMA: &str = "trunkline-seed/1";
@@ -38,11 +38,11 @@ pub(crate) fn key(build: &str, scenario: &Scenario, recorded: Option<&Recorded>)
     hasher.finalize().to_hex().to_string()
 }
 
-/// The text of the file for a run of that key, and its figures as that text reads back: a call that reuses runs sees the very
-/// numbers that one without a break sees.
+/// The record of a run as text, and its figures as parsed back from that text. So a call that reuses records has the same
+/// numbers as one that was not interrupted.
 pub(crate) fn text(key: &str, figures: Figures) -> (String, Figures) {
     let kept = Kept { schema: SCHEMA.to_owned(), key: key.to_owned(), figures };
-    // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
+    // Serialisation cannot fail: all map keys are texts, and infinities become null.
     let text = serde_json::to_string_pretty(&kept).unwrap_or_default();
     let figures = serde_json::from_str(&text).map_or(kept.figures, |back: Kept| back.figures);
     (text + "\n", figures)

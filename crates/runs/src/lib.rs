@@ -1,12 +1,15 @@
 //! Runs of scenarios: files, seeds, threads, resume, interruption, and what several runs say together.
 //!
-//! The crate prints nothing and parses no arguments: the command line, and whatever else runs many scenarios, stand on it.
+//! The crate prints nothing and parses no arguments: the command line, and whatever else runs many scenarios, stand on
+//! it.
 //!
 //! - [`Inputs`] reads a scenario with the files that it names, and recorded jobs; `-` is standard input.
-//! - [`single`] makes one run into a folder, [`many`] the runs of several seeds; finished seeds are kept and not run again.
+//! - [`single`] makes one run into a folder, [`many`] the runs of several seeds; finished seeds are kept and not run
+//!   again.
 //! - [`Summary`] is the mean of each figure over seeds, [`Comparison`] the paired differences between scenarios.
 //! - [`study`] makes the runs of a published experiment and judges them; finished runs are kept.
-//! - [`Stop`] is the wish to stop. Runs look at it while they build, simulate, harvest and write, and leave nothing partial.
+//! - [`Stop`] is the wish to stop. Runs look at it while they build, simulate, collect results and write, and leave
+//!   nothing partial.
 //! - Progress goes to the closure in [`Effort`]; errors say by [`Error::exit_code`] what kind they are.
 
 mod around;

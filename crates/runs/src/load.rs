@@ -7,12 +7,12 @@ use history::{self, Format, JobHistory};
 use scenario::{Scenario, ScenarioWarnings};
 use std::path::Path;
 
-/// What differs from a scenario's file.
+/// Changes to a scenario's file.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// `section.key=value`, laid over the file in this order.
+    /// Assignments `section.key=value`, applied in this order.
     pub assignments: Vec<String>,
-    /// In place of `run.seed`.
+    /// Replaces `run.seed`.
     pub seed: Option<u64>,
 }
 
@@ -20,10 +20,8 @@ pub struct Change {
 const NAMED_JOBS: usize = 20;
 
 impl Inputs<'_> {
-    /// Reads a scenario and lays changes over it. Files that it names stand relative to its own, or to the working folder
-    /// where it comes from standard input.
-    ///
-    /// Beside the scenario stands what it will do against expectation.
+    /// Reads a scenario and applies changes. Paths in it are relative to its own file, or to the working folder if it
+    /// comes from standard input. Returns it with its warnings.
     pub fn scenario(&self, path: &Path, change: &Change) -> Result<(Scenario, ScenarioWarnings), Error> {
         let text = self.text(path)?;
         let seed = change.seed.map(|seed| format!("run.seed={seed}"));
@@ -57,8 +55,8 @@ impl Inputs<'_> {
         Settings::parse(&self.text(path)?).map_err(|error| Error::Input(format!("{}: {error}", shown(path))))
     }
 
-    /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its attempts
-    /// started are given, and the machines are as fast as they are on average.
+    /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its
+    /// attempts started are given, and the machines are as fast as they are on average.
     pub fn replay(&self, scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Error> {
         let (_, mut jobs) = self.history(file)?;
         let named = |job: &JobHistory| scenario.name.contains(&job.id);

@@ -1,4 +1,4 @@
-//! The runs of several seeds into a folder. Finished ones are kept whatever happens to the others.
+//! Runs of several seeds into one folder. Finished runs are kept even if others fail.
 
 use crate::folder::{move_to_place, place_of};
 use crate::partial::Partial;
@@ -10,7 +10,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What several seeds left beside their folder.
+/// The outcome of several seeds, beside their folder.
 #[derive(Clone, Debug)]
 pub struct Many {
     /// The scenario's name.
@@ -19,20 +19,20 @@ pub struct Many {
     pub digest: String,
     /// The figures of each seed.
     pub runs: Vec<Figures>,
-    /// So many of them were made by an earlier call.
+    /// Number of runs reused from an earlier call.
     pub reused: usize,
 }
 
 impl Many {
-    /// What the runs say together.
+    /// Means over the runs.
     pub fn summary(&self) -> Summary<'_> {
         Summary { name: &self.name, digest: &self.digest, runs: &self.runs }
     }
 }
 
-/// Runs a scenario over `runs` seeds. The results stand at `target`, a folder for each seed, when all are finished. Until
-/// then finished seeds stand in `.NAME.unfinished` beside it, also after an interruption or an error. A seed that an earlier
-/// call of this build finished for the same scenario is not run again, unless `fresh`.
+/// Runs a scenario with `runs` seeds. When all have finished, `target` has a folder for each seed. Until then, and after
+/// an interruption or an error, finished seeds are in `.NAME.unfinished` beside it. A seed that an earlier call of this
+/// build has finished for the same scenario is not run again, unless `fresh`.
 pub fn many(
     scenario: &Scenario,
     runs: u32,
@@ -81,9 +81,9 @@ pub fn many(
 
 /// The folder in which finished seeds wait for the others.
 struct Unfinished {
-    /// As the caller named it, for messages.
+    /// The path as the caller gave it, for messages.
     target: PathBuf,
-    /// The same with symbolic links followed.
+    /// That path with symbolic links resolved.
     place: PathBuf,
     partial: Partial,
 }
@@ -124,7 +124,7 @@ impl Unfinished {
         remove().map_err(|error| Error::writing(self.partial.path(), &error))
     }
 
-    /// The figures of a finished run of that key: of an interrupted call, or of one that came to its end.
+    /// The figures of a finished run of that key, from an interrupted call or a completed one.
     fn kept(&self, scenario: &Scenario, key: &str) -> Option<Figures> {
         let own = self.partial.path().join(folder_name(scenario));
         if let Some(figures) = kept::read(&own, key) {
@@ -151,7 +151,7 @@ impl Unfinished {
         written.map_err(|error| Error::writing(&self.target.join(name), &error))
     }
 
-    /// The error, and what is kept nevertheless.
+    /// The error with a note on finished runs that are kept.
     fn with_note(&self, error: Error, scenarios: &[Scenario]) -> Error {
         let is_kept = |scenario: &&Scenario| self.partial.path().join(folder_name(scenario)).join(kept::FILE).is_file();
         let (count, all) = (scenarios.iter().filter(is_kept).count(), scenarios.len());
@@ -180,7 +180,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         }
         link(&entry.path(), &to.join(entry.file_name()))?;
     }
-    // What says that the others are whole comes after them.
+    // The record comes last: it says that the other files are complete.
     last.map_or(Ok(()), |entry| link(&entry.path(), &to.join(kept::FILE)))
 }
 

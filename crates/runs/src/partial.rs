@@ -1,4 +1,4 @@
-//! What is being written and not whole yet: files and folders beside their place, moved there at the end.
+//! Atomic writes: files and folders are written beside their place, and moved there when complete.
 
 use crate::Error;
 use std::ffi::{OsStr, OsString};
@@ -8,25 +8,25 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Everything of this process that is not whole yet, for [`remove_partial`].
+/// Incomplete files and folders of this process, for [`remove_partial`].
 static PARTIAL: Mutex<Vec<Place>> = Mutex::new(Vec::new());
 
-/// A path that shall not stay as it is.
+/// An incomplete file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     path: PathBuf,
-    /// A folder that keeps what is in it, and goes if there is nothing.
+    /// Keep its content; remove it only if it is empty.
     keeps: bool,
 }
 
-/// As many symbolic links are followed one after the other; the kernel follows 40 (path_resolution(7)).
+/// The most symbolic links followed in a row, as in the kernel (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// A path that goes when this is dropped.
+/// An incomplete file or folder that is removed on drop.
 #[derive(Debug)]
 pub struct Partial {
     place: Place,
-    /// Of a folder: the lock that says that its process lives. It ends with the process, however that ends.
+    /// The lock of a folder: its process is alive. The kernel releases it however the process ends.
     _lock: Option<File>,
 }
 
@@ -44,11 +44,11 @@ impl Partial {
         let mut own = beginning(name);
         own.push(std::process::id().to_string());
         let path = target.with_file_name(own);
-        // Left by an earlier process of this number, where locks do not work.
+        // A leftover of an earlier process with this number, on a file system without locks.
         let _ = fs::remove_dir_all(&path);
         loop {
             fs::create_dir(&path)?;
-            // Waits while another process, which has taken it for an abandoned one, removes it.
+            // Another process may hold the lock while it removes the folder as abandoned.
             let wait = |file: &File| file.lock().map_err(TryLockError::Error);
             if let Some(lock) = lock(&path, wait)? {
                 let held = if let Lock::Held(file) = lock { Some(file) } else { None };
@@ -57,8 +57,8 @@ impl Partial {
         }
     }
 
-    /// Opens or makes the folder `.NAME.unfinished` beside `target`, which keeps what is finished in it for a later call.
-    /// `None` if another process has it open.
+    /// Opens or makes the folder `.NAME.unfinished` beside `target`, which keeps finished runs for a later call. `None` if
+    /// another process has it open.
     pub fn unfinished(target: &Path) -> io::Result<Option<Self>> {
         fs::create_dir_all(parent(target))?;
         let mut name = OsString::from(".");
@@ -86,7 +86,7 @@ impl Partial {
         Self { place, _lock: lock }
     }
 
-    /// Where it stands.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.place.path
     }
@@ -99,13 +99,13 @@ impl Drop for Partial {
     }
 }
 
-/// Removes everything of this process that is not whole: for whoever ends the process while other threads still write.
-/// After it nothing new can be begun. Returns the folders that keep finished runs for a later call.
+/// Removes all incomplete files and folders of this process, before the process ends while other threads still write.
+/// Nothing new can begin after it. Returns the folders that keep finished runs for a later call.
 pub fn remove_partial() -> Vec<PathBuf> {
     let places = PARTIAL.lock().unwrap_or_else(PoisonError::into_inner);
-    // Folders of single seeds come after the folder in which they stand.
+    // In reverse: folders of single seeds come after the folder that contains them.
     for place in places.iter().rev() {
-        // A thread that writes into the folder meanwhile makes its removal fail: again, until there is nothing to write into.
+        // Removal fails if a thread writes into the folder meanwhile: retry until the folder is gone.
         while place.path.symlink_metadata().is_ok() && !remove(place) {}
     }
     let kept = places.iter().filter(|place| place.keeps && place.path.exists());
@@ -114,11 +114,11 @@ pub fn remove_partial() -> Vec<PathBuf> {
     kept
 }
 
-/// Removes what stands there; whether nothing more can be done.
+/// Removes a file or folder. Returns false if a retry makes sense.
 fn remove(Place { path, keeps }: &Place) -> bool {
     let removed = match (path.is_dir(), keeps) {
         (true, true) => {
-            // Refused where there is something in it.
+            // Fails if it is not empty.
             let _ = fs::remove_dir(path);
             return true;
         }
@@ -133,7 +133,7 @@ pub(crate) fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// What the names of all partial folders of a target begin with; the number of a process follows.
+/// The prefix of the names of all partial folders of a target; a process number follows it.
 fn beginning(name: &OsStr) -> OsString {
     let mut text = OsString::from(".");
     text.push(name);
@@ -141,7 +141,7 @@ fn beginning(name: &OsStr) -> OsString {
     text
 }
 
-/// A lock that was asked for.
+/// The result of locking.
 enum Lock {
     Held(File),
     OfAnother,
@@ -149,8 +149,8 @@ enum Lock {
     Unknown,
 }
 
-/// Locks a folder: flock(2) on the folder itself, so that nothing has to be taken out of it at the end. `None` if it was
-/// removed before it was locked.
+/// Locks a folder by flock(2) on the folder itself, which needs no lock file. `None` if it was removed before it was
+/// locked.
 fn lock(path: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Lock>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -167,7 +167,7 @@ fn lock(path: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> io::Re
     Ok(same.then_some(Lock::Held(file)))
 }
 
-/// Removes folders whose names have this beginning and then a number, and whose process has ended without removing them.
+/// Removes folders with this prefix and a process number whose process has ended.
 fn remove_abandoned(parent: &Path, beginning: &OsStr) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let beginning = beginning.as_encoded_bytes();
@@ -180,17 +180,17 @@ fn remove_abandoned(parent: &Path, beginning: &OsStr) {
         }
         let Ok(folder) = File::open(entry.path()) else { continue };
         match folder.try_lock() {
-            // Removed while it is locked: who has just made it finds that it is gone.
+            // Removed while locked: a process that has just made it will find it gone.
             Ok(()) => {
                 let _ = fs::remove_dir_all(entry.path());
             }
-            // Its process lives, or locks do not work here.
+            // Its process is alive, or the file system has no locks.
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
         }
     }
 }
 
-/// The place that a path means: where it is a symbolic link, what that points to, though that may not exist yet.
+/// The target of a path: symbolic links are resolved, even to a path that does not exist.
 pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -203,7 +203,7 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// Writes a file whole or not at all: beside its place first, then moved there. A symbolic link is followed.
+/// Writes a file atomically: beside its place, then moved there. A symbolic link is followed.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
     let written = || -> io::Result<()> {
         let place = resolve(path)?;

@@ -8,8 +8,8 @@ use scenario::Scenario;
 use sim::{TakeFlows, Tap};
 use std::sync::{Mutex, PoisonError};
 
-/// Makes a run of each position, each on one thread, and gives what came of them in the order of the positions, whatever
-/// the number of threads. The first failure leaves out the runs that have not begun.
+/// Makes a run for each position on a pool of threads. Returns the results in the order of positions, whatever the number
+/// of threads. After the first failure no further run begins.
 pub(crate) fn make_all<T: Send>(
     positions: &[usize],
     effort: &Effort<'_>,
@@ -31,7 +31,7 @@ pub(crate) fn make_all<T: Send>(
             }
         }
     };
-    // A bridge takes the positions in their order, so that what is kept of an interrupted call are the first ones.
+    // `par_bridge` starts runs in order, so that an interrupted call keeps the first ones.
     let mut made: Vec<(usize, T)> =
         pool.install(|| positions.iter().enumerate().par_bridge().filter_map(one).collect());
     if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -41,7 +41,7 @@ pub(crate) fn make_all<T: Send>(
     Ok(made.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Runs every scenario, and gives each result to `take` as it comes. What `take` answers is returned in the order of the
+/// Runs all scenarios. Each result goes to `take` when it is there; the values of `take` are returned in the order of the
 /// scenarios.
 pub fn run_all<T: Send>(
     scenarios: &[Scenario],

@@ -12,26 +12,26 @@ use sim::{TakeFlows, Tap};
 use std::io::BufWriter;
 use std::path::Path;
 
-/// The job that a run re-does, and what was counted at the interfaces meanwhile.
+/// The recorded job that a run replays, and the counters of its interfaces.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The job.
     pub job: JobHistory,
-    /// What its run counted; empty where nobody did.
+    /// Interface counters of the recorded run; may be empty.
     pub interfaces: Vec<Interface>,
 }
 
-/// What one run left beside its folder.
+/// The outcome of a run, beside its folder.
 #[derive(Clone, Debug)]
 pub struct Single {
     /// The result.
     pub result: RunResult,
-    /// The run beside the recorded job, where it re-does one.
+    /// The comparison with the recorded job, if it replays one.
     pub comparison: Option<Comparison>,
 }
 
-/// Runs a scenario once. Its results stand at `target`, all of them or none; earlier results there are replaced.
-/// `capture` names a link whose packets are written there as well.
+/// Runs a scenario once. `target` receives all results or none, and earlier results there are replaced. `capture` names a
+/// link whose packets are written there too.
 pub fn single(
     scenario: &Scenario,
     recorded: Option<&Recorded>,
@@ -40,7 +40,7 @@ pub fn single(
     effort: &Effort<'_>,
 ) -> Result<Single, Error> {
     let clock = Clock::start();
-    // Before the work: what cannot be written is better known now.
+    // Before the run, so that a path that cannot be written is found at once.
     let folder = Folder::create(target)?;
     let result = match capture {
         None => run_into(&folder, scenario, 0, None, effort),
@@ -93,7 +93,7 @@ fn captured(scenario: &Scenario, link: &str, folder: &Folder, effort: &Effort<'_
     Ok(result)
 }
 
-/// Writes the files of a run, and answers it beside the recorded job that it re-does.
+/// Writes the files of a run. Returns the comparison with the recorded job that it replays.
 pub(crate) fn write(
     folder: &Folder,
     scenario: &Scenario,
@@ -113,14 +113,14 @@ pub(crate) fn write(
     Ok(comparison)
 }
 
-/// A name that is one part of a path.
+/// Makes a name safe as one part of a path.
 pub fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let name: String = name.chars().map(plain).collect();
     if name.trim_matches('.').is_empty() { "run".to_owned() } else { name }
 }
 
-/// What the work cost, apart from its result because it differs from machine to machine.
+/// The cost of a run as JSON. It is kept apart from the result, as it differs from machine to machine.
 pub(crate) fn timing(clock: &Clock, hops: Option<u64>) -> String {
     let cpu = cpu_time().as_secs_f64();
     let timing = json!({

@@ -1,35 +1,35 @@
-//! The wish to stop.
+//! The request to stop.
 
 use crate::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The wish to stop, shared between who asks (a signal handler, another thread) and the runs that look at it.
+/// The request to stop, shared between a requester (a signal handler, another thread) and runs, which poll it.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
 impl Stop {
-    /// Nobody has asked yet.
+    /// No request yet.
     pub const fn new() -> Self {
         Self(AtomicBool::new(false))
     }
 
-    /// Asks all that look at it to stop.
+    /// Requests all runs with this `Stop` to end.
     pub fn request(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody has asked.
+    /// Whether a request was made.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The answer to a run that asks whether to go on.
+    /// The request as a `ControlFlow`, for a watcher.
     pub fn check(&self) -> ControlFlow<()> {
         if self.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// [`Error::Interrupted`] if somebody has asked.
+    /// Fails with [`Error::Interrupted`] after a request.
     pub fn look(&self) -> Result<(), Error> {
         if self.requested() { Err(Error::Interrupted) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! The runs of a published experiment, and what its rules say of them.
+//! Studies: the runs of a published experiment, and their verdicts.
 
 use crate::pool::make_all;
 use crate::pool::run_one;
@@ -8,9 +8,9 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use study::{Outcome, Plan, Record, Study, judge, names, page};
+use study::{Plan, Record, Study, StudyOutcome, judge, names, page};
 
-/// How much of a study is done.
+/// Extent of a study: short or full, and its seeds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Form {
     /// Fewer points, fewer seeds, shorter runs.
@@ -19,8 +19,8 @@ pub struct Form {
     pub seeds: Option<u32>,
 }
 
-/// A study that the program holds, that of a folder with a `study.toml`, or `-`: `study.toml` from standard input, with its
-/// scenarios from the working folder.
+/// A study that the program holds, that of a folder with a `study.toml`, or `-`: `study.toml` from standard input, with
+/// its scenarios from the working folder.
 pub fn find(name: &str, inputs: &Inputs<'_>) -> Result<Study, Error> {
     if let Some(study) = Study::embedded(name) {
         return study.map_err(Error::Scenario);
@@ -56,7 +56,7 @@ pub fn find(name: &str, inputs: &Inputs<'_>) -> Result<Study, Error> {
 }
 
 /// Makes the runs of a study that an earlier call of this build has not kept in `target`, and judges all.
-pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Result<Outcome, Error> {
+pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Result<StudyOutcome, Error> {
     let clock = Clock::start();
     let before = cpu_time();
     let build = build_id()?;
@@ -96,7 +96,7 @@ pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Res
     Ok(outcome)
 }
 
-/// What the study cost this time, apart from its outcome because it differs from machine to machine.
+/// The cost of a study as JSON. It is kept apart from the outcome, as it differs from machine to machine.
 fn timing(clock: &Clock, before: f64, runs: usize) -> String {
     let timing = json!({
         "schema": "trunkline-timing/1",

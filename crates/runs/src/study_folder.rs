@@ -1,4 +1,4 @@
-//! The folder that a study leaves. Unlike a run's it fills while the study runs, so that an interrupted one goes on from it.
+//! The folder of a study. Unlike a run's it fills during the study, so that an interrupted study can continue.
 
 use crate::{Error, write_whole};
 use std::fs;
@@ -11,7 +11,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Opens it, or makes it; something that is not a study's folder is left as it is.
+    /// Opens or makes it. Fails on a path that is something else.
     pub fn open(path: &Path, study: &str) -> Result<Self, Error> {
         let folder = Self { path: path.to_owned() };
         let ours = || fs::read_to_string(path.join("study.json")).is_ok_and(|text| text.contains(SCHEMA));
@@ -22,7 +22,7 @@ impl Folder {
         }
         fs::create_dir_all(path.join("runs")).map_err(|error| Error::writing(path, &error))?;
         if !ours() {
-            // By this the folder is known while the study runs.
+            // Marks the folder as a study's while the study runs.
             let unfinished =
                 format!("{{\n  \"schema\": \"{SCHEMA}\",\n  \"name\": \"{study}\",\n  \"unfinished\": true\n}}\n");
             folder.file("study.json", unfinished.as_bytes())?;

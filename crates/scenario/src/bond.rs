@@ -7,17 +7,17 @@ use units::{BitRate, Time};
 choice! {
     /// How an end of a bond uses its members (as the Linux bonding driver calls it).
     pub enum BondMode {
-        /// By hash of the headers, over the members that LACP has agreed on with the other end.
+        /// By hash of the headers, over the members that LACP has agreed on with the partner.
         Ieee8023ad = "802.3ad",
-        /// By hash of the headers, over all members that have carrier.
+        /// By hash of the headers, over all members that have a carrier.
         BalanceXor = "balance-xor",
-        /// Packet by packet in turn over all members that have carrier: packets of one flow overtake each other.
+        /// Packet by packet in turn, over all members that have a carrier. Packets of a flow may be reordered.
         BalanceRr = "balance-rr",
     }
 }
 
 choice! {
-    /// Which headers choose the member.
+    /// The headers whose hash chooses the member.
     pub enum BondHash {
         /// Ethernet addresses.
         Layer2 = "layer2",
@@ -29,11 +29,11 @@ choice! {
 }
 
 choice! {
-    /// How often an end wants to hear from the other.
+    /// How often an end wants LACPDUs from its partner.
     pub enum Lacp {
-        /// Every second; it gives up after 3 s.
+        /// Every second; the partner is lost after 3 s.
         Fast = "fast",
-        /// Every 30 s; it gives up after 90 s.
+        /// Every 30 s; the partner is lost after 90 s.
         Slow = "slow",
         /// No LACP.
         Off = "off",
@@ -43,37 +43,39 @@ choice! {
 section! {
     /// A bond in place of a link of the topology; keys that begin with `to-` are for the other end where it differs.
     pub struct Bond {
-        /// Its name; `bond-1` and so on where left out. Of several nodes each has its name behind it.
+        /// The bond's name. Left out: `bond-1` and so on. With several nodes, each node's name is appended.
         name: String = String::new();
-        /// The link of each of these nodes to its switch becomes a bond. In place of `from` and `to`.
+        /// The link of each of these nodes to its switch becomes a bond. Replaces `from` and `to`.
         nodes: Option<Nodes> = None;
         /// One end: a node or a switch.
         from: String = String::new();
-        /// The other end, a neighbour.
+        /// The other end, a neighbour of `from`.
         to: String = String::new();
-        /// Links in it.
+        /// Number of member links.
         members: u32 = 2, 1..=8;
-        /// Rate of each; that of the link in whose place it stands where left out.
+        /// Rate of each member. Left out: that of the link in whose place the bond stands.
         rate: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(10_000);
         /// How the end `from`, or the node, uses the members.
         mode: BondMode = BondMode::Ieee8023ad;
-        /// Which headers choose the member (802.3ad, balance-xor).
+        /// The headers whose hash chooses the member (802.3ad, balance-xor).
         hash: BondHash = BondHash::Layer2;
-        /// How often that end wants to hear from the other; left out, slow (802.3ad), off (others).
+        /// How often this end wants LACPDUs from its partner. Left out: slow with 802.3ad, else off.
         lacp: Option<Lacp> = None;
-        /// Time that the processor of that end takes for each packet it sends over the bond, one packet after the other; 1,000 may wait.
+        /// CPU time of this end for each packet that it sends over the bond. Packets are processed in turn; 1,000 may
+        /// wait.
         overhead: Time = Time::ZERO, Time::ZERO..=Time::from_secs(1);
-        /// Whether LACP has come to an agreement before the run; else it begins with the run.
+        /// Whether LACP has converged before the run. Else it starts with the run.
         agreed: bool = true;
-        /// Rate at the other end; it must be the same.
+        /// Rate at the other end; it must equal `rate`.
         to_rate: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(10_000);
-        /// Mode of the other end.
+        /// Mode of the other end. Left out: as `mode`.
         to_mode: Option<BondMode> = None;
-        /// Which headers choose the member at the other end.
+        /// Hash of the other end. Left out: as `hash`.
         to_hash: Option<BondHash> = None;
-        /// How often the other end wants to hear.
+        /// How often the other end wants LACPDUs. Left out: as `lacp` if both ends have one mode, else slow with
+        /// 802.3ad and off otherwise.
         to_lacp: Option<Lacp> = None;
-        /// Time that the processor of the other end takes for each packet.
+        /// CPU time of the other end for each packet. Left out: as `overhead`.
         to_overhead: Option<Time> = None, Time::ZERO..=Time::from_secs(1);
     }
 }

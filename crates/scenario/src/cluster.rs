@@ -6,7 +6,7 @@ use super::tree::Tree;
 use units::{BitRate, Bytes, Energy, Power, Time};
 
 choice! {
-    /// Which generation of Hadoop runs.
+    /// The generation of Hadoop.
     pub enum Generation {
         /// ResourceManager, NodeManagers, an AppMaster per job.
         Yarn = "yarn",
@@ -18,15 +18,15 @@ choice! {
 section! {
     /// The cluster: one master and its workers.
     pub struct Cluster {
-        /// Workers. With groups, leave it out: it is their sum.
+        /// Number of workers. With `group` leave it out: it is the sum of the groups.
         workers: u32 = 4, 1..=100_000;
         /// The generation of MapReduce.
         generation: Generation = Generation::Yarn;
-        /// Groups of equal workers, numbered through in the order of the file.
+        /// Groups of equal workers. Workers are numbered in the order of the groups.
         group: Vec<Group> = Vec::new();
-        /// The physical machine that nodes share, where they are containers or virtual machines.
+        /// A physical machine that several nodes share, as containers or virtual machines do.
         host: Option<Host> = None;
-        /// The master's hardware, where it is not that of `[node]`.
+        /// The master's hardware. Left out: as `[node]`.
         master: Option<Node> = None;
     }
 }
@@ -34,11 +34,11 @@ section! {
 section! {
     /// Equal workers.
     pub struct Group {
-        /// How many.
+        /// Workers in the group.
         count: u32 = 1, 1..=100_000;
-        /// Their hardware: a preset's name or a table as `[node]`; that of `[node]` where it is left out.
+        /// The workers' hardware: a preset's name, or a table as `[node]`. Left out: as `[node]`.
         node: Option<Node> = None;
-        /// The rack they stand in, from 1; left out, workers are spread over the racks of the topology in equal runs.
+        /// The workers' rack, from 1. Left out: workers fill the racks of the topology in equal consecutive runs.
         rack: Option<u32> = None, 1..=10_000;
     }
 }
@@ -46,15 +46,15 @@ section! {
 section! {
     /// A physical machine on which several nodes run.
     pub struct Host {
-        /// Nodes on one machine, in the order of their numbers; left out, all are on one.
+        /// Nodes on one machine, in the order of their numbers. Left out: all nodes are on one machine.
         nodes: Option<u32> = None, 1..=100_000;
-        /// Whether the master is on the first of them.
+        /// Whether the master is on the first machine.
         master: bool = true;
-        /// Cores that its nodes share.
+        /// Cores of the machine, shared by its nodes.
         cores: u32 = 2, 1..=4096;
-        /// Disks that its nodes share.
+        /// Disks of the machine, shared by its nodes.
         disks: u32 = 1, 1..=1000;
-        /// Rate of the network card that its nodes share towards the outside; left out, each node keeps its own.
+        /// Rate of the machine's network card, shared by its nodes. Left out: each node has its own link.
         rate: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(10_000);
     }
 }
@@ -62,7 +62,8 @@ section! {
 choice! {
     /// Hardware of the documents, and of the machine on which the recorded jobs ran.
     pub enum NodePreset {
-        /// A core of a recent server as in a small virtual machine: 2 cores, 24 GiB, a virtual disk behind an ample page cache; speed 1 by definition.
+        /// A small virtual machine on a recent server: 2 cores, 24 GiB, a virtual disk whose page cache holds the job's
+        /// data. Its speed is 1 by definition.
         EpycVm = "epyc-vm",
         /// Intel Xeon quad-core 2.4 GHz, 2 GiB, a SATA disk of 160 GB (yang2012, Table 3.2).
         Xeon2009 = "xeon-2009",
@@ -92,41 +93,42 @@ const WATTS: std::ops::RangeInclusive<Power> = Power::from_nw(0)..=Power::from_n
 section! {
     /// A node's hardware: a preset, and what differs from it.
     pub struct Node from node_base {
-        /// The hardware that the other keys start from.
+        /// The hardware that the other keys override.
         preset: NodePreset = NodePreset::EpycVm;
-        /// Cores.
+        /// Number of cores.
         cores: u32 = 2, 1..=4096;
-        /// Speed of one core, relative to one of the machine on which the workloads' costs were measured (`epyc-vm`).
+        /// Speed of one core, relative to the machine on which the workloads' costs were measured (`epyc-vm`).
         speed: f64 = 1.0, 0.001..=1000.0;
-        /// How much the speed of the machine differs from run to run: the standard deviation, relative. Virtual machines have neighbours.
+        /// Variation of the machine's speed from run to run: the relative standard deviation. Neighbours of a virtual
+        /// machine cause it.
         variation: f64 = 0.0, 0.0..=0.3;
-        /// Memory.
+        /// Main memory. The page cache uses it, and it bounds the default of `mapreduce.node-memory`.
         memory: Bytes = Bytes::from_mib(24 << 10), Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
-        /// Disks that hold HDFS blocks and intermediate data.
+        /// Disks for HDFS blocks and intermediate data.
         disks: u32 = 1, 1..=1000;
-        /// The kind of each.
+        /// The model of each disk.
         disk: DiskPreset = DiskPreset::Virtual;
-        /// Power that the node draws while it is on and idle, its screen off, its disks included; left out, its energy is not counted.
+        /// Power of the idle node with its disks, screen off. Left out: its energy is not counted.
         idle_power: Option<Power> = None, WATTS;
-        /// What each core at work adds to it.
+        /// Additional power of each busy core.
         core_power: Power = Power::from_nw(0), WATTS;
-        /// What the screen adds to it.
+        /// Additional power of the screen.
         screen_power: Power = Power::from_nw(0), WATTS;
         /// Whether the screen is on.
         screen: bool = false;
-        /// What its radio adds while it sends.
+        /// Additional power while the radio sends.
         radio_transmit_power: Power = Power::from_nw(0), WATTS;
-        /// What it adds while it receives a frame.
+        /// Additional power while the radio receives a frame.
         radio_receive_power: Power = Power::from_nw(0), WATTS;
-        /// What it adds while it is awake and does neither.
+        /// Additional power while the radio is awake and neither sends nor receives.
         radio_listen_power: Power = Power::from_nw(0), WATTS;
-        /// What it adds while it sleeps between beacons.
+        /// Additional power while the radio sleeps between beacons.
         radio_sleep_power: Power = Power::from_nw(0), WATTS;
-        /// What its battery holds when it is full; when that is used the node is down for good. Left out, the node is plugged in.
+        /// Capacity of the battery. When it is empty the node is down for good. Left out: the node is plugged in.
         battery: Option<Energy> = None, Energy::from_nj(1)..=Energy::from_nj(3_600_000_000_000_000_000);
-        /// How full its battery is when the run begins.
+        /// State of charge at the start of the run, as a part of `battery`.
         charge: f64 = 1.0, 0.0001..=1.0;
-        /// When its processor runs slower, hot or with little charge left; left out, never.
+        /// Throttling: the processor runs slower when it is hot or the battery is low. Left out: never.
         throttle: Option<Throttle> = None;
     }
 }
@@ -134,23 +136,27 @@ section! {
 section! {
     /// A processor that runs slower while the node is hot, or has little charge left.
     pub struct Throttle {
-        /// Power that the node's case gives off for good: when the mean of what it draws, over `time`, is more, it is hot; left out, it never is.
+        /// Power that the case dissipates in the steady state. The node is hot when its mean power over `time` exceeds
+        /// this. Left out: it is never hot.
         sustained: Option<Power> = None, Power::from_nw(1)..=Power::from_nw(1_000_000_000_000_000);
-        /// How long it takes to warm up or cool down by 1 - 1/e of the way (thermal resistance times capacity).
+        /// Thermal time constant (resistance times capacity): after this time 1 - 1/e of a change of temperature is
+        /// done.
         time: Time = Time::from_secs(120), Time::from_secs(1)..=Time::from_secs(86_400);
-        /// At this part of `sustained` it is no longer hot.
+        /// The node is cool again when its mean power falls below this part of `sustained`.
         resume: f64 = 0.9, 0.01..=1.0;
-        /// Below this part of its battery's charge it runs slower too; left out, it does not.
+        /// State of charge below which the processor is throttled too. Left out: the charge does not matter. Android's
+        /// battery saver: 0.15.
         low_battery: Option<f64> = None, 0.0001..=1.0;
-        /// Its speed then, as a part of its own.
+        /// Speed while throttled, as a part of the node's own. Default: Tegra 3 at 480 MHz against 1.3 GHz (NVIDIA).
         speed: f64 = 0.48, 0.01..=1.0;
-        /// What a core at work draws then, as a part of its own.
+        /// Power of a busy core while throttled, as a part of `core-power`. Default: as for `speed`.
         power: f64 = 0.46, 0.0..=1.0;
     }
 }
 
 impl NodePreset {
-    /// What the documents say of the machine. Speeds are estimates from single-thread benchmark ratings relative to `epyc-vm`.
+    /// What the documents say of the machine. Speeds are estimates from single-thread benchmark ratings relative to
+    /// `epyc-vm`.
     pub fn node(self) -> Node {
         let (cores, speed, memory, disk) = match self {
             Self::EpycVm => (2, 1.0, 24 << 10, DiskPreset::Virtual),
@@ -162,9 +168,10 @@ impl NodePreset {
         if self != Self::Nexus7 {
             return node;
         }
-        // Battery: 4,325 mAh, 16 Wh (ASUS). A core: NVIDIA's 1,261 mW for CoreMark on all four at 1.3 GHz. Awake with the screen off: three days of music
-        // from one charge; with the screen at half its brightness it is empty after 10 h 22 min (bitsandchips.it, 2012), the difference is the screen.
-        // The radio: `wifi::energy::RadioPower::tablet` has the sources; a test holds both alike.
+        // Battery: 4,325 mAh, 16 Wh (ASUS). A core: NVIDIA's 1,261 mW for CoreMark on all four at 1.3 GHz. Awake with
+        // the screen off: three days of music from one charge; with the screen at half its brightness it is empty after
+        // 10 h 22 min (bitsandchips.it, 2012), the difference is the screen. The radio:
+        // `wifi::energy::RadioPower::tablet` has the sources; a test holds both alike.
         Node {
             idle_power: Some(Power::from_mw(220)),
             core_power: Power::from_mw(315),
@@ -187,11 +194,11 @@ fn node_base(tree: &Tree, problems: &mut Problems) -> Option<Node> {
 section! {
     /// Overrides of what the disk presets say, for every disk of the cluster.
     pub struct Storage {
-        /// Time to position, by seek and rotation.
+        /// Mean positioning time: seek and rotation.
         position: Option<Time> = None, Time::ZERO..=Time::from_secs(10);
-        /// Rate of sequential reading.
+        /// Rate of sequential reads.
         read: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
-        /// Rate of sequential writing.
+        /// Rate of sequential writes.
         write: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
     }
 }

@@ -43,14 +43,15 @@ impl Scenario {
         Ok(())
     }
 
-    /// The files of distributions that the scenario names: which traffic, and the path relative to the scenario's own file.
+    /// The files of distributions that the scenario names: which traffic, and the path relative to the scenario's own
+    /// file.
     pub fn size_files(&self) -> Vec<(usize, String)> {
         let named = self.traffic.iter().enumerate().filter(|(_, traffic)| !traffic.sizes.file.is_empty());
         named.map(|(i, traffic)| (i, traffic.sizes.file.clone())).collect()
     }
 
-    /// Takes in the text of a file of a distribution, whose shares may go to 1 or to 100. The scenario then holds its points and names the file no
-    /// longer.
+    /// Takes in the text of a file of a distribution, whose shares may go to 1 or to 100. The scenario then holds its
+    /// points and names the file no longer.
     pub fn take_sizes(&mut self, traffic: usize, file: &str, text: &str) -> Result<(), ScenarioError> {
         let mut problems = Problems::default();
         let mut points: Vec<(f64, f64, Span)> = Vec::new();

@@ -100,7 +100,8 @@ pub fn plain_base<S: Section>(tree: &Tree, problems: &mut Problems) -> Option<S>
     wrong_kind(tree, "a table", problems)
 }
 
-/// The base of a section with presets: what the one says that its text, or `preset` in its table, names; else the default.
+/// The base of a section with presets: what the one says that its text, or `preset` in its table, names; else the
+/// default.
 pub fn preset_base<S: Section, P: Key<Range = ()>>(tree: &Tree, problems: &mut Problems, of: fn(P) -> S) -> Option<S> {
     match &tree.value {
         Value::String(_) => Some(of(P::read(tree, None, problems)?)),

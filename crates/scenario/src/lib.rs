@@ -58,33 +58,33 @@ use tree::{Entry, Tree};
 section! {
     /// A cluster, a network, and what happens on them.
     pub struct Scenario {
-        /// Its name in results; the file's where left out.
+        /// The scenario's name in results. Left out: the name of its file.
         name: String = String::new();
-        /// The machines.
+        /// The machines: master, workers, and what they share.
         cluster: Cluster = Cluster::default();
-        /// The hardware of every node that does not say otherwise: a preset's name, or a table.
+        /// The hardware of each node without an entry of its own: a preset's name, or a table.
         node: Node = Node::default();
-        /// Overrides of what the disk presets say.
+        /// Overrides of the disk preset's figures.
         storage: Storage = Storage::default();
         /// The network between the nodes.
         network: Network = Network::default();
-        /// Where nodes are, and how they move (topology wifi).
+        /// Positions and movement of nodes (topology wifi).
         mobility: Option<Mobility> = None;
-        /// TCP of every node.
+        /// TCP settings of all nodes.
         tcp: Tcp = Tcp::default();
-        /// HDFS.
+        /// Settings of HDFS, named after Hadoop's own keys.
         hdfs: Hdfs = Hdfs::default();
-        /// The master node's side of calls.
+        /// The RPC servers of the master node.
         master: Master = Master::default();
-        /// MapReduce.
+        /// Settings of MapReduce and YARN, named after Hadoop's own keys.
         mapreduce: MapReduce = MapReduce::default();
         /// The job, or a list of jobs.
         job: Vec<Job> = Vec::new();
         /// Traffic without Hadoop, alone or beside jobs.
         traffic: Vec<Traffic> = Vec::new();
-        /// What goes wrong, and when.
+        /// Faults: what fails, and when.
         faults: Vec<Fault> = Vec::new();
-        /// The run itself.
+        /// The run: seed, length, sampling.
         run: Run = Run::default();
     }
 }
@@ -92,7 +92,8 @@ section! {
 impl Scenario {
     /// Reads a scenario's text, lays `assignments` ("section.key=value") over it, and checks what the language knows.
     ///
-    /// What an engine knows besides (names of links, rates of a PHY) is checked by who has one: see [`Self::parse_with`].
+    /// What an engine knows besides (names of links, rates of a PHY) is checked by who has one: see
+    /// [`Self::parse_with`].
     pub fn parse(file: &str, text: &str, assignments: &[String]) -> Result<Self, ScenarioError> {
         Self::parse_with(file, text, assignments, |_| {}).map(|(scenario, _)| scenario)
     }
@@ -120,7 +121,7 @@ impl Scenario {
                 let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str());
                 stem.unwrap_or(file).clone_into(&mut scenario.name);
             }
-            scenario.settle();
+            scenario.fill_defaults();
             let mut check = Check { scenario: &scenario, tree: &tree, problems: &mut problems };
             check::check(&mut check);
             further(&mut check);
@@ -159,11 +160,11 @@ impl Scenario {
     }
 
     /// Fills in what follows from other keys.
-    fn settle(&mut self) {
+    fn fill_defaults(&mut self) {
         if !self.cluster.group.is_empty() {
             self.cluster.workers = self.cluster.group.iter().map(|group| group.count).fold(0, u32::saturating_add);
         }
-        self.network.settle();
+        self.network.fill_defaults();
         if self.network.topology == TopologyKind::Wifi {
             self.mobility.get_or_insert_default();
         }

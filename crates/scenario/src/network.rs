@@ -20,29 +20,33 @@ choice! {
         Star = "star",
         /// Two switches with a core link between them.
         TwoRacks = "two-racks",
-        /// A switch per rack, each with one core link to a root switch.
+        /// A switch per rack, each with a core link to a root switch.
         Tree = "tree",
-        /// A switch per rack, each with a core link to every spine switch; equal-cost paths by hash of the 5-tuple.
+        /// A switch per rack, each with a core link to every spine switch. ECMP by hash of the 5-tuple.
         LeafSpine = "leaf-spine",
-        /// The master and the first half of the workers on one router, `left`, the others on a second, `right`, one core link between them.
+        /// Two routers with a core link between them: `left` with the master and the first half of the workers, `right`
+        /// with the others.
         Dumbbell = "dumbbell",
-        /// Three layers of equal switches of `ports` ports (Al-Fares et al. 2008); nodes fill its edge switches in order.
+        /// A fat-tree: three layers of switches with `ports` ports (Al-Fares et al. 2008). Nodes fill its edge switches
+        /// in order.
         FatTree = "fat-tree",
-        /// Mini-switches of `cell` nodes, and links between nodes, which forward, over `level` levels (Guo et al. 2008); shortest paths.
+        /// DCell: mini-switches of `cell` servers, and links between servers, which forward, over `level` levels (Guo
+        /// et al. 2008). Shortest paths.
         Dcell = "dcell",
-        /// A chain of `hops` core links. Worker 1 is at its beginning (with the master), worker 2 at its end; each further pair of workers is at the ends of one hop, in turn.
+        /// A chain of `hops` core links. Master and worker 1 are at its start, worker 2 is at its end. Each further
+        /// pair of workers is at the ends of one hop, in turn.
         ParkingLot = "parking-lot",
-        /// As `[[network.link]]` says.
+        /// The links of `[[network.link]]`.
         Graph = "graph",
-        /// All nodes on the air, as `[network.wifi]` and `[mobility]` say.
+        /// Wireless: `[network.wifi]` and `[mobility]`.
         Wifi = "wifi",
     }
 }
 
 choice! {
-    /// What a packet costs on the wire beyond its IP length.
+    /// Bytes of a packet on the wire beyond its IP length.
     pub enum Framing {
-        /// Nothing: links count IP packets, as ns-2 and ns-3 point-to-point links do.
+        /// None: links count IP packets, as point-to-point links of ns-2 and ns-3 do.
         None = "none",
         /// Ethernet: header, checksum, preamble and gap, 38 bytes.
         Ethernet = "ethernet",
@@ -54,13 +58,13 @@ section! {
     pub struct Network {
         /// The topology.
         topology: TopologyKind = TopologyKind::Star;
-        /// Racks (two-racks always has two).
+        /// Number of racks (tree, leaf-spine); two-racks always has two.
         racks: u32 = 2, 1..=10_000;
-        /// Spine switches (leaf-spine).
+        /// Number of spine switches (leaf-spine).
         spines: u32 = 2, 1..=1_000;
-        /// Ports of each switch (fat-tree), even: k ports make room for k^3 / 4 nodes.
+        /// Ports of each switch (fat-tree); even. k ports have room for k^3 / 4 nodes.
         ports: u32 = 4, 2..=128;
-        /// Nodes on a mini-switch (dcell). Servers of the structure beyond the nodes only forward.
+        /// Servers on a mini-switch (dcell). Servers of the structure beyond the nodes only forward.
         cell: u32 = 4, 1..=1_000;
         /// Levels above the mini-switches (dcell).
         level: u32 = 1, 0..=4;
@@ -68,35 +72,36 @@ section! {
         hops: u32 = 3, 1..=1_000;
         /// Rate of each link between a node and its switch.
         rate: BitRate = BitRate::from_gbps(1), RATES;
-        /// Propagation delay of each such link, one way.
+        /// Propagation delay of each link between a node and its switch, one way.
         delay: Time = Time::from_us(25), DELAYS;
-        /// Probability that a packet is lost on such a link.
+        /// Probability that a packet is lost on a link between a node and its switch, independent of others.
         loss: f64 = 0.0, 0.0..=1.0;
         /// The queue of each switch port.
         queue: Queue = Queue::default();
         /// The queue of each node's interface.
         host_queue: Queue = Queue { limit: QueueLimit::Packets(1000), ..Queue::default() };
-        /// Queues of single links, in place of those above; a later one replaces an earlier.
+        /// Queues of single links. An entry overrides `queue` and `host-queue`; a later entry overrides an earlier one.
         port: Vec<Port> = Vec::new();
-        /// One buffer for all ports of each switch; left out, each port has its own.
+        /// A buffer that all ports of a switch share. Left out: each port has its own buffer.
         shared_buffer: Option<SharedBuffer> = None;
-        /// What goes first in queues of kind `priority`: services in order (`rpc`, `umbilical`, `data`, `shuffle`, or names of traffic); all others come last.
+        /// Order of classes for queues of kind `priority`: services (`rpc`, `umbilical`, `data`, `shuffle`) or names of
+        /// traffic, most urgent first. All others form the last class.
         priority: Vec<String> = Vec::new();
-        /// Links between switches.
+        /// The links between switches.
         core: Core = Core::default();
-        /// What a packet costs on the wire beyond its IP length.
+        /// Bytes of each packet on the wire beyond its IP length.
         framing: Framing = Framing::Ethernet;
         /// Largest IP packet.
         mtu: Bytes = Bytes::new(1500), Bytes::new(100)..=Bytes::new(65_535);
-        /// Largest TCP payload of a packet; left out, what the MTU leaves after the headers and options in use.
+        /// Largest TCP payload of a packet. Left out: the MTU less headers and the options in use.
         mss: Option<Bytes> = None, Bytes::new(1)..=Bytes::new(65_495);
         /// Token buckets on nodes' links.
         shape: Vec<Shape> = Vec::new();
-        /// The links of topology graph. Names that are not of nodes are switches.
+        /// The links of topology graph. A name that is no node's is a switch.
         link: Vec<GraphLink> = Vec::new();
-        /// Several links in the place of one, used as one.
+        /// Bonds: several parallel links in the place of one.
         bond: Vec<Bond> = Vec::new();
-        /// Radios and the air between them (topology wifi).
+        /// Radios and propagation (topology wifi).
         wifi: Option<Wifi> = None;
     }
 }
@@ -104,15 +109,16 @@ section! {
 section! {
     /// Links between switches.
     pub struct Core {
-        /// Rate; left out, that of a rack's nodes together divided by `oversubscription` and the number of spines (dumbbell, fat-tree, dcell, parking-lot: that of the node links).
+        /// Rate of each core link. Left out: the rates of a rack's nodes, summed, divided by `oversubscription` and by
+        /// the number of spines. Dumbbell, fat-tree, dcell and parking-lot take the rate of the node links.
         rate: Option<BitRate> = None, RATES;
-        /// How many times the rate of a rack's nodes exceeds that of its core links, where `rate` is left out.
+        /// Oversubscription: the rates of a rack's nodes, summed, over those of its core links. Unused with `rate`.
         oversubscription: f64 = 1.0, 0.01..=10_000.0;
-        /// Propagation delay, one way; that of the node links where left out.
+        /// Propagation delay, one way. Left out: that of the node links.
         delay: Option<Time> = None, DELAYS;
-        /// Probability that a packet is lost.
+        /// Probability that a packet is lost, independent of others.
         loss: f64 = 0.0, 0.0..=1.0;
-        /// The queue; that of the switch ports where left out.
+        /// The queue at both ends. Left out: that of the switch ports.
         queue: Option<Queue> = None;
     }
 }
@@ -120,17 +126,18 @@ section! {
 section! {
     /// A full-duplex link of topology graph.
     pub struct GraphLink {
-        /// One end: a node ("master", "worker-1"), a switch of any other name, or several nodes with a link each ("workers", "worker-1..worker-8").
+        /// One end: a node ("master", "worker-1"), a switch, or several nodes with a link each ("workers",
+        /// "worker-1..worker-8").
         from: String = String::new();
-        /// The other end, one node or switch if `from` is several.
+        /// The other end: one node or switch if `from` is several nodes.
         to: String = String::new();
-        /// Rate; that of the network where left out.
+        /// Rate. Left out: `network.rate`.
         rate: Option<BitRate> = None, RATES;
-        /// Propagation delay, one way; that of the network where left out.
+        /// Propagation delay, one way. Left out: `network.delay`.
         delay: Option<Time> = None, DELAYS;
-        /// Probability that a packet is lost, each way; that of the network where left out.
+        /// Probability that a packet is lost, in each direction. Left out: `network.loss`.
         loss: Option<f64> = None, 0.0..=1.0;
-        /// The queue at both ends; that of the network where left out.
+        /// The queue at both ends. Left out: that of the network.
         queue: Option<Queue> = None;
     }
 }
@@ -164,7 +171,7 @@ impl Network {
 }
 
 choice! {
-    /// Which way of a node's link.
+    /// A direction of a node's link.
     pub enum Direction {
         /// From the node.
         Egress = "egress",
@@ -178,15 +185,15 @@ choice! {
 section! {
     /// A token bucket on the link of each of some nodes.
     pub struct Shape {
-        /// Which nodes.
+        /// The nodes with a token bucket.
         nodes: Nodes = Nodes::Workers;
-        /// Which way.
+        /// The direction of a node's link that the bucket limits.
         direction: Direction = Direction::Both;
-        /// Rate at which tokens come.
+        /// Rate at which tokens arrive.
         rate: BitRate = BitRate::from_mbps(10), RATES;
-        /// Tokens that the bucket holds.
+        /// Depth of the bucket.
         burst: Bytes = Bytes::new(32_000), Bytes::new(1)..=Bytes::from_mb(1_000_000);
-        /// How much waits for tokens before packets are dropped.
+        /// Limit of the queue in front of the bucket; packets beyond it are dropped.
         limit: QueueLimit = QueueLimit::Delay(Time::from_ms(400));
     }
 }
@@ -339,14 +346,14 @@ impl Network {
     }
 
     /// Fills in what follows from other keys.
-    pub fn settle(&mut self) {
+    pub fn fill_defaults(&mut self) {
         if self.topology == TopologyKind::Wifi {
             self.wifi.get_or_insert_default();
         }
         let links = self.link.iter_mut().filter_map(|link| link.queue.as_mut());
         let ports = self.port.iter_mut().map(|port| &mut port.queue);
         let others = [Some(&mut self.queue), Some(&mut self.host_queue), self.core.queue.as_mut()];
-        others.into_iter().flatten().chain(links).chain(ports).for_each(Queue::settle);
+        others.into_iter().flatten().chain(links).chain(ports).for_each(Queue::fill_defaults);
     }
 }
 

@@ -7,13 +7,14 @@ use units::Time;
 const MOMENTS: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(86_400 * 200);
 
 section! {
-    /// Where and when a job's master and attempts start, in place of what the scheduler decides. What follows is simulated.
+    /// Where and when a job's master and attempts start, in place of what the scheduler decides. What follows is
+    /// simulated.
     pub struct Plan {
-        /// The node of the AppMaster; left out, the scheduler finds one.
+        /// The node of the AppMaster. Left out: the scheduler chooses.
         master: Option<String> = None;
-        /// When the AppMaster's container starts, after submission.
+        /// Start of the AppMaster's container, after submission.
         master_start: Time = Time::ZERO, MOMENTS;
-        /// When the job is launched, after submission; left out, when the AppMaster is ready.
+        /// Launch of the job, after submission. Left out: when the AppMaster is ready.
         launch: Option<Time> = None, MOMENTS;
         /// The attempts.
         attempt: Vec<PlannedAttempt> = Vec::new();
@@ -33,13 +34,13 @@ choice! {
 section! {
     /// The start of one attempt.
     pub struct PlannedAttempt {
-        /// Which sort of task.
+        /// Map or reduce.
         kind: PlannedKind = PlannedKind::Map;
-        /// The task's number among those of its sort, from 0.
+        /// The task's number among those of its kind, from 0.
         task: u32 = 0, 0..=10_000_000;
-        /// The worker it starts on.
+        /// The worker that runs it.
         node: String = String::new();
-        /// When, after submission.
+        /// Its start, after submission.
         start: Time = Time::ZERO, MOMENTS;
     }
 }

@@ -34,9 +34,9 @@ pub struct Span {
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// Where.
+    /// Place in the text.
     pub span: Span,
-    /// What.
+    /// The problem, for the reader.
     pub message: String,
     /// What would be right, if that is known.
     pub help: Option<String>,

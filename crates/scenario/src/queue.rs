@@ -11,7 +11,7 @@ choice! {
     pub enum QueueKind {
         /// First in, first out; drops what arrives when it is full.
         DropTail = "drop-tail",
-        /// The same, and marks ECN-capable packets above a threshold, as DCTCP asks of switches.
+        /// Drop-tail that marks ECN-capable packets above a threshold, as DCTCP asks of switches.
         Threshold = "threshold",
         /// Random early detection, Floyd and Jacobson 1993.
         Red = "red",
@@ -95,19 +95,19 @@ fn unit_of(text: &str) -> &str {
 section! {
     /// A queue at the head of a link.
     pub struct Queue {
-        /// Its discipline.
+        /// The queue discipline.
         kind: QueueKind = QueueKind::DropTail;
-        /// How much it holds.
+        /// Capacity of the queue.
         limit: QueueLimit = QueueLimit::Packets(128);
-        /// Threshold: marks a packet when the queue, counted with it, exceeds this (DCTCP's K).
+        /// Marking threshold (threshold): a packet is marked if the queue, including it, exceeds this. DCTCP's K.
         mark_above: Option<QueueLimit> = None;
-        /// RED's parameters.
+        /// Parameters of RED.
         red: Option<Red> = None;
-        /// CoDel's parameters.
+        /// Parameters of CoDel.
         codel: Option<Codel> = None;
-        /// FQ-CoDel's parameters.
+        /// Parameters of FQ-CoDel.
         fq_codel: Option<FqCodel> = None;
-        /// PIE's parameters.
+        /// Parameters of PIE.
         pie: Option<Pie> = None;
     }
 }
@@ -115,21 +115,23 @@ section! {
 section! {
     /// Random early detection.
     pub struct Red {
-        /// Average queue below which nothing is dropped; left out, 5 packets, or adaptive what waits for 2.5 ms if that is more.
+        /// Average queue below which no packet is dropped. Left out: 5 packets; adaptive, the greater of that and 2.5
+        /// ms of packets.
         min: Option<QueueLimit> = None;
-        /// Average queue at which the probability is `max-p`; left out, three times `min`.
+        /// Average queue at which the probability reaches `max-p`. Left out: three times `min` (Floyd 1997).
         max: Option<QueueLimit> = None;
-        /// Probability of a drop at `max`; adaptive, the one to begin with.
+        /// Probability of a drop at `max`. With `adaptive`, its initial value.
         max_p: f64 = 0.1, 0.000_001..=1.0;
-        /// Weight of a new sample in the average; left out, 0.002, or adaptive 1 - exp(-1 / C) at C packets per second.
+        /// Weight of a new sample in the average. Left out: 0.002 (Floyd 1997); adaptive, 1 - exp(-1 / C) with C
+        /// packets per second.
         weight: Option<f64> = None, 0.000_000_001..=1.0;
-        /// Whether the probability rises from `max-p` at `max` to 1 at twice that; else it is 1 from `max` on.
+        /// Whether the probability rises from `max-p` at `max` to 1 at twice `max`. Else it is 1 above `max`.
         gentle: bool = true;
-        /// Whether `max-p` follows the average queue, every half second, within 0.01 to 0.5.
+        /// Adaptive RED (Floyd et al. 2001): `max-p` follows the average queue every 0.5 s, within 0.01 to 0.5.
         adaptive: bool = false;
-        /// Whether ECN-capable packets are marked where others are dropped early.
+        /// Whether ECN-capable packets are marked instead of dropped early.
         ecn: bool = true;
-        /// A typical packet: the unit of idle time, and with thresholds in bytes of the probability.
+        /// A typical packet: the unit of idle time, and of the probability with thresholds in bytes.
         packet: Bytes = Bytes::new(1_000), Bytes::new(1)..=Bytes::new(65_573);
     }
 }
@@ -137,11 +139,11 @@ section! {
 section! {
     /// Controlled delay.
     pub struct Codel {
-        /// The standing waiting time that is acceptable.
+        /// Acceptable standing sojourn time. Default: RFC 8289.
         target: Time = Time::from_ms(5), TIMES;
-        /// For how long waiting times may be above the target: about the longest round trip of the connections.
+        /// Sojourn times may exceed the target for this long; about the longest round trip. Default: RFC 8289.
         interval: Time = Time::from_ms(100), TIMES;
-        /// Whether ECN-capable packets are marked where others are dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = true;
     }
 }
@@ -149,17 +151,17 @@ section! {
 section! {
     /// Controlled delay of each flow.
     pub struct FqCodel {
-        /// Queues into which flows are hashed.
+        /// Number of queues into which flows are hashed. Default: RFC 8290, 5.2.
         flows: u32 = 1_024, 1..=65_536;
-        /// Bytes that a queue may send in its turn; left out, a full packet on the wire.
+        /// Bytes that a queue may send per turn. Left out: a full packet on the wire.
         quantum: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mb(1);
-        /// The most packets dropped at once from the fattest queue when all together exceed the limit.
+        /// Packets dropped at once from the longest queue when all together exceed the limit. Default: as in Linux.
         batch: u32 = 64, 1..=1_000_000;
-        /// The standing waiting time that is acceptable.
+        /// Acceptable standing sojourn time of each flow. Default: as CoDel's.
         target: Time = Time::from_ms(5), TIMES;
-        /// For how long waiting times may be above the target.
+        /// Sojourn times may exceed the target for this long. Default: as CoDel's.
         interval: Time = Time::from_ms(100), TIMES;
-        /// Whether ECN-capable packets are marked where others are dropped.
+        /// Whether ECN-capable packets are marked instead of dropped.
         ecn: bool = true;
     }
 }
@@ -167,9 +169,9 @@ section! {
 choice! {
     /// How PIE knows how long packets wait.
     pub enum PieDelay {
-        /// As long as the packet that has left last.
+        /// Sojourn time of the packet that left last.
         Timestamp = "timestamp",
-        /// As long as the measured departure rate needs for what waits.
+        /// Queue length over the measured departure rate (RFC 8033, 5.2).
         DepartureRate = "departure-rate",
     }
 }
@@ -177,21 +179,21 @@ choice! {
 section! {
     /// Proportional integral controller enhanced.
     pub struct Pie {
-        /// The waiting time to hold.
+        /// Target of the queueing delay (QDELAY_REF). Defaults of PIE: RFC 8033, section 4.
         target: Time = Time::from_ms(15), TIMES;
-        /// Time between changes of the probability.
+        /// Time between updates of the drop probability (T_UPDATE).
         update: Time = Time::from_ms(15), TIMES;
-        /// For how long a burst passes after quiet.
+        /// Length of a burst that passes after a quiet time (MAX_BURST).
         burst: Time = Time::from_ms(150), Time::ZERO..=Time::from_secs(100);
-        /// Weight of the waiting time's distance from the target, per second.
+        /// Gain of the difference between delay and target, per second.
         alpha: f64 = 0.125, 0.0..=1_000_000.0;
-        /// Weight of the waiting time's change, per second.
+        /// Gain of the change of the delay, per second.
         beta: f64 = 1.25, 0.0..=1_000_000.0;
-        /// How the waiting time is known.
+        /// How the queueing delay is measured.
         delay: PieDelay = PieDelay::Timestamp;
-        /// Up to which probability ECN-capable packets are marked where others are dropped; 0 marks none.
+        /// Drop probability up to which ECN-capable packets are marked instead (RFC 8033, 5.1); 0 never marks.
         mark_up_to: f64 = 0.1, 0.0..=1.0;
-        /// Whether drops are kept from clumping and from staying away.
+        /// Whether drops are spread evenly (RFC 8033, 5.4).
         derandomize: bool = true;
     }
 }
@@ -202,9 +204,9 @@ const TIMES: std::ops::RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs
 section! {
     /// One buffer for the queues of all ports of a switch, with dynamic thresholds (Choudhury and Hahne 1998).
     pub struct SharedBuffer {
-        /// What all ports of a switch together hold at most. Each port's own `limit` holds too.
+        /// Capacity of the buffer of a switch. Each port's own `limit` holds too.
         size: Bytes = Bytes::from_mb(4), Bytes::new(1_538)..=Bytes::from_mb(1_000_000);
-        /// How many times what is free a port may hold.
+        /// Dynamic threshold (Choudhury and Hahne 1998): a port may hold this many times the free part of the buffer.
         alpha: f64 = 1.0, 0.001..=1_000_000.0;
     }
 }
@@ -214,14 +216,14 @@ section! {
     pub struct Port {
         /// The link: "left -> right" for one direction, "left -- right" or a node's name for both.
         link: String = String::new();
-        /// Its queue.
+        /// The queue at the sending end.
         queue: Queue = Queue::default();
     }
 }
 
 impl Queue {
     /// Fills in the defaults of its kind's own table.
-    pub fn settle(&mut self) {
+    pub fn fill_defaults(&mut self) {
         match self.kind {
             QueueKind::Red => drop(self.red.get_or_insert_default()),
             QueueKind::Codel => drop(self.codel.get_or_insert_default()),

@@ -9,19 +9,22 @@ pub(super) const INTERVALS: std::ops::RangeInclusive<Time> = Time::from_ns(1)..=
 section! {
     /// Something that goes wrong at a given time.
     pub struct Fault {
-        /// When.
+        /// Time of the fault.
         at: Time = Time::ZERO, MOMENTS;
-        /// The node that crashes, or becomes slow; or the access point that is switched off: "ap-1" is the first.
+        /// The node that crashes, or becomes slow with `slow`; or the access point that is switched off ("ap-1" is the
+        /// first).
         node: Option<String> = None;
-        /// The link that goes down, both ways: "worker-3" for that node's, "rack-1 -- core" for one between switches; of a bond all members, or one: "worker-3 #2".
+        /// The link that goes down, in both directions: "worker-3" for a node's link, "rack-1 -- core" for one between
+        /// switches. A bond means all members; "worker-3 #2" is one of them.
         link: Option<String> = None;
-        /// The link does not go down: it carries nothing, and both ends see nothing of it but that; with `->` in its name only that way.
+        /// The link loses every packet, but keeps its carrier: its ends do not notice. With `->` in its name only in
+        /// that direction.
         silent: bool = false;
-        /// How long it is down or silent; left out, for good.
+        /// How long the node or link is down or silent. Left out: for good.
         down_for: Option<Time> = None, INTERVALS;
-        /// The node does not crash, its cores go on at this part of their speed.
+        /// The node does not crash; its cores run at this part of their speed.
         slow: Option<f64> = None, 0.0001..=1.0;
-        /// How long it is slow; left out, for good.
+        /// How long the node is slow. Left out: for good.
         slow_for: Option<Time> = None, INTERVALS;
     }
 }
@@ -31,7 +34,8 @@ choice! {
     pub enum Fidelity {
         /// Packet by packet: TCP, queues, losses, the air.
         Packet = "packet",
-        /// As whole messages that share nodes' interfaces: experimental, and much is not modelled (docs/architecture.md).
+        /// As whole messages that share nodes' interfaces: experimental, and much is not modelled
+        /// (docs/architecture.md).
         Flow = "flow",
     }
 }
@@ -39,19 +43,21 @@ choice! {
 section! {
     /// The run.
     pub struct Run {
-        /// The seed of every random stream.
+        /// Seed of all random streams.
         seed: u64 = 1, 0..=(i64::MAX as u64);
         /// How finely messages between nodes are simulated.
         fidelity: Fidelity = Fidelity::Packet;
-        /// Simulated time at which the run ends, if all jobs and traffic have not ended before.
+        /// Simulated time at which the run ends at the latest. It ends earlier when all jobs and all bounded traffic
+        /// are done.
         until: Time = Time::from_secs(86_400), Time::from_ns(1)..=Time::from_secs(86_400 * 180);
-        /// A run whose jobs make no progress for this long fails with an account of who waits for what; 0 for never.
+        /// A run whose jobs make no progress for this long fails; an account says who waits for what. 0 disables the
+        /// check.
         no_progress: Time = Time::from_secs(2 * 3600), Time::ZERO..=Time::from_secs(86_400 * 180);
-        /// Step of the sampled series; doubled as often as needed to keep a series within 4,096 steps.
+        /// Step of the sampled series. It doubles as often as needed to keep a series within 4,096 steps.
         sample: Time = Time::from_ms(100), Time::from_us(1)..=Time::from_secs(86_400);
-        /// Whether to keep, exactly, for how long each queue has each length; it takes about a third more time.
+        /// Whether to record exactly how long each queue has each length. Costs about a third more time.
         occupancy: bool = false;
-        /// Time after which the figures called warm begin.
+        /// Figures named "warm" count from this time on.
         warm_up: Time = Time::ZERO, MOMENTS;
     }
 }

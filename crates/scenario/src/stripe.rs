@@ -7,31 +7,31 @@ use serde_json::{Value as Json, json};
 use units::{Bytes, Time};
 
 choice! {
-    /// What more streams are used for where their number is `auto`.
+    /// The aim of tuning the number of streams.
     pub enum StreamPolicy {
-        /// To lift limits of windows and buffers, and for nothing else.
+        /// More streams only to overcome limits of windows and buffers.
         Polite = "polite",
-        /// To fill what others leave: no more than leave them three quarters of a full path.
+        /// More streams to use spare capacity. Others keep at least three quarters of a full path.
         Fill = "fill",
-        /// As long as it gains anything.
+        /// More streams as long as goodput grows.
         Greedy = "greedy",
     }
 }
 
 choice! {
-    /// How segments are given to streams.
+    /// How segments are distributed over streams.
     pub enum StreamScheduler {
-        /// To the stream on which a segment arrives first.
+        /// To the stream with the earliest estimated arrival.
         Earliest = "earliest",
-        /// In turn, whatever a stream's speed.
+        /// In turn, whatever a stream's rate.
         RoundRobin = "round-robin",
     }
 }
 
 choice! {
-    /// How the congestion controls of streams are coupled.
+    /// Coupling of the streams' congestion controls.
     pub enum StreamCoupling {
-        /// Not at all: each by `tcp.control`.
+        /// No coupling: each stream has `tcp.control`.
         None = "none",
         /// Linked increases (RFC 6356), over Reno.
         Lia = "lia",
@@ -42,14 +42,14 @@ choice! {
     }
 }
 
-/// How many streams there are.
+/// The number of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamCount {
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
-    /// Tuned while they run.
+    /// Tuned during the transfer.
     Auto,
-    /// As the CloudJet paper's optimizer has it.
+    /// By the optimizer of the CloudJet paper (Wang et al. 2014).
     Paper,
 }
 
@@ -86,7 +86,8 @@ impl Key for StreamCount {
 
     fn describe(_: Option<&()>) -> String {
         format!(
-            "whole number, 1 to {MOST}, or `auto` (Tuned while they run), or `paper` (By Wang et al. 2014: the best of PFTK's model over n = 1 to 128, at the loss measured)"
+            "whole number, 1 to {MOST}, or `auto` (Tuned during the transfer), or `paper` (Wang et al. 2014: the best n \
+             of 1 to 128 by PFTK's model, at the measured loss)"
         )
     }
 }
@@ -96,29 +97,30 @@ const BUFFERS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib
 section! {
     /// One byte stream over many connections.
     pub struct Stripe {
-        /// How many streams; of MPTCP `auto` is one for each of `paths`, two without.
+        /// Number of streams. For MPTCP `auto` is one for each of `paths`, or two without `paths`.
         streams: StreamCount = StreamCount::Auto;
-        /// At most so many where they are tuned.
+        /// Upper limit of a tuned number of streams.
         most: u32 = 128, 1..=MOST;
-        /// What more streams are used for where their number is `auto`.
+        /// Aim of tuning the number of streams (`auto`).
         policy: StreamPolicy = StreamPolicy::Fill;
-        /// How segments are given to streams.
+        /// How segments are distributed over streams.
         scheduler: StreamScheduler = StreamScheduler::Earliest;
-        /// The length of segments; left out, what a stream transmits in 2 ms, 16 KiB to 256 KiB.
+        /// Length of a segment. Left out: what a stream sends in 2 ms, within 16 KiB to 256 KiB.
         segment: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mib(16);
-        /// How much the receiver holds at first, in order or not; it grows up to `max-credit` while the application keeps up.
+        /// Initial credit: bytes that the receiver buffers, in order or not. It grows up to `max-credit` while the
+        /// application keeps up.
         credit: Bytes = Bytes::from_mib(4), BUFFERS;
-        /// The most that it holds.
+        /// Upper limit of the credit.
         max_credit: Bytes = Bytes::from_mib(64), BUFFERS;
-        /// How long an acknowledgement between the ends waits for more to acknowledge.
+        /// Delay of acknowledgements between the ends, to combine them.
         ack_delay: Time = Time::from_ms(5), Time::ZERO..=Time::from_secs(1);
-        /// While no more than this is under way, all of it goes on one stream (earliest).
+        /// While at most this much is unacknowledged, all of it uses one stream (earliest).
         pin: Bytes = Bytes::new(64 << 10), Bytes::ZERO..=Bytes::from_mib(16 << 10);
-        /// A segment that is late goes on a second stream too, up to this part of all bytes.
+        /// Late segments are sent on a second stream too, up to this part of all bytes.
         copies: f64 = 0.02, 0.0..=1.0;
-        /// How the congestion controls of streams are coupled; left out, not at all, and MPTCP's by LIA.
+        /// Coupling of the streams' congestion controls. Left out: none, and `lia` for MPTCP.
         coupling: Option<StreamCoupling> = None;
-        /// Switches through which the streams lead, one after the other in turn; left out, as the network routes them.
+        /// Switches that the streams cross, in turn. Left out: as the network routes.
         paths: Vec<String> = Vec::new();
     }
 }

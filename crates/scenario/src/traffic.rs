@@ -11,21 +11,27 @@ const MESSAGES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mi
 choice! {
     /// Kinds of traffic without Hadoop.
     pub enum TrafficKind {
-        /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`, or without end.
+        /// `flows` connections from each node of `from` to each of `to` (in pairs if both are as many). Each sends
+        /// `bytes`, or without end.
         Long = "long",
-        /// From every node of `from` to every other of `to`, `bytes` each.
+        /// `bytes` from each node of `from` to each other node of `to`.
         AllToAll = "all-to-all",
-        /// Barrier-synchronised reads: the one of `to` asks each node of `from` for `bytes` per round; the next round starts when the last is in.
+        /// Barrier-synchronised reads: in each round the one node of `to` asks each node of `from` for `bytes`. The
+        /// next round starts when all have arrived.
         Barrier = "barrier",
-        /// From each node of `from`, sessions that begin by a Poisson process of mean interval `interval`, each to one of `to` at random.
+        /// Sessions from each node of `from`, each to a random node of `to`. They begin by a Poisson process with mean
+        /// interval `interval`.
         Poisson = "poisson",
-        /// Each node of `to` asks `fan-out` nodes of `from` at once, by a Poisson process of mean interval `interval`, `rounds` times, and waits for their answers.
+        /// Queries of each node of `to`, each to `fan-out` nodes of `from` at once, `rounds` times. They begin by a
+        /// Poisson process with mean interval `interval`.
         PartitionAggregate = "partition-aggregate",
-        /// Requests of `request` bytes and answers of `bytes`, one after the other, `rounds` times; or the same over message sizes up to `largest`.
+        /// Requests of `request` bytes and answers of `bytes` in turn, `rounds` times; or both over message sizes up to
+        /// `largest`.
         PingPong = "ping-pong",
-        /// From each node of `from` to each of `to`, in pairs if there are as many: `bytes`, or without end, as one byte stream over many connections.
+        /// One byte stream over many connections, from each node of `from` to each of `to` (in pairs if both are as
+        /// many): `bytes`, or without end.
         Stripe = "stripe",
-        /// The same as MPTCP has it: a subflow for each path, their congestion controls coupled.
+        /// As `stripe`, with MPTCP's subflows: one for each path, with coupled congestion controls.
         Mptcp = "mptcp",
         /// The flows of `file` and of `flow`.
         Csv = "csv",
@@ -35,55 +41,61 @@ choice! {
 section! {
     /// Traffic without Hadoop, alone or beside a job.
     pub struct Traffic {
-        /// Its name; its kind and number where left out.
+        /// Its name. Left out: kind and number.
         name: String = String::new();
-        /// Its kind.
+        /// The pattern of the traffic.
         kind: TrafficKind = TrafficKind::Long;
-        /// Who sends.
+        /// The nodes that send.
         from: Nodes = Nodes::Workers;
-        /// Who receives; left out, the master (all-to-all: the workers).
+        /// The nodes that receive. Left out: the master (all-to-all: the workers).
         to: Option<Nodes> = None;
         /// Connections of each pair (long).
         flows: u32 = 1, 1..=100_000;
-        /// Payload of a flow, session, answer, or of one sender's share of a round; left out, long flows and stripes never end and others send 1 MB.
+        /// Payload of a flow, session or answer, or of one sender's share of a round. Left out: long flows and stripes
+        /// never end, others send 1 MB.
         bytes: Option<Bytes> = None, MESSAGES;
-        /// Payload of a request; left out, ping-pong's has 100 B, a query's to each worker 1600 B, and a barrier's senders send without being asked, as with "0 B".
+        /// Payload of a request. Left out: 100 B for ping-pong, 1600 B for each request of a query (DCTCP paper, 2.2),
+        /// none for a barrier, whose senders then need no request, as with "0 B".
         request: Option<Bytes> = None, Bytes::ZERO..=Bytes::from_mib(1 << 40);
-        /// Rounds (barrier, ping-pong: of each message size), queries of each aggregator (partition-aggregate).
+        /// Rounds (barrier, ping-pong: of each message size), or queries of each aggregator (partition-aggregate).
         rounds: u32 = 100, 1..=100_000_000;
-        /// Ping-pong over message sizes as NetPIPE does it, as much back as forth, up to this size; `bytes` and `request` are not used then.
+        /// Ping-pong over message sizes as in NetPIPE, with answers as long as requests, up to this size. Replaces
+        /// `bytes` and `request`.
         largest: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mb(64_000);
         /// The least of these sizes.
         smallest: Bytes = Bytes::new(1), Bytes::new(1)..=Bytes::from_mb(64_000);
-        /// How far below and above each of these sizes is measured too; "0 B" for nothing but the sizes.
+        /// Distance of additional sizes below and above each size; "0 B" for none. Default: NetPIPE's.
         perturbation: Bytes = Bytes::new(3), Bytes::ZERO..=Bytes::from_mb(1);
-        /// How large sessions (poisson) or answers (partition-aggregate) are.
+        /// Distribution of the sizes of sessions (poisson) or answers (partition-aggregate).
         sizes: Sizes = Sizes::default();
-        /// Mean time between the beginnings of two sessions of a node (poisson), or of two queries of an aggregator (partition-aggregate).
+        /// Mean time between two sessions of a node (poisson) or two queries of an aggregator (partition-aggregate).
         interval: Time = Time::from_ms(40), INTERVALS;
-        /// In place of `interval` (poisson): payload that all nodes together offer, as a part of the rate of the receivers' own links together, or of `load-link`.
+        /// Offered load (poisson), in place of `interval`: payload of all nodes per second, as a part of the receivers'
+        /// own links, summed, or of `load-link`.
         load: Option<f64> = None, 0.000_001..=1_000.0;
-        /// The link whose rate `load` is a part of: "worker-3" for that node's, "left -- right" for one between switches.
+        /// The link whose rate `load` refers to: "worker-3" for a node's, "left -- right" for one between switches.
         load_link: Option<String> = None;
-        /// How many workers a query asks, chosen at random; left out, all (partition-aggregate).
+        /// Workers asked by a query, chosen at random (partition-aggregate). Left out: all.
         fan_out: Option<u32> = None, 1..=100_000;
-        /// A query whose last answer takes longer has missed its deadline (partition-aggregate).
+        /// A query misses its deadline if its last answer takes longer (partition-aggregate).
         deadline: Option<Time> = None, INTERVALS;
-        /// Whether all sessions of a node to another use one connection (poisson); else each opens its own.
+        /// Whether all sessions from one node to another share a connection (poisson). Else each opens its own.
         persistent: bool = false;
-        /// One byte stream over many connections (stripe, mptcp).
+        /// Settings of stripes (stripe, mptcp).
         stripe: Stripe = Stripe::default();
-        /// The name of another traffic: this one begins when that has ended, and its `start` and `stop` count from then.
+        /// The name of another traffic. This one begins when that one has ended; `start` and `stop` count from there.
         after: Option<String> = None;
-        /// When it begins.
+        /// Time at which it begins.
         start: Time = Time::ZERO, MOMENTS;
-        /// When no more of it begins; left out, when the run ends.
+        /// Time after which nothing more begins. Left out: the end of the run.
         stop: Option<Time> = None, MOMENTS;
-        /// Each flow begins later by a random time up to this.
+        /// Each flow begins later by a random time, uniform up to this.
         jitter: Time = Time::ZERO, MOMENTS;
-        /// A file of flows, its path relative to the scenario's (csv): a line for each, `start,from,to,bytes` like `0.5,worker-1,worker-2,1000000`, start in seconds; a first line may name the columns, in any order; `#` begins a comment.
+        /// A file of flows (csv), its path relative to the scenario's. A line has `start,from,to,bytes`, like
+        /// `0.5,worker-1,worker-2,1000000`, with start in seconds. A first line may name the columns, in any order. `#`
+        /// begins a comment.
         file: String = String::new();
-        /// Flows one by one (csv).
+        /// The flows one by one (csv).
         flow: Vec<GivenFlow> = Vec::new();
     }
 }
@@ -91,13 +103,13 @@ section! {
 section! {
     /// One flow of a list.
     pub struct GivenFlow {
-        /// When it begins, after the traffic's start.
+        /// Its start, after that of the traffic.
         start: Time = Time::ZERO, MOMENTS;
         /// The node that sends.
         from: String = "worker-1".to_owned();
         /// The node that receives.
         to: String = "master".to_owned();
-        /// Payload.
+        /// Its payload.
         bytes: Bytes = Bytes::from_mb(1), MESSAGES;
     }
 }
@@ -131,11 +143,12 @@ section! {
         least: Bytes = Bytes::new(1), MESSAGES;
         /// The greatest size (uniform, pareto).
         most: Option<Bytes> = None, MESSAGES;
-        /// The exponent of the tail (pareto): the lower, the heavier; 1 and less only with `most`.
+        /// Exponent of the tail (pareto); a lower one is heavier. 1 and less need `most`: the mean would be infinite.
         shape: f64 = 1.2, 0.05..=100.0;
-        /// A file of the distribution, its path relative to the scenario's (cdf): a line for each point, size in bytes and share of sizes up to it, both growing; `#` begins a comment.
+        /// A file of the distribution (cdf), its path relative to the scenario's. A line has a size in bytes and the
+        /// share of sizes up to it, both increasing. `#` begins a comment.
         file: String = String::new();
-        /// Its points one by one (cdf).
+        /// The points of the distribution one by one (cdf).
         point: Vec<SizePoint> = Vec::new();
     }
 }
@@ -145,7 +158,7 @@ section! {
     pub struct SizePoint {
         /// The size.
         bytes: Bytes = Bytes::ZERO, Bytes::ZERO..=Bytes::from_mib(1 << 40);
-        /// The share of sizes up to it; 1 at the last point.
+        /// Share of sizes up to it; 1 at the last point.
         share: f64 = 1.0, 0.0..=1.0;
     }
 }

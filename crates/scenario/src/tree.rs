@@ -8,21 +8,28 @@ use toml::de::{DeString, DeTable, DeValue};
 /// A value and where it stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tree {
-    /// Where.
+    /// Place in the text.
     pub span: Span,
-    /// What.
+    /// The value.
     pub value: Value,
 }
 
 /// What TOML can say.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// A table: its entries in the order of the text.
     Table(Vec<Entry>),
+    /// An array.
     Array(Vec<Tree>),
+    /// A text, without quotes and with escapes resolved.
     String(String),
+    /// A whole number; wider than any key, so that a range error can quote it.
     Integer(i128),
+    /// A number with a decimal point or an exponent.
     Float(f64),
+    /// `true` or `false`.
     Boolean(bool),
+    /// A date or time; no key takes one.
     Datetime(String),
 }
 
@@ -35,8 +42,11 @@ impl Default for Value {
 /// A key of a table with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
+    /// The key, unquoted.
     pub key: String,
+    /// Where the key stands.
     pub key_span: Span,
+    /// The value.
     pub tree: Tree,
 }
 

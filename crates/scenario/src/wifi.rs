@@ -23,11 +23,11 @@ choice! {
 }
 
 choice! {
-    /// Who talks to whom.
+    /// Ad hoc or with access points.
     pub enum WifiMode {
-        /// Each node to every node in range.
+        /// Each station sends directly to stations in range.
         AdHoc = "ad-hoc",
-        /// All by way of access points.
+        /// All packets cross access points.
         Infrastructure = "infrastructure",
     }
 }
@@ -43,35 +43,36 @@ choice! {
 }
 
 choice! {
-    /// How a sender chooses the PHY rate.
+    /// Rate control: how a sender chooses the PHY rate.
     pub enum RateControlKind {
-        /// Always the same.
+        /// A fixed rate.
         Fixed = "fixed",
         /// ARF, Kamerman and Monteban 1997.
         Arf = "arf",
         /// Adaptive ARF, Lacage et al. 2004.
         Aarf = "aarf",
-        /// Minstrel, as Linux has it: samples, and a chain of retries.
+        /// Minstrel as in Linux: sampling, and a chain of retries.
         Minstrel = "minstrel",
-        /// Knows what the receiver hears: the fastest that gets through.
+        /// The fastest rate that gets through, with knowledge of the receiver's SNR.
         Ideal = "ideal",
     }
 }
 
 choice! {
-    /// What a receiver makes of what it hears.
+    /// How receivers decide whether a frame is received.
     pub enum ReceiverKind {
-        /// Errors by the ratio of signal to interference and noise, interval by interval; a much stronger frame takes over during a preamble.
+        /// Errors by SINR, interval by interval; a much stronger frame takes over during a preamble.
         Interference = "interference",
-        /// Thresholds alone, as in ns-2: what comes with enough power is right, unless another at the same time is less than 10 dB weaker.
+        /// Thresholds alone, as in ns-2: a frame above the sensitivity is received, unless an overlapping one is less
+        /// than 10 dB weaker.
         Threshold = "threshold",
     }
 }
 
 choice! {
-    /// Which frames the driver moves first.
+    /// How many frames the driver sends in a round.
     pub enum DriverScheduling {
-        /// While something is received one frame is sent in a round (lee2014, 4.2).
+        /// One frame is sent per round while frames are received (lee2014, 4.2).
         ReceiveFirst = "receive-first",
         /// By the levels of both queues: the scheduling part of Algorithm 1 (lee2014, 5.1.2).
         QueueLevel = "queue-level",
@@ -81,19 +82,19 @@ choice! {
 choice! {
     /// Drivers, each with the bus below it.
     pub enum DriverPreset {
-        /// brcmfmac's bounds over an SDIO bus of 100 Mbit/s.
+        /// brcmfmac's limits over an SDIO bus of 100 Mbit/s.
         Sdio = "sdio",
-        /// That of the tablets of lee2014, calibrated on the sum of Figure 6.4: 0.56 ms a frame.
+        /// The tablets of lee2014, calibrated on the sum of Figure 6.4: 0.56 ms per frame.
         Nexus7 = "nexus7",
     }
 }
 
 choice! {
-    /// What becomes of a packet that finds the MAC's transmit queue full.
+    /// The packet to drop when the MAC's transmit queue is full.
     pub enum WifiDrop {
-        /// It is dropped.
+        /// The arriving packet.
         Tail = "tail",
-        /// The oldest is dropped.
+        /// The oldest packet.
         Head = "head",
     }
 }
@@ -103,31 +104,31 @@ choice! {
     pub enum WifiQueueKind {
         /// First in, first out.
         Fifo = "fifo",
-        /// A queue of each flow with controlled delay, and turns of equal airtime between stations (Høiland-Jørgensen et al. 2017).
+        /// A CoDel queue per flow, and equal airtime for stations in turn (Høiland-Jørgensen et al. 2017).
         FqCodel = "fq-codel",
     }
 }
 
 choice! {
-    /// How packets find a node that is not in range.
+    /// Multi-hop routing.
     pub enum RoutingKind {
-        /// They do not.
+        /// No routing: packets reach only stations in range.
         None = "none",
-        /// Routes are asked for when they are needed (AODV, RFC 3561).
+        /// On demand (AODV, RFC 3561).
         Aodv = "aodv",
-        /// Routes are kept all the time (OLSR, RFC 3626).
+        /// Link state (OLSR, RFC 3626).
         Olsr = "olsr",
     }
 }
 
 choice! {
-    /// How a signal weakens with distance.
+    /// Path loss.
     pub enum PathLossKind {
         /// Free space, Friis.
         FreeSpace = "free-space",
-        /// The direct ray and one from the ground; free space below their crossover.
+        /// Two-ray ground: the direct ray and a reflected one; free space below their crossover.
         TwoRay = "two-ray",
-        /// A power of the distance.
+        /// Received power falls with a power of the distance.
         LogDistance = "log-distance",
     }
 }
@@ -135,7 +136,7 @@ choice! {
 choice! {
     /// When log-normal shadowing is drawn.
     pub enum ShadowingKind {
-        /// For each frame anew.
+        /// For each frame.
         Frame = "frame",
         /// Once for each pair of nodes.
         Link = "link",
@@ -147,13 +148,14 @@ choice! {
 choice! {
     /// Fast fading.
     pub enum FadingKind {
-        /// None.
+        /// No fading.
         None = "none",
-        /// Rayleigh, no line of sight: drawn for each frame anew.
+        /// Rayleigh (no line of sight), drawn for each frame.
         Rayleigh = "rayleigh",
-        /// Nakagami with parameter `m`, drawn for each frame anew.
+        /// Nakagami with shape `m`, drawn for each frame.
         Nakagami = "nakagami",
-        /// The same, Rayleigh's with `m` 1, as the ways of both ends and what moves around them make it in time (Clarke 1968).
+        /// Nakagami with shape `m` (1: Rayleigh), correlated in time by the movement of both ends and of the
+        /// surroundings (Clarke 1968).
         Correlated = "correlated",
     }
 }
@@ -163,54 +165,54 @@ section! {
     pub struct Wifi {
         /// The standard.
         standard: WifiStandard = WifiStandard::N;
-        /// Who talks to whom.
+        /// Ad hoc or with access points.
         mode: WifiMode = WifiMode::AdHoc;
-        /// Width of the channel (802.11n).
+        /// Channel width (802.11n).
         width: ChannelWidth = ChannelWidth::Mhz20;
         /// Spatial streams (802.11n).
         streams: u32 = 1, 1..=4;
-        /// Whether the guard interval is 400 ns (802.11n); else 800 ns.
+        /// Whether the guard interval is 400 ns (802.11n) instead of 800 ns.
         short_guard: bool = false;
         /// Whether the preamble is short (802.11b).
         short_preamble: bool = false;
-        /// How senders choose the PHY rate.
+        /// Rate control of all stations.
         rate_control: RateControlKind = RateControlKind::Minstrel;
-        /// The PHY rate with `fixed`, the first one with `arf` and `aarf`; left out, the fastest.
+        /// The PHY rate of `fixed`, the initial one of `arf` and `aarf`. Left out: the fastest.
         rate: Option<BitRate> = None, BitRate::from_bps(1_000_000)..=BitRate::from_gbps(1);
-        /// Frames longer than this are announced by RTS and CTS; left out, none.
+        /// Frames longer than this are preceded by RTS and CTS (dot11RTSThreshold). Left out: none is.
         rts_threshold: Option<Bytes> = None, Bytes::ZERO..=Bytes::new(65_535);
-        /// Attempts at a frame that is not announced.
+        /// Attempts at a frame without RTS, and at an RTS (dot11ShortRetryLimit).
         short_retries: u32 = 7, 1..=255;
-        /// Attempts at a frame that is announced by RTS.
+        /// Attempts at a frame with RTS (dot11LongRetryLimit).
         long_retries: u32 = 4, 1..=255;
-        /// What is sent as one (802.11n).
+        /// Aggregation of frames (802.11n).
         aggregation: Aggregation = Aggregation::default();
         /// The MAC's transmit queue of each station.
         queue: WifiQueue = WifiQueue::default();
-        /// A driver between the host and the radio's chip, as in a tablet; left out, the host is the MAC.
+        /// A driver between the host and the radio's chip, as in a tablet. Left out: the host's queue is the MAC's.
         driver: Option<Driver> = None;
-        /// What receivers make of what they hear.
+        /// How receivers decide whether a frame is received.
         receiver: ReceiverKind = ReceiverKind::Interference;
-        /// All radios.
+        /// The radio of all stations.
         radio: Radio = Radio::default();
-        /// Nodes whose stations differ; of what is said of a node several times the last counts.
+        /// Stations that differ from the others. Of several entries for a node the last one counts, key by key.
         node: Vec<WifiNode> = Vec::new();
-        /// The distance at which a signal's preamble is just recognised, shadowing and fading aside: sets `radio.sensitivity`.
+        /// Distance at which a preamble is just recognised, without shadowing and fading. Sets `radio.sensitivity`.
         range: Option<Distance> = None, Distance::from_metres(1)..=Distance::from_metres(100_000);
-        /// How signals weaken.
+        /// Path loss, shadowing and fading.
         propagation: Propagation = Propagation::default();
-        /// Access points (infrastructure); left out, one in the middle of the area.
+        /// Access points (infrastructure). Left out: one in the middle of the area.
         access_point: Vec<AccessPoint> = Vec::new();
-        /// Silence after which an access point asks a client whether it is still there; without an answer within 3 s it lets go of it (hostapd:
-        /// `ap_max_inactivity`).
+        /// An access point polls a client that is silent for this long, and removes it after 3 s without an answer
+        /// (hostapd: `ap_max_inactivity`).
         max_inactivity: Time = Time::from_secs(300), Time::from_secs(1)..=Time::from_secs(86_400);
         /// The wire between access points.
         wire: Wire = Wire::default();
-        /// How packets find a node that is not in range (ad hoc).
+        /// Multi-hop routing (ad hoc).
         routing: RoutingKind = RoutingKind::None;
-        /// From when on frames are kept for the map of the report, 20,000 at most.
+        /// Start of the frames that are kept for the map of the report, 20,000 at most.
         frames_from: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400 * 30);
-        /// Stations sleep between beacons; left out, they are always awake (infrastructure).
+        /// Power save: stations sleep between beacons (infrastructure). Left out: they are always awake.
         power_save: Option<PowerSave> = None;
     }
 }
@@ -218,11 +220,11 @@ section! {
 section! {
     /// Several frames sent as one.
     pub struct Aggregation {
-        /// MPDUs in an A-MPDU, 1 for none.
+        /// MPDUs in an A-MPDU; 1 disables it.
         frames: u32 = 64, 1..=64;
         /// Longest A-MPDU.
         bytes: Bytes = Bytes::new(65_535), Bytes::new(1)..=Bytes::new(65_535);
-        /// Longest A-MSDU; left out, none.
+        /// Longest A-MSDU. Left out: none.
         amsdu: Option<Bytes> = None, Bytes::new(1)..=Bytes::new(7_935);
     }
 }
@@ -230,42 +232,44 @@ section! {
 section! {
     /// The MAC's transmit queue of a station. A packet is in it until it is acknowledged or given up.
     pub struct WifiQueue {
-        /// Its discipline.
+        /// The queue discipline.
         kind: WifiQueueKind = WifiQueueKind::Fifo;
-        /// Packets that it takes, those on their way included.
+        /// Capacity in packets, including those on the air.
         packets: u32 = 256, 1..=1_000_000;
-        /// What is dropped when it is full (fifo).
+        /// The packet to drop when the queue is full (fifo).
         drop: WifiDrop = WifiDrop::Tail;
-        /// Packets in it with which one that comes and can be marked is (fifo): DCTCP's K; left out, none is. `fq-codel` marks where it would drop.
+        /// DCTCP's K: an ECN-capable packet is marked if it finds this many packets in the queue (fifo). Left out: none
+        /// is. `fq-codel` marks instead of dropping.
         mark_above: Option<u32> = None, 1..=1_000_000;
     }
 }
 
 section! {
-    /// A driver that moves frames between the host, which has the transmit queue, and the chip: one thread, one bus, in rounds, received ones first.
+    /// A driver that moves frames between the host, which has the transmit queue, and the chip: one thread, one bus, in
+    /// rounds, received ones first.
     pub struct Driver from driver_base {
-        /// The driver that the other keys start from.
+        /// The driver that the other keys override.
         preset: DriverPreset = DriverPreset::Sdio;
-        /// Which frames go in a round.
+        /// How many frames go in a round.
         scheduling: DriverScheduling = DriverScheduling::ReceiveFirst;
-        /// Frames sent in a round at most.
+        /// Most frames sent in a round.
         max_frames: u32 = 20, 1..=100_000;
-        /// Frames sent in a round while something is received.
+        /// Frames sent in a round while frames are received.
         least_frames: u32 = 1, 1..=100_000;
-        /// Frames received in a round at most.
+        /// Most frames received in a round.
         receive_frames: u32 = 50, 1..=100_000;
-        /// What a round costs by itself.
+        /// Fixed cost of a round.
         round: Time = Time::from_us(100), Time::ZERO..=Time::from_secs(1);
-        /// What a frame costs on the bus.
+        /// Cost of a frame on the bus.
         frame: Time = Time::from_us(120), Time::ZERO..=Time::from_secs(1);
-        /// Frames that the chip takes.
+        /// Frames that the chip buffers for sending.
         chip: u32 = 32, 1..=100_000;
-        /// Received frames that the chip keeps for the host; what comes beyond is not acknowledged.
+        /// Received frames that the chip buffers for the host. Further frames are not acknowledged.
         receive_queue: u32 = 64, 1..=100_000;
-        /// It is given no more than so many bytes at a time, one frame in any case (byte queue limits, with a limit that stays).
+        /// Most bytes in the chip, at least one frame (byte queue limits with a fixed limit). Left out: no limit.
         chip_bytes: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mib(64);
-        /// It is given no more than what goes in this time on the air at the rate of the last frame sent, one frame in any case (airtime queue limits of
-        /// Linux: 5 to 12 ms).
+        /// Most airtime in the chip at the rate of the last frame sent, at least one frame (Linux's airtime queue
+        /// limits: 5 to 12 ms). Left out: no limit.
         chip_time: Option<Time> = None, Time::from_us(1)..=Time::from_secs(10);
     }
 }
@@ -275,8 +279,9 @@ impl DriverPreset {
     pub fn driver(self) -> Driver {
         match self {
             Self::Sdio => Driver::default(),
-            // BCM4330 on SDIO. What a frame costs, bus, thread and host together, is calibrated: with 0.56 ms two senders of Figure 6.4 come to the 16.0 Mbit/s
-            // that the document has. The chip keeps as many frames as Broadcom's published driver puts into an A-MPDU (brcmsmac, AMPDU_MAX_MPDU).
+            // BCM4330 on SDIO. What a frame costs, bus, thread and host together, is calibrated: with 0.56 ms two
+            // senders of Figure 6.4 come to the 16.0 Mbit/s that the document has. The chip keeps as many frames as
+            // Broadcom's published driver puts into an A-MPDU (brcmsmac, AMPDU_MAX_MPDU).
             Self::Nexus7 => Driver { preset: self, frame: Time::from_us(560), receive_queue: 32, ..Driver::default() },
         }
     }
@@ -290,21 +295,21 @@ fn driver_base(tree: &Tree, problems: &mut Problems) -> Option<Driver> {
 section! {
     /// A radio.
     pub struct Radio {
-        /// Power that it transmits with.
+        /// Transmit power.
         transmit_power: Level = Level::from_dbm(16.0);
-        /// Gain of its antenna.
+        /// Antenna gain, for sending and receiving.
         gain: Gain = Gain(0.0);
-        /// Height of its antenna.
+        /// Antenna height.
         height: Distance = Distance::from_um(1_500_000), Distance::ZERO..=Distance::from_metres(10_000);
-        /// Noise that the receiver adds to the thermal noise.
+        /// Noise figure of the receiver: noise above thermal noise.
         noise_figure: Gain = Gain(7.0);
-        /// The weakest signal whose preamble it recognises; a weaker one is only interference.
+        /// The weakest signal whose preamble is recognised. A weaker one is only interference.
         sensitivity: Level = Level::from_dbm(-82.0);
-        /// The weakest recognised signal for which it keeps silent; left out, the sensitivity.
+        /// The weakest recognised signal that makes the channel busy. Left out: the sensitivity.
         carrier_sense: Option<Level> = None;
-        /// The weakest energy of any kind for which it keeps silent.
+        /// The weakest energy of any kind that makes the channel busy.
         energy_detect: Level = Level::from_dbm(-62.0);
-        /// The middle of the channel; left out, that of channel 6 (2437 MHz) or 36 (5180 MHz).
+        /// Centre frequency. Left out: channel 6 (2437 MHz) or 36 (5180 MHz).
         frequency: Option<Frequency> = None, Frequency::from_mhz(100)..=Frequency::from_mhz(100_000);
     }
 }
@@ -312,19 +317,19 @@ section! {
 section! {
     /// What differs at the stations of some nodes.
     pub struct WifiNode {
-        /// Which nodes.
+        /// The nodes.
         nodes: super::Nodes = super::Nodes::Workers;
-        /// Power that they transmit with.
+        /// Their transmit power.
         transmit_power: Option<Level> = None;
-        /// Gain of their antennas.
+        /// Their antenna gain.
         gain: Option<Gain> = None;
-        /// Height of their antennas.
+        /// Their antenna height.
         height: Option<Distance> = None, Distance::ZERO..=Distance::from_metres(10_000);
-        /// Their MAC's transmit queue; left out, as that of all.
+        /// Their MAC's transmit queue. Left out: as `wifi.queue`.
         queue: Option<WifiQueue> = None;
-        /// What they send as one (802.11n); left out, as all.
+        /// Their aggregation (802.11n). Left out: as `wifi.aggregation`.
         aggregation: Option<Aggregation> = None;
-        /// Their driver, whole, not only what differs from that of all; left out, as all.
+        /// Their driver, a whole table: nothing is taken from `wifi.driver`. Left out: as `wifi.driver`.
         driver: Option<Driver> = None;
     }
 }
@@ -332,25 +337,26 @@ section! {
 section! {
     /// How signals weaken.
     pub struct Propagation {
-        /// With distance.
+        /// Path loss.
         model: PathLossKind = PathLossKind::LogDistance;
-        /// Power of the distance (log-distance).
+        /// Path-loss exponent (log-distance).
         exponent: f64 = 3.0, 0.1..=10.0;
-        /// Distance up to which it is free space (log-distance).
+        /// Distance up to which path loss is that of free space (log-distance).
         reference: Distance = Distance::from_metres(1), Distance::from_um(1_000)..=Distance::from_metres(10_000);
-        /// Standard deviation of log-normal shadowing; left out, none.
+        /// Standard deviation of log-normal shadowing. Left out: none.
         shadowing: Option<Gain> = None;
-        /// When it is drawn.
+        /// When shadowing is drawn.
         shadowing_kind: ShadowingKind = ShadowingKind::Frame;
-        /// The way over which its correlation falls to 1/e (correlated).
+        /// Movement after which its correlation has fallen to 1/e (correlated).
         decorrelation: Distance = Distance::from_metres(20), Distance::from_um(1_000)..=Distance::from_metres(100_000);
-        /// The time over which it does, nodes at rest or not (correlated); left out, it does not.
+        /// Time after which its correlation has fallen to 1/e, with nodes at rest or not (correlated). Left out: it
+        /// does not fall with time.
         decorrelation_time: Option<Time> = None, Time::from_ms(1)..=Time::from_secs(86_400);
         /// Fast fading.
         fading: FadingKind = FadingKind::None;
-        /// Nakagami's parameter: 1 is Rayleigh, more is steadier (correlated: a whole number).
+        /// Nakagami's shape: 1 is Rayleigh, a greater one fades less (correlated: a whole number).
         m: f64 = 1.0, 0.5..=100.0;
-        /// Speed of what moves around nodes, whether these move or not (correlated); 1.2 km/h is usual indoors (IEEE 802.11-03/940r4).
+        /// Speed of the surroundings (correlated). Default: 1.2 km/h, usual indoors (IEEE 802.11-03/940r4).
         around: Speed = Speed::from_um_per_s(333_000), Speed::from_um_per_s(0)..=Speed::from_metres_per_s(1_000);
     }
 }
@@ -358,15 +364,15 @@ section! {
 section! {
     /// An access point.
     pub struct AccessPoint {
-        /// Where it stands: x and y.
+        /// Its position: x and y.
         at: Vec<Distance> = Vec::new(), Distance::ZERO..=Distance::from_metres(1_000_000);
-        /// Height of its antenna; left out, that of the radios.
+        /// Its antenna height. Left out: as `radio.height`.
         height: Option<Distance> = None, Distance::ZERO..=Distance::from_metres(10_000);
-        /// Power that it transmits with; left out, that of the radios.
+        /// Its transmit power. Left out: as `radio.transmit-power`.
         transmit_power: Option<Level> = None;
-        /// Its MAC's transmit queue; left out, as that of the stations.
+        /// Its MAC's transmit queue. Left out: as the stations'.
         queue: Option<WifiQueue> = None;
-        /// What it sends as one (802.11n); left out, as the stations.
+        /// Its aggregation (802.11n). Left out: as the stations'.
         aggregation: Option<Aggregation> = None;
     }
 }
@@ -384,7 +390,7 @@ section! {
 section! {
     /// Stations sleep between beacons.
     pub struct PowerSave {
-        /// They wake up for every so many beacons.
+        /// Stations wake up for every n-th beacon.
         listen_interval: u32 = 1, 1..=65_535;
     }
 }

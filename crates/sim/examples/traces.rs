@@ -1,7 +1,7 @@
 //! Predicts every recorded run, beside what was recorded: `cargo run --release -p sim --example traces [SEEDS]`.
 //!
-//! Each job is calibrated on an unshaped run alone. First with the recorded placement, then with the scheduler's own, both over
-//! several seeds.
+//! Each job is calibrated on an unshaped run alone. First with the recorded placement, then with the scheduler's own,
+//! both over several seeds.
 
 #[path = "../tests/it/support/recorded.rs"]
 mod recorded;

@@ -1,9 +1,9 @@
-//! The air of a run: stations, propagation, where they are, and how packets find each other.
+//! The wireless network of a run: stations, propagation, mobility, routing.
 
 use results::Field;
 use results::field::{MOST_FRAMES, Station};
 use scenario::{node_name, point_name};
-use transport::Carrier;
+use transport::Wireless;
 use units::{Distance, Time};
 use wifi::medium::{Medium, MediumError, StationSpec, WireSpec};
 use wifi::mesh::Mesh;
@@ -11,10 +11,10 @@ use wifi::mobility::Area;
 use wifi::propagation::Propagation;
 use wifi::routing::{Aodv, AodvSettings, Olsr, OlsrSettings, Router};
 
-/// How packets find a station that is not in range.
+/// Multi-hop routing between stations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Routing {
-    /// Not at all: only stations that hear each other, or an access point, exchange packets.
+    /// No routing: packets go one hop, or by way of an access point.
     None,
     /// Ad hoc on-demand distance vector (RFC 3561).
     Aodv,
@@ -22,34 +22,34 @@ pub enum Routing {
     Olsr,
 }
 
-/// What the air of a run is made of: a station for each node, in their order, then the access points.
+/// Specification of a wireless network. Stations are the nodes in order, then the access points.
 #[derive(Clone, Debug)]
 pub struct AirSpec {
     /// The stations.
     pub stations: Vec<StationSpec>,
-    /// The air between them.
+    /// Path loss, shadowing and fading between stations.
     pub propagation: Propagation,
     /// Where they are.
     pub area: Area,
-    /// What joins access points.
+    /// The wire between access points, if there is one.
     pub wire: Option<WireSpec>,
-    /// How packets find a station that is not in range.
+    /// Multi-hop routing.
     pub routing: Routing,
-    /// How far a frame is received, where one distance says it for all.
+    /// Reception range, if one distance holds for all stations.
     pub range: Option<Distance>,
-    /// From when on a sample of frames is kept.
+    /// Start of the sample of frames that results keep.
     pub frames_from: Time,
 }
 
 impl AirSpec {
-    /// The medium with all its stations, and their routers.
-    pub(crate) fn carrier(&self, seed: u64) -> Result<Carrier, MediumError> {
+    /// Builds the medium with its stations and their routers.
+    pub(crate) fn wireless(&self, seed: u64) -> Result<Wireless, MediumError> {
         Ok(match self.routing {
-            Routing::None => Carrier::Direct(Box::new(self.medium(seed)?)),
-            Routing::Aodv => Carrier::Routed(Box::new(Mesh::new(self.medium(seed)?, |node| {
+            Routing::None => Wireless::Direct(Box::new(self.medium(seed)?)),
+            Routing::Aodv => Wireless::Routed(Box::new(Mesh::new(self.medium(seed)?, |node| {
                 Router::Aodv(Box::new(Aodv::new(seed, node, AodvSettings::default())))
             }))),
-            Routing::Olsr => Carrier::Routed(Box::new(Mesh::new(self.medium(seed)?, |node| {
+            Routing::Olsr => Wireless::Routed(Box::new(Mesh::new(self.medium(seed)?, |node| {
                 Router::Olsr(Box::new(Olsr::new(seed, node, OlsrSettings::default())))
             }))),
         })
@@ -66,7 +66,7 @@ impl AirSpec {
 }
 
 impl AirSpec {
-    /// Where stations were until `end`; `nodes` of them are nodes.
+    /// Positions of stations up to `end`. The first `nodes` stations are nodes.
     pub(crate) fn field(&self, nodes: usize, end: Time) -> Field {
         let station = |(index, spec): (usize, &StationSpec)| {
             let mut mobility = spec.mobility.clone();
@@ -97,7 +97,7 @@ impl AirSpec {
     }
 }
 
-/// A name for each station.
+/// The name of a station in results.
 pub(crate) fn station_name(station: usize, nodes: usize) -> String {
     match station.checked_sub(nodes) {
         Some(point) => point_name(point as u32),

@@ -26,7 +26,8 @@ pub struct Row {
     pub cpu_s: f64,
     /// Packet-hops per CPU second.
     pub hops_per_cpu_s: f64,
-    /// The most memory that the process has had resident since the run's beginning, in bytes; zero where the system does not say.
+    /// The most memory that the process has had resident since the run's beginning, in bytes; zero where the system
+    /// does not say.
     pub peak_bytes: u64,
     /// Packets dropped at full queues.
     pub drops: u64,
@@ -150,7 +151,8 @@ fn run_traffic(name: &str) -> Option<Row> {
     })
 }
 
-/// TCP as in the references: SACK, every segment acknowledged, no timestamps, ten segments of initial window, `window` segments at most.
+/// TCP as in the references: SACK, every segment acknowledged, no timestamps, ten segments of initial window, `window`
+/// segments at most.
 pub fn reference_tcp(window: u32) -> Config {
     Config {
         max_window: Some(window),
@@ -169,7 +171,8 @@ pub fn reference_tcp(window: u32) -> Config {
     }
 }
 
-/// Every one of `nodes` on a 1 Gbit/s switch (50 us per link, drop-tail 128 packets everywhere) sends `bytes` to every other at once.
+/// Every one of `nodes` on a 1 Gbit/s switch (50 us per link, drop-tail 128 packets everywhere) sends `bytes` to every
+/// other at once.
 pub fn shuffle(nodes: u32, bytes: Bytes) -> WorldSpec {
     let link = LinkSpec::new(BitRate::from_gbps(1), Time::from_us(50));
     let all: Vec<u32> = (0..nodes).collect();
@@ -212,8 +215,9 @@ fn permutation() -> WorldSpec {
     }
 }
 
-/// `clients` on links of rate `access` and 1 ms, a router, and from there 2 Gbit/s and 25 us behind 128 packets to a server. By a Poisson process of 40 ms
-/// mean each client opens another connection and sends ten segments of 1000 B on it (`incast_short.csv`): 2,000 clients offer 208 % of the bottleneck.
+/// `clients` on links of rate `access` and 1 ms, a router, and from there 2 Gbit/s and 25 us behind 128 packets to a
+/// server. By a Poisson process of 40 ms mean each client opens another connection and sends ten segments of 1000 B on
+/// it (`incast_short.csv`): 2,000 clients offer 208 % of the bottleneck.
 pub fn incast_short(clients: u32, access: BitRate) -> WorldSpec {
     let access = LinkSpec::new(access, Time::from_ms(1)).with_limit(Limit::Packets(10_000));
     let bottleneck = LinkSpec::new(BitRate::from_gbps(2), Time::from_us(25)).with_limit(Limit::Packets(128));

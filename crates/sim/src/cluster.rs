@@ -1,4 +1,5 @@
-//! The Hadoop cluster in its world: what it asks for is done by the transport and the hosts, and what happens there is told to it.
+//! The driver of the Hadoop cluster: carries out its effects on the transport and the hosts, and feeds their events back
+//! as inputs.
 
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
 use des::{Event, EventQueue};
@@ -20,7 +21,7 @@ pub(crate) const fn port(service: Service) -> u16 {
     }
 }
 
-/// What a connection to the masters may hold of a buffer that is shared, whatever the others hold.
+/// The part of a shared receive buffer that each connection to the masters may use, however much the others hold.
 pub(crate) const SURE_OF_SHARED: Bytes = Bytes::new(2_048);
 
 /// Every service, in the order of their names in results.
@@ -39,7 +40,7 @@ pub(crate) const fn service_name(port: u16) -> &'static str {
 /// The node on which the masters run.
 pub(crate) const MASTER: NodeId = NodeId(0);
 
-/// What the cluster acts through.
+/// The parts of the world that the cluster acts on.
 pub(crate) struct Outside<'a> {
     pub transport: &'a mut Transport,
     pub events: &'a mut EventQueue,
@@ -53,23 +54,24 @@ pub(crate) struct Driver {
     tcp: Config,
     /// Receive buffer of connections to the masters.
     master_buffer: Bytes,
-    /// What they share in its place, and which they are.
+    /// The buffer that connections to the masters share in place of their own, and these connections.
     shared_buffer: Option<Bytes>,
     sharers: Vec<ConnId>,
-    /// Messages that went over connections to the masters from other nodes, either way; all of them are pushed.
+    /// Messages between the masters and other nodes, both ways. All of them are pushed (PSH).
     pushed: u64,
-    /// By the cluster's name for a connection.
+    /// Transport handles, by the cluster's connection number.
     handles: Vec<Option<Handle>>,
     finished: bool,
     effects: Vec<Effect>,
-    /// What it has asked and is told next.
+    /// Inputs to the cluster that are not delivered yet.
     answers: Vec<Input>,
     done: Vec<(NodeId, Tag)>,
 }
 
 impl Driver {
     pub fn new(cluster: Cluster, hosts: Hosts, tcp: Config) -> Self {
-        // Hadoop turns Nagle's algorithm off on all of its sockets (`ipc.client.tcpnodelay`, `dfs.client.socket.tcpnodelay`).
+        // Hadoop turns Nagle's algorithm off on all of its sockets (`ipc.client.tcpnodelay`,
+        // `dfs.client.socket.tcpnodelay`).
         let tcp = Config { nagle: false, ..tcp };
         Self {
             cluster,
@@ -87,14 +89,14 @@ impl Driver {
         }
     }
 
-    /// With another receive buffer for each connection to the masters, or one that all of them share.
+    /// Sets the receive buffer of each connection to the masters, or one that all of them share.
     pub fn with_master_buffer(mut self, buffer: Option<Bytes>, shared: Option<Bytes>) -> Self {
         self.master_buffer = shared.or(buffer).unwrap_or(self.tcp.receive_buffer);
         self.shared_buffer = shared;
         self
     }
 
-    /// Each connection to the masters may hold as much as none of them holds.
+    /// Sets the receive buffer of each connection to the masters to the free part of the shared buffer.
     fn share_buffer(&mut self, now: Time, outside: &mut Outside) {
         let Outside { transport, events } = outside;
         let (Some(total), Some(transport)) = (self.shared_buffer, transport.packets_mut()) else { return };
@@ -114,7 +116,7 @@ impl Driver {
         self.finished
     }
 
-    /// Hands the cluster one input and does what it asks for.
+    /// Hands the cluster one input and carries out its effects.
     pub fn feed(&mut self, now: Time, input: Input, outside: &mut Outside) {
         let mut effects = std::mem::take(&mut self.effects);
         self.cluster.handle(now, input, &mut effects);
@@ -127,7 +129,7 @@ impl Driver {
         }
     }
 
-    /// Handles an event of a kind that is the cluster's.
+    /// Handles an event of one of the cluster's kinds.
     pub fn on_event(&mut self, event: &Event, outside: &mut Outside) {
         let now = event.time();
         let mut done = std::mem::take(&mut self.done);
@@ -153,10 +155,10 @@ impl Driver {
         self.done = done;
     }
 
-    /// Something happened to one of the cluster's connections.
+    /// Handles an upcall of one of the cluster's connections.
     pub fn on_upcall(&mut self, now: Time, upcall: &Upcall, outside: &mut Outside) {
         let conn = ConnId(upcall.user);
-        // News of a connection whose name has been given to another one by now.
+        // A stale upcall: the connection's number has been given to another one.
         if self.handle(conn) != Some(upcall.handle) {
             return;
         }
@@ -226,7 +228,8 @@ impl Driver {
                 self.share_buffer(now, outside);
             }
             Effect::AskHeard { conn, end } => {
-                let at = self.handle(conn).map_or(Time::ZERO, |handle| transport.heard(handle, of_cluster(end)));
+                let at =
+                    self.handle(conn).map_or(Time::ZERO, |handle| transport.last_received(handle, of_cluster(end)));
                 self.answers.push(Input::Heard { conn, end, at });
             }
             Effect::Close { conn, end } => {
@@ -249,7 +252,7 @@ impl Driver {
         }
     }
 
-    /// Messages pushed to the masters by other nodes, and by them.
+    /// Messages between the masters and other nodes, both ways.
     pub const fn pushed(&self) -> u64 {
         self.pushed
     }

@@ -1,28 +1,28 @@
-//! What nodes draw, and batteries that run out.
+//! Energy of nodes, and batteries that run out.
 //!
-//! A node that is on draws a constant power, more for its screen, more for each core that works, and more for its radio by the state that this is in: energy is
-//! linear in the time that it was on, in the core time that it used, and in the time in each of these states, so it needs no events of its own. A battery's end is
-//! found by looking: no sooner than its charge lasts at full load is it worth another look.
+//! The power of a node is a sum: a constant while it is on, its screen, each busy core, and its radio by state. Energy is
+//! therefore linear in the time on, the core time, and the radio's time per state. It needs no events of its own. An
+//! empty battery is found by polling: the next poll is due when the charge would be used up at full load.
 
 use crate::throttle::{Governor, GovernorSpec};
 use units::{Energy, Power, Time};
 use wifi::energy::{RadioPower, RadioTimes};
 
-/// What a node draws.
+/// Power of a node, by consumer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Draw {
-    /// While it is on.
+    /// Constant power while the node is on.
     pub idle: Power,
-    /// For its screen, while it is on.
+    /// Power of the screen, while the node is on.
     pub screen: Power,
-    /// For each core at work.
+    /// Power of each busy core.
     pub core: Power,
     pub cores: u32,
-    /// For its radio, where it is on the air.
+    /// Power of the radio by state; unused where nodes are wired.
     pub radio: RadioPower,
-    /// What its battery holds when it is full, and when the run begins; none where it is plugged in.
+    /// Capacity of the battery, and its charge at the start; `None` where the node is plugged in.
     pub battery: Option<(Energy, Energy)>,
-    /// For each core at work while the processor runs slower.
+    /// Power of each busy core while the processor is throttled.
     pub slow_core: Power,
 }
 
@@ -36,30 +36,30 @@ impl Draw {
     }
 }
 
-/// What a node has used up to now, as others count it.
+/// What a node has used so far, as counted by the processor and the radio.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used<'a> {
-    /// Core time.
+    /// Core time used.
     pub cores: Time,
-    /// Its radio's time by state; none where it is not on the air.
+    /// The radio's time by state; `None` where nodes are wired.
     pub radio: Option<&'a RadioTimes>,
 }
 
-/// A node's meter.
+/// The energy meter of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Meter {
     pub draw: Draw,
-    /// Time for which it was on, up to `changed`.
+    /// Time on, up to `changed`.
     on: Time,
     changed: Time,
     up: bool,
     /// When its battery was found empty.
     pub empty: Option<Time>,
-    /// What slows its processor down.
+    /// Throttles the processor, if anything does.
     governor: Option<Governor>,
-    /// Its processor runs slower since then, when it had used so much core time.
+    /// The processor is throttled: since when, and the core time used by then.
     slow: Option<(Time, Time)>,
-    /// How long it has run slower before that, with so much core time, and how often in all.
+    /// Earlier throttling: its time, its core time, and how often it began.
     slow_for: Time,
     slow_cores: Time,
     pub slowdowns: u32,
@@ -83,42 +83,42 @@ impl Meter {
     fn on_for(&self, now: Time) -> Time {
         if self.up { self.on + now.saturating_sub(self.changed) } else { self.on }
     }
-    /// For being on, its screen aside.
+    /// Energy for being on, without the screen.
     pub fn idle(&self, now: Time) -> Energy {
         self.draw.idle.over(self.on_for(now))
     }
-    /// For its screen.
+    /// Energy of the screen.
     pub fn screen(&self, now: Time) -> Energy {
         self.draw.screen.over(self.on_for(now))
     }
-    /// For the core time that it has used.
+    /// Energy of busy cores.
     pub fn processor(&self, used: Used<'_>) -> Energy {
         let slow = self.slow_cores + self.slow.map_or(Time::ZERO, |(_, from)| used.cores.saturating_sub(from));
         self.draw.core.over(used.cores.saturating_sub(slow)) + self.draw.slow_core.over(slow)
     }
-    /// For its radio.
+    /// Energy of the radio.
     pub fn radio(&self, now: Time, used: Used<'_>) -> Energy {
         used.radio.map(|times| times.energy(now, &self.draw.radio)).unwrap_or_default()
     }
-    /// All of it.
+    /// Energy of the whole node.
     pub fn total(&self, now: Time, used: Used<'_>) -> Energy {
         self.idle(now) + self.screen(now) + self.processor(used) + self.radio(now, used)
     }
-    /// What its battery still holds.
+    /// Charge left in the battery; `None` without one.
     pub fn left(&self, now: Time, used: Used<'_>) -> Option<Energy> {
         let (_, charge) = self.draw.battery?;
         Some(charge.saturating_sub(self.total(now, used)))
     }
-    /// The part of its full battery that this is.
+    /// Charge left as a part of the capacity, 0 to 1; `None` without a battery.
     pub fn level(&self, now: Time, used: Used<'_>) -> Option<f64> {
         let (full, _) = self.draw.battery?;
         Some(self.left(now, used)?.as_joules() / full.as_joules())
     }
-    /// How long its processor has run slower.
+    /// Time for which the processor was throttled.
     pub fn slow_for(&self, now: Time) -> Time {
         self.slow_for + self.slow.map_or(Time::ZERO, |(since, _)| now.saturating_sub(since))
     }
-    /// Looks at what slows its processor down; its speed from now on as a part of its own, if that changes.
+    /// Polls the governor. Returns the processor's new speed as a part of its own, if it changes.
     fn govern(&mut self, now: Time, used: Used<'_>) -> Option<f64> {
         let (drawn, left) = (self.total(now, used), self.level(now, used));
         let governor = self.governor.as_mut()?;
@@ -138,12 +138,12 @@ impl Meter {
     }
 }
 
-/// What came of a look at a battery.
+/// The result of polling a battery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// It is empty: the node goes down.
+    /// The battery is empty: the node goes down.
     Empty,
-    /// Look again then.
+    /// Time of the next poll.
     At(Time),
 }
 
@@ -152,15 +152,15 @@ pub(crate) enum Look {
 pub(crate) struct Meters(Vec<Option<Meter>>);
 
 impl Meters {
-    /// Batteries are found empty with this error at most.
+    /// The least interval between polls: the greatest error of the time at which a battery is found empty.
     const GRAIN: Time = Time::from_ms(10);
 
-    /// A meter for each node of which is known what it draws, and what slows its processor down.
+    /// Meters by node; `None` for nodes whose power is not known.
     pub fn new(nodes: Vec<Option<(Draw, Option<GovernorSpec>)>>) -> Self {
         let meter = |(draw, governor): (Draw, Option<GovernorSpec>)| Meter::new(draw, governor.map(Governor::new));
         Self(nodes.into_iter().map(|node| node.map(meter)).collect())
     }
-    /// Nodes with a battery, and when to look at it first.
+    /// Nodes with a battery, and the time of its first poll.
     pub fn batteries(&self) -> impl Iterator<Item = (u32, Time)> {
         let first = |(node, meter): (usize, &Option<Meter>)| {
             let draw = meter.as_ref()?.draw;
@@ -169,7 +169,7 @@ impl Meters {
         };
         self.0.iter().enumerate().filter_map(first)
     }
-    /// Looks at a battery, of a node that has used so much.
+    /// Polls the battery of a node that has used `used`.
     pub fn look(&mut self, now: Time, node: u32, used: Used<'_>) -> Option<Look> {
         let meter = self.0.get_mut(node as usize)?.as_mut()?;
         let left = meter.left(now, used)?;
@@ -180,18 +180,18 @@ impl Meters {
             meter.empty = Some(now);
             return Some(Look::Empty);
         }
-        // A node that is down draws nothing, but it may be back before that.
+        // A node that is down draws nothing, but it may come back before the charge would be used up.
         Some(Look::At(now.saturating_add(left.lasts(meter.draw.most()).max(Self::GRAIN))))
     }
-    /// Nodes whose processors may run slower.
+    /// Whether any node's processor may be throttled.
     pub fn has_governors(&self) -> bool {
         self.0.iter().flatten().any(|meter| meter.governor.is_some())
     }
-    /// Looks at what slows a node's processor down; its speed from now on as a part of its own, if that changes.
+    /// Polls a node's governor. Returns the processor's new speed as a part of its own, if it changes.
     pub fn govern(&mut self, now: Time, node: u32, used: Used<'_>) -> Option<f64> {
         self.0.get_mut(node as usize)?.as_mut()?.govern(now, used)
     }
-    /// A node goes down or comes back; false where it cannot, for its battery is empty.
+    /// A node goes down or comes back. Returns false if it cannot come back because its battery is empty.
     pub fn set_up(&mut self, now: Time, node: u32, up: bool) -> bool {
         let Some(Some(meter)) = self.0.get_mut(node as usize) else { return true };
         if up && meter.empty.is_some() {
@@ -200,7 +200,7 @@ impl Meters {
         meter.set_up(now, up);
         true
     }
-    /// A node's.
+    /// The meter of a node; `None` where its power is not known.
     pub fn get(&self, node: u32) -> Option<&Meter> {
         self.0.get(node as usize)?.as_ref()
     }

@@ -1,40 +1,40 @@
-//! The connections of a run, handed out while it goes on where there are too many to hold.
+//! The table of connections of a run. Where they are too many for memory, rows are written during the run.
 
-use crate::harvest::flow;
+use crate::run_result::flow;
 use crate::world::World;
 use des::RandomStream;
 use results::{Flow, RunResult};
 use scenario::Scenario;
 use transport::{FlowRecord, Transport};
 
-/// So many connections a run holds; of more it keeps a sample.
+/// The most connections that a result holds. A run with more keeps a sample.
 pub const MOST_FLOWS: usize = 1 << 17;
-/// So many are drawn.
+/// Size of the sample.
 pub const SAMPLE: usize = 10_000;
-/// So many are handed out together.
+/// Rows that are written together.
 const BATCH: usize = 1 << 16;
 
-/// Takes rows of the table of connections, in the order in which they ended, those still open last.
+/// Writes rows of the table of connections: ended ones in the order of their ends, then those still open.
 pub type TakeFlows<'a> = &'a mut dyn FnMut(&[Flow]);
 
-/// Keeps the connections of a run without jobs: all, or a sample of which every connection is a member with the same chance.
+/// Keeps the connections of a run without jobs: all, or a uniform random sample.
 pub(crate) struct FlowKeeper<'a> {
     names: Vec<String>,
-    /// Not handed out yet.
+    /// Rows that are not written yet.
     held: Vec<Flow>,
     take: Option<TakeFlows<'a>>,
-    /// Those with the least of independent random keys: a sample without replacement, whatever their number.
+    /// The rows with the least random keys, one independent key per row: a uniform sample without replacement.
     sample: Vec<(u64, Flow)>,
-    /// A key from which on none is kept.
+    /// Rows with this key or a greater one are not in the sample.
     limit: u64,
     random: RandomStream,
     handed_out: u64,
-    /// So many are held before the first are handed out.
+    /// Rows held before any is written.
     most: usize,
 }
 
 impl<'a> FlowKeeper<'a> {
-    /// For a world before its run. One with jobs has not too many, and its report asks all of them where the time went.
+    /// For a world before its run. A run with jobs holds all connections: the analysis of its critical path needs them.
     pub fn new(scenario: &Scenario, world: &World, take: Option<TakeFlows<'a>>) -> Self {
         Self {
             names: world.traffic_outcomes().into_iter().map(|traffic| traffic.name).collect(),
@@ -48,7 +48,7 @@ impl<'a> FlowKeeper<'a> {
         }
     }
 
-    /// Takes the connections that have ended, if they are many.
+    /// Takes the records of ended connections from the transport, once there are many.
     pub fn collect(&mut self, transport: &mut Transport) {
         if self.most < usize::MAX && transport.ended_connections() >= BATCH {
             for record in transport.take_ended() {
@@ -82,7 +82,7 @@ impl<'a> FlowKeeper<'a> {
         }
     }
 
-    /// Takes the rest, and gives the result its connections.
+    /// Takes the remaining records, and puts all or the sample into the result.
     pub fn finish(mut self, world: &World, result: &mut RunResult) {
         for record in world.transport().flows() {
             self.add(&record);

@@ -1,4 +1,4 @@
-//! The physical machines: the processor and the storage that their nodes share, and the events that drive both.
+//! Physical machines: processor and storage, shared by their nodes, with their events.
 
 use des::{Event, EventQueue};
 use hadoop::{DiskOp, DiskStream, NodeId, Tag};
@@ -17,16 +17,16 @@ pub(crate) struct MachineSpec {
     pub name: String,
     pub cores: u32,
     pub disks: u32,
-    /// Each of its disks.
+    /// Model of each of its disks.
     pub disk: DiskSpec,
-    /// Its page cache lives in this.
+    /// Memory for the page cache.
     pub memory: Bytes,
 }
 
 /// A node on a machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeOnMachine {
-    /// Position of the machine.
+    /// Index of the machine.
     pub machine: usize,
     /// The most cores that the node may use.
     pub cores: f64,
@@ -34,7 +34,7 @@ pub(crate) struct NodeOnMachine {
     pub speed: f64,
 }
 
-/// A read or write as the cluster asks for it.
+/// A disk request of the cluster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
     pub disk: u32,
@@ -45,7 +45,7 @@ pub(crate) struct Transfer {
     pub tag: Tag,
 }
 
-/// A part's one pending event: it may fire early, never late.
+/// The one pending event of a processor or store. It may fire early, never late.
 #[derive(Clone, Copy, Debug)]
 struct Alarm {
     kind: u8,
@@ -86,11 +86,11 @@ struct Host {
     name: String,
 }
 
-/// What a node's speed is made of.
+/// Factors of a node's speed.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     own: f64,
-    /// By faults, and by its clock.
+    /// Factors of faults, and of clock throttling.
     fault: f64,
     clock: f64,
 }
@@ -99,7 +99,7 @@ struct Pace {
 #[derive(Debug)]
 pub(crate) struct Hosts {
     machines: Vec<Host>,
-    /// Of each node: its host and its number there.
+    /// By node: its machine, and its number there.
     places: Vec<(usize, usize)>,
     paces: Vec<Pace>,
     work_done: Vec<(usize, u64)>,
@@ -107,7 +107,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Machines, and the nodes on them in their order.
+    /// Idle machines with these nodes, by node number.
     pub fn new(machines: Vec<MachineSpec>, nodes: &[NodeOnMachine]) -> Self {
         let mut machines: Vec<Host> = (0..).zip(machines).map(|(index, spec)| Host::new(spec, index)).collect();
         let mut places = Vec::with_capacity(nodes.len());
@@ -157,17 +157,17 @@ impl Hosts {
         host.store_alarm.cover(host.store.deadline(), events);
     }
 
-    /// A fault makes a node go at `factor` times its own speed from now on.
+    /// Sets the factor of faults: the node runs at `factor` times its own speed from now on.
     pub fn set_speed(&mut self, now: Time, node: NodeId, factor: f64, events: &mut EventQueue) {
         self.paces[node.0 as usize].fault = factor;
-        self.settle_pace(now, node, events);
+        self.update_speed(now, node, events);
     }
-    /// Its processor runs at `factor` times its own clock from now on.
+    /// Sets the factor of throttling: the processor runs at `factor` times its own clock from now on.
     pub fn set_clock(&mut self, now: Time, node: NodeId, factor: f64, events: &mut EventQueue) {
         self.paces[node.0 as usize].clock = factor;
-        self.settle_pace(now, node, events);
+        self.update_speed(now, node, events);
     }
-    fn settle_pace(&mut self, now: Time, node: NodeId, events: &mut EventQueue) {
+    fn update_speed(&mut self, now: Time, node: NodeId, events: &mut EventQueue) {
         let Pace { own, fault, clock } = self.paces[node.0 as usize];
         let (host, number) = self.place(node);
         host.processor.set_speed(now, number, own * fault * clock);
@@ -205,7 +205,7 @@ impl Hosts {
         self.machines[self.places[node.0 as usize].0].cores
     }
 
-    /// Every disk: its name, the first node it belongs to, and what it has done.
+    /// All disks: name, first node of its machine, counters.
     pub fn disks(&self, now: Time) -> impl Iterator<Item = (String, NodeId, DiskCounters)> {
         self.machines.iter().flat_map(move |host| {
             (0..host.store.disk_count()).map(move |disk| {

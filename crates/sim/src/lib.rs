@@ -1,14 +1,14 @@
-//! A scenario becomes a world, runs, and leaves results.
+//! The simulator: builds a world from a scenario, runs it, and collects the results.
 
 mod air;
 pub mod bench;
 mod cluster;
 mod energy;
 mod flows;
-mod harvest;
 mod hosts;
 mod lower;
 mod run;
+mod run_result;
 mod sample;
 mod throttle;
 mod watch;

@@ -1,8 +1,8 @@
 //! A run from a scenario to its result.
 
 use crate::flows::{FlowKeeper, TakeFlows};
-use crate::harvest::harvest;
 use crate::lower::{links, world};
+use crate::run_result::run_result;
 use crate::sample::Sampler;
 use crate::watch::look;
 use crate::world::World;
@@ -13,22 +13,23 @@ use std::ops::ControlFlow;
 use transport::{Captured, PacketTransport};
 use units::{Bytes, Time};
 
-/// About so many events are handled between two questions to the watcher.
+/// Events between two calls of the watcher, about.
 const EVENTS: u64 = 200_000;
 
-/// Packets of a link, for whoever wants to see them.
+/// A capture of one link's packets.
 pub struct Tap<'a> {
-    /// The link, as a fault names it; both ways of it.
+    /// The link, named as in `[[faults]]`; both directions are captured.
     pub link: &'a str,
     /// Takes each packet, in the order in which their transmissions began.
     pub take: &'a mut dyn FnMut(&Captured),
 }
 
-/// Packets become known when they arrive; here they wait until none that began before them can come.
+/// Puts captured packets in the order of their transmission. A packet becomes known when it arrives; it waits here until
+/// no packet that began earlier can still arrive.
 struct Tapped<'a> {
     tap: Tap<'a>,
     waiting: Vec<Captured>,
-    /// The longest that a packet takes from the beginning of its transmission to its arrival.
+    /// The longest time from the start of a packet's transmission to its arrival.
     longest: Time,
 }
 
@@ -52,7 +53,7 @@ impl<'a> Tapped<'a> {
         Ok(Self { tap, waiting: Vec::new(), longest })
     }
 
-    /// Hands out what began before `now` less the longest way; at the end of the run, all.
+    /// Hands out packets whose transmission began before `now` less `longest`; all of them at the `end` of the run.
     fn hand_out(&mut self, world: &mut World, end: bool) {
         if let Some(packets) = world.transport_mut().0.packets_mut() {
             self.waiting.extend(packets.take_captured());
@@ -69,13 +70,13 @@ pub fn run(scenario: &Scenario, watch: &mut Watch) -> Result<RunResult, RunError
     run_tapped(scenario, None, watch)
 }
 
-/// The same, with the packets of a link handed out.
+/// [`run`], with a capture of one link.
 pub fn run_tapped(scenario: &Scenario, tap: Option<Tap<'_>>, watch: &mut Watch) -> Result<RunResult, RunError> {
     run_with(scenario, tap, None, watch)
 }
 
-/// The same, with the connections handed out during the run where there are too many to hold them
-/// ([`MOST_FLOWS`](crate::MOST_FLOWS)): the result then has a sample.
+/// [`run_tapped`], with the table of connections written during the run where there are more than
+/// [`MOST_FLOWS`](crate::MOST_FLOWS): the result then has a sample.
 pub fn run_with(
     scenario: &Scenario,
     tap: Option<Tap<'_>>,
@@ -88,7 +89,7 @@ pub fn run_with(
     let until = scenario.run.until;
     let mut flows = FlowKeeper::new(scenario, &world, flows);
     let mut headway = Headway::new(scenario.run.no_progress);
-    // The watcher is asked at least once in so much simulated time, whatever the step of the samples.
+    // Simulated time between two calls of the watcher. It is adapted so that about `EVENTS` events fall into it.
     let mut step = sampler.next();
     let mut stall = None;
     loop {
@@ -121,12 +122,12 @@ pub fn run_with(
     }
     sampler.take(&world);
     let at_the_end = progress(&world, until);
-    let result = harvest(scenario, &world, (&sampler, flows), stall, &mut || look(watch, &at_the_end))?;
+    let result = run_result(scenario, &world, (&sampler, flows), stall, &mut || look(watch, &at_the_end))?;
     let violations: Vec<_> = result.violations().cloned().collect();
     if violations.is_empty() { Ok(result) } else { Err(RunError::Ledger(violations)) }
 }
 
-/// Looks from time to time whether the jobs get anywhere.
+/// The progress check: finds out whether the jobs stall.
 struct Headway {
     limit: Time,
     next: Time,
@@ -135,7 +136,7 @@ struct Headway {
 }
 
 impl Headway {
-    /// Looks in a limit.
+    /// Checks within the time limit of a stall.
     const LOOKS: u64 = 32;
 
     fn new(limit: Time) -> Self {
@@ -154,7 +155,7 @@ impl Headway {
                 at: now,
                 waits: driver.cluster.waits(now),
             }),
-            // Between jobs there is nothing to get on with.
+            // Between jobs no progress is expected.
             far => {
                 self.furthest = far.unwrap_or(self.furthest);
                 self.since = now;

@@ -1,4 +1,4 @@
-//! The series of a run: every link, processor and disk looked at in equal steps.
+//! Time series of a run: links, processors, disks and radios, sampled in equal steps.
 
 use crate::air::station_name;
 use crate::world::World;
@@ -14,12 +14,12 @@ use wifi::mac::{MacConfig, Station, StationId};
 use wifi::phy::Mode;
 use wifi::rate::RateSpec;
 
-/// A series holds at most this many steps; then every second is dropped and the step doubles.
+/// The most steps of a series. When it is full, every second step is dropped and the step doubles.
 const STEPS: usize = 4096;
-/// Values of all series together: large networks are looked at less often.
+/// The most values of all series together: large networks are sampled less often.
 const VALUES: usize = 1 << 24;
 
-/// What is read at the end of a step. Counters are sums from the run's beginning.
+/// Counters of a link at the end of a step, cumulative since the start of the run.
 #[derive(Debug, Clone, Copy)]
 struct LinkReading {
     busy: Time,
@@ -34,7 +34,7 @@ struct Step {
     links: Vec<LinkReading>,
     cores: Vec<Time>,
     disks: Vec<Time>,
-    /// What radios have drawn, where that is known.
+    /// Energy of radios so far, where their power is known.
     radios: Vec<Energy>,
     retransmissions: u64,
     timeouts: u64,
@@ -57,12 +57,12 @@ impl Sampler {
         Self { interval, steps: Vec::new(), most }
     }
 
-    /// When the step that is open ends.
+    /// End of the current step.
     pub fn next(&self) -> Time {
         Time::from_ps(self.interval.as_ps().saturating_mul(self.steps.len() as u64 + 1))
     }
 
-    /// Ends a step at the world's time.
+    /// Samples the world: ends the current step.
     pub fn take(&mut self, world: &World) {
         let (now, packets) = (world.now(), world.packets());
         let (retransmissions, timeouts) = packets.map_or((0, 0), PacketTransport::repairs);
@@ -153,7 +153,7 @@ impl Sampler {
         }
     }
 
-    /// How much a sum grew in each step.
+    /// Increments of a cumulative counter per step.
     fn steps_of<'a>(&'a self, read: impl Fn(&Step) -> u64 + 'a) -> impl Iterator<Item = u64> + 'a {
         let mut last = 0;
         self.steps.iter().map(move |step| {
@@ -162,7 +162,7 @@ impl Sampler {
         })
     }
 
-    /// The mean power of each step in watts, of a sum of energy that is known in all steps or in none.
+    /// Mean power of each step in watts, from a cumulative energy that is known in all steps or in none.
     fn powers(&self, read: impl Fn(&Step) -> Option<Energy>) -> Vec<f32> {
         if self.steps.iter().any(|step| read(step).is_none()) {
             return Vec::new();
@@ -172,14 +172,14 @@ impl Sampler {
         drawn.map(|nj| (nj as f64 * 1e-9 / length) as f32).collect()
     }
 
-    /// The part of each step that a busy time took up, of `whole` things that can be busy at once.
+    /// Utilisation in each step, 0 to 1: growth of a busy time over the step, divided by `whole` parallel units.
     fn shares(&self, read: impl Fn(&Step) -> Time, whole: f64) -> Vec<f32> {
         let length = self.interval.as_ps() as f64 * whole;
         self.steps_of(|step| read(step).as_ps()).map(|busy| (busy as f64 / length) as f32).collect()
     }
 }
 
-/// What the radios of all nodes have drawn so far; nothing where nodes are not on the air or what they draw is not known.
+/// Energy of all nodes' radios so far; empty where nodes are wired or their power is not known.
 fn radios(world: &World, nodes: u32) -> Vec<Energy> {
     let Some(meters) = world.meters().filter(|_| world.packets().is_some_and(|packets| packets.air().is_some())) else {
         return Vec::new();
@@ -189,7 +189,7 @@ fn radios(world: &World, nodes: u32) -> Vec<Energy> {
     (0..nodes).map(radio).collect()
 }
 
-/// Time for which a link has transmitted. Behind a token bucket the bucket's rate is the link's, however fast the wire.
+/// Busy time of a link. Behind a token bucket it is computed with the bucket's rate, not the wire's.
 fn busy(link: &net::Link, now: Time) -> Time {
     link.shaper().map_or_else(
         || link.busy(now),
@@ -197,17 +197,17 @@ fn busy(link: &net::Link, now: Time) -> Time {
     )
 }
 
-/// The part of the time that each length had, of those that had any.
+/// Distribution of queue length over time: length and part of the time, without lengths that never occurred.
 fn shares(times: &[u64]) -> Vec<(u64, f64)> {
     let all = times.iter().sum::<u64>().max(1) as f64;
     let share = |(length, time): (usize, &u64)| (length as u64, *time as f64 / all);
     times.iter().enumerate().filter(|(_, time)| **time > 0).map(share).collect()
 }
 
-/// What is at the ends of links.
+/// Maps vertices of the topology to the ends of links in results.
 pub(crate) struct Ends<'a> {
     topology: &'a Topology,
-    /// Of each vertex.
+    /// By vertex.
     at: Vec<LinkEnd>,
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn links(now: Time, transport: &PacketTransport) -> Vec<Link> {
     transport.links().iter().enumerate().map(link).chain(on_air(now, transport)).collect()
 }
 
-/// Each station as a link to the air, its MAC's transmit queue at the head.
+/// Each station as a link, "NAME -> air", with the transmit queue of its MAC or driver.
 fn on_air(now: Time, transport: &PacketTransport) -> Vec<Link> {
     let nodes = transport.topology().hosts().len();
     let marks = |index| transport.air().map_or(0, |air| air.marks(StationId(index as u32)));
@@ -284,7 +284,7 @@ fn on_air(now: Time, transport: &PacketTransport) -> Vec<Link> {
     stations(transport).enumerate().map(link).collect()
 }
 
-/// The rate of a station that does not change its own, else the greatest that it may choose.
+/// The fixed rate of a station, or the greatest that its rate control may choose.
 fn fastest(config: &MacConfig) -> BitRate {
     match config.rate {
         RateSpec::Fixed(mode) => mode.rate(),
@@ -292,7 +292,7 @@ fn fastest(config: &MacConfig) -> BitRate {
     }
 }
 
-/// The stations on the air with what their interfaces counted, and their transmit queues' lengths.
+/// All stations with their interfaces' counters and the lengths of their transmit queues.
 fn stations(transport: &PacketTransport) -> impl Iterator<Item = (&Station, &StationCounts, &Occupancy)> {
     let counts = transport.stations().iter().zip(0..);
     transport.air().into_iter().flat_map(move |air| {

@@ -1,27 +1,28 @@
-//! Processors that run slower: while their node is hot, or when it has little charge left.
+//! Throttling: a processor runs slower while its node is hot, or when its battery is low.
 //!
-//! Heat: a node warms up and cools down as one body does that has a thermal resistance to its surroundings and a capacity (the lumped model that Skadron et al.,
-//! "Temperature-aware microarchitecture: modeling and implementation", ACM TACO 1(1), 2004, build theirs from): how much warmer than these it is follows the
-//! power that it draws, with their product as time constant. It is kept as that power which, drawn for good, would make it as warm: no temperature has to be known
-//! to say at which power a case keeps its limit. A governor looks every second, as Linux' thermal zones do, and has a hysteresis.
+//! The thermal model is a lumped RC: one body with a heat capacity and a thermal resistance to its surroundings (the
+//! element of Skadron et al., "Temperature-aware microarchitecture: modeling and implementation", ACM TACO 1(1), 2004).
+//! Its excess temperature follows the power with the time constant R C. The state is that temperature divided by R, in
+//! watts: the power that would keep the body as warm for ever. So no temperature has to be known, only the power that
+//! the case sustains. A governor polls every second, as Linux' thermal zones do, with hysteresis.
 
 use units::{Energy, Power, Time};
 
-/// Between two looks.
+/// Polling interval of governors.
 pub(crate) const LOOK: Time = Time::from_secs(1);
 
-/// What slows a processor down, and to which speed.
+/// Conditions of throttling, and the speed that it leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct GovernorSpec {
-    /// The power that the case can lead off for good.
+    /// The power that the case dissipates in the steady state at its limit; `None` for no limit.
     pub sustained: Option<Power>,
-    /// The part of it at which the processor is fast again.
+    /// Hysteresis: throttling ends when the warmth is below this part of `sustained`.
     pub resume: f64,
-    /// Time constant of the case.
+    /// Thermal time constant of the case.
     pub time: Time,
-    /// The part of the charge below which the processor is slow.
+    /// The state of charge, 0 to 1, below which the processor is throttled.
     pub low_battery: Option<f64>,
-    /// The part of its speed that a slow processor has.
+    /// Speed of a throttled processor as a part of its own.
     pub speed: f64,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Governor {
     time: Time,
     low_battery: Option<f64>,
     pub speed: f64,
-    /// Warmth, in watts.
+    /// Excess temperature over thermal resistance, in watts.
     warmth: f64,
     at: Time,
     drawn: Energy,
@@ -56,11 +57,12 @@ impl Governor {
             slow: false,
         }
     }
-    /// Looks at a node that has drawn so much up to now and has this part of its charge left; says whether its processor is slow from now on, if that changes.
+    /// Polls with the energy drawn so far and the state of charge. Returns whether the processor is throttled from now
+    /// on, if that changes.
     pub fn look(&mut self, now: Time, drawn: Energy, left: Option<f64>) -> Option<bool> {
         let elapsed = now.saturating_sub(self.at).as_secs_f64();
         if elapsed > 0.0 {
-            // Exact for a power that stays, and what it was since the last look is taken as if it had.
+            // The exact solution for a constant power; the mean since the last poll stands for it.
             let mean = drawn.saturating_sub(self.drawn).as_joules() / elapsed;
             let keep = libm::exp(-elapsed / self.time.as_secs_f64());
             self.warmth = mean + (self.warmth - mean) * keep;

@@ -1,4 +1,4 @@
-//! What a run says while it goes on, and how it can end badly.
+//! Progress of a run, interruption, and errors.
 
 use results::Balance;
 use std::ops::ControlFlow;
@@ -10,16 +10,16 @@ use units::Time;
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
-    /// The part that is done, 0 to 1: of the jobs' and the bounded traffic's bytes, or of the time where the run ends by time.
+    /// Progress, 0 to 1: of the jobs, or of the simulated time limit in a run without jobs.
     pub done: f64,
     /// Events handled.
     pub events: u64,
-    /// Packet-hops made.
+    /// Packet-hops simulated.
     pub hops: u64,
 }
 
-/// Is told the progress every few thousand events, and while the world is built and its results are gathered; answers whether
-/// to go on.
+/// The watcher of a run. It is called with the progress many times a second, also while the world is built and results
+/// are collected, and answers whether to go on.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
 /// Why a run has no result.
@@ -28,7 +28,7 @@ pub enum RunError {
     /// The watcher asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The scenario names something that does not exist, as only the world that it builds can tell.
+    /// The scenario names something that does not exist in its world.
     #[error("{0}")]
     Scenario(String),
     /// A conservation law does not hold: an error of the simulator.
@@ -36,7 +36,7 @@ pub enum RunError {
     Ledger(Vec<Balance>),
 }
 
-/// Asks the watcher where nothing is simulated: before the first event, and after the last.
+/// Calls the watcher outside of the event loop: before the first event, and after the last.
 pub(crate) fn look(watch: &mut Watch, progress: &Progress) -> Result<(), RunError> {
     if watch(progress).is_break() { Err(RunError::Interrupted) } else { Ok(()) }
 }

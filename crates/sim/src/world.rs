@@ -11,7 +11,7 @@ use net::{ARRIVAL, BOND, LinkId, SpecError, TRANSMISSION_DONE, Topology};
 use results::TrafficOutcome;
 use thiserror::Error;
 use traffic::{FLOW_START, SESSION, Traffic, TrafficLook, TrafficSpec};
-use transport::{DUE, FlowTransport, GATE, Owner, PacketTransport, TIMER, Transport, Upcall};
+use transport::{DUE, FlowTransport, Owner, PacketTransport, QUEUE_ROOM, TIMER, Transport, Upcall};
 use units::{BitRate, Bytes, Time};
 use wifi::medium::{ALARM, MediumError, PPDU_ENDS, WIRE};
 use wifi::mesh::ROUTER;
@@ -25,31 +25,31 @@ const PAUSE: u8 = 7;
 /// Event kind: a node's battery may be empty.
 const BATTERY: u8 = 13;
 
-/// Event kind: time to look at nodes' charges, and at what slows processors down.
+/// Event kind: governors are polled, and nodes report their charge.
 const LOOK: u8 = 14;
 
-/// Something that changes at a given time.
+/// A change of the world at a given time, such as a fault.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
     /// A node crashes or comes back.
     Node {
-        /// Which: a position in the topology's hosts.
+        /// The node: a position in the topology's hosts.
         node: u32,
         /// Whether it is up from now on.
         up: bool,
     },
     /// An access point is switched off, or on again.
     AccessPoint {
-        /// Which, from 0.
+        /// The access point, from 0.
         point: u32,
         /// Whether it is on from now on.
         up: bool,
     },
-    /// A node's cores go on at this part of their own speed.
+    /// The speed of a node's cores changes.
     Speed {
-        /// Which.
+        /// The node: a position in the topology's hosts.
         node: u32,
-        /// 1 is its own speed.
+        /// Factor on the node's own speed; 1 restores it.
         factor: f64,
     },
     /// A cable goes down or up, both ways.
@@ -59,29 +59,29 @@ pub enum Change {
         /// Whether it is up from now on.
         up: bool,
     },
-    /// One direction of a link carries nothing, without a sign of it at its ends, or it does again.
+    /// One direction of a link loses every packet while both ends still see a carrier, or is restored.
     Silent {
-        /// Which.
+        /// The direction.
         link: LinkId,
         /// Whether it is silent from now on.
         silent: bool,
     },
-    /// One direction of a link gets another rate.
+    /// The rate of one direction of a link changes.
     Rate {
-        /// Which.
+        /// The direction.
         link: LinkId,
         /// The rate; not zero.
         rate: BitRate,
     },
 }
 
-/// A world that cannot be as described.
+/// Why a world cannot be built.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum WorldError {
-    /// A link.
+    /// A link's specification is wrong.
     #[error(transparent)]
     Link(#[from] SpecError),
-    /// The air.
+    /// The wireless network's specification is wrong.
     #[error(transparent)]
     Air(#[from] MediumError),
 }
@@ -96,20 +96,20 @@ pub enum Fidelity {
     Flows,
 }
 
-/// What a world is made of.
+/// Specification of a world.
 #[derive(Clone, Debug, Default)]
 pub struct WorldSpec {
-    /// The graph; its hosts are the nodes.
+    /// The network's topology; its hosts are the nodes.
     pub topology: Topology,
-    /// What carries messages on it.
+    /// Packet level or flow level.
     pub fidelity: Fidelity,
     /// Bytes on the wire of each packet beyond its IP length.
     pub framing: Bytes,
-    /// What is between the nodes where they are on the air.
+    /// The wireless network between nodes; `None` where they are wired.
     pub air: Option<AirSpec>,
     /// Plain traffic.
     pub traffic: Vec<TrafficSpec>,
-    /// When the figures called warm begin.
+    /// End of the warm-up: figures named "warm" count from here.
     pub warm_up: Time,
     /// Changes at their times.
     pub changes: Vec<(Time, Change)>,
@@ -117,7 +117,7 @@ pub struct WorldSpec {
     pub seed: u64,
 }
 
-/// Everything that is simulated.
+/// A simulation: all its parts, and the event queue.
 #[derive(Debug)]
 pub struct World {
     now: Time,
@@ -126,15 +126,15 @@ pub struct World {
     pauses: u32,
     transport: Transport,
     traffic: Traffic,
-    /// Hadoop, where the run has jobs.
+    /// The Hadoop cluster, if the run has jobs.
     driver: Option<Driver>,
     air: Option<AirSpec>,
     changes: Vec<(Time, Change)>,
-    /// Where it is known what nodes draw.
+    /// Energy meters, where the power of nodes is known.
     meters: Option<Meters>,
-    /// Nodes tell their charge in their heartbeats.
+    /// Heartbeats carry the state of charge.
     tells_charges: bool,
-    /// Reused for what the transport has to tell.
+    /// Buffer for upcalls, reused.
     upcalls: Vec<Upcall>,
 }
 
@@ -153,7 +153,7 @@ impl World {
                 let mut packets = PacketTransport::new(spec.topology.clone(), spec.framing, spec.seed)?;
                 packets.start(&mut events);
                 if let Some(air) = &spec.air {
-                    packets.set_air(air.carrier(spec.seed)?, &mut events);
+                    packets.set_air(air.wireless(spec.seed)?, &mut events);
                 }
                 Transport::Packets(Box::new(packets))
             }
@@ -183,7 +183,8 @@ impl World {
         self.driver = Some(driver);
     }
 
-    /// Counts what nodes draw; one whose battery is empty goes down. Heartbeats tell charges if `told`.
+    /// Meters the energy of nodes. A node whose battery is empty goes down. If `told`, heartbeats carry the state of
+    /// charge.
     pub(crate) fn add_meters(&mut self, meters: Meters, told: bool) {
         self.tells_charges = told;
         if told || meters.has_governors() {
@@ -211,7 +212,7 @@ impl World {
             self.now = event.time();
             self.handled += 1;
             match event.kind() {
-                ARRIVAL | TIMER | TRANSMISSION_DONE | GATE | BOND | DUE | PPDU_ENDS | ALARM | WIRE | ROUTER => {
+                ARRIVAL | TIMER | TRANSMISSION_DONE | QUEUE_ROOM | BOND | DUE | PPDU_ENDS | ALARM | WIRE | ROUTER => {
                     self.transport.on_event(&event, &mut self.events);
                 }
                 FLOW_START => self.traffic.on_flow_start(&event, &mut self.transport, &mut self.events),
@@ -230,7 +231,7 @@ impl World {
                         }
                     }
                 }
-                // The pause of an earlier run that ended before it.
+                // A stale pause, of an earlier call that ended before it.
                 _ => {}
             }
             if self.transport.has_upcalls() {
@@ -248,7 +249,7 @@ impl World {
         self.traffic.is_finished() && self.driver.as_ref().is_none_or(Driver::is_finished)
     }
 
-    /// Tells owners what happened to their connections, until nothing more happens of it.
+    /// Delivers upcalls to owners until there are none left.
     fn tell(&mut self) {
         let mut upcalls = std::mem::take(&mut self.upcalls);
         while self.transport.has_upcalls() {
@@ -276,7 +277,7 @@ impl World {
             None => {}
         }
     }
-    /// Every so often: processors slow down or no longer do, and nodes have their charge to tell.
+    /// Polls governors, and tells the cluster the nodes' state of charge.
     fn look_at_nodes(&mut self) {
         let (Some(meters), Some(driver)) = (&mut self.meters, &mut self.driver) else { return };
         let now = self.now;
@@ -333,7 +334,7 @@ impl World {
                 }
             }
             Change::Rate { link, rate } => {
-                // Rates are checked with the scenario; the network refuses only zero, which leaves the old rate.
+                // The scenario check has excluded a rate of zero, the only one that the network refuses.
                 let _ = self.transport.set_link_rate(self.now, link, rate, &mut self.events);
             }
         }
@@ -347,34 +348,34 @@ impl World {
     pub fn handled(&self) -> u64 {
         self.handled
     }
-    /// Connections, links, and where every packet went.
+    /// The message transport.
     pub fn transport(&self) -> &Transport {
         &self.transport
     }
-    /// Links, queues and TCP, where packets are simulated.
+    /// The packet-level transport: links, queues, TCP. `None` where messages are flows.
     pub fn packets(&self) -> Option<&PacketTransport> {
         self.transport.packets()
     }
-    /// The transport, to open connections or take captured packets.
+    /// The transport, mutable, with the event queue that its calls need.
     pub fn transport_mut(&mut self) -> (&mut Transport, &mut EventQueue) {
         (&mut self.transport, &mut self.events)
     }
-    /// What changes during the run, and when.
+    /// Changes during the run, with their times.
     pub fn changes(&self) -> &[(Time, Change)] {
         &self.changes
     }
-    /// What is between the nodes where they are on the air.
+    /// The wireless network between nodes; `None` where they are wired.
     pub fn air(&self) -> Option<&AirSpec> {
         self.air.as_ref()
     }
     pub(crate) fn driver(&self) -> Option<&Driver> {
         self.driver.as_ref()
     }
-    /// What can be watched of the plain traffic at this instant, in its order.
+    /// Instantaneous readings of plain traffic, in the order of the scenario.
     pub(crate) fn traffic_looks(&self) -> impl Iterator<Item = Option<TrafficLook>> {
         self.traffic.looks(&self.transport)
     }
-    /// What has become of the plain traffic.
+    /// Results of plain traffic so far.
     pub fn traffic_outcomes(&self) -> Vec<TrafficOutcome> {
         self.traffic.outcomes(self.now, &self.transport)
     }

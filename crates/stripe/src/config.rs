@@ -2,24 +2,24 @@
 
 use units::{BitRate, Bytes, Time};
 
-/// How new segments are given to streams.
+/// The scheduler: which stream gets a new segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheduler {
-    /// In turn, whatever a stream's speed (Wang et al. 2014, section 2.2): each segment belongs to a stream before that
-    /// has room for it, so the slowest one holds all up.
+    /// In turn, whatever a stream's rate (Wang et al. 2014, section 2.2). A segment is assigned before its stream has
+    /// room, so the slowest stream delays all others.
     RoundRobin,
-    /// To the stream that delivers it first, if it takes it now.
+    /// To the stream with the earliest estimated delivery, if that has room now.
     #[default]
     EarliestDelivery,
 }
 
-/// How the byte stream is cut.
+/// Lengths of segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Segmentation {
     /// Segments of this length, less at the end of what was written.
     Fixed(u32),
-    /// What a stream transmits in 2 ms, 16 KiB at least and 256 KiB at most: small where it is slow, so that the last
-    /// one does not take long; large where it is fast, so that it costs few calls.
+    /// What a stream sends in 2 ms, within 16 KiB to 256 KiB. On a slow stream segments are short, so that the last one
+    /// does not take long. On a fast stream they are long, so that they cost few calls.
     ByRate,
 }
 
@@ -37,27 +37,26 @@ impl Segmentation {
     }
 }
 
-/// How one end of a connection behaves.
+/// Settings of one end of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Config {
     /// How segments are given to streams.
     pub scheduler: Scheduler,
-    /// How the byte stream is cut.
+    /// Lengths of segments.
     pub segmentation: Segmentation,
-    /// How much this end holds, in order or not, before the application takes it; the other end may send so much before
-    /// it is told more.
+    /// Initial credit: bytes that this end buffers, in order or not. The other end may send as much before the first
+    /// acknowledgement.
     pub credit: Bytes,
-    /// How far that grows while the application keeps up.
+    /// Upper limit of the credit, which grows while the application keeps up.
     pub max_credit: Bytes,
-    /// What the other end's `credit` is (from its HELLO).
+    /// The other end's initial credit (from its HELLO).
     pub peer_credit: Bytes,
-    /// An acknowledgement waits so long for more to acknowledge.
+    /// Delay of acknowledgements, to combine them.
     pub ack_delay: Time,
-    /// While no more than this is under way, all goes on one stream, so that a question and its answer never wait for
-    /// the slowest. Not with round robin.
+    /// While at most this much is unacknowledged, all of it uses one stream: a request and its answer never wait for the
+    /// slowest. Not with round robin.
     pub pin: Bytes,
-    /// A segment that is late while there is nothing else to send goes on a second stream too, as long as such copies
-    /// make up no more than this share of all.
+    /// Late segments are sent on a second stream too, while there is nothing else to send, up to this part of all bytes.
     pub copies: f64,
 }
 
@@ -77,7 +76,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// As the paper has it (Wang et al. 2014, section 2.2): segments of one length in turn, and nothing else.
+    /// The paper's settings (Wang et al. 2014, section 2.2): segments of one length, round robin.
     pub fn paper(segment: u32) -> Self {
         Self {
             scheduler: Scheduler::RoundRobin,

@@ -10,19 +10,19 @@ use crate::wire::{Ack, Data, Frame};
 use std::fmt;
 use units::{Bytes, Time};
 
-/// What a connection wants, appended by its entry points; the owner takes and clears it.
+/// Output of a connection. Its entry points append to it; the owner carries it out and clears it.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// Frames to append to streams. A DATA frame's payload is that range of what the application wrote.
     pub frames: Vec<(StreamId, Frame)>,
-    /// What of the received segment is new.
+    /// The new parts of the received segment.
     pub pieces: Vec<Piece>,
-    /// What the application is to be told.
+    /// Notices for the application.
     pub notices: Vec<Notice>,
 }
 
 impl Output {
-    /// Forgets what was taken.
+    /// Empties it.
     pub fn clear(&mut self) {
         self.frames.clear();
         self.pieces.clear();
@@ -30,15 +30,15 @@ impl Output {
     }
 }
 
-/// New bytes: the owner keeps them under their offset until [`Connection::readable`] covers them. No position is ever
-/// told twice.
+/// New bytes of a received segment. The owner keeps them by offset until [`Connection::readable`] covers them. No
+/// position is reported twice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
     /// Position in the byte stream.
     pub offset: u64,
-    /// How many.
+    /// Number of bytes.
     pub len: u64,
-    /// How many bytes of the segment's payload come before.
+    /// Bytes of the segment's payload before the piece.
     pub skip: u64,
 }
 
@@ -48,14 +48,14 @@ impl Piece {
     }
 }
 
-/// What the application is to be told.
+/// A notice for the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The peer's byte stream is complete: after what is readable comes its end.
+    /// The peer's byte stream is complete: its end follows the readable bytes.
     Finished,
-    /// The peer has given its byte stream up with this code; what is readable is void.
+    /// The peer has reset its byte stream with this code. Readable bytes are void.
     Reset(u32),
-    /// The peer wants no more of ours, with this code; it has been reset.
+    /// The peer has stopped our byte stream with this code. It has been reset.
     Stopped(u32),
 }
 
@@ -109,7 +109,7 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-/// What has been counted.
+/// Counters of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Segments handed to streams, copies and repetitions included.
@@ -120,7 +120,7 @@ pub struct Counters {
     pub repeated: u64,
     /// Payload sent on a second stream because it was late.
     pub copied: u64,
-    /// Times that nothing had come back for so long that something was sent again.
+    /// Timeouts: retransmissions because no acknowledgement arrived.
     pub timeouts: u64,
     /// Acknowledgements sent.
     pub acks: u64,
@@ -132,16 +132,16 @@ pub struct Connection {
     pub(crate) config: Config,
     pub(crate) tx: Sender,
     pub(crate) rx: Receiver,
-    /// We give our byte stream up.
+    /// Reset of our byte stream, with its code.
     pub(crate) reset: (Notified, u32),
-    /// We want no more of the peer's.
+    /// Stop of the peer's byte stream, with its code.
     pub(crate) stop: (Notified, u32),
     /// One beyond the highest position that was handed to a stream.
     pub(crate) highest: u64,
     pub(crate) assigned: Assigned,
-    /// The application has more than it could write.
+    /// The application has more to write than fits now.
     pub(crate) more: bool,
-    /// Where small things go while nothing else is under way.
+    /// The stream for small transfers while nothing else is in flight.
     pub(crate) pinned: Option<StreamId>,
     pub(crate) timers: Timers,
     pub(crate) counters: Counters,
@@ -174,8 +174,8 @@ impl Connection {
             self.tx.written += bytes;
         }
     }
-    /// Whether what it has written is as much as its owner could hold, so that more is to be expected: then no stream
-    /// is too slow to be of use before the end.
+    /// Says whether the application fills its send buffer, so that more data is to be expected. Then even a slow stream is
+    /// of use.
     pub fn expect_more(&mut self, more: bool) {
         self.more = more;
     }
@@ -215,8 +215,7 @@ impl Connection {
 
     // === What streams bring; `transmit` is to be called afterwards ===
 
-    /// A frame of this connection has arrived, or of a DATA frame the beginning: then its `end` is not to be set before
-    /// the last piece.
+    /// Takes in a frame of this connection, or a part of a DATA frame. Only the last part may have `end` set.
     pub fn on_frame(&mut self, now: Time, frame: &Frame, out: &mut Output) -> Result<(), Violation> {
         match frame {
             Frame::Data(data) => {
@@ -264,7 +263,7 @@ impl Connection {
             return Err(Violation::Ack { position, sent: self.highest });
         }
         let mut news = self.tx.on_ack(ack);
-        // A byte stream that the peer has whole needs no reset, nor one of which it has the end.
+        // A byte stream that the peer has received completely, or whose end it knows, needs no reset.
         if (ack.reset || ack.end) && self.reset.0.is_open() {
             self.reset.0.done();
             news = true;
@@ -274,8 +273,8 @@ impl Connection {
         }
         Ok(())
     }
-    /// The peer has forgotten this connection, as it may once it has all of ours and we have acknowledged all of its
-    /// own. If that is not so, its byte stream is void.
+    /// The peer has removed this connection. It may do so once it has all of ours and we have acknowledged all of its own.
+    /// Else its byte stream is void.
     pub fn on_over(&mut self, now: Time, code: u32, out: &mut Output) {
         self.tx.flight.clear();
         self.tx.lost.clear();
@@ -293,10 +292,10 @@ impl Connection {
             self.rx.discard(now);
             out.notices.push(Notice::Reset(code));
         }
-        // There is nobody who would want to know.
+        // Nobody is left to acknowledge to.
         self.rx.ack_at = Time::MAX;
     }
-    /// A stream is dead, or stands still: what only it carries goes elsewhere (P-20).
+    /// A stream is dead or makes no progress: data that only it carries is retransmitted on others (P-20).
     pub fn on_stream_lost(&mut self, now: Time, stream: StreamId) {
         self.tx.on_stream_lost(stream);
         for span in self.assigned.take(stream) {
@@ -313,24 +312,24 @@ impl Connection {
         }
     }
 
-    /// At most so much new data may be sent from now on, whatever the peer's credit: for an owner of several
-    /// connections that share a bound.
+    /// Limits new data to `bytes` from now on, besides the peer's credit. For an owner of several connections that share
+    /// an allowance.
     pub fn allow(&mut self, bytes: u64) {
         self.tx.allowance = Some(bytes);
     }
 
     // === What it can be asked ===
 
-    /// New data taken for sending so far; repetitions do not count.
+    /// New data taken for sending so far, without retransmissions.
     pub fn taken(&self) -> u64 {
         self.tx.next
     }
-    /// Its own byte stream was given up; it will end, for the peer, at this position.
+    /// The final position of its own byte stream, if that was reset.
     pub fn given_up(&self) -> Option<u64> {
         (self.reset.0 != Notified::None).then_some(self.highest)
     }
 
-    /// Of what the application wrote, the peer has all below; the owner need not hold it any more.
+    /// The position below which the peer has everything; the owner need not keep it.
     pub fn acknowledged(&self) -> u64 {
         self.tx.una
     }
@@ -342,44 +341,44 @@ impl Connection {
     pub fn blocked(&self) -> Bytes {
         Bytes::new(self.tx.written.saturating_sub(self.tx.limit.max(self.tx.next)))
     }
-    /// Whether new data waits, and the peer's credit or this allowance of its owner is all that holds it back.
+    /// Whether new data waits only for the peer's credit, or for this allowance of its owner.
     pub fn is_blocked(&self, allowance: u64) -> bool {
         self.tx.next < self.tx.written && (self.tx.is_blocked() || allowance == 0)
     }
-    /// Bytes written that are neither acknowledged nor under way.
+    /// Bytes written that are neither acknowledged nor in flight.
     pub fn waiting(&self) -> Bytes {
         Bytes::new(self.tx.written - self.tx.next + self.tx.lost.total() + self.assigned.total())
     }
-    /// Whether a stream carries something that is not acknowledged: before one is closed, it should not.
+    /// Whether a stream carries unacknowledged data. A stream should be closed only if not.
     pub fn uses(&self, stream: StreamId) -> bool {
         let open = [self.tx.end, self.reset.0, self.stop.0].contains(&Notified::Sent(stream));
         open || self.tx.uses(stream)
     }
-    /// The peer's bytes that are in order and not taken.
+    /// The peer's in-order bytes that the application has not taken.
     pub fn readable(&self) -> Span {
         Span::new(self.rx.consumed(), self.rx.next())
     }
-    /// The peer's bytes held, in order and not.
+    /// The peer's bytes in the buffer, in order or not.
     pub fn buffered(&self) -> Bytes {
         Bytes::new(self.rx.buffered())
     }
-    /// Of these, out of order.
+    /// The peer's out-of-order bytes in the buffer.
     pub fn out_of_order(&self) -> Bytes {
         Bytes::new(self.rx.out_of_order())
     }
-    /// Between what was received out of order.
+    /// Number of holes before out-of-order bytes.
     pub fn holes(&self) -> usize {
         self.rx.holes()
     }
-    /// The most that may be held at once, now.
+    /// The present credit: the limit of the buffer.
     pub fn credit(&self) -> Bytes {
         Bytes::new(self.rx.window())
     }
-    /// Received payload that was there already.
+    /// Duplicate payload received.
     pub fn duplicates(&self) -> u64 {
         self.rx.duplicates
     }
-    /// What has been counted.
+    /// The counters so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

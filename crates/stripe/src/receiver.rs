@@ -19,9 +19,9 @@ fn ack_threshold(window: u64) -> u64 {
 /// The receiving half.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    /// All below has arrived.
+    /// The in-order edge: all below has arrived.
     next: u64,
-    /// What has arrived beyond.
+    /// Out-of-order spans beyond it.
     held: RangeSet,
     /// The application has taken all below.
     consumed: u64,
@@ -31,9 +31,9 @@ pub(crate) struct Receiver {
     granted: u64,
     /// The end, once known.
     end: Option<u64>,
-    /// The peer has given its byte stream up, with this code.
+    /// The peer has reset its byte stream with this code.
     pub reset: Option<u32>,
-    /// The application wants no more of it.
+    /// The application has stopped the byte stream.
     pub stopped: bool,
     /// New bytes since the last acknowledgement.
     unacknowledged: u64,
@@ -90,7 +90,7 @@ impl Receiver {
     pub fn is_complete(&self) -> bool {
         self.end == Some(self.next)
     }
-    /// Nothing more can come, and nothing is waiting for the application.
+    /// The byte stream is complete or reset, and the application has taken all.
     pub fn is_done(&self) -> bool {
         self.reset.is_some() || (self.is_complete() && (self.stopped || self.consumed == self.next))
     }

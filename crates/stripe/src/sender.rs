@@ -1,4 +1,4 @@
-//! The sending half of a connection: where each byte is.
+//! The sending half of a connection: the state of each byte.
 
 use crate::ranges::{RangeSet, Span};
 use crate::streams::StreamId;
@@ -13,7 +13,7 @@ pub(crate) struct Flight {
     pub stream: StreamId,
     /// A second copy is on this stream.
     pub copy: Option<StreamId>,
-    /// When it counts as late unless it is acknowledged.
+    /// Time after which it counts as late.
     pub due: Time,
 }
 
@@ -63,15 +63,15 @@ pub(crate) struct Sender {
     pub written: u64,
     /// All below is acknowledged.
     pub una: u64,
-    /// No byte from here on has been handed to a stream.
+    /// The first position that no stream has been given.
     pub next: u64,
     /// The peer's credit: it accepts no position from here on.
     pub limit: u64,
     /// Bytes of new data that may be sent; `None` is without bound.
     pub allowance: Option<u64>,
-    /// To be sent again.
+    /// Lost spans, to be retransmitted.
     pub lost: RangeSet,
-    /// By first position; disjoint.
+    /// Segments in flight by first position; disjoint.
     pub flight: BTreeMap<u64, Flight>,
     /// Every segment in flight below this is on two streams.
     pub copied: u64,
@@ -103,8 +103,7 @@ impl Sender {
         self.copied = self.copied.min(span.start);
         self.flight.insert(span.start, Flight { end: span.end, stream, copy: None, due });
     }
-    /// The part of a span above `una`. So a peer that acknowledges what was never sent cannot make us read bytes that
-    /// are gone.
+    /// The part of a span above `una`. So a false acknowledgement of the peer cannot make us read freed bytes.
     pub fn unacknowledged(&self, span: Span) -> Span {
         Span::new(span.start.max(self.una), span.end)
     }

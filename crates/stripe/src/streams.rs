@@ -1,4 +1,4 @@
-//! The streams of a session: what their carriers measure, and the choice of the stream for a segment.
+//! The streams of a session: what their transports measure, and the choice of the stream for a segment.
 
 use crate::optimizer::has_queue;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct Measured {
     pub rtt: Time,
     /// Minimum round-trip time of late: the path's without a queue.
     pub rtt_min: Time,
-    /// The carrier's retransmission timeout without back-off. With back-off a stalled stream would be given more and
+    /// The transport's retransmission timeout without back-off. With back-off a stalled stream would be given more and
     /// more time.
     pub rto: Time,
     /// Rate: the larger of delivery rate and congestion window over round-trip time.

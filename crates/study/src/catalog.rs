@@ -1,4 +1,4 @@
-//! The studies that the program holds, and a study as it is read.
+//! The studies embedded in the program, and reading a study.
 
 use super::check;
 use super::file::StudyFile;

@@ -1,4 +1,4 @@
-//! What is wrong with a study's file beyond single values: names that do not exist, figures that cannot be drawn, rules without bounds.
+//! Checks of a study's file beyond single values: unknown names, figures that cannot be drawn, rules without bounds.
 
 use super::catalog::Study;
 use super::file::{Claim, Figure, FigureKind, Rule};

@@ -42,7 +42,8 @@ choice! {
 }
 
 choice! {
-    /// What a claim says of a curve. A comparison holds, or fails, when the 95 % intervals say so; else the seeds do not settle it.
+    /// What a claim says of a curve. A comparison holds, or fails, when the 95 % intervals say so; else the seeds do
+    /// not settle it.
     pub enum Rule {
         /// Each value lies from `least` to `most`.
         Between = "between",

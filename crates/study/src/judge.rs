@@ -1,10 +1,11 @@
-//! From the records of a study's runs to its outcome.
+//! Judging: from the records of a study's runs to its verdicts.
 
 use super::catalog::Study;
 use super::curve::{Curve, curve};
 use super::file::{Claim, Figure, FigureKind, Published, Rule};
 use super::outcome::{
-    AxisOutcome, CurveOutcome, FigureOutcome, Finding, ModelOutcome, Outcome, PublishedOutcome, SCHEMA, Under, Verdict,
+    AxisOutcome, CurveOutcome, FigureOutcome, Finding, ModelOutcome, PublishedOutcome, SCHEMA, StudyOutcome, Under,
+    Verdict,
 };
 use super::plan::{Plan, PlannedFigure};
 use super::record::Record;
@@ -21,7 +22,7 @@ impl From<Truth> for Verdict {
 }
 
 /// Judges a study by the records of its runs, in the order of the plan's.
-pub fn judge(study: &Study, plan: &Plan, records: &[Record]) -> Outcome {
+pub fn judge(study: &Study, plan: &Plan, records: &[Record]) -> StudyOutcome {
     let figures: Vec<_> = plan.figures.iter().map(|planned| of_figure(study, planned, plan.quick, records)).collect();
     let file = &study.file;
     let model = |model: &super::Model| ModelOutcome {
@@ -31,7 +32,7 @@ pub fn judge(study: &Study, plan: &Plan, records: &[Record]) -> Outcome {
         code: model.code.clone(),
         test: model.test.clone(),
     };
-    Outcome {
+    StudyOutcome {
         schema: SCHEMA,
         name: study.name.clone(),
         title: file.title.clone(),
@@ -264,7 +265,7 @@ impl Judged<'_> {
         format!("{}: {rule}{range}", series.join(", "))
     }
 
-    /// What something comes to over all assumptions: their verdict where they agree, else *cannot tell*.
+    /// The verdict over all assumptions: theirs if they agree, else *cannot tell*.
     fn finding(
         &self,
         text: String,

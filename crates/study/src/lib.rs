@@ -1,9 +1,10 @@
 //! Studies: the documents' experiments as data, each with what was published and the rule of its verdict.
 //!
-//! A study is a folder `studies/NAME` of `study.toml` ([`StudyFile`]) and the scenarios that it names; those of the project are in the
-//! program ([`names`], [`Study::embedded`]). [`Plan::new`] lays out its runs: figures that need the same run share it. Whoever runs them
-//! makes a [`Record`] of each, and [`judge`] turns records into an [`Outcome`]: every curve with its interval over seeds beside what was
-//! published, and for every claim *reproduced*, *not reproduced* or *cannot tell*.
+//! A study is a folder `studies/NAME` of `study.toml` ([`StudyFile`]) and the scenarios that it names; those of the
+//! project are in the program ([`names`], [`Study::embedded`]). [`Plan::new`] lays out its runs: figures that need the
+//! same run share it. Whoever runs them makes a [`Record`] of each, and [`judge`] turns records into an
+//! [`StudyOutcome`]: every curve with its interval over seeds beside what was published, and for every claim
+//! *reproduced*, *not reproduced* or *cannot tell*.
 
 mod catalog;
 mod check;
@@ -25,8 +26,8 @@ pub use file::{
 pub use judge::judge;
 pub use metric::MetricError;
 pub use outcome::{
-    AxisOutcome, CurveOutcome, FigureOutcome, Finding, ModelOutcome, Outcome, PublishedOutcome, SCHEMA, Under, Verdict,
-    page,
+    AxisOutcome, CurveOutcome, FigureOutcome, Finding, ModelOutcome, PublishedOutcome, SCHEMA, StudyOutcome, Under,
+    Verdict, page,
 };
 pub use plan::{Plan, PlannedRun};
 pub use record::{Measured, Record};

@@ -1,7 +1,6 @@
-//! What is measured of a run: a path into its `result.json`, a figure of one of its links or of its clients, or a series
-//! of samples.
+//! Metrics of a run: a path into its `result.json`, a figure of a link or of a client, or a sampled series.
 //!
-//! Which figures there are is said where `results` declares them.
+//! The figures are declared in `results`.
 
 use super::record::Measured;
 use results::metrics::{Metrics, Row};
@@ -49,7 +48,7 @@ fn of_summary(summary: &Value, path: &str) -> Result<Measured, String> {
                 .ok()
                 .and_then(|index: usize| items.get(index))
                 .or_else(|| items.iter().find(|item| item.get("name").and_then(Value::text) == Some(part))),
-            // What a run does not have is null, with all that would be in it.
+            // A part that the run does not have is null; so are all figures inside it.
             Value::Null => return Ok(Measured::Missing(())),
             _ => None,
         };
@@ -97,7 +96,8 @@ fn of_clients(result: &RunResult, path: &str) -> Result<Measured, String> {
     measured(&Value::List(traffic.clients.iter().map(|client| metric.value(Row::new(client, result))).collect()))
 }
 
-/// A sampled series of a traffic, a node or a disk, of what the master node sends and receives, or of the whole network.
+/// A sampled series of a traffic, a node or a disk, of what the master node sends and receives, or of the whole
+/// network.
 fn of_series(result: &RunResult, path: &str) -> Result<Vec<f64>, String> {
     let Some((name, field)) = path.rsplit_once('.') else {
         return Err("a series is written series.TRAFFIC.goodput or series.NODE.cpu".to_owned());
@@ -126,7 +126,7 @@ struct OfRow {
     kind: &'static str,
     /// All series of such rows.
     known: Vec<&'static str>,
-    /// The series' whole steps, if there are such a row and such a series.
+    /// The whole steps of the series; `None` without such a row or series.
     steps: Option<Vec<f64>>,
 }
 

@@ -1,4 +1,4 @@
-//! What a study comes to: `study.json`, which is also what its page reads.
+//! The outcome of a study: `study.json`, from which its page is made.
 
 use results::page;
 use serde::Serialize;
@@ -6,22 +6,22 @@ use serde::Serialize;
 /// The version of `study.json`; its number goes up when a field changes its meaning or goes away.
 pub const SCHEMA: &str = "trunkline-study/1";
 
-/// What a claim, a figure or a study comes to.
+/// The verdict on a claim, a figure or a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Verdict {
-    /// It does not hold.
+    /// The claim does not hold.
     #[serde(rename = "not reproduced")]
     NotReproduced,
-    /// The seeds do not settle it, or something that the document leaves open decides.
+    /// The seeds do not suffice, or the answer depends on something that the document leaves open.
     #[serde(rename = "cannot tell")]
     CannotTell,
-    /// It holds.
+    /// The claim holds.
     #[serde(rename = "reproduced")]
     Reproduced,
 }
 
 impl Verdict {
-    /// In words.
+    /// Its name in texts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotReproduced => "not reproduced",
@@ -33,8 +33,8 @@ impl Verdict {
 
 /// A study's figures and verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
-    /// [`SCHEMA`].
+pub struct StudyOutcome {
+    /// The version of the format, [`SCHEMA`].
     pub schema: &'static str,
     /// The study's name.
     pub name: String,
@@ -46,7 +46,7 @@ pub struct Outcome {
     pub source: String,
     /// Whether it is the short form.
     pub quick: bool,
-    /// Runs that it stands on.
+    /// Number of runs behind it.
     pub runs: usize,
     /// The least verdict of its figures; none where nothing was judged.
     pub verdict: Option<Verdict>,
@@ -79,7 +79,7 @@ pub struct FigureOutcome {
     pub x: Option<AxisOutcome>,
     /// What was measured.
     pub metric: String,
-    /// The file of its scenario, one of [`Outcome::files`].
+    /// The file of its scenario, one of [`StudyOutcome::files`].
     pub scenario: String,
     /// Keys that all its points set.
     pub set: Vec<String>,
@@ -87,7 +87,7 @@ pub struct FigureOutcome {
     pub curves: Vec<CurveOutcome>,
     /// Published values.
     pub published: Vec<PublishedOutcome>,
-    /// What its claims and published values come to.
+    /// Findings on its claims and published values.
     pub findings: Vec<Finding>,
     /// The least verdict of the findings.
     pub verdict: Option<Verdict>,
@@ -119,13 +119,13 @@ pub struct CurveOutcome {
     pub constant: bool,
     /// Keys that its points set.
     pub set: Vec<String>,
-    /// x.
+    /// Values of x.
     pub x: Vec<f64>,
-    /// Means; null where no run gave a value.
+    /// Means over seeds; null where no run gave a value.
     pub mean: Vec<Option<f64>>,
-    /// Lower ends.
+    /// Lower ends of the 95 % intervals.
     pub low: Vec<Option<f64>>,
-    /// Upper ends.
+    /// Upper ends of the 95 % intervals.
     pub high: Vec<Option<f64>>,
 }
 
@@ -146,7 +146,7 @@ pub struct PublishedOutcome {
     pub judged: bool,
 }
 
-/// What a claim or a published value comes to.
+/// The finding on a claim or a published value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// The claim in words.
@@ -155,9 +155,9 @@ pub struct Finding {
     pub place: String,
     /// The rule as checked.
     pub rule: String,
-    /// What it comes to; none where the short form leaves its points out, or where it is only shown.
+    /// The verdict; `None` if the short form leaves its points out, or if it is only shown.
     pub verdict: Option<Verdict>,
-    /// What decides: our values beside the published one, the unknown and what is reproduced under which assumption.
+    /// The reason: our values beside the published one, or the verdict under each assumption.
     pub detail: String,
     /// The verdict under each assumption, where it is judged under several.
     pub under: Vec<Under>,
@@ -170,7 +170,7 @@ pub struct Under {
     pub assumption: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// What decides.
+    /// The reason.
     pub detail: String,
 }
 
@@ -189,15 +189,15 @@ pub struct ModelOutcome {
     pub test: String,
 }
 
-impl Outcome {
+impl StudyOutcome {
     /// `study.json`.
     pub fn to_json(&self) -> String {
-        // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
+        // Serialisation cannot fail: all map keys are texts, and infinities become null.
         format!("{}\n", serde_json::to_string_pretty(self).unwrap_or_default())
     }
 }
 
 /// The page of a study: the same outcome, the same text.
-pub fn page(outcome: &Outcome) -> String {
+pub fn page(outcome: &StudyOutcome) -> String {
     page::embed(outcome)
 }

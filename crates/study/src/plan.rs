@@ -6,12 +6,12 @@ use super::template::fill;
 use scenario::{Scenario, ScenarioError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run to make, and what to measure of it.
+/// A run to make, and the metrics to measure.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
     /// The scenario with its seed.
     pub scenario: Scenario,
-    /// Names the scenario, seed aside.
+    /// Digest of the scenario, which does not depend on the seed.
     pub digest: String,
     /// The metrics that figures read from it.
     pub metrics: BTreeSet<String>,
@@ -52,7 +52,7 @@ pub(super) struct PlannedPoint {
     pub runs: Vec<usize>,
 }
 
-/// Where runs are found again.
+/// Runs planned so far, to share equal ones.
 #[derive(Default)]
 struct Runs {
     all: Vec<PlannedRun>,
@@ -73,7 +73,8 @@ impl Runs {
 }
 
 impl Plan {
-    /// Lays out a study, in full or short, over its own number of seeds or another. An assignment that the scenario refuses is an error.
+    /// Plans a study, full or `quick`. `seeds` replaces its own number of seeds. Fails if the scenario refuses an
+    /// assignment.
     pub fn new(study: &Study, quick: bool, seeds: Option<u32>) -> Result<Self, ScenarioError> {
         let mut runs = Runs::default();
         let mut figures = Vec::new();
@@ -129,7 +130,7 @@ fn figure_of(
 fn points_of(figure: &Figure, quick: bool) -> Vec<(f64, String, Vec<String>)> {
     let Some(axis) = &figure.x else { return vec![(0.0, String::new(), Vec::new())] };
     let values = if quick && !axis.quick.is_empty() { &axis.quick } else { &axis.values };
-    // Texts that begin with no number are categories: they stand where they stand in the full list.
+    // Texts that do not begin with a number are categories. Their x is their position in the full list.
     let place = |value: &Scalar| axis.values.iter().position(|one| one == value).unwrap_or_default() as f64;
     let point = |value: &Scalar| {
         let set = axis.set.iter().filter_map(|template| fill(template, value)).collect();

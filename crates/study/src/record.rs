@@ -1,4 +1,4 @@
-//! What a study keeps of a run: the metrics, under the name of scenario and seed, so that an interrupted study goes on where it was.
+//! Records of a study's runs: their metrics by scenario and seed. An interrupted study continues from them.
 
 use super::metric::{MetricError, measure};
 use super::plan::PlannedRun;
@@ -35,8 +35,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of a run by the build of that name, as text and as what that text reads back as: a study that goes on from records sees
-    /// the very numbers that one without a break sees.
+    /// The record of a run by this build, as text and as parsed back from that text. So a study that reuses records has
+    /// the same numbers as one that was not interrupted.
     pub fn of(run: &PlannedRun, result: &RunResult, program: &str) -> Result<(String, Self), MetricError> {
         let record = Self {
             schema: SCHEMA.to_owned(),
@@ -46,7 +46,7 @@ impl Record {
             step_s: result.sample_interval.as_secs_f64(),
             values: measure(result, &run.metrics)?,
         };
-        // Nothing in it can fail to be JSON: no maps with other keys than texts, and infinities become null.
+        // Serialisation cannot fail: all map keys are texts, and infinities become null.
         let text = serde_json::to_string(&record).unwrap_or_default();
         let record = serde_json::from_str(&text).unwrap_or(record);
         Ok((text, record))

@@ -1,4 +1,4 @@
-//! Whether what a claim says holds, in three values: the intervals over seeds say yes, say no, or do not settle it.
+//! Rules of claims, in three-valued logic: the intervals over seeds say yes, no, or leave it open.
 
 use super::file::{Claim, Rule};
 use results::Estimate;
@@ -28,7 +28,7 @@ impl Interval {
         Some(Self { low: estimate.mean - half_width, mean: estimate.mean, high: estimate.mean + half_width })
     }
 
-    /// Whether it is at least a bound: no, if even its upper end is below.
+    /// Whether it is at least `bound`: no, if even its upper end is below.
     fn at_least(self, bound: f64) -> Truth {
         if self.low >= bound {
             Truth::Yes
@@ -60,16 +60,16 @@ impl Sample {
         Interval::of(&values).map(|interval| Self { by_seed, interval })
     }
 
-    /// What two values come to, seed by seed, where both have one. Every random quantity has its own stream, so that a seed gives both the same
-    /// arrivals and sizes: what these do to both drops out (common random numbers and the paired t interval: Law, Simulation Modeling and Analysis,
-    /// sections 10.2.1 and 11.2).
+    /// Applies `of` to two values seed by seed, where both have one: the paired t interval with common random numbers
+    /// (Law, Simulation Modeling and Analysis, sections 10.2.1 and 11.2). Every random quantity has its own stream, so a
+    /// seed gives both the same arrivals and sizes, and their effect drops out.
     fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Option<Interval> {
         let pairs = self.by_seed.iter().zip(&other.by_seed);
         let values: Vec<f64> = pairs.filter_map(|(a, b)| Some(of((*a)?, (*b)?))).collect();
         Interval::of(&values)
     }
 
-    /// Whether it is at least `factor` times another, and what lies between them.
+    /// Whether it is at least `factor` times another, and their difference as text.
     fn at_least(&self, other: &Self, factor: f64) -> (Truth, String) {
         let Some(between) = self.paired(other, |a, b| a - factor * b) else {
             return (Truth::Unsure, "no seed has both".to_owned());
@@ -79,10 +79,11 @@ impl Sample {
     }
 }
 
-/// The points of one curve that count: x and value.
+/// The judged points of a curve: x and value.
 pub type Points = Vec<(f64, Sample)>;
 
-/// What a claim comes to on one curve, or a curve and the one it is compared with: the truth, and the point that decides.
+/// Applies the rule of a claim to a curve, or to a curve and the one it is compared with. Returns the truth, and the
+/// deciding point as text.
 pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, String) {
     let (least, most) = (claim.least.unwrap_or(f64::NEG_INFINITY), claim.most.unwrap_or(f64::INFINITY));
     match claim.rule {
@@ -114,7 +115,7 @@ pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, 
     }
 }
 
-/// The comparison that decides: one that fails, else one that is unsure, else the last.
+/// The deciding comparison: one that fails, else one that is unsure, else the last.
 fn worst(comparisons: impl Iterator<Item = (Truth, String)>) -> (Truth, String) {
     let mut worst = (Truth::Yes, String::new());
     for (truth, detail) in comparisons {
@@ -132,7 +133,7 @@ fn matched<'a>(points: &'a Points, than: Option<&'a Points>) -> impl Iterator<It
     })
 }
 
-/// Every x whose value may be the greatest counts.
+/// Position of the maximum. Every x whose value may be the greatest counts.
 fn peak(points: &Points, least: f64, most: f64) -> (Truth, String) {
     let intervals = || points.iter().map(|(x, y)| (x, y.interval));
     let bar = intervals().map(|(_, y)| y.low).fold(f64::NEG_INFINITY, f64::max);
@@ -168,7 +169,7 @@ fn below(points: &Points, part: f64) -> impl Iterator<Item = (f64, Interval, Tru
 }
 
 fn knee(points: &Points, part: f64, least: f64, most: f64) -> (Truth, String) {
-    // The knee lies at the first x that is surely below, or at one before it that may be.
+    // The knee is at the first x that is surely below, or at an earlier one that may be below.
     let mut candidates = Vec::new();
     let mut sure = None;
     for (x, y, truth) in below(points, part) {
@@ -188,7 +189,7 @@ fn knee(points: &Points, part: f64, least: f64, most: f64) -> (Truth, String) {
     let inside = candidates.iter().filter(|x| (least..=most).contains(*x)).count();
     let truth = match (inside, candidates.len()) {
         (some, all) if some == all && sure.is_some() => Truth::Yes,
-        // It may stand where nobody has been.
+        // It may lie beyond the measured points.
         (0, _) if sure.is_some() || last >= most => Truth::No,
         _ => Truth::Unsure,
     };
@@ -206,7 +207,7 @@ fn no_knee(points: &Points, part: f64) -> (Truth, String) {
     }))
 }
 
-/// With the 95 % interval of Fisher's transformation of r.
+/// Pearson's correlation, with the 95 % interval by Fisher's transformation.
 fn correlation(points: &Points, least: f64, most: f64) -> (Truth, String) {
     let n = points.len() as f64;
     let mean = |value: fn(&(f64, Sample)) -> f64| points.iter().map(value).sum::<f64>() / n;
@@ -296,7 +297,8 @@ mod tests {
         assert_eq!(truth(&rises, &[(1.0, high), (2.0, low)]), Truth::No);
         // Two of three seeds rise.
         assert_eq!(truth(&rises, &[(1.0, seeds(&[1.0, 2.0, 3.0])), (2.0, seeds(&[2.0, 3.0, 2.0]))]), Truth::Unsure);
-        // Seeds are far apart, and rise alike: by 1, 2 and 1.5, whose mean is 1.5 and whose interval is 4.3027 x 0.5 / sqrt(3) = 1.242 to each side.
+        // Seeds are far apart, and rise alike: by 1, 2 and 1.5, whose mean is 1.5 and whose interval is 4.3027 x 0.5 /
+        // sqrt(3) = 1.242 to each side.
         let (before, after) = (seeds(&[100.0, 200.0, 300.0]), seeds(&[101.0, 202.0, 301.5]));
         assert!(after.interval.low < before.interval.mean, "the intervals themselves say nothing");
         let (truth_of, detail) = decide(&rises, &vec![(1.0, before), (2.0, after)], None);

@@ -2,7 +2,8 @@
 
 use super::file::Scalar;
 
-/// Puts a value into an assignment: `{x}` as it stands, `{1000*x}` and `{1000/x}` as numbers. None if a brace holds anything else.
+/// Puts a value into an assignment: `{x}` as it stands, `{1000*x}` and `{1000/x}` as numbers. None if a brace holds
+/// anything else.
 pub fn fill(template: &str, x: &Scalar) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;

@@ -3,10 +3,11 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
-use study::{Outcome, Plan, Record, Study, Verdict, judge, names};
+use study::{Plan, Record, Study, StudyOutcome, Verdict, judge, names};
 
-/// One flow whose window, 44 segments of 1460 bytes, is far below what the path holds: its rate is window over round trip. The round trip is
-/// the propagation both ways and the transmission of a segment and its acknowledgement on two links each.
+/// One flow whose window, 44 segments of 1460 bytes, is far below what the path holds: its rate is window over round
+/// trip. The round trip is the propagation both ways and the transmission of a segment and its acknowledgement on two
+/// links each.
 const WINDOW: &str = r#"
 [cluster]
 workers = 1
@@ -47,7 +48,7 @@ fn figure(rest: &str) -> String {
 }
 
 /// Runs a study's plan, each run as the command does.
-fn run(study: &Study, quick: bool) -> Outcome {
+fn run(study: &Study, quick: bool) -> StudyOutcome {
     let plan = Plan::new(study, quick, None).unwrap_or_else(|error| panic!("{error}"));
     let record = |planned: &study::PlannedRun| {
         let result = sim::run(&planned.scenario, &mut |_| ControlFlow::Continue(())).expect("a run");
@@ -60,7 +61,7 @@ fn run(study: &Study, quick: bool) -> Outcome {
     judge(study, &plan, &records)
 }
 
-fn verdicts(outcome: &Outcome) -> Vec<Option<Verdict>> {
+fn verdicts(outcome: &StudyOutcome) -> Vec<Option<Verdict>> {
     outcome.figures.iter().flat_map(|figure| &figure.findings).map(|finding| finding.verdict).collect()
 }
 
@@ -230,8 +231,8 @@ fn what_is_wrong_with_a_study_is_said_where_it_stands() {
     assert!(error.contains("did you mean `rate`?"), "{error}");
 }
 
-/// A link that is silent from 2.1 s to 4 s. Timeouts of 0.2, 0.4, 0.8 and 1.6 s (RFC 6298) follow each other, so the flow goes on at 5.1 s: of twelve steps of half a second
-/// five are empty, and the window has fallen.
+/// A link that is silent from 2.1 s to 4 s. Timeouts of 0.2, 0.4, 0.8 and 1.6 s (RFC 6298) follow each other, so the
+/// flow goes on at 5.1 s: of twelve steps of half a second five are empty, and the window has fallen.
 #[test]
 fn a_series_of_a_traffic_shows_when_nothing_arrived() {
     let silent = "set = [\"faults=[{ at = '2100 ms', link = 'worker-1', silent = true, down-for = '1900 ms' }]\", \"run.sample='500 ms'\", \"tcp.rto-estimator='rfc6298'\"]\n";

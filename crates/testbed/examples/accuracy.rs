@@ -26,8 +26,8 @@ fn main() -> Result<(), LinkError> {
         let path = Path::new("wan", BitRate::from_mbps(mbps), Time::from_ms(ms));
         let most = path.forth.tcp_goodput().map_or(0.0, |rate| rate.as_bps() as f64);
         let pair = Pair::up(&[path], 1)?;
-        let (settle, length) = (Duration::from_millis(1_500 + 20 * ms), Duration::from_secs(5));
-        let got = goodput(&pair, pair.addresses()[0].far.into(), settle, length);
+        let (warm_up, length) = (Duration::from_millis(1_500 + 20 * ms), Duration::from_secs(5));
+        let got = goodput(&pair, pair.addresses()[0].far.into(), warm_up, length);
         println!(
             "| {mbps} Mbit/s | {ms} ms | {:.2} Mbit/s | {:.1} % | {} |",
             got / 1e6,

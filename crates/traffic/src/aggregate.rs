@@ -17,13 +17,13 @@ struct Query {
     began: Time,
     /// Answers still to come.
     waiting: u32,
-    /// An answer will never come.
+    /// Whether an answer was lost with its connection.
     broken: bool,
 }
 
 #[derive(Debug)]
 struct Aggregator {
-    /// Its connections; the first ones are those of its last query.
+    /// Its connections, those of its last query first.
     members: Vec<FlowIndex>,
     /// Queries that it has begun.
     begun: u32,
@@ -34,12 +34,12 @@ struct Aggregator {
 pub(super) struct Aggregate {
     aggregators: Vec<Aggregator>,
     queries: Slab<QueryIndex, Query>,
-    /// The queries whose answers are to come on each connection, in order; as many as flows from `first` on.
+    /// Outstanding queries of each connection, in order. Indexed by flow number less `first`.
     owed: Vec<VecDeque<QueryIndex>>,
     first: u32,
     /// Which connections have been opened.
     connected: Vec<bool>,
-    /// How many have neither been opened nor are gone.
+    /// Connections that are neither open nor lost yet.
     pub waiting: u32,
     /// Aggregators that still begin queries.
     active: u32,
@@ -51,7 +51,7 @@ pub(super) struct Aggregate {
 }
 
 impl Aggregate {
-    /// Of the connections (worker, aggregator), whose flows begin with `first`.
+    /// For the connections (worker, aggregator), whose flows are numbered from `first`.
     pub fn new(pairs: &[(u32, u32)], first: u32) -> Self {
         let mut nodes: Vec<u32> = Vec::new();
         let mut aggregators: Vec<Aggregator> = Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn on_connected(state: &mut State, index: FlowIndex, net: &mut Net) {
     one_less(state, net);
 }
 
-/// A connection is open, or will never be: it is waited for no longer.
+/// A connection is open or lost. When none is left to wait for, queries begin.
 pub(super) fn one_less(state: &mut State, net: &mut Net) {
     let Kind::Aggregate(aggregate) = &mut state.kind else { return };
     aggregate.waiting -= 1;
@@ -185,7 +185,7 @@ pub(super) fn on_gone(state: &mut State, index: FlowIndex, net: &mut Net) {
     }
 }
 
-/// An answer is in, or will never be; with the last one its query is over.
+/// An answer has arrived (`here`) or was lost. With its last answer a query ends.
 fn answered(state: &mut State, index: QueryIndex, here: bool, net: &mut Net) {
     let TrafficKind::PartitionAggregate { deadline, .. } = state.spec.kind else { return };
     let Kind::Aggregate(aggregate) = &mut state.kind else { return };

@@ -8,7 +8,7 @@ use units::{Bytes, Time};
 /// The round under way.
 #[derive(Debug)]
 pub(super) struct Barrier {
-    /// How many are still to be connected, or to have their bytes in.
+    /// Senders that are not connected yet, or whose bytes have not all arrived.
     waiting: u32,
     began: Time,
 }
@@ -55,7 +55,7 @@ pub(super) fn on_delivered(state: &mut State, flows: &mut Flows, index: FlowInde
     }
 }
 
-/// One sender less to wait for: whether it was the last.
+/// One sender less to wait for. Returns whether it was the last.
 fn arrived(state: &mut State) -> bool {
     let Kind::Barrier(barrier) = &mut state.kind else { return false };
     barrier.waiting -= 1;

@@ -1,4 +1,4 @@
-//! How long a flow would take if nothing else were on its path: what slowdown is measured against.
+//! Ideal completion time of a flow, alone on its path: the denominator of slowdown.
 
 use net::Link;
 use tcp::{BASE_HEADER, Config};
@@ -23,9 +23,9 @@ impl Hop {
     }
 }
 
-/// The time from a flow's beginning to its last byte's arrival on an empty path without losses, sent at the rate of the first link: the handshake,
-/// where the flow opens its own connection, and its packets, store and forward, at the rates of the path's links. No window holds it back: slow start
-/// is part of a flow's slowdown.
+/// Time from a flow's start to the arrival of its last byte, on an empty path without losses. It comprises the handshake,
+/// if the flow opens its own connection, and its packets, store and forward, at the rates of the path's links. No window
+/// limits it: slow start is part of a flow's slowdown.
 pub(super) fn completion(
     transport: &PacketTransport,
     handle: Handle,
@@ -51,21 +51,24 @@ pub(super) fn completion(
     Some(time + train(&forth, packets, payload + header, last))
 }
 
-/// What a SYN's options take beyond a data segment's: segment size, window scale, and SACK-permitted where timestamps leave it no padding.
+/// What a SYN's options take beyond a data segment's: segment size, window scale, and SACK-permitted where timestamps
+/// leave it no padding.
 fn syn_options(tcp: &Config) -> u64 {
     4 + if tcp.window_scaling { 4 } else { 0 } + if tcp.sack && !tcp.timestamps { 4 } else { 0 }
 }
 
-/// One packet's way.
+/// Time of one packet over the path, alone.
 fn alone(path: &[Hop], bytes: u64) -> Time {
     path.iter().fold(Time::ZERO, |time, hop| time + hop.delay + hop.transmission(bytes))
 }
 
-/// When the last of some packets that are sent at once has come through: `count - 1` of `full` bytes, and one of `last`, which is no longer.
+/// Time until the last packet of a burst has arrived: `count - 1` packets of `full` bytes, then one of `last` bytes, at
+/// most as long.
 ///
-/// In a tandem of FIFO links the last packet's arrival is the longest of all chains of transmissions that go from the first packet on the first link to
-/// the last on the last, each step to the next packet or the next link. Of equal packets it is the sum over links of one's time and the
-/// slowest link's for the others, so a chain is settled by the link on which the last packet enters it.
+/// In a tandem of FIFO links, the arrival of the last packet is the length of the longest chain of transmissions. A chain
+/// leads from the first packet on the first link to the last packet on the last link. Each step goes to the next packet or
+/// to the next link. The full packets take one transmission per link, and `count - 2` more on the slowest. So
+/// only the link on which a chain changes to the last packet matters.
 fn train(path: &[Hop], count: u64, full: u64, last: u64) -> Time {
     let delay = path.iter().fold(Time::ZERO, |sum, hop| sum + hop.delay);
     let sum = |path: &[Hop], bytes| path.iter().fold(Time::ZERO, |sum, hop| sum + hop.transmission(bytes));

@@ -1,7 +1,7 @@
 //! Plain traffic: flows without Hadoop, alone or beside a job.
 //!
-//! Each `[[traffic]]` has a [`State`] with what all kinds share, and inside it what its own kind needs; a file per kind says what that does when a
-//! connection is ready, a message has arrived, or a connection is gone.
+//! Each `[[traffic]]` has a `State`: the part that all kinds share, and inside it the state of its own kind. Each kind
+//! has a file with its handlers: a connection is ready, a message has arrived, a connection is gone.
 
 mod aggregate;
 mod barrier;
@@ -29,7 +29,7 @@ use units::{Bytes, Time};
 
 /// Event kind: a flow begins.
 pub const FLOW_START: u8 = 3;
-/// Event kind: a node of a traffic that goes by a Poisson process begins a session, or an aggregator a query.
+/// Event kind: a Poisson process begins a session of a node, or a query of an aggregator.
 pub const SESSION: u8 = 4;
 
 /// A stream longer than any run can send.
@@ -52,7 +52,8 @@ define_index! {
 
 type PassingSessions = Slab<PassingIndex, Passing>;
 
-/// A session of a Poisson source on a connection of its own, forgotten when that is gone. Millions may pile up: it is small.
+/// A session of a Poisson source on a connection of its own. It is removed with the connection. It is small, as millions
+/// may be open.
 #[derive(Debug)]
 struct Passing {
     traffic: u32,
@@ -63,7 +64,7 @@ struct Passing {
 
 const _: () = assert!(size_of::<Option<Passing>>() <= 24);
 
-/// The bit by which a connection's user number says that it is of a passing session.
+/// The bit of a connection's user number that marks a passing session.
 const PASSING: u32 = 1 << 31;
 
 #[derive(Debug)]
@@ -72,19 +73,19 @@ struct Flow {
     from: u32,
     to: u32,
     handle: Option<Handle>,
-    /// What it sends in one go; zero for a connection on which messages come and go.
+    /// Bytes to send; zero for a connection that carries messages.
     bytes: Bytes,
-    /// When it, or its request, began.
+    /// Start of the flow, or of its request.
     began: Time,
     finished: Option<Time>,
-    /// Bytes at the receiver when its connection was gone.
+    /// Bytes received in order by the end of the connection.
     received: u64,
-    /// Of these, before the warm-up was over.
+    /// Bytes received in order during the warm-up.
     received_cold: u64,
     rounds: u32,
 }
 
-/// What a traffic acts on, and when.
+/// The surroundings of a traffic: the transport, events, and the present time.
 struct Net<'a> {
     now: Time,
     transport: &'a mut Transport,
@@ -109,7 +110,7 @@ impl Net<'_> {
         flow.began = self.now;
         handle
     }
-    /// Sends all that a flow is for, and then its end.
+    /// Sends a flow's bytes and closes its stream.
     fn send_all(&mut self, handle: Handle, bytes: Bytes) {
         self.send(handle, End::Client, bytes, 0);
         if bytes < ENDLESS {
@@ -124,14 +125,14 @@ pub struct Traffic {
     states: Vec<State>,
     flows: Flows,
     passing: PassingSessions,
-    /// What the passing sessions open at the end of the warm-up had received by then.
+    /// Bytes received during the warm-up by passing sessions that were open at its end.
     passing_cold: BTreeMap<u32, u64>,
     warm_up: Time,
     warmed: bool,
 }
 
 impl Traffic {
-    /// Prepares traffic; its first events go into the queue. Figures called warm begin at `warm_up`.
+    /// Prepares traffic and pushes its first events. Figures named "warm" count from `warm_up`.
     pub fn new(specs: &[TrafficSpec], warm_up: Time, seed: u64, events: &mut EventQueue) -> Self {
         let mut traffic = Self { warm_up, ..Self::default() };
         for (number, spec) in specs.iter().enumerate() {
@@ -147,19 +148,19 @@ impl Traffic {
                 None => traffic.states[number].release(Time::ZERO, events),
             }
         }
-        // What has nothing to do has ended, and what comes after it begins.
+        // A traffic without any flow has ended already; its followers begin.
         for number in 0..traffic.states.len() {
             traffic.note_end(number, Time::ZERO, events);
         }
         traffic
     }
 
-    /// Whether all that has an end is done; traffic without end never is.
+    /// Whether all bounded traffic is done; unbounded traffic never is.
     pub fn is_finished(&self) -> bool {
         self.states.iter().all(State::is_finished)
     }
 
-    /// Lets begin what waits for the end of a traffic, if that has come.
+    /// Starts the followers of a traffic that has ended.
     fn note_end(&mut self, number: usize, now: Time, events: &mut EventQueue) {
         let mut ended = vec![number];
         while let Some(number) = ended.pop() {
@@ -315,14 +316,14 @@ impl Traffic {
         }
     }
 
-    /// What has become of each, at the end of a run.
+    /// Results of each traffic, at the end of a run.
     pub fn outcomes(&self, now: Time, transport: &Transport) -> Vec<TrafficOutcome> {
         self.states.iter().map(|state| self.outcome(state, now, transport)).collect()
     }
 }
 
 impl Net<'_> {
-    /// How long a flow of so many bytes would take alone, if it has a path.
+    /// Ideal completion time of a flow of `bytes`; `None` without a path.
     fn ideal(&self, handle: Handle, spec: &TrafficSpec, bytes: Bytes, handshake: bool) -> Option<Time> {
         ideal::completion(self.transport.packets()?, handle, &spec.tcp, bytes, handshake)
     }

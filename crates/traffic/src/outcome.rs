@@ -1,4 +1,4 @@
-//! What became of a traffic.
+//! Results of a traffic.
 
 use super::ping_pong::RoundTrips;
 use super::state::{CLASSES, Kind, Moments, SLOWDOWN_UNIT, State, Times};
@@ -8,7 +8,7 @@ use results::{Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread,
 use transport::{End, Tally, Transport};
 use units::{BitRate, Bytes, Time};
 
-/// The series of a traffic are kept where it has no more connections than this.
+/// The most connections of a traffic whose series are sampled.
 const MOST_WATCHED: u32 = 64;
 /// Points of a distribution of completion times.
 const CDF_POINTS: usize = 400;
@@ -36,7 +36,7 @@ impl Traffic {
                 delivered += bytes;
                 cold += if self.warmed { self.passing_cold.get(&index.0).copied().unwrap_or(0) } else { bytes };
             }
-            // The sessions are what shares, not the connections that carry them.
+            // Fairness is among sessions, not among the connections that carry them.
             rates = state.rates;
         }
         let start = state.began.unwrap_or_else(|| state.origin.unwrap_or_default().saturating_add(state.spec.start));
@@ -85,7 +85,7 @@ impl Traffic {
         }
     }
 
-    /// What each has delivered so far, and the windows of its senders: of those with few connections that exist from the beginning.
+    /// Readings of each traffic; `None` unless it has few connections, all open from the start.
     pub fn looks(&self, transport: &Transport) -> impl Iterator<Item = Option<TrafficLook>> {
         self.states.iter().map(move |state| {
             let watched = (1..=MOST_WATCHED).contains(&state.count) && matches!(state.kind, Kind::Flows);
@@ -163,7 +163,7 @@ fn deadlines(state: &State) -> Option<Deadlines> {
     })
 }
 
-/// Each client's part of what all have delivered, and of what all have lost in queues.
+/// Each client's part of delivered payload and of drops.
 fn clients(tallies: &[(u32, Tally)]) -> Vec<Client> {
     let all = |of: fn(&Tally) -> u64| tallies.iter().map(|(_, tally)| of(tally)).sum::<u64>();
     let (bytes, drops) = (all(|tally| tally.bytes), all(|tally| tally.drops));
@@ -181,7 +181,7 @@ fn clients(tallies: &[(u32, Tally)]) -> Vec<Client> {
     tallies.iter().map(client).collect()
 }
 
-/// A ping-pong as NetPIPE shows it: a message of each size takes half the round trip of an exchange that has as much back as forth.
+/// Symmetric exchanges of a ping-pong as NetPIPE reports them: a message takes half the round trip.
 fn messages(state: &State) -> Vec<MessageOutcome> {
     let (TrafficKind::PingPong { exchanges, .. }, Kind::PingPong(trips)) = (&state.spec.kind, &state.kind) else {
         return Vec::new();

@@ -21,7 +21,7 @@ impl Default for RoundTrips {
     }
 }
 
-/// What is exchanged in a round, counted from 0, and as which of the exchanges; none after the last.
+/// The exchange of a round (from 0), and its number; `None` after the last round.
 fn exchange(state: &State, round: u32) -> Option<(usize, Exchange)> {
     let TrafficKind::PingPong { exchanges, rounds } = &state.spec.kind else { return None };
     let number = (round / rounds) as usize;

@@ -11,14 +11,14 @@ use units::{Bytes, Time};
 #[derive(Debug)]
 struct Source {
     node: u32,
-    /// Where it stands among the receivers, if it does: it sends itself nothing.
+    /// Its position among the receivers, if it is one: it sends nothing to itself.
     own: Option<u32>,
     /// Its first persistent connection, counted from the traffic's first.
     first: u32,
 }
 
 impl Source {
-    /// Its receiver of a number, itself left out.
+    /// The receiver of this number, itself left out.
     fn target(&self, targets: &[u32], number: u32) -> u32 {
         let past_itself = self.own.is_some_and(|own| own <= number);
         targets[(number + u32::from(past_itself)) as usize]
@@ -28,14 +28,15 @@ impl Source {
     }
 }
 
-/// Sources, and the sessions that are on their way.
+/// Sources, and sessions in progress.
 #[derive(Debug)]
 pub(super) struct Sessions {
     sources: Vec<Source>,
     targets: Vec<u32>,
-    /// Beginnings and sizes of the sessions on each persistent connection, in the order in which they arrive; empty where each session has its own.
+    /// Start and size of the sessions in progress on each persistent connection, in order; empty where each session has
+    /// its own connection.
     queued: Vec<VecDeque<(Time, Bytes)>>,
-    /// Of the traffic's flows, the first.
+    /// The traffic's first flow.
     first: u32,
     /// Sessions begun that are neither complete nor lost.
     open: u64,
@@ -72,7 +73,7 @@ impl Sessions {
         self.sources.iter().flat_map(of).collect()
     }
 
-    /// The first session of each source goes into the queue, and its persistent connections.
+    /// Schedules each source's first session and persistent connections.
     pub fn release(
         &mut self,
         spec: &TrafficSpec,
@@ -100,14 +101,14 @@ impl Sessions {
         }
     }
 
-    /// A persistent connection is gone: how many sessions were lost with it.
+    /// A persistent connection is gone. Returns the number of sessions lost with it.
     pub fn lose(&mut self, flow: FlowIndex) -> u64 {
         let queue = self.queued.get_mut((flow.0 - self.first) as usize);
         let lost = queue.map_or(0, |queue| std::mem::take(queue).len() as u64);
         self.open -= lost;
         lost
     }
-    /// The connection of one session is gone, which may be lost with it.
+    /// The connection of a session is gone. Returns the number of sessions lost with it: 0 if it had `finished`, else 1.
     pub fn lose_passing(&mut self, finished: bool) -> u64 {
         let lost = u64::from(!finished);
         self.open -= lost;
@@ -119,7 +120,7 @@ impl Sessions {
     }
 }
 
-/// A source begins a session, and the next one is set.
+/// Begins a session of a source, and schedules the next one.
 pub(super) fn begin(state: &mut State, flows: &Flows, passing: &mut PassingSessions, number: u32, net: &mut Net) {
     let TrafficKind::Poisson { interval, .. } = state.spec.kind else { return };
     let more = state.schedule(interval, number, net.now, net.events);
@@ -155,7 +156,7 @@ pub(super) fn begin(state: &mut State, flows: &Flows, passing: &mut PassingSessi
     }
 }
 
-/// The bytes of a session on a persistent connection are all there.
+/// All bytes of a session on a persistent connection have arrived.
 pub(super) fn on_delivered(state: &mut State, index: FlowIndex, handle: Handle, net: &Net) {
     let Kind::Sessions(sessions) = &mut state.kind else { return };
     let queue = sessions.queued.get_mut((index.0 - sessions.first) as usize);
@@ -165,7 +166,7 @@ pub(super) fn on_delivered(state: &mut State, index: FlowIndex, handle: Handle, 
     state.complete(net.now, began, Some((bytes, ideal)));
 }
 
-/// The bytes of a passing session are all there.
+/// All bytes of a passing session have arrived.
 pub(super) fn complete(state: &mut State, session: &mut Passing, handle: Handle, net: &Net) {
     let Kind::Sessions(sessions) = &mut state.kind else { return };
     sessions.open -= 1;

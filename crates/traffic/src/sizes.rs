@@ -1,4 +1,4 @@
-//! How large the sessions of a traffic are.
+//! Distributions of the sizes of sessions and answers.
 
 use des::RandomStream;
 use thiserror::Error;
@@ -16,19 +16,19 @@ pub enum Sizes {
         /// The greatest.
         most: Bytes,
     },
-    /// Exponential.
+    /// The exponential distribution.
     Exponential {
         /// The mean.
         mean: Bytes,
     },
     /// Pareto, bounded above where it has a cap.
     Pareto(Pareto),
-    /// As measured.
+    /// An empirical distribution.
     Empirical(Cdf),
 }
 
 impl Sizes {
-    /// A size: by inversion of one uniform number, and of none where all are of one size.
+    /// Draws a size by inversion of one uniform number; a fixed size takes none.
     pub fn draw(&self, random: &mut RandomStream) -> Bytes {
         match self {
             Self::Fixed(bytes) => *bytes,
@@ -36,7 +36,7 @@ impl Sizes {
         }
     }
 
-    /// The size that the share `u` of all (0 to less than 1) lies below, to the whole byte.
+    /// The `u`-quantile (0 to less than 1), in whole bytes.
     pub fn quantile(&self, u: f64) -> Bytes {
         let bytes = match self {
             Self::Fixed(bytes) => return *bytes,
@@ -51,7 +51,7 @@ impl Sizes {
         Bytes::new((bytes.round() as u64).max(1))
     }
 
-    /// The mean in bytes, before sizes are made whole.
+    /// The mean in bytes, before rounding.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Fixed(bytes) => bytes.get() as f64,
@@ -63,8 +63,9 @@ impl Sizes {
     }
 }
 
-/// The Pareto distribution P(X > x) = (least / x)^shape from its least size on; with a cap, the same given that X does not exceed it (the bounded
-/// Pareto distribution of Crovella and Bestavros' successors; Harchol-Balter, "Performance Modeling and Design of Computer Systems", section 20.4).
+/// The Pareto distribution P(X > x) = (least / x)^shape from its least size on; with a cap, the same given that X does
+/// not exceed it (the bounded Pareto distribution of Crovella and Bestavros' successors; Harchol-Balter, "Performance
+/// Modeling and Design of Computer Systems", section 20.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pareto {
     shape: f64,
@@ -73,7 +74,7 @@ pub struct Pareto {
 }
 
 impl Pareto {
-    /// Of a shape and a mean; without a cap the shape must exceed 1, else there is no mean.
+    /// From shape and mean. Without a cap the shape must exceed 1, or the mean is infinite.
     pub fn new(shape: f64, mean: Bytes, cap: Option<Bytes>) -> Result<Self, SizesError> {
         let mean = mean.get() as f64;
         let Some(cap) = cap.map(|cap| cap.get() as f64) else {
@@ -83,7 +84,8 @@ impl Pareto {
         if mean >= cap {
             return Err(SizesError::Cap);
         }
-        // The mean grows with the least size, from nearly none to the cap: halve the interval until no number lies inside.
+        // The mean grows with the least size, from nearly none to the cap: halve the interval until no number lies
+        // inside.
         let (mut below, mut above) = (0.0_f64, mean);
         loop {
             let least = f64::midpoint(below, above);
@@ -98,7 +100,7 @@ impl Pareto {
         }
     }
 
-    /// The share of sizes that an unbounded distribution has up to the cap.
+    /// The part of the unbounded distribution up to the cap.
     fn kept(&self) -> f64 {
         if self.cap.is_finite() { 1.0 - libm::pow(self.least / self.cap, self.shape) } else { 1.0 }
     }
@@ -112,7 +114,8 @@ impl Pareto {
         if !cap.is_finite() {
             return shape * least / (shape - 1.0);
         }
-        // The integral of x times the density, shape * least^shape / kept * x^(-shape - 1), from the least size to the cap.
+        // The integral of x times the density, shape * least^shape / kept * x^(-shape - 1), from the least size to the
+        // cap.
         let ratio = cap / least;
         let power = if (shape - 1.0).abs() < 1e-9 {
             libm::log(ratio)
@@ -123,8 +126,8 @@ impl Pareto {
     }
 }
 
-/// A cumulative distribution by points (size in bytes, share of sizes up to it); in between it is linear, and a share at the first point is that of
-/// sizes equal to it.
+/// A cumulative distribution by points (size in bytes, share of sizes up to it); in between it is linear, and a share
+/// at the first point is that of sizes equal to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cdf(Vec<(f64, f64)>);
 
@@ -143,8 +146,9 @@ impl Cdf {
         }
     }
 
-    /// Flows of web search: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, Figure 4, at the points with which the flow generator of Bai et
-    /// al. ("Information-Agnostic Flow Scheduling for Commodity Data Centers", NSDI 2015) replays it.
+    /// Flows of web search: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, Figure 4, at the points with
+    /// which the flow generator of Bai et al. ("Information-Agnostic Flow Scheduling for Commodity Data Centers", NSDI
+    /// 2015) replays it.
     pub fn web_search() -> Self {
         Self(vec![
             (0.0, 0.0),
@@ -162,8 +166,8 @@ impl Cdf {
         ])
     }
 
-    /// Flows of data mining: Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009, Figure 2, at the points with which
-    /// the same generator replays it.
+    /// Flows of data mining: Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009, Figure
+    /// 2, at the points with which the same generator replays it.
     pub fn data_mining() -> Self {
         Self(vec![
             (0.0, 0.0),
@@ -196,7 +200,7 @@ impl Cdf {
     }
 }
 
-/// Why sizes cannot be so distributed.
+/// Why a distribution of sizes is impossible.
 #[derive(Clone, Copy, PartialEq, Debug, Error)]
 pub enum SizesError {
     /// An unbounded Pareto distribution without a mean.
@@ -211,7 +215,7 @@ pub enum SizesError {
     /// A point, counted from 0, that lies before the one before it.
     #[error("point {} lies below the one before it: sizes and shares grow", .0 + 1)]
     Order(usize),
-    /// The last share.
+    /// The share of the last point, which is not 1.
     #[error("the last share is {0}, and must be 1")]
     End(f64),
 }

@@ -1,4 +1,4 @@
-//! What plain traffic there is.
+//! Specification of plain traffic.
 
 use super::{Sizes, StripeSpec};
 use tcp::Config;
@@ -7,7 +7,7 @@ use units::{Bytes, Time};
 /// One `[[traffic]]`. Nodes are positions in the topology's hosts.
 #[derive(Clone, Debug)]
 pub struct TrafficSpec {
-    /// What it is called in the results.
+    /// Its name in results.
     pub name: String,
     /// Its kind.
     pub kind: TrafficKind,
@@ -17,7 +17,7 @@ pub struct TrafficSpec {
     pub to: Vec<u32>,
     /// When it begins.
     pub start: Time,
-    /// When no more of it begins.
+    /// Time after which nothing more begins.
     pub stop: Option<Time>,
     /// Each flow begins later by a random time up to this.
     pub jitter: Time,
@@ -46,7 +46,8 @@ impl Default for TrafficSpec {
 /// Kinds of traffic without Hadoop.
 #[derive(Clone, Debug)]
 pub enum TrafficKind {
-    /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`, or without end.
+    /// From each node of `from` to each of `to`, in pairs if there are as many: `flows` connections that send `bytes`,
+    /// or without end.
     Long {
         /// Connections of each pair.
         flows: u32,
@@ -58,27 +59,29 @@ pub enum TrafficKind {
         /// Payload of each flow.
         bytes: Bytes,
     },
-    /// Barrier-synchronised reads (Phanishayee et al., FAST 2008, section 2): over persistent connections every node of `from` sends `bytes` to
-    /// the first of `to`; when the last has arrived, the next round begins.
+    /// Barrier-synchronised reads (Phanishayee et al., FAST 2008, section 2): over persistent connections every node of
+    /// `from` sends `bytes` to the first of `to`; when the last has arrived, the next round begins.
     Barrier {
-        /// Payload of the reader's request to each sender, with which a round begins; zero: the senders begin at once, as if they knew.
+        /// Payload of the reader's request to each sender, which begins a round. With zero, senders begin without a
+        /// request.
         request: Bytes,
         /// One sender's payload in a round.
         bytes: Bytes,
-        /// Rounds.
+        /// Number of rounds.
         rounds: u32,
     },
-    /// From each node of `from` sessions that begin by a Poisson process, each to one of `to` other than itself, all equally likely.
+    /// From each node of `from` sessions that begin by a Poisson process, each to one of `to` other than itself, all
+    /// equally likely.
     Poisson {
         /// Payload of a session.
         sizes: Sizes,
         /// Mean time between the beginnings of two sessions of a node.
         interval: Time,
-        /// All sessions from a node to another use one connection; else each opens its own.
+        /// Whether all sessions from one node to another share a connection. Else each opens its own.
         persistent: bool,
     },
-    /// Partition and aggregate (Alizadeh et al., DCTCP, SIGCOMM 2010, section 2.1): each node of `to` is an aggregator that by a Poisson process asks some
-    /// nodes of `from` over persistent connections and waits for all their answers.
+    /// Partition and aggregate (Alizadeh et al., DCTCP, SIGCOMM 2010, section 2.1): each node of `to` is an aggregator
+    /// that by a Poisson process asks some nodes of `from` over persistent connections and waits for all their answers.
     PartitionAggregate {
         /// Payload of a request to one worker.
         request: Bytes,
@@ -90,12 +93,13 @@ pub enum TrafficKind {
         interval: Time,
         /// Queries of each aggregator.
         queries: u32,
-        /// A query whose last answer takes longer has missed it.
+        /// A query misses its deadline if its last answer takes longer.
         deadline: Option<Time>,
     },
-    /// From each node of `from` to the first of `to`: requests and answers, one after the other, all rounds of the first exchange, then of the next.
+    /// From each node of `from` to the first of `to`: requests and answers, one after the other, all rounds of the
+    /// first exchange, then of the next.
     PingPong {
-        /// What goes forth and back.
+        /// Requests and answers.
         exchanges: Vec<Exchange>,
         /// Rounds of each exchange.
         rounds: u32,
@@ -106,7 +110,7 @@ pub enum TrafficKind {
     Flows(Vec<FlowSpec>),
 }
 
-/// A round of ping-pong: what goes forth and what comes back.
+/// A round of ping-pong: a request and its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// Payload of the request.
@@ -116,15 +120,16 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// As much back as forth.
+    /// A symmetric exchange: an answer as long as the request.
     pub const fn equal(bytes: Bytes) -> Self {
         Self { request: bytes, answer: bytes }
     }
 }
 
-/// The message sizes of NetPIPE (Snell, Mikler and Gustafson, 1996) from 1 B up to `largest`: three steps of one byte, from then on two of each length,
-/// which doubles (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, ...). Where the step exceeds `perturbation` by more than a byte, each size less and plus the
-/// perturbation is measured too, to hit what is just below and above a buffer. Sizes below `smallest` are left out.
+/// The message sizes of NetPIPE (Snell, Mikler and Gustafson, 1996) from 1 B up to `largest`: three steps of one byte,
+/// from then on two of each length, which doubles (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, ...). Where the step exceeds
+/// `perturbation` by more than a byte, each size less and plus the perturbation is measured too, to hit what is just
+/// below and above a buffer. Sizes below `smallest` are left out.
 pub fn netpipe_sizes(smallest: Bytes, largest: Bytes, perturbation: Bytes) -> Vec<Bytes> {
     let (off, mut size, mut step) = (perturbation.get(), 1, 1_u64);
     let mut sizes = Vec::new();
@@ -154,7 +159,7 @@ pub struct FlowSpec {
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// Payload.
+    /// Payload of the flow.
     pub bytes: Bytes,
 }
 
@@ -194,7 +199,7 @@ impl TrafficSpec {
             TrafficKind::Stripe(_) => paired(),
             TrafficKind::AllToAll { .. } | TrafficKind::PartitionAggregate { .. } => product().collect(),
             TrafficKind::Barrier { .. } | TrafficKind::PingPong { .. } => to_first().unwrap_or_default(),
-            // Its connections come and go, or belong to its sources.
+            // Connections belong to sessions, or to sources.
             TrafficKind::Poisson { .. } => Vec::new(),
             TrafficKind::Flows(flows) => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
         };

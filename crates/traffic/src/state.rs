@@ -1,4 +1,4 @@
-//! What every kind of traffic has at run time.
+//! State that all kinds of traffic share.
 
 use super::aggregate::Aggregate;
 use super::barrier::Barrier;
@@ -12,7 +12,7 @@ use des::{EventQueue, Histogram, RandomStream};
 use transport::{Open, Owner};
 use units::{Bytes, Time};
 
-/// What the kinds have each for itself.
+/// State of each kind of traffic.
 #[derive(Debug)]
 pub(super) enum Kind {
     /// Each flow sends once: long flows, all to all, flows of a list.
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Of a traffic of a number, whose flows go behind those that are there.
+    /// State of traffic `number`. Its flows are appended to `flows`.
     fn new(number: u32, spec: &TrafficSpec, flows: &mut Flows) -> Self {
         let first = flows.len() as u32;
         let mut add = |from, to, bytes| flows.insert(Flow::new(number, from, to, bytes));
@@ -56,10 +56,11 @@ impl Kind {
     }
 }
 
-/// Upper ends of the classes of size in which completion times are shown beside those of all (Alizadeh et al., "pFabric", SIGCOMM 2013, section 5).
+/// Upper ends of the classes of size in which completion times are shown beside those of all (Alizadeh et al.,
+/// "pFabric", SIGCOMM 2013, section 5).
 pub(super) const CLASSES: [Bytes; 3] = [Bytes::new(100_000), Bytes::from_mb(10), Bytes::new(u64::MAX)];
 
-/// Slowdowns are counted in millionths.
+/// Slowdowns are recorded in millionths.
 pub(super) const SLOWDOWN_UNIT: f64 = 1e6;
 
 /// Completion times in picoseconds, and slowdowns.
@@ -83,7 +84,8 @@ impl Moments {
         self.sum += value;
         self.squares += value * value;
     }
-    /// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of squares; 1 where nothing is shared.
+    /// Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): the square of the sum over n times the sum of
+    /// squares; 1 where nothing is shared.
     pub fn jain(&self) -> f64 {
         if self.squares > 0.0 { self.sum * self.sum / (self.count * self.squares) } else { 1.0 }
     }
@@ -99,7 +101,7 @@ pub(super) struct State {
     /// Flows that exist from the beginning.
     pub first: u32,
     pub count: u32,
-    /// From when on its times count: zero, or when the traffic before it has ended; none before.
+    /// Origin of its times: zero, or the end of the traffic that it follows; `None` before that end.
     pub origin: Option<Time>,
     /// Its end has been seen.
     pub ended: bool,
@@ -112,11 +114,11 @@ pub(super) struct State {
     pub began: Option<Time>,
     pub last: Option<Time>,
     pub times: Times,
-    /// The same by size, of flows and sessions.
+    /// Completion times and slowdowns of flows and sessions by class of size.
     pub classes: [Times; 3],
     /// Payload rates of the sessions that are complete.
     pub rates: Moments,
-    /// Bytes received by sessions that are forgotten.
+    /// Bytes received by sessions that have been removed.
     pub received: u64,
     pub received_cold: u64,
 }
@@ -149,7 +151,7 @@ impl State {
         }
     }
 
-    /// Its times count from now on: the beginnings of its flows go into the queue.
+    /// Sets the origin of its times to `now`, and schedules the starts of its flows.
     pub fn release(&mut self, now: Time, events: &mut EventQueue) {
         self.origin = Some(now);
         let start = now.saturating_add(self.spec.start);
@@ -167,12 +169,13 @@ impl State {
         }
     }
 
-    /// When nothing more of it begins.
+    /// Time after which nothing more begins.
     pub fn stops_at(&self) -> Option<Time> {
         Some(self.origin?.saturating_add(self.spec.stop?))
     }
 
-    /// An exponential time of this mean later, at the node or aggregator of this number, unless it stops before.
+    /// Schedules the next event of a Poisson process with this mean, at the node or aggregator `who`. Returns whether it
+    /// falls before the stop.
     pub fn schedule(&mut self, mean: Time, who: u32, now: Time, events: &mut EventQueue) -> bool {
         let next = now + exponential(&mut self.random, mean);
         let before = self.stops_at().is_none_or(|stop| next < stop);
@@ -200,7 +203,7 @@ impl State {
         let (port, tcp) = (self.port(), self.spec.tcp);
         Open { owner: Owner::Traffic, user: index.0 | PASSING, from, to, port, via: None, client: tcp, server: tcp }
     }
-    /// Where its receivers accept.
+    /// The port at which its receivers accept.
     pub fn port(&self) -> u16 {
         FIRST_PORT.wrapping_add(self.number as u16)
     }
@@ -208,7 +211,7 @@ impl State {
     pub fn flows(&self) -> impl Iterator<Item = FlowIndex> + use<> {
         (self.first..self.first + self.count).map(FlowIndex)
     }
-    /// Its flows are for what comes back to the end that opens the connection.
+    /// Whether its flows count the bytes from the accepting end to the opening end.
     pub fn counts_answers(&self) -> bool {
         matches!(self.kind, Kind::PingPong(_))
     }
@@ -216,7 +219,7 @@ impl State {
     pub fn begin(&mut self, now: Time) {
         self.began.get_or_insert(now);
     }
-    /// Something that began then is complete; of a flow or session, how many bytes, and how long it would have taken alone.
+    /// Records a completion. `flow` has the size of a flow or session, and its ideal completion time.
     pub fn complete(&mut self, now: Time, began: Time, flow: Option<(Bytes, Option<Time>)>) {
         self.completed += 1;
         self.last = Some(now);

@@ -1,4 +1,5 @@
-//! Distributions of sizes against their closed forms: means, quantiles, and the Kolmogorov-Smirnov distance of what is drawn.
+//! Distributions of sizes against their closed forms: means, quantiles, and the Kolmogorov-Smirnov distance of what is
+//! drawn.
 
 use des::RandomStream;
 use traffic::{Cdf, Pareto, Sizes, SizesError};
@@ -100,9 +101,9 @@ fn web_search_and_data_mining() {
     let mining = Sizes::Empirical(Cdf::data_mining());
     assert!((mining.mean() - 12_658_199.6).abs() < 1.0, "{}", mining.mean());
     assert_eq!((mining.quantile(0.5).get(), mining.quantile(0.8).get()), (1_100, 10_000));
-    // What is known of the two without their tables (Alizadeh et al., "pFabric", SIGCOMM 2013, on its workloads): of web search more than 95 % of the
-    // bytes are in the 30 % of the flows above 1 MB (at these points 95.0); of data mining 80 % of the flows are below 10 KB, and 95 % of the bytes in those few
-    // above 35 MB.
+    // What is known of the two without their tables (Alizadeh et al., "pFabric", SIGCOMM 2013, on its workloads): of
+    // web search more than 95 % of the bytes are in the 30 % of the flows above 1 MB (at these points 95.0); of data
+    // mining 80 % of the flows are below 10 KB, and 95 % of the bytes in those few above 35 MB.
     let (flows, bytes) = above(&web, 1e6);
     assert!((flows - 0.3).abs() < 0.01 && (0.94..0.96).contains(&bytes), "{flows} {bytes}");
     let (flows, bytes) = above(&mining, 35e6);

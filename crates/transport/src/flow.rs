@@ -1,11 +1,11 @@
 //! Messages carried as flows (`run.fidelity = "flow"`), experimental: how long whole messages take, without packets.
 //!
-//! A message leaves its node through one first-in-first-out interface at the rate of the node's link, crosses the network
-//! in the path's propagation delay, and enters through such an interface at the other node, cut through: it is delivered
-//! a delay after its last byte has left, or when the receiver's interface has taken it in, whichever is later. Bytes are
-//! those on the wire: a header and framing for each full segment. A connection takes a round trip to open. A paced
-//! reader's buffer holds senders back. Not modelled: switches' own links, shares between concurrent messages of a node,
-//! windows, losses, queues' limits, the air.
+//! A message leaves its node through one first-in-first-out interface at the rate of the node's link, crosses the
+//! network in the path's propagation delay, and enters through such an interface at the other node, cut through: it is
+//! delivered a delay after its last byte has left, or when the receiver's interface has taken it in, whichever is
+//! later. Bytes are those on the wire: a header and framing for each full segment. A connection takes a round trip to
+//! open. A paced reader's buffer holds senders back. Not modelled: switches' own links, shares between concurrent
+//! messages of a node, windows, losses, queues' limits, the air.
 
 mod ends;
 mod network;
@@ -135,11 +135,11 @@ impl FlowTransport {
     }
 
     /// When a message was last delivered at an end; zero for never.
-    pub fn heard(&self, handle: Handle, end: End) -> Time {
+    pub fn last_received(&self, handle: Handle, end: End) -> Time {
         self.get(handle).map_or(Time::ZERO, |connection| connection.delivered_at(end))
     }
 
-    /// The stream from `end` is over after what was sent.
+    /// Closes the stream from `end` after the messages sent so far.
     pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle).filter(|connection| !connection.is_gone(end)) else { return };
         connection.way(end).closed = true;
@@ -147,7 +147,7 @@ impl FlowTransport {
         self.leave_if_over(now, handle, end);
     }
 
-    /// An end leaves at once; the other hears of it a delay later.
+    /// Aborts the connection at one end. The other end learns it one propagation delay later.
     pub fn abort(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle) else { return };
         connection.reset = true;
@@ -188,14 +188,14 @@ impl FlowTransport {
                 if !up {
                     self.reset_if_in_vain(now, handle, end, events);
                 } else if connection.is_gone(other(end)) && connection.awaits(end) {
-                    // What is sent again is answered with a reset.
+                    // The peer's retransmission finds no connection and is answered with a reset.
                     let again = now + connection.client.initial_rto;
                     self.at(again, handle, Due::Reset(end), events);
                 }
             }
         }
     }
-    /// A cable goes down or up. Messages on their way arrive; those that come find the other path, or wait for this one.
+    /// A cable goes down or up. Messages in flight still arrive. Later messages take another path, or wait for this one.
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
         self.interfaces.set_link_up(link, up);
         for handle in self.handles().into_iter().filter(|_| up) {
@@ -242,7 +242,7 @@ impl FlowTransport {
                 }
             }
             Due::PeerClosed(end) => {
-                connection.heard_end(end);
+                connection.peer_closed(end);
                 if !connection.is_gone(end) {
                     self.tell(handle, Happened::PeerClosed(end));
                     self.leave_if_over(now, handle, end);
@@ -258,7 +258,7 @@ impl FlowTransport {
             }
         }
     }
-    /// What has happened since the last call is moved to `upcalls`.
+    /// Moves the upcalls since the last call to `upcalls`.
     pub fn take_upcalls(&mut self, upcalls: &mut Vec<Upcall>) {
         upcalls.append(&mut self.upcalls);
     }
@@ -338,7 +338,7 @@ impl FlowTransport {
         }
     }
 
-    /// An end takes no further part. When both have left, the connection is gone.
+    /// One end is done. The connection is removed when both are.
     fn leave(&mut self, now: Time, handle: Handle, end: End) {
         let Some(connection) = self.get_mut(handle) else { return };
         connection.leave(end);
@@ -384,7 +384,7 @@ impl FlowTransport {
     pub fn interfaces(&self) -> Vec<Interface> {
         self.interfaces.counted()
     }
-    /// The graph on which it runs.
+    /// The network's topology.
     pub fn topology(&self) -> &Topology {
         self.interfaces.topology()
     }

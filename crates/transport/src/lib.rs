@@ -1,9 +1,10 @@
 //! The message transport: connections between nodes and the messages on them, behind one seam.
 //!
 //! A message is a length and a tag. Owners (Hadoop, plain traffic) open connections, send messages and are told as
-//! [`Upcall`]s what becomes of them. Two carriers stand behind [`Transport`]: [`PacketTransport`] simulates TCP packet by
-//! packet, [`FlowTransport`] shares nodes' interfaces between whole messages. What exists only for packets (queues,
-//! marks, captures, TCP's windows) is reached through [`Transport::packets`], which is none for flows: "not modelled".
+//! [`Upcall`]s what becomes of them. Two implementations stand behind [`Transport`]: [`PacketTransport`] simulates TCP
+//! packet by packet, [`FlowTransport`] shares nodes' interfaces between whole messages. What exists only for packets
+//! (queues, marks, captures, TCP's windows) is reached through [`Transport::packets`], which is none for flows: "not
+//! modelled".
 
 mod flow;
 mod owner;
@@ -13,7 +14,7 @@ mod record;
 pub use flow::{DUE, FlowTransport, Interface};
 pub use owner::{End, Handle, Happened, Message, Open, Owner, Tag, Upcall};
 pub use packets::{
-    Association, Captured, Carrier, Classes, GATE, OwnTcp, Packet, PacketTransport, StationCounts, TIMER,
+    Association, Captured, Classes, OwnTcp, Packet, PacketTransport, QUEUE_ROOM, StationCounts, TIMER, Wireless,
 };
 pub use record::{FlowRecord, Tally, Totals};
 
@@ -21,7 +22,7 @@ use des::{Event, EventQueue};
 use net::{ARRIVAL, BOND, LinkId, SpecError, TRANSMISSION_DONE, Topology};
 use units::{BitRate, Bytes, Time};
 
-/// What carries messages.
+/// The two implementations of the message transport.
 #[derive(Debug)]
 pub enum Transport {
     /// TCP over simulated packets.
@@ -33,7 +34,7 @@ pub enum Transport {
 impl Transport {
     // === Connections and messages ===
 
-    /// Opens a connection; its owner hears when it is up, or that it never will be.
+    /// Opens a connection. An upcall tells its owner that it is connected, or that the attempt has failed.
     pub fn open(&mut self, now: Time, open: &Open, events: &mut EventQueue) -> Handle {
         match self {
             Self::Packets(packets) => packets.open(now, open, events),
@@ -55,13 +56,14 @@ impl Transport {
         }
     }
     /// When bytes last arrived in order at an end; zero for never.
-    pub fn heard(&self, handle: Handle, end: End) -> Time {
+    pub fn last_received(&self, handle: Handle, end: End) -> Time {
         match self {
-            Self::Packets(packets) => packets.heard(handle, end),
-            Self::Flows(flows) => flows.heard(handle, end),
+            Self::Packets(packets) => packets.last_received(handle, end),
+            Self::Flows(flows) => flows.last_received(handle, end),
         }
     }
-    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each other.
+    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each
+    /// other.
     pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         match self {
             Self::Packets(packets) => packets.close(now, handle, end, events),
@@ -123,20 +125,20 @@ impl Transport {
 
     // === Events and upcalls ===
 
-    /// Handles an event of a kind that is the transport's.
+    /// Handles an event of one of the transport's kinds.
     #[inline]
     pub fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
         match (self, event.kind()) {
             (Self::Packets(packets), ARRIVAL) => packets.on_arrival(event, events),
             (Self::Packets(packets), TIMER) => packets.on_timer(event, events),
             (Self::Packets(packets), TRANSMISSION_DONE) => packets.on_transmission_done(event, events),
-            (Self::Packets(packets), GATE) => packets.on_gate(event, events),
+            (Self::Packets(packets), QUEUE_ROOM) => packets.on_queue_room(event, events),
             (Self::Packets(packets), BOND) => packets.on_bond(event, events),
             (Self::Packets(packets), _) => packets.on_air(event, events),
             (Self::Flows(flows), _) => flows.on_due(event, events),
         }
     }
-    /// What has happened since the last call is moved to `upcalls`.
+    /// Moves the upcalls since the last call to `upcalls`.
     pub fn take_upcalls(&mut self, upcalls: &mut Vec<Upcall>) {
         match self {
             Self::Packets(packets) => packets.take_upcalls(upcalls),
@@ -189,7 +191,7 @@ impl Transport {
             Self::Flows(flows) => flows.interfaces(),
         }
     }
-    /// The graph on which it runs; its hosts are the nodes.
+    /// The network's topology; its hosts are the nodes.
     pub fn topology(&self) -> &Topology {
         match self {
             Self::Packets(packets) => packets.topology(),
@@ -199,14 +201,14 @@ impl Transport {
 
     // === What only packets have ===
 
-    /// Links, queues, TCP's windows, stations on the air: none where messages are flows.
+    /// The packet-level transport: links, queues, TCP's windows, stations on the air. `None` where messages are flows.
     pub fn packets(&self) -> Option<&PacketTransport> {
         match self {
             Self::Packets(packets) => Some(packets),
             Self::Flows(_) => None,
         }
     }
-    /// The same, to change.
+    /// [`Self::packets`], mutable.
     pub fn packets_mut(&mut self) -> Option<&mut PacketTransport> {
         match self {
             Self::Packets(packets) => Some(packets),

@@ -1,10 +1,10 @@
-//! What owners of connections say, and what they are told.
+//! The interface between the transport and owners of connections: requests and upcalls.
 
 use net::VertexId;
 use tcp::Config;
 use units::Bytes;
 
-/// Names a message to its owner; opaque to whatever carries it.
+/// An owner's name for a message; opaque to the transport.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag(pub u64);
 
@@ -17,7 +17,8 @@ pub enum End {
     Server,
 }
 
-/// A connection. A handle of a connection that is gone is stale: nothing happens to what has taken its place.
+/// Names a connection. The handle of a removed connection is stale: calls with it do nothing, even if another
+/// connection has taken its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Handle {
     pub(crate) index: u32,
@@ -55,16 +56,16 @@ pub enum Happened {
     },
 }
 
-/// Tells an owner what happened.
+/// A completion event, for the owner of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Upcall {
-    /// Whom.
+    /// The owner to be told.
     pub owner: Owner,
     /// The owner's own name for the connection, as given to [`crate::Transport::open`].
     pub user: u32,
     /// The connection.
     pub handle: Handle,
-    /// What.
+    /// The event.
     pub what: Happened,
 }
 
@@ -81,11 +82,12 @@ pub struct Open {
     pub to: u32,
     /// The port at which it accepts.
     pub port: u16,
-    /// The switch by way of which its packets go, where that is not left to routing.
+    /// The switch that its packets must cross; `None` leaves the path to routing.
     pub via: Option<VertexId>,
     /// TCP at the opening end.
     pub client: Config,
-    /// TCP at the accepting end. Without `auto_consume` what it receives stays in the buffer until [`crate::Transport::consume`].
+    /// TCP at the accepting end. Without `auto_consume` what it receives stays in the buffer until
+    /// [`crate::Transport::consume`].
     pub server: Config,
 }
 
@@ -94,9 +96,9 @@ pub struct Open {
 pub struct Message {
     /// Its length; not zero.
     pub bytes: Bytes,
-    /// Comes back when it is delivered and when it is acknowledged.
+    /// Returned in the upcalls of its delivery and its acknowledgement.
     pub tag: Tag,
-    /// Sent at once, and handed over at once: TCP's push.
+    /// TCP's PSH: sent without delay, and delivered without delay.
     pub push: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept of a connection when it ends.
+//! Records of connections.
 
 use crate::Owner;
 use crate::packets::Connection;
@@ -8,7 +8,7 @@ use units::Time;
 /// Sums over connections, or over the two ends of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Segments that arrived although their data was already there.
     pub duplicates: u64,
@@ -18,9 +18,9 @@ pub struct Totals {
     pub timeouts: u64,
     /// Times that fast recovery was entered.
     pub fast_recoveries: u64,
-    /// Times that an echo of congestion marks made a sender reduce its window.
+    /// Window reductions because of ECN-Echo.
     pub ecn_reductions: u64,
-    /// Times that a receiver closed its window.
+    /// Zero windows announced by receivers.
     pub zero_windows: u64,
     /// Time in fast recovery.
     pub recovery_time: Time,
@@ -58,20 +58,20 @@ impl Totals {
     }
 }
 
-/// What is kept of a connection.
+/// The record of a connection, kept when it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowRecord {
-    /// Whose it was.
+    /// The owner of the connection.
     pub owner: Owner,
-    /// What its owner called it.
+    /// The owner's own name for it.
     pub user: u32,
     /// The node that opened it.
     pub from: u32,
     /// The node that accepted it.
     pub to: u32,
-    /// The port at which that accepted.
+    /// The port of the accepting end.
     pub port: u16,
-    /// Whether an end was reset, gave up, or went down with its node.
+    /// Whether an end was reset, gave up, or vanished when its node crashed.
     pub reset: bool,
     /// When it was opened.
     pub opened: Time,
@@ -83,11 +83,12 @@ pub struct FlowRecord {
     pub bytes: u64,
     /// Payload delivered in order at the opening end.
     pub bytes_back: u64,
-    /// Its packets that queues have dropped, both ways, data and acknowledgements; of an open connection, up to the last pause of the run.
+    /// Its packets that queues have dropped, both ways, data and acknowledgements; of an open connection, up to the
+    /// last pause of the run.
     pub drops: u32,
-    /// The smoothed round-trip time at the end, as the busier sender saw it.
+    /// Final smoothed round-trip time of the end that sent more.
     pub rtt: Option<Time>,
-    /// The least round-trip time it saw: what is above it was queueing.
+    /// Least round-trip time of that end: an estimate of the path without queueing.
     pub least_rtt: Option<Time>,
     /// Retransmissions and the like of both ends together.
     pub totals: Totals,
@@ -96,13 +97,13 @@ pub struct FlowRecord {
 /// Sums over the connections that a node has opened for a traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Connections.
+    /// Number of connections.
     pub connections: u64,
     /// Payload delivered in order, both ways.
     pub bytes: u64,
     /// Packets that queues have dropped, both ways.
     pub drops: u64,
-    /// Retransmissions and the like.
+    /// TCP counters of both ends of all of them.
     pub totals: Totals,
 }
 

@@ -107,6 +107,7 @@ pub struct Run {
     /// Start the attempts of the scenario's job where and when this history of it records
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "a TOML table, in a text for the terminal")]
     /// Show what the run's [interface_bytes] counted beside what the simulated interfaces do
     #[arg(long = "run", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "replay")]
     pub recorded: Option<PathBuf>,
@@ -119,7 +120,8 @@ pub struct Run {
 
 #[derive(Debug, clap::Args)]
 pub struct Compare {
-    /// The scenarios, TOML files, one of which may be `-` for standard input; the first is what the others are compared with
+    /// The scenarios, TOML files, one of which may be `-` for standard input; the first is what the others are compared
+    /// with
     #[arg(num_args = 2.., required = true, value_hint = ValueHint::FilePath)]
     pub scenarios: Vec<PathBuf>,
     #[command(flatten)]
@@ -136,8 +138,8 @@ pub struct Compare {
 
 #[derive(Debug, clap::Args)]
 pub struct Study {
-    /// A study's name, a folder with a study.toml, `-` (a study.toml from standard input, its scenarios from this folder),
-    /// `all`, or `list` for the names
+    /// A study's name, a folder with a study.toml, `-` (a study.toml from standard input, its scenarios from this
+    /// folder), `all`, or `list` for the names
     #[arg(required = true, value_hint = ValueHint::DirPath)]
     pub names: Vec<String>,
     /// Only this figure, by its id; again for more of them
@@ -215,9 +217,11 @@ pub struct Import {
     /// A scenario whose machines, network and settings are the cluster's
     #[arg(long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub cluster: Option<PathBuf>,
-    /// The history of the job that wrote the files that this one reads, if its own does not say where they are (TestDFSIO)
+    /// The history of the job that wrote the files that this one reads, if its own does not say where they are
+    /// (TestDFSIO)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub written_by: Option<PathBuf>,
+    #[allow(rustdoc::broken_intra_doc_links, reason = "a TOML table, in a text for the terminal")]
     /// The run's description: a TOML file with Hadoop's properties in [configuration]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub run: Option<PathBuf>,

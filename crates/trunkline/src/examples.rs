@@ -1,4 +1,5 @@
-//! Every command that help texts and documents show is one that parses, and its `--set`s are ones that a scenario takes.
+//! Every command that help texts and documents show is one that parses, and its `--set`s are ones that a scenario
+//! takes.
 
 use crate::args::{Arguments, Command};
 use clap::{CommandFactory, Parser};
@@ -15,7 +16,8 @@ const PLACEHOLDERS: [&str; 5] = [" [", "...", "\"$", "FINGERPRINT", " -> "];
 /// What parts a command from a remark behind it.
 const GAP: &str = "   ";
 
-/// The commands of ours that a text shows, indented as help texts and documents do. A backslash or an open quote joins lines.
+/// The commands of ours that a text shows, indented as help texts and documents do. A backslash or an open quote joins
+/// lines.
 fn commands(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut lines = text.lines().filter(|line| line.starts_with("  ")).map(str::trim);

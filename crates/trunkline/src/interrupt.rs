@@ -28,8 +28,8 @@ pub fn listen() {
     });
 }
 
-/// From now on the command is ended so many milliseconds after the wish to stop where it does not end by itself. It must not
-/// have anything to take down but files that are not whole.
+/// From now on the command is ended so many milliseconds after the wish to stop where it does not end by itself. It
+/// must not have anything to take down but files that are not whole.
 pub fn limit(milliseconds: u64) {
     PATIENCE_MS.store(milliseconds, Ordering::Relaxed);
 }

@@ -13,7 +13,7 @@ const WIDEST: usize = 160;
 /// The place of standard output.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
-    /// Columns.
+    /// Width in columns.
     pub width: usize,
     colour: bool,
 }

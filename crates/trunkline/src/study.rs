@@ -11,7 +11,7 @@ use runs::study::{Form, find, run};
 use runs::{Effort, Inputs};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use study::{Outcome, Plan, Study, names};
+use study::{Plan, Study, StudyOutcome, names};
 
 /// Runs studies, or lists them.
 pub fn study(args: &args::Study) -> Result<(), Failure> {
@@ -58,7 +58,7 @@ fn target(args: &args::Study, study: &Study) -> PathBuf {
     out.join(if args.quick { format!("{}-quick", study.name) } else { study.name.clone() })
 }
 
-fn one(args: &args::Study, study: &Study, target: &Path) -> Result<Outcome, Failure> {
+fn one(args: &args::Study, study: &Study, target: &Path) -> Result<StudyOutcome, Failure> {
     let form = Form { quick: args.quick, seeds: args.seeds };
     let planned = Plan::new(study, form.quick, form.seeds).map_err(runs::Error::Scenario)?.runs.len();
     let meter = Meter::new(planned, args.effort.quiet);

@@ -3,10 +3,10 @@
 use crate::screen::Screen;
 use crate::table::Table;
 use std::fmt::Write;
-use study::{CurveOutcome, FigureOutcome, Outcome, Verdict};
+use study::{CurveOutcome, FigureOutcome, StudyOutcome, Verdict};
 
 /// A study.
-pub fn of(outcome: &Outcome, screen: &Screen) -> String {
+pub fn of(outcome: &StudyOutcome, screen: &Screen) -> String {
     let form = if outcome.quick { ", quick form" } else { "" };
     let title = format!("{}{form}: {}", outcome.name, outcome.title);
     let mut text = format!("{}\n{}\n", screen.heading(&screen.wrapped(&title, 0)), screen.wrapped(&outcome.source, 2));
@@ -18,7 +18,7 @@ pub fn of(outcome: &Outcome, screen: &Screen) -> String {
 }
 
 /// Several studies, a row each.
-pub fn of_all(outcomes: &[Outcome], screen: &Screen) -> String {
+pub fn of_all(outcomes: &[StudyOutcome], screen: &Screen) -> String {
     let mut table = Table::new(["study", "claims"]).of_texts();
     for outcome in outcomes {
         table.row([outcome.name.clone(), tally(outcome)]);
@@ -27,7 +27,7 @@ pub fn of_all(outcomes: &[Outcome], screen: &Screen) -> String {
 }
 
 /// How many claims came to which verdict.
-fn tally(outcome: &Outcome) -> String {
+fn tally(outcome: &StudyOutcome) -> String {
     let findings = || outcome.figures.iter().flat_map(|figure| &figure.findings);
     let count = |verdict| findings().filter(|finding| finding.verdict == verdict).count();
     let mut text = format!(
@@ -72,8 +72,8 @@ const VALUE_COLUMNS: usize = 14;
 /// Columns of a series' name.
 const NAME_COLUMNS: usize = 24;
 
-/// The curves as tables, a column for each x, in as many parts as the screen needs; series over time and dots are for the
-/// page.
+/// The curves as tables, a column for each x, in as many parts as the screen needs; series over time and dots are for
+/// the page.
 fn values(text: &mut String, figure: &FigureOutcome, screen: &Screen) {
     if figure.kind != "sweep" {
         return;

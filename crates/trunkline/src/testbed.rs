@@ -201,7 +201,8 @@ pub fn code(status: ExitStatus) -> u8 {
     u8::try_from(code).unwrap_or(1)
 }
 
-/// The system lets this user make user namespaces, in which there are all capabilities that a link needs, and this is not in one.
+/// The system lets this user make user namespaces, in which there are all capabilities that a link needs, and this is
+/// not in one.
 fn may_be_rootless() -> bool {
     env::var_os(ROOTLESS).is_none() && in_user_namespace("true").status().is_ok_and(|status| status.success())
 }

@@ -42,7 +42,8 @@ pub struct Study {
     /// Only cells with these values; again for more keys: path, program, way, buffers, control
     #[arg(long, value_name = "KEY=VALUE[,VALUE]")]
     pub only: Vec<Only>,
-    /// How long downloads that are cut off by time are measured after the first twelve round trips, in place of the study's
+    /// How long downloads that are cut off by time are measured after the first twelve round trips, in place of the
+    /// study's
     #[arg(long, value_name = "TIME")]
     pub time: Option<Time>,
     /// Measure all of them again
@@ -54,7 +55,8 @@ pub struct Study {
     /// The folder of results, one in it for each study [default: results/testbed]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Where servers' files and databases are made meanwhile: some GB [default: the system's folder for temporary files]
+    /// Where servers' files and databases are made meanwhile: some GB [default: the system's folder for temporary
+    /// files]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub scratch: Option<PathBuf>,
     /// List the cells and what is kept of them, and how long the rest takes
@@ -164,7 +166,8 @@ pub struct List {
     pub json: bool,
 }
 
-/// Which paths: those of a file, or one, changed by options. Where an option takes one value it holds both ways, of two the second is for the way back.
+/// Which paths: those of a file, or one, changed by options. Where an option takes one value it holds both ways, of two
+/// the second is for the way back.
 #[derive(Debug, clap::Args)]
 pub struct PathArgs {
     /// Paths from a TOML file, or ready ones: metro, continental, cambridge-beijing, three
@@ -194,7 +197,8 @@ pub struct PathArgs {
     /// For how long those are held back
     #[arg(long, value_name = "TIME[,TIME]")]
     reorder_by: Option<Ways<Time>>,
-    /// How much waits: "100 packets", "64 KB" or "50 ms" [default: what the path carries in a round trip, at least 100 packets]
+    /// How much waits: "100 packets", "64 KB" or "50 ms" [default: what the path carries in a round trip, at least 100
+    /// packets]
     #[arg(long, value_name = "LIMIT[,LIMIT]")]
     queue: Option<Ways<QueueLimit>>,
     /// The queue's discipline

@@ -1,7 +1,8 @@
 //! `trunkline testbed study`.
 //!
-//! What it starts (servers, gateways, programs, mounts) lives in a process namespace and a mount namespace of its own: when its first process ends, however that happens, the kernel
-//! ends the others and unmounts what they mounted. What it writes for servers lies in a folder that is locked; the next call removes those whose lock nobody holds.
+//! What it starts (servers, gateways, programs, mounts) lives in a process namespace and a mount namespace of its own:
+//! when its first process ends, however that happens, the kernel ends the others and unmounts what they mounted. What
+//! it writes for servers lies in a folder that is locked; the next call removes those whose lock nobody holds.
 
 use crate::failure::Failure;
 use crate::testbed::{code, wait_for};

@@ -25,7 +25,12 @@ pub enum Envelope<P> {
     /// A packet with its router's header.
     Data(Datagram<Parcel<P>>),
     /// A routing message, by its number.
-    Control { number: u64, to_all: bool },
+    Control {
+        /// The message's number in the mesh.
+        number: u64,
+        /// Broadcast to all neighbours.
+        to_all: bool,
+    },
 }
 
 /// A packet, and what the MAC has to know of it.
@@ -49,7 +54,9 @@ impl<P> Datagram<Parcel<P>> {
 /// gives up and a router sends once more departs again, as forwarded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departed<P> {
+    /// The packet.
     pub packet: P,
+    /// The station.
     pub at: StationId,
     /// Forwarded: it was not, or no longer, the station's own.
     pub forwarded: bool,
@@ -67,11 +74,15 @@ pub enum Lost {
 /// A packet that did not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failure<P> {
+    /// The packet.
     pub packet: P,
+    /// Its source.
     pub from: StationId,
+    /// Its destination.
     pub to: StationId,
     /// The station that had it last.
     pub at: StationId,
+    /// The cause.
     pub why: Lost,
 }
 
@@ -82,6 +93,7 @@ pub struct MeshLedger {
     pub accepted: u64,
     /// Arrived at their destination, copies included.
     pub delivered: u64,
+    /// Given up by a MAC or a router.
     pub dropped: u64,
     /// Copies: a MAC has given up a packet that had been delivered all the same, and its router has sent it again.
     pub copies: u64,
@@ -91,6 +103,7 @@ pub struct MeshLedger {
     pub hops: u64,
     /// Routing messages sent, and their bytes with the headers of IP.
     pub control: u64,
+    /// Bytes of routing messages sent, with headers of IP and UDP.
     pub control_bytes: u64,
 }
 
@@ -200,7 +213,7 @@ impl<P: Copy> Mesh<P> {
         }
         self.routers[from.0 as usize].route(now, datagram, None, &mut self.out);
         self.carry(now, from, events);
-        self.settle(now, events);
+        self.drain_medium(now, events);
     }
     /// Switches a station and its router off, or on again: what waits there for a route ends, and what it knew of
     /// others is forgotten.
@@ -212,7 +225,7 @@ impl<P: Copy> Mesh<P> {
             }
         }
         self.carry(now, id, events);
-        self.settle(now, events);
+        self.drain_medium(now, events);
     }
     /// An event of this module's kind or the medium's has come.
     pub fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
@@ -227,7 +240,7 @@ impl<P: Copy> Mesh<P> {
         } else {
             return;
         }
-        self.settle(now, events);
+        self.drain_medium(now, events);
     }
     /// Packets that have arrived since the last call.
     pub fn take_delivered(&mut self) -> std::vec::Drain<'_, Delivered<P>> {
@@ -290,7 +303,7 @@ impl<P: Copy> Mesh<P> {
     }
 
     /// Hands routers what the medium has brought and lost, until nothing is left.
-    fn settle(&mut self, now: Time, events: &mut EventQueue) {
+    fn drain_medium(&mut self, now: Time, events: &mut EventQueue) {
         let (mut brought, mut lost) = (std::mem::take(&mut self.brought), std::mem::take(&mut self.lost));
         loop {
             brought.extend(self.medium.take_delivered());

@@ -1,4 +1,5 @@
-//! Ladder queue (Tang, Goh and Thng, "Ladder queue: an O(1) priority queue structure for large-scale discrete event simulation", TOMACS 15(3), 2005).
+//! Ladder queue (Tang, Goh and Thng, "Ladder queue: an O(1) priority queue structure for large-scale discrete event
+//! simulation", TOMACS 15(3), 2005).
 
 use des::Event;
 use units::Time;

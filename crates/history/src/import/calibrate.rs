@@ -1,5 +1,5 @@
-//! From one job's history to what its workload does per byte and record: volumes from its counters, CPU from its counters
-//! and from the wall time of its phases.
+//! From one job's history to what its workload does per byte and record: volumes from its counters, CPU from its
+//! counters and from the wall time of its phases.
 
 use super::hosts::Hosts;
 use super::work::{Machines, Work, each_attempt, work};
@@ -38,7 +38,8 @@ pub struct Calibration {
     pub start_up: Option<f64>,
     /// How much maps of one size differ in their work: the standard deviation, relative; zero if there are no two.
     pub variation: f64,
-    /// Seconds from the heartbeat that brought its container to an attempt's start, ascending: of the first attempts, and of later ones.
+    /// Seconds from the heartbeat that brought its container to an attempt's start, ascending: of the first attempts,
+    /// and of later ones.
     pub start_delays: [Vec<f64>; 2],
     /// Seconds from the start of the AppMaster to the launch of the job.
     pub master_start: Option<f64>,
@@ -108,7 +109,8 @@ pub struct Given {
     pub block: Bytes,
     /// Replicas of what the job writes.
     pub replication: u32,
-    /// CPU time that a DataNode takes to receive a replica, in nanoseconds per byte: it is simulated, and no cost of the job.
+    /// CPU time that a DataNode takes to receive a replica, in nanoseconds per byte: it is simulated, and no cost of
+    /// the job.
     pub receive: f64,
 }
 
@@ -226,9 +228,9 @@ fn split_hosts(job: &JobHistory, hosts: &Hosts) -> Vec<Vec<u32>> {
     job.maps.iter().map(|t| t.preferred_hosts.iter().filter_map(|h| hosts.number(h)).collect()).collect()
 }
 
-/// The AppMaster gets containers at its heartbeats, the first of which leaves at the job's launch and the second of which brings the first
-/// containers' tasks. What is beyond a whole number of intervals is the delay. Each heartbeat comes some milliseconds later than that,
-/// so that only those of the first half minute are known.
+/// The AppMaster gets containers at its heartbeats, the first of which leaves at the job's launch and the second of
+/// which brings the first containers' tasks. What is beyond a whole number of intervals is the delay. Each heartbeat
+/// comes some milliseconds later than that, so that only those of the first half minute are known.
 fn start_delays(job: &JobHistory, heartbeat: f64) -> [Vec<f64>; 2] {
     let mut delays = [Vec::new(), Vec::new()];
     if job.masters.is_empty() || heartbeat <= 0.0 {
@@ -250,7 +252,8 @@ fn start_delays(job: &JobHistory, heartbeat: f64) -> [Vec<f64>; 2] {
     delays
 }
 
-/// A combiner's keys: as many as the reducers saw in all, with the Zipf exponent that leaves as many records as they got.
+/// A combiner's keys: as many as the reducers saw in all, with the Zipf exponent that leaves as many records as they
+/// got.
 fn combiner(job: &JobHistory, maps: &[&Attempt], reduces: &[&Attempt]) -> Option<Combiner> {
     let left = sum(reduces, "REDUCE_INPUT_RECORDS");
     let distinct = sum(reduces, "REDUCE_INPUT_GROUPS") as u64;
@@ -288,9 +291,9 @@ impl Fit<'_> {
     /// Costs, and the seconds of CPU that starting a task takes.
     ///
     /// All are of the work that attempts got by wall time, less what DataNodes took to receive their output. What tasks
-    /// count themselves is less: it leaves out the start of their JVM and whatever else the machine does for them. Reducers
-    /// merge in their sort phase, and reduce in the last. Maps spill the rest and merge in their sort phase; their
-    /// function has what remains of all their work.
+    /// count themselves is less: it leaves out the start of their JVM and whatever else the machine does for them.
+    /// Reducers merge in their sort phase, and reduce in the last. Maps spill the rest and merge in their sort phase;
+    /// their function has what remains of all their work.
     fn costs(&self, assumed: &mut Vec<&'static str>) -> (Costs, Option<f64>) {
         let mut costs = Costs::default();
         if sum(self.maps, "CPU_MILLISECONDS") == 0.0 {
@@ -354,8 +357,8 @@ impl Fit<'_> {
         if freedom > 0.0 { libm::sqrt(squares / freedom).min(MOST_VARIATION) } else { 0.0 }
     }
 
-    /// The CPU time of a start and the work of successful attempts. How long reducers that start take their share of the
-    /// cores depends on the former, so both are iterated.
+    /// The CPU time of a start and the work of successful attempts. How long reducers that start take their share of
+    /// the cores depends on the former, so both are iterated.
     fn start_up(&self) -> (f64, Vec<Work>, Vec<Work>) {
         let mut result = (1.0, Vec::new(), Vec::new());
         for _ in 0..4 {
@@ -373,8 +376,8 @@ impl Fit<'_> {
         result
     }
 
-    /// What a start takes of a map's work beyond what it counted. The longer a map, the more of what it did not count is
-    /// not its start, so of maps with different work the straight line through both is followed back to no work.
+    /// What a start takes of a map's work beyond what it counted. The longer a map, the more of what it did not count
+    /// is not its start, so of maps with different work the straight line through both is followed back to no work.
     fn map_start(&self, work: &[Work]) -> f64 {
         let counted = self.maps.iter().map(|a| a.counters.count("CPU_MILLISECONDS") as f64 / 1e3);
         let received = |a: &Attempt| {
@@ -399,7 +402,8 @@ impl Fit<'_> {
         (y - slope * x).clamp(0.0, y.max(0.0))
     }
 
-    /// The same of reducers that started when all maps were done; more than a start if they then waited for the network.
+    /// The same of reducers that started when all maps were done; more than a start if they then waited for the
+    /// network.
     fn reduce_start(&self, work: &[Work]) -> f64 {
         let maps_end = self.maps.iter().filter_map(|a| a.finish_ms).max();
         if self.reduces.is_empty()
@@ -418,8 +422,9 @@ impl Fit<'_> {
 
     /// Fits sorting, combining and spilling to the work of the maps' sort phases.
     ///
-    /// A map with one spill shows what spilling costs; in one with several a merge follows, and shows what merging costs if
-    /// the cost of its spills is known: of the maps with one spill where these are the more, else that of the presets.
+    /// A map with one spill shows what spilling costs; in one with several a merge follows, and shows what merging
+    /// costs if the cost of its spills is known: of the maps with one spill where these are the more, else that of the
+    /// presets.
     fn sort_phases(&self, work: &[Work]) -> Sorting {
         let [mut single, mut several, mut beside] = [Piece::default(); 3];
         let (mut single_work, mut several_work, mut merged) = (0.0, 0.0, 0.0);

@@ -1,8 +1,8 @@
 //! A real job's history becomes a scenario that runs, or a plan that is replayed.
 //!
-//! The volumes of the job come from its counters; the CPU costs from its counters and from the wall time of its phases; the
-//! settings from its configuration; the machines and the network from a scenario that describes the cluster. What none of
-//! them states is a default, and the scenario says so.
+//! The volumes of the job come from its counters; the CPU costs from its counters and from the wall time of its phases;
+//! the settings from its configuration; the machines and the network from a scenario that describes the cluster. What
+//! none of them states is a default, and the scenario says so.
 
 mod calibrate;
 mod hosts;

@@ -16,8 +16,8 @@ pub struct Interface {
     pub sent: u64,
 }
 
-/// A run's description: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, `job_jar_bytes`, and `[interface_bytes]` with `received` and
-/// `sent` of each host.
+/// A run's description: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, `job_jar_bytes`, and
+/// `[interface_bytes]` with `received` and `sent` of each host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Scenario keys with their values as TOML, and the property that each is from.
@@ -33,7 +33,7 @@ pub struct Settings {
 pub struct SettingsError {
     /// Where, from 1.
     pub line: usize,
-    /// What.
+    /// The problem, for the reader.
     pub message: String,
 }
 

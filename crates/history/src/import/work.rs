@@ -1,9 +1,10 @@
 //! CPU work from wall time: how many core-seconds each attempt got in each of its phases.
 //!
 //! A history states when phases began and ended, but a task that shares its cores with others takes longer for the same
-//! work. Under processor sharing each of n runnable tasks of a machine gets min(1, cores / n) of a core, so the work of a
-//! phase is the integral of that share over it. Maps count as runnable from start to end; reducers while their JVM starts
-//! and after their last fetch (between, they wait for maps and the network), or from their start if all maps were done then.
+//! work. Under processor sharing each of n runnable tasks of a machine gets min(1, cores / n) of a core, so the work of
+//! a phase is the integral of that share over it. Maps count as runnable from start to end; reducers while their JVM
+//! starts and after their last fetch (between, they wait for maps and the network), or from their start if all maps
+//! were done then.
 
 use super::hosts::Hosts;
 use crate::{Attempt, JobHistory};
@@ -22,7 +23,8 @@ pub struct Machines {
 /// Core-seconds of one attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Maps: from the container's start to the last record of input. Reducers: the start of the JVM, or to the last fetch.
+    /// Maps: from the container's start to the last record of input. Reducers: the start of the JVM, or to the last
+    /// fetch.
     pub first: f64,
     /// Maps: sorting, spilling and merging what is left. Reducers: the final merge.
     pub second: f64,

@@ -112,8 +112,8 @@ fn the_combiner_leaves_of_a_small_split_what_it_left() {
     assert!((keys.expected_distinct(593_748) / left - 1.0).abs() < 0.03, "{} {left}", keys.expected_distinct(593_748));
 }
 
-/// What the costs make of the volumes is the CPU time that tasks counted, and what the machine did for them besides: the
-/// daemons and DataNodes beside them have their share of the cores by wall time.
+/// What the costs make of the volumes is the CPU time that tasks counted, and what the machine did for them besides:
+/// the daemons and DataNodes beside them have their share of the cores by wall time.
 #[test]
 fn costs_add_up_to_the_counted_time_and_what_was_beside_it() {
     for name in
@@ -130,7 +130,8 @@ fn costs_add_up_to_the_counted_time_and_what_was_beside_it() {
     }
 }
 
-/// CPU seconds of the maps and of the reducers of a job without combiner, by the definition of each cost and the volumes.
+/// CPU seconds of the maps and of the reducers of a job without combiner, by the definition of each cost and the
+/// volumes.
 fn seconds(history: &JobHistory, job: &Job, overhead: Time) -> (f64, f64) {
     let cost = |cost: Option<f64>| cost.unwrap() * 1e-9;
     let overhead = overhead.as_secs_f64();

@@ -229,7 +229,7 @@ async fn control_loop(control: UnixListener, exchange: Arc<Exchange>, mut closin
         tokio::select! {
             program = control.accept() => match program {
                 Ok((program, _)) => {
-                    programs.spawn(attend(program, Arc::clone(&exchange)));
+                    programs.spawn(serve(program, Arc::clone(&exchange)));
                 }
                 Err(_) => time::sleep(listen::EXHAUSTED).await,
             },
@@ -242,7 +242,7 @@ async fn control_loop(control: UnixListener, exchange: Arc<Exchange>, mut closin
 }
 
 /// One `connect` of a program, from request to outcome.
-async fn attend(mut program: UnixStream, exchange: Arc<Exchange>) -> Option<()> {
+async fn serve(mut program: UnixStream, exchange: Arc<Exchange>) -> Option<()> {
     let (to, claim) = time::timeout(listen::PATIENCE, asked(&mut program, &exchange)).await.ok()??;
     let (met, meeting) = oneshot::channel();
     if !claim.waits {

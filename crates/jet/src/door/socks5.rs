@@ -20,7 +20,7 @@ use super::{Accepted, Answer, DoorError, Hall, Open, forward, listen};
 use crate::handover::Inherited;
 use crate::udp::Flows;
 use crate::{Destination, Refusal};
-use handshake::{Handshake, Heard};
+use handshake::{ClientMessage, Handshake};
 
 /// A SOCKS5 proxy at an address of this host.
 #[derive(Debug)]
@@ -128,17 +128,17 @@ async fn converse(stream: &mut TcpStream, users: Option<&Users>) -> io::Result<O
             return Ok(None);
         }
         // A client that does not speak SOCKS5 gets no answer.
-        let Ok(heard) = handshake.read(&mut &buffer[..got]) else { return Ok(None) };
-        match heard {
+        let Ok(message) = handshake.read(&mut &buffer[..got]) else { return Ok(None) };
+        match message {
             None => {}
-            Some(Heard::Greeting(answer)) => stream.write_all(&answer).await?,
-            Some(Heard::Password { name, password }) => {
+            Some(ClientMessage::Greeting(answer)) => stream.write_all(&answer).await?,
+            Some(ClientMessage::Password { name, password }) => {
                 let right = users.is_some_and(|users| users.know(&name, &password));
                 stream.write_all(&handshake.judge(right)).await?;
             }
-            Some(Heard::Unacceptable(answer)) => stream.write_all(&answer).await?,
-            Some(Heard::Connect(to)) => return Ok(Some(Wish::Connect(to))),
-            Some(Heard::Associate(port)) => return Ok(Some(Wish::Associate(port))),
+            Some(ClientMessage::Unacceptable(answer)) => stream.write_all(&answer).await?,
+            Some(ClientMessage::Connect(to)) => return Ok(Some(Wish::Connect(to))),
+            Some(ClientMessage::Associate(port)) => return Ok(Some(Wish::Associate(port))),
         }
     }
     Ok(None)

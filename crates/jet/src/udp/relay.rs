@@ -1,9 +1,9 @@
 //! The near end of flows: a door's socket, to which programs send and from which they get answers.
 
 use super::{TURNS, arrived, transparent};
-use crate::hub::Hub;
 use crate::log::Log;
 use crate::scratch;
+use crate::shared_session::SharedSession;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
 use std::io;
@@ -29,14 +29,14 @@ pub(crate) const PROGRAMS: usize = 1024;
 /// The way of programs' datagrams into the near gateway.
 #[derive(Clone, Debug)]
 pub struct Flows {
-    hub: watch::Receiver<Option<Arc<Hub>>>,
+    shared: watch::Receiver<Option<Arc<SharedSession>>>,
     programs: Arc<Semaphore>,
     pub(crate) log: Log,
 }
 
 impl Flows {
-    pub(crate) fn new(hub: watch::Receiver<Option<Arc<Hub>>>, programs: Arc<Semaphore>, log: Log) -> Self {
-        Self { hub, programs, log }
+    pub(crate) fn new(shared: watch::Receiver<Option<Arc<SharedSession>>>, programs: Arc<Semaphore>, log: Log) -> Self {
+        Self { shared, programs, log }
     }
     /// A permit for a program; the gateway stays while one exists.
     pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
@@ -44,7 +44,7 @@ impl Flows {
     }
     /// Whether datagrams are carried; `None` while there is no session.
     pub(crate) async fn carried(&self, most: Duration) -> Option<bool> {
-        let takes = || self.current().is_some_and(|hub| hub.look(|session| session.peer_flows().is_some()));
+        let takes = || self.current().is_some_and(|shared| shared.look(|session| session.peer_flows().is_some()));
         let waited = timeout(most, async {
             while !takes() {
                 sleep(LOOK).await;
@@ -53,15 +53,15 @@ impl Flows {
         let carried = waited.await.is_ok();
         (carried || self.current().is_some()).then_some(carried)
     }
-    fn current(&self) -> Option<Arc<Hub>> {
-        self.hub.borrow().clone()
+    fn current(&self) -> Option<Arc<SharedSession>> {
+        self.shared.borrow().clone()
     }
 }
 
 /// A flow: the program's address and the destination.
 type Key = (SocketAddr, Destination);
 /// Flows, each by its number in a session.
-type Known = BTreeMap<Key, (Arc<Hub>, u32)>;
+type Known = BTreeMap<Key, (Arc<SharedSession>, u32)>;
 
 /// A door's socket and its flows.
 #[derive(Clone)]
@@ -103,24 +103,24 @@ impl Relay {
         mut read: impl FnMut(SocketAddr, Option<SocketAddr>, &[u8]) -> Option<(Destination, usize)>,
     ) {
         while self.socket.readable().await.is_ok() {
-            let Some(hub) = self.flows.current() else {
+            let Some(shared) = self.flows.current() else {
                 self.receive(&mut read, |_, _, _, _| {});
                 continue;
             };
             let mut begun = Vec::new();
-            hub.work(|session, now| {
+            shared.work(|session, now| {
                 self.receive(&mut read, |from, to, head, payload| {
-                    let Some((flow, new)) = self.flow(session, now, &hub, (from, to)) else { return };
+                    let Some((flow, new)) = self.flow(session, now, &shared, (from, to)) else { return };
                     session.send_datagram(now, flow, payload);
                     begun.extend(new.map(|key| Begun { flow, key, head: head.to_vec() }));
                 });
             });
-            if !begun.is_empty() && hub.now() > SAID && hub.look(|session| session.peer_flows().is_none()) {
+            if !begun.is_empty() && shared.now() > SAID && shared.look(|session| session.peer_flows().is_none()) {
                 let why = "the far gateway carries none: it was not started with --udp";
                 self.flows.log.note("datagrams are dropped", why);
             }
             for begun in begun {
-                tokio::spawn(self.clone().answer(Arc::clone(&hub), begun));
+                tokio::spawn(self.clone().answer(Arc::clone(&shared), begun));
             }
         }
     }
@@ -152,25 +152,31 @@ impl Relay {
         });
     }
     /// The flow of a datagram, and its key if it is a new one.
-    fn flow(&self, session: &mut Session, now: Time, hub: &Arc<Hub>, key: Key) -> Option<(u32, Option<Key>)> {
+    fn flow(
+        &self,
+        session: &mut Session,
+        now: Time,
+        shared: &Arc<SharedSession>,
+        key: Key,
+    ) -> Option<(u32, Option<Key>)> {
         let mut known = self.known();
         let slot = known.entry(key);
         if let Slot::Occupied(entry) = &slot
-            && Arc::ptr_eq(&entry.get().0, hub)
+            && Arc::ptr_eq(&entry.get().0, shared)
         {
             return Some((entry.get().1, None));
         }
         let key = slot.key().clone();
         let flow = session.open_flow(now, key.1.clone()).ok()?;
-        slot.insert_entry((Arc::clone(hub), flow));
+        slot.insert_entry((Arc::clone(shared), flow));
         Some((flow, Some(key)))
     }
     /// Sends the answers of a flow to the program, until it is over.
-    async fn answer(self, hub: Arc<Hub>, begun: Begun) {
+    async fn answer(self, shared: Arc<SharedSession>, begun: Begun) {
         let Begun { flow, key, head } = begun;
         let mut voice = None;
         let code = loop {
-            match arrived(&hub, flow).await {
+            match arrived(&shared, flow).await {
                 Ok(payload) => {
                     let whole = if head.is_empty() { payload } else { [&head[..], &payload].concat() };
                     voice = voice.or_else(|| self.voice(&key.1));
@@ -189,10 +195,10 @@ impl Relay {
             // memory than flows.
             sleep(REFUSED).await;
         }
-        hub.close_flow(flow, 0);
+        shared.close_flow(flow, 0);
         if let Slot::Occupied(entry) = self.known().entry(key)
             && entry.get().1 == flow
-            && Arc::ptr_eq(&entry.get().0, &hub)
+            && Arc::ptr_eq(&entry.get().0, &shared)
         {
             entry.remove();
         }
@@ -212,8 +218,8 @@ impl Relay {
     /// The program has gone: its flows end.
     pub fn close(&self) {
         let all: Vec<_> = self.known().values().cloned().collect();
-        for (hub, flow) in all {
-            hub.close_flow(flow, 0);
+        for (shared, flow) in all {
+            shared.close_flow(flow, 0);
         }
     }
 }

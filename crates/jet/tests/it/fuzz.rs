@@ -1,10 +1,11 @@
-//! What users write and programs say, made of bytes that a fuzzer chooses: it is refused with a reason, or means what it says. `scripts/fuzz jet rules 300` looks for more.
+//! What users write and programs say, made of bytes that a fuzzer chooses: it is refused with a reason, or means what
+//! it says. `scripts/fuzz jet rules 300` looks for more.
 
 use jet::allow::{Allowed, Rule};
 use jet::door::redirect::{Redirection, Source};
 use jet::door::socks5::Users;
 use jet::door::socks5::datagram;
-use jet::door::socks5::handshake::{Handshake, Heard, NotSocks5};
+use jet::door::socks5::handshake::{ClientMessage, Handshake, NotSocks5};
 use jet::door::{Forward, Socks5};
 use jet::keys::{Fingerprint, Identity, Peers};
 use jet::{Destination, Via, parse_destination};
@@ -102,21 +103,21 @@ impl Drop for Scratch {
     }
 }
 
-/// Plays a client that says all of it, in portions; what was heard, and what was left.
-fn converse(mut input: &[u8], authenticate: bool, portion: usize) -> (Vec<Result<Heard, NotSocks5>>, usize) {
+/// Plays a client that says all of it, in portions; the messages read, and how many bytes are left.
+fn converse(mut input: &[u8], authenticate: bool, portion: usize) -> (Vec<Result<ClientMessage, NotSocks5>>, usize) {
     let mut handshake = Handshake::new(authenticate);
     let mut all = Vec::new();
     while !input.is_empty() && handshake.wants() > 0 {
         // A message is no longer than its lengths of one byte allow.
         assert!(handshake.wants() <= 3 + 255 + 255);
         let (mut part, rest) = input.split_at(portion.min(input.len()));
-        let heard = handshake.read(&mut part).transpose();
+        let message = handshake.read(&mut part).transpose();
         input = &input[input.len() - rest.len() - part.len()..];
-        if let Some(Ok(Heard::Password { password, .. })) = &heard {
+        if let Some(Ok(ClientMessage::Password { password, .. })) = &message {
             handshake.judge(password.len().is_multiple_of(2));
         }
-        let over = matches!(heard, Some(Err(_)));
-        all.extend(heard);
+        let over = matches!(message, Some(Err(_)));
+        all.extend(message);
         // How much of what is not SOCKS5 was read does not matter.
         if over {
             return (all, 0);
@@ -132,7 +133,9 @@ fn socks5() {
             let whole = converse(input, authenticate, usize::MAX);
             assert_eq!(whole, converse(input, authenticate, 1));
             // What follows the request is the program's own.
-            let asks = |heard: &&Result<Heard, NotSocks5>| matches!(heard, Ok(Heard::Connect(_) | Heard::Associate(_)));
+            let asks = |message: &&Result<ClientMessage, NotSocks5>| {
+                matches!(message, Ok(ClientMessage::Connect(_) | ClientMessage::Associate(_)))
+            };
             assert!(whole.0.iter().filter(asks).count() <= 1);
         }
         // As a client's datagram: what is understood of it is all of its head, and nothing of its payload.

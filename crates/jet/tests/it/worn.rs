@@ -1,4 +1,5 @@
-//! P-2: streams whose keys have protected enough records are replaced while programs' bytes go on. The limit is lowered, so that many wear out one after another.
+//! P-2: streams whose keys have protected enough records are replaced while programs' bytes go on. The limit is
+//! lowered, so that many wear out one after another.
 
 use crate::support::{Rig, byte, processor, server, write_pattern};
 use jet::door::Answer;
@@ -35,7 +36,8 @@ async fn both_ways(mut stream: TcpStream) -> Duration {
     tokio::join!(reading, writing).0
 }
 
-/// Streams of 100 records, 1.6 MB at most, until they are found worn, and transfers until so many of them have been opened: how many transfers, and the longest wait of either program.
+/// Streams of 100 records, 1.6 MB at most, until they are found worn, and transfers until so many of them have been
+/// opened: how many transfers, and the longest wait of either program.
 async fn transfers(streams: Streams, wanted: u32) -> (u32, Duration) {
     let (told, mut heard) = tokio::sync::mpsc::channel(1);
     let server = server(move |stream| {

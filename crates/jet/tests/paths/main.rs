@@ -1,4 +1,5 @@
-//! Real gateways over emulated paths, several at once. Where the machine cannot, these fail and say what it lacks: CI is root, with TUN/TAP and network namespaces.
+//! Real gateways over emulated paths, several at once. Where the machine cannot, these fail and say what it lacks: CI
+//! is root, with TUN/TAP and network namespaces.
 //!
 //! A program of its own: cargo runs test programs one after another, so that what is measured here has the processor to
 //! itself. Inside it one test runs at a time, for the same reason.
@@ -108,13 +109,13 @@ impl Gateways {
         let near = Arc::clone(&self.near);
         self.run(async move { support::until(|| (0..paths).all(|path| on(&near.status(), path) > 0)).await });
     }
-    /// Bits per second of one download, from `settle` seconds after its beginning for `length` seconds.
-    fn goodput(&self, settle: u64, length: u64) -> f64 {
+    /// Bits per second of one download, from `warm_up` seconds after its beginning for `length` seconds.
+    fn goodput(&self, warm_up: u64, length: u64) -> f64 {
         let door = self.door;
         self.run(async move {
             let mut stream = TcpStream::connect(door).await.expect("the door is open");
             stream.write_u64(u64::MAX).await.expect("open");
-            let begin = Instant::now() + Duration::from_secs(settle);
+            let begin = Instant::now() + Duration::from_secs(warm_up);
             receive_until(&mut stream, begin).await;
             let bytes = receive_until(&mut stream, begin + Duration::from_secs(length)).await;
             bytes as f64 * 8.0 / length as f64
@@ -196,7 +197,8 @@ fn a_path_so_bad_that_it_is_of_no_use_does_no_harm() {
     let gateways = Gateways::new(&paths, &[], &[FIRST, SECOND]);
     gateways.ready(2);
     let [both, longest] = gateways.download(30_000_000);
-    // What goes there while rates are not known yet is found late after twice its time, at 400 ms and 1 Mbit/s about 0.8 s, and goes on the other path as well. That is all it costs.
+    // What goes there while rates are not known yet is found late after twice its time, at 400 ms and 1 Mbit/s about
+    // 0.8 s, and goes on the other path as well. That is all it costs.
     let late = Duration::from_millis(800);
     assert!(both < single + late && longest < late, "{both:?} with it (longest wait {longest:?}), {single:?} without");
 }
@@ -233,7 +235,8 @@ fn what_a_dead_path_had_is_opened_elsewhere_at_once_and_given_back() {
     let _alone = alone();
     let (dies, returns) = (Duration::from_secs(6), Duration::from_secs(20));
     let paths = [path("stays", 20, 20), losing(path("goes", 20, 30), "6 s, 100 %\n20 s, 0 %")];
-    // So many as long as it takes: a controller that tries more while the path dies, and is content with fewer later, would leave nothing to be given back.
+    // So many as long as it takes: a controller that tries more while the path dies, and is content with fewer later,
+    // would leave nothing to be given back.
     let options = Options { streams: Streams::Fixed(4), ..Options::default() };
     let began = Instant::now();
     let gateways = Gateways::with(&options, &paths, &[], &[FIRST, SECOND]);
@@ -258,7 +261,8 @@ fn what_a_dead_path_had_is_opened_elsewhere_at_once_and_given_back() {
         assert!(found < began + dies + Duration::from_secs(3), "found {:?} after the beginning", found - began);
         support::until(|| usable(&near.status(), 0) > other).await;
         assert!(found.elapsed() < Duration::from_secs(1), "one is opened elsewhere after {:?}", found.elapsed());
-        // There may be no more than four, of which one place is that of the path that died. A SYN may be lost: a full path drops some.
+        // There may be no more than four, of which one place is that of the path that died. A SYN may be lost: a full
+        // path drops some.
         support::until(|| usable(&near.status(), 0) >= 3).await;
         assert!(found.elapsed() < Duration::from_secs(5), "all are after {:?}", found.elapsed());
         support::until(|| on(&near.status(), 1) == 0).await;

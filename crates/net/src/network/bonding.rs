@@ -107,7 +107,7 @@ impl<P: Packet> Network<P> {
             if let (Some(group), false) = (&mut self.bonds.ends[end].lacp, agreed) {
                 group.start(Time::ZERO, &mut self.bonds.out);
             }
-            self.settle_end(Time::ZERO, end, events);
+            self.update_end(Time::ZERO, end, events);
             self.routing.set_down(self.routing.bond_link(end), self.bonds.ends[end].usable().is_empty());
         }
     }
@@ -143,7 +143,7 @@ impl<P: Packet> Network<P> {
             let bonds = &mut *self.bonds;
             if bonds.ends[index].at == vertex {
                 bonds.ends[index].set_halted(now, halted, &mut bonds.out);
-                rerouted |= self.settle_end(now, index, events);
+                rerouted |= self.update_end(now, index, events);
             }
         }
         rerouted
@@ -194,7 +194,7 @@ impl<P: Packet> Network<P> {
                 if let (Some(group), false) = (&mut end.lacp, end.halted) {
                     group.on_timer(now, &mut self.bonds.out);
                 }
-                self.settle_end(now, index, events)
+                self.update_end(now, index, events)
             }
             _ => self.deliver_lacpdu(now, FrameId(event.index), events),
         }
@@ -213,7 +213,7 @@ impl<P: Packet> Network<P> {
         if let Some(group) = &mut bonds.ends[to].lacp {
             group.receive(now, member, &pdu, &mut bonds.out);
         }
-        self.settle_end(now, to, events)
+        self.update_end(now, to, events)
     }
 
     /// A link has gained or lost its carrier.
@@ -225,13 +225,13 @@ impl<P: Packet> Network<P> {
             if let (Some(group), false) = (&mut end.lacp, end.halted) {
                 group.set_carrier(now, member, up, &mut self.bonds.out);
             }
-            self.settle_end(now, index, events);
+            self.update_end(now, index, events);
         }
     }
 
     /// After an end's machines have run: its LACPDUs leave, its timer is set, its usable members are noted. Returns as
     /// [`Network::on_bond`].
-    fn settle_end(&mut self, now: Time, index: usize, events: &mut EventQueue) -> bool {
+    fn update_end(&mut self, now: Time, index: usize, events: &mut EventQueue) -> bool {
         let bonds = &mut *self.bonds;
         let end = &mut bonds.ends[index];
         for (member, pdu) in bonds.out.drain(..) {

@@ -41,7 +41,7 @@ impl Default for RedSpec {
 
 /// [`RedSpec`] in front of a given transmitter: thresholds in packets, or in bytes.
 #[derive(Clone, Copy, Debug)]
-struct Settled {
+struct RedParameters {
     by_bytes: bool,
     min: f64,
     max: f64,
@@ -61,7 +61,7 @@ const DECREASE: f64 = 0.9;
 const NEARLY_EMPTY: f64 = 1.0;
 
 impl RedSpec {
-    fn settle(&self, rate: BitRate) -> Settled {
+    fn parameters(&self, rate: BitRate) -> RedParameters {
         let packets_per_second = rate.as_bps() as f64 / 8.0 / self.packet.get() as f64;
         let weight =
             self.weight.unwrap_or(if self.adaptive { 1.0 - libm::exp(-1.0 / packets_per_second) } else { 0.002 });
@@ -73,7 +73,7 @@ impl RedSpec {
         let default = if self.adaptive { (TARGET_DELAY * packets_per_second / 2.0).max(5.0) } else { 5.0 };
         let (by_bytes, min) = self.min.map_or((false, default), measure);
         let max = self.max.map_or(3.0 * min, |max| measure(max).1);
-        Settled { by_bytes, min, max, weight, packet_time: rate.transmission_time(self.packet) }
+        RedParameters { by_bytes, min, max, weight, packet_time: rate.transmission_time(self.packet) }
     }
 
     /// Whether such a queue of at most `limit` can be, in front of a transmitter of this rate.
@@ -92,7 +92,7 @@ impl RedSpec {
         {
             return refuse("RED's thresholds must both be packets, or both bytes".to_owned());
         }
-        let Settled { by_bytes, min, max, .. } = self.settle(rate);
+        let RedParameters { by_bytes, min, max, .. } = self.parameters(rate);
         let threshold = |value: f64| {
             if by_bytes { Limit::Bytes(Bytes::new(value as u64)) } else { Limit::Packets(value as u32) }
         };
@@ -108,7 +108,7 @@ impl RedSpec {
 #[derive(Debug)]
 pub struct Red {
     spec: RedSpec,
-    settled: Settled,
+    parameters: RedParameters,
     fifo: DropTail,
     random: RandomStream,
     average: f64,
@@ -125,7 +125,7 @@ impl Red {
     pub fn new(spec: &RedSpec, limit: Limit, rate: BitRate, random: RandomStream) -> Self {
         Self {
             spec: *spec,
-            settled: spec.settle(rate),
+            parameters: spec.parameters(rate),
             fifo: DropTail::new(limit.at_rate(rate)),
             random,
             average: 0.0,
@@ -148,14 +148,14 @@ impl Red {
     /// found the queue empty.
     fn average_at(&self, now: Time) -> f64 {
         let Some(since) = self.idle_since else { return self.average };
-        let packets = now.saturating_sub(since).as_ps() as f64 / self.settled.packet_time.as_ps().max(1) as f64;
-        self.average * libm::pow(1.0 - self.settled.weight, packets)
+        let packets = now.saturating_sub(since).as_ps() as f64 / self.parameters.packet_time.as_ps().max(1) as f64;
+        self.average * libm::pow(1.0 - self.parameters.weight, packets)
     }
 
     /// Adaptive RED, figure 1: additive increase and multiplicative decrease of `max_p` towards an average midway
     /// between the thresholds.
     fn adapt(&mut self, now: Time) {
-        let Settled { min, max, .. } = self.settled;
+        let RedParameters { min, max, .. } = self.parameters;
         while self.spec.adaptive && self.next_change <= now {
             let average = self.average_at(self.next_change);
             if average > min + 0.6 * (max - min) && self.max_p <= *MAX_P.end() {
@@ -169,7 +169,7 @@ impl Red {
 
     /// Probability of a drop at the present average, before it is spread evenly; none where the drop is certain.
     fn probability(&self) -> Option<f64> {
-        let Settled { min, max, .. } = self.settled;
+        let RedParameters { min, max, .. } = self.parameters;
         if self.average < max {
             return Some((self.max_p * (self.average - min) / (max - min)).max(0.0));
         }
@@ -181,18 +181,18 @@ impl Red {
 impl Queue for Red {
     fn enqueue(&mut self, now: Time, mut item: Item, dropped: &mut Vec<Item>) {
         self.adapt(now);
-        let queue = if self.settled.by_bytes { self.fifo.bytes() as f64 } else { self.fifo.len() as f64 };
+        let queue = if self.parameters.by_bytes { self.fifo.bytes() as f64 } else { self.fifo.len() as f64 };
         if self.idle_since.is_some() {
             self.average = self.average_at(now);
             self.idle_since = None;
         } else {
-            self.average += self.settled.weight * (queue - self.average);
+            self.average += self.parameters.weight * (queue - self.average);
         }
-        if self.average < self.settled.min || queue <= NEARLY_EMPTY {
+        if self.average < self.parameters.min || queue <= NEARLY_EMPTY {
             self.count = -1;
         } else if let Some(mut p) = self.probability() {
             self.count += 1;
-            if self.settled.by_bytes {
+            if self.parameters.by_bytes {
                 p *= f64::from(item.bytes) / self.spec.packet.get() as f64;
             }
             // Spaces drops evenly (section VII, method 2): with p constant the gap to the next is uniform, its longest

@@ -167,7 +167,8 @@ fn a_silent_member_costs_its_flows_until_lacp_notices() {
         let ledger = driver.run(until);
         let noticed = driver.network.member_changes().iter().find(|change| change.end == 0 && !change.usable);
         let end = noticed.map_or(until, |change| change.at);
-        // Packets go every 100 us, half of them to each member: what goes to the silent one until then is lost, nothing else.
+        // Packets go every 100 us, half of them to each member: what goes to the silent one until then is lost, nothing
+        // else.
         let expected = (end - silent_from).as_secs_f64() * 10_000.0 / 2.0;
         assert!((ledger.lost_down as f64 - expected).abs() < 200.0, "{ledger:?}, {expected}");
         assert_eq!((ledger.dropped, ledger.lost, ledger.no_route), (0, 0, 0));
@@ -185,7 +186,8 @@ fn a_silent_member_costs_its_flows_until_lacp_notices() {
     }
 }
 
-/// A host that crashes keeps its carrier and falls silent: its neighbour gives it up after its timeout, and without LACP never. Back, it agrees anew.
+/// A host that crashes keeps its carrier and falls silent: its neighbour gives it up after its timeout, and without
+/// LACP never. Back, it agrees anew.
 #[test]
 fn a_crashed_host_is_missed_by_its_lacp() {
     let (down, back) = (Time::from_secs(5), Time::from_secs(120));

@@ -27,7 +27,8 @@ fn serve(codel: &mut Codel, from: u64, until: u64) -> Vec<u64> {
         .collect()
 }
 
-/// The first whole milliseconds at or after each time of the control law: one interval of 100 ms after `entered` and then 100 / sqrt(count).
+/// The first whole milliseconds at or after each time of the control law: one interval of 100 ms after `entered` and
+/// then 100 / sqrt(count).
 fn law(entered: f64, first_count: u32, drops: u32) -> Vec<u64> {
     let mut at = entered;
     let mut times = vec![entered as u64];
@@ -70,7 +71,8 @@ fn packets_that_can_be_marked_are_and_none_is_dropped() {
 fn a_short_wait_ends_the_dropping_and_a_soon_return_goes_on_where_it_was() {
     let first = law(105.0, 1, 8);
     assert_eq!(first[7], 507);
-    // Enough for every millisecond until just after the eighth drop, at 507 ms: the next one leaves one packet behind, which ends it; or the drop itself does.
+    // Enough for every millisecond until just after the eighth drop, at 507 ms: the next one leaves one packet behind,
+    // which ends it; or the drop itself does.
     for left in [2, 1] {
         let mut queue = codel();
         fill(&mut queue, Time::ZERO, 507 + 8 + left, 1_500, NotEct);

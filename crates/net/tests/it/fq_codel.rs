@@ -30,7 +30,8 @@ fn turns_are_taken_in_bytes_and_new_flows_go_first() {
         put(&mut queue, 1, 100 + number, 1_500);
         put(&mut queue, 2, 200 + number, 500);
     }
-    // Both are new: flow 1 spends its quantum on one packet and goes to the old list when it comes up again. Flow 2 sends three of 500 B.
+    // Both are new: flow 1 spends its quantum on one packet and goes to the old list when it comes up again. Flow 2
+    // sends three of 500 B.
     assert_eq!([(); 4].map(|()| take(&mut queue)), [100, 200, 201, 202].map(Some));
     // Flow 3 is new: it goes before both, which are old by the time it has sent.
     put(&mut queue, 3, 300, 100);
@@ -41,7 +42,8 @@ fn turns_are_taken_in_bytes_and_new_flows_go_first() {
     assert_eq!((queue.len(), queue.bytes()), (0, 0));
 }
 
-/// Two flows that always have packets get the same bytes, whatever the lengths: apart by no more than a quantum and a packet.
+/// Two flows that always have packets get the same bytes, whatever the lengths: apart by no more than a quantum and a
+/// packet.
 #[test]
 fn bytes_are_shared_evenly() {
     let mut queue = queue(1_538, Limit::Unlimited);
@@ -90,7 +92,8 @@ fn only_the_standing_queue_is_dropped_from() {
         put(&mut queue, 1, number, 1_500);
     }
     let (mut dropped, mut thin) = (Vec::new(), 0);
-    // A packet leaves every millisecond; every 10 ms the thin flow sends one of 100 B. The fat flow's wait from the first is what CoDel sees.
+    // A packet leaves every millisecond; every 10 ms the thin flow sends one of 100 B. The fat flow's wait from the
+    // first is what CoDel sees.
     for ms in 1..1_000 {
         let now = Time::from_ms(ms);
         if ms % 10 == 0 {
@@ -100,7 +103,8 @@ fn only_the_standing_queue_is_dropped_from() {
     }
     assert_eq!(thin, 99);
     assert!(dropped.iter().all(|item| item.flow == 1));
-    // The control law's times, 105 ms and then 100 / sqrt(n) apart, come to that many drops before one second (served at most 1 ms later each).
+    // The control law's times, 105 ms and then 100 / sqrt(n) apart, come to that many drops before one second (served
+    // at most 1 ms later each).
     let mut at = 105.0;
     let mut expected = 0;
     while at < 1_000.0 {

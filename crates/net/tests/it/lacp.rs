@@ -1,4 +1,5 @@
-//! The Link Aggregation Control Protocol by itself: times that follow from the standard's timers, and agreement after any trouble.
+//! The Link Aggregation Control Protocol by itself: times that follow from the standard's timers, and agreement after
+//! any trouble.
 
 use net::bond::{Group, Info, Lacpdu, Mux, Receive, State, agree};
 use proptest::prelude::*;
@@ -124,7 +125,8 @@ fn agreement_takes_the_aggregate_wait_and_three_messages() {
         let mut pair = Pair::connected([group(1, 1, a), group(2, 1, b)]);
         assert_eq!(pair.run_while(seconds(20.0), |pair| !pair.agrees()), shortest);
 
-        // Of several ports one hears "attached" while it says so itself, and repeats it: the fourth message of that second is held back.
+        // Of several ports one hears "attached" while it says so itself, and repeats it: the fourth message of that
+        // second is held back.
         let mut pair = Pair::connected([group(1, 4, a), group(2, 4, b)]);
         let agreed = pair.run_while(seconds(20.0), |pair| !pair.agrees());
         assert!(agreed >= shortest && agreed <= shortest + Time::from_secs(1), "{agreed:?}");
@@ -160,7 +162,8 @@ fn lost_carrier_is_noticed_at_once_and_its_return_within_a_second() {
     pair.run(seconds(20.0));
     pair.carrier(1, true);
     let back = pair.run_while(seconds(40.0), |pair| !pair.agrees());
-    // The partner is still known, so nobody waits: a port says something a second after its carrier came back, and then it takes two answers.
+    // The partner is still known, so nobody waits: a port says something a second after its carrier came back, and then
+    // it takes two answers.
     assert_eq!(back, seconds(21.0) + DELAY * 2);
 }
 
@@ -260,7 +263,8 @@ fn groups_that_have_agreed_before_go_on_without_a_break() {
 }
 
 proptest! {
-    /// Whatever happens to carriers and messages, when it is over both ends agree again; and no port ever says more than three things in a second.
+    /// Whatever happens to carriers and messages, when it is over both ends agree again; and no port ever says more
+    /// than three things in a second.
     #[test]
     fn ends_agree_after_any_trouble(
         flags in prop::sample::select(vec![[FAST, FAST], [SLOW, SLOW], [FAST, SLOW]]),

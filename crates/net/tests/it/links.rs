@@ -80,7 +80,8 @@ fn a_rate_change_retimes_what_is_not_yet_sent() {
     let (topology, a, b) = wire(&LinkSpec::new(MBIT, Time::from_ms(10)));
     let mut driver = Driver::new(&topology, 1);
     burst(&mut driver, a, b, Time::ZERO, &[125, 125, 125]);
-    // At 1.5 ms the first is on the wire, half of the second is sent; ten times slower, its rest takes 5 ms, the third 10 ms.
+    // At 1.5 ms the first is on the wire, half of the second is sent; ten times slower, its rest takes 5 ms, the third
+    // 10 ms.
     driver.change(Time::from_us(1_500), Change::Rate(LinkId(0), BitRate::from_bps(100_000)));
     driver.run(Time::MAX);
     assert_eq!(driver.arrivals, [(0, Time::from_ms(11)), (1, Time::from_us(16_500)), (2, Time::from_us(26_500))]);
@@ -136,7 +137,8 @@ fn random_loss_has_its_rate_and_its_own_stream() {
     assert_eq!(count(1, 1.0), 50_000);
 }
 
-/// Pollaczek and Khinchine: with Poisson arrivals and constant service the mean number waiting is rho^2 / (2 (1 - rho)).
+/// Pollaczek and Khinchine: with Poisson arrivals and constant service the mean number waiting is rho^2 / (2 (1 -
+/// rho)).
 #[test]
 fn poisson_arrivals_queue_as_m_d_1() {
     let service = 1e-4;

@@ -23,7 +23,8 @@ fn bursts_have_their_share_and_their_length() {
         assert!((wire.mean() - share).abs() < 1e-12, "{}", wire.mean());
         let packets = 4_000_000;
         let (lost, run) = tried(wire, 7, packets);
-        // Runs are geometric and independent: the deviation of the number lost is below sqrt(2 length) times the binomial's.
+        // Runs are geometric and independent: the deviation of the number lost is below sqrt(2 length) times the
+        // binomial's.
         let deviation = (share * 2.0 * length / f64::from(packets)).sqrt();
         assert!((lost - share).abs() < 4.0 * deviation, "{lost} for {share}, deviation {deviation}");
         let runs = share * f64::from(packets) / length;
@@ -40,7 +41,8 @@ fn both_states_lose_with_their_own_probability() {
     assert!((lost - 0.059).abs() < 0.001, "{lost}");
 }
 
-/// A wire whose bad state always ends loses packets singly, and independently only in the limit; one without a bad state is a random one's equal in share.
+/// A wire whose bad state always ends loses packets singly, and independently only in the limit; one without a bad
+/// state is a random one's equal in share.
 #[test]
 fn a_wire_that_never_turns_bad_loses_at_random() {
     let wire = Loss::Bursts(GilbertElliott { to_bad: 0.0, to_good: 1.0, bad: 1.0, good: 0.03 });

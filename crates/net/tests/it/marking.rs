@@ -28,7 +28,8 @@ fn item(number: u32, bytes: u32, ecn: Ecn) -> Item {
     Item::new(PacketId(number), 0, bytes, ecn)
 }
 
-/// Puts packets into a queue without taking any out, then empties it: which came back with which field, and which were dropped.
+/// Puts packets into a queue without taking any out, then empties it: which came back with which field, and which were
+/// dropped.
 fn through(queue: &mut Threshold, items: &[Item]) -> (Vec<(u32, Ecn)>, Vec<u32>) {
     let mut dropped = Vec::new();
     for item in items {
@@ -45,7 +46,8 @@ fn through(queue: &mut Threshold, items: &[Item]) -> (Vec<(u32, Ecn)>, Vec<u32>)
 #[test]
 fn a_threshold_marks_when_the_queue_with_the_packet_exceeds_it() {
     let items: Vec<_> = (0..6).map(|i| item(i, 1_500, Ect)).collect();
-    // K of 3 packets, or of anything from 4500 to 5999 B: the fourth packet is the first above it. The sixth finds five, and is dropped.
+    // K of 3 packets, or of anything from 4500 to 5999 B: the fourth packet is the first above it. The sixth finds
+    // five, and is dropped.
     for (limit, mark_above) in [
         (Limit::Packets(5), Limit::Packets(3)),
         (Limit::Bytes(Bytes::new(7_500)), Limit::Bytes(Bytes::new(4_500))),
@@ -87,7 +89,8 @@ fn marks_reach_the_packet_and_each_is_counted_where_it_happened() {
     let mut network = Network::new(&topology, 1).unwrap();
     let mut events = EventQueue::new();
     let route = network.route(FlowKey { from, to, from_port: 1, to_port: 2 });
-    // Ten packets at once, 0 and 5 of them not capable, reach the first switch back to back, 1 us apart: 1 ms each on its link.
+    // Ten packets at once, 0 and 5 of them not capable, reach the first switch back to back, 1 us apart: 1 ms each on
+    // its link.
     for number in 0..10 {
         let ecn = if number % 5 == 0 { NotEct } else { Ect };
         network.send(Time::ZERO, &Numbered { number, ecn }, (number, 125), route, &mut events);
@@ -107,9 +110,10 @@ fn marks_reach_the_packet_and_each_is_counted_where_it_happened() {
         }
         network.ledger().check().unwrap();
     }
-    // First switch: packet 0 is in transmission when 1 to 6 come to wait; of these 4, 5 and 6 exceed K = 3 (5 is not capable), 7 to 9 the limit.
-    // They leave it every millisecond and take two each on the next link. With packet 0 in transmission 1 waits (no more than K = 1); when 2
-    // comes 1 has begun; 3 finds 2: marked. 4, marked already, finds 3; 5 finds 3 and 4 and is not capable; 6, marked already, finds 4 and 5.
+    // First switch: packet 0 is in transmission when 1 to 6 come to wait; of these 4, 5 and 6 exceed K = 3 (5 is not
+    // capable), 7 to 9 the limit. They leave it every millisecond and take two each on the next link. With packet 0 in
+    // transmission 1 waits (no more than K = 1); when 2 comes 1 has begun; 3 finds 2: marked. 4, marked already, finds
+    // 3; 5 finds 3 and 4 and is not capable; 6, marked already, finds 4 and 5.
     let expected = [(0, NotEct), (1, Ect), (2, Ect), (3, Ce), (4, Ce), (5, NotEct), (6, Ce)];
     assert_eq!(arrived.iter().map(|(number, ecn, _)| (*number, *ecn)).collect::<Vec<_>>(), expected);
     assert_eq!(arrived.iter().map(|(_, _, ms)| *ms).collect::<Vec<_>>(), [3, 5, 7, 9, 11, 13, 15]);

@@ -1,5 +1,5 @@
-//! For how long a queue has each length: the times add up to the run and to the integral of the length, plain and managed links agree, and an M/D/1
-//! queue has its closed form. Watching changes nothing.
+//! For how long a queue has each length: the times add up to the run and to the integral of the length, plain and
+//! managed links agree, and an M/D/1 queue has its closed form. Watching changes nothing.
 
 use crate::harness::{Driver, Flow, schedules};
 use des::RandomStream;
@@ -60,8 +60,9 @@ proptest! {
     }
 }
 
-/// With Poisson arrivals and constant service none waits while at most one is there: the shares are those of zero and one customer, together
-/// (1 - rho) e^rho where e^rho stands beside rho, and of two, (1 - rho) (e^2rho - e^rho (1 + rho)) (Gross and Harris, "Fundamentals of Queueing Theory", section 5.1.3).
+/// With Poisson arrivals and constant service none waits while at most one is there: the shares are those of zero and
+/// one customer, together (1 - rho) e^rho where e^rho stands beside rho, and of two, (1 - rho) (e^2rho - e^rho (1 +
+/// rho)) (Gross and Harris, "Fundamentals of Queueing Theory", section 5.1.3).
 #[test]
 fn an_m_d_1_queue_has_its_lengths_for_their_times() {
     let service = 1e-4;

@@ -19,8 +19,8 @@ fn take(pie: &mut Pie, now: Time) -> Option<Item> {
     pie.dequeue(now, &mut Vec::new())
 }
 
-/// 30 packets at time zero, then one out and one in every millisecond: until 30 ms packets wait since zero, from then on 30 ms. The probability
-/// just after each update, every 15 ms.
+/// 30 packets at time zero, then one out and one in every millisecond: until 30 ms packets wait since zero, from then
+/// on 30 ms. The probability just after each update, every 15 ms.
 fn probabilities(spec: &PieSpec, updates: u64) -> Vec<f64> {
     let mut pie = pie(&PieSpec { burst: Time::from_secs(100), ..*spec });
     for _ in 0..30 {
@@ -47,8 +47,8 @@ fn close(got: &[f64], expected: &[f64]) {
 /// Section 4.2: p grows by (alpha (delay - target) + beta (delay - old delay)) / divisor, the divisor by p's magnitude.
 #[test]
 fn the_probability_follows_the_controller() {
-    // When the update at 15 ms is made, the packet that left last, at 14 ms, had waited 14 ms; at 30 ms 29 ms; from 45 ms on 30 ms.
-    // Distance from the target and change, in milliseconds, and the divisor for the probability before.
+    // When the update at 15 ms is made, the packet that left last, at 14 ms, had waited 14 ms; at 30 ms 29 ms; from 45
+    // ms on 30 ms. Distance from the target and change, in milliseconds, and the divisor for the probability before.
     let steps = [(-1.0, 14.0, 2048.0), (14.0, 15.0, 512.0), (15.0, 1.0, 128.0), (15.0, 0.0, 128.0), (15.0, 0.0, 128.0)];
     let steps = steps.into_iter().chain([(15.0, 0.0, 32.0); 4]);
     let mut p = 0.0;
@@ -62,7 +62,8 @@ fn the_probability_follows_the_controller() {
     close(&probabilities(&PieSpec::default(), 9), &expected);
 }
 
-/// Section 5.2: 16 KiB leave in a measured time; a new rate weighs a quarter. The first measurement counts the packet that begins it.
+/// Section 5.2: 16 KiB leave in a measured time; a new rate weighs a quarter. The first measurement counts the packet
+/// that begins it.
 #[test]
 fn the_departure_rate_gives_the_same_controller_its_delay() {
     let spec = PieSpec { estimate: DelayEstimate::DepartureRate, ..PieSpec::default() };
@@ -85,7 +86,8 @@ fn the_departure_rate_gives_the_same_controller_its_delay() {
     }
 }
 
-/// A queue of many whose probability is `p` from 2 s on, until 4 s: one update, of a packet that has waited 1 s longer than the target of 15 ms.
+/// A queue of many whose probability is `p` from 2 s on, until 4 s: one update, of a packet that has waited 1 s longer
+/// than the target of 15 ms.
 fn at_probability(p: f64, spec: &PieSpec) -> Pie {
     let mut pie =
         pie(&PieSpec { update: Time::from_secs(2), burst: Time::ZERO, alpha: p * 2_048.0, beta: 0.0, ..*spec });

@@ -23,8 +23,8 @@ fn earlier_classes_go_first_and_each_has_its_own_limit() {
     assert_eq!((queue.len(), queue.bytes()), (0, 0));
 }
 
-/// Cobham 1954: with Poisson arrivals, and R the mean rest of the service under way, class k waits R / ((1 - s(k-1)) (1 - s(k))) in the mean,
-/// s(k) the load of the classes up to k. With constant service of one unit R is half the load.
+/// Cobham 1954: with Poisson arrivals, and R the mean rest of the service under way, class k waits R / ((1 - s(k-1)) (1
+/// - s(k))) in the mean, s(k) the load of the classes up to k. With constant service of one unit R is half the load.
 #[test]
 fn mean_waits_are_those_of_cobham() {
     // 1250 B at 100 Mbit/s: 0.1 ms.

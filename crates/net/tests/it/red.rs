@@ -1,4 +1,5 @@
-//! RED against the formulas of its papers: the average of a burst, its decay, the spacing of marks, the probability's pieces, adaptation.
+//! RED against the formulas of its papers: the average of a burst, its decay, the spacing of marks, the probability's
+//! pieces, adaptation.
 
 use des::RandomStream;
 use net::Ecn::{self, Ce, Ect, NotEct};
@@ -62,7 +63,8 @@ fn power(base: f64, exponent: u32) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }
 
-/// Floyd and Jacobson 1993, equation (2): after a burst that finds 0, 1 ... L packets the average is L + 1 + ((1 - w)^(L + 1) - 1) / w.
+/// Floyd and Jacobson 1993, equation (2): after a burst that finds 0, 1 ... L packets the average is L + 1 + ((1 -
+/// w)^(L + 1) - 1) / w.
 #[test]
 fn the_average_of_a_burst_follows_the_closed_form() {
     for (w, burst) in [(0.002, 50_u32), (0.001, 100), (0.1, 20)] {
@@ -204,7 +206,8 @@ fn in_byte_mode_a_packet_counts_by_its_length() {
     }
 }
 
-/// Adaptive RED, figure 1: above the target zone max_p grows by the smaller of 0.01 and a quarter of itself, below it shrinks by a tenth.
+/// Adaptive RED, figure 1: above the target zone max_p grows by the smaller of 0.01 and a quarter of itself, below it
+/// shrinks by a tenth.
 #[test]
 fn max_p_follows_the_average() {
     let spec = RedSpec { adaptive: true, max_p: 0.02, ..instant(5, 15) };

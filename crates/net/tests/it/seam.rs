@@ -1,5 +1,5 @@
-//! The two ways to transmit agree exactly on FIFO: one event per packet with departures known at once, and a discipline object with
-//! transmission-done events.
+//! The two ways to transmit agree exactly on FIFO: one event per packet with departures known at once, and a discipline
+//! object with transmission-done events.
 
 use crate::harness::{Driver, schedules};
 use net::{DropTail, Limit, LinkId, LinkSpec, Topology};

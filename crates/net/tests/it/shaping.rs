@@ -1,4 +1,5 @@
-//! Token buckets against their definition: at most burst + rate x t in any interval, and no less than that while there is something to send.
+//! Token buckets against their definition: at most burst + rate x t in any interval, and no less than that while there
+//! is something to send.
 
 use crate::harness::{Driver, Flow};
 use net::{Limit, LinkId, LinkSpec, TokenBucketSpec, Topology};
@@ -28,7 +29,8 @@ fn deliver(topology: &Topology, sends: &[(Time, u32)]) -> (Vec<(usize, Time)>, D
 #[test]
 fn a_full_bucket_lets_a_burst_through_at_line_rate_and_then_its_rate() {
     let (arrivals, _) = deliver(&shaped(15_000, Limit::Unlimited), &[(Time::ZERO, 1_500); 110]);
-    // 1500 B take 12 us on the line, 1.2 ms of tokens. Ten packets are the burst; what comes in during it is at hand at once after it.
+    // 1500 B take 12 us on the line, 1.2 ms of tokens. Ten packets are the burst; what comes in during it is at hand at
+    // once after it.
     assert_eq!(arrivals[9].1, Time::from_us(120));
     assert_eq!(arrivals[10].1, Time::from_us(1_200 + 12));
     assert_eq!(arrivals[109].1, Time::from_us(100 * 1_200 + 12));

@@ -34,7 +34,8 @@ fn overloaded_ports_share_as_the_closed_form_says() {
         let share = alpha * SIZE as f64 / (1.0 + alpha * busy as f64);
         for port in &ports {
             let off = port.bytes() as f64 - share;
-            // A port stops within the packet that reaches its threshold; the threshold moves by alpha for each packet of the others.
+            // A port stops within the packet that reaches its threshold; the threshold moves by alpha for each packet
+            // of the others.
             let grain = 1_000.0 * (1.0 + alpha);
             assert!(off.abs() <= grain, "alpha {alpha}, {busy} busy: {} B, {share} expected", port.bytes());
         }
@@ -42,8 +43,8 @@ fn overloaded_ports_share_as_the_closed_form_says() {
     }
 }
 
-/// A port alone may take half of the buffer at alpha 1. When a second one becomes busy the first is above its threshold and takes nothing until it
-/// has drained to a third, which the second is let in for.
+/// A port alone may take half of the buffer at alpha 1. When a second one becomes busy the first is above its threshold
+/// and takes nothing until it has drained to a third, which the second is let in for.
 #[test]
 fn a_port_that_becomes_busy_finds_room_at_once() {
     let (buffer, mut ports) = ports(1.0, 2);
@@ -80,7 +81,8 @@ fn nothing_exceeds_the_buffer_however_large_alpha_is() {
     assert_eq!(buffer.taken(), SIZE);
 }
 
-/// In a network: 3 hosts send to one each over one switch at ten times the receivers' rate; each port's queue grows to its share.
+/// In a network: 3 hosts send to one each over one switch at ten times the receivers' rate; each port's queue grows to
+/// its share.
 #[test]
 fn the_ports_of_a_switch_share_its_buffer_and_nothing_else_does() {
     let fast = LinkSpec::new(BitRate::from_gbps(1), Time::ZERO).with_limit(Limit::Unlimited);

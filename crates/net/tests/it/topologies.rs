@@ -1,4 +1,5 @@
-//! Topologies against the closed forms of their papers: sizes, degrees, diameters, bisections; and how ECMP spreads over them.
+//! Topologies against the closed forms of their papers: sizes, degrees, diameters, bisections; and how ECMP spreads
+//! over them.
 
 use net::{Dcell, FlowKey, LinkSpec, Network, Topology, TopologyError, VertexId, VertexKind};
 use std::collections::{BTreeMap, VecDeque};
@@ -50,7 +51,8 @@ fn diameter(topology: &Topology, cost: impl Fn(usize) -> u32) -> u32 {
     hosts.iter().map(farthest).max().unwrap()
 }
 
-/// Max flow (Ford and Fulkerson) from some hosts to the others, each host sending or receiving one, each cable carrying one each way.
+/// Max flow (Ford and Fulkerson) from some hosts to the others, each host sending or receiving one, each cable carrying
+/// one each way.
 fn flow_between(topology: &Topology, senders: &[VertexId]) -> u32 {
     let (count, source, sink) = (topology.vertex_count(), topology.vertex_count(), topology.vertex_count() + 1);
     let mut capacity: Vec<BTreeMap<usize, u32>> = vec![BTreeMap::new(); count + 2];
@@ -90,7 +92,8 @@ fn flow_between(topology: &Topology, senders: &[VertexId]) -> u32 {
     }
 }
 
-/// Al-Fares et al., section 2.2: k^3/4 hosts, 5k^2/4 switches of k ports, 3k^3/4 links, six links across, full bisection.
+/// Al-Fares et al., section 2.2: k^3/4 hosts, 5k^2/4 switches of k ports, 3k^3/4 links, six links across, full
+/// bisection.
 #[test]
 fn a_fat_tree_has_the_sizes_of_its_paper() {
     for k in [2, 4, 6, 8] {
@@ -154,8 +157,9 @@ fn a_leaf_spine_has_the_sizes_of_its_parts() {
     }
 }
 
-/// Guo et al., section 3: t(k) = t(k-1) (t(k-1) + 1) servers with k + 1 links each, t(k) / n mini-switches; the diameter, in servers
-/// (a mini-switch between two is no hop of its own), is at most 2^(k+1) - 1, the bisection more than t / (4 log_n t).
+/// Guo et al., section 3: t(k) = t(k-1) (t(k-1) + 1) servers with k + 1 links each, t(k) / n mini-switches; the
+/// diameter, in servers (a mini-switch between two is no hop of its own), is at most 2^(k+1) - 1, the bisection more
+/// than t / (4 log_n t).
 #[test]
 fn a_dcell_has_the_sizes_of_its_paper() {
     for (n, level, servers) in [(4, 0, 4), (2, 1, 6), (4, 1, 20), (6, 1, 42), (2, 2, 42), (3, 2, 156), (4, 2, 420)] {
@@ -190,8 +194,8 @@ fn a_dcells_cells_are_fully_connected_and_its_servers_forward() {
     let plan = Dcell::new(4, 1).unwrap();
     assert_eq!(plan.links.len(), 10);
     assert!(plan.links.contains(&(3, 16)) && plan.links.contains(&(0, 4)) && plan.links.contains(&(6, 13)));
-    // From [0, 0] to [4, 1]: the paper's routing goes by the mini-switch to [0, 3], over to [4, 0] and by its mini-switch on, five links. Through cell 1 four
-    // do: over to [1, 0], by its mini-switch to [1, 3], over to [4, 1].
+    // From [0, 0] to [4, 1]: the paper's routing goes by the mini-switch to [0, 3], over to [4, 0] and by its
+    // mini-switch on, five links. Through cell 1 four do: over to [1, 0], by its mini-switch to [1, 3], over to [4, 1].
     let topology = Topology::dcell(4, 1, &link()).unwrap();
     let mut network: Network<usize> = Network::new(&topology, 1).unwrap();
     let hosts = topology.hosts();

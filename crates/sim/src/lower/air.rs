@@ -77,7 +77,8 @@ pub(super) fn air(scenario: &Scenario) -> Result<Option<AirSpec>, RunError> {
     }))
 }
 
-/// By so much, in decibels, a frame must be stronger than another to be received in spite of it, where receivers go by thresholds (ns-2's CPThresh).
+/// By so much, in decibels, a frame must be stronger than another to be received in spite of it, where receivers go by
+/// thresholds (ns-2's CPThresh).
 const CAPTURE_DB: f64 = 10.0;
 
 fn propagation(wifi: &Wifi, seed: u64) -> Result<Propagation, RunError> {

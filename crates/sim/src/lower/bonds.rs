@@ -125,8 +125,8 @@ fn some(names: &[&str]) -> String {
     if more == 0 { listed } else { format!("{listed} and {more} more") }
 }
 
-/// The links that a name means: a node's own, from it to its switch ("worker-3"), or those between two vertices ("a -- b"); of a bond all
-/// members, or one ("worker-3 #2").
+/// The links that a name means: a node's own, from it to its switch ("worker-3"), or those between two vertices ("a --
+/// b"); of a bond all members, or one ("worker-3 #2").
 pub fn links(topology: &Topology, name: &str) -> Vec<LinkId> {
     let (ends, member) = match name.rsplit_once('#') {
         Some((ends, number)) => match number.trim().parse::<usize>() {

@@ -133,7 +133,8 @@ fn classes(precedence: &[String], traffic: &[TrafficSpec]) -> Classes {
     Classes::new(of_ports, class(precedence.len()))
 }
 
-/// What a node's processes reach each other through: memory copies at 40 Gbit/s, 10 us from one to the other, nothing dropped.
+/// What a node's processes reach each other through: memory copies at 40 Gbit/s, 10 us from one to the other, nothing
+/// dropped.
 fn loopback() -> LinkSpec {
     LinkSpec::new(BitRate::from_gbps(40), Time::from_us(10)).with_limit(Limit::Unlimited)
 }

@@ -21,7 +21,8 @@ pub(super) fn settings(wifi: &Wifi) -> Settings {
     }
 }
 
-/// The PHY mode of `rate`, with the fewest streams that have it, or the fastest where it is left out; none where the standard has no such rate.
+/// The PHY mode of `rate`, with the fewest streams that have it, or the fastest where it is left out; none where the
+/// standard has no such rate.
 pub(super) fn mode(wifi: &Wifi) -> Option<Mode> {
     let settings = settings(wifi);
     match wifi.rate {

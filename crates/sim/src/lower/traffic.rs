@@ -167,8 +167,8 @@ pub(super) fn sizes(traffic: &Traffic) -> Result<Sizes, SizesError> {
     })
 }
 
-/// The mean time between sessions of a source, so that all sources together offer a load: payload per second over the rate of a link, or of all
-/// receivers' own links together.
+/// The mean time between sessions of a source, so that all sources together offer a load: payload per second over the
+/// rate of a link, or of all receivers' own links together.
 fn interval_of_load(scenario: &Scenario, topology: &Topology, traffic: &Traffic, load: f64, mean: f64) -> Time {
     let workers = scenario.cluster.workers;
     let (from, to) = (traffic.from.numbers(workers), traffic.to_or_default().numbers(workers));

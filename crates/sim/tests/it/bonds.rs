@@ -88,8 +88,9 @@ fn a_flow_never_exceeds_one_member_by_hash_and_fills_all_by_turns() {
 
 #[test]
 fn eight_flows_by_ports_spread_as_their_hashes_say() {
-    // Source ports 32768 to 32775 from 10.0.0.2 to 10.0.0.3, port as the traffic listens on: by the formula for layer3+4, connections that
-    // differ in the lowest bit of a port only share a member, so eight neighbours split four and four.
+    // Source ports 32768 to 32775 from 10.0.0.2 to 10.0.0.3, port as the traffic listens on: by the formula for
+    // layer3+4, connections that differ in the lowest bit of a port only share a member, so eight neighbours split four
+    // and four.
     let sets = ["traffic.0.flows=8", "network.bond.0.hash=layer3+4"];
     let result = run(PAIR, &sets);
     assert!((goodput(&result) / (200.0 * EFFICIENCY) - 1.0).abs() < 0.02, "{}", goodput(&result));
@@ -130,7 +131,8 @@ fn over_unequal_members(distribution: Distribution) -> (Totals, u64) {
 fn members_of_unequal_delay_reorder_and_tcp_answers_with_duplicate_acknowledgements() {
     let (turns, dropped) = over_unequal_members(Distribution::RoundRobin);
     assert_eq!(dropped, 0);
-    // Three segments that overtake are taken for a loss, again and again; each of these recoveries began with a duplicate acknowledgement at least.
+    // Three segments that overtake are taken for a loss, again and again; each of these recoveries began with a
+    // duplicate acknowledgement at least.
     assert!(turns.fast_recoveries > 100 && turns.duplicate_acks >= turns.fast_recoveries, "{turns:?}");
     // What is taken for lost is sent again for nothing: the receiver has it all.
     assert!(turns.retransmissions > 0 && turns.duplicates == turns.retransmissions, "{turns:?}");
@@ -138,7 +140,8 @@ fn members_of_unequal_delay_reorder_and_tcp_answers_with_duplicate_acknowledgeme
     assert_eq!((hashed.duplicate_acks, hashed.retransmissions, dropped), (0, 0, 0));
 }
 
-/// A worker that crashes keeps its carrier: the other end of its bond misses its LACPDUs, and its traffic goes by way of the switch meanwhile.
+/// A worker that crashes keeps its carrier: the other end of its bond misses its LACPDUs, and its traffic goes by way
+/// of the switch meanwhile.
 #[test]
 fn a_crashed_node_is_missed_by_the_bonds_other_end() {
     let faults = "[[faults]]\nat = \"5 s\"\nnode = \"worker-2\"\ndown-for = \"10 s\"\n";

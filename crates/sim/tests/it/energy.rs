@@ -51,7 +51,8 @@ fn hardware_without_figures_has_no_energy() {
 
 #[test]
 fn an_empty_battery_takes_its_node_down_and_the_job_goes_on_without_it() {
-    // One battery lasts 10 s at rest; its blocks have a replica elsewhere, its silence is noticed soon, and a fault would have it back later.
+    // One battery lasts 10 s at rest; its blocks have a replica elsewhere, its silence is noticed soon, and a fault
+    // would have it back later.
     let text = r#"
         node = { preset = "nexus7", speed = 1.0 }
         hdfs = { block = "4 MiB", replication = 2 }
@@ -87,7 +88,8 @@ cluster = { workers = 3, generation = "hadoop1" }
 job = { workload = "terasort", input = "32 MiB" }
 "#;
 
-/// The energy of a node is the sum of its states' power over their time, to the nanojoule that each may lose by rounding.
+/// The energy of a node is the sum of its states' power over their time, to the nanojoule that each may lose by
+/// rounding.
 #[test]
 fn energy_is_the_sum_of_power_over_time_in_each_state() {
     let sleeping = "network.wifi.mode='infrastructure'";
@@ -108,7 +110,8 @@ fn energy_is_the_sum_of_power_over_time_in_each_state() {
             let expected: f64 = states.iter().map(|(watts, time)| watts * time.as_secs_f64()).sum();
             assert!((used.total().as_joules() - expected).abs() < 1e-8, "{sets:?}, {}: {expected} J", node.name);
             assert!(radio.transmit > Time::ZERO && radio.receive > radio.transmit / 10, "{sets:?}, {radio:?}");
-            // The master hears three workers' heartbeats: while these come less than 0.1 s apart it has no time to doze, which is up to their phases.
+            // The master hears three workers' heartbeats: while these come less than 0.1 s apart it has no time to
+            // doze, which is up to their phases.
             let least = if node.name == "master" { Time::ZERO } else { result.ended_at / 4 };
             assert_eq!(radio.sleep > least, sets.contains(&sleeping), "{sets:?}, {}: {radio:?}", node.name);
             let all = radio.transmit + radio.receive + radio.listen + radio.sleep + radio.off;
@@ -141,7 +144,8 @@ fn a_radio_empties_a_battery_sooner() {
     assert!((without - 100.0 / 0.22).abs() < 0.011, "{without} s");
 }
 
-/// A tablet that is hot runs slower: its maps take longer by its slower clock, from the moment on that a warming body says, and its cores draw less.
+/// A tablet that is hot runs slower: its maps take longer by its slower clock, from the moment on that a warming body
+/// says, and its cores draw less.
 #[test]
 fn a_hot_processor_slows_its_tasks_down() {
     // One worker, maps one after the other that are all processor: it draws 0.22 W and 0.315 W for one core.
@@ -193,7 +197,8 @@ fn a_hot_processor_slows_its_tasks_down() {
     assert!(maps(&low).iter().all(|(_, took)| (took / usual[0].1 / 2.0 - 1.0).abs() < 0.1));
 }
 
-/// Tablets of which one has little charge: spared, its battery lasts longer, here to the end of the job, which takes longer for it.
+/// Tablets of which one has little charge: spared, its battery lasts longer, here to the end of the job, which takes
+/// longer for it.
 #[test]
 fn a_scheduler_that_spares_batteries_delays_the_first_that_is_empty() {
     let text = r#"

@@ -1,5 +1,5 @@
-//! The field of a wireless run, as tables and on the page. The field is made here by formula: a master that stands still,
-//! workers on circles around it, an access point, and an exchange of frames every 40 ms.
+//! The field of a wireless run, as tables and on the page. The field is made here by formula: a master that stands
+//! still, workers on circles around it, an access point, and an exchange of frames every 40 ms.
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
@@ -94,7 +94,8 @@ fn attempt(task: u32, node: u32, start: f64, finish: f64) -> Attempt {
     }
 }
 
-/// Worker k computes from 5 k to 30 + 5 k seconds, worker 2 twice; worker 3 is down from 50 s to 55 s, worker 4 from 40 s on.
+/// Worker k computes from 5 k to 30 + 5 k seconds, worker 2 twice; worker 3 is down from 50 s to 55 s, worker 4 from 40
+/// s on.
 fn result() -> RunResult {
     let event = |at, kind: &str, node, detail: &str| Event {
         at: s(at),

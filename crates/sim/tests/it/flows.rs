@@ -1,4 +1,5 @@
-//! Runs of more connections than are held: the table is handed out in pieces and written as it comes, and the result keeps a sample of it.
+//! Runs of more connections than are held: the table is handed out in pieces and written as it comes, and the result
+//! keeps a sample of it.
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
@@ -73,8 +74,8 @@ fn a_table_of_too_many_connections_is_streamed_whole_and_sampled_fairly() {
     assert!(rows[..ended].is_sorted_by_key(|row| row.finish));
     assert!(rows[..ended].iter().all(|row| row.bytes.get() == 1_000));
 
-    // The sample is of the table, without repetition, and a fair one: the share of it that lies in the first x of the table is x, as far as
-    // Kolmogorov and Smirnov can tell at one in a thousand.
+    // The sample is of the table, without repetition, and a fair one: the share of it that lies in the first x of the
+    // table is x, as far as Kolmogorov and Smirnov can tell at one in a thousand.
     assert!(result.is_sampled());
     let mut drawn: Vec<usize> = result.flows.iter().map(|row| places[&key(row)]).collect();
     assert!(result.flows.iter().zip(&drawn).all(|(row, place)| *row == rows[*place]));

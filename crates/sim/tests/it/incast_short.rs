@@ -1,5 +1,5 @@
-//! Short sessions that meet at one port, against ns-2 2.35 and ns-3.37 (`reference/incast_short.csv`): 200 clients that the link carries, 900 that
-//! nearly fill it, 2,000 that offer twice what it carries.
+//! Short sessions that meet at one port, against ns-2 2.35 and ns-3.37 (`reference/incast_short.csv`): 200 clients that
+//! the link carries, 900 that nearly fill it, 2,000 that offer twice what it carries.
 
 use crate::reference::{incast_marks_table, incast_short_table};
 use net::{Discipline, Limit, LinkId, RedSpec};
@@ -8,7 +8,7 @@ use sim::bench::incast_short;
 use sim::world::{World, WorldSpec};
 use units::{BitRate, Time};
 
-struct Outcome {
+struct Measured {
     traffic: TrafficOutcome,
     drops: u64,
     /// Share of the bottleneck's time in which it sent.
@@ -19,23 +19,23 @@ struct Outcome {
     marks: u64,
 }
 
-fn run(clients: u32, access_mbps: u64, length: Time) -> Outcome {
+fn run(clients: u32, access_mbps: u64, length: Time) -> Measured {
     run_seed(clients, access_mbps, length, 1)
 }
 
-fn run_seed(clients: u32, access_mbps: u64, length: Time, seed: u64) -> Outcome {
+fn run_seed(clients: u32, access_mbps: u64, length: Time, seed: u64) -> Measured {
     let mut spec = incast_short(clients, BitRate::from_mbps(access_mbps));
     spec.seed = seed;
     run_spec(&spec, clients, length)
 }
 
-fn run_spec(spec: &WorldSpec, clients: u32, length: Time) -> Outcome {
+fn run_spec(spec: &WorldSpec, clients: u32, length: Time) -> Measured {
     let mut world = World::new(spec).unwrap();
     world.run(length);
     world.packets().unwrap().ledger().unwrap();
     let bottleneck = world.packets().unwrap().link(bottleneck(clients));
     let span = length.as_ps() as f64;
-    Outcome {
+    Measured {
         drops: bottleneck.counters().drops,
         busy: bottleneck.busy(length).as_ps() as f64 / span,
         queue: bottleneck.queue_integral(length) as f64 / span,
@@ -72,7 +72,8 @@ fn same_order(what: &str, value: f64, references: [f64; 2]) {
     assert!((low..=high).contains(&value), "{what}: {value}, references {references:?}");
 }
 
-/// ns-2's completion is the sender's last acknowledgement; ours and ns-3's are the receiver's last byte, one way earlier.
+/// ns-2's completion is the sender's last acknowledgement; ours and ns-3's are the receiver's last byte, one way
+/// earlier.
 const ONE_WAY: f64 = 1.03e-3;
 
 #[test]
@@ -95,7 +96,8 @@ fn sessions_that_the_link_carries_take_the_time_of_their_round_trips() {
 
 #[test]
 fn a_link_that_is_nearly_full_drops_little() {
-    // Where 2 % are left over, a few moments in which many begin at once decide what is dropped: the mean over seeds is compared.
+    // Where 2 % are left over, a few moments in which many begin at once decide what is dropped: the mean over seeds is
+    // compared.
     let drops: Vec<u64> = (1..=8).map(|seed| run_seed(900, 100, Time::from_secs(1), seed).drops).collect();
     let mean = drops.iter().sum::<u64>() as f64 / 8.0;
     same_order(&format!("drops {drops:?}"), mean, references(900, 100, "1", "drops"));
@@ -127,7 +129,7 @@ const K: u32 = 65;
 const MARKS: Discipline = Discipline::Threshold { mark_above: Limit::Packets(K) };
 
 /// One second of 905 clients with ECN, over four seeds.
-fn with_marks(discipline: Discipline, limit: u32, ecn: bool) -> Vec<Outcome> {
+fn with_marks(discipline: Discipline, limit: u32, ecn: bool) -> Vec<Measured> {
     let run = |seed| {
         let mut spec = incast_short(905, BitRate::from_mbps(100));
         (spec.seed, spec.traffic[0].tcp.ecn) = (seed, ecn);
@@ -138,24 +140,26 @@ fn with_marks(discipline: Discipline, limit: u32, ecn: bool) -> Vec<Outcome> {
     (1..=4).map(run).collect()
 }
 
-fn mean(outcomes: &[Outcome], of: impl Fn(&Outcome) -> f64) -> f64 {
+fn mean(outcomes: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
     outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64
 }
 
-/// ns-2 says so too: where sessions are too short for a window and too many for the buffer, marks bring drops instead of sparing them.
+/// ns-2 says so too: where sessions are too short for a window and too many for the buffer, marks bring drops instead
+/// of sparing them.
 #[test]
 fn marks_at_a_nearly_full_link_bring_drops() {
     let table = incast_marks_table();
     let ns2 = |queue| table.mean(&[("queue", queue), ("K", "65")], "drops");
-    let drops = |outcomes: &[Outcome]| mean(outcomes, |outcome| outcome.drops as f64);
+    let drops = |outcomes: &[Measured]| mean(outcomes, |outcome| outcome.drops as f64);
     let tail = drops(&with_marks(Discipline::DropTail, 128, false));
     same_order("drops without marks", tail, [ns2("drop-tail"); 2]);
     let marked = with_marks(MARKS, 128, true);
     assert!(marked.iter().all(|outcome| outcome.marks > 10_000 && outcome.longest == 128));
     assert!(drops(&marked) > 10.0 * tail, "{} {tail}", drops(&marked));
     assert!(ns2("red") > 10.0 * ns2("drop-tail"));
-    // ns-2 has no queue that only marks: its RED drops above K what it cannot mark, SYNs too, which the clients then send again after a second. So does
-    // ours with its upper threshold at K. What is left between them is that ns-2's window goes down to one segment, ours to two (RFC 5681, equation 4).
+    // ns-2 has no queue that only marks: its RED drops above K what it cannot mark, SYNs too, which the clients then
+    // send again after a second. So does ours with its upper threshold at K. What is left between them is that ns-2's
+    // window goes down to one segment, ours to two (RFC 5681, equation 4).
     let red = RedSpec {
         min: Some(Limit::Packets(K - 1)),
         max: Some(Limit::Packets(K)),
@@ -165,7 +169,7 @@ fn marks_at_a_nearly_full_link_bring_drops() {
     };
     let red = with_marks(Discipline::Red(red), 128, true);
     assert!(drops(&red) > 5.0 * tail && drops(&red) < ns2("red"), "{} {tail}", drops(&red));
-    let lost = |outcomes: &[Outcome]| mean(outcomes, |outcome| outcome.busy);
+    let lost = |outcomes: &[Measured]| mean(outcomes, |outcome| outcome.busy);
     assert!(lost(&red) < 0.93 && ns2_utilisation(&table) < 0.93, "the link stands idle at 94 % load: {}", lost(&red));
 }
 
@@ -173,9 +177,10 @@ fn ns2_utilisation(table: &crate::reference::Table) -> f64 {
     table.mean(&[("queue", "red"), ("K", "65")], "util")
 }
 
-/// Why. Nearly every session that is open in a round trip is marked, 250 of them, and halves; the link runs empty. Then all grow at once, by a segment each
-/// round trip, which is four times the room above the threshold. In a buffer that holds these swings nothing is lost, marked or not; but the queue is
-/// longer with marks, its peaks are what a buffer of 128 cannot hold, and a session takes two round trips more.
+/// Why. Nearly every session that is open in a round trip is marked, 250 of them, and halves; the link runs empty. Then
+/// all grow at once, by a segment each round trip, which is four times the room above the threshold. In a buffer that
+/// holds these swings nothing is lost, marked or not; but the queue is longer with marks, its peaks are what a buffer
+/// of 128 cannot hold, and a session takes two round trips more.
 #[test]
 fn marks_make_all_sessions_swing_together() {
     let tail = with_marks(Discipline::DropTail, 1_000, false);

@@ -1,12 +1,14 @@
-//! TCP that watches its node's transmit queue: against the queue's own limit, over plain and managed links, with many connections, through failures.
+//! TCP that watches its node's transmit queue: against the queue's own limit, over plain and managed links, with many
+//! connections, through failures.
 
 use des::EventQueue;
 use net::{ARRIVAL, Discipline, FqCodelSpec, Limit, LinkId, LinkSpec, TRANSMISSION_DONE, Topology};
 use tcp::{Config, InjectionLimits};
-use transport::{End, GATE, Handle, Happened, Message, Open, Owner, PacketTransport, TIMER, Tag};
+use transport::{End, Handle, Happened, Message, Open, Owner, PacketTransport, QUEUE_ROOM, TIMER, Tag};
 use units::{BitRate, Bytes, Time};
 
-/// Nodes whose own links send at 10 Mbit/s, a packet of 1,538 bytes in 1.23 ms, with a queue of `queue` packets; the switch sends ten times as fast.
+/// Nodes whose own links send at 10 Mbit/s, a packet of 1,538 bytes in 1.23 ms, with a queue of `queue` packets; the
+/// switch sends ten times as fast.
 struct Run {
     transport: PacketTransport,
     events: EventQueue,
@@ -47,7 +49,7 @@ impl Run {
                 ARRIVAL => self.transport.on_arrival(&event, &mut self.events),
                 TRANSMISSION_DONE => self.transport.on_transmission_done(&event, &mut self.events),
                 TIMER => self.transport.on_timer(&event, &mut self.events),
-                GATE => self.transport.on_gate(&event, &mut self.events),
+                QUEUE_ROOM => self.transport.on_queue_room(&event, &mut self.events),
                 kind => panic!("kind {kind}"),
             }
             self.longest = self.longest.max(self.transport.link(UP).waiting(self.now));
@@ -141,7 +143,8 @@ fn small_queues_hold_what_each_connection_needs() {
         run.run(Time::from_secs(10));
         run.longest = 0;
         run.run(Time::from_secs(20));
-        // What each may have by its pace of now; of a managed queue what is in transmission has left it, of a plain one not.
+        // What each may have by its pace of now; of a managed queue what is in transmission has left it, of a plain one
+        // not.
         let most = |flow: &Handle| {
             let pace = run.transport.endpoint(*flow, End::Client).and_then(tcp::Endpoint::pace).unwrap();
             (pace.as_bps() as f64 / 8.0 * 1e-3 / 1538.0).ceil().max(2.0) as usize
@@ -186,7 +189,8 @@ fn acknowledgements_pass_a_full_queue_and_connections_end() {
     assert_eq!(run.transport.open_connections(), 0);
 }
 
-/// What an application may write ahead of TCP bounds what stands in its socket, and nothing else: throughput, the queue and its losses are the same.
+/// What an application may write ahead of TCP bounds what stands in its socket, and nothing else: throughput, the queue
+/// and its losses are the same.
 #[test]
 fn a_limit_on_what_is_not_sent_bounds_the_socket_and_not_the_queue() {
     let limit = Bytes::new(16_384);
@@ -212,8 +216,8 @@ fn a_limit_on_what_is_not_sent_bounds_the_socket_and_not_the_queue() {
     within(both.received().iter().sum(), capacity(Time::from_secs(10)), 0.01);
 }
 
-/// Messages and the end of a stream wait their turn: all are delivered in order, and connections end; one whose node goes down, or that is aborted, leaves
-/// nothing behind.
+/// Messages and the end of a stream wait their turn: all are delivered in order, and connections end; one whose node
+/// goes down, or that is aborted, leaves nothing behind.
 #[test]
 fn what_waits_to_be_written_is_written_in_order_and_then_the_end() {
     let mut run = Run::new(InjectionLimits::default(), Discipline::DropTail, 50);

@@ -35,7 +35,8 @@ fn terasort_moves_its_bytes_in_both_generations() {
         // Hadoop's intermediate format: 104 bytes for each record of 100, 6 for each partition.
         let shuffled = (job.bytes.shuffle_local + job.bytes.shuffle_remote).get() as f64;
         assert!((shuffled / (256.0 * 1_048_576.0 * 1.04) - 1.0).abs() < 1e-3, "{shuffled}");
-        // All of it over the network at least once, with headers: shuffle to other nodes, and no replica of TeraSort's output.
+        // All of it over the network at least once, with headers: shuffle to other nodes, and no replica of TeraSort's
+        // output.
         let received: Bytes = result.nodes.iter().map(|node| node.interface_received).sum();
         assert!(received > job.bytes.shuffle_remote, "{received} received, {} shuffled", job.bytes.shuffle_remote);
         let (launch, finish) = (job.launch.expect("launched"), job.finish.expect("finished"));
@@ -91,7 +92,8 @@ fn a_crashed_worker_costs_its_attempts_and_not_the_job() {
     assert!(news().all(|event| event.at > Time::from_ms(12_500)), "what is lost in a crash is known after it");
 }
 
-/// What arrives is no silence, however long an output takes: a chunk of 4 MiB needs 224 s here, a fetcher waits 180 s for a silent host.
+/// What arrives is no silence, however long an output takes: a chunk of 4 MiB needs 224 s here, a fetcher waits 180 s
+/// for a silent host.
 #[test]
 fn a_fetch_on_a_slow_network_is_not_given_up_while_bytes_come() {
     let slow = r#"
@@ -109,8 +111,8 @@ fn a_fetch_on_a_slow_network_is_not_given_up_while_bytes_come() {
     assert_eq!(job.bytes.wasted, Bytes::ZERO);
 }
 
-/// In Hadoop 1 the TaskTracker watches over the progress of its tasks, which needs no network: a node that is cut off for longer than their timeout
-/// brings their results when it is back.
+/// In Hadoop 1 the TaskTracker watches over the progress of its tasks, which needs no network: a node that is cut off
+/// for longer than their timeout brings their results when it is back.
 #[test]
 fn a_tasktracker_out_of_reach_keeps_its_tasks() {
     let tablets = r#"

@@ -58,7 +58,8 @@ fn on_air(tcp: &str, queue: &str) -> RunResult {
     sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).unwrap()
 }
 
-/// What has to go out again at the access point, which has one turn for two of the workers, fills its queue, or is marked there.
+/// What has to go out again at the access point, which has one turn for two of the workers, fills its queue, or is
+/// marked there.
 #[test]
 fn dctcp_keeps_the_queue_of_an_access_point_short() {
     let of_point = |result: &RunResult| result.links.iter().find(|link| link.name == "ap-1 -> air").unwrap().clone();

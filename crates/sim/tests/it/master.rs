@@ -1,4 +1,5 @@
-//! A weak master: what its one reader does not take in time closes windows, and what follows from that; jobs that get nowhere.
+//! A weak master: what its one reader does not take in time closes windows, and what follows from that; jobs that get
+//! nowhere.
 
 use results::{JobState, Master, RunResult, Stall, to_json};
 use sim::RunError;
@@ -27,7 +28,8 @@ fn run(sets: &[&str]) -> (RunResult, Master) {
     (result, master)
 }
 
-/// Why a run was given up, and that in words. Its books balance, its job has failed with the reason, and all of it stands in `result.json`.
+/// Why a run was given up, and that in words. Its books balance, its job has failed with the reason, and all of it
+/// stands in `result.json`.
 fn stalled(result: &RunResult) -> (&Stall, String) {
     let stall = result.stall.as_ref().expect("given up");
     assert!(result.violations().next().is_none());
@@ -47,8 +49,9 @@ fn a_fast_master_handles_its_push_packets_without_closing_a_window() {
     let (result, master) = run(&[SMALL, "mapreduce.reducers=1"]);
     assert_eq!(result.jobs[0].state, JobState::Succeeded);
     assert_eq!((master.zero_windows, master.segments.zero_windows), (0, 0));
-    // Published are around thirty a second (lee2014, 5.2.1). Ten TaskTrackers beat 300 ms after their last answer: 33 a second, less the answer's time; to
-    // these come heartbeats of DataNodes (3.3), the reducer's questions for events (3.3 while it fetches) and calls of tasks to the NameNode.
+    // Published are around thirty a second (lee2014, 5.2.1). Ten TaskTrackers beat 300 ms after their last answer: 33 a
+    // second, less the answer's time; to these come heartbeats of DataNodes (3.3), the reducer's questions for events
+    // (3.3 while it fetches) and calls of tasks to the NameNode.
     let seconds = result.ended_at.as_secs_f64();
     let jobtracker = master.servers.iter().find(|server| server.name == "jobtracker").unwrap();
     let beats = 10.0 / (0.3 + jobtracker.latency_mean.as_secs_f64());
@@ -67,7 +70,8 @@ fn a_fast_master_handles_its_push_packets_without_closing_a_window() {
     assert!((all * 9 / 10..=all).contains(&series(&master.pushed_series)));
 }
 
-/// A heartbeat waits for the answer to the one before: a JobTracker that is slow hears from each TaskTracker once in 300 ms and its own latency.
+/// A heartbeat waits for the answer to the one before: a JobTracker that is slow hears from each TaskTracker once in
+/// 300 ms and its own latency.
 #[test]
 fn heartbeats_follow_the_answer_to_the_last() {
     for cost in [3, 10, 30] {
@@ -116,7 +120,8 @@ fn a_slow_master_closes_windows_and_the_job_takes_longer() {
     assert!(apart.zero_windows < master.zero_windows, "{} of {}", apart.zero_windows, master.zero_windows);
 }
 
-/// What follows from late heartbeats: nodes are lost that live, their attempts run again, and how patient the master is decides whether the job is ever done.
+/// What follows from late heartbeats: nodes are lost that live, their attempts run again, and how patient the master is
+/// decides whether the job is ever done.
 #[test]
 fn an_impatient_and_slow_master_loses_nodes_that_live() {
     let lost = |result: &RunResult| result.events.iter().filter(|event| event.detail.contains("lost")).count();

@@ -1,13 +1,16 @@
 //! Coupled subflows in whole runs, over seeds, against what their increases and decreases make of random losses.
 //!
-//! Where losses come by themselves and the round trips are equal, the mean increase of a subflow balances its mean decrease:
+//! Where losses come by themselves and the round trips are equal, the mean increase of a subflow balances its mean
+//! decrease:
 //!
-//! - LIA (RFC 6356): all subflows together are one TCP on the best path, each in inverse proportion to its path's losses.
+//! - LIA (RFC 6356): all subflows together are one TCP on the best path, each in inverse proportion to its path's
+//!   losses.
 //! - OLIA (Khalili et al., CoNEXT 2012): the same total, all of it on the best path but for what probes the others.
-//! - BALIA (Peng et al., ToN 2016): the same total; the worse path has 1 / alpha of the best with (1 + alpha) (4 + alpha) = 15 p2 / p1 (for alpha above 1.5).
+//! - BALIA (Peng et al., ToN 2016): the same total; the worse path has 1 / alpha of the best with (1 + alpha) (4 +
+//!   alpha) = 15 p2 / p1 (for alpha above 1.5).
 //!
-//! That is for windows that stand still. Real ones swing, and LIA's alpha follows the larger one of the moment: over two equal paths it takes a tenth
-//! more than one TCP. [`rounds`] has them swing.
+//! That is for windows that stand still. Real ones swing, and LIA's alpha follows the larger one of the moment: over
+//! two equal paths it takes a tenth more than one TCP. [`rounds`] has them swing.
 
 use crate::support::streams::{beside, run, traffic};
 use des::RandomStream;
@@ -40,8 +43,9 @@ impl Mean {
 
 // === The independent calculation ===
 
-/// Mean windows, in segments, of flows with random losses of `losses`, round trip by round trip: what a window adds per acknowledgement by the paper of
-/// each coupling, and what a loss takes, after which it stands still for the round trip of its repair.
+/// Mean windows, in segments, of flows with random losses of `losses`, round trip by round trip: what a window adds per
+/// acknowledgement by the paper of each coupling, and what a loss takes, after which it stands still for the round trip
+/// of its repair.
 fn rounds(coupling: &str, losses: &[f64]) -> Vec<f64> {
     const ROUNDS: u32 = 100_000;
     let mut random = RandomStream::new(1, "test/rounds", 0);
@@ -198,7 +202,8 @@ fn of_unequal_paths_the_better_one_is_preferred_as_each_coupling_has_it() {
 
 #[test]
 fn one_full_queue_is_shared_as_windows_that_swing_have_it() {
-    // Four TCP flows, and two subflows of one connection. Drop-tail drops one segment in 200 to 250, of one about as often as of the other.
+    // Four TCP flows, and two subflows of one connection. Drop-tail drops one segment in 200 to 250, of one about as
+    // often as of the other.
     let share = |coupling: &str, seed: u64| {
         let network = r#"delay = "1 ms"
         core = { delay = "18 ms", rate = "20 Mbit/s" }

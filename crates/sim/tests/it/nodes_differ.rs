@@ -15,7 +15,8 @@ fn link<'a>(result: &'a RunResult, name: &str) -> &'a Link {
     result.links.iter().find(|link| link.name == name).unwrap_or_else(|| panic!("no link {name}"))
 }
 
-/// Ten segments over a round trip of 100 ms: in one flight from an initial window of ten, in flights of 1, 2, 4 and 3 from one of one.
+/// Ten segments over a round trip of 100 ms: in one flight from an initial window of ten, in flights of 1, 2, 4 and 3
+/// from one of one.
 #[test]
 fn a_node_has_its_own_initial_window() {
     let result = run(r#"

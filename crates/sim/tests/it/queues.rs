@@ -1,4 +1,5 @@
-//! Queues and topologies in whole runs: what each discipline is for shows at a bottleneck, and every topology carries traffic.
+//! Queues and topologies in whole runs: what each discipline is for shows at a bottleneck, and every topology carries
+//! traffic.
 
 use results::{Link, RunResult};
 use std::ops::ControlFlow;
@@ -14,7 +15,8 @@ fn link<'a>(result: &'a RunResult, name: &str) -> &'a Link {
     result.links.iter().find(|link| link.name == name).unwrap_or_else(|| panic!("no link {name}"))
 }
 
-/// Four long flows over 10 Mbit/s and a round trip of 42 ms, 40 s: 34 packets of 1538 B fit on the way, one takes 1.23 ms.
+/// Four long flows over 10 Mbit/s and a round trip of 42 ms, 40 s: 34 packets of 1538 B fit on the way, one takes 1.23
+/// ms.
 fn bottleneck(queue: &str, tcp: &str) -> RunResult {
     result(&format!(
         "[cluster]\nworkers = 8\n[network]\ntopology = \"dumbbell\"\nrate = \"1 Gbit/s\"\ndelay = \"500 us\"\n\
@@ -33,9 +35,11 @@ fn each_discipline_holds_the_queue_where_it_is_meant_to() {
     for (kind, more, least, most) in [
         // Between the thresholds, or a little above in the gentle part.
         ("red", ", red = { min = \"5 packets\", max = \"15 packets\" }", 3.0, 20.0),
-        // Adaptive RED keeps the average in the middle fifth between its thresholds, 18 to 22 here; slow start's peak counts too.
+        // Adaptive RED keeps the average in the middle fifth between its thresholds, 18 to 22 here; slow start's peak
+        // counts too.
         ("red", ", red = { min = \"10 packets\", max = \"30 packets\", adaptive = true }", 14.0, 26.0),
-        // The target of 5 ms is for the least wait of an interval; on top come the sawteeth of four windows that share 34 packets and more.
+        // The target of 5 ms is for the least wait of an interval; on top come the sawteeth of four windows that share
+        // 34 packets and more.
         ("codel", "", 1.0, 20e-3 / packet),
         // A waiting time of 15 ms.
         ("pie", "", 0.5 * 15e-3 / packet, 1.5 * 15e-3 / packet),
@@ -51,7 +55,8 @@ fn each_discipline_holds_the_queue_where_it_is_meant_to() {
             assert_eq!(u64::from(link.mark_series.iter().sum::<u32>()), link.marks, "{kind}");
             assert!(ecn || link.drops > 0, "{kind}");
             let goodput = result.traffic[0].goodput.as_bps() as f64;
-            // Payload is 1448 of 1538 B: 9.41 Mbit/s of a full link. RED leaves 3 % of it in ns-2 (`references.rs`); slow start's losses may cost as much again.
+            // Payload is 1448 of 1538 B: 9.41 Mbit/s of a full link. RED leaves 3 % of it in ns-2 (`references.rs`);
+            // slow start's losses may cost as much again.
             assert!((8.85e6..9.42e6).contains(&goodput), "{kind}: {goodput} bit/s");
         }
     }
@@ -106,7 +111,8 @@ fn what_goes_first_gets_the_link() {
     }
 }
 
-/// Eight senders to each of one or two receivers on a switch of 200 KB: a busy port holds a half, two hold a third each.
+/// Eight senders to each of one or two receivers on a switch of 200 KB: a busy port holds a half, two hold a third
+/// each.
 #[test]
 fn a_shared_buffer_gives_busy_ports_their_shares() {
     let longest = |receivers: u32| {
@@ -137,7 +143,8 @@ fn a_shared_buffer_gives_busy_ports_their_shares() {
 fn every_topology_carries_all_to_all() {
     for (network, workers, links) in [
         ("topology = \"fat-tree\"\nports = 4", 15, 48),
-        // Nodes without a place of their own on a port: 20 edge, aggregation and core switches, 32 fabric links, and the nodes.
+        // Nodes without a place of their own on a port: 20 edge, aggregation and core switches, 32 fabric links, and
+        // the nodes.
         ("topology = \"fat-tree\"\nports = 4", 9, 42),
         ("topology = \"leaf-spine\"\nracks = 3\nspines = 2", 9, 16),
         ("topology = \"dcell\"\ncell = 3\nlevel = 1", 11, 18),

@@ -1,5 +1,5 @@
-//! Long flows, incast and shuffle against ns-2 2.35 and ns-3.37 (`reference/*.csv`). Tolerances are how far those two agree with each other;
-//! where we lie outside, the test says why and holds what we stand for instead.
+//! Long flows, incast and shuffle against ns-2 2.35 and ns-3.37 (`reference/*.csv`). Tolerances are how far those two
+//! agree with each other; where we lie outside, the test says why and holds what we stand for instead.
 
 use crate::reference::{
     Dumbbell, dumbbell_table, incast, incast_table, incast_with_requests, red_table, shuffle, shuffle_table, tcp,
@@ -69,7 +69,8 @@ fn long_flows_through_red() {
 
 #[test]
 fn long_flows_without_sack() {
-    // ns-3 NewReno is no reference; with a slow start of one flow that loses 700 segments at once, only the timer ends recovery.
+    // ns-3 NewReno is no reference; with a slow start of one flow that loses 700 segments at once, only the timer ends
+    // recovery.
     let table = dumbbell_table();
     for (flows, mbps, length) in [(1, 10, 60), (2, 10, 60), (16, 10, 60), (1, 100, 30), (16, 100, 30)] {
         let mut dumbbell = Dumbbell::new(flows, mbps, 40, length);
@@ -133,8 +134,8 @@ fn random_loss() {
     }
 }
 
-/// Blocks as the incast table counts them: ns-3 clocks them from the client's request, which takes one way, to the last byte, and ns-2 from
-/// the servers' start to the last acknowledgement, which takes the other.
+/// Blocks as the incast table counts them: ns-3 clocks them from the client's request, which takes one way, to the last
+/// byte, and ns-2 from the servers' start to the last acknowledgement, which takes the other.
 #[test]
 fn incast_without_loss_takes_the_time_of_its_bytes() {
     let got = incast(2, 32_768, 300, tcp(), 1);
@@ -149,8 +150,9 @@ fn incast_without_loss_takes_the_time_of_its_bytes() {
     near("ns-3's block", asked.block_p50, &[incast_table().mean(&wanted, "blk_p50")], 0.01);
 }
 
-/// Both references take a backed-off timeout back with the first new acknowledgement. RFC 6298 waits for a measured round trip. When only
-/// retransmissions are left of a block after a timeout, they give a round trip only with timestamps, which are on here therefore.
+/// Both references take a backed-off timeout back with the first new acknowledgement. RFC 6298 waits for a measured
+/// round trip. When only retransmissions are left of a block after a timeout, they give a round trip only with
+/// timestamps, which are on here therefore.
 #[test]
 fn incast_collapses_to_a_block_per_timeout() {
     let table = incast_table();
@@ -216,13 +218,15 @@ fn shuffle_of_eight_nodes() {
     near("hops", mean(|run| run.hops as f64), &both("hops"), 0.002);
     let drops = |sim| reference(sim, "drops_host") + reference(sim, "drops_switch");
     near("drops", mean(|run| (run.drops_host + run.drops_switch) as f64), &[drops("ns2"), drops("ns3")], 0.03);
-    // ns-2 forgets at a timeout what was SACKed and sends it again: 1,265 of its 26,802 retransmissions repair no loss (seed 1).
+    // ns-2 forgets at a timeout what was SACKed and sends it again: 1,265 of its 26,802 retransmissions repair no loss
+    // (seed 1).
     near("retransmissions", mean(|run| run.retransmissions as f64), &[reference("ns2", "rtx")], 0.1);
 }
 
-/// Drops lie a tenth above both references, whose recoveries send less when a window loses several segments at once: ns-2's *pipe* counts lost
-/// segments until a partial acknowledgement, ns-3 halves what is left after SACKed and lost ones, where RFC 5681 halves all that is
-/// outstanding. With either in place of RFC 6675 the difference goes: 33,300 and 34,600 drops, 33,354 in ns-2, 33,719 in ns-3.
+/// Drops lie a tenth above both references, whose recoveries send less when a window loses several segments at once:
+/// ns-2's *pipe* counts lost segments until a partial acknowledgement, ns-3 halves what is left after SACKed and lost
+/// ones, where RFC 5681 halves all that is outstanding. With either in place of RFC 6675 the difference goes: 33,300
+/// and 34,600 drops, 33,354 in ns-2, 33,719 in ns-3.
 #[test]
 fn rfc_6675_drops_a_tenth_more_than_the_references_in_a_shuffle() {
     let table = shuffle_table();

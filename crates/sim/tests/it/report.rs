@@ -216,7 +216,8 @@ fn a_job_keeps_its_times_volumes_and_critical_path() {
     assert_eq!(job["bytes"][0], serde_json::json!({ "label": "map input", "value": 60_000_000 }));
     let path = job["critical_path"].as_array().unwrap();
     let causes: Vec<_> = path.iter().map(|s| (s["cause"].as_str().unwrap(), s["where"].as_str().unwrap())).collect();
-    // A stretch of no length is left out; the fetch is charged to the sender's link, which was used more than the receiver's.
+    // A stretch of no length is left out; the fetch is charged to the sender's link, which was used more than the
+    // receiver's.
     let want = [
         ("slot", ""),
         ("cpu", "worker-1's processor"),

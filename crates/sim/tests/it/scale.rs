@@ -33,8 +33,8 @@ fn a_connection_costs_less_than_a_kilobyte_and_nothing_once_closed() {
     assert!(ended > 15_000, "{ended} ended");
     assert!(each < 8.0, "each of {ended} connections that have ended has left {each:.1} bytes");
 
-    // Twice what the link carries: they pile up, in the middle of handshakes, transfers, recoveries and waits for timers. What the network itself
-    // takes is there after the first second.
+    // Twice what the link carries: they pile up, in the middle of handshakes, transfers, recoveries and waits for
+    // timers. What the network itself takes is there after the first second.
     let mut world = World::new(&incast_short(2_000, BitRate::from_mbps(100))).expect("a world");
     run(&mut world, 1..=1);
     let (before, few) = (resident(), world.packets().unwrap().open_connections());

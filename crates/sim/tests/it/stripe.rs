@@ -1,4 +1,5 @@
-//! One byte stream over many simulated TCP connections: rates whose closed form is known, paths, deaths, and what others keep.
+//! One byte stream over many simulated TCP connections: rates whose closed form is known, paths, deaths, and what
+//! others keep.
 
 use crate::support::streams::{beside, run, traffic};
 use results::TrafficOutcome;
@@ -87,7 +88,8 @@ fn the_papers_enumeration_takes_all_it_may_where_loss_does_not_grow() {
     let outcome = traffic(&result, "many").stripe.as_ref().expect("a stripe's outcome");
     let numbers: Vec<u32> = outcome.numbers.iter().map(|number| number.streams).collect();
     assert_eq!(numbers[..3], [1, 8, 32], "what it measures first");
-    // Queues of 2000 packets hold 128 windows of 45 segments less the 536 of the path only just not: it measures what that loses and goes back.
+    // Queues of 2000 packets hold 128 windows of 45 segments less the 536 of the path only just not: it measures what
+    // that loses and goes back.
     assert!(numbers.len() > 3, "{numbers:?}");
 }
 
@@ -157,7 +159,8 @@ fn a_path_that_dies_costs_no_byte() {
     assert_eq!((many.completed, many.delivered.get()), (1, 20_000_000));
     let outcome = many.stripe.as_ref().expect("a stripe's outcome");
     assert!(outcome.repeated.get() + outcome.copied.get() > 0);
-    // One second of both, the rest over 10 Mbit/s; to see that a path is dead takes two timeouts, of half a second at least together.
+    // One second of both, the rest over 10 Mbit/s; to see that a path is dead takes two timeouts, of half a second at
+    // least together.
     let took = many.completion_max.as_secs_f64();
     assert!(took < 1.0 + (20e6 - 5e6) * 8.0 / 9.6e6 + 3.0, "{took}");
 }

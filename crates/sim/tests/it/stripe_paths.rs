@@ -1,9 +1,11 @@
-//! One byte stream over streams whose number is tuned, on the paths that gateways are for: what it carries of what the path does, and how soon.
+//! One byte stream over streams whose number is tuned, on the paths that gateways are for: what it carries of what the
+//! path does, and how soon.
 
 use crate::support::streams::{beside, run, traffic};
 use results::TrafficOutcome;
 
-/// 155 Mbit/s, a queue of what the path carries in a round trip, sockets that the gateways choose: what became of a stream without end.
+/// 155 Mbit/s, a queue of what the path carries in a round trip, sockets that the gateways choose: what became of a
+/// stream without end.
 fn carried(rtt_ms: u32, loss: f64, control: &str, stripe: &str, warm_up_ms: u32, until_ms: u32) -> TrafficOutcome {
     carried_at(155, rtt_ms, loss, control, stripe, warm_up_ms, until_ms)
 }
@@ -62,7 +64,8 @@ fn share_of(mbps: u32, outcome: &TrafficOutcome) -> f64 {
 
 #[test]
 fn a_clean_path_is_soon_full() {
-    // Slow start from 4 x 10 segments has 40 to 10,000 segments to go; at half a second the receiver's credit, which follows, takes some round trips more.
+    // Slow start from 4 x 10 segments has 40 to 10,000 segments to go; at half a second the receiver's credit, which
+    // follows, takes some round trips more.
     for (rtt, rounds) in [(40, 12), (120, 12), (539, 20)] {
         let outcome = carried(rtt, 0.0, "cubic", "streams = \"auto\"", rounds * rtt, (rounds + 18) * rtt);
         let share = share(&outcome);
@@ -85,7 +88,8 @@ fn random_losses_are_made_up_for_by_as_many_streams_as_it_takes() {
     assert!(numbers.iter().flatten().all(|number| number.streams <= 8), "{numbers:?}");
 }
 
-/// What either end may hold: credit, and at the sender what is written ahead. At 40 ms CUBIC loses segments to the queue, at 539 ms it does not get as far. Round trips are those without the queue, which may be as long again.
+/// What either end may hold: credit, and at the sender what is written ahead. At 40 ms CUBIC loses segments to the
+/// queue, at 539 ms it does not get as far. Round trips are those without the queue, which may be as long again.
 #[test]
 fn two_round_trips_may_be_held_and_four_where_segments_are_lost() {
     for (mbps, rtt, loss, control, streams, rounds) in

@@ -28,8 +28,9 @@ fn given_the_placement_every_job_takes_what_it_took_and_the_interfaces_see_what_
     }
 }
 
-/// Their first replicas are where the job before wrote them, the second ones anywhere: between none and six of the blocks that are read
-/// come from other nodes. The recorded bytes are within that, and if as many come as did, they are the recorded ones.
+/// Their first replicas are where the job before wrote them, the second ones anywhere: between none and six of the
+/// blocks that are read come from other nodes. The recorded bytes are within that, and if as many come as did, they are
+/// the recorded ones.
 #[test]
 fn files_of_unknown_place_are_read_with_the_bytes_that_some_place_explains() {
     let run = "dfsio-read-unshaped";
@@ -45,8 +46,9 @@ fn files_of_unknown_place_are_read_with_the_bytes_that_some_place_explains() {
     }
 }
 
-/// The interval has the job, and is no wider than what makes it: the machine differs by 7 % (90 %) either way between two runs, second attempts and
-/// rounds of the AppMaster's heartbeat do the rest, where the network does not decide; where it does, it is whether reducers share nodes.
+/// The interval has the job, and is no wider than what makes it: the machine differs by 7 % (90 %) either way between
+/// two runs, second attempts and rounds of the AppMaster's heartbeat do the rest, where the network does not decide;
+/// where it does, it is whether reducers share nodes.
 #[test]
 fn a_priori_the_interval_has_every_job() {
     for (basis, run) in RUNS {
@@ -57,7 +59,8 @@ fn a_priori_the_interval_has_every_job() {
             let widest = if run.contains("nocombine-10mbit") { 0.4 } else { 0.25 };
             assert!(high - low < widest * middle, "{run}: {low} to {high} s around {middle} s");
             if run.contains("nocombine-10mbit") {
-                // At 10 Mbit/s the busiest worker's share takes 71 s (a reducer each) to 157 s (the largest two) beside 60 s of CPU.
+                // At 10 Mbit/s the busiest worker's share takes 71 s (a reducer each) to 157 s (the largest two) beside
+                // 60 s of CPU.
                 assert!(low > 120.0 && high < 250.0, "{low} to {high}");
             }
         }

@@ -1,4 +1,5 @@
-//! Plain traffic on random networks under loss and faults: books balance, runs repeat, what can complete does. And each kind does what it says.
+//! Plain traffic on random networks under loss and faults: books balance, runs repeat, what can complete does. And each
+//! kind does what it says.
 
 use net::{Limit, LinkId, LinkSpec, TokenBucketSpec, Topology};
 use proptest::prelude::*;
@@ -121,7 +122,8 @@ fn ping_pong_over_sizes_gives_latency_and_throughput() {
     assert_eq!((outcome.rounds, outcome.completed, outcome.messages.len()), (15, 15, 3));
     for (message, size) in outcome.messages.iter().zip([1_u64, 1_000, 1_000_000]) {
         assert_eq!((message.bytes, message.rounds), (Bytes::new(size), 5));
-        // 80 ns a byte at 100 Mbit/s, twice for the last packet, whose 40 bytes of header all packets have; two links of 50 us.
+        // 80 ns a byte at 100 Mbit/s, twice for the last packet, whose 40 bytes of header all packets have; two links
+        // of 50 us.
         let packets = size.div_ceil(1_460);
         let last = size - (packets - 1) * 1_460 + 40;
         let first = if packets > 1 { 1_500 } else { last };
@@ -147,14 +149,15 @@ fn a_barrier_with_requests_begins_at_the_reader() {
         assert_eq!((outcome.rounds, outcome.delivered), (10, Bytes::new(30_000)));
         outcome.completion_mean
     };
-    // At once: two links of 50 us, a packet of 1040 B on the sender's and three of them on the reader's, at 80 ns a byte.
+    // At once: two links of 50 us, a packet of 1040 B on the sender's and three of them on the reader's, at 80 ns a
+    // byte.
     let at_once = Time::from_us(100) + Time::from_ns(4 * 1_040 * 80);
     assert_eq!(mean(0), at_once);
-    // A request of 60 B of payload has 100 B on each link. The first one's answer leads; those of the others are behind it when it ends. An
-    // acknowledgement of 40 B goes ahead of the request, and one ahead of the answer.
+    // A request of 60 B of payload has 100 B on each link. The first one's answer leads; those of the others are behind
+    // it when it ends. An acknowledgement of 40 B goes ahead of the request, and one ahead of the answer.
     let asked = at_once + Time::from_us(100) + Time::from_ns((2 * 100 + 2 * 40) * 80);
-    // The first of the ten rounds begins when the last sender sees the connection; the reader sees the first one 100 us later, and has nothing
-    // to acknowledge then.
+    // The first of the ten rounds begins when the last sender sees the connection; the reader sees the first one 100 us
+    // later, and has nothing to acknowledge then.
     let handshake = Time::from_us(100) - Time::from_ns(40 * 80);
     assert_eq!(mean(60), asked + handshake / 10);
 }

@@ -1,4 +1,5 @@
-//! What traffic measures, against closed forms: slowdown, queueing, deadlines, fairness; and when one traffic begins after another.
+//! What traffic measures, against closed forms: slowdown, queueing, deadlines, fairness; and when one traffic begins
+//! after another.
 
 use net::{Limit, LinkSpec, Topology};
 use results::{TrafficOutcome, jain};
@@ -62,8 +63,8 @@ fn a_lone_flow_on_an_empty_path_has_a_slowdown_of_one() {
     assert!(outcomes[0].slowdown.unwrap().mean > 1.1, "{:?}", outcomes[0].slowdown);
 }
 
-/// Messages of one packet on one connection are a queue with Poisson arrivals and a fixed service time, M/D/1, at the sender's link: its mean wait is
-/// rho / (2 (1 - rho)) service times.
+/// Messages of one packet on one connection are a queue with Poisson arrivals and a fixed service time, M/D/1, at the
+/// sender's link: its mean wait is rho / (2 (1 - rho)) service times.
 #[test]
 fn messages_of_one_packet_wait_as_in_an_m_d_1_queue() {
     let service = 1_040.0 * 80e-9;
@@ -179,8 +180,9 @@ fn queries(fan_out: Option<u32>, deadline: Time, workers: u32) -> TrafficSpec {
 
 #[test]
 fn a_query_takes_its_requests_and_answers_and_meets_a_deadline_or_not() {
-    // At 80 ns a byte: the first request of 100 B on two links, an acknowledgement of 40 B ahead of the answer, and three answers of 1040 B
-    // behind each other on the aggregator's link, the first one's on its worker's too; four times 50 us.
+    // At 80 ns a byte: the first request of 100 B on two links, an acknowledgement of 40 B ahead of the answer, and
+    // three answers of 1040 B behind each other on the aggregator's link, the first one's on its worker's too; four
+    // times 50 us.
     let time = Time::from_ns((2 * 100 + 40 + 4 * 1_040) * 80) + Time::from_us(200);
     for (deadline, missed) in [(time, 0), (time - Time::from_ns(1), 50)] {
         let (finished, outcomes, _) =

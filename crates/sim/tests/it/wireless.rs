@@ -1,4 +1,5 @@
-//! Nodes on the air: TCP over 802.11 against ns-2 2.35 and ns-3.37 (`reference/wifi_tcp.csv`), Hadoop on it, and scenarios that cannot be.
+//! Nodes on the air: TCP over 802.11 against ns-2 2.35 and ns-3.37 (`reference/wifi_tcp.csv`), Hadoop on it, and
+//! scenarios that cannot be.
 
 use crate::reference::{Row, Table};
 use results::page::{ReportData, render};
@@ -58,7 +59,8 @@ fn goodputs(rows: &[Row<'_>]) -> (f64, f64) {
     (ours.sum::<f64>() / 5.0, rows.iter().map(theirs).sum::<f64>() / rows.len() as f64)
 }
 
-/// The rows of one simulator, by set-up: with one flow the first (a later one has delayed ACKs), with more those of all seeds.
+/// The rows of one simulator, by set-up: with one flow the first (a later one has delayed ACKs), with more those of all
+/// seeds.
 fn set_ups<'a>(table: &'a Table, wanted: &[(&str, &str)]) -> Vec<(String, Vec<Row<'a>>)> {
     let mut set_ups: Vec<(String, Vec<Row>)> = Vec::new();
     for row in table.rows(&[&[("mode", "tcp"), ("proto", "Sack")], wanted].concat()) {
@@ -72,7 +74,8 @@ fn set_ups<'a>(table: &'a Table, wanted: &[(&str, &str)]) -> Vec<(String, Vec<Ro
     set_ups
 }
 
-/// 802.11n with and without A-MPDU, and 802.11a, 1, 2 and 10 flows: within 5 % of ns-3, by which the two simulators differ on one flow.
+/// 802.11n with and without A-MPDU, and 802.11a, 1, 2 and 10 flows: within 5 % of ns-3, by which the two simulators
+/// differ on one flow.
 #[test]
 fn tcp_over_802_11n_and_a() {
     let table = Table::read(include_str!("reference/wifi_tcp.csv"));
@@ -85,8 +88,8 @@ fn tcp_over_802_11n_and_a() {
     }
 }
 
-/// 802.11b and g. ns-2 answers at 1 Mbit/s and draws backoff from one slot less, ns-3 answers at the rate of the data: with 802.11b they lie up to 20 %
-/// apart, and we between them or within 5 % of one.
+/// 802.11b and g. ns-2 answers at 1 Mbit/s and draws backoff from one slot less, ns-3 answers at the rate of the data:
+/// with 802.11b they lie up to 20 % apart, and we between them or within 5 % of one.
 #[test]
 fn tcp_over_802_11b_and_g() {
     let table = Table::read(include_str!("reference/wifi_tcp.csv"));
@@ -132,7 +135,8 @@ fn a_job_on_the_air() {
     assert_eq!(received, shuffled, "what leaves a station arrives at another");
 }
 
-/// TCP watches the transmit queue of its node where routers stand between as well: three nodes in a row, and queues of 30 packets that nobody overflows who looks.
+/// TCP watches the transmit queue of its node where routers stand between as well: three nodes in a row, and queues of
+/// 30 packets that nobody overflows who looks.
 #[test]
 fn tcp_watches_queues_of_nodes_that_forward() {
     let row = |routing: &str, from: &[&str], tcp: &str| {
@@ -172,7 +176,8 @@ fn tcp_watches_queues_of_nodes_that_forward() {
             assert!(goodput > blind / 2.0, "{routing}, {tcp}: {goodput} Mbit/s, {blind} blind");
         }
     }
-    // What TCP has put into the queue leaves it by way of the router, also while that looks for a way: the connection goes on.
+    // What TCP has put into the queue leaves it by way of the router, also while that looks for a way: the connection
+    // goes on.
     for tcp in watched {
         let (longest, drops, goodput) = row("aodv", &["worker-1"], tcp);
         assert!(
@@ -182,7 +187,8 @@ fn tcp_watches_queues_of_nodes_that_forward() {
     }
 }
 
-/// Nodes out of each other's range: the job cannot go on, and the run ends at its time with the reason in its books, not in a crash.
+/// Nodes out of each other's range: the job cannot go on, and the run ends at its time with the reason in its books,
+/// not in a crash.
 #[test]
 fn nodes_out_of_range_reach_nobody() {
     let apart = TABLETS.replace("range = \"100 m\"", "range = \"10 m\"");
@@ -243,7 +249,8 @@ fn what_cannot_be_is_said() {
     }
 }
 
-/// The access point that the sender is with is switched off for ten seconds: the flow goes on by way of the other one, and both stand in the events.
+/// The access point that the sender is with is switched off for ten seconds: the flow goes on by way of the other one,
+/// and both stand in the events.
 #[test]
 fn a_flow_goes_on_when_its_access_point_fails() {
     let text = r#"
@@ -329,7 +336,8 @@ fn frames_from(result: &RunResult, station: u32, from: f64, to: f64) -> usize {
     frames.iter().filter(|frame| frame.from == station && within(frame.at.as_secs_f64())).count()
 }
 
-/// A node that crashes takes its radio with it: nothing is heard of it until it is back, all packets are accounted for, and the job is done with what is left.
+/// A node that crashes takes its radio with it: nothing is heard of it until it is back, all packets are accounted for,
+/// and the job is done with what is left.
 #[test]
 fn a_node_that_crashes_falls_silent() {
     let text = TABLETS.replace("replication = 1", "replication = 2, recheck = \"5 s\", heartbeat = \"1 s\"");
@@ -359,7 +367,8 @@ fn a_node_that_crashes_falls_silent() {
     }
 }
 
-/// Where what moves around nodes is so fast that each attempt at a frame meets a fade of its own, the MAC gives up as many as where each is drawn.
+/// Where what moves around nodes is so fast that each attempt at a frame meets a fade of its own, the MAC gives up as
+/// many as where each is drawn.
 #[test]
 fn fading_in_fast_surroundings_is_as_if_drawn_for_each_frame() {
     let lost = |fading: &str| {
@@ -382,7 +391,8 @@ fn fading_in_fast_surroundings_is_as_if_drawn_for_each_frame() {
     assert!(frame > 0.01 && (fast / frame - 1.0).abs() < 0.2, "{frame} drawn per frame, {fast} in fast surroundings");
 }
 
-/// What a driver gives its chip decides where packets wait: with a budget of bytes or of time on the air, where the host sees them.
+/// What a driver gives its chip decides where packets wait: with a budget of bytes or of time on the air, where the
+/// host sees them.
 #[test]
 fn a_budget_leaves_packets_where_the_host_sees_them() {
     let queue = |driver: &str| {

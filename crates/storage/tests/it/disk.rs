@@ -30,7 +30,8 @@ fn finish(disk: &mut Disk<u64>) -> Vec<(Time, u64)> {
     all
 }
 
-/// `readers` closed-loop readers of `chunk` bytes each, which ask for the next chunk `think` after the last: total rate in bytes/s.
+/// `readers` closed-loop readers of `chunk` bytes each, which ask for the next chunk `think` after the last: total rate
+/// in bytes/s.
 fn closed_loop(spec: DiskSpec, readers: u64, chunk: u64, sequential: bool, think: Time, until: Time) -> f64 {
     let mut disk = Disk::new(spec);
     let mut next = vec![0_u64; readers as usize];
@@ -83,7 +84,8 @@ fn every_random_request_pays_positioning() {
     assert_eq!(disk.counters(Time::MAX).positioning, Time::from_ms(600));
 }
 
-/// With k > 1 long streams each slice of 100 ms costs one positioning: the total rate falls to 100/112 of the media rate, for every k.
+/// With k > 1 long streams each slice of 100 ms costs one positioning: the total rate falls to 100/112 of the media
+/// rate, for every k.
 #[test]
 fn interleaved_streams_share_the_media_rate_less_positioning() {
     for readers in [2, 3, 8] {
@@ -107,7 +109,8 @@ fn without_anticipation_each_chunk_costs_positioning() {
 fn anticipation_keeps_the_head_for_a_reader_that_thinks_briefly() {
     let spec = DiskSpec::Rotating(rotating());
     let rate = closed_loop(spec, 4, 1_000_000, true, Time::from_ms(1), Time::from_secs(60));
-    // A slice moves 9 or 10 chunks of 10 ms with pauses of 1 ms, then the head moves: between 1 MB / 11 ms less positioning, and that.
+    // A slice moves 9 or 10 chunks of 10 ms with pauses of 1 ms, then the head moves: between 1 MB / 11 ms less
+    // positioning, and that.
     let (low, high) = (9e6 / 0.112, 10e6 / 0.110);
     assert!((low..high).contains(&rate), "{rate} not in {low}..{high}");
 }
@@ -180,7 +183,8 @@ fn presets_have_the_access_times_of_their_document() {
 }
 
 proptest! {
-    /// Whatever is asked, each kept request is reported once, the bytes add up, and the disk is never busy for longer than the time that passed.
+    /// Whatever is asked, each kept request is reported once, the bytes add up, and the disk is never busy for longer
+    /// than the time that passed.
     #[test]
     fn bytes_and_time_are_conserved(
         asks in prop::collection::vec((0_u64..2_000, 0_u64..5, any::<bool>(), 0_u64..50, 1_u64..20_000_000), 1..60),

@@ -63,7 +63,8 @@ fn a_piece_uses_one_core_at_most() {
     assert!(run(&mut processor).iter().all(|(at, ..)| *at == ms(10)));
 }
 
-/// Four nodes with two pieces each on two cores: every piece gets a quarter, as in the recorded cluster of four workers on one host.
+/// Four nodes with two pieces each on two cores: every piece gets a quarter, as in the recorded cluster of four workers
+/// on one host.
 #[test]
 fn nodes_of_a_host_share_its_cores() {
     let mut processor = Processor::new(2);
@@ -191,7 +192,8 @@ proptest! {
         }
     }
 
-    /// Work done equals work asked for: at speed 1, core time used is the sum of all work, over any number of nodes and caps.
+    /// Work done equals work asked for: at speed 1, core time used is the sum of all work, over any number of nodes and
+    /// caps.
     #[test]
     fn work_is_conserved(
         cores in 1_u32..5,

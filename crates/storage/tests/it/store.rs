@@ -81,7 +81,8 @@ fn beyond_the_dirty_limit_writers_go_at_the_pace_of_the_disk() {
             store.submit(now, 0, request(Op::Write, 1, written * MB, MB, written));
         }
     }
-    // All but what may be dirty is on disk: 1,000 MB at 100 MB/s, begun when 100 MB were dirty at 1 GB/s, extents of 4 MiB apart.
+    // All but what may be dirty is on disk: 1,000 MB at 100 MB/s, begun when 100 MB were dirty at 1 GB/s, extents of 4
+    // MiB apart.
     let expected = 0.1 + 10.0;
     assert!((now.as_secs_f64() / expected - 1.0).abs() < 0.01, "{now} against {expected}");
     assert!(store.counters().throttled > 0);
@@ -137,7 +138,8 @@ fn a_crash_empties_a_nodes_memory_and_forgets_its_requests() {
 }
 
 proptest! {
-    /// Each request is reported once; every byte written is on the disk in the end, at least once and at most as often as it was written.
+    /// Each request is reported once; every byte written is on the disk in the end, at least once and at most as often
+    /// as it was written.
     #[test]
     fn bytes_are_conserved(
         asks in prop::collection::vec((0_u64..3_000, 0_u64..4, any::<bool>(), 0_u64..20, 1_u64..8_000_000), 1..60),

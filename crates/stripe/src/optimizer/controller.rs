@@ -1,35 +1,35 @@
-//! The number of streams, tuned while they run.
+//! The number of streams, tuned during the transfer.
 //!
-//! Every decision compares the rate with another number of streams to the present one's. The measure is the
-//! *elasticity*: the part of the proportional gain that is had, (T2/T1 - 1) / (n2/n1 - 1). It is 1 where the streams'
-//! own windows or random loss hold them back, 0 where the path is full and only ours, and about m / (n + m) where n of
-//! ours share a full path with m equal others, which is the part that these keep. So a least elasticity bounds what is
-//! taken from others, without knowing their number or the path's capacity.
+//! Every decision compares the rates with two numbers of streams. The measure is the *elasticity*, the part of the
+//! proportional gain: (T2/T1 - 1) / (n2/n1 - 1). It is 1 if the streams' own windows or random losses limit them. It is 0
+//! if our streams alone fill the path. It is about m / (n + m), the share of the others, if n of ours and m equal others
+//! fill it. So a lower bound of the elasticity bounds what is taken from others, without knowledge of their number or of
+//! the path's capacity.
 
 use super::MOST_STREAMS;
 use super::observed::{Observed, Totals};
 use super::reason::Reason;
 use units::{BitRate, Time};
 
-/// What more streams are used for.
+/// The aim of tuning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
-    /// To lift a limit of windows and buffers, and for nothing else: the streams together take no more than one with
-    /// larger buffers would.
+    /// More streams only to overcome limits of windows and buffers. Together they take no more than one stream with larger
+    /// buffers would.
     Polite,
-    /// To fill what others leave: no more streams than leave them three quarters of a full path.
+    /// More streams to use spare capacity. Others keep at least three quarters of a full path.
     #[default]
     Fill,
-    /// As long as it gains anything.
+    /// More streams as long as goodput grows.
     Greedy,
 }
 
 /// Bounds of the number of streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// To begin with, at most; a model may say less.
+    /// Upper limit of the initial number; a model may say less.
     pub first: u32,
-    /// At most, at any time. The other end may have said so.
+    /// Upper limit at any time, possibly the peer's.
     pub most: u32,
 }
 
@@ -46,17 +46,24 @@ const SHORTEST_ROUND: Time = Time::from_ms(50);
 const IDLE_ROUND: Time = Time::from_ms(300);
 /// Epochs whose mean rate is compared, after one that is not counted.
 const MEASURED: u32 = 2;
-/// Factor of the number while windows are the limit. New streams take ten round trips to fill their windows, however
-/// many they are.
+/// Growth factor while windows are the limit. New streams need about ten round trips to fill their windows, however many
+/// they are.
 const WIDER: u32 = 4;
 /// Epochs that are not counted because streams are in slow start, at most.
 const STARTING: u32 = 10;
-/// A model's number is tried if the present streams could not carry 0.85 of what has been delivered. It is the number
-/// that carries 1.15 of that if a queue has shown the path's end, else 2 times that; at most 10 times the present
-/// number.
-const MODEL: (f64, [f64; 2], u32) = (0.85, [1.15, 2.0], 10);
-/// Epochs without a try, at first, and at most.
-const HOLD: [u32; 2] = [4, 32];
+/// A model is asked if, by it, the present streams carry less than this part of the highest delivery rate.
+const MODEL_CARRIES: f64 = 0.85;
+/// The model's number carries this multiple of that rate if a queue has shown the path's capacity ...
+const MODEL_OF_CAPACITY: f64 = 1.15;
+/// ... and this multiple while the capacity is unknown.
+const MODEL_OF_RATE: f64 = 2.0;
+/// The model's number is at most this multiple of the present one.
+const MODEL_GROWTH: u32 = 10;
+/// A model is asked again when the highest delivery rate has grown by this factor: before, its answer is the same.
+const MODEL_AGAIN: f64 = 1.25;
+/// Epochs between two tries: the first time, and at most.
+const FIRST_HOLD: u32 = 4;
+const LONGEST_HOLD: u32 = 32;
 /// An epoch gains if its rate is at least this many times the rate before.
 const GAINING: f64 = 1.1;
 /// Below the first number fewer streams must carry this part of what more streams carried.
@@ -110,8 +117,7 @@ enum Step {
 #[derive(Clone, Copy, Debug, Default)]
 struct Epoch {
     rounds: u32,
-    /// Of these, those that were idle, held back by credit, in slow start, limited by windows, with a queue on the
-    /// path.
+    /// Round trips that were idle, limited by credit, in slow start, limited by windows, with a queue on the path.
     idle: u32,
     credit: u32,
     starting: u32,
@@ -130,7 +136,7 @@ impl Epoch {
     fn most(&self, count: u32) -> bool {
         count * 2 > self.rounds
     }
-    /// Windows are the limit, and no queue makes them so. Then rates do not vary.
+    /// Windows are the limit, and no queue causes that: rates do not vary then.
     fn is_widening(&self) -> bool {
         self.most(self.windows) && !self.most(self.full)
     }
@@ -146,7 +152,7 @@ pub struct Controller {
     phase: Phase,
     /// How long the next hold is.
     hold: u32,
-    /// More were refused last time: next come smaller steps, and fewer.
+    /// Tries in a row without gain: the next ones have smaller steps, or fewer streams.
     refused: u32,
     deadline: Time,
     last: Option<(Time, Totals)>,
@@ -154,8 +160,7 @@ pub struct Controller {
     epoch: Epoch,
     /// Epochs not counted because streams were in slow start.
     started: u32,
-    /// What had been delivered at most when a model was last asked. It is asked again when that has grown by a quarter:
-    /// only then is its answer another one.
+    /// The highest delivery rate when a model was last asked.
     modelled: f64,
     /// Epochs since the number changed, the rates of those that count, and their losses.
     epochs: u32,
@@ -166,7 +171,7 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Begins with `seed` streams, what a model recommends, within the limits; politely with one.
+    /// Begins with `seed` streams, a model's recommendation, within the limits; `polite` begins with one.
     pub fn new(policy: Policy, limits: Limits, seed: u32) -> Self {
         let seed = if policy == Policy::Polite { 1 } else { seed };
         Self {
@@ -175,7 +180,7 @@ impl Controller {
             target: seed.clamp(1, limits.first.min(limits.most).max(1)),
             reason: Reason::Start,
             phase: Phase::Startup,
-            hold: HOLD[0],
+            hold: FIRST_HOLD,
             refused: 0,
             deadline: Time::ZERO,
             last: None,
@@ -190,15 +195,15 @@ impl Controller {
             alarms: 0,
         }
     }
-    /// How many streams are to be used.
+    /// The number of streams to use.
     pub fn target(&self) -> u32 {
         self.target
     }
-    /// How many there are to be: while fewer are tried the others stay open, for they may be needed.
+    /// The number of streams to keep open: while fewer are tried, the others stay open.
     pub fn open(&self) -> u32 {
         if let Phase::Try { from, .. } = self.phase { self.target.max(from) } else { self.target }
     }
-    /// Why the number is what it is.
+    /// The reason for the present number.
     pub fn reason(&self) -> Reason {
         self.reason
     }
@@ -211,16 +216,16 @@ impl Controller {
         (!self.rates.is_empty()).then(|| BitRate::from_bps(self.mean() as u64))
     }
 
-    /// What the present number is compared with while it is tried: another number, and its rate.
+    /// The number that a try is compared with, and its rate.
     pub fn compared(&self) -> Option<(u32, BitRate)> {
         let Phase::Try { from, rate, .. } = self.phase else { return None };
         Some((from, BitRate::from_bps(rate as u64)))
     }
-    /// The most that was delivered lately.
+    /// The highest recent delivery rate.
     pub fn most(&self) -> BitRate {
         BitRate::from_bps(self.observed.most() as u64)
     }
-    /// The share of segments that are lost without anybody's doing, if there were enough to say.
+    /// The rate of random losses, once there are enough to estimate it.
     pub fn loss(&self) -> Option<f64> {
         self.observed.loss()
     }
@@ -310,15 +315,14 @@ impl Controller {
     /// model's number.
     fn model(&mut self, totals: &Totals) {
         let Some(stream) = self.observed.stream(totals).filter(|_| self.policy != Policy::Polite) else { return };
-        let (enough, above, times) = MODEL;
         let most = self.observed.most();
-        let above = above[usize::from(!self.observed.was_full())];
+        let above = if self.observed.was_full() { MODEL_OF_CAPACITY } else { MODEL_OF_RATE };
         let carried = f64::from(self.target) * stream;
-        if carried >= enough * most || most < 1.25 * self.modelled {
+        if carried >= MODEL_CARRIES * most || most < MODEL_AGAIN * self.modelled {
             return;
         }
         let number =
-            ((most * above / stream).ceil() as u32).min(self.target.saturating_mul(times)).min(self.limits.most);
+            ((most * above / stream).ceil() as u32).min(self.target.saturating_mul(MODEL_GROWTH)).min(self.limits.most);
         let (from, rate) = match self.phase {
             Phase::Try { from, rate, step: Step::Modelled } if number > self.target => (from, rate),
             // A rate in slow start is no basis for comparison.
@@ -338,7 +342,7 @@ impl Controller {
             Phase::Startup => {
                 self.learn_usual();
                 let (step, times) = if epoch.is_widening() { (Step::Widened, WIDER) } else { (Step::Doubled, 2) };
-                self.try_number(self.target.saturating_mul(times), epoch, step);
+                self.try_number(self.target.saturating_mul(MODEL_GROWTH), epoch, step);
             }
             Phase::Hold(left) => {
                 // The rate to compare with is that of the last few epochs.
@@ -354,7 +358,7 @@ impl Controller {
                         let old = self.rates.len() - MEASURED as usize;
                         self.rates.drain(..old);
                         self.modelled = 0.0;
-                        (self.phase, self.hold) = (Phase::Hold(1), HOLD[0]);
+                        (self.phase, self.hold) = (Phase::Hold(1), FIRST_HOLD);
                         return;
                     }
                 }
@@ -418,7 +422,7 @@ impl Controller {
             let dear = self.policy == Policy::Fill && self.target < self.limits.first && now < DEAR * rate;
             if (elasticity <= shrink && !dear) || vain {
                 self.reason = Reason::AsGood;
-                (self.phase, self.hold) = (Phase::Hold(0), HOLD[0]);
+                (self.phase, self.hold) = (Phase::Hold(0), FIRST_HOLD);
             } else {
                 self.refused = 0;
                 self.change(from, Reason::Needed);
@@ -429,7 +433,7 @@ impl Controller {
         let lossy = self.policy != Policy::Greedy && !window_limited && self.usual.exceeded_by(self.losses, 1.6);
         if elasticity >= grow && !lossy {
             self.reason = Reason::Gained;
-            (self.refused, self.hold) = (0, HOLD[0]);
+            (self.refused, self.hold) = (0, FIRST_HOLD);
             let startup = matches!(step, Step::Doubled | Step::Widened);
             self.phase = if startup { Phase::Startup } else { Phase::Hold(0) };
             return;
@@ -482,7 +486,7 @@ impl Controller {
     }
     fn go_steady(&mut self) {
         self.phase = Phase::Hold(self.hold);
-        self.hold = (self.hold * 2).min(HOLD[1]);
+        self.hold = (self.hold * 2).min(LONGEST_HOLD);
     }
     fn mean(&self) -> f64 {
         self.rates.iter().sum::<f64>() / self.rates.len() as f64

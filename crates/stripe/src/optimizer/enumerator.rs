@@ -4,11 +4,11 @@ use super::models::{LossFit, Path, best_number};
 use super::observed::Totals;
 use units::Time;
 
-/// The numbers that are measured first: three make a polynomial.
+/// The numbers that are measured first: three points determine the polynomial.
 const PROBES: [u32; 3] = [1, 8, 32];
-/// How many measurements are kept.
+/// Measurements that are kept.
 const KEPT: usize = 64;
-/// Epochs of a number: the first is not measured.
+/// Epochs per number; the first one is not measured.
 const EPOCHS: u32 = 3;
 
 /// Wang et al. 2014, section 3.3: loss as a second-order polynomial of n (eq. 1), fitted to what is measured as it
@@ -18,7 +18,7 @@ const EPOCHS: u32 = 3;
 pub struct Enumerator {
     most: u32,
     target: u32,
-    /// What has been measured: number and loss.
+    /// Measurements: number of streams, loss rate.
     points: Vec<(u32, f64)>,
     epoch: Time,
     deadline: Time,
@@ -28,11 +28,11 @@ pub struct Enumerator {
 }
 
 impl Enumerator {
-    /// With at most so many streams; an epoch is six round trips, at least `epoch`.
+    /// Tunes up to `most` streams. An epoch is six round trips, at least `epoch`.
     pub fn new(most: u32, epoch: Time) -> Self {
         Self { most, target: 1, points: Vec::new(), epoch, deadline: Time::ZERO, epochs: 0, since: None }
     }
-    /// How many streams there are to be.
+    /// The number of streams to use.
     pub fn target(&self) -> u32 {
         self.target
     }
@@ -40,11 +40,11 @@ impl Enumerator {
     pub fn deadline(&self) -> Time {
         self.deadline
     }
-    /// The polynomial as fitted to what has been measured.
+    /// The polynomial fitted to the measurements.
     pub fn fit(&self) -> Option<LossFit> {
         LossFit::new(&self.points)
     }
-    /// An epoch is over; `streams` is how many there are, `path` what each of them knows (its loss is not used).
+    /// Ends an epoch. `streams` is the number of streams, `path` what each of them measures (its loss is not used).
     pub fn on_epoch(&mut self, now: Time, totals: &Totals, path: &Path, streams: u32) -> bool {
         self.deadline = now.saturating_add((totals.rtt * 6).max(self.epoch));
         if totals.idle || streams != self.target {

@@ -1,4 +1,4 @@
-//! How many streams: what the models say, what few probes say, and a controller that watches.
+//! The number of streams: models, curves through a few probes, and a controller that measures.
 
 mod controller;
 mod enumerator;
@@ -13,7 +13,7 @@ pub use enumerator::Enumerator;
 pub use fits::{FullSecondOrder, PartialSecondOrder};
 pub use models::{LossFit, Path, best_number, hacker, streams_to_fill};
 pub(crate) use observed::has_queue;
-pub use observed::{Law, Totals};
+pub use observed::{Law, Scattered, Totals};
 pub use reason::Reason;
 pub use tuner::Tuner;
 

@@ -1,24 +1,34 @@
-//! What the streams have been seen to do: the most that they delivered, the losses that nobody made, whether a queue
-//! stands on the path.
+//! Observations of the streams: the highest delivery rate, the rate of random losses, and whether there is a queue on the
+//! path.
 
 use super::Path;
 use units::{Bytes, Time};
 
-/// By which law a stream's congestion control shares a path.
+/// The response function of a stream's congestion control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Law {
-    /// One without a model here.
+    /// A control without a model here.
     #[default]
     Unknown,
-    /// BBR's, which random losses do not slow down.
+    /// BBR: random losses do not slow it down.
     Bbr,
-    /// Reno's additive increase and halving.
+    /// Reno: additive increase, halving.
     Reno,
-    /// CUBIC's cubic growth (RFC 9438).
+    /// CUBIC (RFC 9438).
     Cubic,
 }
 
-/// What the streams have done since the beginning, all together.
+/// Random losses, as against those of a queue that overflows. A queue drops many segments at a time, chance few: only the
+/// round trips of streams with at most a few losses count.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Scattered {
+    /// Segments sent in these round trips.
+    pub sent: u64,
+    /// Round trips with a loss.
+    pub losses: u64,
+}
+
+/// Cumulative counters and present measurements of all streams together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Totals {
     /// Payload that has arrived.
@@ -27,9 +37,8 @@ pub struct Totals {
     pub sent: u64,
     /// Segments retransmitted.
     pub lost: u64,
-    /// Of `sent`, those of streams and round trips that lost no more than a few; and in how many of these something was
-    /// lost. A queue that overflows takes many at a time, chance takes few.
-    pub scattered: (u64, u64),
+    /// Segments and losses of the round trips in which a stream lost at most a few.
+    pub scattered: Scattered,
     /// Smoothed round-trip time, the streams' mean, now.
     pub rtt: Time,
     /// Mean over the streams of the least round-trip time measured on their paths; zero where it is not known.
@@ -50,8 +59,9 @@ pub struct Totals {
 
 /// Losses from which on a loss rate is estimated.
 const ENOUGH_LOSSES: f64 = 8.0;
-/// Beyond these, old losses and segments count for less.
-const REMEMBERED: [f64; 2] = [64.0, 1e6];
+/// Beyond either of these counts, old losses and segments are halved, so that the estimate follows a changing path.
+const REMEMBERED_LOSSES: f64 = 64.0;
+const REMEMBERED_SEGMENTS: f64 = 1e6;
 /// Round trips over which the highest rate is remembered; up to twice as many.
 const MOST_OF: u32 = 64;
 /// Round trips over which a rate is measured.
@@ -64,25 +74,25 @@ pub(crate) fn has_queue(rtt: Time, least: Time) -> bool {
     rtt > least + least / 10 + QUEUE
 }
 
-/// What is remembered of each round trip.
+/// What the controller remembers of past round trips.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    /// Rates of the last round trips, in bits per second, and the highest mean of them: of this period and the one
-    /// before. Acknowledgements that come all at once are no rate.
+    /// Rates of the last round trips in bit/s. Their mean counts, as acknowledgements may arrive in bursts. Then its highest
+    /// value in this period and in the one before.
     last: [f64; ROUNDS],
     most: [f64; 2],
-    /// Whether a queue stood meanwhile.
+    /// Whether there was a queue in these periods.
     full: [bool; 2],
     rounds: u32,
-    /// Scattered losses, and the segments among which they were.
+    /// Random losses, and the segments among which they were counted.
     losses: f64,
     segments: f64,
-    /// A queue stands: of the streams' own making, or of others'.
+    /// There is a queue on the path, of our own streams or of others.
     pub queued: bool,
 }
 
 impl Observed {
-    /// A round trip is over, in which so many bits a second were delivered.
+    /// Takes in a round trip with its delivery rate in bit/s.
     pub fn add(&mut self, before: &Totals, now: &Totals, rate: f64) {
         self.last.rotate_left(1);
         self.last[ROUNDS - 1] = rate;
@@ -94,28 +104,28 @@ impl Observed {
         }
         let queued = now.rtt_min > Time::ZERO && has_queue(now.rtt, now.rtt_min);
         self.full[0] |= queued;
-        // A queue may have lost them, and what it lost is sent again a round trip later.
+        // Losses of a queue are retransmitted a round trip later: they do not count as random.
         if !std::mem::replace(&mut self.queued, queued) && !queued {
-            self.segments += now.scattered.0.saturating_sub(before.scattered.0) as f64;
-            self.losses += now.scattered.1.saturating_sub(before.scattered.1) as f64;
-            if self.losses > REMEMBERED[0] || self.segments > REMEMBERED[1] {
+            self.segments += now.scattered.sent.saturating_sub(before.scattered.sent) as f64;
+            self.losses += now.scattered.losses.saturating_sub(before.scattered.losses) as f64;
+            if self.losses > REMEMBERED_LOSSES || self.segments > REMEMBERED_SEGMENTS {
                 (self.losses, self.segments) = (self.losses / 2.0, self.segments / 2.0);
             }
         }
     }
-    /// The most that was delivered lately, in bits per second.
+    /// The highest recent delivery rate, in bit/s.
     pub fn most(&self) -> f64 {
         self.most[0].max(self.most[1])
     }
-    /// Whether that was all that the path carries: a queue stood.
+    /// Whether that was the capacity of the path, as a queue showed.
     pub fn was_full(&self) -> bool {
         self.full[0] || self.full[1]
     }
-    /// The share of segments that are lost without anybody's doing, if there were enough to say.
+    /// The rate of random losses, once there are enough to estimate it.
     pub fn loss(&self) -> Option<f64> {
         (self.losses >= ENOUGH_LOSSES).then(|| self.losses / self.segments)
     }
-    /// What one stream can have at these losses, by the model of its control, in bits per second.
+    /// The rate of one stream at these losses, by the model of its control, in bit/s.
     pub fn stream(&self, totals: &Totals) -> Option<f64> {
         let loss = self.loss()?;
         let rtt = if totals.rtt_min > Time::ZERO { totals.rtt_min } else { totals.rtt };

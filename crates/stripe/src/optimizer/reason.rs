@@ -1,6 +1,6 @@
-//! Why there are as many streams as there are.
+//! Reasons for the number of streams.
 
-/// Why the number is what it is.
+/// The reason for the present number of streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// The number that tuning began with.
@@ -23,7 +23,7 @@ pub enum Reason {
     Needed,
     /// A queue stands on the path, so the path is full: more streams would only take from others.
     Full,
-    /// Windows and buffers are not the limit, and for anything else more are not wanted.
+    /// Windows and buffers are not the limit, and `polite` wants more streams for nothing else.
     Enough,
     /// Losses have become far more frequent: halved.
     Emergency,

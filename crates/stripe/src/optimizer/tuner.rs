@@ -6,24 +6,24 @@ use units::Time;
 /// The policy that decides the number of streams.
 #[derive(Clone, Debug)]
 pub enum Tuner {
-    /// Nobody: so many.
+    /// A fixed number.
     Fixed(u32),
-    /// What is measured.
+    /// By measurements of rates.
     Controller(Box<Controller>),
     /// The paper's enumeration.
     Enumerator(Box<Enumerator>),
 }
 
 impl Tuner {
-    /// By what is measured, with at most so many.
+    /// Tunes by measurements, within limits.
     pub fn measuring(policy: Policy, limits: Limits, seed: u32) -> Self {
         Self::Controller(Box::new(Controller::new(policy, limits, seed)))
     }
-    /// By the paper's enumeration, with at most so many.
+    /// Tunes by the paper's enumeration, up to `most` streams.
     pub fn enumerating(most: u32) -> Self {
         Self::Enumerator(Box::new(Enumerator::new(most, Time::from_ms(300))))
     }
-    /// How many streams are to be used.
+    /// The number of streams to use.
     pub fn target(&self) -> u32 {
         match self {
             Self::Fixed(count) => *count,
@@ -31,7 +31,7 @@ impl Tuner {
             Self::Enumerator(enumerator) => enumerator.target(),
         }
     }
-    /// How many there are to be: those, and some that may be needed again.
+    /// The number of streams to keep open: those in use, and some that may be needed again.
     pub fn open(&self) -> u32 {
         if let Self::Controller(controller) = self { controller.open() } else { self.target() }
     }
@@ -43,12 +43,12 @@ impl Tuner {
             Self::Enumerator(enumerator) => enumerator.deadline(),
         }
     }
-    /// Why the number is what it is, if that was measured.
+    /// The reason for the present number, if it is measured.
     pub fn reason(&self) -> Option<Reason> {
         if let Self::Controller(controller) = self { Some(controller.reason()) } else { None }
     }
-    /// A round trip is over, or what else was waited for; `streams` is how many are used, `path` what each of them
-    /// knows. Returns whether the number has changed.
+    /// To be called at the deadline. `streams` is the number in use, `path` what each of them measures. Returns whether
+    /// the number has changed.
     pub fn on_round(&mut self, now: Time, totals: &Totals, path: &Path, streams: u32) -> bool {
         match self {
             Self::Fixed(_) => false,

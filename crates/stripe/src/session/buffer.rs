@@ -1,16 +1,15 @@
-//! The bytes behind the positions: what may have to be sent again, and what is to be read.
+//! Send and receive buffers: the bytes behind stream positions.
 
 use crate::ranges::Span;
 use std::collections::VecDeque;
 
-/// Memory comes and goes in pieces of this size: what is held costs no more than itself and a piece at either end, and
-/// nothing is copied when it grows.
+/// Size of a block. A buffer is a list of blocks: it costs at most a block at either end, and nothing is copied when it
+/// grows.
 const BLOCK: usize = 32 << 10;
-/// Blocks that a session keeps for its connections: allocators give large pieces back to the system and ask it for
-/// others, page by page.
+/// Free blocks that a session keeps. An allocator would return them to the system, and fault new ones in page by page.
 const SPARE: usize = 64;
 
-/// Blocks that nobody uses.
+/// Free blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks(Vec<Vec<u8>>);
 
@@ -46,7 +45,7 @@ impl Buffer {
     pub fn start(&self) -> u64 {
         self.start
     }
-    /// Memory behind the last byte, for so many; [`extend`](Self::extend) says how many have been put there.
+    /// Memory for `bytes` bytes behind the last one. [`extend`](Self::extend) must then say how many were written.
     pub fn spare(&mut self, blocks: &mut Blocks, bytes: u64) -> impl Iterator<Item = &mut [u8]> {
         let (from, to) = ((self.end - self.base) as usize, (self.end + bytes - self.base) as usize);
         self.blocks.resize_with(self.blocks.len().max(to.div_ceil(BLOCK)), Vec::new);
@@ -63,7 +62,7 @@ impl Buffer {
         let used = ((self.end - self.base) as usize).div_ceil(BLOCK);
         self.blocks.drain(used.min(self.blocks.len())..).for_each(|block| blocks.keep(block));
     }
-    /// Puts bytes where they belong; what lies before them and has not come is a hole. Nothing is put below the start.
+    /// Writes bytes at a position. Missing bytes before it are a hole. Bytes below the start are skipped.
     pub fn put(&mut self, blocks: &mut Blocks, position: u64, mut bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -81,7 +80,7 @@ impl Buffer {
             (at, bytes) = (at + count, rest);
         }
     }
-    /// Lets go of all below a position.
+    /// Frees all bytes below a position.
     pub fn release(&mut self, blocks: &mut Blocks, position: u64) {
         if position >= self.end {
             for block in std::mem::take(&mut self.blocks) {
@@ -110,7 +109,7 @@ impl Buffer {
     }
 }
 
-/// A block's memory, which it gets if it has none.
+/// A block's memory, allocated if it has none.
 fn memory<'a>(blocks: &mut Blocks, block: &'a mut Vec<u8>) -> &'a mut Vec<u8> {
     if block.is_empty() {
         *block = blocks.take();

@@ -1,4 +1,4 @@
-//! What programs do with their connections.
+//! Calls of programs on their connections.
 
 use super::end::{End, Opening};
 use super::{Role, Session, code};
@@ -11,23 +11,23 @@ use units::Time;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exhausted;
 
-/// How a connection stands.
+/// State of a connection, as a program sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct State {
-    /// Its destination has taken it.
+    /// Its destination has accepted it.
     pub opened: bool,
-    /// After what is readable comes the end.
+    /// The end of the byte stream follows the readable bytes.
     pub finished: bool,
-    /// The peer has given its byte stream up, with this code; before the connection was opened: why it could not be.
+    /// The peer has reset its byte stream with this code. Before the connection is opened: why it could not be.
     pub reset: Option<u32>,
-    /// The peer wants no more of ours.
+    /// The peer has stopped our byte stream with this code.
     pub stopped: Option<u32>,
-    /// The peer has all that was written, and the end, or will never want it.
+    /// The peer has all that was written and the end, or has stopped the stream.
     pub sent: bool,
 }
 
 impl Session {
-    /// A program wants to go somewhere. It may write at once: what it writes travels behind the OPEN (P-11).
+    /// Opens a connection to `destination`. The program may write at once: 0-RTT data follows the OPEN (P-11).
     pub fn connect(&mut self, destination: Destination) -> Result<u32, Exhausted> {
         let full = self.ends.len() >= self.settings.connections || self.next_connection == u32::MAX;
         if full || !self.takes_connections() {
@@ -53,7 +53,7 @@ impl Session {
             end.opening = Opening::Answered(Notified::Due);
         }
     }
-    /// A connection that the peer wants cannot be had, for this reason (P-13).
+    /// Refuses a connection that the peer has asked for, with an error number (P-13).
     pub fn refuse(&mut self, now: Time, connection: u32, code: u32) {
         if let Some(end) = self.touch(connection) {
             end.opening = Opening::Refused;
@@ -61,8 +61,7 @@ impl Session {
         self.abandon(now, connection, code);
     }
 
-    /// How much may be written now: a little more than is under way, while all connections together hold no more than
-    /// is allowed.
+    /// Bytes that may be written now: a little more than is in flight, within the memory of all connections together.
     pub fn room(&mut self, connection: u32) -> u64 {
         let Some(end) = self.ends.get(&connection) else { return 0 };
         if end.core.given_up().is_some() {
@@ -75,13 +74,13 @@ impl Session {
         }
         own.min(all)
     }
-    /// Memory for what a program is about to write, at most so many bytes, in pieces; [`wrote`](Self::wrote) is to say
-    /// how many it has. None where nobody wants them.
+    /// Memory for up to `most` bytes that a program is about to write, in pieces. [`wrote`](Self::wrote) must then say how
+    /// many it has written. Empty if the byte stream takes no more.
     pub fn writable(&mut self, connection: u32, most: u64) -> impl Iterator<Item = &mut [u8]> {
         let end = self.ends.get_mut(&connection).filter(|end| end.core.given_up().is_none());
         end.map(|end| end.tx.spare(&mut self.blocks, most)).into_iter().flatten()
     }
-    /// A program has put so many bytes where they were [`writable`](Self::writable).
+    /// A program has written `bytes` bytes into the [`writable`](Self::writable) memory.
     pub fn wrote(&mut self, connection: u32, bytes: u64) {
         self.dirty.insert(connection);
         let Some(end) = self.ends.get_mut(&connection) else { return };
@@ -108,7 +107,7 @@ impl Session {
             end.core.finish();
         }
     }
-    /// A program, or its kernel, gives the connection up both ways.
+    /// A program, or its kernel, aborts the connection in both directions.
     pub fn abandon(&mut self, now: Time, connection: u32, code: u32) {
         self.dirty.insert(connection);
         let Some(end) = self.ends.get_mut(&connection) else { return };
@@ -117,9 +116,9 @@ impl Session {
         end.rx.release(&mut self.blocks, u64::MAX);
         let let_go = end.let_go(&mut self.blocks);
         self.credit.let_go(let_go);
-        self.settle(now, connection);
+        self.return_credit(now, connection);
     }
-    /// What of the peer's bytes is in order and not taken, in pieces.
+    /// The peer's in-order bytes that the program has not taken, in pieces.
     pub fn readable(&self, connection: u32) -> impl Iterator<Item = &[u8]> {
         let held = |end: &&End| end.reset.is_none() && end.rx.start() == end.core.readable().start;
         let end = self.ends.get(&connection).filter(held);
@@ -131,9 +130,9 @@ impl Session {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         end.core.consume(now, bytes, &self.streams);
         end.rx.release(&mut self.blocks, end.core.readable().start);
-        self.settle(now, connection);
+        self.return_credit(now, connection);
     }
-    /// How a connection stands; none where it is over.
+    /// State of a connection; `None` for one that is over.
     pub fn state(&self, connection: u32) -> Option<State> {
         let end = self.ends.get(&connection)?;
         Some(State {
@@ -144,7 +143,7 @@ impl Session {
             sent: end.core.is_sent(),
         })
     }
-    /// Nobody asks for a connection any more. It goes when its peer has done with it too.
+    /// The owner is done with a connection. It is removed when the peer is done too.
     pub fn release(&mut self, now: Time, connection: u32) {
         let Some(end) = self.touch(connection) else { return };
         end.released = true;

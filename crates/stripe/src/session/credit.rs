@@ -1,4 +1,4 @@
-//! What all connections of a session may have under way together, and what a gateway holds in all.
+//! Session credit: flow control over all connections of a session, and a gateway's pool of memory.
 
 use crate::window::{Progress, Window};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use units::Time;
 /// What a session may send of all its connections' bytes before the first ALLOW, in bytes (P-30).
 pub const FIRST_ALLOWANCE: u64 = 4 << 20;
 
-/// Memory that sessions share: what they promise to hold for their peers, and what they hold for their own programs. A
-/// pool may be part of a larger one, of which it leaves the rest to others.
+/// Memory that sessions share: the credit granted to their peers, and data held for their own programs. A pool may be a
+/// part of a larger one.
 #[derive(Debug)]
 pub struct Pool {
     free: AtomicI64,
@@ -28,12 +28,12 @@ impl Pool {
     fn part(bytes: u64, whole: Option<Arc<Self>>) -> Arc<Self> {
         Arc::new(Self { free: AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX)), whole })
     }
-    /// Bytes that nobody has.
+    /// Free bytes.
     pub fn free(&self) -> u64 {
         let own = self.free.load(Ordering::Relaxed).max(0) as u64;
         self.whole.as_ref().map_or(own, |whole| own.min(whole.free()))
     }
-    /// Takes bytes if there are as many.
+    /// Takes bytes if enough are free.
     fn take(&self, bytes: u64) -> bool {
         if self.whole.as_ref().is_some_and(|whole| !whole.take(bytes)) {
             return false;
@@ -45,7 +45,7 @@ impl Pool {
         }
         taken
     }
-    /// Takes bytes that are there already: two programs may have been told of the same room.
+    /// Accounts for bytes that are held already, even if none are free: two programs may have used the same room.
     fn take_anyway(&self, bytes: u64) {
         self.free.fetch_sub(bytes as i64, Ordering::Relaxed);
         if let Some(whole) = &self.whole {
@@ -65,24 +65,24 @@ impl Pool {
 #[derive(Debug)]
 pub(super) struct Credit {
     pool: Arc<Pool>,
-    /// The peer allows so much in all; so much of it is used.
+    /// The peer's allowance, and how much of it is used; both cumulative.
     pub limit: u64,
     pub used: u64,
-    /// The peer has sent so much, of which so much is taken or void.
+    /// Bytes received from the peer, and bytes of these that are taken or void; both cumulative.
     received: u64,
     returned: u64,
-    /// The peer has been told that it may send so much in all.
+    /// The allowance announced to the peer, cumulative.
     granted: u64,
-    /// How much it may have under way: taken from the pool.
+    /// Bytes that the peer may have outstanding; taken from the pool.
     window: Window,
-    /// Bytes held for the programs here, from the pool too.
+    /// Bytes held for local programs; taken from the pool.
     held: u64,
-    /// The most of it.
+    /// Upper limit of `held`.
     most: u64,
 }
 
 impl Credit {
-    /// None if the pool has not even the first allowance.
+    /// `None` if the pool has less than the first allowance.
     pub fn new(pool: &Arc<Pool>, most: u64) -> Option<Self> {
         pool.take(FIRST_ALLOWANCE).then(|| Self {
             pool: Arc::clone(pool),
@@ -96,7 +96,7 @@ impl Credit {
             most: most.max(FIRST_ALLOWANCE),
         })
     }
-    /// What may be sent for the first time now.
+    /// New data that may be sent now, in bytes.
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used)
     }
@@ -106,8 +106,8 @@ impl Credit {
         self.window.hold(self.received.saturating_sub(self.returned));
         self.received <= self.granted
     }
-    /// Returns bytes of the peer that programs have taken, or that nobody wants. The credit follows the rate of arrival
-    /// as a connection's does, while the pool has memory. `drained`: a connection has taken all that it had.
+    /// Returns credit for bytes that programs have taken, or that are void. The credit follows the rate of arrival, as a
+    /// connection's does, while the pool has memory. `drained`: a connection's buffer is empty.
     pub fn give_back(&mut self, now: Time, bytes: u64, drained: bool, rtt: Time) {
         self.returned = self.returned.saturating_add(bytes);
         // Session credit has no order: both are the bytes received.
@@ -117,7 +117,7 @@ impl Credit {
             self.window.grow(more);
         }
     }
-    /// The limit to tell the peer, if it is worth telling.
+    /// The allowance to announce to the peer, if it has grown enough.
     pub fn grant(&mut self) -> Option<u64> {
         let window = self.window.size();
         let limit = self.returned.saturating_add(window);
@@ -127,15 +127,15 @@ impl Credit {
         }
         None
     }
-    /// What the peer was told last, for when that may have been lost.
+    /// The last announced allowance, to repeat it if it may have been lost.
     pub fn granted(&self) -> u64 {
         self.granted
     }
-    /// Bytes held for the programs here.
+    /// Bytes held for local programs.
     pub fn held(&self) -> u64 {
         self.held
     }
-    /// How many more may be.
+    /// Further bytes that may be held for local programs.
     pub fn room(&self) -> u64 {
         self.most.saturating_sub(self.held).min(self.pool.free())
     }

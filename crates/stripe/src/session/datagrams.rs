@@ -11,25 +11,25 @@ use units::Time;
 /// Bytes held of all flows together, each way, and of one.
 const HELD: u64 = 8 << 20;
 const HELD_OF_ONE: u64 = 1 << 20;
-/// What a datagram costs beyond its bytes, however short it is.
+/// Memory that a datagram costs beyond its bytes.
 const OVERHEAD: u64 = 64;
-/// Silence after which a flow is over (P-45): the least that RFC 4787, section 4.3, allows a NAT. The far end waits a
-/// little longer, so that it does not forget first.
+/// Idle timeout of a flow (P-45): the minimum of RFC 4787, section 4.3, for a NAT. The far end waits a little longer, so
+/// that it is not the first to forget.
 const IDLE: Time = Time::from_secs(120);
 const IDLE_FAR: Time = Time::from_secs(150);
 /// The least time between two notes that a flow is alive.
 const NOTED: Time = Time::from_secs(1);
 
-/// How datagrams are carried.
+/// Settings of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Carriage {
-    /// How long a datagram may wait here for a stream that takes it.
+    /// Longest time that a datagram may wait for a stream.
     pub wait: Time,
     /// The most flows at once.
     pub flows: u32,
 }
 
-/// What has been counted.
+/// Counters of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Datagrams that streams have taken.
@@ -51,20 +51,20 @@ pub enum Arrived {
     Datagram(Vec<u8>),
     /// Nothing yet.
     Nothing,
-    /// Nothing any more: the flow is over, for this reason (an error's number, 0 for none).
+    /// The flow is over, for this reason (an error number, 0 for none).
     Over(u32),
 }
 
 #[derive(Clone, Debug, Default)]
 struct Flow {
-    /// Where it leads, as long as the far end may not know.
+    /// Its destination, until the far end is known to have it.
     to: Option<Destination>,
-    /// What waits for a stream, by number, and the bytes of it.
+    /// Datagrams that wait for a stream, by number, and their bytes.
     waiting: VecDeque<u64>,
     waiting_bytes: u64,
-    /// Its place among the turns, if something waits; else where it would be at least.
+    /// Start tag of fair queueing of its next datagram; without one, the least that the next may have.
     turn: u64,
-    /// What has come and was not taken.
+    /// Received datagrams that the owner has not taken.
     arrived: VecDeque<Vec<u8>>,
     arrived_bytes: u64,
     active_at: Time,
@@ -82,29 +82,29 @@ struct Waiting {
 /// All flows of a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Datagrams {
-    /// Without it, nothing of all this is there.
+    /// Settings; `None` if the session carries no datagrams.
     pub carriage: Option<Carriage>,
     is_far: bool,
-    /// How many flows the peer takes, once it has said so.
+    /// The peer's limit of flows, once known.
     pub peer_flows: Option<u32>,
     flows: BTreeMap<u32, Flow>,
     next_flow: u32,
     /// Flows that are not over, by when they were last used.
     idle: BTreeSet<(Time, u32)>,
-    /// What waits, by the order in which it came: the first is the first whose time is over.
+    /// Waiting datagrams in the order of arrival, which is that of their deadlines.
     queue: BTreeMap<u64, Waiting>,
     next_number: u64,
-    /// The flows with something that waits, by turn; and how far turns have got.
+    /// Flows with waiting datagrams by start tag, and the virtual time.
     turns: BTreeSet<(u64, u32)>,
     turn: u64,
     waiting_bytes: u64,
     arrived_bytes: u64,
     pub tally: Tally,
-    /// What the peer is to be told of flows.
+    /// Frames about flows that are due to the peer.
     pub news: Vec<(u32, Frame)>,
-    /// When streams are to be looked at again, which do not take what waits.
+    /// When to check again for a stream that takes a waiting datagram.
     pub look_at: Option<Time>,
-    /// Bytes that are reported to the session's memory.
+    /// Bytes reported to the session's pool.
     pub counted: u64,
 }
 
@@ -154,7 +154,7 @@ impl Datagrams {
     fn is_full(&self, most: usize) -> bool {
         self.idle.len() >= most || self.flows.len() >= 2 * most
     }
-    /// How many are not over.
+    /// Number of flows that are not over.
     pub fn count(&self) -> usize {
         self.idle.len()
     }
@@ -170,7 +170,7 @@ impl Datagrams {
             self.idle.insert((now, flow));
         }
     }
-    /// A flow is over: what waits in it is void, what has come may be taken. Says whether it was there.
+    /// Ends a flow. Waiting datagrams are void; received ones may still be taken. Returns whether it existed.
     fn end(&mut self, flow: u32, code: u32) -> bool {
         let Some(known) = self.flows.get_mut(&flow).filter(|flow| flow.ended.is_none()) else { return false };
         known.ended = Some(code);
@@ -185,14 +185,14 @@ impl Datagrams {
         }
         true
     }
-    /// All are over; says which there were.
+    /// Ends all flows, and returns them.
     pub fn end_all(&mut self, code: u32) -> impl Iterator<Item = u32> {
         for flow in self.flows.keys().copied().collect::<Vec<_>>() {
             self.end(flow, code);
         }
         self.flows.keys().copied()
     }
-    /// The owner has done with a flow; the peer is told why, if it does not know.
+    /// The owner closes a flow. The peer is told the reason unless it has ended the flow itself.
     pub fn close(&mut self, flow: u32, code: u32) {
         if self.end(flow, code) {
             self.news.push((flow, Frame::Forget { code }));
@@ -241,7 +241,7 @@ impl Datagrams {
         let waiting = self.queue.get(flow.waiting.front()?)?;
         Some((waiting.since, crate::wire::HEADER as u64 + waiting.payload.len() as u64))
     }
-    /// The next datagram, for a stream; what is late has been [dropped](Self::drop_late) before.
+    /// The next datagram for a stream. Call [`Self::drop_late`] before.
     pub fn pop(&mut self) -> Option<(u32, Datagram)> {
         self.peer_flows?;
         let (turn, flow) = self.turns.pop_first()?;
@@ -258,7 +258,7 @@ impl Datagrams {
         self.tally.sent += 1;
         Some((flow, Datagram { to: known.to.clone(), payload }))
     }
-    /// What has waited for longer than it may is of no use to anyone (P-43).
+    /// Drops datagrams that have waited for too long (P-43).
     pub fn drop_late(&mut self, now: Time) {
         while self.first_late() <= now
             && let Some((_, late)) = self.queue.pop_first()
@@ -285,7 +285,7 @@ impl Datagrams {
 
     // === What the peer says ===
 
-    /// A datagram has come. Says where its flow leads, if it is a new one.
+    /// Takes in a datagram. Returns the destination of its flow if that is new.
     pub fn on_datagram(&mut self, now: Time, flow: u32, datagram: &Datagram, room: u64) -> Option<Destination> {
         let carriage = self.carriage?;
         let mut opened = None;
@@ -320,7 +320,7 @@ impl Datagrams {
         }
         opened
     }
-    /// The far end knows where a flow leads.
+    /// The far end knows the destination of a flow.
     pub fn on_known(&mut self, flow: u32) {
         if let Some(flow) = self.live(flow) {
             flow.to = None;
@@ -354,7 +354,7 @@ impl Datagrams {
     fn patience(&self) -> Time {
         if self.is_far { IDLE_FAR } else { IDLE }
     }
-    /// Ends the flows that were silent for too long, and says which.
+    /// Ends idle flows, and returns them.
     pub fn end_silent(&mut self, now: Time) -> Vec<u32> {
         let mut ended = Vec::new();
         while let Some((since, flow)) = self.idle.first().copied()

@@ -2,7 +2,7 @@
 
 use super::Session;
 use super::end::Opening;
-use super::lane::{Gauge, Lane};
+use super::stream_state::{Gauge, StreamState};
 use crate::optimizer::Law;
 use crate::streams::{Measured, StreamId, Streams};
 use units::{BitRate, Bytes, Time};
@@ -10,9 +10,9 @@ use units::{BitRate, Bytes, Time};
 impl Session {
     /// A stream is ready: both HELLOs have been read.
     pub fn add_stream(&mut self, now: Time, id: StreamId, path: u32, gauge: Gauge) {
-        let lane = Lane::new(now, gauge);
-        let measured = self.measured(&lane);
-        self.lanes.insert(id, lane);
+        let state = StreamState::new(now, gauge);
+        let measured = self.measured(&state);
+        self.states.insert(id, state);
         self.streams.add(now, id, path, measured);
         self.rest();
         self.alone_since = None;
@@ -22,10 +22,10 @@ impl Session {
         self.dirty.extend(self.ends.keys());
         self.effects.number = true;
     }
-    /// What a stream's carrier knows now.
+    /// What a stream's transport knows now.
     pub fn measure(&mut self, now: Time, id: StreamId, gauge: Gauge) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.measure(gauge);
+        if let Some(state) = self.states.get_mut(&id) {
+            state.measure(gauge);
             self.refresh(now, id);
         }
     }
@@ -38,16 +38,16 @@ impl Session {
     /// A stream is to be replaced. It does not count any more, so that another is opened (P-27); until there is a
     /// usable one that counts, it is better than none, and then it is closed.
     pub fn replace_stream(&mut self, now: Time, id: StreamId) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.replaced = true;
+        if let Some(state) = self.states.get_mut(&id) {
+            state.replaced = true;
             self.effects.number = true;
             self.check_soon(now);
         }
     }
-    /// A stream is to be closed when nothing needs it any more: its carrier sees [`wants_shut`](Self::wants_shut).
+    /// A stream is to be closed when nothing needs it any more: its transport sees [`wants_shut`](Self::wants_shut).
     pub fn drain_stream(&mut self, now: Time, id: StreamId) {
-        if let Some(lane) = self.lanes.get_mut(&id) {
-            lane.draining = true;
+        if let Some(state) = self.states.get_mut(&id) {
+            state.draining = true;
             self.streams.drain(id);
             self.rest();
             self.effects.number = true;
@@ -56,43 +56,43 @@ impl Session {
     }
     /// The peer has closed its half of a stream, properly: it needs it no more (P-26).
     pub fn on_stream_end(&mut self, now: Time, id: StreamId) {
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
-        lane.peer_shut = true;
-        // Before our half is closed too, and the peer told so, its carrier has something to do.
-        if lane.closed {
+        let Some(state) = self.states.get_mut(&id) else { return };
+        state.peer_shut = true;
+        // Before our half is closed too, and the peer told so, its transport has something to do.
+        if state.closed {
             self.remove(now, id);
             self.effects.streams.insert(id);
         } else {
             self.drain_stream(now, id);
         }
     }
-    /// Whether a stream's carrier is to close its half now. It has then nothing to send, and nothing that is not
+    /// Whether a stream's transport is to close its half now. It has then nothing to send, and nothing that is not
     /// acknowledged.
     pub fn wants_shut(&self, id: StreamId) -> bool {
-        self.lanes.get(&id).is_some_and(|lane| lane.shut)
+        self.states.get(&id).is_some_and(|state| state.shut)
     }
-    /// A stream's carrier has closed its half. With the peer's closed too, the stream is gone.
+    /// A stream's transport has closed its half. With the peer's closed too, the stream is gone.
     pub fn on_shut(&mut self, now: Time, id: StreamId) {
-        let Some(lane) = self.lanes.get_mut(&id) else { return };
-        lane.closed = true;
-        if lane.peer_shut {
+        let Some(state) = self.states.get_mut(&id) else { return };
+        state.closed = true;
+        if state.peer_shut {
             self.remove(now, id);
             self.effects.streams.insert(id);
         }
     }
-    /// Whether a stream is part of the session; its carrier closes it if not.
+    /// Whether a stream is part of the session; its transport closes it if not.
     pub fn has_stream(&self, id: StreamId) -> bool {
-        !self.over && self.lanes.contains_key(&id)
+        !self.over && self.states.contains_key(&id)
     }
     pub(super) fn remove(&mut self, now: Time, id: StreamId) -> bool {
-        let Some(lane) = self.lanes.remove(&id) else { return false };
-        self.tuning.bury(&lane.gauge);
+        let Some(state) = self.states.remove(&id) else { return false };
+        self.tuning.bury(&state.gauge);
         self.streams.remove(id);
         self.rest();
         self.forsake(now, id);
         (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
         self.tell_leave |= self.leaving;
-        if self.lanes.is_empty() {
+        if self.states.is_empty() {
             self.alone_since = Some(now);
         }
         self.effects.number = true;
@@ -113,8 +113,8 @@ impl Session {
             self.dirty.insert(*number);
         }
     }
-    fn measured(&self, lane: &Lane) -> Measured {
-        let gauge = &lane.gauge;
+    fn measured(&self, state: &StreamState) -> Measured {
+        let gauge = &state.gauge;
         let segment = self.settings.connection.segmentation.longest(gauge.rate);
         Measured {
             rtt: gauge.rtt,
@@ -122,15 +122,15 @@ impl Session {
             rto: gauge.rto,
             rate: gauge.rate.max(BitRate::from_bps(1)),
             window: Bytes::new(if gauge.law == Law::Bbr { 0 } else { gauge.window }),
-            handed: lane.handed(),
-            acknowledged: lane.acknowledged,
-            room: lane.room(segment),
+            handed: state.handed(),
+            acknowledged: state.acknowledged,
+            room: state.room(segment),
         }
     }
     /// Brings what the connections see of a stream up to date.
     pub(super) fn refresh(&mut self, now: Time, id: StreamId) {
-        if let Some(lane) = self.lanes.get(&id) {
-            let measured = self.measured(lane);
+        if let Some(state) = self.states.get(&id) {
+            let measured = self.measured(state);
             self.streams.update(now, id, measured);
         }
     }
@@ -152,11 +152,11 @@ impl Session {
     }
     /// Streams that are neither being closed nor to be replaced.
     pub fn stream_count(&self) -> u32 {
-        self.lanes.values().filter(|lane| lane.counts()).count() as u32
+        self.states.values().filter(|state| state.counts()).count() as u32
     }
     /// Whether a stream is one of these.
     pub fn counts(&self, id: StreamId) -> bool {
-        self.lanes.get(&id).is_some_and(Lane::counts)
+        self.states.get(&id).is_some_and(StreamState::counts)
     }
     /// The streams, and what is known of each.
     pub fn streams(&self) -> &Streams {

@@ -3,7 +3,7 @@
 //!
 //! The owner passes in what streams and programs bring, then calls [`Session::flush`], which decides what is to be sent
 //! and reports changes in [`Effects`]. Bytes for a stream are taken with [`Session::take`] as late as possible, when
-//! its carrier can send: bytes that have not left may still go on another stream. The code cites the rules of
+//! its transport can send: bytes that have not left may still go on another stream. The code cites the rules of
 //! `docs/reference/protocol.md` (P-1 ...).
 
 mod buffer;
@@ -12,9 +12,9 @@ mod credit;
 mod datagrams;
 mod end;
 mod flows;
-mod lane;
 mod members;
 mod spread;
+mod stream_state;
 mod timers;
 mod transmit;
 mod tuning;
@@ -22,7 +22,7 @@ mod tuning;
 pub use connections::{Exhausted, State};
 pub use credit::{FIRST_ALLOWANCE, Pool};
 pub use datagrams::{Arrived, Carriage, Tally};
-pub use lane::Gauge;
+pub use stream_state::Gauge;
 pub use transmit::Sink;
 pub use tuning::Census;
 
@@ -36,9 +36,9 @@ use buffer::Blocks;
 use credit::Credit;
 use datagrams::Datagrams;
 use end::{End, Opening};
-use lane::Lane;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use stream_state::StreamState;
 use tuning::Tuning;
 use units::{Bytes, Time};
 
@@ -112,7 +112,7 @@ pub struct Session {
     role: Role,
     settings: Settings,
     streams: Streams,
-    lanes: BTreeMap<StreamId, Lane>,
+    states: BTreeMap<StreamId, StreamState>,
     ends: BTreeMap<u32, End>,
     /// Numbers of connections that have been.
     used: RangeSet,
@@ -153,7 +153,7 @@ pub struct Session {
     over: bool,
     effects: Effects,
     out: Output,
-    /// The frame that a carrier is taking.
+    /// The frame that a transport is taking.
     encoded: Vec<u8>,
     blocks: Blocks,
     datagrams: Datagrams,
@@ -166,7 +166,7 @@ impl Session {
         Some(Self {
             role,
             streams: Streams::default(),
-            lanes: BTreeMap::new(),
+            states: BTreeMap::new(),
             ends: BTreeMap::new(),
             used: RangeSet::default(),
             next_connection: 1,
@@ -216,9 +216,9 @@ impl Session {
         item: &Item<'_>,
         deliver: impl FnOnce(u32, &[u8]) -> u64,
     ) -> Result<(), Violation> {
-        if let Some(lane) = self.lanes.get_mut(&stream) {
-            (lane.heard_at, lane.asked_at) = (now, None);
-            lane.questioned &= matches!(item, Item::Frame { frame: Frame::Pong { .. }, .. });
+        if let Some(state) = self.states.get_mut(&stream) {
+            (state.last_received, state.asked_at) = (now, None);
+            state.questioned &= matches!(item, Item::Frame { frame: Frame::Pong { .. }, .. });
         }
         if self.streams.take_several_paths() {
             self.check_at = self.check_at.min(now.saturating_add(timers::SILENCE));
@@ -275,7 +275,7 @@ impl Session {
         if let Item::Payload { connection, .. } | Item::Frame { connection, .. } = item
             && self.ends.contains_key(connection)
         {
-            self.settle(now, *connection);
+            self.return_credit(now, *connection);
             if changed {
                 self.effects.connections.insert(*connection);
             }
@@ -376,7 +376,7 @@ impl Session {
         Ok(self.ends.get_mut(&connection))
     }
     /// Returns the bytes that programs have taken to the session's credit.
-    fn settle(&mut self, now: Time, connection: u32) {
+    fn return_credit(&mut self, now: Time, connection: u32) {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let (returned, drained) = (end.give_back(), end.core.readable().is_empty());
         self.credit.give_back(now, returned, drained, self.streams.window_rtt());
@@ -388,9 +388,9 @@ impl Session {
     pub fn effects(&mut self) -> Effects {
         std::mem::take(&mut self.effects)
     }
-    /// What a stream's carrier said last.
+    /// What a stream's transport said last.
     pub fn gauge(&self, id: StreamId) -> Option<&Gauge> {
-        self.lanes.get(&id).map(|lane| &lane.gauge)
+        self.states.get(&id).map(|state| &state.gauge)
     }
     /// The policy that decides the number of streams, with its reason.
     pub fn tuner(&self) -> &Tuner {
@@ -398,7 +398,7 @@ impl Session {
     }
     /// What all streams have counted.
     pub fn census(&self) -> Census {
-        self.tuning.census(self.lanes.values())
+        self.tuning.census(self.states.values())
     }
     /// Connections that are not over.
     pub fn connection_count(&self) -> usize {

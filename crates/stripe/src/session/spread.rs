@@ -6,7 +6,7 @@
 //! worse one would cost.
 
 use super::Session;
-use super::lane::Lane;
+use super::stream_state::StreamState;
 use super::transmit::Sink;
 use crate::streams::StreamId;
 use crate::wire::Frame;
@@ -24,14 +24,14 @@ impl Session {
         let before = self.datagrams.look_at.take();
         let Some((since, bytes)) = self.datagrams.head() else {
             if before.is_some() {
-                self.lanes.values_mut().for_each(|lane| lane.invited = false);
+                self.states.values_mut().for_each(|state| state.invited = false);
             }
             return;
         };
         let best = self.best_for(bytes);
         let mut next = Time::MAX;
         for stream in self.streams.iter() {
-            let Some(lane) = self.lanes.get_mut(&stream.id()) else { continue };
+            let Some(state) = self.states.get_mut(&stream.id()) else { continue };
             let due = match best {
                 Some((id, _)) if id == stream.id() => now,
                 Some((_, eta)) if stream.is_used() => {
@@ -40,10 +40,10 @@ impl Session {
                 _ => Time::MAX,
             };
             let invited = due <= now;
-            if invited && !lane.invited {
+            if invited && !state.invited {
                 self.effects.streams.insert(stream.id());
             }
-            lane.invited = invited;
+            state.invited = invited;
             if !invited {
                 next = next.min(due);
             }
@@ -76,25 +76,25 @@ impl Session {
         self.put(flow, &frame, out);
         self.streams.hand(now, stream, bytes);
         let contested = self.is_contested(stream);
-        if let Some(lane) = self.lanes.get_mut(&stream) {
-            lane.lead = if contested { (lane.lead + bytes as i64).min(MOST_AHEAD) } else { 0 };
+        if let Some(state) = self.states.get_mut(&stream) {
+            state.lead = if contested { (state.lead + bytes as i64).min(MOST_AHEAD) } else { 0 };
         }
         true
     }
     /// Whether connections want a stream too.
     fn is_contested(&self, stream: StreamId) -> bool {
-        !self.hungry.is_empty() || self.lanes.get(&stream).is_some_and(Lane::has_data)
+        !self.hungry.is_empty() || self.states.get(&stream).is_some_and(StreamState::has_data)
     }
     /// Whether it is datagrams' turn on a stream: where connections want it too, both get as many bytes of it (P-43).
     pub(super) fn is_turn_of_datagrams(&self, stream: StreamId) -> bool {
-        let lead = self.lanes.get(&stream).map_or(0, |lane| lane.lead);
+        let lead = self.states.get(&stream).map_or(0, |state| state.lead);
         self.datagrams.is_waiting() && (lead <= 0 || !self.is_contested(stream))
     }
     /// A stream has taken payload of connections, and owes datagrams as much.
     pub(super) fn owe_datagrams(&mut self, stream: StreamId, bytes: u64) {
         let waiting = self.datagrams.is_waiting();
-        if let Some(lane) = self.lanes.get_mut(&stream) {
-            lane.lead = if waiting { (lane.lead - bytes as i64).max(-MOST_AHEAD) } else { 0 };
+        if let Some(state) = self.states.get_mut(&stream) {
+            state.lead = if waiting { (state.lead - bytes as i64).max(-MOST_AHEAD) } else { 0 };
         }
     }
 }

@@ -16,7 +16,7 @@ impl Session {
     pub fn deadline(&self) -> Time {
         let connections = self.due.first().map_or(Time::MAX, |(due, _)| *due);
         let alone = self.alone_since.map_or(Time::MAX, |since| since.saturating_add(self.settings.patience));
-        let tuner = if self.lanes.is_empty() { Time::MAX } else { self.tuning.tuner.deadline() };
+        let tuner = if self.states.is_empty() { Time::MAX } else { self.tuning.tuner.deadline() };
         let connections = connections.min(self.datagrams.deadline());
         connections.min(self.streams.deadline()).min(tuner).min(self.check_at).min(alone)
     }
@@ -49,8 +49,8 @@ impl Session {
             self.lose_drained(now);
             self.rest();
         }
-        if !self.lanes.is_empty() && self.tuning.tuner.deadline() <= now {
-            let app_limited = self.tuning.on_round(now, &mut self.lanes, &self.streams);
+        if !self.states.is_empty() && self.tuning.tuner.deadline() <= now {
+            let app_limited = self.tuning.on_round(now, &mut self.states, &self.streams);
             self.streams.on_round(app_limited);
             self.rest();
         }
@@ -58,7 +58,7 @@ impl Session {
             self.keep_alive(now);
             self.replace(now);
             self.drain();
-            let draining = self.lanes.values().any(|lane| !lane.counts() && !lane.shut);
+            let draining = self.states.values().any(|state| !state.counts() && !state.shut);
             let next = if draining { DRAIN_CHECK } else { Time::from_ps(self.settings.keep_alive.as_ps() / 2) };
             self.check_at = now.saturating_add(next);
         }
@@ -80,20 +80,20 @@ impl Session {
         let interval = self.settings.keep_alive;
         let silent = |since: Time, time: Time| now.saturating_sub(since) >= time;
         let path = |id: StreamId| self.streams.get(id).map(Stream::path);
-        let heard = self.lanes.iter().filter(|(_, lane)| !silent(lane.heard_at, SILENCE));
+        let heard = self.states.iter().filter(|(_, state)| !silent(state.last_received, SILENCE));
         let heard: BTreeSet<Option<u32>> = heard.map(|(id, _)| path(*id)).collect();
         let mut dead = Vec::new();
         let mut asked = Vec::new();
-        for (id, lane) in &mut self.lanes {
-            match lane.asked_at {
+        for (id, state) in &mut self.states {
+            match state.asked_at {
                 Some(at) if now.saturating_sub(at) >= interval * 2 => dead.push(*id),
-                None if silent(lane.heard_at, interval) => {
-                    lane.asked_at = Some(now);
+                None if silent(state.last_received, interval) => {
+                    state.asked_at = Some(now);
                     asked.push(*id);
                 }
                 // Whoever only takes on a path has nothing under way there by which its death would show.
-                None if !lane.questioned && !heard.is_empty() && !heard.contains(&path(*id)) => {
-                    (lane.asked_at, lane.questioned) = (Some(now), true);
+                None if !state.questioned && !heard.is_empty() && !heard.contains(&path(*id)) => {
+                    (state.asked_at, state.questioned) = (Some(now), true);
                     asked.push(*id);
                 }
                 _ => {}
@@ -110,8 +110,8 @@ impl Session {
     /// Streams that are to be replaced are closed, now that there is another.
     fn replace(&mut self, now: Time) {
         let usable = |id: StreamId| self.streams.get(id).is_some_and(|stream| stream.health() == Health::Usable);
-        if self.lanes.iter().any(|(id, lane)| lane.counts() && usable(*id)) {
-            let replaced = self.lanes.iter().filter(|(_, lane)| lane.replaced && !lane.draining);
+        if self.states.iter().any(|(id, state)| state.counts() && usable(*id)) {
+            let replaced = self.states.iter().filter(|(_, state)| state.replaced && !state.draining);
             let replaced: Vec<StreamId> = replaced.map(|(id, _)| *id).collect();
             for id in replaced {
                 self.drain_stream(now, id);
@@ -138,14 +138,14 @@ impl Session {
     fn drain(&mut self) {
         let idle = |id: StreamId| !self.ends.values().any(|end| end.core.uses(id));
         let shut: Vec<StreamId> = self
-            .lanes
+            .states
             .iter()
-            .filter(|(id, lane)| lane.draining && !lane.shut && lane.is_empty() && idle(**id))
+            .filter(|(id, state)| state.draining && !state.shut && state.is_empty() && idle(**id))
             .map(|(id, _)| *id)
             .collect();
         for id in shut {
-            if let Some(lane) = self.lanes.get_mut(&id) {
-                lane.shut = true;
+            if let Some(state) = self.states.get_mut(&id) {
+                state.shut = true;
                 self.effects.streams.insert(id);
             }
         }
@@ -161,6 +161,6 @@ impl Session {
         }
         self.end_flows();
         self.effects.number = true;
-        self.effects.streams.extend(self.lanes.keys());
+        self.effects.streams.extend(self.states.keys());
     }
 }

@@ -1,7 +1,7 @@
 //! What goes on which stream.
 
 use super::end::Opening;
-use super::lane::Lane;
+use super::stream_state::StreamState;
 use super::tuning::Waiting;
 use super::{Session, StreamId};
 use crate::ranges::Span;
@@ -9,7 +9,7 @@ use crate::sender::Notified;
 use crate::wire::{Data, Frame};
 use units::{BitRate, Time};
 
-/// A carrier takes no more at once than its stream sends in this time, or this many bytes.
+/// A transport takes no more at once than its stream sends in this time, or this many bytes.
 const AHEAD: Time = Time::from_ms(10);
 const SHORTEST: u64 = 16 << 10;
 /// Frames without payload that wait for streams, in bytes: more is left only by a peer that makes us answer and does
@@ -18,7 +18,7 @@ const UNREAD: u64 = 4 << 20;
 /// No stream is blamed for less.
 const UNREAD_OF_ONE: u64 = 64 << 10;
 
-/// Where a carrier puts what it takes, one piece behind the other.
+/// Where a transport puts what it takes, one piece behind the other.
 #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
 pub trait Sink {
     /// How many bytes it has.
@@ -59,7 +59,7 @@ impl Session {
     /// Sends the session's own numbers: the latest, and again after the loss of a stream that may have carried them
     /// (P-31).
     fn tell(&mut self) {
-        if self.lanes.is_empty() {
+        if self.states.is_empty() {
             self.datagrams.news.clear();
             return;
         }
@@ -92,16 +92,16 @@ impl Session {
         Some(stream)
     }
     pub(super) fn send(&mut self, stream: StreamId, connection: u32, frame: Frame) {
-        let Some(lane) = self.lanes.get_mut(&stream) else { return };
-        lane.push(connection, frame);
+        let Some(state) = self.states.get_mut(&stream) else { return };
+        state.push(connection, frame);
         self.effects.streams.insert(stream);
-        if lane.control_bytes > UNREAD_OF_ONE && self.unsent_control() > UNREAD {
+        if state.control_bytes > UNREAD_OF_ONE && self.unsent_control() > UNREAD {
             self.unread.insert(stream);
         }
     }
     /// Frames without payload that wait for streams, in bytes.
     pub fn unsent_control(&self) -> u64 {
-        self.lanes.values().map(|lane| lane.control_bytes).sum()
+        self.states.values().map(|state| state.control_bytes).sum()
     }
 
     /// Lets a connection send what it can.
@@ -192,13 +192,13 @@ impl Session {
         }
     }
 
-    // === What a carrier takes ===
+    // === What a transport takes ===
 
     /// Appends frames for a stream to `out`: `most` bytes or more, or what the stream sends in a while, or all there
-    /// is. A carrier calls it when it can send, and no sooner.
+    /// is. A transport calls it when it can send, and no sooner.
     pub fn take(&mut self, now: Time, stream: StreamId, out: &mut impl Sink, most: usize) {
         // What a slow stream takes others would have sent sooner, and all that comes behind it waits for it.
-        let rate = self.lanes.get(&stream).map_or(BitRate::from_bps(0), |lane| lane.gauge.rate);
+        let rate = self.states.get(&stream).map_or(BitRate::from_bps(0), |state| state.gauge.rate);
         let most = most.min(rate.bytes_in(AHEAD).get().max(SHORTEST) as usize);
         while out.len() < most {
             let before = out.len();
@@ -206,12 +206,12 @@ impl Session {
                 self.refresh(now, stream);
                 self.feed(now);
                 // Connections do not want it after all.
-                if self.lanes.get(&stream).is_none_or(Lane::is_empty) && !self.take_waiting(now, stream, out) {
+                if self.states.get(&stream).is_none_or(StreamState::is_empty) && !self.take_waiting(now, stream, out) {
                     break;
                 }
             }
-            if let Some(lane) = self.lanes.get_mut(&stream) {
-                lane.given += (out.len() - before) as u64;
+            if let Some(state) = self.states.get_mut(&stream) {
+                state.given += (out.len() - before) as u64;
             }
         }
         self.count_datagrams();
@@ -224,7 +224,7 @@ impl Session {
     fn note(&mut self, now: Time) {
         let waiting = if !self.blocked.is_empty() || !self.starved.is_empty() {
             Waiting::Credit
-        } else if self.hungry.is_empty() && !self.datagrams.is_waiting() || self.lanes.is_empty() {
+        } else if self.hungry.is_empty() && !self.datagrams.is_waiting() || self.states.is_empty() {
             Waiting::Application
         } else {
             Waiting::Streams
@@ -233,15 +233,17 @@ impl Session {
     }
     /// One frame; false if there was none. Datagrams stand behind all control (P-22), and share with payload.
     fn take_one(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
-        let Some(lane) = self.lanes.get_mut(&stream) else { return false };
-        if let Some((connection, frame)) = lane.pop_control() {
+        let Some(state) = self.states.get_mut(&stream) else { return false };
+        if let Some((connection, frame)) = state.pop_control() {
             self.put(connection, &frame, out);
             return true;
         }
         if self.is_turn_of_datagrams(stream) && self.take_waiting(now, stream, out) {
             return true;
         }
-        let Some((connection, data)) = self.lanes.get_mut(&stream).and_then(Lane::pop_data) else { return false };
+        let Some((connection, data)) = self.states.get_mut(&stream).and_then(StreamState::pop_data) else {
+            return false;
+        };
         self.owe_datagrams(stream, u64::from(data.len));
         let Some(end) = self.ends.get(&connection) else { return true };
         if end.core.given_up().is_some() {
@@ -270,7 +272,7 @@ impl Session {
     }
     /// Whether a stream has something to send.
     pub fn has_output(&self, stream: StreamId) -> bool {
-        self.lanes.get(&stream).is_some_and(|lane| lane.invited || !lane.is_empty())
+        self.states.get(&stream).is_some_and(|state| state.invited || !state.is_empty())
     }
     /// Whether anything waits for a stream to send it.
     pub fn is_hungry(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What the streams do together, for whoever decides how many there are to be.
 
-use super::lane::{Gauge, Lane};
-use crate::optimizer::{Law, Path, Totals, Tuner};
+use super::stream_state::{Gauge, StreamState};
+use crate::optimizer::{Law, Path, Scattered, Totals, Tuner};
 use crate::streams::{StreamId, Streams};
 use std::collections::BTreeMap;
 use std::ops::{Add, Sub};
@@ -95,7 +95,7 @@ pub(super) struct Tuning {
     idle: Time,
     withheld: Time,
     /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
-    scattered: (u64, u64),
+    scattered: Scattered,
 }
 
 impl Tuning {
@@ -109,7 +109,7 @@ impl Tuning {
             since: now,
             idle: Time::ZERO,
             withheld: Time::ZERO,
-            scattered: (0, 0),
+            scattered: Scattered::default(),
         }
     }
     /// What is waited for, from now on.
@@ -132,21 +132,21 @@ impl Tuning {
         self.gone = self.gone + gauge.census;
     }
     /// What all streams have counted since the session began.
-    pub fn census<'a>(&self, lanes: impl Iterator<Item = &'a Lane>) -> Census {
-        lanes.fold(self.gone, |sum, lane| sum + lane.gauge.census)
+    pub fn census<'a>(&self, states: impl Iterator<Item = &'a StreamState>) -> Census {
+        states.fold(self.gone, |sum, state| sum + state.gauge.census)
     }
 
     /// A round trip is over; returns whether the application has not given enough to send for most of it.
-    pub fn on_round(&mut self, now: Time, lanes: &mut BTreeMap<StreamId, Lane>, streams: &Streams) -> bool {
-        let census = self.census(lanes.values());
+    pub fn on_round(&mut self, now: Time, states: &mut BTreeMap<StreamId, StreamState>, streams: &Streams) -> bool {
+        let census = self.census(states.values());
         let since = census - self.last;
         let mut sums = Sums::default();
         let floors = streams.floors();
         for stream in streams.iter().filter(|stream| stream.is_used()) {
-            let Some(lane) = lanes.get_mut(&stream.id()) else { continue };
-            let floor = floors.get(&stream.path()).copied().unwrap_or(lane.gauge.rtt);
-            self.look_at(lane, &mut sums);
-            sums.add(&lane.gauge, floor);
+            let Some(state) = states.get_mut(&stream.id()) else { continue };
+            let floor = floors.get(&stream.path()).copied().unwrap_or(state.gauge.rtt);
+            self.look_at(state, &mut sums);
+            sums.add(&state.gauge, floor);
         }
         self.count(now);
         let part = |time: Time| time.as_secs_f64() > PART * now.saturating_sub(self.round_at).as_secs_f64();
@@ -178,18 +178,18 @@ impl Tuning {
         self.tuner.on_round(now, &totals, &path, sums.count);
         totals.idle
     }
-    fn look_at(&mut self, lane: &mut Lane, sums: &mut Sums) {
-        let Census { sent, lost, .. } = lane.gauge.census;
-        let window = lane.gauge.window;
-        let before = std::mem::replace(&mut lane.seen, Seen { sent, lost, window });
+    fn look_at(&mut self, state: &mut StreamState, sums: &mut Sums) {
+        let Census { sent, lost, .. } = state.gauge.census;
+        let window = state.gauge.window;
+        let before = std::mem::replace(&mut state.seen, Seen { sent, lost, window });
         let lost = lost.saturating_sub(before.lost);
         if lost <= FEW {
-            self.scattered.0 += sent.saturating_sub(before.sent);
-            self.scattered.1 += u64::from(lost > 0);
+            self.scattered.sent += sent.saturating_sub(before.sent);
+            self.scattered.losses += u64::from(lost > 0);
         }
-        let grows = lane.gauge.starting && window as f64 > GROWTH * before.window as f64;
-        sums.starting += u32::from(grows && !lane.gauge.starved);
-        sums.starved += u32::from(lane.gauge.starved);
+        let grows = state.gauge.starting && window as f64 > GROWTH * before.window as f64;
+        sums.starting += u32::from(grows && !state.gauge.starved);
+        sums.starved += u32::from(state.gauge.starved);
     }
 }
 

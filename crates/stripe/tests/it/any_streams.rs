@@ -1,4 +1,5 @@
-//! Whatever becomes of the streams, every byte comes out once and in order, no more is held than was granted, and nothing waits for ever.
+//! Whatever becomes of the streams, every byte comes out once and in order, no more is held than was granted, and
+//! nothing waits for ever.
 
 use crate::support::Net;
 use proptest::prelude::*;

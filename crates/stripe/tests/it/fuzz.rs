@@ -1,5 +1,5 @@
-//! What a peer may send, and what may happen beside it, made of bytes that a fuzzer chooses. What it has found so far is in `__fuzz__` and replayed here; `scripts/fuzz stripe session 300`
-//! looks for more.
+//! What a peer may send, and what may happen beside it, made of bytes that a fuzzer chooses. What it has found so far
+//! is in `__fuzz__` and replayed here; `scripts/fuzz stripe session 300` looks for more.
 
 use stripe::optimizer::{Limits, Policy, Tuner};
 use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings, code};
@@ -49,7 +49,8 @@ fn items(input: &[u8], at_once: usize) -> (Vec<(u32, u64, Option<Frame>)>, bool)
     (read, false)
 }
 
-/// P-6, P-21, P-30, P-32: whatever a peer sends, nothing panics, what is held is bounded, and after it is over all of it is given back.
+/// P-6, P-21, P-30, P-32: whatever a peer sends, nothing panics, what is held is bounded, and after it is over all of
+/// it is given back.
 #[test]
 fn session() {
     bolero::check!().with_max_len(600).for_each(|input: &[u8]| Play::new(input).run());
@@ -315,7 +316,7 @@ impl<'a> Play<'a> {
             _ => self.now = now.saturating_add(WAITS[self.input.few() as usize]),
         }
     }
-    fn settle(&mut self) {
+    fn serve_session(&mut self) {
         for (connection, _) in self.session.effects().openings {
             self.session.accept(connection);
         }
@@ -346,7 +347,7 @@ impl<'a> Play<'a> {
     fn run(mut self) {
         while !self.input.0.is_empty() && !self.violated {
             self.step();
-            self.settle();
+            self.serve_session();
             if !self.input.byte().is_multiple_of(4) {
                 self.take();
             }
@@ -359,9 +360,9 @@ impl<'a> Play<'a> {
         for id in self.readers.keys() {
             self.session.lose_stream(self.now, *id);
         }
-        self.settle();
+        self.serve_session();
         self.session.give_up();
-        self.settle();
+        self.serve_session();
         drop(self.session);
         assert_eq!(self.pool.free(), POOL);
     }

@@ -17,7 +17,7 @@ fn a_stream_that_both_ends_close_is_there_until_both_have_said_so() {
     session.drain_stream(net.now, first);
     session.on_timer(Time::from_ms(60));
     assert!(session.wants_shut(first));
-    // The peer's end comes before the carrier has had its turn.
+    // The peer's end comes before the transport has had its turn.
     session.on_stream_end(Time::from_ms(61), first);
     assert!(session.has_stream(first));
     session.on_shut(Time::from_ms(62), first);

@@ -1,4 +1,5 @@
-//! Models against values computed elsewhere (40 decimal digits, Python's `decimal`; least squares in fractions), and the controller on paths whose closed form is known.
+//! Models against values computed elsewhere (40 decimal digits, Python's `decimal`; least squares in fractions), and
+//! the controller on paths whose closed form is known.
 
 use stripe::optimizer::{
     Controller, FullSecondOrder, Law, Limits, LossFit, PartialSecondOrder, Path, Policy, Reason, Totals, best_number,
@@ -50,7 +51,8 @@ fn one_stream() {
 fn many_streams() {
     // MSS / RTT / sqrt(p): 1448 x 8 / 0.1 x (100 + 10) with losses of 1e-4 and 1e-2.
     close(hacker(&[path(100, 1e-4, 1.0), path(100, 1e-2, 1.0)]), 1_448.0 * 80.0 * 110.0);
-    // 1 Gbit/s of 4.4865 Mbit/s each takes 223 streams, more than there may be; 4 MiB windows over 100 ms (336 Mbit/s) take 3.
+    // 1 Gbit/s of 4.4865 Mbit/s each takes 223 streams, more than there may be; 4 MiB windows over 100 ms (336 Mbit/s)
+    // take 3.
     let rate = path(100, 1e-3, 1.0).mathis();
     assert_eq!(streams_to_fill(BitRate::from_gbps(1), rate), 128);
     assert_eq!(streams_to_fill(BitRate::from_mbps(500), rate), 112);
@@ -146,7 +148,8 @@ impl Steady {
     /// Rate of ours together, rate of the others together, loss.
     fn at(&self, n: u32) -> (f64, f64, f64) {
         let n = f64::from(n);
-        // Mathis: 1448 x 8 / rtt x sqrt(1.5 / p); the loss that makes all of them fit the capacity, if the random one does not.
+        // Mathis: 1448 x 8 / rtt x sqrt(1.5 / p); the loss that makes all of them fit the capacity, if the random one
+        // does not.
         let fits = 1.5 * (1448.0 * 8.0 * (n + self.others) / (self.rtt * self.capacity)).powi(2);
         let stream = |p: f64| 1448.0 * 8.0 / self.rtt * (1.5 / p).sqrt();
         let window = self.window * 8.0 / self.rtt;
@@ -198,7 +201,8 @@ fn run(path: impl Fn(usize) -> Steady, policy: Policy, epochs: usize, seed: u64)
     (numbers, controller)
 }
 
-/// Over the last 50 of 200 epochs and ten seeds: ours as part of what the best number gives, and what others keep of what they have beside one stream.
+/// Over the last 50 of 200 epochs and ten seeds: ours as part of what the best number gives, and what others keep of
+/// what they have beside one stream.
 fn judge(path: Steady, policy: Policy) -> (f64, f64, f64) {
     let best = (1..=128).map(|n| path.at(n).0).fold(0.0, f64::max);
     let (mut ours, mut theirs, mut number) = (0.0, 0.0, 0.0);
@@ -298,9 +302,9 @@ fn round(controller: &mut Controller, totals: &mut Totals, mbps: u64, loss: f64,
     let bytes = mbps * 1_000_000 / 8 / 10;
     totals.delivered += bytes;
     totals.sent += bytes / 1448;
-    totals.scattered.0 += bytes / 1448;
-    let lost = (totals.scattered.0 as f64 * loss) as u64;
-    (totals.lost, totals.scattered.1) = (lost, lost);
+    totals.scattered.sent += bytes / 1448;
+    let lost = (totals.scattered.sent as f64 * loss) as u64;
+    (totals.lost, totals.scattered.losses) = (lost, lost);
     controller.on_round(controller.deadline(), totals, streams);
 }
 
@@ -329,7 +333,8 @@ fn random_losses_say_how_many_it_takes() {
         }
         (controller.target(), controller.reason())
     };
-    // CUBIC has 4.49 Mbit/s at that (RFC 9438, section 4.3: as Reno); 1.15 x 150 / 4.49 = 38.4. Of losses there are whole ones, so that the share seen is up to a ninth less, and the rate a twentieth more.
+    // CUBIC has 4.49 Mbit/s at that (RFC 9438, section 4.3: as Reno); 1.15 x 150 / 4.49 = 38.4. Of losses there are
+    // whole ones, so that the share seen is up to a ninth less, and the rate a twentieth more.
     for law in [Law::Cubic, Law::Reno] {
         let (number, reason) = run(law, Policy::Fill);
         assert!((37..=39).contains(&number) && reason == Reason::Modelled, "{law:?}: {number}, {reason:?}");
@@ -362,7 +367,8 @@ fn a_model_does_not_wait_for_a_doubling() {
     let controller = run(false);
     assert!((65..=71).contains(&controller.target()), "{}", controller.target());
     let controller = run(true);
-    // 1.15 x 150 / 4.49 = 38.4 by CUBIC's model; the segments of the first round trip of all were not looked at, and its losses are, so that the share seen is a twentieth more, and a stream's rate half of that less.
+    // 1.15 x 150 / 4.49 = 38.4 by CUBIC's model; the segments of the first round trip of all were not looked at, and
+    // its losses are, so that the share seen is a twentieth more, and a stream's rate half of that less.
     assert!((37..=41).contains(&controller.target()), "{}", controller.target());
     assert_eq!(controller.reason(), Reason::Modelled);
     // Compared is with what the model gives to four, not with what they had in slow start.
@@ -399,7 +405,8 @@ fn windows_are_met_by_four_times_as_many() {
         }
         numbers
     };
-    // One epoch of six round trips not counted and one that is, since windows leave no doubt: four. Their windows are the limit still; sixteen gain too little, and four carry what they have.
+    // One epoch of six round trips not counted and one that is, since windows leave no doubt: four. Their windows are
+    // the limit still; sixteen gain too little, and four carry what they have.
     assert_eq!(run(|n| (u64::from(n) * 240).min(1000), 13), [1, 4]);
     assert_eq!(run(|n| (u64::from(n) * 240).min(1000), 60), [1, 4, 16, 4]);
     // Where four have no more than two, two are enough, and the one step that was too wide is not taken back whole.
@@ -414,7 +421,8 @@ fn what_still_gains_is_not_judged() {
     while controller.target() == 4 {
         round(&mut controller, &mut totals, 200, 0.0, 4);
     }
-    // Sixteen streams carry an eighth more in each epoch: after two epochs that is far too little for four times as many, after eleven it is enough.
+    // Sixteen streams carry an eighth more in each epoch: after two epochs that is far too little for four times as
+    // many, after eleven it is enough.
     let mut rate = 200.0;
     for _ in 0..12 {
         assert_eq!((controller.target(), controller.reason()), (16, Reason::TryMore), "{rate}");

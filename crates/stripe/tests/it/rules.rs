@@ -78,7 +78,8 @@ fn an_answer_does_not_wait_behind_payload() {
     assert!(matches!(next.last(), Some(Frame::Data(_))), "{next:?}");
 }
 
-/// What comes while nothing is held goes to the program at once, as far as it takes it. Segments that overtake others are held, and all that comes until the program has had its turn.
+/// What comes while nothing is held goes to the program at once, as far as it takes it. Segments that overtake others
+/// are held, and all that comes until the program has had its turn.
 #[test]
 fn what_is_next_goes_to_the_program_at_once() {
     let mut far = session(Role::Far);
@@ -106,7 +107,8 @@ fn what_is_next_goes_to_the_program_at_once() {
     assert_eq!(far.readable(1).collect::<Vec<_>>().concat(), all[130..500]);
     assert_eq!(far.memory().1, Bytes::new(370));
     far.consume(SECOND, 1, 370);
-    // It has had its turn: what comes now, twice in part and with the end, goes to it again, and it has to see that this was all.
+    // It has had its turn: what comes now, twice in part and with the end, goes to it again, and it has to see that
+    // this was all.
     let data = Data { offset: 450, len: 550, end: true };
     let mut rest = Vec::new();
     let deliver = |_, bytes: &[u8]| {
@@ -131,7 +133,8 @@ fn an_open_that_has_crossed_a_leave_is_taken() {
     assert_eq!(far.effects().openings, [(1, somewhere())]);
 }
 
-/// A host that was suspended for a day: its streams are asked before they are given up, and what they carry is not lost.
+/// A host that was suspended for a day: its streams are asked before they are given up, and what they carry is not
+/// lost.
 #[test]
 fn a_clock_that_jumps_forward_kills_nothing_by_itself() {
     let mut near = session(Role::Near);

@@ -63,7 +63,8 @@ fn in_turn_whatever_a_streams_room() {
     assert_eq!(sends(&mut connection, &mut streams, 7), [(1, 60_000), (3, 70_000), (1, 80_000)]);
 }
 
-/// On which streams 80,000 bytes go, of two with windows of so many bytes and round trips of 20 ms that take so long now, for an application that is limited by itself or not.
+/// On which streams 80,000 bytes go, of two with windows of so many bytes and round trips of 20 ms that take so long
+/// now, for an application that is limited by itself or not.
 fn spread(window: u64, rtt_ms: u64, app_limited: bool) -> Vec<u32> {
     let window = Bytes::new(window);
     let now = Measured { rtt_min: Time::from_ms(20), window, ..measured(rtt_ms, 8, 1 << 20) };
@@ -144,20 +145,23 @@ fn the_earliest_delivery_by_hand() {
     connection.write(10_000);
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
 
-    // The fast one takes one segment. 900,000 bytes more would be there in 5 + 90 + 1 ms: sooner than 10,000 on the slow one.
+    // The fast one takes one segment. 900,000 bytes more would be there in 5 + 90 + 1 ms: sooner than 10,000 on the
+    // slow one.
     let mut streams = two(10_000);
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
     connection.write(910_000);
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
-    // 1,100,000 bytes more would not: the slow one gets segments until it is as late as the fast one with all the rest. 5 + (10,020 + rest) / 10,000 against
-    // 100 + (10,000 k + 20 (k - 1)) / 1000 ms: k = 2 with the rest of 1,190,000 is 125.0 against 120.02; k = 3 is 124.0 against 130.04.
+    // 1,100,000 bytes more would not: the slow one gets segments until it is as late as the fast one with all the rest.
+    // 5 + (10,020 + rest) / 10,000 against 100 + (10,000 k + 20 (k - 1)) / 1000 ms: k = 2 with the rest of 1,190,000 is
+    // 125.0 against 120.02; k = 3 is 124.0 against 130.04.
     let mut streams = two(10_000);
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
     connection.write(1_210_000);
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0), (1, 10_000), (1, 20_000)]);
 
-    // The same 900,000 as in the beginning, but the program is held back and has more: there is no end that the slow one would be too late for. The credit of 10 MB covers what the fast one carries
-    // meanwhile; but it is not to be a round trip later: 100 + 10.02 k - 6 ms for k = 10 and less.
+    // The same 900,000 as in the beginning, but the program is held back and has more: there is no end that the slow
+    // one would be too late for. The credit of 10 MB covers what the fast one carries meanwhile; but it is not to be a
+    // round trip later: 100 + 10.02 k - 6 ms for k = 10 and less.
     let mut streams = two(10_000);
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
     connection.write(910_000);
@@ -165,7 +169,8 @@ fn the_earliest_delivery_by_hand() {
     let first = sends(&mut connection, &mut streams, 0);
     assert_eq!(first[..3], [(2, 0), (1, 10_000), (1, 20_000)]);
     assert_eq!(first.len(), 1 + 10);
-    // On another path nothing is known of what they share: there credit alone counts, for twice its time. 1,000,000 x k bytes at 100 + 10 k ms: k = 38 with 9.6 MB.
+    // On another path nothing is known of what they share: there credit alone counts, for twice its time. 1,000,000 x k
+    // bytes at 100 + 10 k ms: k = 38 with 9.6 MB.
     let mut streams = Streams::default();
     streams.add(Time::ZERO, StreamId(1), 1, measured(200, 8, 1 << 20));
     streams.add(Time::ZERO, StreamId(2), 0, measured(10, 80, 10_000));
@@ -182,7 +187,8 @@ fn the_earliest_delivery_by_hand() {
     connection.finish();
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
 
-    // With credit for less than the fast one delivers while the slow one's segment is under way ((110 - 7) ms x 10,000 = about 1 MB) it would hold the fast one up.
+    // With credit for less than the fast one delivers while the slow one's segment is under way ((110 - 7) ms x 10,000
+    // = about 1 MB) it would hold the fast one up.
     let mut streams = two(10_000);
     let credit = Bytes::new(900_000);
     let mut connection = Connection::new(&Config { peer_credit: credit, ..config(Scheduler::EarliestDelivery) });
@@ -313,7 +319,8 @@ fn unequal_streams_add_up_in_earliest_order_and_wait_for_the_slowest_in_turn() {
 
 #[test]
 fn a_second_worse_path_does_no_harm_even_with_little_credit() {
-    // 400 KB of credit on 40 Mbit/s x 20 ms: enough for the best stream (100 KB), far from enough for waiting for the other (40 Mbit/s x 400 ms = 2 MB).
+    // 400 KB of credit on 40 Mbit/s x 20 ms: enough for the best stream (100 KB), far from enough for waiting for the
+    // other (40 Mbit/s x 400 ms = 2 MB).
     let little = Bytes::new(400_000);
     let settings =
         Config { credit: little, max_credit: little, peer_credit: little, ..config(Scheduler::EarliestDelivery) };

@@ -1,4 +1,5 @@
-//! Two sessions and the streams between them, with real bytes: what programs write arrives, whatever happens to the streams.
+//! Two sessions and the streams between them, with real bytes: what programs write arrives, whatever happens to the
+//! streams.
 
 use crate::support::sessions::{Net, destination, settings};
 use proptest::prelude::*;
@@ -203,7 +204,8 @@ fn a_stream_is_left_alone_while_a_segment_waits_for_a_faster_one() {
     let connection = session.connect(destination()).expect("room");
     session.write(connection, &vec![7; 262_144]);
     session.flush(now);
-    // The first segment is what the fast stream sends in 2 ms; the rest would be there later by the slow one, although that is free.
+    // The first segment is what the fast stream sends in 2 ms; the rest would be there later by the slow one, although
+    // that is free.
     assert!(session.is_hungry() && session.has_output(fast) && !session.has_output(slow));
     let mut out = Vec::new();
     session.take(now, slow, &mut out, 1 << 20);

@@ -54,8 +54,9 @@ fn number_after(rounds: u64, starved: bool) -> u32 {
 
 #[test]
 fn streams_that_starve_are_held_back_by_their_buffers() {
-    // When it looks first, after a round trip, nothing was there to send, so that it looks again after 300 ms: the fourth is the first that it counts. With that an epoch of six that is not judged ends
-    // with the ninth, and one that is with the fifteenth.
+    // When it looks first, after a round trip, nothing was there to send, so that it looks again after 300 ms: the
+    // fourth is the first that it counts. With that an epoch of six that is not judged ends with the ninth, and one
+    // that is with the fifteenth.
     assert_eq!(number_after(14, true), 1);
     assert_eq!(number_after(15, true), 4);
     // What does not starve is measured for two, and doubled.

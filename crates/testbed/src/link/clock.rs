@@ -10,7 +10,7 @@ pub struct Clock(Instant);
 impl Clock {
     #[expect(
         clippy::disallowed_methods,
-        reason = "the model in `Lane` is handed the time; this is where it comes from"
+        reason = "the model in `Pipe` is handed the time; this is where it comes from"
     )]
     pub fn start() -> Self {
         Self(Instant::now())

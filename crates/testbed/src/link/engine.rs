@@ -1,8 +1,8 @@
 //! Runs the paths: one thread for each carries the frames of both directions. What a kernel answers by itself, as
 //! acknowledgements, is thus there when the thread has handed over the frame, and nobody has to be woken.
 
-use super::carrier::{Carrier, Slept};
 use super::clock::Clock;
+use super::forwarder::{Forwarder, Slept};
 use super::processor::{ProcessorWaits, raise_priority};
 use super::report::PathReport;
 use super::waking::Waking;
@@ -33,10 +33,10 @@ struct Stop {
 }
 
 impl Runner {
-    /// Begins to carry the frames of a path; its carriers, there and back, are made on the thread that owns them.
+    /// Begins to carry the frames of a path; its forwarders, there and back, are made on the thread that owns them.
     pub fn start(
         name: &str,
-        carriers: impl FnOnce() -> [Carrier; 2] + Send + 'static,
+        forwarders: impl FnOnce() -> [Forwarder; 2] + Send + 'static,
         clock: Clock,
     ) -> io::Result<Self> {
         let report = Arc::new(Mutex::new(PathReport::new(name)));
@@ -47,7 +47,7 @@ impl Runner {
             // The receiver is gone only if its thread panicked.
             let _ = tell.send(raise_priority());
             let worker = Worker {
-                carriers: carriers(),
+                forwarders: forwarders(),
                 ready: [true; 2],
                 clock,
                 report: shared_report,
@@ -80,7 +80,7 @@ impl Drop for Runner {
 }
 
 struct Worker {
-    carriers: [Carrier; 2],
+    forwarders: [Forwarder; 2],
     /// Whether there may be something to read for them.
     ready: [bool; 2],
     clock: Clock,
@@ -97,10 +97,10 @@ impl Worker {
         while !self.stop.asked.load(Ordering::Relaxed) {
             for index in 0..2 {
                 if self.ready[index] {
-                    self.ready[index] = !self.carriers[index].read(self.clock, &mut self.slept);
+                    self.ready[index] = !self.forwarders[index].read(self.clock, &mut self.slept);
                 }
                 // What was sent may have been answered.
-                self.ready[1 - index] |= self.carriers[index].send_due(self.clock);
+                self.ready[1 - index] |= self.forwarders[index].send_due(self.clock);
             }
             self.tell();
             if self.ready == [false; 2] {
@@ -113,12 +113,12 @@ impl Worker {
     fn tell(&mut self) {
         let Ok(mut report) = self.report.try_lock() else { return };
         let PathReport { forth, back, waits, .. } = &mut *report;
-        self.carriers.iter_mut().zip([forth, back]).for_each(|(carrier, report)| carrier.tell(report));
+        self.forwarders.iter_mut().zip([forth, back]).for_each(|(forwarder, report)| forwarder.tell(report));
         self.waits.look(self.clock.now(), waits);
     }
 
     fn wait(&mut self) {
-        let [forth, back] = &self.carriers;
+        let [forth, back] = &self.forwarders;
         let deadline = forth.deadline().min(back.deadline());
         let inputs = [forth.input(), back.input(), self.stop.wake.as_fd()];
         let mut inputs = inputs.map(|fd| PollFd::new(fd, PollFlags::POLLIN));

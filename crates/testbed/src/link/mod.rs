@@ -1,21 +1,21 @@
 //! Emulated links between network namespaces, on any kernel with TAP devices: rate, delay, jitter, queue, loss,
 //! reordering, and changes of these over time.
 //!
-//! A frame that leaves a namespace by a path's interface is read from its TAP device, goes through a [`Lane`], and is
+//! A frame that leaves a namespace by a path's interface is read from its TAP device, goes through a [`Pipe`], and is
 //! written to the interface at the other end when its time has come. [`Pair::up`] makes two namespaces and the paths
 //! between them. `docs/reference/testbed.md` has shapes, units and measured accuracy.
 
-mod carrier;
 mod clock;
 mod engine;
 mod error;
 mod file;
+mod forwarder;
 mod frame;
-mod lane;
 mod lateness;
 mod namespace;
 mod pair;
 mod path;
+mod pipe;
 mod processor;
 mod registry;
 mod report;
@@ -29,13 +29,13 @@ mod waking;
 pub(crate) use clock::Clock;
 pub use error::LinkError;
 pub use file::Paths;
-pub use lane::{Counters, Lane};
 pub use lateness::{Lateness, TOLERANCE};
 pub use namespace::Namespace;
 pub use pair::{Addresses, Pair, check};
 pub use path::{Direction, Jitter, Path, Reorder};
+pub use pipe::{Counters, Pipe};
 pub use registry::{Link, PathRecord, Record, Registry};
-pub use report::{LaneReport, PathReport, Report};
+pub use report::{PathReport, PipeReport, Report};
 pub(crate) use setup::ip_batch;
 pub use shape::{DISCIPLINES, QueueLimit, QueueShape, Shape, Share};
 pub use trace::{Change, Opportunities, Trace};

@@ -1,10 +1,10 @@
 //! Two namespaces with paths between them.
 
-use super::carrier::Carrier;
 use super::clock::Clock;
 use super::engine::Runner;
-use super::lane::Lane;
+use super::forwarder::Forwarder;
 use super::namespace::Namespace;
+use super::pipe::Pipe;
 use super::report::Report;
 use super::setup::{self, MOST_PATHS, Side};
 use super::{LinkError, Path};
@@ -124,13 +124,13 @@ pub fn check(paths: &[Path]) -> Result<(), LinkError> {
 
 fn start(path: &Path, index: u64, seed: u64, clock: Clock, near: SyncDevice, far: SyncDevice) -> io::Result<Runner> {
     let (near, far, owned) = (Arc::new(near), Arc::new(far), path.clone());
-    let carriers = move || {
+    let forwarders = move || {
         // As the two directions of cable number `index` in a simulated network.
-        let lane = |direction, number| Lane::new(direction, owned.round_trip(), seed, number);
+        let pipe = |direction, number| Pipe::new(direction, owned.round_trip(), seed, number);
         [
-            Carrier::new(lane(&owned.forth, 2 * index), near.clone(), far.clone()),
-            Carrier::new(lane(&owned.back, 2 * index + 1), far, near),
+            Forwarder::new(pipe(&owned.forth, 2 * index), near.clone(), far.clone()),
+            Forwarder::new(pipe(&owned.back, 2 * index + 1), far, near),
         ]
     };
-    Runner::start(&path.name, carriers, clock)
+    Runner::start(&path.name, forwarders, clock)
 }

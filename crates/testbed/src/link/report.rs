@@ -1,7 +1,7 @@
 //! What the links of a pair have done, and whether to believe what was measured over them.
 
-use super::lane::Counters;
 use super::lateness::{Lateness, TOLERANCE};
+use super::pipe::Counters;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -20,9 +20,9 @@ pub struct PathReport {
     /// The name of the path.
     pub name: String,
     /// From near to far.
-    pub forth: LaneReport,
+    pub forth: PipeReport,
     /// From far to near.
-    pub back: LaneReport,
+    pub back: PipeReport,
     /// How long the path's thread waited for a processor, in pieces of about 10 ms. Frames that came meanwhile were
     /// read that much late.
     pub waits: Lateness,
@@ -30,7 +30,7 @@ pub struct PathReport {
 
 /// What happened in one direction of a path.
 #[derive(Clone, Debug, Default)]
-pub struct LaneReport {
+pub struct PipeReport {
     /// Counters of frames.
     pub counters: Counters,
     /// Frames that its queue marked with congestion experienced.
@@ -45,12 +45,12 @@ pub struct LaneReport {
 
 impl PathReport {
     pub(super) fn new(name: &str) -> Self {
-        let (forth, back) = (LaneReport::default(), LaneReport::default());
+        let (forth, back) = (PipeReport::default(), PipeReport::default());
         Self { name: name.to_owned(), forth, back, waits: Lateness::default() }
     }
 }
 
-impl LaneReport {
+impl PipeReport {
     fn since(&self, before: &Self) -> Self {
         let (now, then) = (&self.counters, &before.counters);
         Self {
@@ -103,15 +103,15 @@ impl Report {
 
     /// Whether the emulator kept its times; if not, in words, what to know of a measurement that was taken meanwhile.
     pub fn late(&self) -> Option<String> {
-        let lanes = || self.paths.iter().flat_map(|path| [&path.forth, &path.back]);
-        let late: u64 = lanes().map(|lane| lane.lateness.late()).sum();
-        let overflowed: u64 = lanes().map(|lane| lane.overflowed).sum();
+        let pipes = || self.paths.iter().flat_map(|path| [&path.forth, &path.back]);
+        let late: u64 = pipes().map(|pipe| pipe.lateness.late()).sum();
+        let overflowed: u64 = pipes().map(|pipe| pipe.overflowed).sum();
         let waits: u64 = self.paths.iter().map(|path| path.waits.late()).sum();
         if late + overflowed + waits == 0 {
             return None;
         }
-        let frames: u64 = lanes().map(|lane| lane.lateness.count()).sum();
-        let worst = lanes().map(|lane| lane.lateness.worst()).max().unwrap_or_default();
+        let frames: u64 = pipes().map(|pipe| pipe.lateness.count()).sum();
+        let worst = pipes().map(|pipe| pipe.lateness.worst()).max().unwrap_or_default();
         let longest = self.paths.iter().map(|path| path.waits.worst()).max().unwrap_or_default();
         Some(format!(
             "the emulator was late: {late} of {frames} frames left more than {TOLERANCE} after their time, the worst {worst:.1}; {waits} times it waited for a \
@@ -141,12 +141,12 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for path in &self.paths {
-            for (way, lane) in [("there", &path.forth), ("back", &path.back)] {
-                let Counters { offered, dropped, lost, arrived, .. } = lane.counters;
+            for (way, pipe) in [("there", &path.forth), ("back", &path.back)] {
+                let Counters { offered, dropped, lost, arrived, .. } = pipe.counters;
                 writeln!(
                     f,
                     "{} {way}: {offered} frames offered, {dropped} dropped, {lost} lost, {arrived} arrived; {}",
-                    path.name, lane.lateness
+                    path.name, pipe.lateness
                 )?;
             }
         }

@@ -157,7 +157,7 @@ impl Cell {
     /// Payload rate that the path can carry, in bits per second: full segments, less what is lost. What crosses both
     /// ways crosses one after the other.
     pub fn capacity_bps(&self) -> Option<f64> {
-        let rate = |lane: &Direction| Some(lane.tcp_goodput()?.as_bps() as f64 * (1.0 - lane.loss.mean()));
+        let rate = |way: &Direction| Some(way.tcp_goodput()?.as_bps() as f64 * (1.0 - way.loss.mean()));
         let (back, forth) = (rate(&self.path.back), rate(&self.path.forth));
         let tool = self.program.tool;
         match (tool.downloads(), tool.uploads()) {

@@ -1,6 +1,6 @@
 //! What is said of rows of the published table.
 
-use super::{Buffers, Cell, Outcome, Record, Way};
+use super::{Buffers, Cell, Measurement, Record, Way};
 use serde::Serialize;
 
 /// A program through gateways against the same program alone, and against the published speedup.
@@ -48,7 +48,7 @@ fn row((cell, jet): &(Cell, Record), measured: &[(Cell, Record)]) -> Option<Row>
     compare(name, published, cell, &jet.outcome, &plain.outcome)
 }
 
-fn compare(row: String, published: f64, cell: &Cell, jet: &Outcome, plain: &Outcome) -> Option<Row> {
+fn compare(row: String, published: f64, cell: &Cell, jet: &Measurement, plain: &Measurement) -> Option<Row> {
     let (jet_bps, plain_bps) = (jet.rate_bps(cell)?, plain.rate_bps(cell)?);
     let capacity = cell.capacity_bps()?;
     let (speedup, asked) = (jet_bps / plain_bps, published.min(FILLED * capacity / plain_bps));
@@ -73,8 +73,8 @@ mod tests {
     use super::super::{Ended, Study};
     use super::*;
 
-    fn outcome(mbps: f64, at_most: bool) -> Outcome {
-        Outcome {
+    fn outcome(mbps: f64, at_most: bool) -> Measurement {
+        Measurement {
             ended: Ended::Whole,
             wrong: None,
             wall_s: 1.0,
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(judge(130.0, 50.0).reached, Some(false));
         // A program that was cut off may have been slower. Of the gateways that settles nothing; of the plain program
         // only that the gain is at least this.
-        let judge = |jet: &Outcome, plain: &Outcome| {
+        let judge = |jet: &Measurement, plain: &Measurement| {
             let row = compare("r".into(), 5.4, cell, jet, plain).expect("both have a rate");
             (row.reached, row.at_least)
         };

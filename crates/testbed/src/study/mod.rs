@@ -26,7 +26,7 @@ mod trial;
 pub use cell::{Buffers, Cell, Only, Way};
 pub use error::TrialError;
 pub use judge::{Row, rows};
-pub use record::{Ended, Kept, Outcome, Record};
+pub use record::{Ended, Kept, Measurement, Record};
 pub use spec::Study;
 pub use stock::Stock;
 pub use table::{csv, markdown};

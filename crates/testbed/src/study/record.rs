@@ -22,7 +22,7 @@ pub enum Ended {
 
 /// The measurements of a cell. Rates are of the program's payload, in bits per second.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Outcome {
+pub struct Measurement {
     /// How the program ended.
     pub ended: Ended,
     /// The error of a failed cell.
@@ -49,7 +49,7 @@ pub struct Outcome {
     pub curve: Vec<(f64, u64)>,
 }
 
-impl Outcome {
+impl Measurement {
     /// The rate that stands for it: after the first round trips where it was cut off by time on purpose.
     pub fn rate_bps(&self, cell: &Cell) -> Option<f64> {
         let cut = cell.program.time.is_some() && self.ended != Ended::Failed;
@@ -66,7 +66,7 @@ pub struct Record {
     /// The parameters that were asked for.
     asked: Value,
     /// The measurements.
-    pub outcome: Outcome,
+    pub outcome: Measurement,
     /// The emulator's sentence about its lateness, if it was late at all.
     pub late: Option<String>,
     /// Part of its frames that left late.
@@ -93,10 +93,10 @@ pub enum Kept {
 }
 
 impl Record {
-    pub(super) fn new(cell: &Cell, outcome: Outcome, report: &Report) -> Self {
-        let lanes = || report.paths.iter().flat_map(|path| [&path.forth, &path.back]);
-        let late: u64 = lanes().map(|lane| lane.lateness.late()).sum();
-        let frames: u64 = lanes().map(|lane| lane.lateness.count()).sum();
+    pub(super) fn new(cell: &Cell, outcome: Measurement, report: &Report) -> Self {
+        let pipes = || report.paths.iter().flat_map(|path| [&path.forth, &path.back]);
+        let late: u64 = pipes().map(|pipe| pipe.lateness.late()).sum();
+        let frames: u64 = pipes().map(|pipe| pipe.lateness.count()).sum();
         let word = |file: &str| fs::read_to_string(file).unwrap_or_default().trim().to_owned();
         let processor = word("/proc/cpuinfo");
         let processor = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -107,7 +107,7 @@ impl Record {
             outcome,
             late: report.late(),
             late_share: late as f64 / frames.max(1) as f64,
-            overflowed: lanes().map(|lane| lane.overflowed).sum(),
+            overflowed: pipes().map(|pipe| pipe.overflowed).sum(),
             emulator: report.to_json(),
             conditions: json!({
                 "kernel": word("/proc/sys/kernel/osrelease"),

@@ -228,12 +228,12 @@ pub fn csv(measured: &[(Cell, Record)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Outcome;
+    use super::super::Measurement;
     use super::*;
     use crate::link::Report;
 
     fn measured(study: &Study) -> Vec<(Cell, Record)> {
-        let outcome = |cell: &Cell| Outcome {
+        let outcome = |cell: &Cell| Measurement {
             ended: Ended::Cut,
             wrong: None,
             wall_s: 300.0,

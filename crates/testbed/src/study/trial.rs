@@ -6,7 +6,7 @@ use super::curve::Curve;
 use super::gateways::Gateways;
 use super::office;
 use super::process::{LOOK, finish, fresh};
-use super::record::{Ended, Outcome, Record};
+use super::record::{Ended, Measurement, Record};
 use super::scene::Scene;
 use super::servers::serve;
 use super::site::Site;
@@ -88,7 +88,7 @@ impl Trial<'_> {
         let subflows = (cell.way == Way::Mptcp).then(|| site.joined_subflows());
         client.unmount();
         drop((client, server, gateways));
-        let outcome = Outcome { streams, subflows, ..seen.outcome(cell, stock) };
+        let outcome = Measurement { streams, subflows, ..seen.outcome(cell, stock) };
         drop(site);
         fresh(&work)?;
         Ok(Record::new(cell, outcome, &report))
@@ -96,7 +96,7 @@ impl Trial<'_> {
 }
 
 impl Seen {
-    fn outcome(self, cell: &Cell, stock: &Stock) -> Outcome {
+    fn outcome(self, cell: &Cell, stock: &Stock) -> Measurement {
         let round_trip = cell.path.round_trip();
         let (whole, first) = (stock.whole(cell), round_trip * FIRST);
         let known = self.curve.bytes() > 0;
@@ -108,7 +108,7 @@ impl Seen {
         };
         let filled = cell.capacity_bps().and_then(|rate| self.curve.reached(FILLED * rate, round_trip));
         let ended = if self.wrong.is_some() { Ended::Failed } else { self.ended };
-        Outcome {
+        Measurement {
             ended,
             wrong: self.wrong,
             wall_s: self.wall.as_secs_f64(),

@@ -1,4 +1,4 @@
-//! Lanes in virtual time: against closed forms, and against the simulator's links.
+//! Pipes in virtual time: against closed forms, and against the simulator's links.
 
 use des::{EventQueue, RandomStream};
 use net::{
@@ -6,7 +6,7 @@ use net::{
     PacketId, PieSpec, RedSpec, TRANSMISSION_DONE, Topology,
 };
 use proptest::prelude::*;
-use testbed::link::{Direction, Jitter, Lane, Reorder, Trace};
+use testbed::link::{Direction, Jitter, Pipe, Reorder, Trace};
 use units::{BitRate, Bytes, Time};
 
 const MBIT: BitRate = BitRate::from_mbps(1);
@@ -14,16 +14,17 @@ const MBIT: BitRate = BitRate::from_mbps(1);
 /// A frame that is offered at some time.
 type Offer = (Time, u32);
 
-/// What arrives, when and which, and the numbers of all that are dropped or lost: `in_steps` looks in between as often as an owner might.
+/// What arrives, when and which, and the numbers of all that are dropped or lost: `in_steps` looks in between as often
+/// as an owner might.
 fn carried(direction: &Direction, seed: u64, offers: &[Offer], in_steps: bool) -> (Vec<(Time, u32)>, Vec<u32>) {
-    let mut lane = Lane::new(direction, direction.delay * 2, seed, 0);
+    let mut pipe = Pipe::new(direction, direction.delay * 2, seed, 0);
     let (mut arrived, mut gone) = (Vec::new(), Vec::new());
-    let mut take = |lane: &mut Lane, until: Time, gone: &mut Vec<Item>| {
+    let mut take = |pipe: &mut Pipe, until: Time, gone: &mut Vec<Item>| {
         loop {
-            let next = lane.deadline();
+            let next = pipe.deadline();
             let at = if in_steps { next.min(until) } else { until };
-            lane.advance(at, gone);
-            while let Some((due, item)) = lane.take_arrived(at) {
+            pipe.advance(at, gone);
+            while let Some((due, item)) = pipe.take_arrived(at) {
                 assert!(due <= at && (!in_steps || due == at), "{due} taken at {at}");
                 arrived.push((due, item.packet.0));
             }
@@ -33,13 +34,13 @@ fn carried(direction: &Direction, seed: u64, offers: &[Offer], in_steps: bool) -
         }
     };
     for (number, (at, bytes)) in offers.iter().enumerate() {
-        take(&mut lane, *at, &mut gone);
-        lane.offer(*at, Item::new(PacketId(number as u32), number as u32 % 5, *bytes, Ecn::NotEct), &mut gone);
+        take(&mut pipe, *at, &mut gone);
+        pipe.offer(*at, Item::new(PacketId(number as u32), number as u32 % 5, *bytes, Ecn::NotEct), &mut gone);
     }
     let end = offers.last().map_or(Time::ZERO, |offer| offer.0) + Time::from_secs(3_600);
-    take(&mut lane, end, &mut gone);
-    let counters = lane.counters();
-    assert_eq!(lane.holds(), 0);
+    take(&mut pipe, end, &mut gone);
+    let counters = pipe.counters();
+    assert_eq!(pipe.holds(), 0);
     assert_eq!(counters.offered, counters.dropped + counters.lost + counters.arrived);
     assert_eq!((counters.arrived, counters.dropped + counters.lost), (arrived.len() as u64, gone.len() as u64));
     let mut gone: Vec<u32> = gone.iter().map(|item| item.packet.0).collect();
@@ -99,8 +100,8 @@ fn a_table_changes_rate_delay_and_loss() {
         [at(0, 1_250), at(0, 1_250), at(0, 1_250), at(190, 1_250), at(200, 1_250), at(400, 1_250), at(1_100, 1_250)];
     let (arrived, gone) = carried(&direction, 1, &offers, true);
     let ms: Vec<_> = arrived.iter().map(|(at, number)| (at.as_ms(), *number)).collect();
-    // Two at 1 Mbit/s; of the third half is sent when the rate falls to half. With a shorter delay none overtakes. The fourth has half of its 20 ms
-    // left when everything halts at 200 ms, 5 ms of it at the new rate.
+    // Two at 1 Mbit/s; of the third half is sent when the rate falls to half. With a shorter delay none overtakes. The
+    // fourth has half of its 20 ms left when everything halts at 200 ms, 5 ms of it at the new rate.
     assert_eq!(ms, [(60, 0), (70, 1), (85, 2), (310, 3), (320, 4), (415, 5)]);
     assert_eq!(gone, [6]);
 }
@@ -159,7 +160,8 @@ fn a_share_of_frames_is_overtaken() {
     let mut direction = Direction::new(None, Time::from_ms(50));
     direction.reorder = Reorder { share: 0.02, by: Time::from_us(3_500) };
     let (arrived, _) = carried(&direction, 1, &steady(50_000, Time::from_ms(1), 100), false);
-    // A frame held back by 3.5 ms comes after the three that left up to 3 ms later: RFC 4737's reordered packets and their extents.
+    // A frame held back by 3.5 ms comes after the three that left up to 3 ms later: RFC 4737's reordered packets and
+    // their extents.
     let (mut highest, mut late) = (0, 0_u32);
     for (_, number) in &arrived {
         late += u32::from(*number < highest);
@@ -239,9 +241,9 @@ fn simulated(spec: &LinkSpec, seed: u64, offers: &[Offer]) -> Vec<(Time, u32)> {
 }
 
 proptest! {
-    /// A lane is the simulator's link: the same frames arrive at the same times, the same are dropped and lost.
+    /// A pipe is the simulator's link: the same frames arrive at the same times, the same are dropped and lost.
     #[test]
-    fn a_lane_does_what_the_simulated_link_does(
+    fn a_pipe_does_what_the_simulated_link_does(
         discipline in disciplines(),
         limit in 10_u32..30,
         loss in prop_oneof![
@@ -263,7 +265,7 @@ proptest! {
 
     /// However often and when its owner looks, the same happens.
     #[test]
-    fn it_does_not_matter_when_a_lane_is_looked_at(
+    fn it_does_not_matter_when_a_pipe_is_looked_at(
         discipline in disciplines(),
         trace in prop_oneof![Just(None), Just(Some("1\n1\n4\n")), Just(Some("time,rate,delay\n1 ms,40 Mbit/s,3 ms\n2 ms,0 bit/s,\n5 ms,1 Gbit/s,1 ms\n"))],
         seed in any::<u64>(),

@@ -15,14 +15,16 @@ use thread_priority::{
 
 const PORT: u16 = 5_001;
 
-/// So that the path is measured, and not for how long this thread waits for a processor. Without the right to it, both are.
+/// So that the path is measured, and not for how long this thread waits for a processor. Without the right to it, both
+/// are.
 fn raise_priority() {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     let priority = ThreadPriority::try_from(10).expect("below 100");
     let _ = set_thread_priority_and_policy(thread_native_id(), priority, policy);
 }
 
-/// Round-trip times in milliseconds, sorted: of handshakes, which the far kernel answers without waking anybody, as it does a ping.
+/// Round-trip times in milliseconds, sorted: of handshakes, which the far kernel answers without waking anybody, as it
+/// does a ping.
 pub fn round_trips(pair: &Pair, to: IpAddr, count: usize, gap: Duration) -> Vec<f64> {
     let _listener = pair.far().within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
     let connect = || {
@@ -41,8 +43,9 @@ pub fn round_trips(pair: &Pair, to: IpAddr, count: usize, gap: Duration) -> Vec<
     pair.near().within(connect).expect("entered")
 }
 
-/// Payload of one TCP connection from near to far, in bits per second: what arrives from `settle` after its begin, for so long.
-pub fn goodput(pair: &Pair, to: IpAddr, settle: Duration, length: Duration) -> f64 {
+/// Payload of one TCP connection from near to far, in bits per second: what arrives from `warm_up` after its begin, for
+/// so long.
+pub fn goodput(pair: &Pair, to: IpAddr, warm_up: Duration, length: Duration) -> f64 {
     let listener = pair.far().within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
     let connect = move || TcpStream::connect((to, PORT)).expect("connected");
     let mut client = pair.near().within(connect).expect("entered");
@@ -54,8 +57,8 @@ pub fn goodput(pair: &Pair, to: IpAddr, settle: Duration, length: Duration) -> f
     let receiver = thread::spawn(move || {
         raise_priority();
         let begin = Instant::now();
-        receive_until(&mut server, begin + settle);
-        receive_until(&mut server, begin + settle + length)
+        receive_until(&mut server, begin + warm_up);
+        receive_until(&mut server, begin + warm_up + length)
     });
     let bytes = receiver.join().expect("received");
     sender.join().expect("sent");
@@ -81,7 +84,8 @@ pub fn datagrams(pair: &Pair, to: IpAddr, count: u32, per_second: f64) -> Vec<u3
     let server = pair.far().within(|| UdpSocket::bind((to, PORT)).expect("a socket")).expect("entered");
     let client = pair.near().within(|| UdpSocket::bind("0.0.0.0:0").expect("a socket")).expect("entered");
     server.set_read_timeout(Some(Duration::from_millis(500))).expect("set");
-    // The kernel drops what a socket has no room for. As large as this it holds them all, however late its thread wakes.
+    // The kernel drops what a socket has no room for. As large as this it holds them all, however late its thread
+    // wakes.
     setsockopt(&server, sockopt::RcvBuf, &(4 << 20)).expect("set");
     let receiver = thread::spawn(move || {
         raise_priority();

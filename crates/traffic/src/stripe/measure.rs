@@ -1,6 +1,6 @@
-//! What a session knows of its streams, how many there are to be, and what it leaves.
+//! Measurements of a session's streams, the tuning of their number, and results.
 
-use super::{Carrier, ENDS, Session, World};
+use super::{ENDS, Segments, Session, TcpStream, World};
 use ::stripe::optimizer::{Law, Path, Totals};
 use ::stripe::{Health, Measured, Scheduler, Stream, StreamId};
 use results::{StreamOutcome, StripeOutcome};
@@ -9,18 +9,18 @@ use tcp::control::{ControlKind, Subflow};
 use transport::End;
 use units::{BitRate, Bytes, Time};
 
-/// The round-trip time of a stream on which none was measured.
+/// Assumed round-trip time of a stream without a measurement.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
-/// A stream that has lost no more in a round trip has not lost it to a queue that overflowed.
+/// Losses in a round trip up to which they count as random: a queue that overflows drops more.
 const FEW: u64 = 3;
 
 impl Session {
-    // === What is known of streams ===
+    // === Measurements ===
 
-    /// What TCP knows of a stream at one end.
+    /// Measurements of a stream at one end, from its TCP endpoint.
     pub(super) fn measured(&self, stream: u32, side: usize, world: &World) -> Option<Measured> {
-        let carrier = self.carriers.get(&stream)?;
-        let endpoint = world.net.endpoint(carrier.handle, ENDS[side])?;
+        let tcp_stream = self.tcp_streams.get(&stream)?;
+        let endpoint = world.net.endpoint(tcp_stream.handle, ENDS[side])?;
         let rtt = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
         let rtt_min = endpoint.rtt().min().unwrap_or(rtt);
         let (written, acknowledged) = (endpoint.written(), endpoint.acknowledged());
@@ -29,7 +29,8 @@ impl Session {
         let rate = BitRate::from_bps((window as f64 * 8.0 / rtt.as_secs_f64()) as u64);
         let mut room = self.spec.send_buffer.get().saturating_sub(written - acknowledged);
         if self.spec.config.scheduler == Scheduler::EarliestDelivery {
-            // Little lies unsent in a stream, so that no segment waits in one while another is idle (as TCP_NOTSENT_LOWAT has it).
+            // Limits unsent data, as TCP_NOTSENT_LOWAT does, so that no segment waits in one stream while another is
+            // idle.
             let segment = self.spec.config.segmentation.longest(rate);
             room = room.min((2 * segment).saturating_sub(written - endpoint.sent()));
         }
@@ -41,77 +42,78 @@ impl Session {
     pub(super) fn refresh(&mut self, stream: u32, side: usize, world: &World) {
         let Some(measured) = self.measured(stream, side, world) else { return };
         self.sides[side].streams.update(world.net.now, StreamId(stream), measured);
-        if let (0, Some(carrier)) = (side, self.carriers.get_mut(&stream))
-            && let Some(endpoint) = world.net.endpoint(carrier.handle, End::Client)
+        if let (0, Some(tcp_stream)) = (side, self.tcp_streams.get_mut(&stream))
+            && let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client)
         {
             let counters = endpoint.counters();
-            carrier.counted = (counters.segments_sent, counters.retransmissions);
+            tcp_stream.segments = Segments { sent: counters.segments_sent, retransmitted: counters.retransmissions };
             let losses = u64::from(counters.fast_recoveries) + u64::from(counters.timeouts);
-            if losses > carrier.losses {
-                carrier.losses = losses;
-                carrier.between_losses = endpoint.acknowledged() - carrier.acknowledged_at_loss;
-                carrier.acknowledged_at_loss = endpoint.acknowledged();
+            if losses > tcp_stream.losses {
+                tcp_stream.losses = losses;
+                tcp_stream.between_losses = endpoint.acknowledged() - tcp_stream.acknowledged_at_loss;
+                tcp_stream.acknowledged_at_loss = endpoint.acknowledged();
             }
         }
     }
     pub(super) fn refresh_all(&mut self, world: &World) {
-        for stream in self.carriers.keys().copied().collect::<Vec<_>>() {
+        for stream in self.tcp_streams.keys().copied().collect::<Vec<_>>() {
             self.refresh(stream, 0, world);
             self.refresh(stream, 1, world);
         }
     }
 
-    /// Hands each stream's congestion control its weights, as the windows of all have it.
+    /// Sets the weights of coupled congestion controls from the windows of all streams.
     pub(super) fn couple(&self, world: &mut World) {
         let Some(coupling) = self.spec.coupling else { return };
-        let subflow = |carrier: &Carrier| {
-            let endpoint = world.net.endpoint(carrier.handle, End::Client)?;
-            let since = endpoint.acknowledged() - carrier.acknowledged_at_loss;
+        let subflow = |tcp_stream: &TcpStream| {
+            let endpoint = world.net.endpoint(tcp_stream.handle, End::Client)?;
+            let since = endpoint.acknowledged() - tcp_stream.acknowledged_at_loss;
             Some(Subflow {
                 cwnd: endpoint.window().cwnd.max(1),
                 rtt: endpoint.rtt().smoothed()?,
-                between_losses: carrier.between_losses.max(since),
+                between_losses: tcp_stream.between_losses.max(since),
             })
         };
-        let connected = self.carriers.values().filter(|carrier| carrier.connected);
+        let connected = self.tcp_streams.values().filter(|tcp_stream| tcp_stream.connected);
         let (handles, subflows): (Vec<_>, Vec<_>) =
-            connected.filter_map(|carrier| Some((carrier.handle, subflow(carrier)?))).unzip();
+            connected.filter_map(|tcp_stream| Some((tcp_stream.handle, subflow(tcp_stream)?))).unzip();
         for (which, handle) in handles.into_iter().enumerate() {
             if let Some(packets) = world.net.transport.packets_mut() {
                 packets.set_weights(handle, End::Client, coupling.weights(&subflows, which));
             }
         }
     }
-    /// A round trip is over, for whoever decides how many streams there are.
+    /// Feeds the tuner at the end of a round trip.
     pub(super) fn tune(&mut self, world: &World) {
         let now = world.net.now;
         let mut totals = Totals { delivered: self.sides[1].connection.readable().end, ..Totals::default() };
-        (totals.sent, totals.lost) = self.counted;
+        (totals.sent, totals.lost) = (self.segments.sent, self.segments.retransmitted);
         let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
         let (mut path, mut windows) = (None, 0);
         let floors = self.floors(world);
-        for (id, carrier) in self.carriers.iter_mut().filter(|(_, carrier)| carrier.connected) {
-            totals.sent += carrier.counted.0;
-            totals.lost += carrier.counted.1;
-            let Some(endpoint) = world.net.endpoint(carrier.handle, End::Client) else { continue };
+        for (id, tcp_stream) in self.tcp_streams.iter_mut().filter(|(_, tcp_stream)| tcp_stream.connected) {
+            totals.sent += tcp_stream.segments.sent;
+            totals.lost += tcp_stream.segments.retransmitted;
+            let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client) else { continue };
             if !self.sides[0].streams.get(StreamId(*id)).is_some_and(Stream::is_used) {
                 continue;
             }
             let offered = endpoint.peer_window_end().saturating_sub(endpoint.acknowledged());
             let window = offered.min(self.spec.send_buffer.get());
             let cwnd = endpoint.window().cwnd;
-            let before = std::mem::replace(&mut carrier.seen, (carrier.counted.0, carrier.counted.1, cwnd));
-            let lost = carrier.counted.1 - before.1;
+            let before = std::mem::replace(&mut tcp_stream.segments_before, tcp_stream.segments);
+            let window_before = std::mem::replace(&mut tcp_stream.window_before, cwnd);
+            let lost = tcp_stream.segments.retransmitted - before.retransmitted;
             if lost <= FEW {
-                self.scattered.0 += carrier.counted.0 - before.0;
-                self.scattered.1 += u64::from(lost > 0);
+                self.scattered.sent += tcp_stream.segments.sent - before.sent;
+                self.scattered.losses += u64::from(lost > 0);
             }
             count += 1;
             limited += u32::from(cwnd >= window);
-            starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * before.2 as f64);
+            starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * window_before as f64);
             let smoothed = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
             rtt += smoothed;
-            rtt_min += floors.get(&carrier.path).copied().unwrap_or(smoothed);
+            rtt_min += floors.get(&tcp_stream.path).copied().unwrap_or(smoothed);
             windows += window;
             path = Some((endpoint.window().mss, endpoint.rto()));
         }
@@ -146,10 +148,10 @@ impl Session {
     /// The least round-trip time of each path.
     fn floors(&self, world: &World) -> BTreeMap<u32, Time> {
         let mut floors = BTreeMap::new();
-        for carrier in self.carriers.values().filter(|carrier| carrier.connected) {
-            let endpoint = world.net.endpoint(carrier.handle, End::Client);
+        for tcp_stream in self.tcp_streams.values().filter(|tcp_stream| tcp_stream.connected) {
+            let endpoint = world.net.endpoint(tcp_stream.handle, End::Client);
             let Some(least) = endpoint.and_then(|endpoint| endpoint.rtt().min()) else { continue };
-            let floor = floors.entry(carrier.path).or_insert(least);
+            let floor = floors.entry(tcp_stream.path).or_insert(least);
             *floor = least.min(*floor);
         }
         floors
@@ -158,7 +160,7 @@ impl Session {
 
     pub(super) fn add_to(&self, now: Time, outcome: &mut StripeOutcome) {
         outcome.streams.extend(self.gone.iter().copied());
-        outcome.streams.extend(self.carriers.iter().map(|(id, carrier)| carrier.outcome(*id)));
+        outcome.streams.extend(self.tcp_streams.iter().map(|(id, tcp_stream)| tcp_stream.outcome(*id)));
         outcome.numbers.extend(self.numbers.iter().copied());
         let counters = self.sides[0].connection.counters();
         outcome.repeated += Bytes::new(counters.repeated);
@@ -175,7 +177,7 @@ impl Session {
     }
 }
 
-impl Carrier {
+impl TcpStream {
     pub(super) fn outcome(&self, stream: u32) -> StreamOutcome {
         StreamOutcome { stream, path: self.path, delivered: Bytes::new(self.delivered) }
     }

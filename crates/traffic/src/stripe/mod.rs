@@ -1,7 +1,8 @@
 //! One byte stream over many connections.
 //!
-//! A session is one pair of nodes: a `stripe::Connection` at either end, and the TCP connections that are its streams. A frame is a message on one of them; what it says waits in
-//! the lane of its stream until the transport delivers it.
+//! A session is one pair of nodes: a `stripe::Connection` at either end, and the TCP connections that are its streams.
+//! A frame is a message on one of them; what it says waits in its stream's queue `in_flight` until the transport
+//! delivers it.
 
 mod measure;
 mod session;
@@ -9,8 +10,7 @@ mod tuner;
 
 use super::state::{Kind, State};
 use super::{FlowIndex, Flows, Net};
-use ::stripe::optimizer::Policy;
-use ::stripe::optimizer::Tuner;
+use ::stripe::optimizer::{Policy, Scattered, Tuner};
 use ::stripe::wire::Frame;
 use ::stripe::{Config, Connection, Output, StreamId, Streams};
 use net::VertexId;
@@ -22,33 +22,34 @@ use units::{Bytes, Time};
 
 const ENDS: [End; 2] = [End::Client, End::Server];
 
-/// One byte stream over many, as a traffic.
+/// Specification of a stripe: one byte stream over many connections.
 #[derive(Clone, Debug)]
 pub struct StripeSpec {
-    /// Payload of each pair; none for no end.
+    /// Payload of each pair of nodes; `None` without end.
     pub bytes: Option<Bytes>,
-    /// It is called MPTCP.
+    /// The traffic is MPTCP: results call it so.
     pub mptcp: bool,
-    /// How the congestion controls of its streams are coupled; then they are [`ControlKind::Coupled`](tcp::control::ControlKind).
+    /// Coupling of its streams' congestion controls, which are then
+    /// [`ControlKind::Coupled`](tcp::control::ControlKind).
     pub coupling: Option<Coupling>,
-    /// How many streams.
+    /// The number of streams.
     pub number: StreamNumber,
-    /// How both ends behave.
+    /// Settings of both ends.
     pub config: Config,
-    /// How much may be written to a stream ahead of its acknowledgements.
+    /// Send buffer of each stream.
     pub send_buffer: Bytes,
-    /// Switches through which the streams lead in turn; empty: as the network routes them.
+    /// Switches that the streams cross, in turn; empty leaves the paths to routing.
     pub paths: Vec<VertexId>,
 }
 
-/// How many streams there are.
+/// The number of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamNumber {
-    /// So many.
+    /// A fixed number.
     Fixed(u32),
-    /// At most so many, tuned by this policy.
+    /// Tuned by this policy, up to a maximum.
     Tuned(Policy, u32),
-    /// At most so many, by the paper's enumeration.
+    /// By the CloudJet paper's enumeration, up to a maximum.
     Paper(u32),
 }
 
@@ -66,20 +67,27 @@ struct Side {
     streams: Streams,
 }
 
+/// Segments that a client has sent.
+#[derive(Clone, Copy, Default, Debug)]
+struct Segments {
+    sent: u64,
+    retransmitted: u64,
+}
+
 /// A TCP connection that is a stream.
 #[derive(Debug)]
-struct Carrier {
+struct TcpStream {
     handle: Handle,
     path: u32,
     /// Frames on their way from the client and from the server.
-    lanes: [VecDeque<Frame>; 2],
-    /// Payload that it has brought to the server, whether it was there already or not.
+    in_flight: [VecDeque<Frame>; 2],
+    /// Payload that it has brought to the server, duplicates included.
     delivered: u64,
-    /// Segments sent, and of these retransmitted, at the last look.
-    counted: (u64, u64),
-    /// These, and its congestion window, a round trip ago.
-    seen: (u64, u64, u64),
-    /// Losses that its sender has seen, what was acknowledged at the last, and between that and the one before.
+    segments: Segments,
+    /// Its segments and its congestion window one round trip ago.
+    segments_before: Segments,
+    window_before: u64,
+    /// Loss events of its sender; bytes acknowledged at the last one, and between the last two.
     losses: u64,
     acknowledged_at_loss: u64,
     between_losses: u64,
@@ -95,21 +103,20 @@ struct Session {
     from: u32,
     to: u32,
     sides: [Side; 2],
-    carriers: BTreeMap<u32, Carrier>,
+    tcp_streams: BTreeMap<u32, TcpStream>,
     next_stream: u32,
     tuner: Tuner,
     began: Time,
-    /// It runs: begun and not complete.
+    /// Whether it has begun and is not complete.
     running: bool,
     redial_at: Time,
     armed: Time,
-    /// Of streams that are gone: segments sent and retransmitted.
-    counted: (u64, u64),
-    /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
-    scattered: (u64, u64),
+    /// Segments of streams that are gone.
+    segments: Segments,
+    scattered: Scattered,
     numbers: Vec<StreamCountAt>,
     gone: Vec<StreamOutcome>,
-    /// Bytes out of order at the receiver: now, since when, the integral over time, the most.
+    /// Out-of-order bytes at the receiver: now, since when, integral over time (byte seconds), maximum.
     held: u64,
     held_since: Time,
     held_integral: f64,
@@ -118,7 +125,7 @@ struct Session {
     out: Output,
 }
 
-/// What a session acts on.
+/// The surroundings of a session.
 struct World<'a, 'b> {
     flows: &'a mut Flows,
     streams: &'a mut BTreeMap<u32, (u32, u32)>,
@@ -136,7 +143,7 @@ impl Striped {
         Self { sessions: pairs.iter().enumerate().map(session).collect(), streams: BTreeMap::new() }
     }
 
-    /// What became of all sessions together.
+    /// Results of all sessions together.
     pub fn outcome(&self, now: Time) -> StripeOutcome {
         let mut outcome = StripeOutcome::default();
         for session in &self.sessions {
@@ -162,7 +169,7 @@ fn with<'b>(
     one.arm(&mut world);
 }
 
-/// Which session and stream a flow is.
+/// Session and stream of a flow.
 fn place(state: &State, index: FlowIndex) -> Option<(u32, u32)> {
     let Kind::Striped(striped) = &state.kind else { return None };
     striped.streams.get(&index.0).copied()

@@ -1,8 +1,8 @@
 //! A session: its streams come and go, its frames travel, its timer fires.
 
-use super::{Carrier, ENDS, Session, Side, StripeSpec, World, tuner};
+use super::{ENDS, Segments, Session, Side, StripeSpec, TcpStream, World, tuner};
 use crate::{ENDLESS, Flow, FlowIndex, SESSION};
-use ::stripe::optimizer::Reason;
+use ::stripe::optimizer::{Reason, Scattered};
 use ::stripe::wire::{Data, Frame, Hello};
 use ::stripe::{Config, Connection, Notice, Output, StreamId, Streams};
 use results::StreamCountAt;
@@ -21,15 +21,15 @@ impl Session {
             from,
             to,
             sides: [side(), side()],
-            carriers: BTreeMap::new(),
+            tcp_streams: BTreeMap::new(),
             next_stream: 1,
             tuner: tuner::tuner(spec.number),
             began: Time::ZERO,
             running: false,
             redial_at: Time::MAX,
             armed: Time::MAX,
-            counted: (0, 0),
-            scattered: (0, 0),
+            segments: Segments::default(),
+            scattered: Scattered::default(),
             numbers: Vec::new(),
             gone: Vec::new(),
             held: 0,
@@ -63,14 +63,15 @@ impl Session {
     /// As many streams as there are to be: new ones are opened, the latest drained.
     pub(super) fn adjust(&mut self, world: &mut World) {
         let target = self.tuner.open() as usize;
-        let used: Vec<u32> = self.carriers.iter().filter(|(_, carrier)| !carrier.closing).map(|(id, _)| *id).collect();
+        let used: Vec<u32> =
+            self.tcp_streams.iter().filter(|(_, tcp_stream)| !tcp_stream.closing).map(|(id, _)| *id).collect();
         for _ in used.len()..target {
             self.dial(world);
         }
         for id in used.iter().skip(target) {
             self.sides[0].streams.drain(StreamId(*id));
-            if let Some(carrier) = self.carriers.get_mut(id) {
-                carrier.closing = true;
+            if let Some(tcp_stream) = self.tcp_streams.get_mut(id) {
+                tcp_stream.closing = true;
             }
         }
         self.sides[0].streams.rest_beyond(self.tuner.target());
@@ -97,13 +98,14 @@ impl Session {
             one.handle = Some(handle);
         }
         world.streams.insert(flow.0, (world.session, stream));
-        let carrier = Carrier {
+        let tcp_stream = TcpStream {
             handle,
             path,
-            lanes: Default::default(),
+            in_flight: Default::default(),
             delivered: 0,
-            counted: (0, 0),
-            seen: (0, 0, 0),
+            segments: Segments::default(),
+            segments_before: Segments::default(),
+            window_before: 0,
             losses: 0,
             acknowledged_at_loss: 0,
             between_losses: 0,
@@ -111,23 +113,25 @@ impl Session {
             closing: false,
             closed: false,
         };
-        self.carriers.insert(stream, carrier);
+        self.tcp_streams.insert(stream, tcp_stream);
     }
     /// Closes the streams that get nothing more and carry nothing that is not acknowledged.
     pub(super) fn close_drained(&mut self, world: &mut World) {
         let (running, connection) = (self.running, &self.sides[0].connection);
-        for (id, carrier) in self.carriers.iter_mut().filter(|(_, carrier)| carrier.closing && !carrier.closed) {
+        for (id, tcp_stream) in
+            self.tcp_streams.iter_mut().filter(|(_, tcp_stream)| tcp_stream.closing && !tcp_stream.closed)
+        {
             if !running || !connection.uses(StreamId(*id)) {
-                carrier.closed = true;
-                world.net.close(carrier.handle, End::Client);
+                tcp_stream.closed = true;
+                world.net.close(tcp_stream.handle, End::Client);
             }
         }
     }
     pub(super) fn on_connected(&mut self, stream: u32, world: &mut World) {
         let Some(measured) = self.measured(stream, 0, world) else { return };
-        let Some(carrier) = self.carriers.get_mut(&stream) else { return };
-        carrier.connected = true;
-        let (path, closing) = (carrier.path, carrier.closing);
+        let Some(tcp_stream) = self.tcp_streams.get_mut(&stream) else { return };
+        tcp_stream.connected = true;
+        let (path, closing) = (tcp_stream.path, tcp_stream.closing);
         self.sides[0].streams.add(world.net.now, StreamId(stream), path, measured);
         if closing {
             self.sides[0].streams.drain(StreamId(stream));
@@ -156,11 +160,11 @@ impl Session {
             }
         }
         self.sides[0].streams.rest_beyond(self.tuner.target());
-        if gone && let Some(carrier) = self.carriers.remove(&stream) {
-            self.counted.0 += carrier.counted.0;
-            self.counted.1 += carrier.counted.1;
-            self.gone.push(carrier.outcome(stream));
-            if self.running && !carrier.closing {
+        if gone && let Some(tcp_stream) = self.tcp_streams.remove(&stream) {
+            self.segments.sent += tcp_stream.segments.sent;
+            self.segments.retransmitted += tcp_stream.segments.retransmitted;
+            self.gone.push(tcp_stream.outcome(stream));
+            if self.running && !tcp_stream.closing {
                 self.redial_at = self.redial_at.min(now + REDIAL);
             }
         }
@@ -174,9 +178,9 @@ impl Session {
 
     /// Puts a frame on a stream.
     pub(super) fn put(&mut self, stream: u32, side: usize, frame: Frame, world: &mut World) {
-        if let Some(carrier) = self.carriers.get_mut(&stream) {
-            world.net.send(carrier.handle, ENDS[side], Bytes::new(frame.wire_bytes()), 0);
-            carrier.lanes[side].push_back(frame);
+        if let Some(tcp_stream) = self.tcp_streams.get_mut(&stream) {
+            world.net.send(tcp_stream.handle, ENDS[side], Bytes::new(frame.wire_bytes()), 0);
+            tcp_stream.in_flight[side].push_back(frame);
         }
     }
     /// Lets an end send.
@@ -192,11 +196,11 @@ impl Session {
     /// A frame has arrived at a side; returns when it began and how much it was if that makes the session complete.
     pub(super) fn on_delivered(&mut self, stream: u32, side: usize, world: &mut World) -> Option<(Time, Bytes)> {
         let now = world.net.now;
-        let carrier = self.carriers.get_mut(&stream)?;
-        let frame = carrier.lanes[1 - side].pop_front()?;
+        let tcp_stream = self.tcp_streams.get_mut(&stream)?;
+        let frame = tcp_stream.in_flight[1 - side].pop_front()?;
         if let Frame::Hello(_) = frame {
             if side == 1 {
-                let path = carrier.path;
+                let path = tcp_stream.path;
                 let measured = self.measured(stream, 1, world)?;
                 self.sides[1].streams.add(now, StreamId(stream), path, measured);
                 self.say_hello(stream, 1, world);
@@ -204,7 +208,7 @@ impl Session {
             return None;
         }
         if let Frame::Data(Data { len, .. }) = frame {
-            carrier.delivered += u64::from(len);
+            tcp_stream.delivered += u64::from(len);
         }
         let mut out = std::mem::take(&mut self.out);
         let judged = self.sides[side].connection.on_frame(now, &frame, &mut out);
@@ -222,8 +226,8 @@ impl Session {
         }
         if side == 0 && self.running && self.sides[0].connection.is_sent() {
             self.running = false;
-            for carrier in self.carriers.values_mut() {
-                carrier.closing = true;
+            for tcp_stream in self.tcp_streams.values_mut() {
+                tcp_stream.closing = true;
             }
             self.close_drained(world);
         }

@@ -10,7 +10,7 @@ use units::{Bytes, Time};
 pub(super) struct Way {
     /// Messages that wait for the connection, or for room in the receiver's buffer.
     pub waiting: VecDeque<(Bytes, Tag)>,
-    /// Sent, and not consumed where the reader is paced.
+    /// Bytes sent that a paced reader has not consumed.
     pub unread: Bytes,
     /// Messages sent and not acknowledged.
     pub flying: u32,
@@ -18,7 +18,7 @@ pub(super) struct Way {
     pub last: Time,
     /// Its owner has closed it.
     pub closed: bool,
-    /// Its end is on its way.
+    /// The end of the stream has been sent.
     pub finished: bool,
 }
 
@@ -111,8 +111,8 @@ impl Connection {
         let way = &self.ways[end as usize];
         way.flying > 0 || !way.waiting.is_empty()
     }
-    /// An end hears that its peer's stream is over.
-    pub const fn heard_end(&mut self, end: End) {
+    /// An end learns that its peer has closed its stream.
+    pub const fn peer_closed(&mut self, end: End) {
         self.seen[end as usize].peer_closed = true;
     }
     /// A message is whole at an end.
@@ -129,7 +129,7 @@ impl Connection {
     pub const fn received(&self, end: End) -> u64 {
         self.seen[end as usize].bytes
     }
-    /// An end takes no further part. A server that has heard nothing has nothing to finish.
+    /// One end is done. A server that no message has reached has nothing to finish.
     pub fn leave(&mut self, end: End) {
         self.seen[end as usize].gone = true;
         self.ways[end as usize].waiting.clear();
@@ -137,7 +137,7 @@ impl Connection {
             self.seen[End::Server as usize].gone = true;
         }
     }
-    /// What is kept of it.
+    /// The record that is kept when the connection ends.
     pub fn record(&self, ended: Option<Time>) -> FlowRecord {
         FlowRecord {
             owner: self.owner,
@@ -154,7 +154,7 @@ impl Connection {
             drops: 0,
             rtt: None,
             least_rtt: None,
-            // Retransmissions and the like: only packets have them.
+            // Retransmissions, timeouts and ECN exist only with packets.
             totals: Totals::default(),
         }
     }

@@ -20,7 +20,7 @@ pub struct Interface {
 struct Node {
     vertex: VertexId,
     up: bool,
-    /// From when on its interface can send, and take in.
+    /// The times from which the interface is free to send, and to receive.
     out_free: Time,
     in_free: Time,
     counted: Interface,
@@ -38,7 +38,8 @@ pub(super) struct Interfaces {
     header: u64,
     /// Cables that are down.
     down: BTreeSet<u32>,
-    /// The propagation delays from a vertex to all others, for those that were asked for; [`Time::MAX`] where no path leads.
+    /// The propagation delays from a vertex to all others, for those that were asked for; [`Time::MAX`] where no path
+    /// leads.
     delays: RefCell<BTreeMap<VertexId, Vec<Time>>>,
 }
 
@@ -94,11 +95,11 @@ impl Interfaces {
     /// Propagation delay from a node to another.
     pub fn delay(&self, from: u32, to: u32) -> Time {
         let path = if from == to { LOOPBACK_DELAY } else { self.path(from, to) };
-        // Who has no path is not sent to; what is on its way arrives as it would have.
+        // Nothing new is sent where no path leads. A message already in flight keeps its arrival time.
         if path == Time::MAX { Time::ZERO } else { path }
     }
 
-    /// Sends a message; when its last byte arrives.
+    /// Sends a message. Returns the arrival time of its last byte.
     pub fn carry(&mut self, now: Time, (from, to): (u32, u32), bytes: Bytes, mss: u16) -> Time {
         if from == to {
             return now + LOOPBACK_DELAY;
@@ -133,7 +134,7 @@ impl Interfaces {
     /// The least propagation delay (Dijkstra), by way of vertices that forward.
     fn path(&self, from: u32, to: u32) -> Time {
         let (from, to) = (self.nodes[from as usize].vertex, self.nodes[to as usize].vertex);
-        // Hosts that hang on one switch share its distances: what is asked for is kept by switch.
+        // Distances are cached per switch: all hosts of one switch share them.
         let Some(first) = self.topology.uplink(from).filter(|link| !self.down.contains(&(link.0 / 2))) else {
             return Time::MAX;
         };

@@ -1,7 +1,7 @@
-//! Packets to other nodes where these are on the air.
+//! Packets between nodes that are wireless stations.
 
-use super::carrier::{Carrier, GivenUp};
 use super::packet::Packet;
+use super::wireless::{GivenUp, Wireless};
 use super::{ConnectionIndex, PacketTransport};
 use des::{Event, EventQueue, Index};
 use net::Packet as _;
@@ -11,14 +11,14 @@ use wifi::mac::StationId;
 use wifi::medium::{Delivered, Traffic};
 use wifi::phy::AccessCategory;
 
-/// The air between nodes, and what has come of it.
+/// The wireless network between nodes, with counters per station.
 #[derive(Debug)]
 pub(super) struct Air {
-    carrier: Carrier,
+    wireless: Wireless,
     counts: Vec<StationCounts>,
     /// Reused for what has arrived.
     arrived: Vec<Delivered<Packet>>,
-    /// Whose packets stations have given up, until that is counted.
+    /// Packets that stations have given up and that no connection has counted yet: endpoint and its generation.
     drops: Vec<(u32, u32)>,
     /// Reused for what stations have given up.
     given_up: Vec<GivenUp>,
@@ -28,33 +28,33 @@ pub(super) struct Air {
 /// A client has joined an access point, or lost it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Association {
-    /// When.
+    /// When it joined or left.
     pub at: Time,
-    /// Which station.
+    /// The client, by its number among stations.
     pub client: u32,
-    /// With which one it is now.
+    /// The access point that it has joined; `None` when it has lost its last one.
     pub access_point: Option<u32>,
 }
 
-/// What a station's interface has counted. Bytes are those of IP packets.
+/// Counters of a station's interface. Bytes are those of IP packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StationCounts {
-    /// Packets that have left it and arrived; an access point's: that it has relayed to their receivers.
+    /// Packets from this station that arrived; at an access point, packets relayed to their receivers.
     pub carried: u64,
     /// Their bytes.
     pub carried_bytes: u64,
     /// Bytes of packets that have arrived here.
     pub received_bytes: u64,
-    /// Packets that its queue has dropped: full, or too slow.
+    /// Packets dropped by its queue: the queue was full, or they waited too long.
     pub dropped: u64,
-    /// Packets that it has given up: too many attempts, too old, nobody there.
+    /// Packets given up by its MAC: retry limit, lifetime, or no receiver.
     pub lost: u64,
 }
 
 impl Air {
-    /// Counts what stations have given up.
+    /// Counts the packets that stations have given up.
     fn count_dropped(&mut self) {
-        self.carrier.take_given_up(&mut self.given_up);
+        self.wireless.take_given_up(&mut self.given_up);
         for GivenUp { packet, at, by_queue } in self.given_up.drain(..) {
             let counts = &mut self.counts[at.as_usize()];
             if by_queue {
@@ -66,14 +66,14 @@ impl Air {
         }
     }
     fn count_delivered(&mut self) {
-        self.arrived.extend(self.carrier.take_delivered());
+        self.arrived.extend(self.wireless.take_delivered());
         for delivered in &self.arrived {
             let bytes = u64::from(delivered.packet.segment.wire_bytes());
             let counts = &mut self.counts[delivered.from.as_usize()];
             counts.carried += 1;
             counts.carried_bytes += bytes;
             self.counts[delivered.at.as_usize()].received_bytes += bytes;
-            if let Some(point) = self.carrier.access_point(delivered.at) {
+            if let Some(point) = self.wireless.access_point(delivered.at) {
                 let relay = &mut self.counts[point.as_usize()];
                 relay.carried += 1;
                 relay.carried_bytes += bytes;
@@ -83,30 +83,30 @@ impl Air {
 }
 
 impl PacketTransport {
-    /// From now on packets to other nodes go through the air; its first stations are the nodes.
-    pub fn set_air(&mut self, mut carrier: Carrier, events: &mut EventQueue) {
-        carrier.start(events);
-        let counts = vec![StationCounts::default(); carrier.len()];
+    /// Sends packets between nodes over `wireless` from now on. Its first stations are the nodes, in order.
+    pub fn set_air(&mut self, mut wireless: Wireless, events: &mut EventQueue) {
+        wireless.start(events);
+        let counts = vec![StationCounts::default(); wireless.len()];
         let (arrived, drops, given_up, moves) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        self.air = Some(Box::new(Air { carrier, counts, arrived, drops, given_up, moves }));
+        self.air = Some(Box::new(Air { wireless, counts, arrived, drops, given_up, moves }));
     }
     /// The air, where nodes are on it.
-    pub fn air(&self) -> Option<&Carrier> {
-        self.air.as_ref().map(|air| &air.carrier)
+    pub fn air(&self) -> Option<&Wireless> {
+        self.air.as_ref().map(|air| &air.wireless)
     }
-    /// What its stations have counted: those of the nodes first; nothing where nodes are not on the air.
+    /// Counters of stations, the nodes' first. Empty where nodes are wired.
     pub fn stations(&self) -> &[StationCounts] {
         self.air.as_ref().map_or(&[], |air| &air.counts)
     }
-    /// For how long a node's radio has been in which state; none where nodes are not on the air.
+    /// Time that a node's radio has spent in each state; `None` where nodes are wired.
     pub fn radio_times(&self, node: u32) -> Option<&RadioTimes> {
         Some(self.air()?.radio_times(StationId(node)))
     }
-    /// Which clients have joined and lost access points so far.
+    /// All changes of association so far, in order of time.
     pub fn associations(&self) -> &[Association] {
         self.air.as_ref().map_or(&[], |air| &air.moves)
     }
-    /// Whose packets stations have given up since the last call.
+    /// Packets that stations have given up since the last call: endpoint and its generation.
     pub(super) fn take_air_drops(&mut self) -> Vec<(u32, u32)> {
         self.air.as_mut().map_or_else(Vec::new, |air| std::mem::take(&mut air.drops))
     }
@@ -117,19 +117,19 @@ impl PacketTransport {
         self.air.is_some() && self.ports[at].route().is_none()
     }
 
-    /// Something happens on the air.
+    /// Handles an event of the wireless network.
     pub fn on_air(&mut self, event: &Event, events: &mut EventQueue) {
         let Some(air) = &mut self.air else { return };
-        air.carrier.on_event(event, events);
+        air.wireless.on_event(event, events);
         self.note_moves(event.time());
-        self.settle_air(event.time(), events);
+        self.deliver_from_air(event.time(), events);
     }
     /// A station, a node's or after these an access point, is switched off or on.
     pub fn set_station(&mut self, now: Time, station: u32, on: bool, events: &mut EventQueue) {
         let Some(air) = &mut self.air else { return };
-        air.carrier.set_power(now, StationId(station), on, events);
+        air.wireless.set_power(now, StationId(station), on, events);
         self.note_moves(now);
-        self.settle_air(now, events);
+        self.deliver_from_air(now, events);
     }
     fn note_moves(&mut self, now: Time) {
         let Some(air) = &mut self.air else { return };
@@ -138,7 +138,7 @@ impl PacketTransport {
             client: client.0,
             access_point: point.map(|point| point.0),
         };
-        air.moves.extend(air.carrier.take_moves().into_iter().map(moved));
+        air.moves.extend(air.wireless.take_moves().into_iter().map(moved));
     }
 
     /// Hands what an endpoint sends to its node's station.
@@ -157,23 +157,23 @@ impl PacketTransport {
         }
         let Some(air) = &mut self.air else { return };
         if watched {
-            air.carrier.watch_departures();
+            air.wireless.watch_departures();
         }
         for segment in segments.iter().copied() {
             let packet = Packet { segment, to: at as u32 ^ 1, generation };
             let ecn = packet.ecn();
             let (bytes, category) = (segment.wire_bytes(), AccessCategory::BestEffort);
             let traffic = Traffic { bytes, category, flow: packet.to, ecn };
-            air.carrier.send(now, packet, way, traffic, events);
+            air.wireless.send(now, packet, way, traffic, events);
         }
-        // Those that a full queue has dropped at once.
+        // A full queue drops packets at once.
         air.count_dropped();
         self.out.segments = segments;
         self.out.segments.clear();
     }
 
-    /// Gives what has arrived to the endpoints.
-    fn settle_air(&mut self, now: Time, events: &mut EventQueue) {
+    /// Delivers arrived packets to their endpoints.
+    fn deliver_from_air(&mut self, now: Time, events: &mut EventQueue) {
         let Some(air) = &mut self.air else { return };
         air.count_delivered();
         air.count_dropped();
@@ -187,21 +187,21 @@ impl PacketTransport {
         if let Some(air) = &mut self.air {
             air.arrived = arrived;
         }
-        if self.gates.is_some() {
-            self.settle_releases(now, events);
+        if self.back_pressure.is_some() {
+            self.report_departures(now, events);
         }
     }
 
-    /// Tells the gates what has left stations' queues, and restarts whom that lets.
-    fn settle_releases(&mut self, now: Time, events: &mut EventQueue) {
+    /// Tells the back-pressure which packets have left stations' queues, and restarts held connections.
+    fn report_departures(&mut self, now: Time, events: &mut EventQueue) {
         let Some(air) = &mut self.air else { return };
-        let released = air.carrier.take_departed();
+        let released = air.wireless.take_departed();
         for departed in &released {
             if self.watches_station(departed.at.0) {
                 self.released_at_station(now, departed);
             }
         }
-        // Behind a driver a queue falls before anything is acknowledged.
+        // A driver takes frames out of the queue before anything is acknowledged.
         self.restart_at_stations(now, events);
     }
 }

@@ -1,4 +1,4 @@
-//! Packets and queue lengths that are kept for whoever watches.
+//! Observation: captured packets and queue lengths.
 
 use super::{ConnectionIndex, PacketTransport};
 use net::LinkId;
@@ -18,7 +18,7 @@ pub struct Captured {
     pub from_port: u16,
     /// Port at the receiver.
     pub to_port: u16,
-    /// What it carries.
+    /// The TCP segment in it.
     pub segment: Segment,
 }
 
@@ -38,7 +38,7 @@ impl PacketTransport {
         self.resolve_captured();
         std::mem::take(&mut self.captured)
     }
-    /// Puts names to captured packets while their connections are known.
+    /// Resolves endpoints of captured packets to nodes and ports, before their connections are removed.
     pub(super) fn resolve_captured(&mut self) {
         for (at, packet) in self.network.take_captured() {
             let index = ConnectionIndex(packet.to / 2);

@@ -1,4 +1,4 @@
-//! Which class a connection's packets are of, for queues with classes.
+//! Priority classes of connections, for queues with classes.
 
 use super::Owner;
 use std::collections::BTreeMap;

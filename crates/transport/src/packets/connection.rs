@@ -15,30 +15,30 @@ pub(crate) struct Connection {
     pub from_port: u16,
     pub to_port: u16,
     pub opened: Time,
-    /// Or [`Time::MAX`].
+    /// When the handshake was done at the client; [`Time::MAX`] before.
     pub connected: Time,
     pub reset: bool,
     /// Its packets that queues have dropped, both ways.
     pub drops: u32,
-    /// What few have.
+    /// State that few connections need.
     pub rare: Option<Box<Rare>>,
 }
 
-/// What few connections have: those that were sent a certain way, or lost an end with its node.
+/// State of the few connections that have a prescribed path, or lost an end when its node crashed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rare {
     /// The switch by way of which its packets go, if not just any.
     pub via: Option<VertexId>,
-    /// Of ends that went down with their nodes.
+    /// Counters of ends whose node crashed.
     pub forgotten: Forgotten,
 }
 
-/// What would be lost with an end that went down.
+/// Counters of ends whose node crashed: the endpoints themselves are gone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Forgotten {
     /// Counters of both ends.
     pub totals: Totals,
-    /// What they had received, at the client and at the server.
+    /// Bytes received, at the client and at the server.
     pub bytes: [u64; 2],
 }
 
@@ -49,7 +49,7 @@ impl Connection {
     pub fn ends_at(&self, node: u32) -> impl Iterator<Item = usize> + use<> {
         [self.from, self.to].into_iter().enumerate().filter(move |(_, at)| *at == node).map(|(end, _)| end)
     }
-    /// What its ends that went down have left.
+    /// Counters of its ends whose node crashed.
     pub fn forgotten(&self) -> Forgotten {
         self.rare.as_ref().map(|rare| rare.forgotten).unwrap_or_default()
     }
@@ -74,15 +74,15 @@ impl Connection {
     }
 }
 
-/// What of an endpoint is looked at for every packet, apart from the endpoint itself: one cache line.
+/// The per-packet state of an endpoint outside of TCP, in one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Port {
     /// Where its packets go, or [`NOWHERE`].
     route: RouteId,
-    /// Of the connection.
+    /// Generation of the connection: packets and handles of an earlier one are stale.
     pub generation: u32,
-    /// Of its pending timer event.
+    /// Number of the pending timer event.
     pub timer: u32,
     /// It has closed both ways, or is dead.
     pub done: bool,
@@ -90,7 +90,7 @@ pub(super) struct Port {
     pub deaf: bool,
     /// What it sends and receives is counted.
     pub counted: bool,
-    /// When that event fires.
+    /// Time of the pending timer event.
     pub armed: Time,
     /// Stream offset at which the next message from the peer is whole.
     pub next_delivery: u64,
@@ -151,8 +151,8 @@ pub(super) struct Boundary {
     pub tag: Tag,
 }
 
-/// The messages on one stream, in order. What is acknowledged has been delivered before. Most streams have one message at a time: only where there
-/// are more do these take memory of their own.
+/// The messages on one stream, in order. What is acknowledged has been delivered before. Most streams have one message
+/// at a time: only where there are more do these take memory of their own.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Messages {

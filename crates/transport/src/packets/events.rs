@@ -1,4 +1,4 @@
-//! Packets arrive, timers fire, and what endpoints want then is carried out.
+//! Events: arriving packets and timers are handed to endpoints, and the output of endpoints is carried out.
 
 use super::packet::Packet;
 use super::{ConnectionIndex, End, Handle, Happened, PacketTransport, Upcall, end_of};
@@ -10,7 +10,7 @@ use units::Time;
 /// Event kind: an endpoint's timer.
 pub const TIMER: u8 = 2;
 
-/// So many drops wait at most to be counted at their connections; a connection that ends counts all.
+/// Drops are attributed to their connections in batches of at most this many. The end of a connection attributes all.
 const MANY_DROPS: usize = 4_096;
 
 impl PacketTransport {
@@ -21,11 +21,11 @@ impl PacketTransport {
             self.deliver(event.time(), packet, at as usize, events);
         }
     }
-    /// Begins what the network does by itself; to be called once, at time zero.
+    /// Starts the network's own processes (LACP). To be called once, at time zero.
     pub fn start(&mut self, events: &mut EventQueue) {
         self.network.start(events);
     }
-    /// Something happens at an end of a bond.
+    /// Handles an event of a bond's end.
     pub fn on_bond(&mut self, event: &Event, events: &mut EventQueue) {
         if self.network.on_bond(event, events) {
             self.find_all_routes();
@@ -48,10 +48,10 @@ impl PacketTransport {
             self.resolve_dropped();
         }
         if self.endpoints[at].deadline() <= event.time() {
-            self.make_room(event.time(), at);
+            self.before_call(event.time(), at);
             self.endpoints[at].on_timer(event.time(), &mut self.out);
         }
-        self.settle(event.time(), at, events);
+        self.after_call(event.time(), at, events);
     }
 
     #[inline]
@@ -62,7 +62,7 @@ impl PacketTransport {
     }
     #[inline]
     pub(super) fn receive(&mut self, now: Time, at: usize, packet: &Packet, events: &mut EventQueue) {
-        self.make_room(now, at);
+        self.before_call(now, at);
         let port = &self.ports[at];
         if port.generation == packet.generation && !port.deaf {
             if port.counted {
@@ -70,34 +70,34 @@ impl PacketTransport {
             }
             let before = self.endpoints[at].received();
             self.endpoints[at].on_segment(now, &packet.segment, &mut self.out);
-            if let Some(heard) = &mut self.heard
+            if let Some(times) = &mut self.last_received
                 && self.endpoints[at].received() > before
             {
-                heard.resize(heard.len().max(at + 1), Time::ZERO);
-                heard[at] = now;
+                times.resize(times.len().max(at + 1), Time::ZERO);
+                times[at] = now;
             }
-            self.settle(now, at, events);
+            self.after_call(now, at, events);
         }
     }
 
-    /// Before an endpoint is called that may send data.
+    /// To be called before an endpoint that may then send data: asks the transmit queue for room.
     #[inline]
-    pub(super) fn make_room(&mut self, now: Time, at: usize) {
-        if self.gates.is_some() {
+    pub(super) fn before_call(&mut self, now: Time, at: usize) {
+        if self.back_pressure.is_some() {
             self.look_for_room(now, at);
         }
     }
 
-    /// After an endpoint was called.
+    /// To be called after an endpoint: carries out its output, and holds it if the transmit queue is full.
     #[inline]
-    pub(super) fn settle(&mut self, now: Time, at: usize, events: &mut EventQueue) {
+    pub(super) fn after_call(&mut self, now: Time, at: usize, events: &mut EventQueue) {
         self.carry_out(now, at, events);
-        if self.gates.is_some() {
+        if self.back_pressure.is_some() {
             self.keep_level(now, at, events);
         }
     }
 
-    /// Carries out what an endpoint wants after it was called: segments, timer, progress of messages, notices.
+    /// Carries out an endpoint's output: segments, timer, progress of messages, notices.
     #[inline]
     pub(super) fn carry_out(&mut self, now: Time, at: usize, events: &mut EventQueue) {
         self.go_on_writing(now, at);
@@ -118,7 +118,7 @@ impl PacketTransport {
         }
     }
 
-    /// Gives what an endpoint sends to the network.
+    /// Sends an endpoint's segments.
     #[inline]
     fn hand_over(&mut self, now: Time, at: usize, events: &mut EventQueue) {
         if self.ports[at].counted {
@@ -140,7 +140,7 @@ impl PacketTransport {
         self.out.segments.clear();
     }
 
-    /// Tells the owner of progress and notices.
+    /// Queues upcalls for progress of messages and for notices.
     #[inline(never)]
     fn report(&mut self, now: Time, at: usize) {
         let index = ConnectionIndex(at as u32 / 2);

@@ -6,7 +6,8 @@ use net::{LinkId, SpecError};
 use units::{BitRate, Time};
 
 impl PacketTransport {
-    /// A node crashes: its ends of connections are gone without a word, what arrives there is discarded, and its ends of bonds fall silent.
+    /// A node crashes. Its ends of connections vanish without a FIN or RST, arriving packets are discarded, and its ends
+    /// of bonds send no LACPDUs.
     pub fn node_down(&mut self, now: Time, node: u32, events: &mut EventQueue) {
         self.set_deaf(now, node, true, events);
         let ends: Vec<usize> = self
@@ -18,7 +19,7 @@ impl PacketTransport {
             self.forget(at);
             self.retire_if_done(now, at / 2);
         }
-        // What its station still had belongs to connections that are gone here.
+        // The packets in its station's queue belong to connections that were forgotten above.
         self.set_station(now, node, false, events);
     }
     /// A node is back. It knows no connection from before and answers their packets with a reset.
@@ -49,7 +50,7 @@ impl PacketTransport {
             self.find_routes(index);
         }
     }
-    /// Lets one direction of a link carry nothing, without a sign of it at its ends; or everything again.
+    /// Makes one direction of a link lose every packet while both ends still see a carrier, or restores it.
     pub fn set_link_silent(&mut self, link: LinkId, silent: bool) {
         self.network.set_silent(link, silent);
     }

@@ -1,4 +1,4 @@
-//! Connections come and go.
+//! Opening and removing connections.
 
 use super::connection::Connection;
 use super::{ConnectionIndex, FlowRecord, Handle, Happened, Open, Owner, PacketTransport, Port, Upcall};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tcp::{Config, Endpoint, State};
 use units::Time;
 
-/// Settings that are looked up to be shared; a run that has more keeps the others per endpoint.
+/// Distinct settings that endpoints share. Beyond this many, each endpoint has a copy of its own.
 const MOST_CONFIGS: usize = 32;
 
 impl PacketTransport {
@@ -35,14 +35,14 @@ impl PacketTransport {
         self.find_routes(index);
         if let Some(classes) = &self.classes {
             let class = classes.of(open.owner, open.port);
-            // A flow is named by the endpoint that it goes to.
+            // The network names a flow by its receiving endpoint.
             self.network.set_class(client as u32, class);
             self.network.set_class(client as u32 + 1, class);
         }
         let handle = Handle { index: index.0, generation: self.ports[client].generation };
         if client_up {
             self.endpoints[client].open(now, &mut self.out);
-            self.settle(now, client, events);
+            self.after_call(now, client, events);
         } else {
             self.ports[client].done = true;
             self.retire_if_done(now, client / 2);
@@ -50,9 +50,9 @@ impl PacketTransport {
         handle
     }
 
-    /// These settings in the copy that all share who have them.
+    /// The shared copy of these settings.
     fn shared(&mut self, config: &Config) -> Arc<Config> {
-        // A run knows few of them: one or two per kind of connection.
+        // A linear search will do: a run has one or two settings per kind of connection.
         if let Some(known) = self.configs.iter().find(|known| ***known == *config) {
             return Arc::clone(known);
         }
@@ -66,7 +66,7 @@ impl PacketTransport {
     fn ephemeral_port(&mut self, node: u32) -> u16 {
         let next = &mut self.nodes[node as usize].next_port;
         let port = *next;
-        // 32768 to 60999, as in Linux.
+        // Linux's default ip_local_port_range: 32768 to 60999.
         *next = if port >= 60_999 { 32_768 } else { port + 1 };
         port
     }
@@ -89,7 +89,8 @@ impl PacketTransport {
         }
     }
 
-    /// An end is gone with its node: a closed endpoint, which answers with resets when the node is up again, takes its place.
+    /// An end vanishes with its node. A closed endpoint takes its place, which answers with resets when the node is up
+    /// again.
     pub(super) fn forget(&mut self, at: usize) {
         self.stop_writing(at);
         let Some(connection) = self.connections.get_mut(ConnectionIndex(at as u32 / 2)) else { return };
@@ -104,7 +105,7 @@ impl PacketTransport {
         port.armed = Time::MAX;
     }
 
-    /// A connection both of whose ends are done makes room for another; its packets and events are stale from now on.
+    /// Removes a connection both of whose ends are done. Its packets and events are stale from now on.
     pub(super) fn retire_if_done(&mut self, now: Time, connection: usize) {
         let index = ConnectionIndex(connection as u32);
         let (client, server) = (2 * connection, 2 * connection + 1);
@@ -129,7 +130,7 @@ impl PacketTransport {
         for at in [client, server] {
             self.stop_writing(at);
             self.ports[at].retire();
-            // What it held beside its place is given back.
+            // Frees the memory that the endpoint had allocated.
             self.endpoints[at] = Endpoint::connect_as(self.endpoints[at].config());
         }
     }

@@ -4,13 +4,12 @@
 //! receiver, and acknowledged when that byte is acknowledged at the sender.
 
 mod air;
+mod back_pressure;
 mod capture;
-mod carrier;
 mod classes;
 mod connection;
 mod events;
 mod faults;
-mod gate;
 mod lifecycle;
 mod own;
 mod packet;
@@ -18,21 +17,22 @@ mod results;
 mod segments;
 mod streams;
 mod unsent;
+mod wireless;
 
 use crate::{End, FlowRecord, Handle, Happened, Message, Open, Owner, Tag, Tally, Totals, Upcall};
 use air::Air;
 pub use air::{Association, StationCounts};
+pub use back_pressure::QUEUE_ROOM;
 pub use capture::Captured;
-pub use carrier::Carrier;
 pub use classes::Classes;
 pub use events::TIMER;
-pub use gate::GATE;
 pub use own::OwnTcp;
+pub use wireless::Wireless;
 
+use back_pressure::BackPressure;
 pub(crate) use connection::Connection;
 use connection::Port;
 use des::{Slab, define_index};
-use gate::Gates;
 use net::{Network, SpecError, Topology, VertexId};
 pub use packet::Packet;
 use segments::Counted;
@@ -54,22 +54,22 @@ struct Node {
     next_port: u16,
 }
 
-/// Connections, the network below them, and what their owners have not been told yet.
+/// Connections, the network below them, and upcalls that owners have not taken yet.
 #[derive(Debug)]
 pub struct PacketTransport {
     network: Network<Packet>,
-    /// Between the nodes, where they are on the air.
+    /// The wireless network between nodes; `None` where they are wired.
     air: Option<Box<Air>>,
     topology: Topology,
     /// Bytes of link-layer framing per packet.
     framing: u32,
     connections: Slab<ConnectionIndex, Connection>,
-    /// What of an endpoint is needed for every packet, two per connection.
+    /// Per-packet state of endpoints, two per connection.
     ports: Vec<Port>,
     endpoints: Vec<Endpoint>,
-    /// When bytes last arrived in order at each, where somebody asks.
-    heard: Option<Vec<Time>>,
-    /// Settings of endpoints: all that are alike share one copy.
+    /// Time of the last in-order arrival, by endpoint; kept if somebody asks.
+    last_received: Option<Vec<Time>>,
+    /// Settings of endpoints; equal settings share one copy.
     configs: Vec<Arc<Config>>,
     nodes: Vec<Node>,
     out: Output,
@@ -79,22 +79,23 @@ pub struct PacketTransport {
     /// Sums over the connections of plain traffic that have ended, by port and opening node.
     tallies: BTreeMap<(u16, u32), Tally>,
     captured: Vec<Captured>,
-    /// Where queues have classes: which each connection is of.
+    /// Priority classes of connections, where queues have classes.
     classes: Option<Classes>,
-    /// Where TCP watches its transmit queues.
-    gates: Option<Box<Gates>>,
-    /// Where the TCP of some nodes differs: what each has of its own.
+    /// Back-pressure, where TCP watches transmit queues.
+    back_pressure: Option<Box<BackPressure>>,
+    /// TCP settings of single nodes, by node; empty where all nodes are alike.
     own: Vec<OwnTcp>,
-    /// Of one node, if that is wanted.
+    /// Segment counts of one node.
     counted: Counted,
-    /// Where applications do not write far ahead of TCP.
+    /// Data that applications wait to write, where unsent data is limited.
     writers: Option<Box<Writers>>,
-    /// The most bytes that any had written and TCP not sent.
+    /// The most bytes written and unsent on any connection.
     most_unsent: u64,
 }
 
 impl PacketTransport {
-    /// No connections yet on the network of `topology`, whose hosts are the nodes. Each packet costs `framing` bytes on the wire beyond its IP length.
+    /// No connections yet on the network of `topology`, whose hosts are the nodes. Each packet costs `framing` bytes on
+    /// the wire beyond its IP length.
     pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Result<Self, SpecError> {
         let node = |vertex: &VertexId| Node { vertex: *vertex, up: true, next_port: 32_768 };
         Ok(Self {
@@ -106,7 +107,7 @@ impl PacketTransport {
             connections: Slab::new(),
             ports: Vec::new(),
             endpoints: Vec::new(),
-            heard: None,
+            last_received: None,
             configs: Vec::new(),
             out: Output::default(),
             upcalls: Vec::new(),
@@ -115,7 +116,7 @@ impl PacketTransport {
             tallies: BTreeMap::new(),
             captured: Vec::new(),
             classes: None,
-            gates: None,
+            back_pressure: None,
             own: Vec::new(),
             counted: Counted::default(),
             writers: None,
@@ -128,7 +129,7 @@ impl PacketTransport {
         self.classes = Some(classes);
     }
 
-    /// Where an end of a connection is; none where the handle is stale.
+    /// The endpoint of an end of a connection; `None` for a stale handle.
     fn end(&self, handle: Handle, end: End) -> Option<usize> {
         let at = 2 * handle.index as usize + usize::from(end == End::Server);
         let port = self.ports.get(at)?;

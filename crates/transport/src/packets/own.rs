@@ -1,25 +1,25 @@
-//! TCP settings of single nodes, in place of what the owners of connections say.
+//! TCP settings of single nodes, which override those of the owners of connections.
 
 use super::PacketTransport;
 use tcp::Config;
 use tcp::control::ControlKind;
 use units::Time;
 
-/// What the TCP of a node has of its own.
+/// A node's own TCP settings; `None` leaves the common setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnTcp {
-    /// The congestion control, and whether it goes with SACK.
+    /// The congestion control, and whether SACK is on.
     pub control: Option<(ControlKind, bool)>,
-    /// Segments of the initial window.
+    /// Initial window in segments.
     pub initial_window: Option<u32>,
-    /// The smallest retransmission timeout.
+    /// Lower bound of the retransmission timeout.
     pub min_rto: Option<Time>,
-    /// Whether it has push flow control.
+    /// Whether push flow control is on.
     pub push_flow_control: Option<bool>,
 }
 
 impl OwnTcp {
-    /// In what `own` differs from `common`.
+    /// The settings in which `own` differs from `common`.
     pub fn between(common: &Config, own: &Config) -> Self {
         fn differing<T: Copy + PartialEq>(common: T, own: T) -> Option<T> {
             (common != own).then_some(own)
@@ -32,7 +32,8 @@ impl OwnTcp {
         }
     }
 
-    /// These settings with its own in their place; coupled streams keep their control, whose weights are another's.
+    /// Overrides `config` with the node's own settings. Coupled streams keep their control: their session sets its
+    /// weights.
     fn over(&self, config: Config) -> Config {
         let given = (config.control, config.sack);
         let (control, sack) = self.control.filter(|_| config.control != ControlKind::Coupled).unwrap_or(given);
@@ -48,11 +49,11 @@ impl OwnTcp {
 }
 
 impl PacketTransport {
-    /// Connections opened from now on have at each node what its TCP has of its own; by node.
+    /// Sets the nodes' own TCP settings, by node, for connections opened from now on.
     pub fn set_own_tcp(&mut self, own: Vec<OwnTcp>) {
         self.own = own;
     }
-    /// What a node makes of the settings that the owner of a connection gives it.
+    /// The settings of an endpoint at `node` for which the owner asks `config`.
     pub(super) fn config_at(&self, node: u32, config: Config) -> Config {
         self.own.get(node as usize).map_or(config, |own| own.over(config))
     }

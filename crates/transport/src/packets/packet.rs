@@ -1,4 +1,4 @@
-//! What the network carries.
+//! The packet type that the network carries.
 
 use net::Ecn;
 use tcp::{Flags, Segment};
@@ -8,7 +8,7 @@ use tcp::{Flags, Segment};
 pub struct Packet {
     pub(super) segment: Segment,
     pub(super) to: u32,
-    /// Of the connection: an older one's packet finds nobody.
+    /// Generation of the connection: a packet of an earlier one is discarded.
     pub(super) generation: u32,
 }
 

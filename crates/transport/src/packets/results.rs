@@ -1,6 +1,6 @@
-//! What became of connections and links, so far or at the end.
+//! Results of connections and links, during a run or at its end.
 
-use super::{Carrier, ConnectionIndex, End, Handle, Owner, PacketTransport};
+use super::{ConnectionIndex, End, Handle, Owner, PacketTransport, Wireless};
 use crate::Interface;
 use crate::record::{FlowRecord, Tally, Totals};
 use des::Index;
@@ -11,7 +11,7 @@ use units::{Bytes, Time};
 use wifi::mac::StationId;
 
 impl PacketTransport {
-    /// The graph on which it runs.
+    /// The network's topology.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
@@ -32,7 +32,7 @@ impl PacketTransport {
         }
         for (link, state) in (0..).map(LinkId).zip(self.links()) {
             let (from, to) = self.topology.ends(link);
-            // What a node sends itself does not pass its interface.
+            // Loopback traffic does not pass the interface.
             if from == to {
                 continue;
             }
@@ -52,7 +52,7 @@ impl PacketTransport {
     }
     /// Packet-hops so far: packets accepted by a link's transmitter, and on the air PPDUs.
     pub fn hops(&self) -> u64 {
-        self.network.hops() + self.air().map_or(0, Carrier::ppdus)
+        self.network.hops() + self.air().map_or(0, Wireless::ppdus)
     }
     /// How many packets queues have marked.
     pub fn marks(&self) -> u64 {
@@ -69,7 +69,7 @@ impl PacketTransport {
         self.end(handle, End::Client)?;
         Some(self.connections.get(ConnectionIndex(handle.index))?.opened)
     }
-    /// In-order bytes that have been received at an end of an open connection, by a node that has crashed since too.
+    /// In-order bytes received at an end of an open connection, including those before a crash of its node.
     pub fn received(&self, handle: Handle, end: End) -> Option<u64> {
         let at = self.end(handle, end)?;
         let connection = self.connections.get(ConnectionIndex(handle.index))?;
@@ -97,11 +97,11 @@ impl PacketTransport {
         }
         tallies.into_iter().collect()
     }
-    /// An end of an open connection, for whoever wants to look at it.
+    /// The TCP endpoint at an end of an open connection.
     pub fn endpoint(&self, handle: Handle, end: End) -> Option<&Endpoint> {
         Some(&self.endpoints[self.end(handle, end)?])
     }
-    /// What happened to the members of bonds so far.
+    /// Changes of bond members so far, in order of time.
     pub fn member_changes(&self) -> &[net::bond::MemberChange] {
         self.network.member_changes()
     }
@@ -110,7 +110,7 @@ impl PacketTransport {
         self.network.bond_counters(bond, end)
     }
 
-    /// Where every packet went, checked or not.
+    /// The ledger: what became of every packet. Not checked.
     pub fn packets(&self) -> net::Ledger {
         let mut ledger = self.network.ledger();
         if let Some(air) = self.air() {
@@ -118,11 +118,11 @@ impl PacketTransport {
         }
         ledger
     }
-    /// Where every packet went; an imbalance is an error in the simulator.
+    /// The ledger, checked. An imbalance is an error in the simulator.
     pub fn ledger(&self) -> Result<net::Ledger, LedgerError> {
         let ledger = self.packets();
         ledger.check()?;
-        // The air's own books know more: what is held twice, or by nobody.
+        // The wireless network's own ledger also finds packets held twice, or by nobody.
         if self.air().is_some_and(|air| !air.balances()) {
             return Err(LedgerError(ledger));
         }
@@ -148,7 +148,7 @@ impl PacketTransport {
         });
         self.records.iter().copied().chain(open)
     }
-    /// Segments sent again so far, and retransmission timeouts: of all connections, without looking at any.
+    /// Retransmitted segments and retransmission timeouts so far, over all connections. Takes constant time.
     pub fn repairs(&self) -> (u64, u64) {
         (self.out.retransmissions, self.out.timeouts)
     }
@@ -162,7 +162,7 @@ impl PacketTransport {
         totals
     }
 
-    /// Counts drops at their connections while these are known. A packet of a connection that is gone counts for none.
+    /// Attributes dropped packets to their connections, before these are removed.
     pub fn resolve_dropped(&mut self) {
         let of_air = self.take_air_drops();
         for (at, generation) in self.network.take_dropped().chain(of_air) {

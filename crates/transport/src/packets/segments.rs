@@ -1,9 +1,9 @@
-//! The segments that one node sends and receives, by what they are: what a capture at its interface shows.
+//! Counts of the segments that one node sends and receives, by kind, as a capture at its interface shows them.
 
 use super::PacketTransport;
 use tcp::{Segment, SegmentCounts};
 
-/// Where segments are counted.
+/// The node whose segments are counted, and the counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     node: Option<u32>,
@@ -30,7 +30,7 @@ impl PacketTransport {
     pub fn count_segments(&mut self, node: u32) {
         self.counted = Counted { node: Some(node), ..Counted::default() };
     }
-    /// What it has counted so far.
+    /// The counts so far.
     pub fn segment_counts(&self) -> SegmentCounts {
         self.counted.counts
     }

@@ -1,4 +1,4 @@
-//! What owners do with open connections.
+//! Calls of owners on open connections.
 
 use super::connection::Boundary;
 use super::{ConnectionIndex, End, Handle, Message, PacketTransport, Upcall};
@@ -14,37 +14,38 @@ impl PacketTransport {
         let Some(at) = self.end(handle, end) else { return };
         let Message { bytes, tag, push } = message;
         let boundary = Boundary { end: self.endpoints[at].written() + self.unwritten(at) + bytes.get(), tag };
-        self.make_room(now, at);
+        self.before_call(now, at);
         let written = self.write(now, at, bytes.get(), push);
         debug_assert!(written != Err(WriteError::Closed), "an owner sends on a stream that it has closed");
         if written.is_ok() {
             self.ports[at].messages.push(boundary);
             self.ports[at ^ 1].next_delivery = self.ports[at ^ 1].next_delivery.min(boundary.end);
         }
-        self.settle(now, at, events);
+        self.after_call(now, at, events);
     }
 
     /// Takes bytes out of the receive buffer of a paced reader.
     pub fn consume(&mut self, now: Time, handle: Handle, end: End, bytes: Bytes, events: &mut EventQueue) {
         let Some(at) = self.end(handle, end) else { return };
-        self.make_room(now, at);
+        self.before_call(now, at);
         self.endpoints[at].consume(now, bytes.get(), &mut self.out);
-        self.settle(now, at, events);
+        self.after_call(now, at, events);
     }
 
     /// Gives an end's receive buffer another size.
     pub fn set_receive_buffer(&mut self, now: Time, handle: Handle, end: End, size: Bytes, events: &mut EventQueue) {
         let Some(at) = self.end(handle, end) else { return };
         self.endpoints[at].set_receive_buffer(now, size, &mut self.out);
-        self.settle(now, at, events);
+        self.after_call(now, at, events);
     }
 
-    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each other.
+    /// Orderly end of the stream from `end`. The connection is gone when both ends have closed and know it of each
+    /// other.
     pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(at) = self.end(handle, end) else { return };
-        self.make_room(now, at);
+        self.before_call(now, at);
         self.finish_writing(now, at);
-        self.settle(now, at, events);
+        self.after_call(now, at, events);
     }
 
     /// Resets the connection; nothing more is told about it at `end`.
@@ -56,16 +57,16 @@ impl PacketTransport {
             connection.reset = true;
         }
         self.ports[at].done = true;
-        self.settle(now, at, events);
+        self.after_call(now, at, events);
     }
 
-    /// From now on keeps when bytes last arrived at each end.
+    /// Keeps the time of the last in-order arrival at each end from now on.
     pub fn watch_arrivals(&mut self) {
-        self.heard.get_or_insert_default();
+        self.last_received.get_or_insert_default();
     }
-    /// When bytes last arrived in order at an end since that is kept; zero for never.
-    pub fn heard(&self, handle: Handle, end: End) -> Time {
-        let at = self.end(handle, end).and_then(|at| self.heard.as_ref()?.get(at).copied());
+    /// Time of the last in-order arrival at an end; zero for none, or before [`Self::watch_arrivals`].
+    pub fn last_received(&self, handle: Handle, end: End) -> Time {
+        let at = self.end(handle, end).and_then(|at| self.last_received.as_ref()?.get(at).copied());
         at.unwrap_or(Time::ZERO)
     }
 
@@ -76,7 +77,7 @@ impl PacketTransport {
         }
     }
 
-    /// What has happened since the last call is moved to `upcalls`.
+    /// Moves the upcalls since the last call to `upcalls`.
     pub fn take_upcalls(&mut self, upcalls: &mut Vec<Upcall>) {
         upcalls.append(&mut self.upcalls);
     }

@@ -1,14 +1,14 @@
-//! How much an application may write ahead of what TCP has sent: Linux' `TCP_NOTSENT_LOWAT`.
+//! The limit of unsent data in a socket: Linux' `TCP_NOTSENT_LOWAT`.
 //!
-//! With a limit, an application that has more to write waits until less than that is written and not sent; it is woken when TCP has sent some, and writes up to the
-//! limit again. It bounds what stands in sockets, not what stands in a transmit queue: what TCP may send, it sends.
+//! An application that reaches the limit stops writing. It continues when TCP has sent data, up to the limit again. The
+//! limit bounds data in sockets, not in the transmit queue: TCP still sends all that its window allows.
 
 use super::PacketTransport;
 use std::collections::{BTreeMap, VecDeque};
 use tcp::WriteError;
 use units::{Bytes, Time};
 
-/// What applications wait to write, by endpoint.
+/// Data that applications wait to write, by endpoint.
 #[derive(Debug)]
 pub(super) struct Writers {
     limit: u64,
@@ -20,25 +20,25 @@ struct Writer {
     /// Bytes of each message that are not written, and whether its end is pushed.
     messages: VecDeque<(u64, bool)>,
     bytes: u64,
-    /// It closes when all is written.
+    /// The application closes the stream after its last byte.
     closes: bool,
 }
 
 impl PacketTransport {
-    /// From now on applications keep to this limit.
+    /// Limits the unsent data of every connection from now on.
     pub fn set_unsent_limit(&mut self, limit: Bytes) {
         self.writers = Some(Box::new(Writers { limit: limit.get(), waiting: BTreeMap::new() }));
     }
-    /// The most that any application had written and TCP not sent.
+    /// The most unsent data of any connection so far.
     pub fn most_unsent(&self) -> Bytes {
         Bytes::new(self.most_unsent)
     }
 
-    /// How many bytes an application waits to write.
+    /// Bytes that the application at an endpoint waits to write.
     pub(super) fn unwritten(&self, at: usize) -> u64 {
         self.writers.as_ref().and_then(|writers| writers.waiting.get(&at)).map_or(0, |writer| writer.bytes)
     }
-    /// An application writes a message, as much of it now as it may. A stream that has ended takes none.
+    /// Writes a message, up to the limit now and the rest later. Fails on a stream that has ended.
     pub(super) fn write(&mut self, now: Time, at: usize, bytes: u64, push: bool) -> Result<(), WriteError> {
         match &mut self.writers {
             None => self.endpoints[at].write(now, bytes, push, &mut self.out)?,
@@ -57,20 +57,20 @@ impl PacketTransport {
         self.most_unsent = self.most_unsent.max(endpoint.written().saturating_sub(endpoint.sent()));
         Ok(())
     }
-    /// It closes its stream, at once or when it has written all.
+    /// Closes the stream after the last waiting byte.
     pub(super) fn finish_writing(&mut self, now: Time, at: usize) {
         match self.writers.as_mut().and_then(|writers| writers.waiting.get_mut(&at)) {
             Some(writer) => writer.closes = true,
             None => self.endpoints[at].close(now, &mut self.out),
         }
     }
-    /// It is gone, and with it what it waited to write.
+    /// Discards the data that an application waits to write.
     pub(super) fn stop_writing(&mut self, at: usize) {
         if let Some(writers) = &mut self.writers {
             writers.waiting.remove(&at);
         }
     }
-    /// TCP may have sent some: it writes up to the limit.
+    /// Writes waiting data up to the limit, after TCP may have sent some.
     #[inline]
     pub(super) fn go_on_writing(&mut self, now: Time, at: usize) {
         if self.writers.is_some() {
@@ -103,7 +103,7 @@ impl PacketTransport {
                 writer.messages.pop_front();
             }
             if endpoint.write(now, bytes, push, &mut self.out).is_err() {
-                // The connection is gone, and with it what was to be written.
+                // The connection has ended: its waiting data is discarded.
                 writers.waiting.remove(&at);
                 return;
             }

@@ -1,7 +1,7 @@
 //! Flow-level carriage, against times worked out by hand.
 //!
-//! Nodes hang on one switch by links of 100 Mbit/s and 1 ms. A message of 1,000,000 bytes in segments of 1,000 B of payload
-//! is 1,000 segments of 40 B of headers each: 1,040,000 bytes on the wire, 83.2 ms at 100 Mbit/s.
+//! Nodes hang on one switch by links of 100 Mbit/s and 1 ms. A message of 1,000,000 bytes in segments of 1,000 B of
+//! payload is 1,000 segments of 40 B of headers each: 1,040,000 bytes on the wire, 83.2 ms at 100 Mbit/s.
 
 use des::EventQueue;
 use net::{LinkSpec, Topology};

@@ -1,4 +1,4 @@
-//! Integration tests of both carriers of messages.
+//! Integration tests of both message transports.
 
 mod flow;
 mod packets;

@@ -70,7 +70,8 @@ impl Daemon {
             }
         }
     }
-    /// Waits for what there is to be brought to an end, for so long at most; where a successor serves, that begins when this process is told to go. Told so once more it goes at once.
+    /// Waits for what there is to be brought to an end, for so long at most; where a successor serves, that begins when
+    /// this process is told to go. Told so once more it goes at once.
     pub async fn leave(&mut self, grace: Duration, successor: bool, leaving: impl Future<Output = ()>) {
         let mut leaving = pin!(leaving);
         if successor {

@@ -29,7 +29,8 @@ pub struct DoorArgs {
     /// The Unix socket for `trunkline jet run` [default: trunkline/jet-run.sock in `/run` or `$XDG_RUNTIME_DIR`]
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath)]
     pub run_socket: Option<PathBuf>,
-    /// What the kernel redirects: local, run, cgroup:PATH, netns:NAME, interface:NAME or, with --udp for datagrams too, tproxy:NAME; to which networks
+    /// What the kernel redirects: local, run, cgroup:PATH, netns:NAME, interface:NAME or, with --udp for datagrams too,
+    /// tproxy:NAME; to which networks
     #[arg(long, value_name = "FROM=NETWORK[,NETWORK...]")]
     pub redirect: Vec<Redirection>,
     /// A network to which programs go directly, by redirections and `jet run`

@@ -27,7 +27,8 @@ pub struct Gateway {
     /// A local address or interface from which streams leave; several times for several paths
     #[arg(long, value_name = "ADDRESS|INTERFACE")]
     pub via: Vec<Via>,
-    /// Spread streams over so many members of a bond with the hash layer3+4 that this host does not show, as the host's of a container [default: what the bond here has]
+    /// Spread streams over so many members of a bond with the hash layer3+4 that this host does not show, as the host's
+    /// of a container [default: what the bond here has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
     pub members: Option<u32>,
     #[command(flatten)]

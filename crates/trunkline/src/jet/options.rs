@@ -89,7 +89,8 @@ pub struct Common {
     /// Memory in all
     #[arg(long, value_name = "BYTES", default_value = "1 GiB", value_parser = memory)]
     pub memory: Bytes,
-    /// Carry datagrams of UDP too, if the other gateway does: over streams of TCP, each dropped that no stream takes in time [default: UDP passes by]
+    /// Carry datagrams of UDP too, if the other gateway does: over streams of TCP, each dropped that no stream takes in
+    /// time [default: UDP passes by]
     #[arg(long)]
     pub udp: bool,
     /// How long a datagram may wait here for a stream, as "100 ms"
@@ -101,7 +102,8 @@ pub struct Common {
     /// How long connections may take to end when the gateway is told to go, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub grace: u64,
-    /// Write why there are as many streams as there are, whenever that changes, and what becomes of datagrams, every 10 s at most
+    /// Write why there are as many streams as there are, whenever that changes, and what becomes of datagrams, every 10
+    /// s at most
     #[arg(long)]
     pub explain: bool,
 }

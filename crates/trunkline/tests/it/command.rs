@@ -428,7 +428,8 @@ fn a_capture_holds_both_ways_of_a_link() {
         if word(at) == 6 {
             assert!((word(at + 12), word(at + 16)) >= last, "in order of time");
             last = (word(at + 12), word(at + 16));
-            // Within the block: 28 bytes of its own, 14 of Ethernet, then IPv4 with the sender at 12, then TCP with its flags at 13.
+            // Within the block: 28 bytes of its own, 14 of Ethernet, then IPv4 with the sender at 12, then TCP with its
+            // flags at 13.
             let from = &bytes[at + 28 + 14 + 12..at + 28 + 14 + 16];
             *(if from == [10, 0, 0, 2] { &mut sent } else { &mut received }) += 1;
             syns += usize::from(bytes[at + 28 + 14 + 20 + 13] & 2 != 0);

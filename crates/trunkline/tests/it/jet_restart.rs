@@ -1,4 +1,5 @@
-//! Gateways that are restarted, killed, stopped, or short of what they need: each byte arrives, or the program is told that it does not.
+//! Gateways that are restarted, killed, stopped, or short of what they need: each byte arrives, or the program is told
+//! that it does not.
 
 use crate::gateways::{
     self, Gateway, HALF, Pair, READ, Server, end, is_alive, read_pattern, text, until, within, write_pattern,
@@ -205,7 +206,8 @@ fn the_service_manager_is_told_who_serves() {
     assert!(manager.recv(&mut [0; 200]).is_err(), "nothing else is said");
 }
 
-/// A download of which the server has sent half, all of which has been read, and an upload of which all has been read: nothing is under way.
+/// A download of which the server has sent half, all of which has been read, and an upload of which all has been read:
+/// nothing is under way.
 fn transfers_at_rest(pair: &Pair) -> [std::net::TcpStream; 2] {
     let mut download = pair.ask(HALF + 200_000).expect("a connection");
     let mut buffer = vec![0; 100_000];
@@ -234,7 +236,8 @@ fn a_gateway_that_is_killed_is_a_reset_and_never_an_end() {
     let near = pair.near();
     pair.wait_for_session();
     assert!(pair.works());
-    // What the first near gateway had is still waited for at the far one; its death is a reset to those servers as well.
+    // What the first near gateway had is still waited for at the far one; its death is a reset to those servers as
+    // well.
     let streams = transfers_at_rest(&pair);
     far.signal("KILL");
     drop(far);

@@ -1,5 +1,5 @@
-//! What the command line keeps, replaces and removes: links, files that are there, finished seeds, what killed processes
-//! leave, and what an interruption leaves.
+//! What the command line keeps, replaces and removes: links, files that are there, finished seeds, what killed
+//! processes leave, and what an interruption leaves.
 
 use crate::support::{Scratch, code, ends_within, json, names, printed, said, signal, traces};
 use std::fs;
@@ -211,9 +211,9 @@ fn an_interrupted_call_of_several_seeds_of_a_large_world_keeps_nothing_half() {
     stops_within_a_second(&scratch, &["run", "large.toml", "--runs", "2", "--threads", "1", "--out", "out"], 700);
 }
 
-/// Sends SIGTERM that many milliseconds after the start: exit 130 within a second, and nothing is left. A busy machine may
-/// take a process off its processors for longer than that, so the best of three counts; what is deaf is so three times.
-/// False if the call comes to its end before it hears the signal: its results are there then, and whole.
+/// Sends SIGTERM that many milliseconds after the start: exit 130 within a second, and nothing is left. A busy machine
+/// may take a process off its processors for longer than that, so the best of three counts; what is deaf is so three
+/// times. False if the call comes to its end before it hears the signal: its results are there then, and whole.
 fn stops_within_a_second(scratch: &Scratch, words: &[&str], moment_ms: u64) -> bool {
     for attempt in 1.. {
         let mut child = scratch.start(words);

@@ -1,4 +1,5 @@
-//! What is packaged is what systemd and the program understand. Where the machine has no systemd-analyze, these fail and say so; a service manager need not run.
+//! What is packaged is what systemd and the program understand. Where the machine has no systemd-analyze, these fail
+//! and say so; a service manager need not run.
 
 use std::fs;
 use std::path::{Path, PathBuf};

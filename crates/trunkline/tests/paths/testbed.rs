@@ -1,4 +1,5 @@
-//! `trunkline testbed link` as its users meet it. As root, with TUN/TAP and network namespaces: without them these fail, and say what is missing.
+//! `trunkline testbed link` as its users meet it. As root, with TUN/TAP and network namespaces: without them these
+//! fail, and say what is missing.
 
 use serde_json::Value;
 use std::fs;

@@ -1,4 +1,5 @@
-//! `trunkline testbed study` as its users meet it. As root, with TUN/TAP, network namespaces, nftables, nginx and curl: without them the last ones fail, and say what is missing.
+//! `trunkline testbed study` as its users meet it. As root, with TUN/TAP, network namespaces, nftables, nginx and curl:
+//! without them the last ones fail, and say what is missing.
 
 use serde_json::Value;
 use std::fs;

@@ -33,7 +33,7 @@ struct Member {
     station: StationId,
     dozes: bool,
     /// When something was last heard of it.
-    heard: Time,
+    last_received: Time,
     /// When it was asked whether it is still there.
     asked: Option<Time>,
 }
@@ -88,9 +88,9 @@ impl AccessPoint {
         }
     }
     /// A frame of a station to this one has arrived: it lives.
-    pub fn heard(&mut self, now: Time, from: StationId) {
+    pub fn refresh(&mut self, now: Time, from: StationId) {
         if let Some(member) = self.member(from) {
-            (member.heard, member.asked) = (now, None);
+            (member.last_received, member.asked) = (now, None);
         }
     }
     /// A management frame of a station has arrived. True if that has joined by it.
@@ -101,7 +101,7 @@ impl AccessPoint {
             Management::Association => {
                 wishes.push(Wish::Send(Management::AssociationGranted, from));
                 self.leave(from);
-                self.members.push(Member { station: from, dozes: false, heard: now, asked: None });
+                self.members.push(Member { station: from, dozes: false, last_received: now, asked: None });
                 return true;
             }
             Management::Null { .. } | Management::PsPoll if !self.has(from) => self.refuse(from, wishes),
@@ -135,7 +135,7 @@ impl AccessPoint {
     fn look_after_members(&mut self, now: Time, wishes: &mut Vec<Wish>) {
         let mut gone = Vec::new();
         for member in &mut self.members {
-            let silent = now.saturating_sub(member.heard) >= self.spec.max_inactivity;
+            let silent = now.saturating_sub(member.last_received) >= self.spec.max_inactivity;
             match member.asked {
                 None if silent => {
                     member.asked = Some(now);

@@ -72,7 +72,7 @@ impl Contention {
         if self.wants {
             return;
         }
-        self.settle(now, channel.free_from());
+        self.count_down(now, channel.free_from());
         self.wants = true;
         if self.slots == 0 {
             self.immediate = !channel.is_busy() && channel.nav() <= now;
@@ -94,7 +94,7 @@ impl Contention {
         } else if self.wants && self.immediate {
             self.draw(now, random);
         } else {
-            self.settle(now, free);
+            self.count_down(now, free);
         }
     }
     /// The station has won the medium.
@@ -125,7 +125,7 @@ impl Contention {
         (free + self.parameters.ifs).max(self.since)
     }
     /// Takes off the slots that have passed.
-    fn settle(&mut self, now: Time, free: Option<Time>) {
+    fn count_down(&mut self, now: Time, free: Option<Time>) {
         let Some(free) = free else { return };
         let begin = self.begin(free);
         if now < begin {

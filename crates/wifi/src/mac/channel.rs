@@ -74,7 +74,7 @@ impl Channel {
         self.extended = false;
     }
     /// A received frame has ended. One that was not `understood` is followed by EIFS.
-    pub fn heard(&mut self, understood: bool) {
+    pub fn on_frame_end(&mut self, understood: bool) {
         self.extended = !understood;
     }
     /// A frame for others reserves the medium up to `until`; `silent` is set for an RTS: by then the answered sender

@@ -99,6 +99,16 @@ enum Rest {
     },
 }
 
+/// An access point whose frames were received.
+#[derive(Clone, Copy, Debug)]
+struct ScanResult {
+    ap: StationId,
+    /// Exponentially weighted mean of the received power.
+    mean_dbm: f64,
+    /// Time of the last frame.
+    at: Time,
+}
+
 /// The state of a client.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -106,9 +116,8 @@ pub struct Client {
     beacon_interval: Time,
     ap: Option<StationId>,
     joining: Joining,
-    /// Access points heard: mean strength in dBm, when last.
-    heard: Vec<(StationId, f64, Time)>,
-    /// When the last beacon heard was due.
+    scan: Vec<ScanResult>,
+    /// When the last beacon received was due.
     last_beacon: Time,
     rest: Rest,
     /// When something last came or went.
@@ -119,8 +128,8 @@ impl Client {
     /// Begins to look for an access point at `now`; beacons come every `beacon_interval`.
     pub fn new(spec: ClientSpec, beacon_interval: Time, now: Time) -> Self {
         let (joining, rest) = (Joining::Probing { at: now, asked: false }, Rest::Awake);
-        let heard = Vec::new();
-        Self { spec, beacon_interval, ap: None, joining, heard, last_beacon: now, rest, active: now }
+        let scan = Vec::new();
+        Self { spec, beacon_interval, ap: None, joining, scan, last_beacon: now, rest, active: now }
     }
     /// A client of the same settings that starts at `now`.
     pub fn restarted(&self, now: Time) -> Self {
@@ -176,7 +185,7 @@ impl Client {
                 if tries < JOIN_TRIES {
                     self.request(now, ap, associate, tries + 1, wishes);
                 } else {
-                    self.heard.retain(|(heard, ..)| *heard != ap);
+                    self.scan.retain(|result| result.ap != ap);
                     self.joining =
                         if self.ap.is_some() { Joining::No } else { Joining::Probing { at: now, asked: false } };
                 }
@@ -281,24 +290,25 @@ impl Client {
             self.ask(now, best, wishes);
         }
     }
-    /// Notes how strongly an access point is heard.
+    /// Takes in the received power of an access point's frame.
     fn note(&mut self, now: Time, from: StationId, power: Dbm) {
-        if let Some((_, mean, at)) = self.heard.iter_mut().find(|(heard, ..)| *heard == from) {
-            // What is long ago says nothing.
-            let weight = if now.saturating_sub(*at) > self.beacon_interval * 10 { 1.0 } else { WEIGHT };
-            *mean += weight * (power.0 - *mean);
-            *at = now;
+        if let Some(result) = self.scan.iter_mut().find(|result| result.ap == from) {
+            // An old mean says nothing about the present distance.
+            let old = now.saturating_sub(result.at) > self.beacon_interval * 10;
+            result.mean_dbm += if old { 1.0 } else { WEIGHT } * (power.0 - result.mean_dbm);
+            result.at = now;
         } else {
-            self.heard.push((from, power.0, now));
+            self.scan.push(ScanResult { ap: from, mean_dbm: power.0, at: now });
         }
     }
     fn strength(&self, ap: StationId) -> f64 {
-        self.heard.iter().find(|(heard, ..)| *heard == ap).map_or(f64::NEG_INFINITY, |(_, mean, _)| *mean)
+        self.scan.iter().find(|result| result.ap == ap).map_or(f64::NEG_INFINITY, |result| result.mean_dbm)
     }
-    /// The strongest access point heard lately.
+    /// The strongest access point of the last three beacon intervals, and its mean power in dBm.
     fn best(&self, now: Time) -> Option<(StationId, f64)> {
-        let fresh = self.heard.iter().filter(|(.., at)| now.saturating_sub(*at) <= self.beacon_interval * 3);
-        fresh.map(|(ap, mean, _)| (*ap, *mean)).reduce(|best, other| if other.1 > best.1 { other } else { best })
+        let fresh = self.scan.iter().filter(|result| now.saturating_sub(result.at) <= self.beacon_interval * 3);
+        let best = fresh.reduce(|best, other| if other.mean_dbm > best.mean_dbm { other } else { best })?;
+        Some((best.ap, best.mean_dbm))
     }
     fn ask(&mut self, now: Time, ap: StationId, wishes: &mut Vec<Wish>) {
         self.request(now, ap, false, 1, wishes);

@@ -2,8 +2,8 @@
 
 use super::backoff::Parameters;
 use super::frame::mpdu_bytes;
-use super::lane::RetryLimits;
 use super::queue::DropPolicy;
+use super::tid_queue::RetryLimits;
 use crate::phy::{AccessCategory, Edca, Mode, Settings, SettingsError};
 use crate::rate::RateSpec;
 use thiserror::Error;

@@ -7,7 +7,7 @@
 //! `cparams.ecn`). Left out: the longer target for receivers slower than 12 Mbit/s.
 
 use super::frame::PacketId;
-use super::lane::Msdu;
+use super::tid_queue::Msdu;
 use des::{ControlledDelay, ControlledDelaySpec, Head};
 use std::collections::VecDeque;
 use units::{Bytes, Time};

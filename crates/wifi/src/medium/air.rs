@@ -128,7 +128,7 @@ impl<P: Copy> Medium<P> {
                     && ppdu.to.0 == hearer
                     && understood != 0
                 {
-                    ap.heard(now, ppdu.from);
+                    ap.refresh(now, ppdu.from);
                 }
                 self.power = power;
             }

@@ -419,7 +419,7 @@ impl<P: Copy> Medium<P> {
         }
     }
     /// A client's radio goes off when it dozes and has nothing under way, and on when it does not doze.
-    pub(super) fn settle_rest(&mut self, now: Time, station: u32) {
+    pub(super) fn update_doze(&mut self, now: Time, station: u32) {
         let node = &mut self.nodes[station as usize];
         let RoleState::Client(client) = &node.role else { return };
         let asleep = client.dozes() && (node.asleep || node.station.is_quiet());

@@ -260,7 +260,7 @@ impl<P: Copy> Medium<P> {
     }
     /// Notes when a station is due next.
     fn rearm(&mut self, now: Time, station: u32) {
-        self.settle_rest(now, station);
+        self.update_doze(now, station);
         self.alarms.set(station, self.nodes[station as usize].deadline());
     }
 }

@@ -5,8 +5,11 @@ use units::Time;
 /// A place, in metres; `z` is height above the ground.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Position {
+    /// Along the area's width.
     pub x: f64,
+    /// Along the area's height.
     pub y: f64,
+    /// Height above the ground.
     pub z: f64,
 }
 
@@ -38,8 +41,11 @@ impl Position {
 /// A velocity, in metres per second.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Velocity {
+    /// Component along the area's width.
     pub x: f64,
+    /// Component along the area's height.
     pub y: f64,
+    /// Vertical component.
     pub z: f64,
 }
 
@@ -53,11 +59,13 @@ impl Velocity {
 /// One straight piece of a node's way; it holds from `from` to `until`, both included.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Leg {
+    /// Start of the leg.
     pub from: Time,
     /// When the node turns, stops or starts; [`Time::MAX`] if it never does.
     pub until: Time,
     /// Where it is at `from`.
     pub start: Position,
+    /// Constant velocity during the leg.
     pub velocity: Velocity,
 }
 

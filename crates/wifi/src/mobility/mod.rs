@@ -60,24 +60,57 @@ impl Area {
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum MobilityError {
     #[error("an area of {width_m} m x {height_m} m is impossible: both sides must be above 0 m")]
-    Area { width_m: f64, height_m: f64 },
+    /// A side of the area is not above zero.
+    Area {
+        /// Width in metres.
+        width_m: f64,
+        /// Height in metres.
+        height_m: f64,
+    },
     #[error("({}, {}) m is outside the area of {} m x {} m", .place.x, .place.y, .area.width_m, .area.height_m)]
-    Outside { place: Position, area: Area },
+    /// A position outside of the area.
+    Outside {
+        /// The position asked for.
+        place: Position,
+        /// The area.
+        area: Area,
+    },
     #[error(
         "speeds from {low} to {high} m/s are impossible: the lowest must be above 0 m/s, or nodes end up creeping for ever and the mean speed decays to \
          nothing, and the highest not below it"
     )]
-    Speeds { low: f64, high: f64 },
+    /// A range of speeds that begins at zero, or is empty.
+    Speeds {
+        /// Lowest speed in m/s.
+        low: f64,
+        /// Highest speed in m/s.
+        high: f64,
+    },
+    /// Gauss-Markov's memory is not in 0..1.
     #[error("a memory of {0} is impossible: it must be at least 0 (each step anew) and below 1 (always the same)")]
     Memory(f64),
+    /// A negative speed, or one that is not a number.
     #[error("a speed of {0} m/s is impossible here: it must be at least 0 m/s")]
     Speed(f64),
+    /// The interval between changes of velocity is zero.
     #[error("a step of no time is impossible: it must be above 0 s")]
     Step,
     #[error("a group of radius {radius_m} m has no room to move in an area of {} m x {} m: twice the radius must be below both sides", .area.width_m, .area.height_m)]
-    Radius { radius_m: f64, area: Area },
+    /// A group as wide as the area.
+    Radius {
+        /// Radius in metres.
+        radius_m: f64,
+        /// The area.
+        area: Area,
+    },
     #[error("a group's centre at ({}, {}) m is too near to the edge: it must be at least the radius of {radius_m} m inside the area", .place.x, .place.y)]
-    Centre { place: Position, radius_m: f64 },
+    /// A group that reaches over the area's edge.
+    Centre {
+        /// The centre asked for.
+        place: Position,
+        /// Radius of the group in metres.
+        radius_m: f64,
+    },
 }
 
 /// Where one node is when. Times it is asked for must not run back.

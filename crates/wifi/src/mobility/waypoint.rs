@@ -18,6 +18,7 @@ pub struct RandomWaypoint {
     pub speed_mps: (f64, f64),
     /// Rest at each waypoint.
     pub pause: Time,
+    /// Distribution of the first leg.
     pub start: Start,
 }
 

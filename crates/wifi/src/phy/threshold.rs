@@ -26,12 +26,12 @@ pub struct ThresholdReception {
     carrier_sense: f64,
     capture: f64,
     /// Signals that are noticed.
-    air: Vec<Heard>,
+    air: Vec<Sensed>,
     sending: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct Sensed {
     id: u32,
     milliwatts: f64,
     fate: Fate,
@@ -65,14 +65,14 @@ impl ThresholdReception {
     }
     /// The PPDU that is followed.
     pub fn following(&self) -> Option<u32> {
-        self.air.iter().find(|heard| matches!(heard.fate, Fate::Followed { .. })).map(|heard| heard.id)
+        self.air.iter().find(|sensed| matches!(sensed.fate, Fate::Followed { .. })).map(|sensed| sensed.id)
     }
 
     /// The station begins or ends to send: what it was receiving is broken.
     pub fn send(&mut self, on: bool) {
         self.sending = on;
-        for heard in &mut self.air {
-            if let Fate::Followed { right } = &mut heard.fate {
+        for sensed in &mut self.air {
+            if let Fate::Followed { right } = &mut sensed.fate {
                 *right &= !on;
             }
         }
@@ -85,7 +85,7 @@ impl ThresholdReception {
             return false;
         }
         let right = milliwatts >= self.reception && !self.sending;
-        let current = self.air.iter_mut().find(|heard| heard.fate != Fate::Screened);
+        let current = self.air.iter_mut().find(|sensed| sensed.fate != Fate::Screened);
         let fate = match current {
             None => Fate::Followed { right },
             Some(first) if first.milliwatts >= self.capture * milliwatts => Fate::Screened,
@@ -94,14 +94,14 @@ impl ThresholdReception {
                 Fate::Collided
             }
         };
-        self.air.push(Heard { id, milliwatts, fate });
+        self.air.push(Sensed { id, milliwatts, fate });
         matches!(fate, Fate::Followed { .. })
     }
 
     /// A signal ends here. Of several that collided the last to end tells.
     pub fn end(&mut self, id: u32) -> Ended {
-        let Some(place) = self.air.iter().position(|heard| heard.id == id) else { return Ended::Unheard };
-        let colliding = |others: &[Heard]| others.iter().any(|heard| heard.fate == Fate::Collided);
+        let Some(place) = self.air.iter().position(|sensed| sensed.id == id) else { return Ended::Unheard };
+        let colliding = |others: &[Sensed]| others.iter().any(|sensed| sensed.fate == Fate::Collided);
         match self.air.remove(place).fate {
             Fate::Followed { right: true } => Ended::Payload,
             Fate::Collided if colliding(&self.air) => Ended::Unheard,

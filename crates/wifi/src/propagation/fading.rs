@@ -12,9 +12,11 @@ use units::Time;
 /// Rayleigh fading (no line of sight).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fading {
+    /// No fading: a factor of 1.
     None,
     /// Drawn anew for every frame and receiver; `m` is at least 1/2.
     PerFrame {
+        /// Nakagami's shape.
         m: f64,
     },
     /// As the nodes' ways and time make it: `m` independent sums of plane waves, each of which arrives and leaves in a
@@ -27,7 +29,9 @@ pub enum Fading {
     /// 802.11-03/940r4, with a spectrum of another shape). The coherence time, 9 lambda / (16 pi v) by a rule of thumb,
     /// follows and is not set.
     Correlated {
+        /// Nakagami's shape; a whole number, as the power is the mean over `m` independent Rayleigh channels.
         m: u32,
+        /// Speed of the surroundings in m/s.
         around_mps: f64,
     },
 }

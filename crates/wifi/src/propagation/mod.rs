@@ -26,34 +26,46 @@ const LIGHT_MPS: f64 = 299_792_458.0;
 /// Why propagation cannot be as described.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum PropagationError {
+    /// Not above 0 Hz.
     #[error("a frequency of {0} Hz is impossible: it must be above 0 Hz")]
     Frequency(f64),
+    /// Not above 0.
     #[error(
         "a path-loss exponent of {0} is impossible: power falls with distance, so it must be above 0 (free space: 2, indoors: 3 to 6)"
     )]
     Exponent(f64),
+    /// Not above 0 m.
     #[error("a reference distance of {0} m is impossible: it must be above 0 m")]
     ReferenceDistance(f64),
+    /// Below 0 dB.
     #[error("a loss of {0} dB at the reference distance is impossible: it must be at least 0 dB")]
     ReferenceLoss(f64),
+    /// Below 0 dB.
     #[error("a shadowing deviation of {0} dB is impossible: it must be at least 0 dB (outdoors: 4 to 12 dB)")]
     Sigma(f64),
+    /// Not above 0 m.
     #[error(
         "a decorrelation distance of {0} m is impossible: it must be above 0 m (indoors: about 5 m, outdoors: 10 to 100 m)"
     )]
     DecorrelationDistance(f64),
+    /// A decorrelation time of zero.
     #[error("shadowing cannot decorrelate in no time: its decorrelation time must be above 0 s")]
     DecorrelationTime,
+    /// Below 1/2, or below 1 with correlated fading.
     #[error(
         "a Nakagami shape m of {0} is impossible: it must be at least 0.5, or 1 where fading is correlated (Rayleigh: 1)"
     )]
     Shape(f64),
+    /// Below 0 m/s.
     #[error("surroundings that move at {0} m/s are impossible: the speed must be at least 0 m/s")]
     SpeedAround(f64),
+    /// Not above 0 m.
     #[error("two-ray ground needs antennas above the ground: a height of {0} m leaves no reflected ray")]
     TwoRayHeight(f64),
+    /// Not above 0 m.
     #[error("a range of {0} m is impossible: it must be above 0 m")]
     Range(f64),
+    /// A radio's settings are wrong.
     #[error(transparent)]
     Radio(#[from] RadioError),
 }

@@ -15,7 +15,14 @@ pub enum PathLoss {
     TwoRayGround,
     /// 10 `exponent` log10(d / `reference_m`) dB above the loss at the reference distance, which is `reference_db` or,
     /// without it, that of free space (Rappaport, 4.9). Nearer than the reference distance the loss is that at it.
-    LogDistance { exponent: f64, reference_m: f64, reference_db: Option<f64> },
+    LogDistance {
+        /// Path-loss exponent.
+        exponent: f64,
+        /// Reference distance in metres.
+        reference_m: f64,
+        /// Loss at the reference distance in decibels; free space where left out.
+        reference_db: Option<f64>,
+    },
 }
 
 impl PathLoss {

@@ -9,14 +9,17 @@ use units::Time;
 /// A normal deviation from the mean power, in decibels, with standard deviation `sigma_db`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shadowing {
+    /// No shadowing: 0 dB.
     None,
     /// Drawn once for each pair of nodes, wherever they go.
     PerLink {
+        /// Standard deviation in decibels.
         sigma_db: f64,
     },
     /// Drawn anew for every frame and receiver, as ns-2's and ns-3's models do: it stands for everything that varies,
     /// and neighbouring frames know nothing of each other.
     PerFrame {
+        /// Standard deviation in decibels.
         sigma_db: f64,
     },
     /// Correlated along the way and over time: exp(-(distance both ends moved) / `distance_m` - (time passed) /
@@ -24,8 +27,11 @@ pub enum Shadowing {
     /// product of two (Wang, Tameh and Nix, IEEE Transactions on Vehicular Technology 57, 2008); the one in time stands
     /// for people and doors that move while nodes rest.
     Correlated {
+        /// Standard deviation in decibels.
         sigma_db: f64,
+        /// Decorrelation distance in metres.
         distance_m: f64,
+        /// Decorrelation time.
         time: Time,
     },
 }

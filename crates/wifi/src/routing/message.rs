@@ -10,9 +10,13 @@ const HEADERS: u64 = 20 + 8;
 /// A routing message to neighbours.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Message {
+    /// AODV's RREQ.
     Request(Request),
+    /// AODV's RREP, or Hello.
     Reply(Reply),
+    /// AODV's RERR.
     Broken(Broken),
+    /// A message of OLSR.
     Olsr(OlsrMessage),
 }
 
@@ -33,10 +37,13 @@ impl Message {
 /// AODV's RREQ: who knows a way to `destination`?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
+    /// The node that asks.
     pub originator: Node,
+    /// The originator's own sequence number.
     pub originator_sequence: u32,
     /// Request ID: with the originator it identifies the request.
     pub id: u32,
+    /// The node that a route is asked for.
     pub destination: Node,
     /// The newest number heard of the destination: an answer must be as new. `None` is the flag U.
     pub destination_sequence: Option<u32>,
@@ -49,23 +56,29 @@ pub struct Request {
 /// AODV's RREP: a way to `destination`, sent back to `originator`. With both the same and no hops it is a Hello.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reply {
+    /// The node that the route leads to.
     pub destination: Node,
+    /// Its sequence number.
     pub destination_sequence: u32,
+    /// The node that has asked.
     pub originator: Node,
     /// Hops from the one who sends it now to the destination.
     pub hops: u8,
+    /// Time for which the route is valid.
     pub lifetime: Time,
 }
 
 /// AODV's RERR: these destinations, with these sequence numbers, can no longer be reached by way of me.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Broken {
+    /// Destinations with their sequence numbers.
     pub unreachable: Vec<(Node, u32)>,
 }
 
 /// A message of OLSR with its header.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OlsrMessage {
+    /// The node that has made the message.
     pub originator: Node,
     /// Message sequence number: with the originator it identifies the message.
     pub sequence: u16,
@@ -73,13 +86,16 @@ pub struct OlsrMessage {
     pub validity: Time,
     /// Hops it may still take.
     pub ttl: u8,
+    /// Its content.
     pub body: OlsrBody,
 }
 
 /// Content of an OLSR message.
 #[derive(Clone, PartialEq, Debug)]
 pub enum OlsrBody {
+    /// HELLO: link sensing and neighbours.
     Hello(Hello),
+    /// TC: topology control.
     TopologyControl(TopologyControl),
 }
 
@@ -100,14 +116,18 @@ impl OlsrBody {
 /// OLSR's HELLO: whom I hear, and how well. It is not forwarded.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Hello {
+    /// The sender's willingness to relay.
     pub willingness: Willingness,
+    /// The sender's links.
     pub links: Vec<Link>,
 }
 
 /// One neighbour in a HELLO.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Link {
+    /// The neighbour's address.
     pub neighbour: Node,
+    /// State of the link.
     pub kind: LinkKind,
 }
 
@@ -133,5 +153,6 @@ impl LinkKind {
 pub struct TopologyControl {
     /// Grows with every change of the set.
     pub number: u16,
+    /// MPR selectors of the originator.
     pub advertised: Vec<Node>,
 }

@@ -20,8 +20,11 @@ pub type Node = u32;
 /// A packet that routers hand on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datagram<P> {
+    /// The packet.
     pub packet: P,
+    /// The node that has sent it first.
     pub source: Node,
+    /// The node that it is for.
     pub destination: Node,
     /// How many more hops it may take.
     pub ttl: u8,
@@ -41,7 +44,9 @@ pub enum Undelivered {
 /// A packet or message that the MAC has given up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Failed<'a, P> {
+    /// A packet.
     Data(Datagram<P>),
+    /// A routing message.
     Control(&'a Message),
 }
 
@@ -52,6 +57,7 @@ pub struct Output<P> {
     pub transmit: Vec<(Option<Node>, Message)>,
     /// Packets, each with the neighbour it goes to next.
     pub forward: Vec<(Node, Datagram<P>)>,
+    /// Packets that the router has dropped, with the cause.
     pub dropped: Vec<(Datagram<P>, Undelivered)>,
 }
 
@@ -73,7 +79,9 @@ impl<P> Default for Output<P> {
 pub enum Router<P> {
     /// Every destination is a neighbour: packets go to it directly, or not at all.
     SingleHop,
+    /// Ad hoc on-demand distance vector (RFC 3561).
     Aodv(Box<Aodv<P>>),
+    /// Optimized link state routing (RFC 3626).
     Olsr(Box<Olsr>),
 }
 

@@ -51,7 +51,8 @@ fn one() -> Run {
     run
 }
 
-/// Its client misses seven beacons and goes over to the other one; what the wire brought to the dead one meanwhile is lost there.
+/// Its client misses seven beacons and goes over to the other one; what the wire brought to the dead one meanwhile is
+/// lost there.
 #[test]
 fn clients_of_an_access_point_that_is_off_go_over_to_another() {
     let mut run = two();
@@ -108,7 +109,8 @@ fn a_client_of_the_only_access_point_retries_and_waits_for_it() {
     assert!(found < on + ms(150), "{found}");
 }
 
-/// One that comes back before its clients have missed it does not know them: it takes nothing of theirs, tells them so, and they join anew.
+/// One that comes back before its clients have missed it does not know them: it takes nothing of theirs, tells them so,
+/// and they join anew.
 #[test]
 fn an_access_point_that_was_off_for_a_moment_tells_its_clients_that_they_are_strangers() {
     let mut run = one();
@@ -137,8 +139,8 @@ fn an_access_point_that_was_off_for_a_moment_tells_its_clients_that_they_are_str
     assert_eq!(run.arrived.len(), before + 100);
 }
 
-/// A client that has died without a word is asked after the time given, and let go of three seconds later with what waits for it. One that lives and has
-/// nothing to say answers.
+/// A client that has died without a word is asked after the time given, and let go of three seconds later with what
+/// waits for it. One that lives and has nothing to say answers.
 #[test]
 fn clients_that_have_died_are_let_go_of() {
     for listen_interval in [None, Some(3)] {

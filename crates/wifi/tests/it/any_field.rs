@@ -179,7 +179,8 @@ proptest! {
         let ledger = medium.ledger();
         prop_assert!(ledger.check().is_ok(), "{:?}", ledger);
         prop_assert_eq!(ledger.accepted, sent.len() as u64);
-        // Ten seconds later nothing is on its way any more but what waits for a client that has dozed off or strayed, and beacons.
+        // Ten seconds later nothing is on its way any more but what waits for a client that has dozed off or strayed,
+        // and beacons.
         let unicast = sent.iter().filter(|(_, to)| to.is_unicast()).count();
         prop_assert!(unicast - ended.len() <= ledger.held as usize, "{:?}, {} of {} ended", ledger, ended.len(), unicast);
         if field.access_points == 0 {

@@ -122,7 +122,8 @@ fn routes_live_while_they_are_used() {
     assert_eq!(field.delivered.len(), 12);
     let asked = requests(&field, 0).len();
     assert_eq!(asked, 2, "rings of 1 and 3");
-    // A route made by a reply lives 6 s at first; unused it ends, and the next packet asks again in one ring two wider than it was far.
+    // A route made by a reply lives 6 s at first; unused it ends, and the next packet asks again in one ring two wider
+    // than it was far.
     field.run(Time::from_secs(60));
     field.send(99, 0, 3);
     field.run(Time::from_secs(63));

@@ -1,4 +1,5 @@
-//! The closed forms of saturation against Bianchi's own, a Markov chain solved numerically, a slot-by-slot simulation, and what ns-2 and ns-3 measured.
+//! The closed forms of saturation against Bianchi's own, a Markov chain solved numerically, a slot-by-slot simulation,
+//! and what ns-2 and ns-3 measured.
 
 use des::RandomStream;
 use units::{BitRate, Bytes, Time};
@@ -21,7 +22,8 @@ fn attempts_are_bianchis_when_nothing_is_given_up() {
     }
 }
 
-/// The share of slots with a transmission in the chain of (stage, counter), by 4000 steps from a fresh frame and the mean of the last 2000.
+/// The share of slots with a transmission in the chain of (stage, counter), by 4000 steps from a fresh frame and the
+/// mean of the last 2000.
 fn chain(backoff: &Backoff, p: f64) -> f64 {
     let stages = backoff.transmissions.expect("a finite chain") as usize;
     let windows: Vec<usize> = (0..stages)
@@ -62,7 +64,8 @@ fn attempts_with_a_limit_are_those_of_the_chain() {
     }
 }
 
-/// Stations that count down in every slot, busy ones too, as Bianchi has it: (throughput in bit/s, share of transmissions that collide).
+/// Stations that count down in every slot, busy ones too, as Bianchi has it: (throughput in bit/s, share of
+/// transmissions that collide).
 fn by_slots(stations: usize, backoff: &Backoff, exchange: &Exchange) -> (f64, f64) {
     let mut random = RandomStream::new(1, "wifi/bianchi", 0);
     let mut draw = |cw: u32| random.below(u64::from(cw) + 1);
@@ -111,8 +114,9 @@ fn saturation_is_that_of_a_simulation_by_slots() {
 
 #[test]
 fn times_are_those_of_bianchis_table() {
-    // Bianchi's example: payload 8184 bits, headers 272 + 128, ACK 112 + 128, SIFS 28, DIFS 128, all at 1 Mbit/s, without its 1 us of propagation: T_s = 8982
-    // of which 2 are propagation, T_c = 8713 of which 1. With W = 32 and three doublings the throughput hardly depends on n (figure 6).
+    // Bianchi's example: payload 8184 bits, headers 272 + 128, ACK 112 + 128, SIFS 28, DIFS 128, all at 1 Mbit/s,
+    // without its 1 us of propagation: T_s = 8982 of which 2 are propagation, T_c = 8713 of which 1. With W = 32 and
+    // three doublings the throughput hardly depends on n (figure 6).
     let (slot, payload) = (Time::from_us(50), Bytes::new(1_023));
     let exchange = Exchange { slot, payload, success: Time::from_us(8_982), collision: Time::from_us(8_713) };
     let backoff = Backoff { cw_min: 31, cw_max: 255, transmissions: None };
@@ -211,8 +215,8 @@ fn one_sender_of_ns3_is_within_half_a_percent() {
 
 #[test]
 fn one_sender_of_ns2_is_within_half_a_percent() {
-    // ns-2: headers of 34 bytes and 28 of UDP and IP, no LLC; rates without symbols or whole us; ACK, RTS at the basic rate; backoff from 0..CW-1 (its mean is
-    // half a slot less): here as a window smaller by one.
+    // ns-2: headers of 34 bytes and 28 of UDP and IP, no LLC; rates without symbols or whole us; ACK, RTS at the basic
+    // rate; backoff from 0..CW-1 (its mean is half a slot less): here as a window smaller by one.
     let single: Vec<Row> = rows().into_iter().filter(|row| row.simulator == "ns2" && row.senders == 1).collect();
     assert_eq!(single.len(), 8);
     for row in single {
@@ -235,7 +239,8 @@ fn one_sender_of_ns2_is_within_half_a_percent() {
 
 #[test]
 fn several_senders_of_ns3_are_as_near_as_bianchi_comes() {
-    // Real stations do not count down in a busy slot, and their collisions end sooner than EIFS: ns-3 is -1 to +4 % off.
+    // Real stations do not count down in a busy slot, and their collisions end sooner than EIFS: ns-3 is -1 to +4 %
+    // off.
     for row in rows().iter().filter(|row| row.simulator == "ns3" && row.senders > 1) {
         let ratio = row.mbps / predicted(row);
         let what = format!("{} {} with {}", row.standard, row.mode, row.senders);

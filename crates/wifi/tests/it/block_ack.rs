@@ -140,7 +140,8 @@ proptest! {
 
 #[test]
 fn an_aggregate_is_as_long_as_the_standard_allows() {
-    // 28 MPDUs of 1538 bytes in 5.484 ms at 65 Mbit/s, 42 in 65535 bytes at 130 Mbit/s in half the time, 64 if they are short.
+    // 28 MPDUs of 1538 bytes in 5.484 ms at 65 Mbit/s, 42 in 65535 bytes at 130 Mbit/s in half the time, 64 if they are
+    // short.
     let phy = Settings { streams: 2, ..Settings::new(Standard::N5) };
     for (mcs, length, expected) in [(7, 1_500, 28), (15, 1_500, 42), (7, 100, 64), (0, 1_500, 2)] {
         let mut pair =
@@ -152,7 +153,8 @@ fn an_aggregate_is_as_long_as_the_standard_allows() {
 
 #[test]
 fn short_packets_share_an_mpdu() {
-    // In 3839 bytes: subframes of 14 + 8 + 100 bytes are padded to 124, the last to none: 30 * 124 + 122 = 3842 is too long, 29 * 124 + 122 fits.
+    // In 3839 bytes: subframes of 14 + 8 + 100 bytes are padded to 124, the last to none: 30 * 124 + 122 = 3842 is too
+    // long, 29 * 124 + 122 fits.
     let mut pair = Pair::new(&config(Aggregation { mpdus: 1, amsdu: 3_839, ..Aggregation::NONE }), 1, 0.0, 0.0);
     pair.run(&[100; 90]);
     let counts: Vec<usize> = pair.ppdus.iter().map(|ppdu| ppdu.1).collect();

@@ -20,7 +20,7 @@ fn the_medium_is_free_when_signal_reservation_and_eifs_are_over() {
     channel.sense(US(100), true);
     assert_eq!(channel.free_from(), None);
     // Understood, and it reserves 50 us.
-    channel.heard(true);
+    channel.on_frame_end(true);
     channel.reserve(US(250), None);
     channel.sense(US(200), false);
     assert_eq!(channel.free_from(), Some(US(250)));
@@ -29,7 +29,7 @@ fn the_medium_is_free_when_signal_reservation_and_eifs_are_over() {
     assert_eq!(channel.nav(), US(250));
     // A frame that was not understood: EIFS in place of DIFS, until one is understood or the station itself sends.
     channel.sense(US(300), true);
-    channel.heard(false);
+    channel.on_frame_end(false);
     channel.sense(US(400), false);
     assert_eq!(channel.free_from(), Some(US(400) + EXTENSION));
     channel.transmit(US(500), true);
@@ -50,7 +50,7 @@ fn the_reservation_of_an_rts_lapses_if_nothing_follows() {
     let heard = |follows: Option<u64>| {
         let mut channel = Channel::new(EXTENSION);
         channel.sense(US(0), true);
-        channel.heard(true);
+        channel.on_frame_end(true);
         channel.reserve(US(1_000), Some(US(150)));
         channel.sense(US(50), false);
         if let Some(at) = follows {

@@ -64,7 +64,8 @@ fn a_round_sends_up_to_max_frames_when_nothing_comes_in() {
 fn rounds_that_have_received_send_by_the_levels_of_both_queues() {
     // The first round receives as many as it may and sends the minimum, as one waits; the second receives that one.
     let begin = [(110, 'u', 100), (210, 'u', 101), (310, 'u', 102), (410, 'd', 0), (520, 'u', 103), (620, 'd', 1)];
-    // Receive first: it has received, so one goes; the third round receives nothing. Queue level: none waits any more, so half of four go.
+    // Receive first: it has received, so one goes; the third round receives nothing. Queue level: none waits any more,
+    // so half of four go.
     let cases = [
         (Scheduling::ReceiveFirst, 3, vec![(730, 'd', 2)]),
         (Scheduling::QueueLevel, 4, vec![(720, 'd', 2), (830, 'd', 3)]),
@@ -126,7 +127,8 @@ fn a_budget_of_bytes_or_of_time_leaves_packets_with_the_host() {
     assert_eq!(given(Budget::Frames, slow), 49);
 }
 
-/// Two tablets exchange packets: each that arrives at 1 is answered, as data by acknowledgements. Returns data packets per second.
+/// Two tablets exchange packets: each that arrives at 1 is answered, as data by acknowledgements. Returns data packets
+/// per second.
 fn exchange(scheduling: Scheduling) -> f64 {
     let phy = Settings::new(Standard::N5);
     let mac = MacConfig::new(phy, phy.mcs(7).unwrap());
@@ -165,8 +167,8 @@ fn exchange(scheduling: Scheduling) -> f64 {
 #[test]
 fn on_the_air_receive_first_starves_the_sender_and_queue_level_feeds_it() {
     let (first, level) = (exchange(Scheduling::ReceiveFirst), exchange(Scheduling::QueueLevel));
-    // Each data packet and its answer take 0.4 ms of the bus, and rounds of 0.5 ms come on top: one by one where one frame goes a round, shared by up to ten where
-    // half of `max_frames` go.
+    // Each data packet and its answer take 0.4 ms of the bus, and rounds of 0.5 ms come on top: one by one where one
+    // frame goes a round, shared by up to ten where half of `max_frames` go.
     assert!(level < 1.0 / 0.000_4, "{level}");
     assert!(first < 0.85 * level, "{first} and {level} packets a second");
 }

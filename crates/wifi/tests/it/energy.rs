@@ -39,7 +39,8 @@ fn a_tablet_draws_most_when_it_sends() {
 }
 
 proptest! {
-    /// The times of all states make up the whole time, and with the same power everywhere the energy is that power over the whole time.
+    /// The times of all states make up the whole time, and with the same power everywhere the energy is that power over
+    /// the whole time.
     #[test]
     fn nothing_is_lost(steps in prop::collection::vec((0_u64..1_000_000_000, 0_usize..6), 0..50)) {
         let power = RadioPower { states: [Power::from_mw(300); 6] };

@@ -28,7 +28,8 @@ fn step(state: usize, bit: usize) -> ([bool; 2], usize) {
 
 const CODINGS: [Coding; 4] = [Coding::Half, Coding::TwoThirds, Coding::ThreeQuarters, Coding::FiveSixths];
 
-/// Paths that leave the zero state and come back for the first time, by weight: (how many, their information bits), from every place of the puncturing.
+/// Paths that leave the zero state and come back for the first time, by weight: (how many, their information bits),
+/// from every place of the puncturing.
 fn spectrum(coding: Coding, heaviest: usize) -> Vec<(f64, f64)> {
     let pattern = sent(coding);
     let mut total = vec![(0.0, 0.0); heaviest + 1];
@@ -76,7 +77,8 @@ fn coded_errors_follow_from_the_trellis() {
             let nist = NIST.bit_error(Modulation::Bpsk, coding, ratio);
             let bound = (union / (2.0 * period)).min(0.5);
             assert!((nist / bound - 1.0).abs() < 1e-9, "{coding:?} {db} dB: {nist} not {bound}");
-            // Lacage and Henderson: paths of the free distance, each with the binomial probability that more than half of its bits are wrong.
+            // Lacage and Henderson: paths of the free distance, each with the binomial probability that more than half
+            // of its bits are wrong.
             let wrong: f64 = (0..=free)
                 .map(|k| {
                     let ways = libm::tgamma(free as f64 + 1.0)
@@ -92,7 +94,8 @@ fn coded_errors_follow_from_the_trellis() {
     }
 }
 
-/// The share of frames of `bits` bits that a Viterbi decoder with hard decisions gets wrong, and the share of wrong bits, each coded bit wrong with `p`.
+/// The share of frames of `bits` bits that a Viterbi decoder with hard decisions gets wrong, and the share of wrong
+/// bits, each coded bit wrong with `p`.
 fn viterbi(coding: Coding, p: f64, bits: usize, frames: usize) -> (f64, f64) {
     let mut random = RandomStream::new(7, "wifi/viterbi", 0);
     let pattern = sent(coding);
@@ -157,7 +160,8 @@ fn differential_detection_is_as_simulated() {
     let mut random = RandomStream::new(3, "wifi/dpsk", 0);
     let rows = [(Modulation::Dbpsk, 2, 2.0), (Modulation::Dqpsk, 4, 6.0)];
     for (modulation, points, ratio) in rows {
-        // Es/N0 = ratio: unit symbols, noise of variance 1 / (2 ratio) on each axis; Gray: neighbours differ in one bit, opposites in two.
+        // Es/N0 = ratio: unit symbols, noise of variance 1 / (2 ratio) on each axis; Gray: neighbours differ in one
+        // bit, opposites in two.
         let sigma = libm::sqrt(0.5 / ratio);
         let mut wrong = 0;
         let symbols = 400_000;
@@ -177,7 +181,8 @@ fn differential_detection_is_as_simulated() {
         let (simulated, formula) = (f64::from(wrong) / bits, NIST.bit_error(modulation, Coding::None, ratio));
         assert!((simulated / formula - 1.0).abs() < 0.03, "{modulation:?}: {simulated} not {formula}");
     }
-    // A closed form to compare: DQPSK needs 2.3 dB more than coherent QPSK at rare errors, where coherent QPSK needs 9.59 dB for 1e-5.
+    // A closed form to compare: DQPSK needs 2.3 dB more than coherent QPSK at rare errors, where coherent QPSK needs
+    // 9.59 dB for 1e-5.
     let at = |db: f64| NIST.bit_error(Modulation::Dqpsk, Coding::None, 2.0 * libm::pow(10.0, db / 10.0));
     assert!(at(11.8) > 1e-5 && at(12.1) < 1e-5, "{} {}", at(11.8), at(12.1));
 }
@@ -281,8 +286,9 @@ fn threshold(model: ErrorModel, mode: Mode) -> f64 {
 
 #[test]
 fn thresholds_are_what_the_standard_allows() {
-    // Table 18-14: minimum sensitivity with a noise figure of 10 dB and 5 dB of implementation margin over -101 dBm of noise, a tenth of frames of 1000
-    // bytes lost. A decoder with hard decisions needs about 2 dB more than the soft one behind these figures, and Chernoff's bound is safe.
+    // Table 18-14: minimum sensitivity with a noise figure of 10 dB and 5 dB of implementation margin over -101 dBm of
+    // noise, a tenth of frames of 1000 bytes lost. A decoder with hard decisions needs about 2 dB more than the soft
+    // one behind these figures, and Chernoff's bound is safe.
     let sensitivity = [-82.0, -81.0, -79.0, -77.0, -74.0, -70.0, -66.0, -65.0];
     for (rate, sensitivity) in OfdmRate::ALL.into_iter().zip(sensitivity) {
         let wanted: f64 = sensitivity + 101.0 - 15.0;
@@ -292,7 +298,8 @@ fn thresholds_are_what_the_standard_allows() {
         // YANS counts energy of pilots and guard intervals too: 20 MHz for 12 million symbols per second, 2.2 dB.
         assert!((3.0..4.0).contains(&(nist - yans)), "{mode}: {nist} dB, {yans} dB");
     }
-    // 1e-5 of the bits wrong: DBPSK needs Eb/N0 of 10.3 dB, DQPSK 12 dB; the signal-to-noise ratio is 13.4 and 10.4 dB below.
+    // 1e-5 of the bits wrong: DBPSK needs Eb/N0 of 10.3 dB, DQPSK 12 dB; the signal-to-noise ratio is 13.4 and 10.4 dB
+    // below.
     let [slow, fast] = [DsssRate::R1, DsssRate::R2].map(|rate| threshold(NIST, Mode::dsss(rate, Preamble::Long)));
     assert!((slow + 3.1).abs() < 0.2 && (fast - 1.6).abs() < 0.3, "{slow} {fast}");
 }

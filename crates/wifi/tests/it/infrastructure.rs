@@ -35,8 +35,9 @@ fn a_client_joins_the_stronger_access_point_in_four_frames() {
     assert!(when > Time::from_us(104_400) && when < Time::from_ms(135), "{when}");
     // Probe, authentication, association, and the acknowledgements of two probe responses and two grants.
     assert_eq!(run.medium.station(StationId(2)).counters().ppdus, 3 + 4);
-    // A beacon every 102.4 ms makes ten in a second; a probe response and two grants from one of them, a probe response from the other. The probe responses,
-    // sent at once to an idle medium, collide: that of the nearer one is heard all the same.
+    // A beacon every 102.4 ms makes ten in a second; a probe response and two grants from one of them, a probe response
+    // from the other. The probe responses, sent at once to an idle medium, collide: that of the nearer one is heard all
+    // the same.
     let counters = [0, 1].map(|ap| *run.medium.station(StationId(ap)).counters());
     assert_eq!(counters.map(|counters| counters.data_ppdus - counters.retries), [10 + 1, 10 + 3]);
     assert!(counters[0].retries > 0);
@@ -70,7 +71,8 @@ fn traffic_between_clients_goes_twice_through_the_air() {
 
 #[test]
 fn traffic_follows_a_client_from_one_access_point_to_the_other() {
-    // Access points 200 m apart. The client walks from one to the other at 10 m/s, with packets on their way to it all the time.
+    // Access points 200 m apart. The client walks from one to the other at 10 m/s, with packets on their way to it all
+    // the time.
     let walk = "$node_(0) set X_ 5010.0\n$node_(0) set Y_ 5000.0\n$node_(0) set Z_ 0.0\n$ns_ at 0.0 \"$node_(0) setdest 5190.0 5000.0 10.0\"\n";
     let walk = read_setdest(walk, 1, &area()).unwrap().remove(0);
     let roam_below = free_space().threshold_for(70.0, &Radio::default(), &Radio::default()).unwrap();
@@ -90,7 +92,8 @@ fn traffic_follows_a_client_from_one_access_point_to_the_other() {
         run.moves.iter().filter(|(_, station, _)| *station == StationId(2)).map(|(.., ap)| *ap).collect();
     assert_eq!(moves, [Some(StationId(0)), Some(StationId(1))]);
     let when = run.moves.iter().rfind(|(_, station, _)| *station == StationId(2)).map(|(when, ..)| *when).unwrap();
-    // 3 dB more from the other one: at 117 m of 200 m in free space, 10.7 s after the start; the mean follows within a few beacons.
+    // 3 dB more from the other one: at 117 m of 200 m in free space, 10.7 s after the start; the mean follows within a
+    // few beacons.
     assert!(when > Time::from_ms(10_600) && when < Time::from_ms(12_000), "{when}");
 
     let mut packets: Vec<u32> = run.arrived.iter().map(|(_, packet, _)| *packet).collect();
@@ -150,7 +153,8 @@ fn a_client_that_dozes_saves_its_radio_and_gets_its_packets_at_beacons() {
         assert!(longest > beacons / 2, "{longest}");
         let times = run.medium.radio_times(StationId(1));
         let doze = times.time(now, RadioState::Sleep).as_secs_f64() / now.as_secs_f64();
-        // Awake for a guard of 0.5 ms and a beacon (112 us and its wait) per listen interval, and 100 ms after each association.
+        // Awake for a guard of 0.5 ms and a beacon (112 us and its wait) per listen interval, and 100 ms after each
+        // association.
         let awake = 0.0008 / beacons.as_secs_f64() + 0.5 / 62.0;
         assert!(1.0 - doze < awake + 0.005, "awake {} of the time, expected {awake}", 1.0 - doze);
         let total: Time = RadioState::ALL.map(|state| times.time(now, state)).into_iter().sum();

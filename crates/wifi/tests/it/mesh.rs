@@ -113,7 +113,8 @@ fn a_chain_delivers_over_as_many_hops_as_it_takes() {
     }
 }
 
-/// Every packet departs once where it began, sent or given up for want of a way, and once more at each station that passes it on.
+/// Every packet departs once where it began, sent or given up for want of a way, and once more at each station that
+/// passes it on.
 #[test]
 fn departures_are_told_of_own_packets_and_of_others() {
     for kind in [Kind::SingleHop, Kind::Aodv, Kind::Olsr] {
@@ -160,7 +161,8 @@ fn a_single_hop_reaches_neighbours_and_no_farther() {
     assert!(matches!(net.failures[0].1, Lost::Router(_) | Lost::Mac(Reason::RetryLimit)));
 }
 
-/// A relay that is switched off takes with it what it had; a way around it is found, where there is one, and over it when it is back.
+/// A relay that is switched off takes with it what it had; a way around it is found, where there is one, and over it
+/// when it is back.
 #[test]
 fn a_relay_that_is_off_is_gone_around() {
     for kind in [Kind::Aodv, Kind::Olsr] {
@@ -219,7 +221,8 @@ fn is_connected(places: &[Position], from: u32, to: u32) -> bool {
     reached.contains(&(to as usize))
 }
 
-/// Twelve nodes that walk about in a square of 300 m and send ten packets a second: the share delivered, and the share that had a way when it was sent.
+/// Twelve nodes that walk about in a square of 300 m and send ten packets a second: the share delivered, and the share
+/// that had a way when it was sent.
 fn walkers(kind: Kind, seed: u64) -> (f64, f64, MeshLedger) {
     let area = Area::new(300.0, 300.0).unwrap();
     let spec = RandomWaypoint { speed_mps: (1.0, 5.0), pause: Time::from_secs(2), start: Start::Stationary };
@@ -256,7 +259,8 @@ fn routing_finds_most_ways_that_moving_nodes_have() {
         mean(|run| run.0) / mean(|run| run.1)
     };
     let (single, aodv, olsr) = (share(Kind::SingleHop), share(Kind::Aodv), share(Kind::Olsr));
-    // AODV holds packets until a way appears; OLSR knows of a broken link after it has failed, of a new one after HELLOs and TC.
+    // AODV holds packets until a way appears; OLSR knows of a broken link after it has failed, of a new one after
+    // HELLOs and TC.
     assert!(single < 0.6, "{single}");
     assert!(aodv > 0.95, "{aodv}");
     assert!(olsr > 0.8, "{olsr}");
@@ -303,7 +307,8 @@ fn a_mesh_whose_stations_go_off_and_on_accounts_for_every_packet() {
             assert_eq!(net.ledger().held, 0, "{kind:?}, seed {seed}");
             delivered += net.delivered.len();
         }
-        // Both ends are on a quarter of the time; a HELLO of OLSR comes every two seconds, which most stations do not stay on for.
+        // Both ends are on a quarter of the time; a HELLO of OLSR comes every two seconds, which most stations do not
+        // stay on for.
         assert!(delivered > 1_000, "{kind:?}: {delivered} delivered");
     }
 }

@@ -1,4 +1,5 @@
-//! Mobility models against stationary distributions, autocorrelations, and the connectivity that ns-2 and ns-3 find (`data/propagation.csv`).
+//! Mobility models against stationary distributions, autocorrelations, and the connectivity that ns-2 and ns-3 find
+//! (`data/propagation.csv`).
 
 use units::Time;
 use wifi::mobility::{Area, GaussMarkov, Group, Mobility, MobilityError, Position, RandomWaypoint, Start};
@@ -20,7 +21,8 @@ fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// The shares of pairs connected, and of seconds in which all are connected over any number of hops: 10 nodes, 600 s, 100 m.
+/// The shares of pairs connected, and of seconds in which all are connected over any number of hops: 10 nodes, 600 s,
+/// 100 m.
 fn connectivity(side: f64, seed: u64, start: Start) -> (f64, f64) {
     let mut nodes: Vec<_> =
         (0..10).map(|node| Mobility::random_waypoint(seed, node, square(side), &walkers(start)).unwrap()).collect();
@@ -88,8 +90,8 @@ fn stationary_random_waypoint_does_not_drift_and_uniform_does() {
     }
 }
 
-/// Mean square distance from the middle of a unit square, along x, of a point on a way between uniform ends that is met with probability proportional to
-/// the way's length: a sum over a lattice.
+/// Mean square distance from the middle of a unit square, along x, of a point on a way between uniform ends that is met
+/// with probability proportional to the way's length: a sum over a lattice.
 fn moment_on_ways() -> f64 {
     const STEPS: usize = 24;
     let at = |index: usize| (index as f64 + 0.5) / STEPS as f64 - 0.5;
@@ -129,7 +131,8 @@ fn gauss_markov_velocities_are_correlated_by_the_memory_to_the_power_of_the_step
             (0..9).map(|second| mobility.leg(Time::from_secs(second)).velocity.x).collect()
         })
         .collect();
-    // Within a node the mean velocity is a direction drawn once: remove it by differences between steps, whose variance is 2 s^2 (1 - a^k).
+    // Within a node the mean velocity is a direction drawn once: remove it by differences between steps, whose variance
+    // is 2 s^2 (1 - a^k).
     for steps in [1, 2, 4, 8] {
         let squares = velocities.iter().map(|of| (of[steps] - of[0]) * (of[steps] - of[0]));
         let expected = 2.0 * 4.0 * (1.0 - libm::pow(0.75, steps as f64));
@@ -153,7 +156,8 @@ fn gauss_markov_stays_uniform_within_its_area() {
                 .iter()
                 .all(|place| (-1e-6..=60.0 + 1e-6).contains(&place.x) && (-1e-6..=40.0 + 1e-6).contains(&place.y))
         );
-        // Uniform on [0, 1]: mean 1/2 and mean square 1/3, with standard errors 0.289 and 0.298 over the root of the count.
+        // Uniform on [0, 1]: mean 1/2 and mean square 1/3, with standard errors 0.289 and 0.298 over the root of the
+        // count.
         for along in [|place: &Position| place.x / 60.0, |place: &Position| place.y / 40.0] {
             near(mean(places.iter().map(along)), 0.5, 0.02);
             near(mean(places.iter().map(|place| along(place) * along(place))), 1.0 / 3.0, 0.02);
@@ -181,7 +185,8 @@ fn members_of_a_group_stay_together_and_move_apart_from_other_groups() {
         apart = apart.max(places[0].distance(places[6]));
     }
     assert!(apart > 200.0, "{apart}");
-    // Ends of mean square radius r^2/2 and a point anywhere on the way between: r^2/2 ((1-u)^2 + u^2), on average r^2/3.
+    // Ends of mean square radius r^2/2 and a point anywhere on the way between: r^2/2 ((1-u)^2 + u^2), on average
+    // r^2/3.
     let rest = RandomWaypoint {
         start: Start::At(Position::ground(200.0, 200.0)),
         pause: Time::from_secs(10_000),

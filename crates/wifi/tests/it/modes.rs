@@ -24,7 +24,8 @@ fn rates_are_those_of_the_tables() {
     let kbps = |mode: Mode| mode.rate().as_bps() / 1_000;
     assert_eq!(DsssRate::ALL.map(|r| kbps(long(r))), [1_000, 2_000, 5_500, 11_000]);
     assert_eq!(OfdmRate::ALL.map(|r| kbps(ofdm(r)) / 1_000), [6, 9, 12, 18, 24, 36, 48, 54]);
-    // Tables 20-30 to 20-37: one stream of 20 and 40 MHz, long and short guard interval, in kbit/s (the standard prints one decimal of Mbit/s).
+    // Tables 20-30 to 20-37: one stream of 20 and 40 MHz, long and short guard interval, in kbit/s (the standard prints
+    // one decimal of Mbit/s).
     let tables = [
         (Width::Mhz20, Guard::Long, [6_500, 13_000, 19_500, 26_000, 39_000, 52_000, 58_500, 65_000]),
         (Width::Mhz20, Guard::Short, [7_222, 14_444, 21_666, 28_888, 43_333, 57_777, 65_000, 72_222]),
@@ -105,9 +106,11 @@ fn frames_of_ht_last_whole_symbols() {
 
 #[test]
 fn above_300_mbps_two_encoders_have_two_tails() {
-    // 267 bytes at MCS 31 in 40 MHz (2160 bits per symbol): 2152 bits with service and tail, 2164 with two tails: two symbols.
+    // 267 bytes at MCS 31 in 40 MHz (2160 bits per symbol): 2152 bits with service and tail, 2164 with two tails: two
+    // symbols.
     assert_eq!(ht(31, Width::Mhz40, Guard::Long).duration(267), us(48 + 8));
-    // 240 bytes at MCS 20 in 40 MHz (972 bits, 243 Mbit/s): 1942 bits fill two symbols; with two tails it would be three.
+    // 240 bytes at MCS 20 in 40 MHz (972 bits, 243 Mbit/s): 1942 bits fill two symbols; with two tails it would be
+    // three.
     assert_eq!(ht(20, Width::Mhz40, Guard::Long).duration(240), us(48 + 8));
     // MCS 21 in 40 MHz (1296 bits, 324 Mbit/s) has two: 2 x 1296 - 24 = 2568 bits are 321 bytes.
     assert_eq!(ht(21, Width::Mhz40, Guard::Long).duration(321), us(48 + 12));

@@ -34,7 +34,8 @@ fn saturate(run: &mut Run, packet: &mut u32, now: Time, until: Time) {
     run.until(until, fill);
 }
 
-/// A receiver that is off neither hears nor answers; who sends to it retries and gives up, and reaches it again when it is back.
+/// A receiver that is off neither hears nor answers; who sends to it retries and gives up, and reaches it again when it
+/// is back.
 #[test]
 fn a_receiver_that_is_off_acknowledges_nothing() {
     let mut run = pair();

@@ -191,7 +191,8 @@ fn shadowing_per_link_stays_and_differs_between_links() {
     near(variance, sigma_db * sigma_db, 4.0 * (2.0 / count).sqrt());
 }
 
-/// Correlation of the shadowing of many links before and after both ends have moved and time has passed, in `steps` steps.
+/// Correlation of the shadowing of many links before and after both ends have moved and time has passed, in `steps`
+/// steps.
 fn shadow_correlation(moved: (f64, f64), passed: Time, steps: u32) -> f64 {
     let shadowing = Shadowing::Correlated { sigma_db: 8.0, distance_m: 20.0, time: Time::from_secs(30) };
     let mut air = air(LOG_DISTANCE, shadowing, Fading::None);
@@ -235,7 +236,8 @@ fn nakagami_fading_has_its_moments() {
         let mean = powers.iter().sum::<f64>() / f64::from(count);
         let variance = powers.iter().map(|power| (power - 1.0) * (power - 1.0)).sum::<f64>() / f64::from(count);
         let third = powers.iter().map(|power| libm::pow(power - 1.0, 3.0)).sum::<f64>() / f64::from(count);
-        // Gamma with mean 1: variance 1/m, third central moment 2/m^2. Standard errors of the first two: sqrt(1/m / n), sqrt((2/m^2 + 6/m^3) / n).
+        // Gamma with mean 1: variance 1/m, third central moment 2/m^2. Standard errors of the first two: sqrt(1/m / n),
+        // sqrt((2/m^2 + 6/m^3) / n).
         let errors = 4.0 / f64::from(count).sqrt();
         assert!((mean - 1.0).abs() < errors / m.sqrt(), "m {m}: mean {mean}");
         assert!(

@@ -130,7 +130,8 @@ fn higher_categories_go_first() {
     let found = categories(&mac, &all);
     // Voice has the smallest window, but video holds the medium twice as long.
     assert!(found[3] > 3 * found[1] && found[2] > 3 * found[1] && found[1] > 3 * found[0], "{found:?}");
-    // Two categories of one station contend inside it as two stations do outside; without TXOP and with equal windows they share alike.
+    // Two categories of one station contend inside it as two stations do outside; without TXOP and with equal windows
+    // they share alike.
     let mut alike = mac;
     alike.access[0] = alike.access[1];
     let found = categories(&alike, &all[..2]);
@@ -139,7 +140,8 @@ fn higher_categories_go_first() {
     assert!((0.42..0.5).contains(&share), "{found:?}");
 }
 
-/// Saturated downlink to a near and a far receiver, whose rates differ by the ratio of signal to noise; packets each has received within 5 s.
+/// Saturated downlink to a near and a far receiver, whose rates differ by the ratio of signal to noise; packets each
+/// has received within 5 s.
 fn anomaly(drop_policy: DropPolicy, near: bool, far: bool) -> Vec<u64> {
     let mac = MacConfig { rate: RateSpec::Ideal, drop_policy, queue_limit: 400, ..ofdm(54) };
     let radio = Radio { sensitivity: Dbm(-92.0), cca_signal: Dbm(-92.0), ..Radio::default() };
@@ -161,7 +163,8 @@ fn fair_queueing_shares_the_time_on_the_air_where_a_fifo_shares_packets() {
     let fifo = anomaly(DropPolicy::Tail, true, true);
     assert!((fifo[0] as f64 / fifo[1] as f64 - 1.0).abs() < 0.05, "{fifo:?}");
     let shared = anomaly(fair, true, true);
-    // Alike is the time that frames of data take. DIFS, 7.5 slots, SIFS and an answer of 28 us (32 to the far one) are not charged.
+    // Alike is the time that frames of data take. DIFS, 7.5 slots, SIFS and an answer of 28 us (32 to the far one) are
+    // not charged.
     let (exchange, overhead) = ([5e6 / alone.0, 5e6 / alone.1], [145.5, 149.5]);
     let data = [exchange[0] - overhead[0], exchange[1] - overhead[1]];
     let near = 5e6 / (exchange[0] + exchange[1] * data[0] / data[1]);

@@ -91,7 +91,8 @@ fn rate_control(spec: RateSpec, settings: &Settings) -> RateControl {
     RateControl::new(spec, settings, settings, table, RandomStream::new(4, "wifi/minstrel", 0))
 }
 
-/// Frames got through per second over `seconds`, one after the other, each transmitted up to seven times; from `from` on they count.
+/// Frames got through per second over `seconds`, one after the other, each transmitted up to seven times; from `from`
+/// on they count.
 fn run(settings: &Settings, spec: RateSpec, from: f64, seconds: f64, channel: impl Fn(f64, Mode) -> f64) -> f64 {
     let mut random = RandomStream::new(9, "test/channel", 0);
     let mut control = rate_control(spec, settings);
@@ -141,7 +142,8 @@ fn minstrel_finds_the_best_mode() {
 
 #[test]
 fn minstrel_does_not_believe_that_slower_is_safer() {
-    // Half of all frames are lost at every rate but 36 Mbit/s, as behind a hidden station with luck: nothing but experience tells.
+    // Half of all frames are lost at every rate but 36 Mbit/s, as behind a hidden station with luck: nothing but
+    // experience tells.
     let settings = Settings::new(Standard::A);
     let odd = |_: f64, mode: Mode| match mode.rate().as_bps() / 1_000_000 {
         36 => 0.95,
@@ -163,7 +165,8 @@ fn minstrel_follows_a_channel_that_changes() {
         let share = got / best(&settings, from, channel);
         assert!(share > 0.93, "{from} to {to} s: {share}");
     }
-    // ARF, for comparison, loses one transmission in eleven or more to probes where the best mode is sure and the next hopeless.
+    // ARF, for comparison, loses one transmission in eleven or more to probes where the best mode is sure and the next
+    // hopeless.
     let cliff = |_: f64, mode: Mode| f64::from(u8::from(mode.rate() <= BitRate::from_mbps(39)));
     let [arf, aarf, minstrel] = [RateSpec::Arf, RateSpec::Aarf, RateSpec::Minstrel]
         .map(|spec| run(&settings, spec, 1.0, 5.0, cliff) / best(&settings, 0.0, cliff));
@@ -183,7 +186,8 @@ fn minstrel_sends_probes_alone_and_seldom() {
         let reached = choice.mode.rate() <= BitRate::from_mbps(26);
         control.report(choice.mode, 16, if reached { 16 } else { 0 });
     }
-    // Every 20 ms at most; no slower mode lies between the best and the most reliable, so that one kind in six has nothing to try.
+    // Every 20 ms at most; no slower mode lies between the best and the most reliable, so that one kind in six has
+    // nothing to try.
     assert!((30..=50).contains(&probes), "{probes}");
     // A frame that fails over and over ends at the slowest mode.
     assert_eq!(control.select(Time::from_secs(1), 40).mode.rate(), BitRate::from_bps(6_500_000));

@@ -23,7 +23,8 @@ fn rate(settings: Settings, spec: RateSpec, distance: f64) -> f64 {
     (saturation.packets() - before) as f64 / 3.0
 }
 
-/// Frames that collide are sent again behind an RTS; how many collide is Bianchi's affair, and most of them get through the second time.
+/// Frames that collide are sent again behind an RTS; how many collide is Bianchi's affair, and most of them get through
+/// the second time.
 #[test]
 fn minstrel_announces_what_has_collided() {
     let settings = Settings::new(Standard::A);
@@ -34,7 +35,8 @@ fn minstrel_announces_what_has_collided() {
         for sender in 1..=5 {
             let counters = saturation.medium.station(StationId(sender)).counters();
             assert_eq!(counters.rts > 0, announces, "{rate:?}: {counters:?}");
-            // A frame is announced from the stage after the first attempts in the best mode on, seven at most of a frame in all.
+            // A frame is announced from the stage after the first attempts in the best mode on, seven at most of a
+            // frame in all.
             assert!(counters.rts < counters.retries, "{rate:?}: {counters:?}");
         }
     }

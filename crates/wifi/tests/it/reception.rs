@@ -88,7 +88,8 @@ fn interference_adds_up() {
     assert!(!receiver.busy());
     receiver.end(us(6), 2);
 
-    // Of eight interferers at -20 dB each leaves 6 Mbit/s alone, all together do not: 11 dB remain, too little for 24 Mbit/s.
+    // Of eight interferers at -20 dB each leaves 6 Mbit/s alone, all together do not: 11 dB remain, too little for 24
+    // Mbit/s.
     let mode = Mode::Ofdm(OfdmRate::R24, Band::Ghz5);
     assert!(receiver.begin(us(100), &signal(9, -50.0, mode)));
     for id in 10..18 {
@@ -106,7 +107,8 @@ fn interference_adds_up() {
 
 #[test]
 fn each_mpdu_has_the_interference_of_its_time() {
-    // MCS 7: 260 bits in 4 us, payload from 36 us on. 1000 bytes and 16 bits of service take 123.3 us, a further 1000 123.1 us.
+    // MCS 7: 260 bits in 4 us, payload from 36 us on. 1000 bytes and 16 bits of service take 123.3 us, a further 1000
+    // 123.1 us.
     let mode = Mode::ht(7, Width::Mhz20, Guard::Long, Band::Ghz5).expect("MCS 7");
     let mut receiver = receiver(Capture::Off);
     let mut end = us(0);
@@ -187,7 +189,8 @@ fn two_antennas_carry_two_streams() {
     let (one, mode) = probability(7, 1);
     let sinr = Dbm(-93.97 + 23.5).milliwatts() / noise();
     assert!((one - table.success(mode, sinr, 8_016.0)).abs() < 1e-6 && one > 0.1 && one < 0.9, "{one}");
-    // Two streams to two antennas as one to one; one stream to two antennas has 3 dB more; one antenna cannot tell two streams.
+    // Two streams to two antennas as one to one; one stream to two antennas has 3 dB more; one antenna cannot tell two
+    // streams.
     assert!((probability(15, 2).0 - one).abs() < 1e-9);
     assert!((probability(7, 2).0 - table.success(mode, 2.0 * sinr, 8_016.0)).abs() < 1e-6);
     probability(15, 1);
@@ -301,8 +304,8 @@ fn thresholds_decide_as_in_ns2() {
 }
 
 proptest! {
-    /// Whatever overlaps: when all is over the channel is idle and nothing is followed, of all signals that overlap at most one comes through
-    /// without capture, and a signal alone always does.
+    /// Whatever overlaps: when all is over the channel is idle and nothing is followed, of all signals that overlap at
+    /// most one comes through without capture, and a signal alone always does.
     #[test]
     fn whatever_overlaps(frames in prop::collection::vec((0_u64..3_000, 1_u32..1_500, -75.0..-40.0_f64), 1..20), simple in any::<bool>()) {
         let model = if simple {

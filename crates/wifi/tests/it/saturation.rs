@@ -113,8 +113,9 @@ fn one_sender_is_the_closed_form_and_ns3() {
 
 #[test]
 fn one_sender_as_ns2_sets_it_is_ns2() {
-    // ns-2 has no LLC and a header of 34 bytes, answers and asks at the lowest rate, and draws backoff from 0..CW-1. With OFDM it has no service and tail bits
-    // (22, about 3 bytes) and no whole symbols: RTS, CTS and ACK last 16/3 us less, by which the data are shortened here.
+    // ns-2 has no LLC and a header of 34 bytes, answers and asks at the lowest rate, and draws backoff from 0..CW-1.
+    // With OFDM it has no service and tail bits (22, about 3 bytes) and no whole symbols: RTS, CTS and ACK last 16/3 us
+    // less, by which the data are shortened here.
     for row in rows("ns2").iter().filter(|row| row.senders == 1) {
         let mut config = row.config();
         config.phy.basic = match row.standard {

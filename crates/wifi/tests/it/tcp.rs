@@ -189,7 +189,8 @@ fn a_flow_goes_on_after_a_hand_over() {
     let goodput = flows.run(Time::from_ms(500), Time::from_secs(18));
     let moves: Vec<_> = flows.medium.take_moves().filter(|(station, _)| *station == StationId(2)).collect();
     assert_eq!(moves, [(StationId(2), Some(StationId(0))), (StationId(2), Some(StationId(1)))]);
-    // Data and acknowledgement twice each: DIFS, 7.5 slots, 536 or 48 us, SIFS, 28 us. Backoff of several overlaps, collisions cost.
+    // Data and acknowledgement twice each: DIFS, 7.5 slots, 536 or 48 us, SIFS, 28 us. Backoff of several overlaps,
+    // collisions cost.
     let expected = 1_460.0 * 8.0 / (2.0 * (2.0 * (34.0 + 67.5 + 16.0 + 28.0) + 536.0 + 48.0)) * 1e6;
     assert!((goodput / expected - 1.0).abs() < 0.1, "{goodput}, expected {expected}");
     // One minimum timeout and the frames of an association.

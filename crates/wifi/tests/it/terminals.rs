@@ -55,7 +55,8 @@ fn a_lone_terminal_gives_up_after_seven_attempts_with_doubled_windows() {
     let dropped = ledger.dropped[Reason::RetryLimit as usize];
     let counters = lone.medium.station(StationId(0)).counters();
     assert!(counters.ppdus - 7 * dropped < 7, "{} PPDUs for {dropped} packets", counters.ppdus);
-    // Each attempt: half its window on average, the frame, and the timeout (SIFS, slot, preamble), which is longer than DIFS.
+    // Each attempt: half its window on average, the frame, and the timeout (SIFS, slot, preamble), which is longer than
+    // DIFS.
     let windows = [15, 31, 63, 127, 255, 511, 1_023];
     let slots = f64::from(windows.iter().sum::<u32>()) / 2.0;
     // 22 + 8 * 1536 bits are 129 symbols of 96 bits.
@@ -119,7 +120,8 @@ impl Hidden {
     }
 }
 
-/// Two such senders and a receiver between them, attempt by attempt, without PPDUs or events. Returns frames that arrive per second.
+/// Two such senders and a receiver between them, attempt by attempt, without PPDUs or events. Returns frames that
+/// arrive per second.
 fn hidden_model(frame: f64, seconds: f64) -> f64 {
     let (sifs, difs, ack) = (16.0, 34.0, 28.0);
     let mut random = RandomStream::new(7, "test/hidden", 0);
@@ -180,7 +182,8 @@ fn hidden_terminals_spoil_each_others_frames_and_rts_saves_them() {
 
 #[test]
 fn exposed_terminals_share_what_each_could_have() {
-    // Receivers on the outer sides, 20 m away: neither is disturbed by the other sender, yet the senders defer to each other.
+    // Receivers on the outer sides, 20 m away: neither is disturbed by the other sender, yet the senders defer to each
+    // other.
     let mac = ofdm(54);
     let places = [-20.0, 0.0, 90.0, 110.0];
     let alone = run(&specs(&places, hundred_metres(), &mac), &[(1, 0)], 10).packets() as f64;

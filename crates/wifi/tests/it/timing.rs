@@ -13,7 +13,8 @@ fn us(us: u64) -> Time {
 
 #[test]
 fn interframe_spaces() {
-    // slot, SIFS, DIFS = SIFS + 2 slots, EIFS = SIFS + DIFS + ACK at the lowest rate (304 us at 1 Mbit/s, 44 at 6 Mbit/s, 50 with the extension).
+    // slot, SIFS, DIFS = SIFS + 2 slots, EIFS = SIFS + DIFS + ACK at the lowest rate (304 us at 1 Mbit/s, 44 at 6
+    // Mbit/s, 50 with the extension).
     let table = [
         (Settings::new(Standard::B), 20, 10, 50, 364, 31),
         (Settings::new(Standard::A), 9, 16, 34, 94, 15),

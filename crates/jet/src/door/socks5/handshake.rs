@@ -25,7 +25,7 @@ const IPV6: u8 = 4;
 pub struct Handshake {
     expect: Expect,
     authenticate: bool,
-    heard: Vec<u8>,
+    received: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ enum Expect {
 
 /// The outcome of a whole message from the client.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum ClientMessage {
     /// The client's greeting; these bytes answer it.
     Greeting([u8; 2]),
     /// A password; [`Handshake::judge`] answers it.
@@ -65,12 +65,12 @@ pub struct NotSocks5(u8);
 impl Handshake {
     /// With `authenticate`, a client that gives no password is turned away.
     pub fn new(authenticate: bool) -> Self {
-        Self { expect: Expect::Greeting, authenticate, heard: Vec::new() }
+        Self { expect: Expect::Greeting, authenticate, received: Vec::new() }
     }
 
     /// The least number of bytes that are missing; 0 when nothing more is expected.
     pub fn wants(&self) -> usize {
-        let byte = |at: usize| self.heard.get(at).map_or(0, |byte| usize::from(*byte));
+        let byte = |at: usize| self.received.get(at).map_or(0, |byte| usize::from(*byte));
         let whole = match self.expect {
             Expect::Nothing => 0,
             // VER NMETHODS METHODS
@@ -84,28 +84,28 @@ impl Handshake {
             }
         };
         // A length that has not come yet reads as 0 above, and its byte is among those that are missing.
-        whole.saturating_sub(self.heard.len())
+        whole.saturating_sub(self.received.len())
     }
 
     /// Takes at most [`Handshake::wants`] bytes off the front of `input`.
-    pub fn read(&mut self, input: &mut &[u8]) -> Result<Option<Heard>, NotSocks5> {
+    pub fn read(&mut self, input: &mut &[u8]) -> Result<Option<ClientMessage>, NotSocks5> {
         while self.wants() > 0 {
             if input.is_empty() {
                 return Ok(None);
             }
             let (taken, rest) = input.split_at(self.wants().min(input.len()));
-            self.heard.extend_from_slice(taken);
+            self.received.extend_from_slice(taken);
             *input = rest;
             let version = if self.expect == Expect::Password { PASSWORD_VERSION } else { VERSION };
-            if self.heard.first() != Some(&version) {
+            if self.received.first() != Some(&version) {
                 self.expect = Expect::Nothing;
-                return Err(NotSocks5(self.heard[0]));
+                return Err(NotSocks5(self.received[0]));
             }
         }
         if self.expect == Expect::Nothing {
             return Ok(None);
         }
-        let message = std::mem::take(&mut self.heard);
+        let message = std::mem::take(&mut self.received);
         Ok(Some(match self.expect {
             Expect::Greeting => self.greeting(&message[2..]),
             Expect::Password => self.password(&message),
@@ -119,33 +119,33 @@ impl Handshake {
         [PASSWORD_VERSION, u8::from(!right)]
     }
 
-    fn greeting(&mut self, offered: &[u8]) -> Heard {
+    fn greeting(&mut self, offered: &[u8]) -> ClientMessage {
         let method = if self.authenticate { USERNAME_PASSWORD } else { NO_AUTHENTICATION };
         if !offered.contains(&method) {
             self.expect = Expect::Nothing;
-            return Heard::Unacceptable(vec![VERSION, NO_METHOD]);
+            return ClientMessage::Unacceptable(vec![VERSION, NO_METHOD]);
         }
         self.expect = if self.authenticate { Expect::Password } else { Expect::Request };
-        Heard::Greeting([VERSION, method])
+        ClientMessage::Greeting([VERSION, method])
     }
 
-    fn password(&mut self, message: &[u8]) -> Heard {
+    fn password(&mut self, message: &[u8]) -> ClientMessage {
         self.expect = Expect::Nothing;
         let (name, password) = message[2..].split_at(usize::from(message[1]));
-        Heard::Password { name: name.to_vec(), password: password[1..].to_vec() }
+        ClientMessage::Password { name: name.to_vec(), password: password[1..].to_vec() }
     }
 
-    fn request(&mut self, message: &[u8]) -> Heard {
+    fn request(&mut self, message: &[u8]) -> ClientMessage {
         self.expect = Expect::Nothing;
         let (address, port) = message[4..].split_at(message.len() - 6);
         let port = u16::from_be_bytes([port[0], port[1]]);
         match (message[1], destination_of(message[3], address, port)) {
-            (CONNECT | UDP_ASSOCIATE, None) => Heard::Unacceptable(numbered(ADDRESS_TYPE_NOT_SUPPORTED)),
-            (CONNECT, Some(Ok(to))) => Heard::Connect(to),
-            (CONNECT, Some(Err(_))) => Heard::Unacceptable(numbered(HOST_UNREACHABLE)),
+            (CONNECT | UDP_ASSOCIATE, None) => ClientMessage::Unacceptable(numbered(ADDRESS_TYPE_NOT_SUPPORTED)),
+            (CONNECT, Some(Ok(to))) => ClientMessage::Connect(to),
+            (CONNECT, Some(Err(_))) => ClientMessage::Unacceptable(numbered(HOST_UNREACHABLE)),
             // The stated address may differ from the one that the proxy sees, or be absent: what the proxy sees counts.
-            (UDP_ASSOCIATE, Some(_)) => Heard::Associate(port),
-            _ => Heard::Unacceptable(unsupported()),
+            (UDP_ASSOCIATE, Some(_)) => ClientMessage::Associate(port),
+            _ => ClientMessage::Unacceptable(unsupported()),
         }
     }
 }
@@ -220,35 +220,39 @@ mod tests {
     use proptest::prelude::*;
 
     /// Plays a whole dialogue in portions of the given sizes: the outcomes, and the rest of the input.
-    fn play(authenticate: bool, mut input: &[u8], portions: &[usize]) -> (Result<Vec<Heard>, NotSocks5>, usize) {
+    fn play(
+        authenticate: bool,
+        mut input: &[u8],
+        portions: &[usize],
+    ) -> (Result<Vec<ClientMessage>, NotSocks5>, usize) {
         let mut handshake = Handshake::new(authenticate);
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let mut portions = portions.iter().copied().chain(std::iter::repeat(1));
         while !input.is_empty() && handshake.wants() > 0 {
             let mut portion = &input[..portions.next().unwrap_or(1).min(input.len())];
             let before = portion.len();
             match handshake.read(&mut portion) {
                 Ok(Some(message)) => {
-                    if let Heard::Password { password, .. } = &message {
+                    if let ClientMessage::Password { password, .. } = &message {
                         handshake.judge(password == b"right");
                     }
-                    heard.push(message);
+                    received.push(message);
                 }
                 Ok(None) => {}
                 Err(error) => return (Err(error), 0),
             }
             input = &input[before - portion.len()..];
         }
-        (Ok(heard), input.len())
+        (Ok(received), input.len())
     }
 
-    fn connect(host: &str, port: u16) -> Heard {
-        Heard::Connect(destination(host, port).unwrap())
+    fn connect(host: &str, port: u16) -> ClientMessage {
+        ClientMessage::Connect(destination(host, port).unwrap())
     }
 
     #[test]
     fn each_kind_of_address() {
-        let greeting = Heard::Greeting([5, 0]);
+        let greeting = ClientMessage::Greeting([5, 0]);
         let v4 = [5, 1, 0, 5, 1, 0, 1, 192, 0, 2, 7, 0x0c, 0xea];
         assert_eq!(play(false, &v4, &[13]).0.unwrap(), [greeting, connect("192.0.2.7", 3306)]);
         let mut v6 = vec![5, 2, 1, 0, 5, 1, 0, 4];
@@ -262,19 +266,23 @@ mod tests {
     #[test]
     fn what_cannot_be_served_is_answered() {
         let last = |input: &[u8]| play(false, input, &[]).0.unwrap().pop();
-        assert_eq!(last(&[5, 1, 2]), Some(Heard::Unacceptable(vec![5, 0xff])), "no method in common");
+        assert_eq!(last(&[5, 1, 2]), Some(ClientMessage::Unacceptable(vec![5, 0xff])), "no method in common");
         let bind = [5, 1, 0, 5, 2, 0, 1, 1, 2, 3, 4, 0, 1];
-        assert_eq!(last(&bind), Some(Heard::Unacceptable(numbered(7))));
-        assert_eq!(last(&[5, 1, 0, 5, 1, 0, 9, 1, 1]), Some(Heard::Unacceptable(numbered(8))));
-        assert_eq!(last(&[5, 1, 0, 5, 1, 0, 1, 1, 2, 3, 4, 0, 0]), Some(Heard::Unacceptable(numbered(4))), "port 0");
+        assert_eq!(last(&bind), Some(ClientMessage::Unacceptable(numbered(7))));
+        assert_eq!(last(&[5, 1, 0, 5, 1, 0, 9, 1, 1]), Some(ClientMessage::Unacceptable(numbered(8))));
+        assert_eq!(
+            last(&[5, 1, 0, 5, 1, 0, 1, 1, 2, 3, 4, 0, 0]),
+            Some(ClientMessage::Unacceptable(numbered(4))),
+            "port 0"
+        );
         assert_eq!(
             last(&[5, 1, 0, 5, 1, 0, 3, 0, 0, 80]),
-            Some(Heard::Unacceptable(numbered(4))),
+            Some(ClientMessage::Unacceptable(numbered(4))),
             "a name of no length"
         );
         assert_eq!(
             last(&[5, 1, 0, 5, 1, 0, 3, 1, 0xc3, 0, 80]),
-            Some(Heard::Unacceptable(numbered(4))),
+            Some(ClientMessage::Unacceptable(numbered(4))),
             "half a letter"
         );
         assert_eq!(play(false, b"GET / HTTP/1.1", &[]).0, Err(NotSocks5(b'G')));
@@ -284,9 +292,9 @@ mod tests {
     #[test]
     fn associations_say_whence_datagrams_come_if_they_know() {
         let last = |input: &[u8]| play(false, input, &[]).0.unwrap().pop();
-        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 1, 127, 0, 0, 1, 0x0c, 0xea]), Some(Heard::Associate(3306)));
-        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]), Some(Heard::Associate(0)));
-        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 9, 1, 1]), Some(Heard::Unacceptable(numbered(8))));
+        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 1, 127, 0, 0, 1, 0x0c, 0xea]), Some(ClientMessage::Associate(3306)));
+        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 1, 0, 0, 0, 0, 0, 0]), Some(ClientMessage::Associate(0)));
+        assert_eq!(last(&[5, 1, 0, 5, 3, 0, 9, 1, 1]), Some(ClientMessage::Unacceptable(numbered(8))));
         assert_eq!(bound("192.0.2.7:3306".parse().unwrap()), [5, 0, 0, 1, 192, 0, 2, 7, 0x0c, 0xea]);
         let v6 = bound("[2001:db8::7]:80".parse().unwrap());
         assert_eq!((v6.len(), &v6[..8], &v6[20..]), (22, &[5, 0, 0, 4, 0x20, 1, 0x0d, 0xb8][..], &[0, 80][..]));
@@ -298,13 +306,17 @@ mod tests {
             let head = [5, 2, 0, 2, 1, 2, b'm', b'e', password.len() as u8];
             [&head, password, &[5, 1, 0, 1, 192, 0, 2, 7, 0, 80]].concat()
         };
-        let (heard, left) = play(true, &with(b"right"), &[]);
-        assert_eq!((heard.unwrap().last(), left), (Some(&connect("192.0.2.7", 80)), 0));
-        let (heard, left) = play(true, &with(b"wrong"), &[]);
-        assert_eq!(heard.unwrap().len(), 2, "a greeting, a password, and nothing after it");
+        let (received, left) = play(true, &with(b"right"), &[]);
+        assert_eq!((received.unwrap().last(), left), (Some(&connect("192.0.2.7", 80)), 0));
+        let (received, left) = play(true, &with(b"wrong"), &[]);
+        assert_eq!(received.unwrap().len(), 2, "a greeting, a password, and nothing after it");
         assert_eq!(left, 10);
         assert_eq!(play(true, &with(b""), &[]).0.unwrap().len(), 2);
-        assert_eq!(play(true, &[5, 1, 0], &[]).0.unwrap(), [Heard::Unacceptable(vec![5, 0xff])], "it must be given");
+        assert_eq!(
+            play(true, &[5, 1, 0], &[]).0.unwrap(),
+            [ClientMessage::Unacceptable(vec![5, 0xff])],
+            "it must be given"
+        );
     }
 
     proptest! {
@@ -324,8 +336,8 @@ mod tests {
             input.extend(name.as_bytes());
             input.extend(port.to_be_bytes());
             input.extend(&own);
-            let (heard, left) = play(authenticate, &input, &portions);
-            prop_assert_eq!(heard.unwrap().pop(), Some(connect(&name, port)));
+            let (received, left) = play(authenticate, &input, &portions);
+            prop_assert_eq!(received.unwrap().pop(), Some(connect(&name, port)));
             prop_assert_eq!(left, own.len());
         }
 

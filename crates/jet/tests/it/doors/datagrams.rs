@@ -15,7 +15,8 @@ use crate::doors::namespace::{command_in, finish, forward_packets, inside, neigh
 use crate::doors::peers::servers_in;
 use crate::doors::redirections::{HOLDER, holder, rules};
 
-/// A program that knows nothing of all this: asks from several sockets, each once more if need be, and says of each answer from where it came, and whom the server took for the asker.
+/// A program that knows nothing of all this: asks from several sockets, each once more if need be, and says of each
+/// answer from where it came, and whom the server took for the asker.
 const PROGRAM: &str = r#"
 import socket, sys
 host, sockets, lengths = sys.argv[1], int(sys.argv[2]), [int(length) for length in sys.argv[3:]]

@@ -31,7 +31,8 @@ const V4: Family = Family { own: "10.1.0.1", server: "10.1.0.2", network: "10.0.
 const V6: Family =
     Family { own: "[2001:db8:1::1]", server: "[2001:db8:1::2]", network: "2001:db8::/32", python: "AF_INET6" };
 
-/// A near and a far gateway, which lets programs go to ports 80 and 9 of the server, and to port 80 of one more host by its name.
+/// A near and a far gateway, which lets programs go to ports 80 and 9 of the server, and to port 80 of one more host by
+/// its name.
 async fn gateways(family: Family) -> (Near, Arc<Far>) {
     let rules = [format!("{}:80", family.server), format!("{}:9", family.server), format!("{NAME}:80")];
     pair(family.own, &rules, Options::default()).await
@@ -73,7 +74,8 @@ async fn curl(arguments: String) -> Output {
     finish(curl).await
 }
 
-/// Every door leads to the server, over that family of addresses between program and gateway, gateways, and gateway and server; and says what it can of failures.
+/// Every door leads to the server, over that family of addresses between program and gateway, gateways, and gateway and
+/// server; and says what it can of failures.
 async fn every_door(family: Family) {
     let Family { server, network, python: name, .. } = family;
     neighbour("server", 1);

@@ -73,7 +73,8 @@ pub fn own_address(address: &str) {
     run(&format!("ip addr add {address} dev lo{sure}"));
 }
 
-/// A namespace beside this one, joined to it: with number 1, by 10.1.0.1 and 2001:db8:1::1 here, 10.1.0.2 and 2001:db8:1::2 there.
+/// A namespace beside this one, joined to it: with number 1, by 10.1.0.1 and 2001:db8:1::1 here, 10.1.0.2 and
+/// 2001:db8:1::2 there.
 pub fn neighbour(name: &str, number: u8) {
     run(&format!("ip netns add {name}"));
     run(&format!("ip link add to-{name} type veth peer name uplink netns {name}"));

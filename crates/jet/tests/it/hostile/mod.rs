@@ -58,7 +58,8 @@ impl Site {
     /// Nothing is left of hostile peers, and the honest one goes on.
     async fn is_as_before(&self) {
         until(|| self.far.status().sessions.len() == 1).await;
-        // The honest session's own window may have grown. Sockets of flows let go of their session when they have seen that it is over.
+        // The honest session's own window may have grown. Sockets of flows let go of their session when they have seen
+        // that it is over.
         until(|| self.far.status().free_bytes + (1 << 20) > self.free).await;
         let door = support::door(&self.near, jet::Destination::Address(self.server), || Answer::Established).await;
         let mut program = TcpStream::connect(door).await.expect("the door is open");
@@ -139,7 +140,8 @@ async fn half_a_frame_and_half_a_handshake_leave_nothing() {
     site.is_as_before().await;
 }
 
-/// P-3: whoever has no key may begin handshakes and finish none, as fast as he can; from another address streams are opened as before.
+/// P-3: whoever has no key may begin handshakes and finish none, as fast as he can; from another address streams are
+/// opened as before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flood_from_one_address_leaves_others_their_share() {
     let _alone = processor().await;
@@ -219,7 +221,8 @@ async fn joins_that_are_replayed_or_forged_are_refused() {
     drop((first, second, third));
 }
 
-/// P-9: streams that are being closed do not count, but a peer that acknowledges nothing of what is on them has at most as many again.
+/// P-9: streams that are being closed do not count, but a peer that acknowledges nothing of what is on them has at most
+/// as many again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn streams_that_a_peer_does_not_let_go_are_bounded() {
     let endless =

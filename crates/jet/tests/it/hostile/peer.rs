@@ -1,5 +1,5 @@
-//! One end of the protocol, written after docs/reference/protocol.md and not after the code: it does the handshake as it
-//! should, and then whatever a test likes.
+//! One end of the protocol, written after docs/reference/protocol.md and not after the code: it does the handshake as
+//! it should, and then whatever a test likes.
 
 use jet::keys::{Fingerprint, Peers};
 use ring::rand::SystemRandom;

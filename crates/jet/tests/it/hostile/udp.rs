@@ -41,7 +41,8 @@ impl Peer {
     }
 }
 
-/// P-40, P-41, P-44: an honest exchange, written after the protocol; datagrams for flows that nobody knows, and what only far ends say.
+/// P-40, P-41, P-44: an honest exchange, written after the protocol; datagrams for flows that nobody knows, and what
+/// only far ends say.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_far_gateway_serves_what_the_protocol_has_and_answers_the_rest() {
     let site = Site::new(with_udp()).await;
@@ -165,7 +166,8 @@ async fn a_gateway_without_udp_skips_datagrams() {
     site.is_as_before().await;
 }
 
-/// P-12, P-41: a far gateway that sends datagrams of flows that nobody has opened is told so; one that opens flows itself is no far gateway.
+/// P-12, P-41: a far gateway that sends datagrams of flows that nobody has opened is told so; one that opens flows
+/// itself is no far gateway.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_near_gateway_serves_no_flows_of_the_far_ones() {
     let (own, far) = (Identity::generate().expect("a key"), Key::new());

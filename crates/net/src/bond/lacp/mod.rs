@@ -46,21 +46,21 @@ impl Group {
         for port in &mut self.ports {
             port.set_carrier(now, true);
         }
-        self.settle(now, out);
+        self.run_machines(now, out);
     }
     /// The carrier of a port comes or goes.
     pub fn set_carrier(&mut self, now: Time, port: usize, up: bool, out: &mut Vec<(usize, Lacpdu)>) {
         self.ports[port].set_carrier(now, up);
-        self.settle(now, out);
+        self.run_machines(now, out);
     }
     /// An LACPDU arrives at a port.
     pub fn receive(&mut self, now: Time, port: usize, pdu: &Lacpdu, out: &mut Vec<(usize, Lacpdu)>) {
         self.ports[port].on_pdu(now, pdu);
-        self.settle(now, out);
+        self.run_machines(now, out);
     }
     /// Time has passed; what is not due does not happen.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<(usize, Lacpdu)>) {
-        self.settle(now, out);
+        self.run_machines(now, out);
     }
     /// When [`Group::on_timer`] is to be called next.
     pub fn deadline(&self) -> Time {
@@ -68,7 +68,7 @@ impl Group {
     }
 
     /// Lets all machines run until none moves.
-    fn settle(&mut self, now: Time, out: &mut Vec<(usize, Lacpdu)>) {
+    fn run_machines(&mut self, now: Time, out: &mut Vec<(usize, Lacpdu)>) {
         for port in &mut self.ports {
             port.step_receive(now);
             port.step_periodic(now);
@@ -100,9 +100,9 @@ impl Group {
             (port.actor().key, partner.system_priority, partner.system, partner.key)
         };
         let members = |lag: Lag| self.ports.iter().filter(|port| port.is_aggregatable() && lag_of(port) == lag).count();
-        let settled =
+        let attached =
             |port: &&Port| port.is_aggregatable() && !matches!(port.mux_state(), Mux::Detached | Mux::Waiting);
-        let kept = self.lag.filter(|lag| self.ports.iter().filter(settled).any(|port| lag_of(port) == *lag));
+        let kept = self.lag.filter(|lag| self.ports.iter().filter(attached).any(|port| lag_of(port) == *lag));
         let largest = || {
             let lags = self.ports.iter().filter(|port| port.is_aggregatable()).map(lag_of);
             // The first of the largest: `max_by_key` would take the last.

@@ -24,8 +24,8 @@ pub struct Flow {
     pub bytes: u32,
 }
 
-/// What meets the trunk of a dumbbell of three pairs: packets (microseconds since the last one, lengths in 125 B, pair), a change of its rate
-/// (microseconds, Mbit/s), an outage (from, for so long).
+/// What meets the trunk of a dumbbell of three pairs: packets (microseconds since the last one, lengths in 125 B,
+/// pair), a change of its rate (microseconds, Mbit/s), an outage (from, for so long).
 #[derive(Clone, Debug)]
 pub struct Schedule {
     sends: Vec<(u64, u32, usize)>,

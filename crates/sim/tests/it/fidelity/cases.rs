@@ -86,7 +86,8 @@ impl Case {
             ("dumbbell", _) if self.loss >= 0.01 => 0.15,
             ("dumbbell", _) if self.loss > 0.0 => 0.05,
             ("dumbbell", _) => 0.01,
-            // The collapsed floor; a fine timeout; in the transition the place of the collapse and the order of magnitude.
+            // The collapsed floor; a fine timeout; in the transition the place of the collapse and the order of
+            // magnitude.
             ("incast", "goodput_mbps" | "blk_p50") if self.min_rto_ms < 10.0 => 0.15,
             ("incast", "goodput_mbps" | "blk_p50") if self.flows >= 32 => 0.05,
             ("incast", _) if self.flows < 32 && self.min_rto_ms > 10.0 => 1.0,

@@ -148,7 +148,8 @@ impl Dumbbell {
             seed: 1,
         }
     }
-    /// Another round trip, with its bandwidth-delay product as the queue. Of less than 4 ms the access links take an eighth each way.
+    /// Another round trip, with its bandwidth-delay product as the queue. Of less than 4 ms the access links take an
+    /// eighth each way.
     pub fn set_round_trip(&mut self, round_trip: Time) {
         self.round_trip = round_trip;
         self.access = Time::from_ms(1).min(round_trip / 8);

@@ -30,7 +30,8 @@ pub struct Recorded {
     pub scenario: Scenario,
 }
 
-/// Moments of a job, in seconds after its launch, bytes through the workers' interfaces, in MB, and blocks that maps read from other nodes.
+/// Moments of a job, in seconds after its launch, bytes through the workers' interfaces, in MB, and blocks that maps
+/// read from other nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moments {
     pub maps: f64,

@@ -1,5 +1,5 @@
-//! Two sessions, the streams between them, and flows of datagrams: whatever happens to streams, each datagram comes once at most and unaltered, none leaves after its time, no flow starves, and
-//! connections get their part.
+//! Two sessions, the streams between them, and flows of datagrams: whatever happens to streams, each datagram comes
+//! once at most and unaltered, none leaves after its time, no flow starves, and connections get their part.
 
 mod net;
 
@@ -122,7 +122,8 @@ fn what_waits_too_long_is_dropped() {
     net.check_end();
 }
 
-/// A flood of long datagrams in some flows, at many times what streams carry: one with little to say says it, and the flooding ones share.
+/// A flood of long datagrams in some flows, at many times what streams carry: one with little to say says it, and the
+/// flooding ones share.
 #[test]
 fn flows_share_by_bytes() {
     let mut net = Net::both();
@@ -237,7 +238,8 @@ fn what_goes_to_a_refused_destination_is_counted() {
     assert_eq!((near.tally().refused, near.memory().0), (3, Bytes::ZERO));
 }
 
-/// P-41, P-44: beyond its number of flows, and of flows that it does not know, a far end says so; the near end lets go of the one that was silent for longest.
+/// P-41, P-44: beyond its number of flows, and of flows that it does not know, a far end says so; the near end lets go
+/// of the one that was silent for longest.
 #[test]
 fn flows_are_bounded() {
     let mut net = Net::new(Some(CARRIAGE), Some(Carriage { flows: 3, ..CARRIAGE }));

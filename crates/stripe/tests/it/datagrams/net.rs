@@ -14,7 +14,7 @@ pub const POOL: u64 = 64 << 20;
 
 /// One direction of a stream: what is taken arrives after it was transmitted, in order.
 #[derive(Default)]
-struct Lane {
+struct Direction {
     queue: VecDeque<(Time, Vec<u8>)>,
     free_at: Time,
     given: u64,
@@ -24,7 +24,7 @@ struct Lane {
 struct Pipe {
     rate: BitRate,
     delay: Time,
-    lanes: [Lane; 2],
+    directions: [Direction; 2],
     readers: [FrameReader; 2],
     /// Nothing is taken, and nothing arrives, before then: a segment was lost and is sent again.
     stalled_until: Time,
@@ -86,12 +86,12 @@ impl Net {
         Self::new(Some(CARRIAGE), Some(CARRIAGE))
     }
     fn gauge(pipe: &Pipe, side: usize) -> Gauge {
-        let lane = &pipe.lanes[side];
+        let direction = &pipe.directions[side];
         Gauge {
             rtt: pipe.delay * 2,
             rto: (pipe.delay * 3).max(Time::from_ms(200)),
             rate: pipe.rate,
-            unacknowledged: lane.given - lane.arrived,
+            unacknowledged: direction.given - direction.arrived,
             ..Gauge::default()
         }
     }
@@ -101,7 +101,7 @@ impl Net {
         let pipe = Pipe {
             rate: BitRate::from_bps(kbps * 1000),
             delay: Time::from_ms(delay_ms),
-            lanes: Default::default(),
+            directions: Default::default(),
             readers: [FrameReader::new(256 << 10), FrameReader::new(256 << 10)],
             stalled_until: Time::ZERO,
         };
@@ -201,20 +201,21 @@ impl Net {
         if now < pipe.stalled_until {
             return;
         }
-        let lane = &mut pipe.lanes[side];
+        let direction = &mut pipe.directions[side];
         let mut bytes = Vec::new();
-        // Little is unsent in the socket when a carrier takes more.
-        if lane.free_at <= now + Time::from_ms(5) && self.sides[side].has_output(id) {
+        // Little is unsent in the socket when a transport takes more.
+        if direction.free_at <= now + Time::from_ms(5) && self.sides[side].has_output(id) {
             self.sides[side].take(now, id, &mut bytes, 64 << 10);
         }
         let mut arrived = Vec::new();
         if !bytes.is_empty() {
-            lane.given += bytes.len() as u64;
-            lane.free_at = lane.free_at.max(now) + pipe.rate.transmission_time(Bytes::new(bytes.len() as u64));
-            lane.queue.push_back((lane.free_at + pipe.delay, bytes.clone()));
+            direction.given += bytes.len() as u64;
+            direction.free_at =
+                direction.free_at.max(now) + pipe.rate.transmission_time(Bytes::new(bytes.len() as u64));
+            direction.queue.push_back((direction.free_at + pipe.delay, bytes.clone()));
         }
-        while let Some((_, bytes)) = lane.queue.pop_front_if(|(at, _)| *at <= now) {
-            lane.arrived += bytes.len() as u64;
+        while let Some((_, bytes)) = direction.queue.pop_front_if(|(at, _)| *at <= now) {
+            direction.arrived += bytes.len() as u64;
             arrived.push(bytes);
         }
         self.check_taken(side, &bytes);

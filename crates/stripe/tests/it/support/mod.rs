@@ -1,5 +1,5 @@
-//! Two ends of a connection and the streams between them: first in, first out, each with its own rate and delay; they die, swallow what they carry, or lose single frames.
-//! Frames travel as bytes, with their payload.
+//! Two ends of a connection and the streams between them: first in, first out, each with its own rate and delay; they
+//! die, swallow what they carry, or lose single frames. Frames travel as bytes, with their payload.
 
 pub mod sessions;
 
@@ -12,7 +12,7 @@ pub const MAX_PAYLOAD: u32 = 1 << 20;
 
 /// One direction of a stream.
 #[derive(Default)]
-struct Lane {
+struct Direction {
     queue: VecDeque<(Time, Vec<u8>)>,
     free_at: Time,
     handed: u64,
@@ -24,7 +24,7 @@ pub struct Pipe {
     rate: BitRate,
     delay: Time,
     buffer: u64,
-    lanes: [Lane; 2],
+    directions: [Direction; 2],
     /// It delivers nothing any more; nobody has noticed.
     pub swallows: bool,
     /// When each end finds it dead.
@@ -92,7 +92,7 @@ impl Net {
             rate,
             delay,
             buffer,
-            lanes: Default::default(),
+            directions: Default::default(),
             swallows: false,
             dies_at: [Time::MAX; 2],
         });
@@ -115,16 +115,16 @@ impl Net {
 
     fn measured(&self, place: usize, side: usize) -> Measured {
         let pipe = &self.pipes[place];
-        let lane = &pipe.lanes[side];
+        let direction = &pipe.directions[side];
         Measured {
             rtt: pipe.delay * 2,
             rtt_min: pipe.delay * 2,
             rto: (pipe.delay * 3).max(Time::from_ms(200)),
             rate: pipe.rate,
             window: Bytes::ZERO,
-            handed: lane.handed,
-            acknowledged: lane.delivered,
-            room: Bytes::new(pipe.buffer.saturating_sub(lane.handed - lane.delivered)),
+            handed: direction.handed,
+            acknowledged: direction.delivered,
+            room: Bytes::new(pipe.buffer.saturating_sub(direction.handed - direction.delivered)),
         }
     }
     fn refresh(&mut self, side: usize) {
@@ -153,10 +153,11 @@ impl Net {
             let Some(pipe) = self.pipes.iter_mut().find(|pipe| pipe.id == id) else {
                 panic!("a frame for stream {id:?}, which is gone");
             };
-            let lane = &mut pipe.lanes[side];
-            lane.handed += frame.wire_bytes();
-            lane.free_at = lane.free_at.max(self.now) + pipe.rate.transmission_time(Bytes::new(frame.wire_bytes()));
-            lane.queue.push_back((lane.free_at + pipe.delay, bytes));
+            let direction = &mut pipe.directions[side];
+            direction.handed += frame.wire_bytes();
+            direction.free_at =
+                direction.free_at.max(self.now) + pipe.rate.transmission_time(Bytes::new(frame.wire_bytes()));
+            direction.queue.push_back((direction.free_at + pipe.delay, bytes));
         }
     }
 
@@ -204,7 +205,7 @@ impl Net {
         let arrivals = self
             .pipes
             .iter()
-            .flat_map(|pipe| pipe.lanes.iter().filter_map(|lane| lane.queue.front().map(|(at, _)| *at)));
+            .flat_map(|pipe| pipe.directions.iter().filter_map(|direction| direction.queue.front().map(|(at, _)| *at)));
         let deaths = self.pipes.iter().flat_map(|pipe| pipe.dies_at);
         let timers = self.ends.iter().flat_map(|end| [end.connection.deadline(), end.streams.deadline()]);
         arrivals.chain(deaths).chain(timers).min().unwrap_or(Time::MAX)
@@ -220,13 +221,13 @@ impl Net {
     fn step(&mut self) {
         for place in 0..self.pipes.len() {
             for side in 0..2 {
-                while self.pipes[place].lanes[side].queue.front().is_some_and(|(at, _)| *at <= self.now) {
+                while self.pipes[place].directions[side].queue.front().is_some_and(|(at, _)| *at <= self.now) {
                     let pipe = &mut self.pipes[place];
-                    let Some((_, bytes)) = pipe.lanes[side].queue.pop_front() else { break };
+                    let Some((_, bytes)) = pipe.directions[side].queue.pop_front() else { break };
                     if pipe.swallows {
                         continue;
                     }
-                    pipe.lanes[side].delivered += bytes.len() as u64;
+                    pipe.directions[side].delivered += bytes.len() as u64;
                     let lost = self.lose.get(self.carried).copied().unwrap_or(false);
                     self.carried += 1;
                     if !lost && pipe.dies_at[1 - side] > self.now {
@@ -270,7 +271,8 @@ impl Net {
         }
     }
 
-    /// Runs with readers of their pace until `done`, in steps of a millisecond of simulated time that are skipped where nobody reads slowly.
+    /// Runs with readers of their pace until `done`, in steps of a millisecond of simulated time that are skipped where
+    /// nobody reads slowly.
     pub fn run_to(&mut self, limit: Time, done: impl Fn(&Self) -> bool) -> bool {
         while !done(self) {
             let slow = |end: &End| !end.connection.readable().is_empty() && end.pace > 0;

@@ -9,7 +9,7 @@ use units::{BitRate, Bytes, Time};
 
 /// One direction of a stream: bytes arrive `delay` after they have left, at `rate`.
 #[derive(Default)]
-pub struct Lane {
+pub struct Direction {
     pub queue: VecDeque<(Time, Vec<u8>)>,
     pub free_at: Time,
     pub given: u64,
@@ -19,7 +19,7 @@ pub struct Lane {
 pub struct Pipe {
     pub rate: BitRate,
     pub delay: Time,
-    pub lanes: [Lane; 2],
+    pub directions: [Direction; 2],
     pub readers: [FrameReader; 2],
     pub swallows: bool,
     pub shut: [bool; 2],
@@ -83,12 +83,12 @@ impl Net {
         Self { now: Time::ZERO, sides, pipes: BTreeMap::new(), next: 1 }
     }
     pub fn gauge(pipe: &Pipe, side: usize) -> Gauge {
-        let lane = &pipe.lanes[side];
+        let direction = &pipe.directions[side];
         Gauge {
             rtt: pipe.delay * 2,
             rto: (pipe.delay * 3).max(Time::from_ms(200)),
             rate: pipe.rate,
-            unacknowledged: lane.given - lane.arrived,
+            unacknowledged: direction.given - direction.arrived,
             mss: 1448,
             window: 64 << 10,
             ..Gauge::default()
@@ -103,7 +103,7 @@ impl Net {
         let pipe = Pipe {
             rate: BitRate::from_mbps(mbps),
             delay: Time::from_ms(delay_ms),
-            lanes: Default::default(),
+            directions: Default::default(),
             readers: [FrameReader::new(256 << 10), FrameReader::new(256 << 10)],
             swallows: false,
             shut: [false; 2],
@@ -182,30 +182,30 @@ impl Net {
         for (id, pipe) in &mut self.pipes {
             for side in 0..2 {
                 let session = &mut self.sides[side].session;
-                // A carrier takes something while little of it is unsent.
+                // A transport takes something while little of it is unsent.
                 let mut bytes = Vec::new();
-                if pipe.lanes[side].free_at <= self.now + Time::from_ms(5) {
+                if pipe.directions[side].free_at <= self.now + Time::from_ms(5) {
                     session.take(self.now, *id, &mut bytes, 16 << 10);
                 }
-                let lane = &mut pipe.lanes[side];
+                let direction = &mut pipe.directions[side];
                 if !bytes.is_empty() {
-                    lane.given += bytes.len() as u64;
+                    direction.given += bytes.len() as u64;
                     let time = pipe.rate.transmission_time(Bytes::new(bytes.len() as u64));
-                    lane.free_at = lane.free_at.max(self.now) + time;
-                    lane.queue.push_back((lane.free_at + pipe.delay, bytes));
+                    direction.free_at = direction.free_at.max(self.now) + time;
+                    direction.queue.push_back((direction.free_at + pipe.delay, bytes));
                 }
-                if session.wants_shut(*id) && !pipe.shut[side] && lane.queue.is_empty() {
+                if session.wants_shut(*id) && !pipe.shut[side] && direction.queue.is_empty() {
                     pipe.shut[side] = true;
                     session.on_shut(self.now, *id);
                     if !pipe.swallows {
                         ended.push((*id, 1 - side));
                     }
                 }
-                while let Some((_, bytes)) = pipe.lanes[side].queue.pop_front_if(|(at, _)| *at <= self.now) {
+                while let Some((_, bytes)) = pipe.directions[side].queue.pop_front_if(|(at, _)| *at <= self.now) {
                     if pipe.swallows {
                         continue;
                     }
-                    pipe.lanes[side].arrived += bytes.len() as u64;
+                    pipe.directions[side].arrived += bytes.len() as u64;
                     let peer = &mut self.sides[1 - side].session;
                     // Cut anywhere.
                     for part in bytes.chunks(1 + bytes.len() / 3) {

@@ -138,7 +138,8 @@ pub fn read_pattern(stream: &mut TcpStream, mut told: impl FnMut(u64)) -> (u64, 
     }
 }
 
-/// What a server is asked for, as the first 8 bytes of a connection: so many bytes, of which so many come at once and the rest never; or to read.
+/// What a server is asked for, as the first 8 bytes of a connection: so many bytes, of which so many come at once and
+/// the rest never; or to read.
 pub const READ: u64 = u64::MAX;
 pub const HALF: u64 = 1 << 62;
 

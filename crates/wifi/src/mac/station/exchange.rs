@@ -2,8 +2,8 @@
 
 use super::{Answer, Exchange, Station, Step};
 use crate::mac::frame::{Kind, Ppdu, StationId};
-use crate::mac::lane::Room;
 use crate::mac::output::Output;
+use crate::mac::tid_queue::Room;
 use crate::phy::{AccessCategory, ErrorModel, ErrorTable, Mode, Settings};
 use crate::rate::{Choice, RateControl};
 use des::RandomStream;
@@ -40,14 +40,14 @@ impl Station {
         if self.config.lifetime < Time::MAX {
             queue.expire(now, now.saturating_sub(self.config.lifetime), out);
         }
-        let Some(lane) = queue.next() else {
+        let Some(at) = queue.next() else {
             self.abstain(now, index);
             return;
         };
-        self.current.1 = lane;
-        let lane_mode = queue.lane_mut(lane);
-        let basic = lane_mode.management || !lane_mode.to.is_unicast();
-        let (to, transmission) = (lane_mode.to, lane_mode.failures());
+        self.current.1 = at;
+        let tid_queue = queue.tid_queue_mut(at);
+        let basic = tid_queue.management || !tid_queue.to.is_unicast();
+        let (to, transmission) = (tid_queue.to, tid_queue.failures());
         let choice = if basic {
             Choice { mode: self.config.broadcast_mode, probe: false, announced: false }
         } else {
@@ -58,19 +58,19 @@ impl Station {
         if choice.probe {
             room.bytes = 0;
         }
-        let lane = self.access[index].queue.lane_mut(lane);
+        let tid_queue = self.access[index].queue.tid_queue_mut(at);
         let data = &mut self.data;
-        (data.from, data.to, data.category, data.mode) = (self.id, lane.to, AccessCategory::ALL[index], mode);
-        if lane.must_request() {
+        (data.from, data.to, data.category, data.mode) = (self.id, tid_queue.to, AccessCategory::ALL[index], mode);
+        if tid_queue.must_request() {
             data.mode = self.config.phy.response(mode);
-            data.kind = Kind::BlockAckRequest { start: lane.start() };
+            data.kind = Kind::BlockAckRequest { start: tid_queue.start() };
             data.bytes = data.kind.control_bytes();
             data.mpdus.clear();
             data.packets.clear();
             self.send_data(now, out);
             return;
         }
-        let expired = lane.fill(now, &room, data, out);
+        let expired = tid_queue.fill(now, &room, data, out);
         self.access[index].queue.leave(now, self.current.1, expired);
         let data = &self.data;
         if data.mpdus.is_empty() {
@@ -152,7 +152,7 @@ impl Station {
             self.counters.retries += self.data.mpdus.iter().filter(|mpdu| mpdu.retry).count() as u64;
             let airtime = self.data.duration();
             let queue = &mut self.access[self.current.0].queue;
-            queue.lane_mut(self.current.1).on_air();
+            queue.tid_queue_mut(self.current.1).on_air();
             queue.charge(self.current.1, airtime);
         }
         let tells = self.data.kind == Kind::Data && self.data.to.is_unicast();
@@ -183,10 +183,10 @@ impl Station {
                 self.succeed(now, out);
             }
             (Answer::BlockAck, Kind::BlockAck { start, received }) => {
-                let (index, lane) = self.current;
+                let (index, at) = self.current;
                 let queue = &mut self.access[index].queue;
-                let (arrived, left) = queue.lane_mut(lane).block_ack(start, received, self.config.retry_limits, out);
-                queue.leave(now, lane, left);
+                let (arrived, left) = queue.tid_queue_mut(at).block_ack(start, received, self.config.retry_limits, out);
+                queue.leave(now, at, left);
                 self.report(arrived);
                 self.go_on(now);
             }
@@ -196,10 +196,10 @@ impl Station {
     }
     /// All that was sent has arrived, or went to everyone.
     pub(super) fn succeed(&mut self, now: Time, out: &mut Output) {
-        let (index, lane) = self.current;
+        let (index, at) = self.current;
         let queue = &mut self.access[index].queue;
-        let left = queue.lane_mut(lane).succeed(out);
-        queue.leave(now, lane, left);
+        let left = queue.tid_queue_mut(at).succeed(out);
+        queue.leave(now, at, left);
         self.go_on(now);
     }
     /// The awaited answer has not come.
@@ -211,11 +211,11 @@ impl Station {
         let (index, at) = self.current;
         let (limits, long) = (self.config.retry_limits, self.data.bytes > self.config.rts_threshold);
         let queue = &mut self.access[index].queue;
-        let lane = queue.lane_mut(at);
+        let tid_queue = queue.tid_queue_mut(at);
         let left = match awaited {
-            Answer::Cts => lane.fail(false, limits, out),
-            Answer::Ack => lane.fail(long, limits, out),
-            Answer::BlockAck => lane.unanswered(limits, out),
+            Answer::Cts => tid_queue.fail(false, limits, out),
+            Answer::Ack => tid_queue.fail(long, limits, out),
+            Answer::BlockAck => tid_queue.unanswered(limits, out),
         };
         queue.leave(now, at, left);
         self.conclude(now, left > 0);

@@ -97,7 +97,7 @@ pub struct Station {
     random: RandomStream,
     access: Vec<Access>,
     exchange: Exchange,
-    /// The category and the lane that the exchange is for.
+    /// The category and the TID queue that the exchange is for.
     current: (usize, usize),
     /// What the exchange is to carry, while it is only announced.
     data: Ppdu,
@@ -330,7 +330,7 @@ impl Station {
     /// `snr` is its ratio of signal to noise.
     pub fn received(&mut self, now: Time, ppdu: &Ppdu, understood: u64, snr: f64, out: &mut Output) {
         self.receiving = false;
-        self.channel.heard(understood != 0);
+        self.channel.on_frame_end(understood != 0);
         let for_me = ppdu.to == self.id && understood != 0;
         if for_me && let Some(rate) = self.rates.get_mut(ppdu.from.0 as usize).and_then(Option::as_mut) {
             rate.observe(snr);

@@ -14,31 +14,75 @@ use units::Time;
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("line {line}: {problem}")]
 pub struct TraceError {
+    /// Line number, from 1.
     pub line: usize,
+    /// The problem with it.
     pub problem: TraceProblem,
 }
 
 /// What is wrong with a line of a trace.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum TraceProblem {
+    /// A word that should be a number.
     #[error("`{0}` is not a number")]
     Number(String),
+    /// A time outside of the simulator's range, in seconds.
     #[error("a time of {0} s is impossible: it must lie between 0 s and 213 days")]
     Time(f64),
     #[error("{what} of node {node} at {time_s} s comes after one at {before_s} s: a node's times must not run back")]
-    RunsBack { what: &'static str, node: u32, time_s: f64, before_s: f64 },
+    /// A node's command is earlier than the one before it.
+    RunsBack {
+        /// The kind of command.
+        what: &'static str,
+        /// The node.
+        node: u32,
+        /// Time of the command in seconds.
+        time_s: f64,
+        /// Time of the node's previous command in seconds.
+        before_s: f64,
+    },
     #[error("node {node} is unknown: there are {nodes} nodes, numbered from 0")]
-    UnknownNode { node: u64, nodes: usize },
+    /// A node number that the scenario does not have.
+    UnknownNode {
+        /// The number in the trace.
+        node: u64,
+        /// How many nodes there are.
+        nodes: usize,
+    },
     #[error("node {node} is sent to ({x}, {y}) m, outside the area of {} m x {} m", .area.width_m(), .area.height_m())]
-    Outside { node: u32, x: f64, y: f64, area: Area },
+    /// A destination outside of the area.
+    Outside {
+        /// The node.
+        node: u32,
+        /// Coordinate along the area's width in metres.
+        x: f64,
+        /// Coordinate along the area's height in metres.
+        y: f64,
+        /// The area.
+        area: Area,
+    },
     #[error("node {node} jumps from ({}, {}) to ({}, {}) m at {time_s} s: moving takes time", .from.x, .from.y, .to.x, .to.y)]
-    Jump { node: u32, from: Position, to: Position, time_s: f64 },
+    /// Two positions at the same time.
+    Jump {
+        /// The node.
+        node: u32,
+        /// Where it is.
+        from: Position,
+        /// Where the trace puts it.
+        to: Position,
+        /// Time of the jump in seconds.
+        time_s: f64,
+    },
+    /// A negative speed, or one that is not a number, in m/s.
     #[error("a speed of {0} m/s is impossible: it must be at least 0 m/s")]
     Speed(f64),
+    /// A line of waypoints whose count of numbers is no multiple of three.
     #[error("{0} numbers: each waypoint is a time, x and y")]
     Triples(usize),
+    /// A node without a position.
     #[error("the trace ends without a place for node {0}")]
     NoPlace(u32),
+    /// A line that is no command.
     #[error("`{0}` is not a movement: expected `$node_(N) set X_ x` or `$ns_ at TIME \"$node_(N) setdest X Y SPEED\"`")]
     Unknown(String),
 }

@@ -208,7 +208,7 @@ impl<P: Copy> Aodv<P> {
         if self.deaf.contains_key(&from) || request.originator == self.me {
             return;
         }
-        self.table.heard(now, from, now.saturating_add(self.settings.active_route));
+        self.table.refresh_neighbour(now, from, now.saturating_add(self.settings.active_route));
         self.seen.retain(|_, until| *until > now);
         if self
             .seen
@@ -284,7 +284,7 @@ impl<P: Copy> Aodv<P> {
     /// Section 6.7: learn the way, and pass the reply on if it brought news.
     fn on_reply(&mut self, now: Time, from: Node, reply: Reply, out: &mut Output<P>) {
         let active = now.saturating_add(self.settings.active_route);
-        self.table.heard(now, from, active);
+        self.table.refresh_neighbour(now, from, active);
         self.release(now, from, out);
         if reply.destination == self.me {
             return;
@@ -316,7 +316,7 @@ impl<P: Copy> Aodv<P> {
     /// Section 6.9: a neighbour says that it is there.
     fn on_hello(&mut self, now: Time, from: Node, reply: Reply) {
         let expires = now.saturating_add(reply.lifetime);
-        self.table.heard(now, from, expires);
+        self.table.refresh_neighbour(now, from, expires);
         self.table.learn(
             now,
             News { destination: from, sequence: reply.destination_sequence, hops: 1, next_hop: from, expires },

@@ -11,7 +11,9 @@ pub struct AodvSettings {
     pub node_traversal: Time,
     /// `NET_DIAMETER`: no route has more hops than this.
     pub net_diameter: u8,
+    /// `TTL_START`: TTL of the first RREQ of an expanding ring search (section 6.4).
     pub ttl_start: u8,
+    /// `TTL_INCREMENT`: growth of the TTL from ring to ring.
     pub ttl_increment: u8,
     /// The widest ring before the whole network is asked.
     pub ttl_threshold: u8,
@@ -19,8 +21,8 @@ pub struct AodvSettings {
     pub retries: u32,
     /// Requests that a node may begin, and errors that it may send, in one second.
     pub rate_limit: usize,
-    /// Says Hello so often, and takes neighbours for lost who have said it and then miss two; `None` leaves that to the
-    /// MAC.
+    /// Interval of Hello messages (section 6.9). A neighbour is lost when two are missed. `None`: links break when the
+    /// MAC gives up a frame.
     pub hello: Option<Time>,
     /// How many packets wait for routes at most.
     pub buffer: usize,

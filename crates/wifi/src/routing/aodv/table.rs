@@ -75,7 +75,7 @@ impl Table {
 
     /// Refreshes the route to a neighbour from which a message was received (sections 6.5 and 6.7); the message need
     /// not state a sequence number.
-    pub(super) fn heard(&mut self, now: Time, neighbour: Node, expires: Time) {
+    pub(super) fn refresh_neighbour(&mut self, now: Time, neighbour: Node, expires: Time) {
         let _ = self.active(now, neighbour);
         let route = self.0.entry(neighbour).or_insert_with(|| Route {
             sequence: 0,

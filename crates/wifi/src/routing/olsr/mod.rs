@@ -31,6 +31,7 @@ pub struct OlsrSettings {
     pub topology_control: Time,
     /// How long a message is remembered, so that it is handled once.
     pub duplicate_hold: Time,
+    /// Willingness to relay, as announced in HELLOs.
     pub willingness: Willingness,
 }
 
@@ -54,9 +55,9 @@ impl OlsrSettings {
     }
 }
 
-/// A message heard before.
+/// An entry of the duplicate set (section 3.4): a message that was received before.
 #[derive(Debug, Clone, Copy)]
-struct Heard {
+struct Duplicate {
     passed_on: bool,
     until: Time,
 }
@@ -68,7 +69,7 @@ pub struct Olsr {
     settings: OlsrSettings,
     neighbours: Neighbours,
     topology: Topology,
-    heard: BTreeMap<(Node, u16), Heard>,
+    duplicates: BTreeMap<(Node, u16), Duplicate>,
     /// Messages to be passed on, and when.
     waiting: Vec<(Time, OlsrMessage)>,
     sequence: u16,
@@ -78,7 +79,7 @@ pub struct Olsr {
     said_until: Time,
     next_hello: Time,
     next_control: Time,
-    /// Routes as of the time given; what was heard since has emptied it.
+    /// Routes as of the time given; a message since then empties it.
     routes: Option<(Time, Routes)>,
     stream: RandomStream,
 }
@@ -92,7 +93,7 @@ impl Olsr {
             settings,
             neighbours: Neighbours::new(me),
             topology: Topology::default(),
-            heard: BTreeMap::new(),
+            duplicates: BTreeMap::new(),
             waiting: Vec::new(),
             sequence: 0,
             advertised: Vec::new(),
@@ -158,7 +159,7 @@ impl Olsr {
     pub(super) fn switch_off(&mut self) {
         self.neighbours = Neighbours::new(self.me);
         self.topology = Topology::default();
-        self.heard.clear();
+        self.duplicates.clear();
         self.waiting.clear();
         self.routes = None;
     }
@@ -209,21 +210,23 @@ impl Olsr {
     /// Takes in a TC message once, and passes it on once if the one it comes from has chosen this node (sections 3.4
     /// and 9.5).
     fn on_control(&mut self, now: Time, from: Node, message: &OlsrMessage, control: &TopologyControl, until: Time) {
-        self.heard.retain(|_, heard| heard.until > now);
+        self.duplicates.retain(|_, duplicate| duplicate.until > now);
         let hold = now.saturating_add(self.settings.duplicate_hold);
-        let known = self.heard.get(&(message.originator, message.sequence)).copied();
+        let known = self.duplicates.get(&(message.originator, message.sequence)).copied();
         if known.is_none() {
             self.topology.on_control(now, message.originator, control, until);
             self.routes = None;
         }
-        let passed_on = known.is_some_and(|heard| heard.passed_on);
+        let passed_on = known.is_some_and(|duplicate| duplicate.passed_on);
         let passes_on = !passed_on && message.ttl > 1 && self.neighbours.selected_by(now, from);
         if passes_on {
             let at = now.saturating_add(self.settings.max_jitter().mul_f64(self.stream.uniform()));
             self.waiting.push((at, OlsrMessage { ttl: message.ttl - 1, ..message.clone() }));
         }
-        self.heard
-            .insert((message.originator, message.sequence), Heard { passed_on: passed_on || passes_on, until: hold });
+        self.duplicates.insert(
+            (message.originator, message.sequence),
+            Duplicate { passed_on: passed_on || passes_on, until: hold },
+        );
     }
 
     fn message(&mut self, body: OlsrBody, validity: Time, ttl: u8) -> Message {

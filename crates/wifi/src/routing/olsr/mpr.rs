@@ -6,11 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How gladly a node relays for others (section 18.8: 0, 1, 3, 6 and 7).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum Willingness {
+    /// `WILL_NEVER`: never chosen as relay.
     Never,
+    /// `WILL_LOW`.
     Low,
+    /// `WILL_DEFAULT`.
     #[default]
     Default,
+    /// `WILL_HIGH`.
     High,
+    /// `WILL_ALWAYS`: always chosen as relay.
     Always,
 }
 

@@ -11,8 +11,8 @@ use units::Time;
 struct Neighbour {
     /// `L_SYM_time`: the link is symmetric until then.
     symmetric: Time,
-    /// `L_ASYM_time`: the neighbour is heard until then.
-    heard: Time,
+    /// `L_ASYM_time`: the neighbour counts as received until then.
+    asymmetric: Time,
     /// `L_time`: the link is reported, as lost, until then.
     kept: Time,
     willingness: Willingness,
@@ -40,13 +40,13 @@ impl Neighbours {
         let me = self.me;
         let neighbour = self.all.entry(from).or_insert_with(|| Neighbour {
             symmetric: Time::ZERO,
-            heard: until,
+            asymmetric: until,
             kept: until,
             willingness: hello.willingness,
             theirs: BTreeMap::new(),
             selects: Time::ZERO,
         });
-        neighbour.heard = until;
+        neighbour.asymmetric = until;
         neighbour.willingness = hello.willingness;
         match hello.links.iter().find(|link| link.neighbour == me).map(|link| link.kind) {
             Some(LinkKind::Lost) => neighbour.symmetric = now,
@@ -59,7 +59,7 @@ impl Neighbours {
             }
             None => {}
         }
-        neighbour.kept = neighbour.kept.max(neighbour.heard);
+        neighbour.kept = neighbour.kept.max(neighbour.asymmetric);
         if neighbour.symmetric > now {
             for link in hello.links.iter().filter(|link| link.neighbour != me) {
                 match link.kind {
@@ -74,7 +74,7 @@ impl Neighbours {
     /// The MAC has given up on a neighbour: the link counts as lost until it is sensed anew.
     pub(super) fn on_broken(&mut self, now: Time, neighbour: Node) {
         if let Some(neighbour) = self.all.get_mut(&neighbour) {
-            (neighbour.symmetric, neighbour.heard) = (now, now);
+            (neighbour.symmetric, neighbour.asymmetric) = (now, now);
         }
         self.choose(now);
     }
@@ -100,7 +100,7 @@ impl Neighbours {
         let kind = |node: &Node, neighbour: &Neighbour| {
             if neighbour.symmetric > now {
                 if self.relays.contains(node) { LinkKind::Relay } else { LinkKind::Symmetric }
-            } else if neighbour.heard > now {
+            } else if neighbour.asymmetric > now {
                 LinkKind::Asymmetric
             } else {
                 LinkKind::Lost

@@ -1,4 +1,5 @@
-//! A field of routers over a given graph: broadcasts reach who hears and may be lost; what goes to one neighbour arrives, or fails where it cannot be acknowledged.
+//! A field of routers over a given graph: broadcasts reach who hears and may be lost; what goes to one neighbour
+//! arrives, or fails where it cannot be acknowledged.
 
 use des::RandomStream;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

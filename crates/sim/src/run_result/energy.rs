@@ -1,4 +1,4 @@
-//! What nodes have drawn in all, and in the course of each job.
+//! Energy of nodes, in total and during each job.
 
 use crate::world::World;
 use hadoop::NodeId;
@@ -6,7 +6,7 @@ use results::{EnergyUse, Job, NodeEnergy, RadioUse, RunResult};
 use units::{Energy, Power, Time};
 use wifi::energy::RadioState;
 
-/// None where it is not known what any node draws.
+/// Energy of all nodes; `None` where no node's power is known.
 pub(super) fn used(world: &World, result: &RunResult) -> Option<EnergyUse> {
     let (meters, now) = (world.meters()?, world.now());
     let node = |node: u32| {
@@ -31,14 +31,14 @@ pub(super) fn used(world: &World, result: &RunResult) -> Option<EnergyUse> {
     Some(EnergyUse { nodes, jobs })
 }
 
-/// What a node drew from one time to another, from the sampled series.
+/// Energy of a node from one time to another, from the sampled series.
 fn during(world: &World, result: &RunResult, node: &NodeEnergy, (from, to): (Time, Time)) -> Energy {
     let Some(draw) = world.meters().and_then(|meters| meters.get(node.node)).map(|meter| meter.draw) else {
         return Energy::default();
     };
     let on = |at: Time| at.min(node.empty.unwrap_or(Time::MAX));
     let idle = (draw.idle + draw.screen).over(on(to).saturating_sub(on(from)));
-    // How much of each step falls into that time; what a step has is spread over it evenly.
+    // The part of each step within the interval: the energy of a step counts as spread evenly over it.
     let part = |step: usize| {
         let start = result.sample_interval * step as u64;
         let end = (start + result.sample_interval).min(world.now());
@@ -51,7 +51,7 @@ fn during(world: &World, result: &RunResult, node: &NodeEnergy, (from, to): (Tim
     let worked = |(step, used): (usize, &f32)| result.sample_interval.mul_f64(f64::from(*used) * cores * part(step));
     let sent =
         |(step, watts): (usize, &f32)| Power::from_watts(f64::from(*watts) * part(step)).over(result.sample_interval);
-    // At the mean power of its core time in all: less than its own where it ran slower at times.
+    // At the mean power over all core time, which is below the nominal power if the processor was throttled at times.
     let core_time: Time = series.cpu_utilisation.iter().enumerate().map(worked).sum();
     let whole = series.cpu_work.as_secs_f64();
     let mean = if whole > 0.0 { node.processor.as_joules() / whole } else { 0.0 };
@@ -60,7 +60,7 @@ fn during(world: &World, result: &RunResult, node: &NodeEnergy, (from, to): (Tim
     idle + processor + radio
 }
 
-/// What a node's radio has done, where it is on the air.
+/// Counters of a node's radio; `None` where nodes are wired.
 pub(super) fn radio(world: &World, node: u32) -> Option<RadioUse> {
     let times = world.packets()?.radio_times(node)?;
     let of = |state| times.time(world.now(), state);

@@ -1,9 +1,9 @@
-//! Carries the frames of one direction of a path from a TAP device through its lane to another.
+//! Carries the frames of one direction of a path from a TAP device through its pipe to another.
 
 use super::clock::Clock;
 use super::frame;
-use super::lane::Lane;
-use super::report::LaneReport;
+use super::pipe::Pipe;
+use super::report::PipeReport;
 use net::{Ecn, Item, PacketId};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,12 +13,12 @@ use tun_rs::SyncDevice;
 use units::Time;
 
 /// One direction of a path, with the bytes of the frames that it holds.
-pub struct Carrier {
-    lane: Lane,
+pub struct Forwarder {
+    pipe: Pipe,
     from: Arc<SyncDevice>,
     to: Arc<SyncDevice>,
     frames: Frames,
-    /// Reused for frames that the lane has dropped or lost.
+    /// Reused for frames that the pipe has dropped or lost.
     gone: Vec<Item>,
     /// Counts of frames that are not in the report yet.
     lateness: Vec<Time>,
@@ -40,10 +40,10 @@ const BATCH: usize = 16;
 /// A frame without virtual LAN tags has 1514 bytes.
 const BUFFER: usize = 1_536;
 
-impl Carrier {
-    pub fn new(lane: Lane, from: Arc<SyncDevice>, to: Arc<SyncDevice>) -> Self {
+impl Forwarder {
+    pub fn new(pipe: Pipe, from: Arc<SyncDevice>, to: Arc<SyncDevice>) -> Self {
         let (frames, gone, lateness) = (Frames::default(), Vec::new(), Vec::new());
-        Self { lane, from, to, frames, gone, lateness, marked: 0, refused: 0 }
+        Self { pipe, from, to, frames, gone, lateness, marked: 0, refused: 0 }
     }
 
     /// Reads the frames that have come, at most a batch. Returns whether none is left. The frame that woke the thread
@@ -57,7 +57,7 @@ impl Carrier {
                     let item = frame::item(packet, &buffer[..length]);
                     let now = clock.now();
                     let came = slept.take().map_or(now, |slept| now.saturating_sub(slept.waking).max(slept.since));
-                    self.lane.offer(came, item, &mut self.gone);
+                    self.pipe.offer(came, item, &mut self.gone);
                     self.free_gone();
                 }
                 Err(error) => {
@@ -76,10 +76,10 @@ impl Carrier {
     /// Hands out the frames whose time has come; returns whether there were any.
     pub fn send_due(&mut self, clock: Clock) -> bool {
         let now = clock.now();
-        self.lane.advance(now, &mut self.gone);
+        self.pipe.advance(now, &mut self.gone);
         self.free_gone();
         let before = self.lateness.len();
-        while let Some((due, item)) = self.lane.take_arrived(now) {
+        while let Some((due, item)) = self.pipe.take_arrived(now) {
             let buffer = &mut self.frames.buffer(item.packet)[..item.bytes as usize];
             if item.ecn == Ecn::Ce && frame::mark(buffer) {
                 self.marked += 1;
@@ -93,8 +93,8 @@ impl Carrier {
     }
 
     /// Brings a report up to date.
-    pub fn tell(&mut self, report: &mut LaneReport) {
-        report.counters = self.lane.counters();
+    pub fn tell(&mut self, report: &mut PipeReport) {
+        report.counters = self.pipe.counters();
         report.marked = self.marked;
         report.refused = self.refused;
         self.lateness.drain(..).for_each(|late| report.lateness.record(late));
@@ -102,7 +102,7 @@ impl Carrier {
 
     /// Nothing is due before this, if nothing comes.
     pub fn deadline(&self) -> Time {
-        self.lane.deadline()
+        self.pipe.deadline()
     }
 
     /// Becomes readable when something comes.
@@ -115,7 +115,7 @@ impl Carrier {
     }
 }
 
-/// The bytes of the frames that a lane holds.
+/// The bytes of the frames that a pipe holds.
 #[derive(Default)]
 struct Frames {
     #[expect(clippy::vec_box, reason = "growing must not copy frames: that takes milliseconds when there are many")]

@@ -1,4 +1,4 @@
-//! What waits to go on a stream, and what its carrier says of it.
+//! What waits to go on a stream, and what its transport says of it.
 
 use super::tuning::{Census, Seen};
 use crate::optimizer::Law;
@@ -6,7 +6,7 @@ use crate::wire::{Data, Frame, HEADER};
 use std::collections::VecDeque;
 use units::{BitRate, Bytes, Time};
 
-/// What a stream's carrier knows of it; of a TCP socket, from `TCP_INFO`. Counters run since the socket was opened.
+/// What a stream's transport knows of it; of a TCP socket, from `TCP_INFO`. Counters run since the socket was opened.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Gauge {
     /// Smoothed round-trip time.
@@ -35,13 +35,13 @@ pub struct Gauge {
 
 /// A stream's queue and state.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct StreamState {
     control: VecDeque<(u32, Frame)>,
     data: VecDeque<(u32, Data)>,
     /// Bytes in the queue, as frames will have them; of these, without payload.
     queued: u64,
     pub control_bytes: u64,
-    /// Bytes given to the carrier.
+    /// Bytes given to the transport.
     pub given: u64,
     /// Of these, acknowledged: never less than before.
     pub acknowledged: u64,
@@ -62,14 +62,14 @@ pub(super) struct Lane {
     /// The peer has closed its half.
     pub peer_shut: bool,
     /// Time of the last frame received on it.
-    pub heard_at: Time,
+    pub last_received: Time,
     /// Time of the PING that is not answered yet.
     pub asked_at: Option<Time>,
     /// A PING was sent because the path fell silent, and only its PONG has been received since.
     pub questioned: bool,
 }
 
-impl Lane {
+impl StreamState {
     pub fn new(now: Time, gauge: Gauge) -> Self {
         Self {
             control: VecDeque::new(),
@@ -87,7 +87,7 @@ impl Lane {
             shut: false,
             closed: false,
             peer_shut: false,
-            heard_at: now,
+            last_received: now,
             asked_at: None,
             questioned: false,
         }
@@ -126,16 +126,16 @@ impl Lane {
     pub fn has_data(&self) -> bool {
         !self.data.is_empty()
     }
-    /// All that was handed to the stream, given to the carrier or not.
+    /// All that was handed to the stream, given to the transport or not.
     pub fn handed(&self) -> u64 {
         self.given + self.queued
     }
-    /// Room for segments: one waits here at most, since whatever does can no longer go elsewhere, and a carrier that
+    /// Room for segments: one waits here at most, since whatever does can no longer go elsewhere, and a transport that
     /// takes it gets another.
     pub fn room(&self, segment: u64) -> Bytes {
         Bytes::new(segment.saturating_sub(self.queued))
     }
-    /// What the carrier says now.
+    /// What the transport says now.
     pub fn measure(&mut self, gauge: Gauge) {
         self.gauge = gauge;
         self.acknowledged = self.acknowledged.max(self.given.saturating_sub(gauge.unacknowledged));

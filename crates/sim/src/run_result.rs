@@ -1,4 +1,4 @@
-//! What a world leaves, as plain data.
+//! The result of a run: what a finished world leaves, as plain data.
 
 mod critical;
 mod energy;
@@ -20,8 +20,8 @@ use units::{Bytes, Time};
 use wifi::mac::Kind;
 use wifi::medium::{FrameFate, FrameRecord};
 
-/// The result of a run that has ended, or was given up. `look` is asked many times a second whether to go on.
-pub(crate) fn harvest(
+/// The result of a run that has ended or stalled. `look` is called many times a second and may interrupt.
+pub(crate) fn run_result(
     scenario: &Scenario,
     world: &World,
     (sampler, flows): (&Sampler, FlowKeeper),
@@ -41,7 +41,7 @@ pub(crate) fn harvest(
         network: world.packets().map(totals),
         ..RunResult::default()
     };
-    // Where a job's time went is asked of all its connections; there are not too many of them.
+    // The critical path of a job is computed from all its connections, which fit into memory.
     let records: Vec<FlowRecord> = world.driver().map_or_else(Vec::new, |_| transport.flows());
     flows.finish(world, &mut result);
     look()?;
@@ -49,7 +49,7 @@ pub(crate) fn harvest(
         if let Change::Node { node, .. } = change
             && world.meters().and_then(|meters| meters.get(*node)?.empty).is_some_and(|empty| empty <= *at)
         {
-            // Its battery was empty before: nothing happens to it any more.
+            // Its battery was empty before: the change had no effect.
             continue;
         }
         let (kind, detail) = describe(change, transport.topology());
@@ -100,7 +100,7 @@ fn associations(packets: &PacketTransport) -> impl Iterator<Item = Event> {
     })
 }
 
-/// Where nodes on the air were, and a sample of their frames.
+/// Positions of wireless nodes, and a sample of their frames.
 fn field(world: &World, transport: &PacketTransport) -> Option<Field> {
     let mut field = world.air()?.field(transport.topology().hosts().len(), world.now());
     let frame = |record: &FrameRecord| Frame {
@@ -247,7 +247,7 @@ pub(crate) fn flow(record: &FlowRecord, traffic: &[String]) -> Flow {
     }
 }
 
-/// What the servers on the master node have done, and what became of the connections to them.
+/// Counters of the RPC servers on the master node, and of the connections to them.
 fn master(driver: &Driver, flows: &[FlowRecord]) -> Master {
     let server = |(server, done): (hadoop::rpc::Server, hadoop::rpc::ServerCounters)| RpcServer {
         name: server.name(),
@@ -269,7 +269,7 @@ fn master(driver: &Driver, flows: &[FlowRecord]) -> Master {
     }
 }
 
-/// A change in words, for the list of events: its kind, and what it says.
+/// An entry of the list of events for a change: kind and text.
 pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static str, String) {
     match *change {
         Change::Node { node, up: false } => ("node-down", format!("{} crashes", node_name(node))),

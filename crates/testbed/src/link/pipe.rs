@@ -1,9 +1,9 @@
 //! One direction of a path as a state machine: frames in, frames out, at the times that a queue, a transmitter and a
 //! wire would take.
 //!
-//! Queue disciplines and losses are those of `net`, with the same random streams: a lane drops and loses the same
+//! Queue disciplines and losses are those of `net`, with the same random streams: a pipe drops and loses the same
 //! frames as link number `index` of a simulated network with the same seed (`tests/it/model.rs`). A frame is an opaque
-//! [`Item`]; the owner of the lane holds its bytes.
+//! [`Item`]; the owner of the pipe holds its bytes.
 
 use super::path::{Direction, Jitter, Reorder};
 use super::trace::{Change, Trace};
@@ -17,7 +17,7 @@ use units::Time;
 
 /// One direction of a path at run time.
 #[derive(Debug)]
-pub struct Lane {
+pub struct Pipe {
     queue: Box<dyn Queue>,
     transmitter: Transmitter,
     wire: Wire,
@@ -90,8 +90,8 @@ impl PartialEq for Flight {
 
 impl Eq for Flight {}
 
-impl Lane {
-    /// An idle lane, as link number `index` of a run with `seed`, on a path with this round-trip time.
+impl Pipe {
+    /// An idle pipe, as link number `index` of a run with `seed`, on a path with this round-trip time.
     pub fn new(direction: &Direction, round_trip: Time, seed: u64, index: u64) -> Self {
         let (opportunities, changes) = match &direction.trace {
             Some(Trace::Opportunities(opportunities)) => (Some(opportunities.clone()), None),
@@ -151,7 +151,7 @@ impl Lane {
         self.account_dropped(gone);
     }
 
-    /// The next frame that has arrived by `now`, and when it did; after [`Lane::advance`].
+    /// The next frame that has arrived by `now`, and when it did; after [`Pipe::advance`].
     pub fn take_arrived(&mut self, now: Time) -> Option<(Time, Item)> {
         if self.wire.flying.peek()?.0.arrival > now {
             return None;

@@ -1,4 +1,4 @@
-//! Jobs, their attempts and their books.
+//! Jobs, their attempts, and the balances of their bytes.
 
 use super::critical::Waits;
 use crate::cluster::Driver;
@@ -12,7 +12,7 @@ use scenario::node_name;
 use transport::FlowRecord;
 use units::Time;
 
-/// What jobs, their attempts and disks have done.
+/// Fills in jobs, attempts and disks.
 pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunResult) {
     let records = driver.cluster.mapreduce().records();
     result.disks = driver
@@ -29,7 +29,7 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
             utilisation: Vec::new(),
         })
         .collect();
-    // Rows of attempts go by start; the records' own numbers are translated.
+    // Attempts are rows in the order of their start; references to attempts are translated to rows.
     let mut order: Vec<usize> = (0..records.attempts.len()).collect();
     order.sort_by_key(|&index| (records.attempts[index].allocated, index));
     let mut rows = vec![0_u32; order.len()];

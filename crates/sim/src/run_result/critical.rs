@@ -1,4 +1,4 @@
-//! A job's critical path: what each stretch of it waited for.
+//! A job's critical path: the cause of waiting in each of its stretches.
 
 use super::job::title;
 use crate::world::World;
@@ -9,7 +9,7 @@ use scenario::node_name;
 use transport::{FlowRecord, Owner};
 use units::{BitRate, Bytes, Time};
 
-/// What the flows of each node spent their time on.
+/// Causes of waiting for the network, from the flows of each node.
 pub(super) struct Waits<'a> {
     /// Flows that carried data to each node, by node.
     into: Vec<Vec<&'a FlowRecord>>,
@@ -24,13 +24,13 @@ impl<'a> Waits<'a> {
         let topology = transport.topology();
         let mut into = vec![Vec::new(); topology.hosts().len()];
         for flow in flows.iter().filter(|flow| flow.owner == Owner::Cluster && flow.from != flow.to) {
-            // Data moves both ways on one connection or another: fetches and reads back to the client, pipelines to the server.
+            // Data may move either way: fetches and reads towards the client, pipelines towards the server.
             into[flow.from as usize].push(flow);
             into[flow.to as usize].push(flow);
         }
         let rate = |vertex: &net::VertexId| {
             topology.uplink(*vertex).map_or(BitRate::default(), |up| {
-                // Rates may have changed; the carrier of packets knows.
+                // The packet transport knows the present rate, which may have changed during the run.
                 let spec = topology.spec(up.reverse());
                 let (rate, shaper) = world.packets().map_or((spec.rate, spec.shaper), |packets| {
                     let down = packets.link(up.reverse());
@@ -44,11 +44,11 @@ impl<'a> Waits<'a> {
         Self { rates: topology.hosts().iter().map(rate).collect(), into, now: world.now() }
     }
 
-    /// How a stretch of waiting for the network at a node divides into transfer, queueing, recovery and timeouts.
+    /// Divides a stretch of waiting for the network at a node into transfer, queueing, recovery and timeouts.
     ///
-    /// Recovery and timeouts are the parts of their time that the node's flows spent so, each flow weighted by how long it fell into the
-    /// stretch. Transfer is what the bytes that came meanwhile need on the node's own link, all of them together; what is left was
-    /// spent behind other traffic elsewhere, in connection set-up and slow start: the time in queues.
+    /// Recovery and timeouts are the mean parts of their lifetime that the node's flows spent so. Each flow is weighted
+    /// by the time for which it overlaps the stretch, times its bytes. Transfer is the time that the bytes received meanwhile need on the
+    /// node's own link. The rest counts as queueing: other traffic elsewhere, connection set-up, slow start.
     fn split(&self, node: u32, from: Time, to: Time) -> [(Waiting, Time); 4] {
         let (mut alive, mut recovery, mut timeout, mut bytes) = (0.0, 0.0, 0.0, 0.0);
         for flow in &self.into[node as usize] {
@@ -60,7 +60,7 @@ impl<'a> Waits<'a> {
             }
             let part = overlap / life;
             let moved = if flow.to == node { flow.bytes } else { flow.bytes_back } as f64;
-            // Connections that only carry calls say nothing about the transfer's fate.
+            // Without the bytes, connections that only carry calls would count as much as transfers.
             alive += overlap * moved;
             recovery += flow.totals.recovery_time.as_secs_f64().min(life) * part * moved;
             timeout += flow.totals.timeout_time.as_secs_f64().min(life) * part * moved;

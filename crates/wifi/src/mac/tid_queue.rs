@@ -1,6 +1,6 @@
-//! A lane: the packets of one access category for one receiver, in the order in which they go. Those on their way have
-//! sequence numbers and stand in a window that moves on as they are acknowledged or given up (IEEE Std 802.11-2012,
-//! 9.21); without block ACK that window is one MPDU wide.
+//! A TID queue: the packets of one access category for one receiver, in the order in which they go. Those on their way
+//! have sequence numbers and stand in a window that moves on as they are acknowledged or given up (IEEE Std
+//! 802.11-2012, 9.21); without block ACK that window is one MPDU wide.
 
 use super::fair::{FairQueue, FairSpec, Late};
 use super::frame::{DELIMITER_BYTES, Kind, Mpdu, PacketId, Ppdu, SEQUENCES, StationId, ahead, mpdu_bytes};
@@ -66,7 +66,7 @@ struct Outgoing {
 
 /// Packets of one category for one receiver.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct TidQueue {
     pub to: StationId,
     /// Carries management frames.
     pub management: bool,
@@ -93,7 +93,7 @@ const fn subframe(bytes: u32) -> u32 {
     DELIMITER_BYTES + bytes.next_multiple_of(4)
 }
 
-impl Lane {
+impl TidQueue {
     pub fn new(to: StationId, management: bool, block_ack: bool, fair: Option<FairSpec>) -> Self {
         let (waiting, flight, window) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         Self {
@@ -251,14 +251,14 @@ impl Lane {
     /// All that was sent has been received, or nobody answers it. Returns how many packets leave.
     pub fn succeed(&mut self, out: &mut Output) -> u32 {
         self.failures = 0;
-        self.settle(out, |outgoing| outgoing.sent)
+        self.acknowledge(out, |outgoing| outgoing.sent)
     }
     /// The receiver says what it has received. Returns how many MPDUs of those just sent arrived, and how many packets
     /// leave.
     pub fn block_ack(&mut self, start: u16, received: u64, limits: RetryLimits, out: &mut Output) -> (u32, u32) {
         self.request = None;
         let mut arrived = 0;
-        let left = self.settle(out, |outgoing| {
+        let left = self.acknowledge(out, |outgoing| {
             let place = ahead(start, outgoing.sequence);
             let has = place >= SEQUENCES / 2 || (place < 64 && received >> place & 1 == 1);
             arrived += u32::from(has && outgoing.sent);
@@ -313,7 +313,7 @@ impl Lane {
         self.failures = 0;
     }
 
-    fn settle(&mut self, out: &mut Output, mut done: impl FnMut(&Outgoing) -> bool) -> u32 {
+    fn acknowledge(&mut self, out: &mut Output, mut done: impl FnMut(&Outgoing) -> bool) -> u32 {
         let (mut at, mut left) = (0, 0);
         for outgoing in &mut self.window {
             let next = at + outgoing.msdus as usize;

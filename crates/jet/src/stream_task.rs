@@ -1,9 +1,9 @@
 //! The task of one stream: frames between the session and a TLS connection.
 
 use crate::handshake::Shaking;
-use crate::hub::Hub;
 use crate::records::Records;
 use crate::scratch;
+use crate::shared_session::SharedSession;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -15,8 +15,8 @@ use tokio_rustls::TlsStream;
 const TURNS: usize = 4;
 
 /// Carries a stream until it ends: properly, or with an error.
-pub(crate) async fn carry(
-    hub: Arc<Hub>,
+pub(crate) async fn run(
+    shared: Arc<SharedSession>,
     id: StreamId,
     tls: TlsStream<Shaking>,
     reader: FrameReader,
@@ -24,15 +24,15 @@ pub(crate) async fn carry(
     key_lasts: u64,
 ) -> io::Result<()> {
     let begun = Records::new(tls, key_lasts).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
-    let result = match begun.and_then(|begun| Carrier::begin(&hub, id, begun, reader, &input)) {
-        Ok(mut carrier) => std::future::poll_fn(|cx| carrier.poll(&hub, cx)).await,
+    let result = match begun.and_then(|begun| StreamTask::begin(&shared, id, begun, reader, &input)) {
+        Ok(mut task) => std::future::poll_fn(|cx| task.poll(&shared, cx)).await,
         Err(error) => Err(error),
     };
-    hub.lose_stream(id);
+    shared.lose_stream(id);
     result
 }
 
-struct Carrier {
+struct StreamTask {
     id: StreamId,
     records: Records,
     reader: FrameReader,
@@ -44,46 +44,46 @@ struct Carrier {
     ended: bool,
 }
 
-impl Carrier {
+impl StreamTask {
     /// Bytes that came behind the handshake.
     fn begin(
-        hub: &Hub,
+        shared: &SharedSession,
         id: StreamId,
         (records, read, open): (Records, Vec<u8>, bool),
         reader: FrameReader,
         input: &[u8],
     ) -> io::Result<Self> {
-        let mut carrier = Self { id, records, reader, worn: false, closing: false, shut: false, ended: false };
-        hub.hear(id, &mut carrier.reader, input)?;
-        hub.hear(id, &mut carrier.reader, &read)?;
-        carrier.heard(hub, open)?;
-        Ok(carrier)
+        let mut task = Self { id, records, reader, worn: false, closing: false, shut: false, ended: false };
+        shared.receive(id, &mut task.reader, input)?;
+        shared.receive(id, &mut task.reader, &read)?;
+        task.after_read(shared, open)?;
+        Ok(task)
     }
-    fn poll(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Poll::Ready(Err(error)) = self.poll_read(hub, cx) {
+    fn poll(&mut self, shared: &SharedSession, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Poll::Ready(Err(error)) = self.poll_read(shared, cx) {
             return Poll::Ready(Err(error));
         }
-        if let Poll::Ready(Err(error)) = self.poll_write(hub, cx) {
+        if let Poll::Ready(Err(error)) = self.poll_write(shared, cx) {
             return Poll::Ready(Err(error));
         }
-        if hub.stays(self.id, cx.waker()) { Poll::Pending } else { Poll::Ready(Ok(())) }
+        if shared.stays(self.id, cx.waker()) { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    fn poll_read(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(&mut self, shared: &SharedSession, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         for _ in 0..TURNS {
             if self.ended {
                 return Poll::Pending;
             }
             let (id, reader, records) = (self.id, &mut self.reader, &mut self.records);
-            let hear = |bytes: &[u8]| hub.hear(id, reader, bytes);
-            let open = ready!(scratch::with(|scratch| records.poll_read(cx, scratch, hear)))?;
-            self.heard(hub, open)?;
+            let receive = |bytes: &[u8]| shared.receive(id, reader, bytes);
+            let open = ready!(scratch::with(|scratch| records.poll_read(cx, scratch, receive)))?;
+            self.after_read(shared, open)?;
         }
         cx.waker().wake_by_ref();
         Poll::Pending
     }
     /// Bytes have arrived, or the end.
-    fn heard(&mut self, hub: &Hub, open: bool) -> io::Result<()> {
+    fn after_read(&mut self, shared: &SharedSession, open: bool) -> io::Result<()> {
         if open {
             return Ok(());
         }
@@ -91,32 +91,32 @@ impl Carrier {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.ended = true;
-        hub.work(|session, now| session.on_stream_end(now, self.id));
+        shared.work(|session, now| session.on_stream_end(now, self.id));
         Ok(())
     }
 
-    fn poll_write(&mut self, hub: &Hub, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_write(&mut self, shared: &SharedSession, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             if self.shut {
                 return Poll::Pending;
             }
             let flushed = self.records.poll_flush(cx)?;
-            hub.unwritten(self.id, self.records.unwritten());
+            shared.unwritten(self.id, self.records.unwritten());
             ready!(flushed);
             if self.closing {
                 ready!(self.records.poll_shutdown(cx))?;
                 self.shut = true;
-                hub.work(|session, now| session.on_shut(now, self.id));
+                shared.work(|session, now| session.on_shut(now, self.id));
                 return Poll::Pending;
             }
             if self.records.is_worn() && !self.worn {
                 self.worn = true;
-                hub.work(|session, now| session.replace_stream(now, self.id));
+                shared.work(|session, now| session.replace_stream(now, self.id));
             }
-            hub.take(self.id, self.records.outgoing());
+            shared.take(self.id, self.records.outgoing());
             if self.records.unwritten() == 0 {
                 self.records.rest();
-                if !hub.look(|session| session.wants_shut(self.id)) {
+                if !shared.look(|session| session.wants_shut(self.id)) {
                     return Poll::Pending;
                 }
                 self.records.end()?;

@@ -1,8 +1,9 @@
-//! TCP looks at the level of its host's transmit queue, that of the first link on its way or of its station on the air, before it puts more into it.
+//! Back-pressure from a host's transmit queue to TCP (Lee 2014; Linux's TSQ and BQL have the same purpose).
 //!
-//! Endpoints behind such a queue have no room of their own: what they may send, [`Injection`] says, and who had to wait is restarted when the
-//! queue has fallen below its limit. Where that will be is known of a plain link when its packets are queued; a managed link and a station tell when it
-//! happens.
+//! The transmit queue is that of the first link on a connection's path, or that of the node's wireless station. Before
+//! an endpoint sends, [`Injection`] says how many segments the queue admits. An endpoint that must wait is held, and
+//! restarted when the queue has fallen below its limit. For a plain link that time is known as soon as its packets are
+//! queued. A managed link and a station report each departure.
 
 use super::packet::Packet;
 use super::{ConnectionIndex, PacketTransport};
@@ -15,31 +16,31 @@ use wifi::mac::StationId;
 use wifi::mesh::Departed;
 
 /// Event kind: a transmit queue may have fallen below its limit.
-pub const GATE: u8 = 12;
+pub const QUEUE_ROOM: u8 = 12;
 
 /// The transmit queues that TCP watches.
 #[derive(Debug)]
-pub(super) struct Gates {
-    /// By node, whose station has its number.
+pub(super) struct BackPressure {
+    /// By node; a node's station has the same number.
     limits: Vec<InjectionLimits>,
-    /// By the link: those of the node at its beginning.
+    /// By link: the limits of the node that sends on it.
     limits_by_link: Vec<InjectionLimits>,
-    /// By the link; made when it is first sent over.
-    by_link: Vec<Option<Box<Gate>>>,
-    /// By the station, likewise.
-    by_station: Vec<Option<Box<StationGate>>>,
+    /// By link; allocated at the first packet.
+    by_link: Vec<Option<Box<WatchedLink>>>,
+    /// By station; allocated at the first packet.
+    by_station: Vec<Option<Box<WatchedStation>>>,
 }
 
 /// The transmit queue of a station.
 #[derive(Debug)]
-pub(super) struct StationGate {
+pub(super) struct WatchedStation {
     pub control: Injection,
-    /// Bytes in it that are the node's own.
+    /// Bytes in the queue from the node's own connections.
     pub bytes: u64,
     drain: Drain,
 }
 
-/// At what rate a queue drains while it is not empty: bytes over time, both forgotten exponentially.
+/// Drain rate of a queue while it is not empty: bytes over time, both decaying exponentially.
 #[derive(Clone, Copy, Debug)]
 struct Drain {
     at: Time,
@@ -47,15 +48,15 @@ struct Drain {
     seconds: f64,
 }
 
-/// What happened so long ago counts 1/e.
+/// Time constant of the drain rate in seconds: a departure this long ago weighs 1/e.
 const DRAIN_MEMORY_S: f64 = 0.1;
 
 impl Drain {
-    /// So far `rate`.
+    /// Starts at `rate`.
     fn new(rate: BitRate) -> Self {
         Self { at: Time::ZERO, bytes: rate.as_bps() as f64 / 8.0 * DRAIN_MEMORY_S, seconds: DRAIN_MEMORY_S }
     }
-    /// `bytes` have left; the queue was busy before.
+    /// `bytes` have left a queue that was not empty.
     fn left(&mut self, now: Time, bytes: u32) {
         let seconds = now.saturating_sub(self.at).as_secs_f64();
         let keep = libm::exp(-seconds / DRAIN_MEMORY_S);
@@ -63,7 +64,7 @@ impl Drain {
         self.bytes = self.bytes * keep + f64::from(bytes);
         self.seconds = self.seconds * keep + seconds;
     }
-    /// Time passed with nothing to send.
+    /// The queue was empty until `now`.
     fn idle(&mut self, now: Time) {
         self.at = now;
     }
@@ -72,7 +73,7 @@ impl Drain {
     }
 }
 
-/// Where an endpoint's packets wait first.
+/// The first queue on an endpoint's path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Link(LinkId),
@@ -80,17 +81,17 @@ enum Place {
 }
 
 #[derive(Debug)]
-struct Gate {
+struct WatchedLink {
     control: Injection,
-    /// When a plain link is done with a packet, whose it is and how long; in order.
+    /// Departures from a plain link, in order: time, flow, bytes.
     releases: VecDeque<(Time, u64, u32)>,
-    /// When the pending event fires, and its number.
+    /// Time and number of the pending event.
     armed: Time,
     event: u32,
 }
 
-impl Gates {
-    /// What holds at a queue; nothing where nobody watches it.
+impl BackPressure {
+    /// The limits of a queue; `None` where TCP does not watch it.
     fn limits(&self, place: Place) -> Option<InjectionLimits> {
         let limits = match place {
             Place::Link(link) => self.limits_by_link.get(link.0 as usize),
@@ -98,7 +99,7 @@ impl Gates {
         };
         limits.copied().filter(|limits| *limits != InjectionLimits::default())
     }
-    fn get(&mut self, link: LinkId) -> &mut Gate {
+    fn get(&mut self, link: LinkId) -> &mut WatchedLink {
         let index = link.0 as usize;
         let limits = self.limits(Place::Link(link)).unwrap_or_default();
         if index >= self.by_link.len() {
@@ -106,10 +107,10 @@ impl Gates {
         }
         self.by_link[index].get_or_insert_with(|| {
             let control = Injection::new(limits);
-            Box::new(Gate { control, releases: VecDeque::new(), armed: Time::MAX, event: 0 })
+            Box::new(WatchedLink { control, releases: VecDeque::new(), armed: Time::MAX, event: 0 })
         })
     }
-    fn station(&mut self, station: u32, rate: BitRate) -> &mut StationGate {
+    fn station(&mut self, station: u32, rate: BitRate) -> &mut WatchedStation {
         let index = station as usize;
         let limits = self.limits(Place::Station(station)).unwrap_or_default();
         if index >= self.by_station.len() {
@@ -117,10 +118,10 @@ impl Gates {
         }
         self.by_station[index].get_or_insert_with(|| {
             let control = Injection::new(limits);
-            Box::new(StationGate { control, bytes: 0, drain: Drain::new(rate) })
+            Box::new(WatchedStation { control, bytes: 0, drain: Drain::new(rate) })
         })
     }
-    /// The control of a queue.
+    /// Admission control of a queue.
     fn control(&mut self, place: Place) -> &mut Injection {
         match place {
             Place::Link(link) => &mut self.get(link).control,
@@ -129,7 +130,7 @@ impl Gates {
     }
 }
 
-/// At what rate a station's queue is taken to drain before anything has left it.
+/// Drain rate assumed of a station's queue before its first departure.
 const FIRST_RATE: BitRate = BitRate::from_mbps(10);
 
 fn level(link: &Link, now: Time) -> Level {
@@ -138,7 +139,7 @@ fn level(link: &Link, now: Time) -> Level {
 }
 
 impl PacketTransport {
-    /// From now on TCP keeps to these limits at the transmit queue of each node, by node.
+    /// Sets the limits of each node's transmit queue, by node. TCP keeps to them from now on.
     pub fn set_injection_limits(&mut self, limits: Vec<InjectionLimits>) {
         let mut by_vertex = vec![InjectionLimits::default(); self.topology.vertex_count()];
         for (node, limits) in self.nodes.iter().zip(&limits) {
@@ -146,10 +147,11 @@ impl PacketTransport {
         }
         let links = (0..2 * self.topology.cables().len() as u32).map(LinkId);
         let limits_by_link = links.map(|link| by_vertex[self.topology.ends(link).0.as_usize()]).collect();
-        self.gates = Some(Box::new(Gates { limits, limits_by_link, by_link: Vec::new(), by_station: Vec::new() }));
+        self.back_pressure =
+            Some(Box::new(BackPressure { limits, limits_by_link, by_link: Vec::new(), by_station: Vec::new() }));
     }
 
-    /// The queue into which an endpoint sends, where its node's TCP watches it; none between processes of one node.
+    /// The transmit queue of an endpoint; `None` where TCP does not watch it, or both ends are on one node.
     fn place_of(&self, at: usize) -> Option<Place> {
         let place = if self.is_on_air(at) {
             let connection = self.connections.get(ConnectionIndex(at as u32 / 2))?;
@@ -159,9 +161,9 @@ impl PacketTransport {
             let (from, to) = self.topology.ends(link);
             (from != to).then_some(Place::Link(link))?
         };
-        self.gates.as_ref()?.limits(place).map(|_| place)
+        self.back_pressure.as_ref()?.limits(place).map(|_| place)
     }
-    /// The same, where that is a link.
+    /// The transmit queue of an endpoint, if it is a link's.
     fn queue_of(&self, at: usize) -> Option<LinkId> {
         match self.place_of(at)? {
             Place::Link(link) => Some(link),
@@ -170,7 +172,7 @@ impl PacketTransport {
     }
     /// Whether TCP watches a station's queue.
     pub(super) fn watches_station(&self, station: u32) -> bool {
-        self.gates.as_ref().is_some_and(|gates| gates.limits(Place::Station(station)).is_some())
+        self.back_pressure.as_ref().is_some_and(|pressure| pressure.limits(Place::Station(station)).is_some())
     }
     fn flow_of(&self, at: usize) -> u64 {
         u64::from(self.ports[at].generation) << 32 | at as u64
@@ -195,33 +197,34 @@ impl PacketTransport {
                 let id = StationId(station);
                 let (packets, forwarding) =
                     self.air().map_or((0, 0), |air| (air.transmit_queue(id) as u32, air.forwarding(id)));
-                let Some(gates) = &mut self.gates else {
+                let Some(pressure) = &mut self.back_pressure else {
                     return Level { packets, bytes: Bytes::ZERO, rate: FIRST_RATE };
                 };
-                let gate = gates.station(station, FIRST_RATE);
-                Level { packets, bytes: Bytes::new(gate.bytes + forwarding), rate: gate.drain.rate() }
+                let watched = pressure.station(station, FIRST_RATE);
+                Level { packets, bytes: Bytes::new(watched.bytes + forwarding), rate: watched.drain.rate() }
             }
         }
     }
 
-    /// Before an endpoint is called: what it may send in the course of that. Who comes after others that wait, waits too.
+    /// Before an endpoint is called: sets how many segments it may send. None while other endpoints are held at the same
+    /// queue.
     pub(super) fn look_for_room(&mut self, now: Time, at: usize) {
         let Some(place) = self.place_of(at) else { return self.endpoints[at].set_room(None) };
         let (level, demand) = (self.level_of(now, place), self.demand_of(at));
-        let Some(gates) = &mut self.gates else { return };
-        let control = gates.control(place);
+        let Some(pressure) = &mut self.back_pressure else { return };
+        let control = pressure.control(place);
         let room = if control.held() > 0 { 0 } else { control.room(&level, &demand) };
         self.endpoints[at].set_room(Some(room));
     }
 
-    /// After it: whether it has to wait, and who else need not any more.
+    /// After an endpoint was called: holds it if it has more to send, and restarts held endpoints that have room.
     pub(super) fn keep_level(&mut self, now: Time, at: usize, events: &mut EventQueue) {
         let Some(place) = self.place_of(at) else { return };
         let flow = self.flow_of(at);
         let held = self.endpoints[at].is_held();
-        let Some(gates) = &mut self.gates else { return };
+        let Some(pressure) = &mut self.back_pressure else { return };
         if held {
-            gates.control(place).hold(flow);
+            pressure.control(place).hold(flow);
         }
         match place {
             Place::Link(link) => self.restart_held(now, link, events),
@@ -229,7 +232,7 @@ impl PacketTransport {
         }
     }
 
-    /// Gives what an endpoint sends to the network, and says which flow has what in its queue.
+    /// Sends an endpoint's segments, and counts each flow's bytes in the transmit queue.
     pub(super) fn hand_over_counted(&mut self, now: Time, at: usize, events: &mut EventQueue) {
         let (link, flow) = (self.queue_of(at), self.flow_of(at));
         let managed = link.is_some_and(|link| self.network.link(link).is_managed());
@@ -242,145 +245,151 @@ impl PacketTransport {
             let packet = Packet { segment: *segment, to: at as u32 ^ 1, generation: self.ports[at].generation };
             let bytes = segment.wire_bytes() + self.framing;
             self.network.send(now, &packet, (packet.to, bytes), self.ports[at].route(), events);
-            if let (Some(link), Some(gates)) = (link, &mut self.gates)
+            if let (Some(link), Some(pressure)) = (link, &mut self.back_pressure)
                 && segment.len > 0
             {
-                let (gate, queue) = (gates.get(link), self.network.link(link));
+                let (watched, queue) = (pressure.get(link), self.network.link(link));
                 if managed {
-                    gate.control.injected(flow, bytes);
+                    watched.control.injected(flow, bytes);
                 } else if queue.counters().drops == dropped {
-                    gate.control.injected(flow, bytes);
-                    gate.releases.push_back((queue.free_at(), flow, bytes));
+                    watched.control.injected(flow, bytes);
+                    watched.releases.push_back((queue.free_at(), flow, bytes));
                 }
             }
         }
         self.out.segments = segments;
     }
-    /// Whether it matters which flow has what in its queue.
+    /// Whether any limit is per flow, so that each flow's bytes must be counted.
     pub(super) fn counts_flows(&self) -> bool {
-        self.gates.as_ref().is_some_and(|gates| gates.limits.iter().any(|limits| limits.per_flow.is_some()))
+        self.back_pressure
+            .as_ref()
+            .is_some_and(|pressure| pressure.limits.iter().any(|limits| limits.per_flow.is_some()))
     }
 
-    /// Time has come to look at a queue.
-    pub fn on_gate(&mut self, event: &Event, events: &mut EventQueue) {
+    /// Handles a [`QUEUE_ROOM`] event.
+    pub fn on_queue_room(&mut self, event: &Event, events: &mut EventQueue) {
         let link = LinkId(event.index);
-        let Some(gates) = &mut self.gates else { return };
-        let gate = gates.get(link);
-        if gate.event == event.arg {
-            gate.armed = Time::MAX;
+        let Some(pressure) = &mut self.back_pressure else { return };
+        let watched = pressure.get(link);
+        if watched.event == event.arg {
+            watched.armed = Time::MAX;
             self.restart_held(event.time(), link, events);
         }
     }
-    /// Something has happened to a link that may have emptied its queue.
+    /// Restarts held endpoints of a link whose queue may have fallen.
     pub(super) fn look_at_queue(&mut self, now: Time, link: LinkId, events: &mut EventQueue) {
-        let known =
-            self.gates.as_ref().and_then(|gates| gates.by_link.get(link.0 as usize)).is_some_and(Option::is_some);
+        let known = self
+            .back_pressure
+            .as_ref()
+            .and_then(|pressure| pressure.by_link.get(link.0 as usize))
+            .is_some_and(Option::is_some);
         if known {
             self.restart_held(now, link, events);
         }
     }
 
-    /// The same of any link: routes have changed.
+    /// Restarts held endpoints of all links, after a change of routes.
     pub(super) fn look_at_all_queues(&mut self, now: Time, events: &mut EventQueue) {
-        for link in 0..self.gates.as_ref().map_or(0, |gates| gates.by_link.len() as u32) {
+        for link in 0..self.back_pressure.as_ref().map_or(0, |pressure| pressure.by_link.len() as u32) {
             self.look_at_queue(now, LinkId(link), events);
         }
     }
 
-    /// Lets who waits inject a segment each in turn, as long as there is room; then sees to it that the queue is looked at again.
+    /// Lets held endpoints send one segment each in turn while the queue has room, then arms the next event.
     fn restart_held(&mut self, now: Time, link: LinkId, events: &mut EventQueue) {
-        let Some(mut gates) = self.gates.take() else { return };
+        let Some(mut pressure) = self.back_pressure.take() else { return };
         for packet in self.network.take_released() {
-            // A packet names the endpoint that it goes to.
+            // A packet names its receiving endpoint; the sender is the other one of the pair.
             let flow = u64::from(packet.generation) << 32 | u64::from(packet.to ^ 1);
             if packet.segment.len > 0 {
-                gates.get(link).control.released(flow, packet.segment.wire_bytes() + self.framing);
+                pressure.get(link).control.released(flow, packet.segment.wire_bytes() + self.framing);
             }
         }
-        self.gates = Some(gates);
+        self.back_pressure = Some(pressure);
         loop {
             let level = level(self.network.link(link), now);
-            let Some(mut gates) = self.gates.take() else { return };
-            let gate = gates.get(link);
-            while let Some((at, flow, bytes)) = gate.releases.front().copied()
+            let Some(mut pressure) = self.back_pressure.take() else { return };
+            let watched = pressure.get(link);
+            while let Some((at, flow, bytes)) = watched.releases.front().copied()
                 && at <= now
             {
-                gate.releases.pop_front();
-                gate.control.released(flow, bytes);
+                watched.releases.pop_front();
+                watched.control.released(flow, bytes);
             }
-            let next = gate.control.next(&level, |flow| self.demand(flow));
-            self.gates = Some(gates);
+            let next = watched.control.next(&level, |flow| self.demand(flow));
+            self.back_pressure = Some(pressure);
             let Some(flow) = next else { break };
             self.restart(now, flow, events);
             let at = flow as u32 as usize;
             if self.flow_of(at) == flow
                 && self.endpoints[at].is_held()
-                && let Some(gates) = &mut self.gates
+                && let Some(pressure) = &mut self.back_pressure
             {
-                gates.get(link).control.hold(flow);
+                pressure.get(link).control.hold(flow);
             }
         }
-        self.arm_gate(now, link, events);
+        self.arm_link(now, link, events);
     }
 
-    /// A segment has gone into a station's queue.
+    /// A segment was put into a station's queue.
     pub(super) fn injected_at_station(&mut self, now: Time, station: u32, at: usize, bytes: u32) {
         let flow = self.flow_of(at);
         let forwarding = self.air().map_or(0, |air| air.forwarding(StationId(station)));
-        if let Some(gates) = &mut self.gates {
-            let gate = gates.station(station, FIRST_RATE);
-            if gate.bytes + forwarding == 0 {
-                gate.drain.idle(now);
+        if let Some(pressure) = &mut self.back_pressure {
+            let watched = pressure.station(station, FIRST_RATE);
+            if watched.bytes + forwarding == 0 {
+                watched.drain.idle(now);
             }
-            gate.bytes += u64::from(bytes);
-            gate.control.injected(flow, bytes);
+            watched.bytes += u64::from(bytes);
+            watched.control.injected(flow, bytes);
         }
     }
-    /// A segment has left it: one of the node's own, or one that it passes on.
+    /// A packet has left a station's queue: the node's own, or a forwarded one.
     pub(super) fn released_at_station(&mut self, now: Time, departed: &Departed<Packet>) {
         let Departed { packet, at, forwarded } = departed;
-        // A packet names the endpoint that it goes to.
+        // A packet names its receiving endpoint; the sender is the other one of the pair.
         let flow = u64::from(packet.generation) << 32 | u64::from(packet.to ^ 1);
-        if let Some(gates) = &mut self.gates {
-            let gate = gates.station(at.0, FIRST_RATE);
+        if let Some(pressure) = &mut self.back_pressure {
+            let watched = pressure.station(at.0, FIRST_RATE);
             let bytes = packet.segment.wire_bytes();
-            gate.drain.left(now, bytes);
+            watched.drain.left(now, bytes);
             if !forwarded {
-                gate.bytes = gate.bytes.saturating_sub(u64::from(bytes));
-                gate.control.released(flow, bytes);
+                watched.bytes = watched.bytes.saturating_sub(u64::from(bytes));
+                watched.control.released(flow, bytes);
             }
         }
     }
-    /// The stations at which somebody waits.
+    /// Restarts held endpoints of all stations.
     pub(super) fn restart_at_stations(&mut self, now: Time, events: &mut EventQueue) {
-        let stations = self.gates.as_ref().map_or(0, |gates| gates.by_station.len() as u32);
+        let stations = self.back_pressure.as_ref().map_or(0, |pressure| pressure.by_station.len() as u32);
         for station in 0..stations {
             self.restart_at_station(now, station, events);
         }
     }
     fn restart_at_station(&mut self, now: Time, station: u32, events: &mut EventQueue) {
         loop {
-            let waits =
-                |gates: &Gates| gates.by_station.get(station as usize)?.as_ref().map(|gate| gate.control.held());
-            if self.gates.as_deref().and_then(waits).unwrap_or(0) == 0 {
+            let waits = |pressure: &BackPressure| {
+                pressure.by_station.get(station as usize)?.as_ref().map(|watched| watched.control.held())
+            };
+            if self.back_pressure.as_deref().and_then(waits).unwrap_or(0) == 0 {
                 return;
             }
             let level = self.level_of(now, Place::Station(station));
-            let Some(mut gates) = self.gates.take() else { return };
-            let next = gates.station(station, FIRST_RATE).control.next(&level, |flow| self.demand(flow));
-            self.gates = Some(gates);
+            let Some(mut pressure) = self.back_pressure.take() else { return };
+            let next = pressure.station(station, FIRST_RATE).control.next(&level, |flow| self.demand(flow));
+            self.back_pressure = Some(pressure);
             let Some(flow) = next else { return };
             self.restart(now, flow, events);
             let at = flow as u32 as usize;
             if self.flow_of(at) == flow
                 && self.endpoints[at].is_held()
-                && let Some(gates) = &mut self.gates
+                && let Some(pressure) = &mut self.back_pressure
             {
-                gates.station(station, FIRST_RATE).control.hold(flow);
+                pressure.station(station, FIRST_RATE).control.hold(flow);
             }
         }
     }
-    /// Lets an endpoint inject one segment.
+    /// Lets an endpoint send one segment.
     fn restart(&mut self, now: Time, flow: u64, events: &mut EventQueue) {
         let at = flow as u32 as usize;
         self.endpoints[at].set_room(Some(1));
@@ -391,35 +400,35 @@ impl PacketTransport {
         }
     }
 
-    fn arm_gate(&mut self, now: Time, link: LinkId, events: &mut EventQueue) {
+    fn arm_link(&mut self, now: Time, link: LinkId, events: &mut EventQueue) {
         let queue = self.network.link(link);
         let level = level(queue, now);
-        let Some(gates) = &mut self.gates else { return };
-        let gate = gates.get(link);
-        if gate.control.held() == 0 {
+        let Some(pressure) = &mut self.back_pressure else { return };
+        let watched = pressure.get(link);
+        if watched.control.held() == 0 {
             return;
         }
-        let mut at = gate.releases.front().map_or(Time::MAX, |(at, _, _)| *at);
+        let mut at = watched.releases.front().map_or(Time::MAX, |(at, _, _)| *at);
         if !queue.is_managed() && level.packets > 0 {
-            let below = gate.control.restart_level().min(level.packets);
+            let below = watched.control.restart_level().min(level.packets);
             at = at.min(queue.waiting_below(now, below as usize));
         }
-        if at < gate.armed {
-            gate.armed = at;
-            gate.event = gate.event.wrapping_add(1);
-            events.push(at.max(now), GATE, link.0, gate.event);
+        if at < watched.armed {
+            watched.armed = at;
+            watched.event = watched.event.wrapping_add(1);
+            events.push(at.max(now), QUEUE_ROOM, link.0, watched.event);
         }
     }
 
-    /// A connection is gone, and its places are another's from now on.
+    /// Removes a connection's flows from admission control.
     pub(super) fn forget_flows(&mut self, index: ConnectionIndex) {
-        if self.gates.is_none() {
+        if self.back_pressure.is_none() {
             return;
         }
         for at in [2 * index.0 as usize, 2 * index.0 as usize + 1] {
             let (place, flow) = (self.place_of(at), self.flow_of(at));
-            if let (Some(place), Some(gates)) = (place, &mut self.gates) {
-                gates.control(place).forget(flow);
+            if let (Some(place), Some(pressure)) = (place, &mut self.back_pressure) {
+                pressure.control(place).forget(flow);
             }
         }
     }

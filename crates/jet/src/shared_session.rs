@@ -18,9 +18,9 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 use units::{BitRate, Time};
 
-/// What the hub knows of a stream's carrier without asking its task.
+/// A stream's socket, and what its task has not handed to it yet.
 #[derive(Debug)]
-struct Carrier {
+struct StreamSocket {
     waker: Option<Waker>,
     /// The stream's socket, to read `TCP_INFO` from.
     socket: OwnedFd,
@@ -46,7 +46,7 @@ const TAKEN: u32 = 64 << 10;
 #[derive(Debug)]
 struct Inner {
     session: Session,
-    carriers: BTreeMap<StreamId, Carrier>,
+    streams: BTreeMap<StreamId, StreamSocket>,
     programs: BTreeMap<u32, Waker>,
     /// Tasks that wait for datagrams, by flow.
     flows: BTreeMap<u32, Waker>,
@@ -58,7 +58,7 @@ struct Inner {
 
 /// A session behind a mutex, and the tasks that wait for it.
 #[derive(Debug)]
-pub(crate) struct Hub {
+pub(crate) struct SharedSession {
     inner: Mutex<Inner>,
     /// The other gateway's name, as the owner pinned it.
     pub peer: String,
@@ -78,11 +78,11 @@ pub(crate) enum Asked {
     Flow(u32, Destination),
 }
 
-impl Hub {
-    /// A hub for a session; what the peer wants goes to `openings`.
+impl SharedSession {
+    /// A shared form of a session; what the peer wants goes to `openings`.
     pub fn new(peer: String, began: Instant, session: Session, openings: mpsc::UnboundedSender<Asked>) -> Arc<Self> {
-        let (carriers, programs, flows, sockets) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let inner = Inner { session, carriers, programs, flows, sockets, armed: Time::MAX };
+        let (streams, programs, flows, sockets) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let inner = Inner { session, streams, programs, flows, sockets, armed: Time::MAX };
         Arc::new(Self { inner: Mutex::new(inner), peer, began, timer: Notify::new(), number: Notify::new(), openings })
     }
     /// The session's time now.
@@ -113,7 +113,7 @@ impl Hub {
         let Effects { connections, streams, openings, flows, flow_openings, number } = inner.session.effects();
         wakers.extend(flows.into_iter().filter_map(|flow| inner.flows.remove(&flow)));
         wakers.extend(connections.into_iter().filter_map(|connection| inner.programs.remove(&connection)));
-        wakers.extend(streams.into_iter().filter_map(|id| inner.carriers.get_mut(&id)?.waker.take()));
+        wakers.extend(streams.into_iter().filter_map(|id| inner.streams.get_mut(&id)?.waker.take()));
         let deadline = inner.session.deadline();
         let sooner = deadline < inner.armed;
         inner.armed = inner.armed.min(deadline);
@@ -142,13 +142,13 @@ impl Hub {
             let law = socket::law(&socket);
             let gauge = gauge(&socket, 0, law).unwrap_or_default();
             let startup = Startup::default();
-            let carrier =
-                Carrier { waker: None, socket, unwritten: 0, path, unsent: 0, measured_at: now, law, startup };
-            inner.carriers.insert(id, carrier);
+            let stream =
+                StreamSocket { waker: None, socket, unwritten: 0, path, unsent: 0, measured_at: now, law, startup };
+            inner.streams.insert(id, stream);
             inner.session.add_stream(now, id, path, gauge);
         });
     }
-    /// A carrier's socket has taken what it had from the session: gives it more. While something waits for streams,
+    /// A task's socket has taken what it had from the session: gives it more. While something waits for streams,
     /// other streams may by now be better ones, and are woken too.
     pub fn take(&self, id: StreamId, out: &mut impl Sink) {
         self.act(|inner, now| {
@@ -157,19 +157,19 @@ impl Hub {
             }
             let waits = inner.session.is_hungry();
             inner.measure_stale(now, |other| waits || other == id);
-            let Some(carrier) = inner.carriers.get_mut(&id) else { return };
-            inner.session.take(now, id, out, carrier.unsent.max(TAKEN) as usize);
-            carrier.unwritten = out.len() as u64;
+            let Some(stream) = inner.streams.get_mut(&id) else { return };
+            inner.session.take(now, id, out, stream.unsent.max(TAKEN) as usize);
+            stream.unwritten = out.len() as u64;
         });
     }
-    /// Whether a stream is still part of the session. Registers the carrier's waker for it.
+    /// Whether a stream is still part of the session. Registers the task's waker for it.
     pub fn stays(&self, id: StreamId, waker: &Waker) -> bool {
         let mut inner = self.lock();
         let stays = inner.session.has_stream(id);
         let busy = inner.session.has_output(id);
-        if let Some(carrier) = inner.carriers.get_mut(&id) {
-            carrier.waker = Some(waker.clone());
-            if busy && carrier.unwritten == 0 {
+        if let Some(stream) = inner.streams.get_mut(&id) {
+            stream.waker = Some(waker.clone());
+            if busy && stream.unwritten == 0 {
                 waker.wake_by_ref();
             }
         }
@@ -177,7 +177,7 @@ impl Hub {
     }
     /// Frames have arrived on a stream. A violation of the protocol ends the whole session: nothing that peer says can
     /// be relied on (P-6).
-    pub fn hear(&self, id: StreamId, reader: &mut FrameReader, mut input: &[u8]) -> io::Result<()> {
+    pub fn receive(&self, id: StreamId, reader: &mut FrameReader, mut input: &[u8]) -> io::Result<()> {
         self.act(|inner, now| {
             let (session, sockets) = (&mut inner.session, &inner.sockets);
             // What a program does not take now, or has reset, its own task deals with.
@@ -185,13 +185,13 @@ impl Hub {
                 let socket = sockets.get(&connection).and_then(Weak::upgrade);
                 socket.map_or(0, |socket| socket.try_write(bytes).unwrap_or(0) as u64)
             };
-            let mut heard = || -> Result<(), String> {
+            let mut deliver_frames = || -> Result<(), String> {
                 while let Some(item) = reader.next(&mut input).map_err(|error| error.to_string())? {
                     session.on_item_for(now, id, &item, deliver).map_err(|violation| violation.to_string())?;
                 }
                 Ok(())
             };
-            heard().map_err(|reason| {
+            deliver_frames().map_err(|reason| {
                 session.give_up();
                 io::Error::new(io::ErrorKind::InvalidData, reason)
             })
@@ -199,14 +199,14 @@ impl Hub {
     }
     /// How many of the taken bytes the socket has not accepted.
     pub fn unwritten(&self, id: StreamId, bytes: u64) {
-        if let Some(carrier) = self.lock().carriers.get_mut(&id) {
-            carrier.unwritten = carrier.unwritten.min(bytes);
+        if let Some(stream) = self.lock().streams.get_mut(&id) {
+            stream.unwritten = stream.unwritten.min(bytes);
         }
     }
-    /// A stream's carrier has ended.
+    /// A stream's task has ended.
     pub fn lose_stream(&self, id: StreamId) {
         self.act(|inner, now| {
-            inner.carriers.remove(&id);
+            inner.streams.remove(&id);
             inner.session.lose_stream(now, id);
         });
     }
@@ -262,7 +262,7 @@ impl Hub {
         });
     }
     /// Asks the session something for the owner of a flow, and wakes the owner when a datagram comes.
-    pub fn attend<T>(&self, flow: u32, waker: &Waker, ask: impl FnOnce(&mut Session) -> T) -> T {
+    pub fn serve_flow<T>(&self, flow: u32, waker: &Waker, ask: impl FnOnce(&mut Session) -> T) -> T {
         let mut inner = self.lock();
         match inner.flows.get_mut(&flow) {
             Some(known) => known.clone_from(waker),
@@ -282,48 +282,48 @@ impl Hub {
     /// The streams that are not being closed, for the choice of the next one's path.
     pub fn standings(&self) -> Vec<Standing> {
         let inner = self.lock();
-        let standing = |(id, carrier): (&StreamId, &Carrier)| {
+        let standing = |(id, stream): (&StreamId, &StreamSocket)| {
             let usable = inner.session.streams().get(*id).is_some_and(|stream| stream.health() == Health::Usable);
-            let moved = TcpInfo::of(&carrier.socket).map_or(0, |info| info.bytes_acked + info.bytes_received);
-            Standing { id: *id, path: carrier.path, usable, moved }
+            let moved = TcpInfo::of(&stream.socket).map_or(0, |info| info.bytes_acked + info.bytes_received);
+            Standing { id: *id, path: stream.path, usable, moved }
         };
-        inner.carriers.iter().filter(|(id, _)| inner.session.counts(**id)).map(standing).collect()
+        inner.streams.iter().filter(|(id, _)| inner.session.counts(**id)).map(standing).collect()
     }
 }
 
 impl Inner {
     /// Measures the selected streams whose measurements are stale.
     fn measure_stale(&mut self, now: Time, which: impl Fn(StreamId) -> bool) {
-        let stale = |(id, carrier): (&StreamId, &Carrier)| {
+        let stale = |(id, stream): (&StreamId, &StreamSocket)| {
             let rtt = self.session.gauge(*id).map_or(Time::ZERO, |gauge| gauge.rtt);
             let fresh = Time::from_ps(rtt.as_ps() / 8).clamp(FRESH[0], FRESH[1]);
-            (which(*id) && now.saturating_sub(carrier.measured_at) >= fresh).then_some(*id)
+            (which(*id) && now.saturating_sub(stream.measured_at) >= fresh).then_some(*id)
         };
-        let stale: Vec<StreamId> = self.carriers.iter().filter_map(stale).collect();
+        let stale: Vec<StreamId> = self.streams.iter().filter_map(stale).collect();
         for id in stale {
             self.measure(now, id);
         }
     }
     fn measure_all(&mut self, now: Time) {
-        let ids: Vec<StreamId> = self.carriers.keys().copied().collect();
+        let ids: Vec<StreamId> = self.streams.keys().copied().collect();
         for id in ids {
             self.measure(now, id);
         }
     }
     fn measure(&mut self, now: Time, id: StreamId) {
-        let Some(carrier) = self.carriers.get_mut(&id) else { return };
-        carrier.measured_at = now;
-        if let Some(gauge) = gauge(&carrier.socket, carrier.unwritten, carrier.law) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        stream.measured_at = now;
+        if let Some(gauge) = gauge(&stream.socket, stream.unwritten, stream.law) {
             let unsent = socket::unsent(gauge.rate);
             // Not for every small change: setting it is a system call.
-            if unsent > carrier.unsent + carrier.unsent / 2 || unsent < carrier.unsent / 2 {
-                carrier.unsent = unsent;
-                socket::limit_unsent(&carrier.socket, unsent);
+            if unsent > stream.unsent + stream.unsent / 2 || unsent < stream.unsent / 2 {
+                stream.unsent = unsent;
+                socket::limit_unsent(&stream.socket, unsent);
             }
-            if carrier.law == Law::Bbr
-                && let Some(pacing) = carrier.startup.see(now, &gauge, || BbrInfo::of(&carrier.socket))
+            if stream.law == Law::Bbr
+                && let Some(pacing) = stream.startup.see(now, &gauge, || BbrInfo::of(&stream.socket))
             {
-                socket::pace(&carrier.socket, pacing);
+                socket::pace(&stream.socket, pacing);
             }
             self.session.measure(now, id, gauge);
         }

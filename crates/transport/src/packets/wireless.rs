@@ -1,4 +1,4 @@
-//! How packets get from station to station on the air: directly, by way of access points, or over other stations.
+//! The wireless network below TCP: one hop, by way of access points, or multi-hop over routers.
 
 use super::packet::Packet;
 use des::{Event, EventQueue, Occupancy};
@@ -9,12 +9,12 @@ use wifi::mac::{Reason, Station, StationId};
 use wifi::medium::{Delivered, FrameRecord, Medium, Traffic};
 use wifi::mesh::{Departed, Lost, Mesh};
 
-/// The air with its stations, and routers where there are some.
+/// The wireless network: stations on a medium, with or without routers above their MACs.
 #[derive(Debug)]
-pub enum Carrier {
-    /// To whom a station hears, or by way of access points.
+pub enum Wireless {
+    /// One hop: to stations in range, or by way of access points.
     Direct(Box<Medium<Packet>>),
-    /// Over others.
+    /// Multi-hop: other stations forward.
     Routed(Box<Mesh<Packet>>),
 }
 
@@ -22,9 +22,9 @@ pub enum Carrier {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GivenUp {
     pub packet: Packet,
-    /// Who had it.
+    /// The station that had it.
     pub at: StationId,
-    /// A queue has dropped it: full, or too slow.
+    /// A queue dropped it, full or too slow; else the MAC or the router gave it up.
     pub by_queue: bool,
 }
 
@@ -32,7 +32,7 @@ const fn by_queue(reason: Reason) -> bool {
     matches!(reason, Reason::QueueFull | Reason::Delay)
 }
 
-impl Carrier {
+impl Wireless {
     pub(super) fn start(&mut self, events: &mut EventQueue) {
         match self {
             Self::Direct(medium) => medium.start(Time::ZERO, events),
@@ -68,14 +68,14 @@ impl Carrier {
             Self::Routed(mesh) => mesh.on_event(event, events),
         }
     }
-    /// What has arrived since the last call.
+    /// Packets delivered since the last call.
     pub(super) fn take_delivered(&mut self) -> std::vec::Drain<'_, Delivered<Packet>> {
         match self {
             Self::Direct(medium) => medium.take_delivered(),
             Self::Routed(mesh) => mesh.take_delivered(),
         }
     }
-    /// What has been given up since the last call, appended.
+    /// Appends the packets given up since the last call.
     pub(super) fn take_given_up(&mut self, given_up: &mut Vec<GivenUp>) {
         match self {
             Self::Direct(medium) => given_up.extend(medium.take_dropped().map(|dropped| GivenUp {
@@ -94,18 +94,18 @@ impl Carrier {
     pub(super) fn take_moves(&mut self) -> Vec<(StationId, Option<StationId>)> {
         match self {
             Self::Direct(medium) => medium.take_moves().collect(),
-            // Routers stand between ad hoc stations alone.
+            // Routing is for ad hoc stations: there are no access points.
             Self::Routed(_) => Vec::new(),
         }
     }
-    /// From now on keeps what has left stations' queues.
+    /// Records departures from stations' queues from now on.
     pub(super) fn watch_departures(&mut self) {
         match self {
             Self::Direct(medium) => medium.watch_departures(),
             Self::Routed(mesh) => mesh.watch_departures(),
         }
     }
-    /// That, since the last call.
+    /// Departures since the last call.
     pub(super) fn take_departed(&mut self) -> Vec<Departed<Packet>> {
         match self {
             Self::Direct(medium) => {
@@ -114,7 +114,7 @@ impl Carrier {
             Self::Routed(mesh) => mesh.take_departed().collect(),
         }
     }
-    /// Bytes in a station's transmit queue that it only passes on.
+    /// Bytes in a station's transmit queue that it forwards for others.
     pub(super) fn forwarding(&self, id: StationId) -> u64 {
         match self {
             Self::Direct(_) => 0,
@@ -162,14 +162,14 @@ impl Carrier {
             Self::Routed(mesh) => mesh.transmit_queue(id),
         }
     }
-    /// For how long a station's radio has been in which state.
+    /// Time that a station's radio has spent in each state.
     pub fn radio_times(&self, id: StationId) -> &RadioTimes {
         match self {
             Self::Direct(medium) => medium.radio_times(id),
             Self::Routed(mesh) => mesh.medium().radio_times(id),
         }
     }
-    /// For how long that queue has had each length.
+    /// Time that a station's transmit queue has had each length.
     pub fn occupancy(&self, id: StationId) -> &Occupancy {
         match self {
             Self::Direct(medium) => medium.occupancy(id),
@@ -188,7 +188,7 @@ impl Carrier {
         (0..self.len() as u32).map(|id| self.station(StationId(id)).counters().ppdus).sum()
     }
 
-    /// Where every packet has gone, added to a wired network's.
+    /// Adds the fate of every packet to the ledger of a wired network.
     pub(super) fn add_to(&self, ledger: &mut Ledger) {
         match self {
             Self::Direct(medium) => {
@@ -213,7 +213,7 @@ impl Carrier {
             }
         }
     }
-    /// Whether the air's own books balance.
+    /// Whether the wireless network's own ledgers balance.
     pub(super) fn balances(&self) -> bool {
         match self {
             Self::Direct(medium) => medium.ledger().check().is_ok(),
