@@ -1,5 +1,5 @@
-//! Random reads, writes, crashes and returns: whatever happens, everything that was asked ends, nothing is lost or counted twice, and the
-//! file system is whole again in the end.
+//! Random reads, writes, crashes and returns: whatever happens, everything that was asked ends, nothing is lost or
+//! counted twice, and the file system is whole again in the end.
 
 use crate::support::{Spec, World, hdfs_only};
 use hadoop::hdfs::{FileId, HdfsConfig, ReadId, WriteId};

@@ -61,7 +61,8 @@ fn a_call_takes_a_handshake_two_latencies_and_its_service() {
     assert_eq!(world.cluster.context().connection_count(Service::Rpc), 1);
 }
 
-/// M/D/1: Poisson arrivals at utilisation rho, service S: mean time in the system S (1 + rho / (2 (1 - rho))) (Pollaczek and Khinchine).
+/// M/D/1: Poisson arrivals at utilisation rho, service S: mean time in the system S (1 + rho / (2 (1 - rho)))
+/// (Pollaczek and Khinchine).
 #[test]
 fn the_queue_of_one_handler_is_m_d_1() {
     for rho in [0.3, 0.6, 0.8] {
@@ -108,8 +109,8 @@ fn handlers_work_side_by_side() {
     assert_eq!(times, [10, 10, 10, 10, 20, 20, 20, 20]);
 }
 
-/// A server at twice its capacity: heartbeats are acted upon later and later, its queue fills, and then bytes stay in receive buffers and
-/// senders are blocked. Its rate stays at capacity and no call is lost.
+/// A server at twice its capacity: heartbeats are acted upon later and later, its queue fills, and then bytes stay in
+/// receive buffers and senders are blocked. Its rate stays at capacity and no call is lost.
 #[test]
 fn an_overloaded_server_delays_heartbeats_and_closes_windows() {
     let server = ServerConfig { queue: 20, ..ServerConfig::new(1, Time::from_ms(10), Service::Rpc) };
@@ -248,7 +249,8 @@ fn a_crashed_client_is_forgotten_and_may_come_back() {
     assert_eq!(served(&world).iter().map(|(_, value)| *value).collect::<Vec<_>>(), [1, 2]);
 }
 
-/// The master's one reader takes calls in one after the other: with 5 ms for each the rate is 200 a second, whatever the handlers.
+/// The master's one reader takes calls in one after the other: with 5 ms for each the rate is 200 a second, whatever
+/// the handlers.
 #[test]
 fn a_slow_reader_bounds_the_rate_and_leaves_the_rest_in_the_buffers() {
     let master = MasterConfig { read: Time::from_ms(5), ..MasterConfig::default() };
