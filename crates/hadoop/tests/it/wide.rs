@@ -53,8 +53,9 @@ fn a_block_written_on_a_far_node_is_reported() {
     assert!(world.news.iter().any(closed));
 }
 
-/// A reduce fetches from a far node, which crashes meanwhile and comes back empty. The fetch fails after the shuffle's 180 s, and the host is left
-/// alone for 13 s; the map has run again on the same node by then, and its output is fetched.
+/// A reduce fetches from a far node, which crashes meanwhile and comes back empty. The fetch fails after the shuffle's
+/// 180 s, and the host is left alone for 13 s; the map has run again on the same node by then, and its output is
+/// fetched.
 #[test]
 fn a_far_host_is_fetched_from_again_after_its_penalty() {
     let job =

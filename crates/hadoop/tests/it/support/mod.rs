@@ -1,9 +1,12 @@
-//! A world for tests: it carries a cluster's messages at flow level, serves its disks and processors, and kills and revives its nodes.
+//! A world for tests: it carries a cluster's messages at flow level, serves its disks and processors, and kills and
+//! revives its nodes.
 //!
-//! Messages leave each node through one first-in-first-out interface of a given rate, cross the network in a given latency and enter through
-//! another such interface, cut through. That is simple enough to check by hand, and it is no part of the product: packets are.
+//! Messages leave each node through one first-in-first-out interface of a given rate, cross the network in a given
+//! latency and enter through another such interface, cut through. That is simple enough to check by hand, and it is no
+//! part of the product: packets are.
 
 use hadoop::hdfs::{Hdfs, HdfsConfig};
+use hadoop::yarn::Yarn;
 use hadoop::{Cluster, Config, ConnId, Context, DiskOp, Effect, End, Event, Input, NodeId, NodeInfo, Tag};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +16,7 @@ use units::{BitRate, Bytes, Time};
 /// A cluster whose MapReduce daemons are silent.
 pub fn hdfs_only(hdfs: HdfsConfig) -> Config {
     let mut config = Config { hdfs, ..Config::default() };
-    config.mapreduce.yarn.node_heartbeat = Time::from_secs(10_000_000);
+    config.yarn.node_heartbeat = Time::from_secs(10_000_000);
     config
 }
 
@@ -37,7 +40,8 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A master and so many workers in so many racks (round robin), each on a host of its own with one fast disk and no cache.
+    /// A master and so many workers in so many racks (round robin), each on a host of its own with one fast disk and no
+    /// cache.
     pub fn new(workers: u32, racks: u32) -> Self {
         let nodes = (0..=workers).map(|n| NodeInfo { rack: n.saturating_sub(1) % racks, host: n, disks: 1 }).collect();
         let rate = BitRate::from_gbps(8); // 1 GB/s
@@ -192,7 +196,16 @@ impl World {
     /// Acts as a client from outside.
     pub fn drive<R>(&mut self, act: impl FnOnce(&mut Context, &mut Hdfs) -> R) -> R {
         let mut effects = std::mem::take(&mut self.effects);
-        let result = self.cluster.drive(self.now, &mut effects, act);
+        let result = self.cluster.drive(self.now, &mut effects, |platform| act(platform.ctx, platform.hdfs));
+        self.effects = effects;
+        self.carry_out();
+        result
+    }
+
+    /// Acts as the client and the AppMasters of applications from outside.
+    pub fn drive_yarn<R>(&mut self, act: impl FnOnce(&mut Context, &mut Yarn) -> R) -> R {
+        let mut effects = std::mem::take(&mut self.effects);
+        let result = self.cluster.drive(self.now, &mut effects, |platform| act(platform.ctx, platform.yarn));
         self.effects = effects;
         self.carry_out();
         result
@@ -302,8 +315,8 @@ impl World {
         );
     }
 
-    /// Checks that the cluster keeps a message as long as it is under way, and no longer; but what a crashed node had sent may stay as long as the other
-    /// end of its connection does not know of the crash.
+    /// Checks that the cluster keeps a message as long as it is under way, and no longer; but what a crashed node had
+    /// sent may stay as long as the other end of its connection does not know of the crash.
     pub fn check_messages(&self) {
         let (mut under_way, mut orphaned) = (0, 0);
         for flow in self.flows.values().filter(|flow| flow.gone != [true; 2]) {
@@ -385,7 +398,7 @@ impl World {
             Input::Connected { .. } => End::Client,
             Input::Delivered { end, .. }
             | Input::Acknowledged { end, .. }
-            | Input::Heard { end, .. }
+            | Input::LastReceived { end, .. }
             | Input::PeerClosed { end, .. }
             | Input::Reset { end, .. } => end,
             _ => return,
@@ -404,7 +417,7 @@ impl World {
         }
         if let Input::Reset { .. } = input {
             self.leave(conn, end);
-        } else if let Input::Heard { .. } = input {
+        } else if let Input::LastReceived { .. } = input {
             // It says nothing of the handshake.
         } else if let Some(flow) = self.flows.get_mut(&conn.0) {
             flow.established = true;
@@ -490,10 +503,10 @@ impl World {
                 way.unread -= bytes;
                 self.send_what_fits(conn, other(end));
             }
-            Effect::AskHeard { conn, end } => {
+            Effect::AskLastReceived { conn, end } => {
                 let flow = &self.flows[&conn.0];
                 let (at, serial) = (flow.delivered[end as usize], flow.serial);
-                self.at(self.now, Due::OnFlow(Input::Heard { conn, end, at }, conn, serial));
+                self.at(self.now, Due::OnFlow(Input::LastReceived { conn, end, at }, conn, serial));
             }
             Effect::Close { conn, end } => {
                 let flow = self.flows.get_mut(&conn.0).expect("a connection that was opened");
