@@ -339,8 +339,7 @@ fn a_stream_goes_on_with_the_survivors_when_a_datanode_dies() {
         world.drive(|ctx, hdfs| hdfs.append(ctx, id, Bytes::from_mib(4)));
         world.run_to(Time::from_ms(30));
         world.news.clear();
-        let members: Vec<_> =
-            (1..7).map(NodeId).filter(|n| world.received[n.0 as usize] > Bytes::from_mib(1)).collect();
+        let members: Vec<_> = (1..7).map(NodeId).filter(|n| world.received(*n) > Bytes::from_mib(1)).collect();
         assert_eq!(members.len(), 3, "{members:?}");
         world.kill(members[victim], Time::from_ms(500));
         let closed = feed(&mut world, id, length - Bytes::from_mib(4), Bytes::from_mib(1));

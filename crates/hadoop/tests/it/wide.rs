@@ -69,7 +69,7 @@ fn a_far_host_is_fetched_from_again_after_its_penalty() {
     config.mapreduce.task_timeout = Time::ZERO;
     let mut world = World::new(config, spec(), 1);
     // The map's HDFS input is local: what comes in at the near node in bulk is the fetch.
-    let fetching = |world: &World| world.received[NEAR.0 as usize] > Bytes::from_mib(20);
+    let fetching = |world: &World| world.received(NEAR) > Bytes::from_mib(20);
     assert!(world.run_until(Time::from_secs(5_000), fetching), "the reduce does not fetch");
     let now = world.now;
     world.kill(FAR, now);
