@@ -5,12 +5,15 @@ use crate::context::{Context, NodeInfo, Nodes};
 use crate::effect::{Effect, End, Input};
 use crate::event::Event;
 use crate::hdfs::{Hdfs, HdfsConfig};
-use crate::ids::{ConnId, Tag};
-use crate::mapreduce::{self, MapReduce, MapReduceConfig, Wait};
+use crate::ids::{ConnId, JobId, NodeId, Tag};
+use crate::mapreduce::{self, Generation, MapReduce, MapReduceConfig, Wait};
 use crate::pending::Pending;
+use crate::platform::Platform;
 use crate::record::Records;
-use crate::request::{Caller, Message, Reader, Request, User, Writer};
+use crate::request::{Caller, Framework, Message, Reader, Request, User, Writer};
 use crate::rpc::{self, Rpc, RpcConfig};
+use crate::shuffle::Shuffle;
+use crate::yarn::{SchedulerConfig, Yarn, YarnConfig};
 use std::collections::VecDeque;
 use units::Time;
 
@@ -21,6 +24,10 @@ pub struct Config {
     pub rpc: RpcConfig,
     /// The file system.
     pub hdfs: HdfsConfig,
+    /// Whoever hands out the workers: ResourceManager or JobTracker.
+    pub scheduler: SchedulerConfig,
+    /// Containers.
+    pub yarn: YarnConfig,
     /// The jobs.
     pub mapreduce: MapReduceConfig,
 }
@@ -30,6 +37,8 @@ pub struct Config {
 pub struct Cluster {
     context: Context,
     hdfs: Hdfs,
+    yarn: Yarn,
+    shuffle: Shuffle,
     mapreduce: MapReduce,
     /// News for whoever drives the cluster.
     news: Vec<Event>,
@@ -48,9 +57,13 @@ impl Cluster {
             rpc: Rpc::new(config.rpc),
             files: 0,
         };
+        let nodes = context.nodes.len();
         let mut hdfs = Hdfs::new(config.hdfs, &mut context, seed);
-        let mapreduce = MapReduce::new(config.mapreduce, &mut context, &mut hdfs, seed);
-        Self { context, hdfs, mapreduce, news: Vec::new() }
+        let mut yarn = Yarn::new(config.yarn, config.scheduler, nodes, seed);
+        let mut shuffle = Shuffle::new(config.mapreduce.shuffle(), nodes, config.mapreduce.jobs.len());
+        let mut platform = Platform { ctx: &mut context, hdfs: &mut hdfs, yarn: &mut yarn, shuffle: &mut shuffle };
+        let mapreduce = MapReduce::new(config.mapreduce, config.scheduler, &mut platform, seed);
+        Self { context, hdfs, yarn, shuffle, mapreduce, news: Vec::new() }
     }
 
     /// Takes one input and appends what it causes.
@@ -58,21 +71,22 @@ impl Cluster {
         self.context.now = now;
         std::mem::swap(&mut self.context.effects, out);
         self.dispatch(input);
-        self.settle();
+        self.deliver_events();
         std::mem::swap(&mut self.context.effects, out);
     }
 
-    /// Acts as a client from outside the jobs: makes calls, reads and writes as the driver ([`Caller::Driver`] and its like), whose outcome [`Cluster::take_news`] has.
-    pub fn drive<R>(&mut self, now: Time, out: &mut Vec<Effect>, act: impl FnOnce(&mut Context, &mut Hdfs) -> R) -> R {
+    /// Acts as a client or framework from outside: makes calls, reads, writes and runs applications as the driver
+    /// ([`Caller::Driver`] and its like). [`Cluster::take_news`] has what becomes of them.
+    pub fn drive<R>(&mut self, now: Time, out: &mut Vec<Effect>, act: impl FnOnce(&mut Platform) -> R) -> R {
         self.context.now = now;
         std::mem::swap(&mut self.context.effects, out);
-        let result = act(&mut self.context, &mut self.hdfs);
-        self.settle();
+        let result = act(&mut self.parts().0);
+        self.deliver_events();
         std::mem::swap(&mut self.context.effects, out);
         result
     }
 
-    /// What has happened to the driver's calls, reads and writes since it last asked.
+    /// What has happened to the driver's calls, reads, writes and applications since it last asked.
     pub fn take_news(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.news)
     }
@@ -89,79 +103,123 @@ impl Cluster {
     pub fn hdfs(&self) -> &Hdfs {
         &self.hdfs
     }
+    /// Containers.
+    pub fn yarn(&self) -> &Yarn {
+        &self.yarn
+    }
     /// What the jobs leave behind so far.
     pub fn records(&self) -> Records {
-        self.mapreduce.records()
+        self.mapreduce.records(&self.shuffle)
     }
     /// The jobs.
     pub fn mapreduce(&self) -> &MapReduce {
         &self.mapreduce
+    }
+    /// The node of a job's AppMaster while that is registered (YARN).
+    pub fn master_node(&self, job: JobId) -> Option<NodeId> {
+        self.yarn.master_node(self.mapreduce.application(job))
     }
     /// Calls and nodes.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    fn settle(&mut self) {
-        while let Some(event) = self.context.events.pop_front() {
-            self.tell(event);
-        }
+    fn parts(&mut self) -> (Platform<'_>, &mut MapReduce) {
+        let Self { context: ctx, hdfs, yarn, shuffle, mapreduce, .. } = self;
+        (Platform { ctx, hdfs, yarn, shuffle }, mapreduce)
     }
 
     fn dispatch(&mut self, input: Input) {
-        let Self { context: ctx, hdfs, mapreduce, .. } = self;
         match input {
             Input::Start => {
-                hdfs.on_start(ctx);
-                mapreduce.on_start(ctx);
+                self.hdfs.on_start(&mut self.context);
+                if self.mapreduce.config().generation == Generation::Yarn {
+                    self.yarn.on_start(&mut self.context);
+                }
+                self.mapreduce.on_start(&mut self.context);
             }
             Input::Connected { conn } => self.on_connection(conn, End::Client, input),
             Input::Delivered { conn, end, .. }
             | Input::Acknowledged { conn, end, .. }
-            | Input::Heard { conn, end, .. }
+            | Input::LastReceived { conn, end, .. }
             | Input::PeerClosed { conn, end }
             | Input::Reset { conn, end } => self.on_connection(conn, end, input),
             Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } => self.on_answer(tag),
-            Input::NodeDown { node } => {
-                if !ctx.nodes.is_up(node) {
-                    return;
-                }
-                ctx.nodes.set_up(node, false);
-                ctx.connections.node_down(node);
-                ctx.pending.node_down(node);
-                rpc::on_node_down(ctx, node);
-                hdfs.on_node_down(ctx, node);
-                mapreduce.on_node_down(ctx, node);
+            Input::NodeDown { node } => self.on_node_down(node),
+            Input::NodeUp { node } => self.on_node_up(node),
+            Input::Charge { node, level } => {
+                self.yarn.on_charge(node, level);
+                self.mapreduce.on_charge(node, level);
             }
-            Input::NodeUp { node } => {
-                if ctx.nodes.is_up(node) {
-                    return;
-                }
-                ctx.nodes.set_up(node, true);
-                hdfs.on_node_up(ctx, node);
-                mapreduce.on_node_up(ctx, node);
-            }
-            Input::Charge { node, level } => mapreduce.on_charge(node, level),
         }
+    }
+
+    fn on_node_down(&mut self, node: NodeId) {
+        let Self { context: ctx, hdfs, yarn, shuffle, mapreduce, .. } = self;
+        if !ctx.nodes.is_up(node) {
+            return;
+        }
+        ctx.nodes.set_up(node, false);
+        ctx.connections.node_down(node);
+        ctx.pending.node_down(node);
+        rpc::on_node_down(ctx, node);
+        hdfs.on_node_down(ctx, node);
+        shuffle.on_node_down(node);
+        yarn.on_node_down(node);
+        mapreduce.on_node_down(ctx, node);
+    }
+
+    fn on_node_up(&mut self, node: NodeId) {
+        let Self { context: ctx, hdfs, yarn, mapreduce, .. } = self;
+        if ctx.nodes.is_up(node) {
+            return;
+        }
+        ctx.nodes.set_up(node, true);
+        hdfs.on_node_up(ctx, node);
+        yarn.on_node_up(ctx, node);
+        mapreduce.on_node_up(ctx, node);
     }
 
     /// A request of work, of a disk or of a timer has its answer.
     fn on_answer(&mut self, tag: Tag) {
-        let Self { context: ctx, hdfs, mapreduce, .. } = self;
-        let Some(request) = ctx.pending.remove(tag) else { return };
+        let Some(request) = self.context.pending.remove(tag) else { return };
         match request {
-            Request::Rpc(request) => rpc::on_answer(ctx, request),
-            Request::Hdfs(request) => hdfs.on_answer(ctx, request),
-            Request::Shuffle(request) => {
-                mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| shuffle.on_answer(ctx, request));
+            Request::Rpc(request) => rpc::on_answer(&mut self.context, request),
+            Request::Hdfs(request) => self.hdfs.on_answer(&mut self.context, request),
+            Request::Shuffle(request) => self.on_shuffle(|shuffle, ctx| shuffle.on_answer(ctx, request)),
+            Request::Yarn(request) => self.on_yarn(|yarn, ctx| yarn.on_answer(ctx, request)),
+            Request::MapReduce(request) => {
+                let (mut platform, mapreduce) = self.parts();
+                mapreduce.on_answer(&mut platform, request);
             }
-            Request::MapReduce(request) => mapreduce.on_answer(ctx, hdfs, request),
         }
+    }
+
+    /// Something happens to YARN: the frameworks are told what becomes of their applications.
+    fn on_yarn(&mut self, happens: impl FnOnce(&mut Yarn, &mut Context)) {
+        happens(&mut self.yarn, &mut self.context);
+        for (application, news) in self.yarn.take_news() {
+            match self.yarn.framework(application) {
+                Framework::MapReduce(job) => {
+                    let (mut platform, mapreduce) = self.parts();
+                    mapreduce.on_yarn_news(&mut platform, job, news);
+                }
+                Framework::Driver(_) => self.news.push(Event::Yarn { application, news }),
+            }
+        }
+    }
+
+    /// Something happens to a fetch of map outputs: the reducers are told.
+    fn on_shuffle(&mut self, happens: impl FnOnce(&mut Shuffle, &mut Context)) {
+        happens(&mut self.shuffle, &mut self.context);
+        let news = self.shuffle.take_news();
+        let (mut platform, mapreduce) = self.parts();
+        mapreduce.tell_reducers(&mut platform, news);
     }
 
     /// Something happened at a living end of a connection.
     fn on_connection(&mut self, conn: ConnId, end: End, input: Input) {
-        let Self { context: ctx, hdfs, mapreduce, .. } = self;
+        let Self { context: ctx, hdfs, .. } = self;
         if !ctx.connections.lives(conn, end) {
             return;
         }
@@ -172,7 +230,7 @@ impl Cluster {
                 match user {
                     User::Rpc(_) => rpc::on_connected(ctx, conn),
                     User::Hdfs(channel) => hdfs.on_connected(ctx, channel, conn),
-                    User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| shuffle.on_connected(ctx, conn)),
+                    User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_connected(ctx, conn)),
                 }
             }
             Input::Delivered { tag, .. } => {
@@ -180,9 +238,9 @@ impl Cluster {
                 match ctx.connections.delivered(conn, end, tag) {
                     Some(Message::Rpc(message)) => rpc::on_delivered(ctx, conn, message),
                     Some(Message::Hdfs(message)) => hdfs.on_delivered(ctx, conn, end, message),
-                    Some(Message::Shuffle(message)) => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
-                        shuffle.on_delivered(ctx, conn, message);
-                    }),
+                    Some(Message::Shuffle(message)) => {
+                        self.on_shuffle(|shuffle, ctx| shuffle.on_delivered(ctx, conn, message));
+                    }
                     None => {}
                 }
             }
@@ -190,15 +248,15 @@ impl Cluster {
                 ctx.connections.established(conn);
                 match ctx.connections.acknowledge(conn, end, tag) {
                     Some(Message::Hdfs(message)) => hdfs.on_acknowledged(ctx, conn, message),
-                    Some(Message::Shuffle(message)) => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
-                        shuffle.on_acknowledged(ctx, conn, message);
-                    }),
+                    Some(Message::Shuffle(message)) => {
+                        self.on_shuffle(|shuffle, ctx| shuffle.on_acknowledged(ctx, conn, message));
+                    }
                     Some(Message::Rpc(_)) | None => {}
                 }
             }
-            Input::Heard { at, .. } => match user {
-                User::Hdfs(channel) => hdfs.on_heard(ctx, channel, conn, at),
-                User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| shuffle.on_heard(ctx, conn, at)),
+            Input::LastReceived { at, .. } => match user {
+                User::Hdfs(channel) => hdfs.on_last_received(ctx, channel, conn, at),
+                User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_last_received(ctx, conn, at)),
                 User::Rpc(_) => {}
             },
             Input::PeerClosed { .. } => {
@@ -206,9 +264,7 @@ impl Cluster {
                 match user {
                     User::Rpc(_) => rpc::on_peer_closed(ctx, conn, end),
                     User::Hdfs(channel) => hdfs.on_peer_closed(ctx, channel, conn, end),
-                    User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
-                        shuffle.on_peer_closed(ctx, conn, end);
-                    }),
+                    User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_peer_closed(ctx, conn, end)),
                 }
             }
             Input::Reset { .. } => {
@@ -216,9 +272,7 @@ impl Cluster {
                 match user {
                     User::Rpc(_) => rpc::on_reset(ctx, conn, end),
                     User::Hdfs(channel) => hdfs.on_reset(ctx, channel, conn, end),
-                    User::Shuffle => mapreduce.on_shuffle(ctx, hdfs, |shuffle, ctx| {
-                        shuffle.on_reset(ctx, conn, end);
-                    }),
+                    User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_reset(ctx, conn, end)),
                 }
             }
             Input::Start
@@ -229,38 +283,49 @@ impl Cluster {
             | Input::NodeUp { .. }
             | Input::Charge { .. } => {}
         }
-        self.context.connections.settle(conn);
+        self.context.connections.forget_if_gone(conn);
     }
 
-    fn tell(&mut self, event: Event) {
-        let Self { context: ctx, hdfs, mapreduce, news } = self;
+    fn deliver_events(&mut self) {
+        while let Some(event) = self.context.events.pop_front() {
+            self.deliver(event);
+        }
+    }
+
+    fn deliver(&mut self, event: Event) {
+        let Self { context: ctx, hdfs, yarn, shuffle, mapreduce, news } = self;
+        let platform = &mut Platform { ctx, hdfs, yarn, shuffle };
         match event {
             Event::Served { call, to, caller, .. } => {
                 match caller {
-                    Caller::Hdfs(what) => hdfs.on_served(ctx, call, what),
-                    Caller::MapReduce(what) => mapreduce.on_served(ctx, hdfs, call, to, what),
+                    Caller::Hdfs(what) => platform.hdfs.on_served(platform.ctx, call, what),
+                    Caller::Yarn(what) => self.on_yarn(|yarn, ctx| yarn.on_served(ctx, call, what)),
+                    Caller::MapReduce(what) => mapreduce.on_served(platform, call, to, what),
                     Caller::Driver(_) => news.push(event),
                 }
-                rpc::reply(ctx, call);
+                rpc::reply(&mut self.context, call);
             }
             Event::Replied { caller } => match caller {
-                Caller::Hdfs(what) => hdfs.on_replied(ctx, what),
-                Caller::MapReduce(what) => mapreduce.on_replied(ctx, hdfs, what),
+                Caller::Hdfs(what) => platform.hdfs.on_replied(platform.ctx, what),
+                Caller::Yarn(what) => self.on_yarn(|yarn, ctx| yarn.on_replied(ctx, what)),
+                Caller::MapReduce(what) => mapreduce.on_replied(platform, what),
                 Caller::Driver(_) => news.push(event),
             },
             Event::CallFailed { caller } => match caller {
-                Caller::Hdfs(what) => hdfs.on_call_failed(ctx, what),
-                Caller::MapReduce(what) => mapreduce.on_call_failed(ctx, hdfs, what),
+                Caller::Hdfs(what) => platform.hdfs.on_call_failed(platform.ctx, what),
+                Caller::Yarn(what) => self.on_yarn(|yarn, ctx| yarn.on_call_failed(ctx, what)),
+                Caller::MapReduce(what) => mapreduce.on_call_failed(platform, what),
                 Caller::Driver(_) => news.push(event),
             },
             Event::Read { read, news: what, reader } => match reader {
-                Reader::MapReduce(reader) => mapreduce.on_read(ctx, hdfs, read, what, reader),
+                Reader::MapReduce(reader) => mapreduce.on_read(platform, read, what, reader),
                 Reader::Driver(_) => news.push(event),
             },
             Event::Write { write, news: what, writer } => match writer {
-                Writer::MapReduce(writer) => mapreduce.on_write(ctx, hdfs, write, what, writer),
+                Writer::MapReduce(writer) => mapreduce.on_write(platform, write, what, writer),
                 Writer::Driver(_) => news.push(event),
             },
+            Event::Yarn { .. } => news.push(event),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Which connections exist, who uses them, which of their ends live, and which messages are under way.
 //!
-//! A connection delivers and acknowledges the messages of an end in the order in which they were sent, so each end keeps a queue of its messages:
-//! a message leaves it when it is acknowledged, and all leave it when no end is left that could hear of them. What a crashed node had sent and never
-//! arrives stays as long as the other end takes the connection for a living one, as it does in TCP.
+//! A connection delivers and acknowledges the messages of an end in the order in which they were sent, so each end
+//! keeps a queue of its messages: a message leaves it when it is acknowledged, and all leave it when no end is left
+//! that could hear of them. What a crashed node had sent and never arrives stays as long as the other end takes the
+//! connection for a living one, as it does in TCP.
 
 use crate::effect::{End, Service};
 use crate::ids::{ConnId, NodeId, Tag};
@@ -24,7 +25,8 @@ pub struct Connection {
     ends: [EndState; 2],
     /// The handshake is done, as seen by either end.
     established: bool,
-    /// A crash took one of its ends. Its user, who was told nothing, may hold the handle for long, so it is not used again.
+    /// A crash took one of its ends. Its user, who was told nothing, may hold the handle for long, so it is not used
+    /// again.
     crashed: bool,
 }
 
@@ -32,7 +34,7 @@ pub struct Connection {
 struct EndState {
     /// It has asked to end its stream.
     closed: bool,
-    /// It has heard the end of the peer's stream.
+    /// All of the peer's stream has come, and its end.
     peer_closed: bool,
     /// It was aborted or reset, its node crashed, or both streams ended.
     gone: bool,
@@ -91,7 +93,8 @@ impl Connections {
         state.under_way.push_back(message);
         Some(tag)
     }
-    /// The message that is delivered at an end. Where its sender is gone no acknowledgement follows, so it leaves the queue now.
+    /// The message that is delivered at an end. Where its sender is gone no acknowledgement follows, so it leaves the
+    /// queue now.
     pub fn delivered(&mut self, conn: ConnId, end: End, tag: Tag) -> Option<Message> {
         let sender = match end {
             End::Client => End::Server,
@@ -123,7 +126,7 @@ impl Connections {
     pub fn is_open(&self, conn: ConnId, end: End) -> bool {
         self.lives(conn, end) && self.table.get(conn).is_some_and(|connection| !connection.ends[end as usize].closed)
     }
-    /// An end has heard something of its peer.
+    /// Something has come from the peer of an end.
     pub fn established(&mut self, conn: ConnId) {
         if let Some(connection) = self.table.get_mut(conn) {
             connection.established = true;
@@ -137,17 +140,18 @@ impl Connections {
         if let Some(state) = self.end(conn, end) {
             state.closed = true;
         }
-        self.settle(conn);
+        self.forget_if_gone(conn);
         true
     }
-    /// The end has heard that its peer closed. Its owner is told before the connection is [settled](Self::settle).
+    /// The end knows that its peer closed. Its owner is told before the connection is
+    /// [forgotten](Self::forget_if_gone).
     pub fn mark_peer_closed(&mut self, conn: ConnId, end: End) {
         if let Some(state) = self.end(conn, end) {
             state.peer_closed = true;
         }
     }
-    /// The end is gone. A connection that its client gives up before the handshake is done never was one for the server.
-    /// Its owner is told before the connection is [settled](Self::settle).
+    /// The end is gone. A connection that its client gives up before the handshake is done never was one for the
+    /// server. Its owner is told before the connection is [forgotten](Self::forget_if_gone).
     pub fn mark_gone(&mut self, conn: ConnId, end: End) {
         if let Some(connection) = self.table.get_mut(conn) {
             connection.ends[end as usize].gone = true;
@@ -158,7 +162,7 @@ impl Connections {
     }
     pub fn leave(&mut self, conn: ConnId, end: End) {
         self.mark_gone(conn, end);
-        self.settle(conn);
+        self.forget_if_gone(conn);
     }
     /// The node has crashed: the ends on it are gone.
     pub fn node_down(&mut self, node: NodeId) {
@@ -173,11 +177,11 @@ impl Connections {
             if let Some(connection) = self.table.get_mut(conn) {
                 connection.crashed = true;
             }
-            self.settle(conn);
+            self.forget_if_gone(conn);
         }
     }
     /// An end with both streams over is gone; a connection with both ends gone is forgotten, and its handle free.
-    pub fn settle(&mut self, conn: ConnId) {
+    pub fn forget_if_gone(&mut self, conn: ConnId) {
         let Some(connection) = self.table.get_mut(conn) else { return };
         for end in &mut connection.ends {
             end.gone |= end.closed && end.peer_closed;

@@ -76,7 +76,8 @@ impl Nodes {
     pub(crate) fn set_up(&mut self, node: NodeId, up: bool) {
         self.up[node.0 as usize] = up;
     }
-    /// Hops in the network tree as Hadoop counts them: 0 the same node, 2 the same rack, 4 elsewhere (`NetworkTopology.getDistance`).
+    /// Hops in the network tree as Hadoop counts them: 0 the same node, 2 the same rack, 4 elsewhere
+    /// (`NetworkTopology.getDistance`).
     pub fn distance(&self, a: NodeId, b: NodeId) -> u32 {
         if a == b {
             0
@@ -170,9 +171,9 @@ impl Context {
         }
     }
     /// Asks when bytes last arrived at `end`.
-    pub fn ask_heard(&mut self, conn: ConnId, end: End) {
+    pub fn ask_last_received(&mut self, conn: ConnId, end: End) {
         if self.connections.lives(conn, end) {
-            self.effects.push(Effect::AskHeard { conn, end });
+            self.effects.push(Effect::AskLastReceived { conn, end });
         }
     }
     /// Ends the stream from `end` in good order.

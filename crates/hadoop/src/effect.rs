@@ -1,4 +1,5 @@
-//! What the cluster asks of the world, and what the world tells it: the message transport seam, disks, processors, timers.
+//! What the cluster asks of the world, and what the world tells it: the message transport seam, disks, processors,
+//! timers.
 
 use crate::ids::{ConnId, DiskStream, NodeId, Tag};
 use units::{Bytes, Time};
@@ -37,18 +38,21 @@ pub enum DiskOp {
 /// What the cluster asks for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Effect {
-    /// Open a TCP connection. With `paced_reader` the server end's received bytes stay in the receive buffer until [`Effect::Consume`].
+    /// Open a TCP connection. With `paced_reader` the server end's received bytes stay in the receive buffer until
+    /// [`Effect::Consume`].
     Open { conn: ConnId, from: NodeId, to: NodeId, service: Service, paced_reader: bool },
     /// Append a message of `bytes` to the stream from `end`; `tag` comes back when it is delivered or acknowledged.
     Send { conn: ConnId, end: End, bytes: Bytes, tag: Tag, push: bool },
     /// Take bytes out of the receive buffer of `end` (paced readers only).
     Consume { conn: ConnId, end: End, bytes: Bytes },
-    /// Say when bytes last arrived at `end`, with [`Input::Heard`]: of a long message that is under way nothing else is known.
-    AskHeard { conn: ConnId, end: End },
+    /// Say when bytes last arrived at `end`, with [`Input::LastReceived`]: of a long message that is under way nothing
+    /// else is known.
+    AskLastReceived { conn: ConnId, end: End },
     /// Orderly end of the stream from `end`; the connection is gone when both ends have closed.
     Close { conn: ConnId, end: End },
-    /// Reset the connection; no notice of it follows at the end that asks. If the client does so before it is told [`Input::Connected`], or
-    /// is told [`Input::Reset`] before that, no notice follows at the server either: the handle may be used again at once.
+    /// Reset the connection; no notice of it follows at the end that asks. If the client does so before it is told
+    /// [`Input::Connected`], or is told [`Input::Reset`] before that, no notice follows at the server either: the
+    /// handle may be used again at once.
     Abort { conn: ConnId, end: End },
     /// Move `bytes` of the sequential stream `stream` (a block replica, a spill file) at a disk of a node.
     Disk { node: NodeId, disk: u32, op: DiskOp, stream: DiskStream, offset: Bytes, bytes: Bytes, tag: Tag },
@@ -73,8 +77,8 @@ pub enum Input {
     Delivered { conn: ConnId, end: End, tag: Tag },
     /// All of a message sent from `end` is acknowledged: it has left that end's send buffer.
     Acknowledged { conn: ConnId, end: End, tag: Tag },
-    /// The answer to [`Effect::AskHeard`]: when bytes last arrived in order at `end`; zero for never.
-    Heard { conn: ConnId, end: End, at: Time },
+    /// The answer to [`Effect::AskLastReceived`]: when bytes last arrived in order at `end`; zero for never.
+    LastReceived { conn: ConnId, end: End, at: Time },
     /// The peer of `end` has closed its stream, and all of it is delivered.
     PeerClosed { conn: ConnId, end: End },
     /// The connection is dead as seen at `end`: refused, reset, or given up after too many retransmissions.

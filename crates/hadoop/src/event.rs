@@ -1,24 +1,30 @@
-//! What the parts tell each other: what became of remote calls, reads and writes. An event goes to whoever asked.
+//! What the parts tell each other: what became of remote calls, reads, writes and containers. An event goes to whoever
+//! asked.
 
-use crate::ids::{CallId, NodeId, Process, ReadId, Server, WriteId};
+use crate::ids::{ApplicationId, CallId, NodeId, Process, ReadId, Server, WriteId};
 use crate::request::{Caller, Reader, Writer};
+use crate::yarn;
 use units::Bytes;
 
 /// News for whoever asked for something.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
-    /// At the server: a call has been processed. What it asks for takes effect now; the reply leaves when this has been handled
-    /// (its size may be changed until then with [`crate::rpc::set_reply`]).
+    /// At the server: a call has been processed. What it asks for takes effect now; the reply leaves when this has been
+    /// handled (its size may be changed until then with [`crate::rpc::set_reply`]).
     Served { call: CallId, from: Process, to: Server, caller: Caller },
     /// At the caller: the reply is there.
     Replied { caller: Caller },
-    /// At the caller: no reply will come (connection lost, refused or timed out). The server may have processed the call.
+    /// At the caller: no reply will come (connection lost, refused or timed out). The server may have processed the
+    /// call.
     CallFailed { caller: Caller },
 
     /// News of a read.
     Read { read: ReadId, news: ReadNews, reader: Reader },
     /// News of an output stream.
     Write { write: WriteId, news: WriteNews, writer: Writer },
+
+    /// News of an application of YARN that the driver has added. It is told with the rest of the driver's news.
+    Yarn { application: ApplicationId, news: yarn::News },
 }
 
 /// What becomes of a read.

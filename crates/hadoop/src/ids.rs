@@ -1,4 +1,5 @@
-//! Identifiers: what the parts of the cluster and the world call each other's things. This file imports no other of the crate.
+//! Identifiers: what the parts of the cluster and the world call each other's things. This file imports no other of the
+//! crate.
 
 use des::define_index;
 
@@ -19,6 +20,8 @@ define_index! {
     pub PipelineId;
     /// A fetch of map outputs of one host; never used again.
     pub FetchId;
+    /// An application of YARN, in order of creation; never used again.
+    pub ApplicationId;
     /// A container of YARN, in order of allocation; never used again.
     pub ContainerId;
     /// A job, in order of submission.
@@ -69,8 +72,9 @@ impl Server {
 
 /// The cluster's name for a message, a piece of work, a disk request or a timer; opaque to the world.
 ///
-/// For a message it is the position among all messages of its direction of the connection. For anything else it is the place in the table of
-/// pending requests and a serial number, so that an answer to a request that was cancelled is known.
+/// For a message it is the position among all messages of its direction of the connection. For anything else it is the
+/// place in the table of pending requests and a serial number, so that an answer to a request that was cancelled is
+/// known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tag(pub u64);
 

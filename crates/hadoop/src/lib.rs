@@ -1,6 +1,7 @@
-//! HDFS and MapReduce as pure state machines.
+//! HDFS, YARN and MapReduce as pure state machines.
 #![warn(clippy::cast_possible_truncation)]
 
+mod batteries;
 mod cluster;
 mod connections;
 mod context;
@@ -11,18 +12,20 @@ mod ids;
 pub mod mapreduce;
 mod numbers;
 mod pending;
+mod platform;
 pub mod record;
 mod request;
 pub mod rpc;
 mod shuffle;
 pub mod workload;
-mod yarn;
+pub mod yarn;
 
 pub use cluster::{Cluster, Config};
 pub use connections::Connection;
 pub use context::{Context, DiskTransfer, NodeInfo, Nodes};
 pub use effect::{DiskOp, Effect, End, Input, Service};
 pub use event::{Event, ReadNews, WriteNews};
-pub use ids::{AttemptId, ConnId, DiskStream, JobId, NodeId, Tag};
+pub use ids::{ApplicationId, AttemptId, ConnId, ContainerId, DiskStream, JobId, NodeId, Tag};
+pub use platform::Platform;
 pub use record::TaskKind;
-pub use request::{Caller, Reader, Writer};
+pub use request::{Caller, Framework, Reader, Writer};

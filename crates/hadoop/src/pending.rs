@@ -1,8 +1,8 @@
 //! Requests to the world that have no answer yet: work, disk requests and timers.
 //!
-//! An entry leaves the table when its answer comes, when it is cancelled, or when the node that it was asked of crashes: the world forgets a crashed
-//! node's work and disk requests. Timers belong to no node and always fire. An answer that comes after its request was cancelled finds another serial
-//! number in its place and counts for nothing.
+//! An entry leaves the table when its answer comes, when it is cancelled, or when the node that it was asked of
+//! crashes: the world forgets a crashed node's work and disk requests. Timers belong to no node and always fire. An
+//! answer that comes after its request was cancelled finds another serial number in its place and counts for nothing.
 
 use crate::ids::{NodeId, Tag};
 use crate::request::Request;

@@ -1,4 +1,5 @@
-//! What the jobs leave behind: one record per job and per attempt, in the terms of Hadoop's job history, and what each moment was spent waiting for.
+//! What the jobs leave behind: one record per job and per attempt, in the terms of Hadoop's job history, and what each
+//! moment was spent waiting for.
 
 use crate::ids::NodeId;
 pub use crate::ids::{AttemptId, JobId};
@@ -100,7 +101,8 @@ pub enum Waiting {
     Timeout,
     /// Localisation, JVM and AppMaster start.
     StartUp,
-    /// Reducers only: map outputs that did not exist yet. The critical path goes on through the map, so a job's own split has none.
+    /// Reducers only: map outputs that did not exist yet. The critical path goes on through the map, so a job's own
+    /// split has none.
     Maps,
 }
 
@@ -194,7 +196,8 @@ pub struct AttemptRecord {
     pub start: Time,
     /// When its master knew its end.
     pub finish: Time,
-    /// Maps: when the map function ended (`mapFinishTime`). Reduces: when the last map output was there (`shuffleFinishTime`).
+    /// Maps: when the map function ended (`mapFinishTime`). Reduces: when the last map output was there
+    /// (`shuffleFinishTime`).
     pub first_phase_end: Option<Time>,
     /// Reduces: when the reduce function could begin (`sortFinishTime`).
     pub sort_end: Option<Time>,
@@ -287,11 +290,12 @@ pub struct JobRecord {
     pub ledger: JobLedger,
 }
 
-/// Shuffle bytes of a job, counted apart at both ends. At the end of a run `served = fetched + discarded + aborted + in_flight`, and per winning reduce
-/// `offered = fetched + never_fetched`.
+/// Shuffle bytes of a job, counted apart at both ends. At the end of a run `served = fetched + discarded + aborted +
+/// in_flight`, and per winning reduce `offered = fetched + never_fetched`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct JobLedger {
-    /// Bytes in all partitions of the map outputs that stood at the end (of the attempt that each successful reduce took).
+    /// Bytes in all partitions of the map outputs that stood at the end (of the attempt that each successful reduce
+    /// took).
     pub offered: Bytes,
     /// Fetched whole by reduce attempts that succeeded.
     pub fetched: Bytes,

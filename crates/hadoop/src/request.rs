@@ -1,13 +1,14 @@
 //! The parts of the cluster by what they ask for: one variant for each part, and nothing of what a part means by it.
 //!
-//! [`crate::Cluster`] alone matches on these and hands what has come to the part that asked. A part that is added gets its variants here and its
-//! arms there; the parts do not know one another's.
+//! [`crate::Cluster`] alone matches on these and hands what has come to the part that asked. A part that is added gets
+//! its variants here and its arms there; the parts do not know one another's.
 
 use crate::hdfs::request as hdfs;
-use crate::ids::LinkId;
+use crate::ids::{JobId, LinkId};
 use crate::mapreduce::request as mapreduce;
 use crate::rpc::request as rpc;
 use crate::shuffle::request as shuffle;
+use crate::yarn::request as yarn;
 
 /// Work, a disk request or a timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +16,7 @@ pub(crate) enum Request {
     Rpc(rpc::Request),
     Hdfs(hdfs::Request),
     Shuffle(shuffle::Request),
+    Yarn(yarn::Request),
     MapReduce(mapreduce::Request),
 }
 
@@ -40,6 +42,8 @@ pub(crate) enum User {
 pub enum Caller {
     /// The file system.
     Hdfs(hdfs::Call),
+    /// YARN's daemons, and the clients and AppMasters of its applications.
+    Yarn(yarn::Call),
     /// MapReduce's clients, masters, daemons and tasks.
     MapReduce(mapreduce::Call),
     /// Whoever drives the cluster from outside, with a number of its own choice.
@@ -64,6 +68,15 @@ pub enum Writer {
     Driver(u64),
 }
 
+/// Whose an application of YARN is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Framework {
+    /// A job of MapReduce.
+    MapReduce(JobId),
+    /// Whoever drives the cluster from outside, with a number of its own choice.
+    Driver(u64),
+}
+
 macro_rules! from {
     ($($whole:ident::$part:ident($inner:ty)),+ $(,)?) => {$(
         impl From<$inner> for $whole {
@@ -78,6 +91,7 @@ from! {
     Request::Rpc(rpc::Request),
     Request::Hdfs(hdfs::Request),
     Request::Shuffle(shuffle::Request),
+    Request::Yarn(yarn::Request),
     Request::MapReduce(mapreduce::Request),
     Message::Rpc(rpc::Message),
     Message::Hdfs(hdfs::Message),
@@ -85,6 +99,7 @@ from! {
     User::Hdfs(hdfs::Channel),
     User::Rpc(LinkId),
     Caller::Hdfs(hdfs::Call),
+    Caller::Yarn(yarn::Call),
     Caller::MapReduce(mapreduce::Call),
     Reader::MapReduce(mapreduce::Reader),
     Writer::MapReduce(mapreduce::Writer),

@@ -195,7 +195,8 @@ impl Workload {
         }
     }
 
-    /// What the combiner leaves of `data`, and the CPU seconds that it takes; `data` itself and no time without a combiner.
+    /// What the combiner leaves of `data`, and the CPU seconds that it takes; `data` itself and no time without a
+    /// combiner.
     pub fn combine(&self, data: Data) -> (Data, f64) {
         let Some(combiner) = self.combiner else { return (data, 0.0) };
         let records = whole(combiner.keys.expected_distinct(data.records).round()).min(data.records);
@@ -257,7 +258,8 @@ impl std::ops::AddAssign for Data {
 }
 
 impl Keys {
-    /// The expected number of different keys among `records` drawn independently: the sum over the keys of 1 - (1 - p)^n.
+    /// The expected number of different keys among `records` drawn independently: the sum over the keys of 1 - (1 -
+    /// p)^n.
     pub fn expected_distinct(&self, records: u64) -> f64 {
         if self.distinct == 0 || records == 0 {
             return 0.0;
@@ -370,7 +372,8 @@ mod tests {
         assert!((combined.records as f64 / 42_160.0 - 1.0).abs() < 0.05, "{}", combined.records);
     }
 
-    /// A recorded TeraSort map: 33,554,400 bytes in, 335,544 records and 34,225,488 bytes out, 34,896,600 on disk in 4 partitions.
+    /// A recorded TeraSort map: 33,554,400 bytes in, 335,544 records and 34,225,488 bytes out, 34,896,600 on disk in 4
+    /// partitions.
     #[test]
     fn map_output_agrees_with_a_recorded_terasort() {
         let output = Workload::preset("terasort").expect("preset").map_output(Bytes::new(33_554_400));

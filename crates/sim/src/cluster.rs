@@ -227,10 +227,10 @@ impl Driver {
                 self.with(conn, |handle| transport.consume(now, handle, of_cluster(end), bytes, events));
                 self.share_buffer(now, outside);
             }
-            Effect::AskHeard { conn, end } => {
+            Effect::AskLastReceived { conn, end } => {
                 let at =
                     self.handle(conn).map_or(Time::ZERO, |handle| transport.last_received(handle, of_cluster(end)));
-                self.answers.push(Input::Heard { conn, end, at });
+                self.answers.push(Input::LastReceived { conn, end, at });
             }
             Effect::Close { conn, end } => {
                 self.with(conn, |handle| transport.close(now, handle, of_cluster(end), events));

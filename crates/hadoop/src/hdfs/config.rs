@@ -17,7 +17,8 @@ pub struct HdfsConfig {
     pub block_report_interval: Time,
     /// `dfs.namenode.redundancy.interval.seconds`: between looks for blocks with too few replicas.
     pub redundancy_interval: Time,
-    /// `dfs.namenode.replication.work.multiplier.per.iteration`: blocks that one look may schedule, for each live DataNode.
+    /// `dfs.namenode.replication.work.multiplier.per.iteration`: blocks that one look may schedule, for each live
+    /// DataNode.
     pub replication_work_multiplier: u32,
     /// `dfs.namenode.replication.max-streams`: replications that a DataNode may send at the same time.
     pub replication_max_streams: u32,
@@ -35,19 +36,21 @@ pub struct HdfsConfig {
     pub send_buffer: Bytes,
     /// `dfs.datanode.readahead.bytes`: how far a DataNode reads its disk ahead of what it has sent.
     pub readahead: Bytes,
-    /// How far the kernel reads a local file ahead of what its reader has taken. A DataNode in a pipeline takes in as much before it has written and
-    /// passed it on.
+    /// How far the kernel reads a local file ahead of what its reader has taken. A DataNode in a pipeline takes in as
+    /// much before it has written and passed it on.
     pub read_window: Bytes,
-    /// How far a remote replica is sent ahead of what its reader has taken: what the reader's receive buffer holds. Linux lets it grow to twice what the
-    /// application takes in a round trip (dynamic right-sizing, Fisk and Feng 2001), not to its maximum; a recorded reader that was killed 17.1 MB
-    /// into a block had received at most 1 MB beyond.
+    /// How far a remote replica is sent ahead of what its reader has taken: what the reader's receive buffer holds.
+    /// Linux lets it grow to twice what the application takes in a round trip (dynamic right-sizing, Fisk and Feng
+    /// 2001), not to its maximum; a recorded reader that was killed 17.1 MB into a block had received at most 1 MB
+    /// beyond.
     pub remote_window: Bytes,
     /// Largest disk request of a local read; its progress comes in such steps.
     pub local_chunk: Bytes,
     /// A DataNode asks its disk for pieces of this length, and writes received packets to it in such pieces.
     pub disk_chunk: Bytes,
-    /// Processor seconds that a DataNode spends on each byte that it receives and stores: copies, checksums, its share of the kernel's work.
-    /// The default was measured on a 2-core AMD EPYC virtual machine with Hadoop 3.5 (a speed of 1 in this crate).
+    /// Processor seconds that a DataNode spends on each byte that it receives and stores: copies, checksums, its share
+    /// of the kernel's work. The default was measured on a 2-core AMD EPYC virtual machine with Hadoop 3.5 (a speed of
+    /// 1 in this crate).
     pub receive_cpu: f64,
     /// `dfs.client.socket-timeout`: a transfer without progress for this long has failed.
     pub socket_timeout: Time,
@@ -55,7 +58,8 @@ pub struct HdfsConfig {
     pub timeout_extension: Time,
     /// `dfs.client.block.write.retries`: new blocks tried when a pipeline cannot be set up.
     pub block_write_retries: u32,
-    /// `dfs.client.block.write.locateFollowingBlock.initial.delay.ms`: pause before asking the NameNode again; it doubles.
+    /// `dfs.client.block.write.locateFollowingBlock.initial.delay.ms`: pause before asking the NameNode again; it
+    /// doubles.
     pub retry_delay: Time,
     /// `dfs.client.block.write.locateFollowingBlock.retries`: how often the NameNode is asked again.
     pub complete_retries: u32,
@@ -100,7 +104,8 @@ impl Default for HdfsConfig {
 }
 
 impl HdfsConfig {
-    /// After this long without a heartbeat a DataNode is dead: twice the recheck interval and ten heartbeats, 10.5 minutes by default.
+    /// After this long without a heartbeat a DataNode is dead: twice the recheck interval and ten heartbeats, 10.5
+    /// minutes by default.
     pub fn dead_after(&self) -> Time {
         self.recheck_interval * 2 + self.heartbeat_interval * 10
     }

@@ -103,7 +103,8 @@ impl Hdfs {
         &self.counters
     }
 
-    /// A file that exists when the run begins, its blocks placed by the default policy as though written from `writer`, or from outside the cluster.
+    /// A file that exists when the run begins, its blocks placed by the default policy as though written from `writer`,
+    /// or from outside the cluster.
     pub fn add_file(
         &mut self,
         ctx: &mut Context,
@@ -204,9 +205,9 @@ impl Hdfs {
             } => {}
         }
     }
-    pub(crate) fn on_heard(&mut self, ctx: &mut Context, channel: Channel, conn: ConnId, at: Time) {
+    pub(crate) fn on_last_received(&mut self, ctx: &mut Context, channel: Channel, conn: ConnId, at: Time) {
         match channel {
-            Channel::Read(read) => self.read_heard(ctx, read, conn, at),
+            Channel::Read(read) => self.read_last_received(ctx, read, conn, at),
             Channel::Pipeline { .. } => {}
         }
     }

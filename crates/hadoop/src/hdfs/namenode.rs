@@ -1,9 +1,9 @@
 //! The NameNode: who lives, where replicas go, and which are made again.
 //!
-//! What a call asks for takes effect when the NameNode has processed it, not when it was sent. A DataNode is dead when no heartbeat of it
-//! has been processed for `HdfsConfig::dead_after`; this is looked at every recheck interval. Blocks with too few replicas are copied by
-//! a DataNode that has one, told so in the reply to its heartbeat (HDFS Architecture Guide, "Data Disk Failure, Heartbeats and
-//! Re-Replication").
+//! What a call asks for takes effect when the NameNode has processed it, not when it was sent. A DataNode is dead when
+//! no heartbeat of it has been processed for `HdfsConfig::dead_after`; this is looked at every recheck interval. Blocks
+//! with too few replicas are copied by a DataNode that has one, told so in the reply to its heartbeat (HDFS
+//! Architecture Guide, "Data Disk Failure, Heartbeats and Re-Replication").
 
 use super::write::Allocation;
 use super::{Call, Hdfs, Request, WriteCall, placement, wire};
@@ -17,14 +17,15 @@ use units::Time;
 /// Threads of a DataNode that serves nobody, as far as its load counts them.
 const ACCEPTOR: u32 = 1;
 
-/// A copy that has not been reported for this long is scheduled again (`dfs.namenode.reconstruction.pending.timeout-sec`).
+/// A copy that has not been reported for this long is scheduled again
+/// (`dfs.namenode.reconstruction.pending.timeout-sec`).
 const PENDING_TIMEOUT: Time = Time::from_secs(300);
 
 /// A DataNode as the NameNode sees it.
 #[derive(Debug, Clone)]
 struct Known {
     alive: bool,
-    heard: Time,
+    last_heartbeat: Time,
     /// Transfers under way, as its last heartbeat said.
     transfers: u32,
     copies: Vec<Copy>,
@@ -59,7 +60,8 @@ pub(super) struct NameNode {
 
 impl NameNode {
     pub fn new(nodes: usize) -> Self {
-        let known = Known { alive: true, heard: Time::ZERO, transfers: 0, copies: Vec::new(), deletions: Vec::new() };
+        let known =
+            Known { alive: true, last_heartbeat: Time::ZERO, transfers: 0, copies: Vec::new(), deletions: Vec::new() };
         Self { known: vec![known; nodes], orders: vec![Vec::new(); nodes], ..Self::default() }
     }
     pub fn is_alive(&self, node: NodeId) -> bool {
@@ -68,7 +70,8 @@ impl NameNode {
     fn known(&mut self, node: NodeId) -> &mut Known {
         &mut self.known[node.0 as usize]
     }
-    /// The highest load at which a DataNode is still given more: twice the average (`dfs.namenode.redundancy.considerLoad.factor`).
+    /// The highest load at which a DataNode is still given more: twice the average
+    /// (`dfs.namenode.redundancy.considerLoad.factor`).
     fn load_limit(&self) -> f64 {
         let (mut count, mut sum) = (0_u32, 0_u32);
         for known in self.known.iter().skip(1).filter(|known| known.alive) {
@@ -77,7 +80,8 @@ impl NameNode {
         }
         2.0 * f64::from(sum) / f64::from(count.max(1))
     }
-    /// What a DataNode says of its load: its threads (`DataNode.getXceiverCount`), of which one accepts connections and the others serve one each.
+    /// What a DataNode says of its load: its threads (`DataNode.getXceiverCount`), of which one accepts connections and
+    /// the others serve one each.
     fn load(&self, node: NodeId) -> f64 {
         f64::from(ACCEPTOR + self.known[node.0 as usize].transfers)
     }
@@ -104,7 +108,7 @@ impl Hdfs {
     /// The NameNode has processed a call.
     pub(crate) fn on_served(&mut self, ctx: &mut Context, id: CallId, call: Call) {
         match call {
-            Call::Heartbeat { node, transfers } => self.heard_from(ctx, id, node, transfers),
+            Call::Heartbeat { node, transfers } => self.on_heartbeat(ctx, id, node, transfers),
             Call::BlockReport(node) => self.block_report(ctx, node),
             Call::Received { node, block } => self.replica_reported(ctx, block, node),
             Call::Write(write, WriteCall::AddBlock) => self.allocate(ctx, write),
@@ -113,12 +117,12 @@ impl Hdfs {
         }
     }
 
-    fn heard_from(&mut self, ctx: &mut Context, call: CallId, node: NodeId, transfers: u32) {
+    fn on_heartbeat(&mut self, ctx: &mut Context, call: CallId, node: NodeId, transfers: u32) {
         let streams = self.config.replication_max_streams as usize;
         let known = self.namenode.known(node);
         let was_dead = !known.alive;
         known.alive = true;
-        known.heard = ctx.now;
+        known.last_heartbeat = ctx.now;
         known.transfers = transfers;
         let copies: Vec<_> = known.copies.drain(..streams.min(known.copies.len())).collect();
         let deletions = std::mem::take(&mut known.deletions);
@@ -220,7 +224,8 @@ impl Hdfs {
         }
     }
 
-    /// A client asks whether its file may be closed: every block needs one reported replica (`dfs.namenode.replication.min`).
+    /// A client asks whether its file may be closed: every block needs one reported replica
+    /// (`dfs.namenode.replication.min`).
     fn complete(&mut self, id: WriteId) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         let blocks = self.namespace.file(write.file).blocks.clone();
@@ -239,7 +244,7 @@ impl Hdfs {
     /// The NameNode starts again. It has its files and waits for the DataNodes to be heard of.
     pub(super) fn namenode_up(&mut self, now: Time) {
         for known in &mut self.namenode.known {
-            known.heard = now;
+            known.last_heartbeat = now;
         }
     }
 
@@ -252,7 +257,7 @@ impl Hdfs {
         let dead_after = self.config.dead_after();
         for node in ctx.nodes.workers() {
             let known = self.namenode.known(node);
-            if known.alive && known.heard.saturating_add(dead_after) < ctx.now {
+            if known.alive && known.last_heartbeat.saturating_add(dead_after) < ctx.now {
                 known.alive = false;
                 known.copies.clear();
                 known.deletions.clear();
@@ -274,7 +279,8 @@ impl Hdfs {
         }
     }
 
-    /// Orders copies of blocks that lack replicas, those with the fewest left first, as many as the work limit and the sources' streams allow.
+    /// Orders copies of blocks that lack replicas, those with the fewest left first, as many as the work limit and the
+    /// sources' streams allow.
     pub(super) fn restore_redundancy(&mut self, ctx: &mut Context) {
         ctx.timer_in(self.config.redundancy_interval, Request::Redundancy);
         if !ctx.nodes.is_up(ctx.nodes.master()) || self.namenode.lacking.is_empty() {

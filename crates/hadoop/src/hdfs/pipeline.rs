@@ -1,13 +1,14 @@
 //! A block on its way to a row of DataNodes: the replication pipeline.
 //!
-//! The client opens a connection to the first DataNode, which opens one to the second, and so on; when the last has answered, the answer
-//! travels back and packets flow. Each DataNode passes a packet on before it writes it to its own disk (`BlockReceiver.receivePacket`), and
-//! acknowledges it upstream when the nodes behind it have; the last, empty packet is acknowledged only when the replica is on disk and
-//! finished (the HDFS paper, Shvachko et al., MSST 2010, section III.A, figure 2). A hop on the client's own node uses no network.
+//! The client opens a connection to the first DataNode, which opens one to the second, and so on; when the last has
+//! answered, the answer travels back and packets flow. Each DataNode passes a packet on before it writes it to its own
+//! disk (`BlockReceiver.receivePacket`), and acknowledges it upstream when the nodes behind it have; the last, empty
+//! packet is acknowledged only when the replica is on disk and finished (the HDFS paper, Shvachko et al., MSST 2010,
+//! section III.A, figure 2). A hop on the client's own node uses no network.
 //!
-//! A DataNode that cannot write or pass on as fast as packets come stops taking them, and its sender stops when the window between them
-//! is used up; as for reads, that limit acts at the sender. A copy that the NameNode has ordered is the same pipeline, fed from the
-//! source's disk.
+//! A DataNode that cannot write or pass on as fast as packets come stops taking them, and its sender stops when the
+//! window between them is used up; as for reads, that limit acts at the sender. A copy that the NameNode has ordered is
+//! the same pipeline, fed from the source's disk.
 
 mod end;
 
@@ -216,7 +217,8 @@ impl Hdfs {
         self.pump(ctx, id);
     }
 
-    /// Moves what can be moved: packets from the client and from DataNode to DataNode, bytes to disks, acknowledgements back.
+    /// Moves what can be moved: packets from the client and from DataNode to DataNode, bytes to disks, acknowledgements
+    /// back.
     fn pump(&mut self, ctx: &mut Context, id: PipelineId) {
         self.send_packets(ctx, id);
         self.take_packets(ctx, id);
@@ -279,7 +281,8 @@ impl Hdfs {
         }
     }
 
-    /// A DataNode receives and checks a piece (a whole one, or the rest of the block) while its disk writes the one before.
+    /// A DataNode receives and checks a piece (a whole one, or the rest of the block) while its disk writes the one
+    /// before.
     fn write_disks(&mut self, ctx: &mut Context, id: PipelineId) {
         let (chunk, cost) = (self.config.disk_chunk, self.config.receive_cpu);
         let mut finished = Vec::new();

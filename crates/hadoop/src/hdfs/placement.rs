@@ -1,16 +1,18 @@
 //! Where replicas go: HDFS's default block placement policy.
 //!
-//! The rule (HDFS Architecture Guide, "Replica Placement: The First Baby Steps"): the first replica on the writer's node if that is a
-//! DataNode, else on a random one; the second on a node of another rack; the third on another node of the second's rack; further ones
-//! at random, no rack holding more than (replicas - 1) / racks + 2. With one rack, all are random and distinct.
+//! The rule (HDFS Architecture Guide, "Replica Placement: The First Baby Steps"): the first replica on the writer's
+//! node if that is a DataNode, else on a random one; the second on a node of another rack; the third on another node of
+//! the second's rack; further ones at random, no rack holding more than (replicas - 1) / racks + 2. With one rack, all
+//! are random and distinct.
 
 use crate::context::Nodes;
 use crate::ids::NodeId;
 use crate::numbers::draw;
 use des::{Index, RandomStream};
 
-/// Chooses the targets of `replicas` replicas, of which those on `held` exist already, among the nodes that `usable` accepts.
-/// Fewer are returned if there are not enough nodes. The result does not repeat `held`; it is in pipeline order.
+/// Chooses the targets of `replicas` replicas, of which those on `held` exist already, among the nodes that `usable`
+/// accepts. Fewer are returned if there are not enough nodes. The result does not repeat `held`; it is in pipeline
+/// order.
 pub fn choose(
     nodes: &Nodes,
     writer: Option<NodeId>,
@@ -56,7 +58,8 @@ pub fn choose(
     targets
 }
 
-/// A node with the property, each with the same probability. Like HDFS it draws and rejects; where few nodes qualify it counts them.
+/// A node with the property, each with the same probability. Like HDFS it draws and rejects; where few nodes qualify it
+/// counts them.
 fn pick(nodes: &Nodes, random: &mut RandomStream, property: impl Fn(NodeId) -> bool) -> Option<NodeId> {
     let workers = nodes.worker_count();
     if workers == 0 {

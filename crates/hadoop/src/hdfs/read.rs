@@ -1,11 +1,12 @@
 //! Reading a range of a block.
 //!
-//! The client asks the NameNode where the block is, sorts the replicas by distance (same node, same rack, elsewhere; at random among
-//! equals: `DatanodeManager.sortLocatedBlocks`) and reads from the first. A replica on the reader's own node is read from its disk; what the
-//! loopback interface would add is processor time and belongs to the workload's cost per byte. Another DataNode reads ahead from its disk
-//! and sends packets as its send buffer allows. Either way the reader runs at most a window ahead of what its application has taken. For
-//! remote reads that limit acts at the sender, half a round trip earlier than the receive window that does it in truth.
-//! When a replica fails, the read goes on with the next from where it is.
+//! The client asks the NameNode where the block is, sorts the replicas by distance (same node, same rack, elsewhere; at
+//! random among equals: `DatanodeManager.sortLocatedBlocks`) and reads from the first. A replica on the reader's own
+//! node is read from its disk; what the loopback interface would add is processor time and belongs to the workload's
+//! cost per byte. Another DataNode reads ahead from its disk and sends packets as its send buffer allows. Either way
+//! the reader runs at most a window ahead of what its application has taken. For remote reads that limit acts at the
+//! sender, half a round trip earlier than the receive window that does it in truth. When a replica fails, the read goes
+//! on with the next from where it is.
 
 use super::datanode::call_namenode;
 use super::{Call, Channel, Hdfs, HdfsConfig, Message, ReadMessage, Request, wire};
@@ -67,8 +68,8 @@ impl Read {
 }
 
 impl Hdfs {
-    /// Reads a range of a block from the nearest replica. Progress is reported as it comes, up to the read window ahead of what has
-    /// been taken with [`Hdfs::take`].
+    /// Reads a range of a block from the nearest replica. Progress is reported as it comes, up to the read window ahead
+    /// of what has been taken with [`Hdfs::take`].
     pub fn read(
         &mut self,
         ctx: &mut Context,
@@ -377,13 +378,13 @@ impl Hdfs {
         }
         // The timeout is a socket's: part of a packet is progress too.
         match read.source.as_ref().and_then(|source| source.conn) {
-            Some(conn) => ctx.ask_heard(conn, End::Client),
+            Some(conn) => ctx.ask_last_received(conn, End::Client),
             None => self.fail_over(ctx, id),
         }
     }
 
     /// When the reader's socket last had something to read, asked because no packet has become whole for long.
-    pub(super) fn read_heard(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, at: Time) {
+    pub(super) fn read_last_received(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId, at: Time) {
         let timeout = self.config.socket_timeout;
         let asked = |read: &&mut Read| read.source.as_ref().is_some_and(|source| source.conn == Some(conn));
         let Some(read) = self.reads.get_mut(&id).filter(asked) else { return };

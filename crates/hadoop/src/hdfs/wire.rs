@@ -1,7 +1,8 @@
 //! What HDFS says over the network, and how long it is.
 //!
-//! Lengths of calls are those of Hadoop 3's protobuf messages with fields of usual length (RPC header of some 50 bytes, block identifiers,
-//! host names, a storage report for each disk), rounded; they matter for the number of packets, not for volume.
+//! Lengths of calls are those of Hadoop 3's protobuf messages with fields of usual length (RPC header of some 50 bytes,
+//! block identifiers, host names, a storage report for each disk), rounded; they matter for the number of packets, not
+//! for volume.
 
 use units::Bytes;
 

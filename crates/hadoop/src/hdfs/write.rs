@@ -1,7 +1,8 @@
 //! Output streams: the client side of writing a file.
 //!
-//! The application appends bytes; the stream cuts them into packets and sends each block down a pipeline of DataNodes (see `pipeline`).
-//! At most `HdfsConfig::max_packets` wait to be sent or acknowledged; beyond that the writer waits (`DFSOutputStream.waitAndQueuePacket`).
+//! The application appends bytes; the stream cuts them into packets and sends each block down a pipeline of DataNodes
+//! (see `pipeline`). At most `HdfsConfig::max_packets` wait to be sent or acknowledged; beyond that the writer waits
+//! (`DFSOutputStream.waitAndQueuePacket`).
 
 use super::datanode::call_namenode;
 use super::pipeline::{Pipeline, Source};
@@ -60,8 +61,8 @@ pub(super) struct Write {
     owed: u32,
     closing: bool,
     pub pipeline: Option<PipelineId>,
-    /// DataNodes that have failed this stream; no later block of it goes to them (`dfs.client.write.exclude.nodes.cache.expiry.interval.millis`
-    /// is 10 minutes, longer than most streams live).
+    /// DataNodes that have failed this stream; no later block of it goes to them
+    /// (`dfs.client.write.exclude.nodes.cache.expiry.interval.millis` is 10 minutes, longer than most streams live).
     pub excluded: Vec<NodeId>,
     pub allocation: Option<Allocation>,
     pub completed: bool,
@@ -115,8 +116,8 @@ impl Hdfs {
         id
     }
 
-    /// Appends bytes. [`Event::WriteRoom`] follows (at once, if there is room) when fewer than the stream's limit of packets wait:
-    /// the writer appends no more before it.
+    /// Appends bytes. [`Event::WriteRoom`] follows (at once, if there is room) when fewer than the stream's limit of
+    /// packets wait: the writer appends no more before it.
     pub fn append(&mut self, ctx: &mut Context, id: WriteId, bytes: Bytes) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         write.appended += bytes;
@@ -262,8 +263,8 @@ impl Hdfs {
         self.advance_write(ctx, id);
     }
 
-    /// The pipeline broke at one of its nodes. Before its set-up was complete the block is abandoned and another asked for without that node;
-    /// after it the survivors go on from what is acknowledged.
+    /// The pipeline broke at one of its nodes. Before its set-up was complete the block is abandoned and another asked
+    /// for without that node; after it the survivors go on from what is acknowledged.
     pub(super) fn pipeline_broken(&mut self, ctx: &mut Context, id: WriteId, broken: &Pipeline, bad: usize) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         write.pipeline = None;

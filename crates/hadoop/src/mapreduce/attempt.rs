@@ -1,17 +1,18 @@
 //! An attempt on its node: from its container's launch, through its task, to its exit.
 
 use super::files::Waiter;
-use super::map::{MapTask, Outcome};
+use super::map::{MapTask, TaskState};
 use super::reduce::ReduceTask;
 use super::task::Env;
-use super::{Attempt, Call, Generation, MapReduce, Policy, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
+use super::{Attempt, Call, Generation, MapReduce, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
 use crate::context::Context;
-use crate::hdfs::Hdfs;
-use crate::ids::{AttemptId, CallId, DiskStream, JobId, NodeId, Process, Server, Tag};
+use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
 use crate::numbers::count;
+use crate::platform::Platform;
 use crate::record::{AttemptBytes, AttemptRecord, AttemptState, Locality, Phase, TaskKind, Waiting};
 use crate::rpc;
-use crate::shuffle::{MapOutput, News};
+use crate::shuffle::News;
+use crate::yarn::Policy;
 use des::{Index, RandomStream};
 use units::{Bytes, Time};
 
@@ -30,7 +31,8 @@ pub(crate) enum Body {
     Exited,
 }
 
-/// Lengths of the umbilical's calls: a task's description; a status with its counters; the question for events, and an event.
+/// Lengths of the umbilical's calls: a task's description; a status with its counters; the question for events, and an
+/// event.
 const SMALL: Bytes = Bytes::new(250);
 const DESCRIPTION: Bytes = Bytes::new(2_000);
 const STATUS: Bytes = Bytes::new(3_500);
@@ -56,7 +58,7 @@ pub(crate) struct Placement {
 
 impl MapReduce {
     /// A new attempt, not launched yet.
-    pub(crate) fn place(&mut self, placement: Placement) -> AttemptId {
+    pub(crate) fn place(&mut self, platform: &mut Platform, placement: Placement) -> AttemptId {
         let Placement { job, kind, task, node, locality, allocated } = placement;
         let id = AttemptId::from_usize(self.attempts.len());
         let owner = &mut self.jobs[job.0 as usize];
@@ -96,16 +98,14 @@ impl MapReduce {
             known_progress: 0.0,
             estimate: None,
             watched_progress: 0.0,
-            heard: Time::ZERO,
+            last_progress: Time::ZERO,
             container: None,
             holds_slot: true,
             failure: None,
             replayed: false,
             pace: self.pace(id),
         });
-        let (map, available) = (task, false);
-        let stream = DiskStream { file: 0, part: 0 };
-        self.shuffle.outputs.push(MapOutput { map, node, bytes: Bytes::ZERO, disk: 0, stream, available });
+        platform.shuffle.add_attempt(task, node);
         id
     }
 
@@ -119,42 +119,42 @@ impl MapReduce {
     }
 
     /// The node starts the attempt's container.
-    pub(crate) fn launch(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    pub(crate) fn launch(&mut self, platform: &mut Platform, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.body = Body::Starting(None);
-        attempt.record.wait(ctx.now, Waiting::StartUp);
-        attempt.record.begin(ctx.now, Phase::Start);
+        attempt.record.wait(platform.ctx.now, Waiting::StartUp);
+        attempt.record.begin(platform.ctx.now, Phase::Start);
         let (job, node) = (attempt.record.job, attempt.record.node);
-        self.localise(ctx, hdfs, job, node, Waiter::Task(id));
+        self.localise(platform, job, node, Waiter::Task(id));
     }
 
-    pub(crate) fn on_task_answer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, request: TaskRequest) {
+    pub(crate) fn on_task_answer(&mut self, platform: &mut Platform, id: AttemptId, request: TaskRequest) {
         let Some(attempt) = self.attempts.get_mut(id.0 as usize) else { return };
         let starting = matches!(attempt.body, Body::Starting(_));
         match request {
             TaskRequest::Launched if starting => {
                 let work = self.config.jvm_start_cpu.mul_f64(attempt.pace);
-                let work = ctx.compute(attempt.record.node, work, Request::Task(id, TaskRequest::Jvm));
+                let work = platform.ctx.compute(attempt.record.node, work, Request::Task(id, TaskRequest::Jvm));
                 attempt.body = Body::Starting(Some(work));
             }
             TaskRequest::Jvm if starting => {
-                let asked = self.tell_master(ctx, id, Umbilical::Description, SMALL, DESCRIPTION);
+                let asked = self.tell_master(platform, id, Umbilical::Description, SMALL, DESCRIPTION);
                 if !asked {
-                    self.set_up(ctx, id);
+                    self.set_up(platform.ctx, id);
                 }
             }
-            TaskRequest::SetUp if starting => self.begin(ctx, hdfs, id),
+            TaskRequest::SetUp if starting => self.begin(platform, id),
             // It was killed meanwhile.
             TaskRequest::Launched | TaskRequest::Jvm | TaskRequest::SetUp => {}
-            TaskRequest::StatusDue => self.status_due(ctx, id),
-            TaskRequest::PollDue => self.poll(ctx, hdfs, id),
-            TaskRequest::Map => self.on_map(ctx, hdfs, id, MapTask::on_computed),
-            TaskRequest::Sorted => self.on_map(ctx, hdfs, id, MapTask::on_sorted),
-            TaskRequest::Copied(copy) => self.on_reduce(ctx, hdfs, id, |reduce, env| reduce.on_copied(env, copy)),
+            TaskRequest::StatusDue => self.status_due(platform, id),
+            TaskRequest::PollDue => self.poll(platform, id),
+            TaskRequest::Map => self.on_map(platform, id, MapTask::on_computed),
+            TaskRequest::Sorted => self.on_map(platform, id, MapTask::on_sorted),
+            TaskRequest::Copied(copy) => self.on_reduce(platform, id, |reduce, env| reduce.on_copied(env, copy)),
             TaskRequest::PenaltyOver(host) => {
-                self.on_reduce(ctx, hdfs, id, |reduce, env| reduce.on_penalty_over(env, host));
+                self.on_reduce(platform, id, |reduce, env| reduce.on_penalty_over(env, host));
             }
-            TaskRequest::Stream(slot, step) => self.on_stream(ctx, hdfs, id, slot, step),
+            TaskRequest::Stream(slot, step) => self.on_stream(platform, id, slot, step),
         }
     }
 
@@ -165,37 +165,36 @@ impl MapReduce {
     }
 
     /// The task itself begins.
-    fn begin(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
-        ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
+    fn begin(&mut self, platform: &mut Platform, id: AttemptId) {
+        platform.ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
         let seed = self.seed;
         let kind = self.attempts[id.0 as usize].record.kind;
-        self.with_env(ctx, hdfs, id, |body, env| match kind {
+        self.with_env(platform, id, |body, env| match kind {
             TaskKind::Map => {
                 let mut map = Box::new(MapTask::new(env));
-                let outcome = map.start(env);
+                let state = map.start(env);
                 *body = Body::Map(map);
-                outcome
+                state
             }
             TaskKind::Reduce => {
                 let mut reduce = Box::new(ReduceTask::new(env, seed));
-                let outcome = reduce.start(env);
+                let state = reduce.start(env);
                 *body = Body::Reduce(reduce);
-                outcome
+                state
             }
         });
         if kind == TaskKind::Reduce {
-            self.poll(ctx, hdfs, id);
+            self.poll(platform, id);
         }
     }
 
     fn with_env(
         &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
+        platform: &mut Platform,
         id: AttemptId,
-        step: impl FnOnce(&mut Body, &mut Env) -> Outcome,
+        step: impl FnOnce(&mut Body, &mut Env) -> TaskState,
     ) {
-        let Self { config, jobs, attempts, shuffle, next_disk, .. } = self;
+        let Self { config, jobs, attempts, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
         let Attempt { record, body, pace, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
@@ -204,9 +203,9 @@ impl MapReduce {
         let split = if record.kind == TaskKind::Map { &job.splits[record.task as usize] } else { &nowhere };
         let node = record.node;
         let mut env = Env {
-            ctx,
-            hdfs,
-            shuffle,
+            ctx: platform.ctx,
+            hdfs: platform.hdfs,
+            shuffle: platform.shuffle,
             config,
             spec: &job.spec,
             split,
@@ -219,94 +218,85 @@ impl MapReduce {
             pace: *pace,
             next_disk: &mut next_disk[node.0 as usize],
         };
-        let outcome = step(body, &mut env);
+        let state = step(body, &mut env);
         let turned = match record.kind {
             TaskKind::Map => before.0.is_none() && record.first_phase_end.is_some(),
             TaskKind::Reduce => before.1.is_none() && record.sort_end.is_some(),
         };
         if turned {
             // A map that begins to merge and a reduce that begins to reduce say so at once.
-            self.tell_master(ctx, id, Umbilical::Phase, STATUS, SMALL);
+            self.tell_master(platform, id, Umbilical::Phase, STATUS, SMALL);
         }
-        match outcome {
-            Outcome::Running => {}
-            Outcome::Done => self.end_on_node(ctx, hdfs, id),
-            Outcome::Failed(reason) => self.fail_on_node(ctx, hdfs, id, reason),
+        match state {
+            TaskState::Running => {}
+            TaskState::Done => self.end_on_node(platform, id),
+            TaskState::Failed(reason) => self.fail_on_node(platform, id, reason),
         }
     }
     pub(crate) fn on_map(
         &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
+        platform: &mut Platform,
         id: AttemptId,
-        step: impl FnOnce(&mut MapTask, &mut Env) -> Outcome,
+        step: impl FnOnce(&mut MapTask, &mut Env) -> TaskState,
     ) {
-        self.with_env(ctx, hdfs, id, |body, env| match body {
+        self.with_env(platform, id, |body, env| match body {
             Body::Map(map) => step(map, env),
-            _ => Outcome::Running,
+            _ => TaskState::Running,
         });
     }
     pub(crate) fn on_reduce(
         &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
+        platform: &mut Platform,
         id: AttemptId,
-        step: impl FnOnce(&mut ReduceTask, &mut Env) -> Outcome,
+        step: impl FnOnce(&mut ReduceTask, &mut Env) -> TaskState,
     ) {
-        self.with_env(ctx, hdfs, id, |body, env| match body {
+        self.with_env(platform, id, |body, env| match body {
             Body::Reduce(reduce) => step(reduce, env),
-            _ => Outcome::Running,
+            _ => TaskState::Running,
         });
     }
-    pub(crate) fn on_stream(
-        &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
-        id: AttemptId,
-        slot: StreamSlot,
-        step: Step,
-    ) {
-        self.with_env(ctx, hdfs, id, |body, env| match body {
+    pub(crate) fn on_stream(&mut self, platform: &mut Platform, id: AttemptId, slot: StreamSlot, step: Step) {
+        self.with_env(platform, id, |body, env| match body {
             Body::Map(map) => map.on_stream(env, slot, step),
             Body::Reduce(reduce) => reduce.on_stream(env, slot, step),
-            _ => Outcome::Running,
+            _ => TaskState::Running,
         });
     }
-    pub(crate) fn on_output_closed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
-        self.with_env(ctx, hdfs, id, |body, env| match body {
+    pub(crate) fn on_output_closed(&mut self, platform: &mut Platform, id: AttemptId) {
+        self.with_env(platform, id, |body, env| match body {
             Body::Map(map) => map.on_write_closed(env),
             Body::Reduce(reduce) => reduce.on_write_closed(env),
-            _ => Outcome::Running,
+            _ => TaskState::Running,
         });
     }
 
     /// The shuffle has news for reducers.
-    pub(crate) fn tell_reducers(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, news: Vec<News>) {
+    pub(crate) fn tell_reducers(&mut self, platform: &mut Platform, news: Vec<News>) {
         for item in news {
             match item {
                 News::Begins { fetch, reducer, bytes } => {
                     let mut accepted = true;
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| {
+                    self.on_reduce(platform, reducer, |reduce, env| {
                         accepted = reduce.accept(bytes);
                         if accepted {
-                            return Outcome::Running;
+                            return TaskState::Running;
                         }
                         let host = env.shuffle.host_of(fetch);
                         env.shuffle.give_up(env.ctx, fetch);
-                        host.map_or(Outcome::Running, |host| reduce.on_fetch_end(env, host, None))
+                        host.map_or(TaskState::Running, |host| reduce.on_fetch_end(env, host, None))
                     });
                 }
                 News::Arrived { reducer, host, map, bytes } => {
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| {
+                    self.on_reduce(platform, reducer, |reduce, env| {
                         reduce.on_arrived(env, host, map, bytes);
-                        Outcome::Running
+                        TaskState::Running
                     });
                 }
                 News::Finished { reducer, host } => {
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| reduce.on_fetch_end(env, host, None));
+                    self.on_reduce(platform, reducer, |reduce, env| reduce.on_fetch_end(env, host, None));
                 }
                 News::Failed { reducer, host, maps, missing } => {
-                    self.on_reduce(ctx, hdfs, reducer, |reduce, env| {
+                    self.on_reduce(platform, reducer, |reduce, env| {
                         reduce.on_fetch_end(env, host, Some((&maps, missing)))
                     });
                 }
@@ -315,7 +305,7 @@ impl MapReduce {
     }
 
     /// Asks for map completion events, or looks at those that the node's TaskTracker has.
-    fn poll(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    fn poll(&mut self, platform: &mut Platform, id: AttemptId) {
         let Some(Attempt { record, body: Body::Reduce(reduce), .. }) = self.attempts.get(id.0 as usize) else { return };
         if !reduce.is_shuffling() {
             return;
@@ -323,24 +313,24 @@ impl MapReduce {
         let (job, node, seen) = (record.job, record.node, reduce.seen);
         match self.config.generation {
             Generation::Yarn => {
-                self.tell_master(ctx, id, Umbilical::Poll, SMALL, SMALL);
+                self.tell_master(platform, id, Umbilical::Poll, SMALL, SMALL);
             }
             Generation::Hadoop1 => {
                 let known = self.tracker.events_known(node, job);
                 if known > seen {
-                    self.take_events(ctx, hdfs, id, known);
+                    self.take_events(platform, id, known);
                 }
-                ctx.timer_in(self.config.event_poll, Request::Task(id, TaskRequest::PollDue));
+                platform.ctx.timer_in(self.config.event_poll, Request::Task(id, TaskRequest::PollDue));
             }
         }
     }
     /// Events up to a number are with the reducer.
-    fn take_events(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, until: usize) {
+    fn take_events(&mut self, platform: &mut Platform, id: AttemptId, until: usize) {
         let job = self.attempts[id.0 as usize].record.job;
         let Body::Reduce(reduce) = &self.attempts[id.0 as usize].body else { return };
         let events = &self.jobs[job.0 as usize].events;
         let fresh = events[reduce.seen.min(until)..until.min(events.len())].to_vec();
-        self.on_reduce(ctx, hdfs, id, |reduce, env| {
+        self.on_reduce(platform, id, |reduce, env| {
             reduce.seen = until;
             for event in fresh {
                 let output = env.shuffle.output(event.map);
@@ -354,124 +344,126 @@ impl MapReduce {
         });
     }
 
-    fn status_due(&mut self, ctx: &mut Context, id: AttemptId) {
+    fn status_due(&mut self, platform: &mut Platform, id: AttemptId) {
         let attempt = &self.attempts[id.0 as usize];
         if !matches!(attempt.body, Body::Map(_) | Body::Reduce(_)) {
             return;
         }
-        if !self.tell_master(ctx, id, Umbilical::Status, STATUS, SMALL) {
-            self.note_progress(ctx.now, id);
+        if !self.tell_master(platform, id, Umbilical::Status, STATUS, SMALL) {
+            self.note_progress(platform.ctx.now, id);
         }
-        ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
+        platform.ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
     }
 
     /// A call to the AppMaster; false in Hadoop 1, where the TaskTracker on the same node is told without the network.
-    fn tell_master(&mut self, ctx: &mut Context, id: AttemptId, what: Umbilical, request: Bytes, reply: Bytes) -> bool {
+    fn tell_master(
+        &mut self,
+        platform: &mut Platform,
+        id: AttemptId,
+        what: Umbilical,
+        request: Bytes,
+        reply: Bytes,
+    ) -> bool {
         if self.config.generation == Generation::Hadoop1 {
             return false;
         }
         let record = &self.attempts[id.0 as usize].record;
-        if let Some(to) = self.umbilical(record.job) {
-            call(ctx, process(id, record.node), to, (request, reply), Call::Umbilical(id, what));
+        if let Some(to) = self.umbilical(platform, record.job) {
+            call(platform.ctx, process(id, record.node), to, (request, reply), Call::Umbilical(id, what));
         }
         true
     }
 
     pub(crate) fn on_umbilical(
         &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
+        platform: &mut Platform,
         (call, to): (CallId, Server),
         id: AttemptId,
         what: Umbilical,
     ) {
         let Some(attempt) = self.attempts.get(id.0 as usize) else { return };
         let job = attempt.record.job;
-        if self.umbilical(job) != Some(to) {
+        if self.umbilical(platform, job) != Some(to) {
             return;
         }
         match what {
             Umbilical::Description => {}
-            Umbilical::Status => self.master_hears(ctx, hdfs, id),
-            Umbilical::Phase => self.estimate(ctx, id),
+            Umbilical::Status => self.master_hears(platform, id),
+            Umbilical::Phase => self.estimate(platform.ctx, id),
             Umbilical::Poll => {
                 let known = self.jobs[job.0 as usize].events.len();
                 if let Body::Reduce(reduce) = &mut self.attempts[id.0 as usize].body {
                     let until = known.min(reduce.seen + MOST_EVENTS);
                     reduce.polled = Some(until);
-                    rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + EVENT * (until - reduce.seen) as u64));
+                    rpc::set_reply(platform.ctx, call, Bytes::new(SMALL.get() + EVENT * (until - reduce.seen) as u64));
                 }
             }
             Umbilical::Done => {
                 let failure = self.attempts[id.0 as usize].failure;
                 match failure {
-                    None => self.master_done(ctx, hdfs, id),
-                    Some(reason) => self.master_failed(ctx, hdfs, id, reason),
+                    None => self.master_done(platform, id),
+                    Some(reason) => self.master_failed(platform, id, reason),
                 }
             }
         }
     }
-    pub(crate) fn on_umbilical_reply(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, what: Umbilical) {
+    pub(crate) fn on_umbilical_reply(&mut self, platform: &mut Platform, id: AttemptId, what: Umbilical) {
         let Some(attempt) = self.attempts.get_mut(id.0 as usize) else { return };
         match what {
-            Umbilical::Description if matches!(attempt.body, Body::Starting(_)) => self.set_up(ctx, id),
+            Umbilical::Description if matches!(attempt.body, Body::Starting(_)) => self.set_up(platform.ctx, id),
             Umbilical::Poll => {
                 let Body::Reduce(reduce) = &mut attempt.body else { return };
                 if let Some(until) = reduce.polled.take() {
-                    self.take_events(ctx, hdfs, id, until);
+                    self.take_events(platform, id, until);
                 }
-                ctx.timer_in(self.config.event_poll, Request::Task(id, TaskRequest::PollDue));
+                platform.ctx.timer_in(self.config.event_poll, Request::Task(id, TaskRequest::PollDue));
             }
-            Umbilical::Done => self.exit(ctx, hdfs, id),
+            Umbilical::Done => self.exit(platform, id),
             Umbilical::Description | Umbilical::Status | Umbilical::Phase => {}
         }
     }
 
     /// The task is done on its node, or has failed there.
-    fn end_on_node(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    fn end_on_node(&mut self, platform: &mut Platform, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         if let Body::Map(map) = &attempt.body
             && let Some(file) = map.result
         {
-            let output = &mut self.shuffle.outputs[id.0 as usize];
-            output.bytes = file.bytes;
-            output.disk = file.disk;
-            output.stream = file.stream;
-            output.available = true;
+            platform.shuffle.publish(id, file.disk, file.stream, file.bytes);
         }
         attempt.body = Body::Reporting;
-        attempt.record.wait(ctx.now, Waiting::Timeout);
-        attempt.record.end(ctx.now);
-        if !self.tell_master(ctx, id, Umbilical::Done, STATUS, SMALL) {
-            self.exit(ctx, hdfs, id);
+        attempt.record.wait(platform.ctx.now, Waiting::Timeout);
+        attempt.record.end(platform.ctx.now);
+        if !self.tell_master(platform, id, Umbilical::Done, STATUS, SMALL) {
+            self.exit(platform, id);
         }
     }
     /// The attempt has failed on its node.
-    pub(crate) fn fail_on_node(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, reason: &'static str) {
+    pub(crate) fn fail_on_node(&mut self, platform: &mut Platform, id: AttemptId, reason: &'static str) {
         if matches!(self.attempts[id.0 as usize].body, Body::Exited | Body::Reporting | Body::Placed) {
             return;
         }
-        self.cancel(ctx, hdfs, id);
+        self.cancel(platform, id);
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.failure = Some(reason);
-        attempt.record.wait(ctx.now, Waiting::Timeout);
-        attempt.record.end(ctx.now);
+        attempt.record.wait(platform.ctx.now, Waiting::Timeout);
+        attempt.record.end(platform.ctx.now);
         attempt.body = Body::Reporting;
-        if !self.tell_master(ctx, id, Umbilical::Done, STATUS, SMALL) {
-            self.exit(ctx, hdfs, id);
+        if !self.tell_master(platform, id, Umbilical::Done, STATUS, SMALL) {
+            self.exit(platform, id);
         }
     }
     /// The task cannot reach its master: it ends itself.
-    pub(crate) fn master_is_gone(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    pub(crate) fn master_is_gone(&mut self, platform: &mut Platform, id: AttemptId) {
         if !matches!(self.attempts[id.0 as usize].body, Body::Exited) {
-            self.exit(ctx, hdfs, id);
+            self.exit(platform, id);
         }
     }
 
     /// Takes back what the attempt has asked of its node.
-    fn cancel(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    fn cancel(&mut self, platform: &mut Platform, id: AttemptId) {
         let node = self.attempts[id.0 as usize].record.node;
-        self.with_env(ctx, hdfs, id, |body, env| {
+        self.with_env(platform, id, |body, env| {
             match body {
                 Body::Starting(work) => {
                     if let Some(work) = work.take() {
@@ -482,23 +474,23 @@ impl MapReduce {
                 Body::Reduce(reduce) => reduce.cancel(env),
                 Body::Placed | Body::Reporting | Body::Exited => {}
             }
-            Outcome::Running
+            TaskState::Running
         });
     }
     /// The attempt's processes are gone from its node, which stays.
-    pub(crate) fn exit(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    pub(crate) fn exit(&mut self, platform: &mut Platform, id: AttemptId) {
         if matches!(self.attempts[id.0 as usize].body, Body::Exited) {
             return;
         }
-        self.cancel(ctx, hdfs, id);
+        self.cancel(platform, id);
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.body = Body::Exited;
-        attempt.record.end(ctx.now);
+        attempt.record.end(platform.ctx.now);
         let node = attempt.record.node;
-        rpc::exit(ctx, process(id, node));
+        rpc::exit(platform.ctx, process(id, node));
         match self.config.generation {
-            Generation::Yarn => self.container_exited(id),
-            Generation::Hadoop1 => self.task_exited(ctx, id),
+            Generation::Yarn => self.container_exited(platform, id),
+            Generation::Hadoop1 => self.task_exited(platform.ctx, id),
         }
     }
     /// The attempt is gone with its node.
@@ -527,6 +519,6 @@ impl MapReduce {
     }
     /// Whether jobs wait for locality at all in Hadoop 1: its FIFO scheduler does not.
     pub(crate) fn delays(&self) -> bool {
-        self.config.policy == Policy::Fair
+        self.scheduler.policy == Policy::Fair
     }
 }

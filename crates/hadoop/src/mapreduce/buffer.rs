@@ -5,8 +5,8 @@ use crate::numbers::whole;
 use crate::workload::{RECORD_METADATA, Workload};
 use units::Bytes;
 
-/// `MapTask.MapOutputBuffer`. A spill begins when the records collected since the last one fill `soft`, unless one is under way; the mapper waits when
-/// these and the ones being spilled fill `hard`.
+/// `MapTask.MapOutputBuffer`. A spill begins when the records collected since the last one fill `soft`, unless one is
+/// under way; the mapper waits when these and the ones being spilled fill `hard`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SortBuffer {
     soft: Bytes,
@@ -91,8 +91,9 @@ mod tests {
         spills
     }
 
-    /// The recorded word count: a buffer of 64 MiB, a split of 33,554,432 bytes, 4.7 million records of 11.1 bytes: Hadoop's counters show three spills
-    /// (combined records of three spills and their merge); TeraSort's 335,544 records of 102 bytes fit in one.
+    /// The recorded word count: a buffer of 64 MiB, a split of 33,554,432 bytes, 4.7 million records of 11.1 bytes:
+    /// Hadoop's counters show three spills (combined records of three spills and their merge); TeraSort's 335,544
+    /// records of 102 bytes fit in one.
     #[test]
     fn spills_agree_with_recorded_tasks() {
         let config = MapReduceConfig { sort_buffer: Bytes::from_mib(64), ..MapReduceConfig::default() };
@@ -102,7 +103,8 @@ mod tests {
         assert_eq!(spills("terasort"), 1);
     }
 
-    /// White's rule for Hadoop 1: with io.sort.mb = 100 the metadata area holds 327,680 records, so small records spill by their number.
+    /// White's rule for Hadoop 1: with io.sort.mb = 100 the metadata area holds 327,680 records, so small records spill
+    /// by their number.
     #[test]
     fn metadata_area_limits_hadoop1() {
         let config = MapReduceConfig { generation: Generation::Hadoop1, ..MapReduceConfig::default() };

@@ -4,7 +4,6 @@ use crate::ids::NodeId;
 use crate::record::TaskKind;
 use crate::shuffle::ShuffleConfig;
 use crate::yarn::Resources;
-use crate::yarn::scheduler::Policy;
 use units::{Bytes, Time};
 
 /// Which of Hadoop's two MapReduce run-times schedules the job.
@@ -16,23 +15,21 @@ pub enum Generation {
     Yarn,
 }
 
-/// Settings of MapReduce. Each field names the property that it stands for (the older name after the newer where both exist).
+/// Settings of MapReduce. Each field names the property that it stands for (the older name after the newer where both
+/// exist).
 #[derive(Clone, PartialEq, Debug)]
 pub struct MapReduceConfig {
     /// The jobs to run.
     pub jobs: Vec<super::JobSpec>,
     /// The run-time; every field below holds in both unless its group says otherwise.
     pub generation: Generation,
-    /// `yarn.resourcemanager.scheduler.class`, `mapred.jobtracker.taskScheduler`.
-    pub policy: Policy,
-    /// Whether workers with little charge are spared, and how.
-    pub spare: Option<super::SpareConfig>,
 
     /// `mapreduce.task.io.sort.mb`, `io.sort.mb` (100 MB): the map's sort buffer.
     pub sort_buffer: Bytes,
     /// `mapreduce.map.sort.spill.percent` (0.80): how full it is when a spill begins.
     pub spill_percent: f64,
-    /// `io.sort.record.percent` (0.05): the part of the buffer kept for record metadata. Hadoop 1 only; later the two share the buffer.
+    /// `io.sort.record.percent` (0.05): the part of the buffer kept for record metadata. Hadoop 1 only; later the two
+    /// share the buffer.
     pub record_percent: f64,
     /// `mapreduce.task.io.sort.factor`, `io.sort.factor` (10): streams merged at once.
     pub sort_factor: u32,
@@ -41,60 +38,66 @@ pub struct MapReduceConfig {
 
     /// `mapreduce.reduce.shuffle.parallelcopies` (5): fetchers of a reducer.
     pub parallel_copies: u32,
-    /// `mapreduce.reduce.shuffle.input.buffer.percent` (0.70): the part of the reducer's heap that holds fetched map outputs.
+    /// `mapreduce.reduce.shuffle.input.buffer.percent` (0.70): the part of the reducer's heap that holds fetched map
+    /// outputs.
     pub shuffle_buffer_percent: f64,
     /// `mapreduce.reduce.shuffle.merge.percent` (0.66): how full that part is when an in-memory merge begins.
     pub shuffle_merge_percent: f64,
     /// `mapreduce.reduce.shuffle.memory.limit.percent` (0.25): a map output above this part of it goes to disk.
     pub shuffle_memory_limit_percent: f64,
-    /// `mapreduce.reduce.merge.inmem.threshold` (1000): map outputs in memory at which a merge begins; 0 is no such limit.
+    /// `mapreduce.reduce.merge.inmem.threshold` (1000): map outputs in memory at which a merge begins; 0 is no such
+    /// limit.
     pub merge_in_memory_threshold: u32,
-    /// `mapreduce.reduce.input.buffer.percent` (0.0): the part of the heap in which map outputs may stay during the reduce.
+    /// `mapreduce.reduce.input.buffer.percent` (0.0): the part of the heap in which map outputs may stay during the
+    /// reduce.
     pub reduce_buffer_percent: f64,
     /// `mapreduce.reduce.java.opts` (-Xmx): the reducer's heap.
     pub reduce_heap: Bytes,
     /// `mapreduce.shuffle.connection-keep-alive.enable` (false): whether a fetcher keeps its connection to a host.
     pub shuffle_keep_alive: bool,
-    /// `mapreduce.shuffle.max.threads` (0: twice the cores), `tasktracker.http.threads` (40): requests that a node serves at once.
+    /// `mapreduce.shuffle.max.threads` (0: twice the cores), `tasktracker.http.threads` (40): requests that a node
+    /// serves at once.
     pub shuffle_threads: u32,
-    /// `mapreduce.reduce.shuffle.connect.timeout` and `.read.timeout` (180 s): how long a fetcher waits for a silent host.
+    /// `mapreduce.reduce.shuffle.connect.timeout` and `.read.timeout` (180 s): how long a fetcher waits for a silent
+    /// host.
     pub shuffle_timeout: Time,
     /// Map outputs asked for in one request (20, a constant of the fetcher).
     pub fetch_batch: u32,
     /// How often a reducer asks which maps have finished (1 s, a constant of the event fetcher).
     pub event_poll: Time,
 
-    /// `mapreduce.job.reduce.slowstart.completedmaps` (0.05): the part of the maps that is done when the first reducer starts.
+    /// `mapreduce.job.reduce.slowstart.completedmaps` (0.05): the part of the maps that is done when the first reducer
+    /// starts.
     pub slow_start: f64,
     /// `mapreduce.map.speculative` (true).
     pub speculative_maps: bool,
     /// `mapreduce.reduce.speculative` (true).
     pub speculative_reduces: bool,
-    /// `mapreduce.job.speculative.speculative-cap-running-tasks`, `mapreduce.job.speculative.speculativecap` (0.1): copies per running task.
+    /// `mapreduce.job.speculative.speculative-cap-running-tasks`, `mapreduce.job.speculative.speculativecap` (0.1):
+    /// copies per running task.
     pub speculative_cap: f64,
     /// `mapreduce.task.timeout`, `mapred.task.timeout` (600 s) without progress; zero is never.
     pub task_timeout: Time,
     /// `mapreduce.map.maxattempts`, `mapreduce.reduce.maxattempts` (4).
     pub max_attempts: u32,
-    /// `mapreduce.job.maxtaskfailures.per.tracker` (3): failures of a job's attempts on one node that blacklist it for the job.
+    /// `mapreduce.job.maxtaskfailures.per.tracker` (3): failures of a job's attempts on one node that blacklist it for
+    /// the job.
     pub node_failures: u32,
-    /// `yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent` (33): above this part of the nodes no node is blacklisted.
+    /// `yarn.app.mapreduce.am.job.node-blacklisting.ignore-threshold-node-percent` (33): above this part of the nodes
+    /// no node is blacklisted.
     pub blacklist_ignore_percent: u32,
-    /// Size of a unit of reading, computing and writing inside a task: the grain at which processor and disk are shared.
+    /// Size of a unit of reading, computing and writing inside a task: the grain at which processor and disk are
+    /// shared.
     pub chunk: Bytes,
 
-    /// Size of the job's program (`mapreduce.job.jar`), which the client puts into HDFS and each node fetches once; zero, the default here, for none.
+    /// Size of the job's program (`mapreduce.job.jar`), which the client puts into HDFS and each node fetches once;
+    /// zero, the default here, for none.
     pub job_jar: Bytes,
-    /// Size of the job's configuration (`job.xml`), fetched with it, and written twice by the AppMaster beside the history; zero for neither.
+    /// Size of the job's configuration (`job.xml`), fetched with it, and written twice by the AppMaster beside the
+    /// history; zero for neither.
     pub job_conf: Bytes,
     /// `mapreduce.client.submit.file.replication` (10): replicas of both, as many as there are workers at most.
     pub submit_replication: u32,
-
-    /// Calls that the JobTracker, or each server of the ResourceManager, serves at a time (`mapred.job.tracker.handler.count` (10),
-    /// `yarn.resourcemanager.resource-tracker.client.thread-count` and its like (50)); `None` for these.
-    pub handlers: Option<u32>,
-    /// CPU time of each of these calls; `None` for 400 us at a JobTracker, whose heartbeats schedule, and 150 us at a ResourceManager.
-    pub call_service: Option<Time>,
 
     /// CPU time to start a task's JVM and load its classes, seconds of one core at speed 1.
     pub jvm_start_cpu: Time,
@@ -107,8 +110,8 @@ pub struct MapReduceConfig {
 
     /// Settings of Hadoop 1.
     pub hadoop1: Hadoop1Config,
-    /// Settings of YARN.
-    pub yarn: YarnConfig,
+    /// Settings of the AppMasters.
+    pub app_master: AppMasterConfig,
     /// Where and when each attempt starts, if that is given (a recorded history) instead of decided.
     pub replay: Option<Replay>,
 }
@@ -120,10 +123,11 @@ pub struct Hadoop1Config {
     pub map_slots: u32,
     /// `mapred.tasktracker.reduce.tasks.maximum` (2).
     pub reduce_slots: u32,
-    /// `mapreduce.jobtracker.heartbeat.interval.min`: from the answer to a TaskTracker's heartbeat to its next. 300 ms since Hadoop 1.1 (MAPREDUCE-1906), a
-    /// constant of 3 s before ...
+    /// `mapreduce.jobtracker.heartbeat.interval.min`: from the answer to a TaskTracker's heartbeat to its next. 300 ms
+    /// since Hadoop 1.1 (MAPREDUCE-1906), a constant of 3 s before ...
     pub heartbeat: Time,
-    /// `mapreduce.jobtracker.heartbeats.in.second` (100): ... or longer, so that the JobTracker receives no more than this.
+    /// `mapreduce.jobtracker.heartbeats.in.second` (100): ... or longer, so that the JobTracker receives no more than
+    /// this.
     pub heartbeats_in_second: u32,
     /// `mapreduce.tasktracker.outofband.heartbeat` (false): a heartbeat at once when a task ends.
     pub out_of_band: bool,
@@ -131,52 +135,37 @@ pub struct Hadoop1Config {
     pub tasks_per_heartbeat: u32,
     /// `mapred.tasktracker.expiry.interval` (600 s): after this silence a TaskTracker is lost.
     pub expiry: Time,
-    /// `mapred.fairscheduler.locality.delay` (4.5 s: one and a half heartbeats of 3 s): how long a job waits for a local slot, per level of locality.
+    /// `mapred.fairscheduler.locality.delay` (4.5 s: one and a half heartbeats of 3 s): how long a job waits for a
+    /// local slot, per level of locality.
     pub locality_delay: Time,
 }
 
-/// Settings that exist in YARN only.
+/// Settings of a job's AppMaster on YARN.
 #[derive(Clone, PartialEq, Debug)]
-pub struct YarnConfig {
-    /// `yarn.nodemanager.resource.memory-mb` (8192).
-    pub node_memory: Bytes,
-    /// `yarn.nodemanager.resource.cpu-vcores` (8).
-    pub node_vcores: u32,
+pub struct AppMasterConfig {
+    /// `yarn.app.mapreduce.am.resource.mb` (1536): its own container.
+    pub memory: Bytes,
     /// `mapreduce.map.memory.mb` (1024).
     pub map_memory: Bytes,
     /// `mapreduce.reduce.memory.mb` (1024).
     pub reduce_memory: Bytes,
-    /// `yarn.app.mapreduce.am.resource.mb` (1536).
-    pub am_memory: Bytes,
     /// `mapreduce.map.cpu.vcores` and `mapreduce.reduce.cpu.vcores` (1).
     pub task_vcores: u32,
-    /// `yarn.scheduler.minimum-allocation-mb` (1024): requests are rounded up to a multiple of it.
-    pub minimum_allocation: Bytes,
-    /// `yarn.resourcemanager.nodemanagers.heartbeat-interval-ms` (1 s).
-    pub node_heartbeat: Time,
     /// `yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms` (1 s).
-    pub am_heartbeat: Time,
-    /// `yarn.nm.liveness-monitor.expiry-interval-ms` (600 s): after this silence a node is lost.
-    pub node_expiry: Time,
-    /// `yarn.am.liveness-monitor.expiry-interval-ms` (600 s): after this silence an AppMaster is lost.
-    pub am_expiry: Time,
+    pub heartbeat: Time,
     /// `mapreduce.am.max-attempts` (2).
-    pub am_max_attempts: u32,
-    /// `yarn.scheduler.capacity.node-locality-delay` (40): nodes whose offers a job lets pass before it takes a rack-local container.
-    pub locality_delay: u32,
-    /// Containers that a node's heartbeat may be given in all (`yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
-    /// `yarn.scheduler.fair.assignmultiple`). One here: in the recorded jobs tasks spread one by one, and some ran rack-local beside nodes with room.
-    pub containers_per_heartbeat: u32,
-    /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments` (1).
-    pub off_switch_per_heartbeat: u32,
-    /// `yarn.app.mapreduce.am.job.reduce.rampup.limit` (0.5): the part of the job's resources for reducers while maps wait.
+    pub max_attempts: u32,
+    /// `yarn.app.mapreduce.am.job.reduce.rampup.limit` (0.5): the part of the job's resources for reducers while maps
+    /// wait.
     pub reduce_rampup_limit: f64,
-    /// How long it takes from the heartbeat that brings the AppMaster a container to that container's launch, as the quantiles in equal steps of a
-    /// distribution, ascending: for the containers that come first, for which it has all to prepare, and for later ones. None is no time at all.
+    /// How long it takes from the heartbeat that brings a container to that container's launch, as the quantiles in
+    /// equal steps of a distribution, ascending. These are for the containers that come first, for which the AppMaster
+    /// has all to prepare. None is no time at all.
     pub first_start_delays: Vec<Time>,
+    /// The same for later containers.
     pub start_delays: Vec<Time>,
-    /// CPU time from the AppMaster's JVM to its registration and the job's launch, beyond a task's JVM.
-    pub am_init_cpu: Time,
+    /// CPU time from its JVM to its registration and the job's launch, beyond a task's JVM.
+    pub init_cpu: Time,
 }
 
 /// A recorded plan: attempts by where and when they started. What happens after the start is simulated.
@@ -208,8 +197,6 @@ impl Default for MapReduceConfig {
         Self {
             jobs: Vec::new(),
             generation: Generation::Yarn,
-            policy: Policy::Fifo,
-            spare: None,
             sort_buffer: Bytes::from_mib(100),
             spill_percent: 0.80,
             record_percent: 0.05,
@@ -239,14 +226,12 @@ impl Default for MapReduceConfig {
             job_jar: Bytes::ZERO,
             job_conf: Bytes::ZERO,
             submit_replication: 10,
-            handlers: None,
-            call_service: None,
             jvm_start_cpu: Time::from_ms(1_200),
             launch_latency: Time::from_ms(200),
             task_overhead_cpu: Time::from_ms(240),
             task_variation: 0.0,
             hadoop1: Hadoop1Config::default(),
-            yarn: YarnConfig::default(),
+            app_master: AppMasterConfig::default(),
             replay: None,
         }
     }
@@ -267,35 +252,26 @@ impl Default for Hadoop1Config {
     }
 }
 
-impl Default for YarnConfig {
+impl Default for AppMasterConfig {
     fn default() -> Self {
         Self {
-            node_memory: Bytes::from_mib(8_192),
-            node_vcores: 8,
+            memory: Bytes::from_mib(1_536),
             map_memory: Bytes::from_mib(1_024),
             reduce_memory: Bytes::from_mib(1_024),
-            am_memory: Bytes::from_mib(1_536),
             task_vcores: 1,
-            minimum_allocation: Bytes::from_mib(1_024),
-            node_heartbeat: Time::from_secs(1),
-            am_heartbeat: Time::from_secs(1),
-            node_expiry: Time::from_secs(600),
-            am_expiry: Time::from_secs(600),
-            am_max_attempts: 2,
-            locality_delay: 40,
-            containers_per_heartbeat: 1,
-            off_switch_per_heartbeat: 1,
+            heartbeat: Time::from_secs(1),
+            max_attempts: 2,
             reduce_rampup_limit: 0.5,
             first_start_delays: Vec::new(),
             start_delays: Vec::new(),
-            am_init_cpu: Time::from_ms(1_000),
+            init_cpu: Time::from_ms(1_000),
         }
     }
 }
 
 impl MapReduceConfig {
-    /// How often a task reports its progress: every 3 s in Hadoop 1 (`Task.PROGRESS_INTERVAL`), at a hundredth of its timeout in YARN
-    /// (`mapreduce.task.progress-report.interval`, MAPREDUCE-6242), 6 s by default.
+    /// How often a task reports its progress: every 3 s in Hadoop 1 (`Task.PROGRESS_INTERVAL`), at a hundredth of its
+    /// timeout in YARN (`mapreduce.task.progress-report.interval`, MAPREDUCE-6242), 6 s by default.
     pub fn progress_interval(&self) -> Time {
         match self.generation {
             Generation::Yarn if self.task_timeout > Time::ZERO => self.task_timeout / 100,
@@ -305,7 +281,8 @@ impl MapReduceConfig {
 }
 
 impl MapReduceConfig {
-    /// What the shuffle service goes by. Twice the cores of a node (`mapreduce.shuffle.max.threads` = 0) are taken for 40.
+    /// What the shuffle service goes by. Twice the cores of a node (`mapreduce.shuffle.max.threads` = 0) are taken for
+    /// 40.
     pub(crate) fn shuffle(&self) -> ShuffleConfig {
         ShuffleConfig {
             threads: if self.shuffle_threads == 0 { 40 } else { self.shuffle_threads },
@@ -316,15 +293,18 @@ impl MapReduceConfig {
     }
 }
 
-impl YarnConfig {
-    /// What a worker has for containers.
-    pub(crate) fn worker(&self) -> Resources {
-        Resources { memory: self.node_memory, vcores: self.node_vcores }
+impl AppMasterConfig {
+    /// What its own container holds.
+    pub(super) const fn own(&self) -> Resources {
+        Resources { memory: self.memory, vcores: 1 }
     }
-    /// A request as the scheduler grants it: rounded up to a multiple of the minimum allocation.
-    pub fn normalized(&self, memory: Bytes) -> Bytes {
-        let unit = self.minimum_allocation.get().max(1);
-        Bytes::new(memory.get().div_ceil(unit).max(1) * unit)
+    /// What a task's container holds.
+    pub(super) const fn task(&self, kind: TaskKind) -> Resources {
+        let memory = match kind {
+            TaskKind::Map => self.map_memory,
+            TaskKind::Reduce => self.reduce_memory,
+        };
+        Resources { memory, vcores: self.task_vcores }
     }
 }
 

@@ -1,28 +1,34 @@
-//! What a job brings with it and leaves behind: its program and configuration, which the client puts into HDFS and every node that runs a part
-//! of the job fetches once; the sample that the client may take of the input before; and the job's history, which the AppMaster writes there.
+//! What a job brings with it and leaves behind: its program and configuration, which the client puts into HDFS and
+//! every node that runs a part of the job fetches once; the sample that the client may take of the input before; and
+//! the job's history, which the AppMaster writes there.
 //!
-//! The order is Hadoop's (`TeraInputFormat.writePartitionFile`, `JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and
-//! `TaskTracker.localizeJob`, with the history on the JobTracker's own disk).
+//! The order is Hadoop's (`TeraInputFormat.writePartitionFile`, `JobSubmitter.submitJobInternal`,
+//! `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and `TaskTracker.localizeJob`, with
+//! the history on the JobTracker's own disk).
 
-use super::yarn::{CLIENT_PROCESS, NODE_PROCESS};
-use super::{MapReduce, Reader, Request, TaskRequest, Writer, YarnRequest};
+use super::{MapReduce, MasterRequest, Reader, Request, TaskRequest, Writer};
 use crate::context::Context;
 use crate::event::ReadNews;
 use crate::hdfs::Hdfs;
 use crate::ids::{AttemptId, BlockId, ContainerId, FileId, JobId, NodeId, Process, ReadId, WriteId};
 use crate::numbers::count;
+use crate::platform::Platform;
+use crate::yarn::NODE_PROCESS;
 use des::Index;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// A map's part of `job.split` and `job.splitmetainfo`: the name of its file, where it begins, how long it is, and its hosts.
+/// A map's part of `job.split` and `job.splitmetainfo`: the name of its file, where it begins, how long it is, and its
+/// hosts.
 const SPLIT: u64 = 170;
-/// A history: its schema and the events of the job, and the events of an attempt and its task (recorded histories of Hadoop 3.5: 20,009 bytes with
-/// two attempts, 33,713 with five, 64,520 with twelve).
+/// A history: its schema and the events of the job, and the events of an attempt and its task (recorded histories of
+/// Hadoop 3.5: 20,009 bytes with two attempts, 33,713 with five, 64,520 with twelve).
 const HISTORY: u64 = 11_100;
 const HISTORY_ATTEMPT: u64 = 4_450;
 /// Splits from which a sample is taken at most (`TeraInputFormat.writePartitionFile`).
 const SAMPLED: usize = 10;
+/// The client's process number on the master node.
+pub(super) const CLIENT_PROCESS: u32 = 2;
 /// Before something that failed is tried again.
 const AGAIN: Time = Time::from_secs(1);
 
@@ -85,7 +91,8 @@ impl JobFiles {
 }
 
 impl MapReduce {
-    /// What the client uploads, in order, each with whether the nodes fetch it: the program, the splits, the configuration (which the splits go with).
+    /// What the client uploads, in order, each with whether the nodes fetch it: the program, the splits, the
+    /// configuration (which the splits go with).
     fn uploads(&self, job: JobId) -> [(Bytes, bool); 3] {
         let splits = match self.config.job_conf {
             Bytes::ZERO => Bytes::ZERO,
@@ -94,32 +101,39 @@ impl MapReduce {
         [(self.config.job_jar, true), (splits, false), (self.config.job_conf, true)]
     }
 
-    /// The client begins, or begins again: it takes its sample, files that are not in HDFS yet go there, one after the other, and the job is submitted.
-    pub(crate) fn bring(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
-        let master = ctx.nodes.master();
-        if !ctx.nodes.is_up(master) {
-            return ctx.timer_in(AGAIN, Request::SubmitDue(job));
+    /// The client begins, or begins again: it takes its sample, files that are not in HDFS yet go there, one after the
+    /// other, and the job is submitted.
+    pub(crate) fn bring(&mut self, platform: &mut Platform, job: JobId) {
+        let master = platform.ctx.nodes.master();
+        if !platform.ctx.nodes.is_up(master) {
+            return platform.ctx.timer_in(AGAIN, Request::SubmitDue(job));
         }
-        if self.takes_sample(ctx, hdfs, job) {
+        if self.takes_sample(platform, job) {
             return;
         }
         let uploads = self.uploads(job);
-        let replication = self.config.submit_replication.min(count(ctx.nodes.worker_count()));
+        let replication = self.config.submit_replication.min(count(platform.ctx.nodes.worker_count()));
         let files = &mut self.files[job.0 as usize];
         while uploads.get(files.stored).is_some_and(|(bytes, _)| *bytes == Bytes::ZERO) {
             files.stored += 1;
         }
-        let Some(&(bytes, _)) = uploads.get(files.stored) else { return self.submit(ctx, job) };
+        let Some(&(bytes, _)) = uploads.get(files.stored) else { return self.submit(platform, job) };
         if files.upload.is_none() {
             let client = Process { node: master, id: CLIENT_PROCESS };
-            let write = hdfs.create(ctx, client, hdfs.config().block_size, replication, Writer::Upload(job));
-            files.upload = hdfs.file_of(write);
-            files.since = files.since.min(ctx.now);
-            hdfs.append(ctx, write, bytes);
+            let write = platform.hdfs.create(
+                platform.ctx,
+                client,
+                platform.hdfs.config().block_size,
+                replication,
+                Writer::Upload(job),
+            );
+            files.upload = platform.hdfs.file_of(write);
+            files.since = files.since.min(platform.ctx.now);
+            platform.hdfs.append(platform.ctx, write, bytes);
         }
     }
     /// Whether the client has a part of its sample still to read, each from the beginning of another split.
-    fn takes_sample(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) -> bool {
+    fn takes_sample(&mut self, platform: &mut Platform, job: JobId) -> bool {
         let (owner, files) = (&self.jobs[job.0 as usize], &mut self.files[job.0 as usize]);
         let parts = SAMPLED.min(owner.splits.len());
         if owner.spec.sample == Bytes::ZERO || files.sampled >= parts {
@@ -128,9 +142,10 @@ impl MapReduce {
         let split = &owner.splits[owner.splits.len() / parts * files.sampled];
         let Some(&(block, length)) = split.blocks.first() else { return false };
         if files.sampling.is_none() {
-            let client = Process { node: ctx.nodes.master(), id: CLIENT_PROCESS };
+            let client = Process { node: platform.ctx.nodes.master(), id: CLIENT_PROCESS };
             let part = (owner.spec.sample / parts as u64).min(length);
-            files.sampling = Some(hdfs.read(ctx, client, block, Bytes::ZERO, part, Reader::Sample(job)));
+            files.sampling =
+                Some(platform.hdfs.read(platform.ctx, client, block, Bytes::ZERO, part, Reader::Sample(job)));
         }
         true
     }
@@ -144,49 +159,50 @@ impl MapReduce {
     }
 
     /// A container of the job is to start on a node: it does when the job's files are there.
-    pub(crate) fn localise(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, node: NodeId, waiter: Waiter) {
+    pub(crate) fn localise(&mut self, platform: &mut Platform, job: JobId, node: NodeId, waiter: Waiter) {
         match &mut self.files[job.0 as usize].nodes[node.0 as usize] {
-            Localised::Yes => self.is_local(ctx, waiter),
+            Localised::Yes => self.is_local(platform.ctx, job, waiter),
             Localised::Fetching(_, waiting) => waiting.push(waiter),
             state @ Localised::No => {
                 *state = Localised::Fetching(0, vec![waiter]);
-                self.fetch_next(ctx, hdfs, job, node);
+                self.fetch_next(platform, job, node);
             }
         }
     }
-    fn fetch_next(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, node: NodeId) {
+    fn fetch_next(&mut self, platform: &mut Platform, job: JobId, node: NodeId) {
         let files = &mut self.files[job.0 as usize];
         let state = &mut files.nodes[node.0 as usize];
         let Localised::Fetching(next, waiting) = state else { return };
         if let Some(&block) = files.blocks.get(*next) {
             *next += 1;
-            let length = hdfs.namespace().block(block).length;
+            let length = platform.hdfs.namespace().block(block).length;
             let reader = Reader::Localise { job, node };
-            hdfs.read(ctx, Process { node, id: NODE_PROCESS }, block, Bytes::ZERO, length, reader);
+            platform.hdfs.read(platform.ctx, Process { node, id: NODE_PROCESS }, block, Bytes::ZERO, length, reader);
             return;
         }
         let waiting = std::mem::take(waiting);
         *state = Localised::Yes;
         for waiter in waiting {
-            self.is_local(ctx, waiter);
+            self.is_local(platform.ctx, job, waiter);
         }
     }
-    fn is_local(&mut self, ctx: &mut Context, waiter: Waiter) {
+    fn is_local(&self, ctx: &mut Context, job: JobId, waiter: Waiter) {
         let request = match waiter {
             Waiter::Task(id) => Request::Task(id, TaskRequest::Launched),
-            Waiter::Master(container) => Request::Yarn(YarnRequest::MasterLaunched(container)),
+            Waiter::Master(container) => Request::Master(job, container, MasterRequest::Launched),
         };
         ctx.timer_in(self.config.launch_latency, request);
     }
     /// No replica of a job's file could be read: the tasks that waited for it fail, an AppMaster tries again.
-    fn not_localised(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, node: NodeId) {
+    fn not_localised(&mut self, platform: &mut Platform, job: JobId, node: NodeId) {
         let state = std::mem::take(&mut self.files[job.0 as usize].nodes[node.0 as usize]);
         let Localised::Fetching(_, waiting) = state else { return };
         for waiter in waiting {
             match waiter {
-                Waiter::Task(id) => self.fail_on_node(ctx, hdfs, id, "the job's files could not be fetched"),
+                Waiter::Task(id) => self.fail_on_node(platform, id, "the job's files could not be fetched"),
                 Waiter::Master(container) => {
-                    ctx.timer_in(AGAIN, Request::Yarn(YarnRequest::LocaliseDue(container)));
+                    let again = Request::Master(job, container, MasterRequest::LocaliseDue);
+                    platform.ctx.timer_in(AGAIN, again);
                 }
             }
         }
@@ -199,22 +215,23 @@ impl MapReduce {
     }
 
     /// The AppMaster is up: it writes the job's configuration beside the history to come.
-    pub(crate) fn open_history(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+    pub(crate) fn open_history(&mut self, platform: &mut Platform, job: JobId) {
         let files = &mut self.files[job.0 as usize];
         files.due = VecDeque::from([self.config.job_conf]);
         files.writing = None;
-        self.write_next(ctx, hdfs, job);
+        self.write_next(platform, job);
     }
     /// The AppMaster is gone, and its streams with it.
-    pub(crate) fn drop_history(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+    pub(crate) fn drop_history(&mut self, platform: &mut Platform, job: JobId) {
         let files = &mut self.files[job.0 as usize];
         files.due.clear();
         if let Some(write) = files.writing.take() {
-            hdfs.abort_write(ctx, write);
+            platform.hdfs.abort_write(platform.ctx, write);
         }
     }
-    /// The job is over: the AppMaster writes its history, copies it and the configuration to the history server's folder, and leaves.
-    pub(crate) fn close_history(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+    /// The job is over: the AppMaster writes its history, copies it and the configuration to the history server's
+    /// folder, and leaves.
+    pub(crate) fn close_history(&mut self, platform: &mut Platform, job: JobId) {
         let launched = |attempt: &&super::Attempt| attempt.record.job == job && attempt.record.start > Time::ZERO;
         let attempts = self.attempts.iter().filter(launched).count() as u64;
         let history = Bytes::new(HISTORY + HISTORY_ATTEMPT * attempts);
@@ -223,14 +240,14 @@ impl MapReduce {
             files.due.extend([history, self.config.job_conf, history]);
         }
         files.leaving = true;
-        self.write_next(ctx, hdfs, job);
+        self.write_next(platform, job);
     }
-    fn write_next(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
-        let Some(writer) = self.master_process(job) else {
+    fn write_next(&mut self, platform: &mut Platform, job: JobId) {
+        let Some(writer) = platform.yarn.master_process(self.application(job)) else {
             let files = &mut self.files[job.0 as usize];
             files.due.clear();
             if std::mem::take(&mut files.leaving) {
-                self.unregister(ctx, job);
+                self.finish_application(platform, job);
             }
             return;
         };
@@ -240,68 +257,67 @@ impl MapReduce {
         }
         match files.due.pop_front() {
             Some(bytes) => {
-                let (block, replication) = (hdfs.config().block_size, hdfs.config().replication);
-                let write = hdfs.create(ctx, writer, block, replication, Writer::History(job));
+                let (block, replication) = (platform.hdfs.config().block_size, platform.hdfs.config().replication);
+                let write = platform.hdfs.create(platform.ctx, writer, block, replication, Writer::History(job));
                 files.writing = Some(write);
-                hdfs.append(ctx, write, bytes);
+                platform.hdfs.append(platform.ctx, write, bytes);
             }
-            None if std::mem::take(&mut files.leaving) => self.unregister(ctx, job),
+            None if std::mem::take(&mut files.leaving) => self.finish_application(platform, job),
             None => {}
         }
     }
 
     /// News of the client's read of a part of its sample.
-    pub(crate) fn on_sample(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, read: ReadId, news: ReadNews, job: JobId) {
+    pub(crate) fn on_sample(&mut self, platform: &mut Platform, read: ReadId, news: ReadNews, job: JobId) {
         let files = &mut self.files[job.0 as usize];
         match news {
-            ReadNews::Progress { bytes, .. } => hdfs.take(ctx, read, bytes),
+            ReadNews::Progress { bytes, .. } => platform.hdfs.take(platform.ctx, read, bytes),
             ReadNews::Done => {
                 files.sampling = None;
                 files.sampled += 1;
-                self.bring(ctx, hdfs, job);
+                self.bring(platform, job);
             }
             ReadNews::Failed => {
                 files.sampling = None;
-                ctx.timer_in(AGAIN, Request::SubmitDue(job));
+                platform.ctx.timer_in(AGAIN, Request::SubmitDue(job));
             }
         }
     }
     /// News of a node's read of a job's files.
     pub(crate) fn on_localise(
         &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
+        platform: &mut Platform,
         read: ReadId,
         news: ReadNews,
         job: JobId,
         node: NodeId,
     ) {
         match news {
-            ReadNews::Progress { bytes, .. } => hdfs.take(ctx, read, bytes),
-            ReadNews::Done => self.fetch_next(ctx, hdfs, job, node),
-            ReadNews::Failed => self.not_localised(ctx, hdfs, job, node),
+            ReadNews::Progress { bytes, .. } => platform.hdfs.take(platform.ctx, read, bytes),
+            ReadNews::Done => self.fetch_next(platform, job, node),
+            ReadNews::Failed => self.not_localised(platform, job, node),
         }
     }
     /// A file of the history is written. One that cannot be is lost; the job is not.
-    pub(crate) fn history_written(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, write: WriteId) {
+    pub(crate) fn history_written(&mut self, platform: &mut Platform, job: JobId, write: WriteId) {
         self.files[job.0 as usize].writing.take_if(|writing| *writing == write);
-        self.write_next(ctx, hdfs, job);
+        self.write_next(platform, job);
     }
     /// The client's file is in HDFS, or could not be stored.
-    pub(crate) fn uploaded(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, closed: bool) {
+    pub(crate) fn uploaded(&mut self, platform: &mut Platform, job: JobId, closed: bool) {
         let fetched = self.uploads(job)[self.files[job.0 as usize].stored].1;
         let files = &mut self.files[job.0 as usize];
         let Some(file) = files.upload.take() else { return };
         if !closed {
             files.failed += 1;
-            return ctx.timer_in(AGAIN, Request::SubmitDue(job));
+            return platform.ctx.timer_in(AGAIN, Request::SubmitDue(job));
         }
         if fetched {
-            files.blocks.extend(&hdfs.namespace().file(file).blocks);
+            files.blocks.extend(&platform.hdfs.namespace().file(file).blocks);
         }
         files.stored += 1;
         (files.failed, files.since) = (0, Time::MAX);
-        self.bring(ctx, hdfs, job);
+        self.bring(platform, job);
     }
 
     /// What a job's client waits for before it submits the job, and since when; none if it does not.

@@ -1,10 +1,11 @@
-//! Hadoop 1: TaskTrackers with slots call the JobTracker at their heartbeats, and find what to launch or to kill in its replies.
+//! Hadoop 1: TaskTrackers with slots call the JobTracker at their heartbeats, and find what to launch or to kill in its
+//! replies.
 
 use super::attempt::{Body, Placement};
 use super::{Attempt, Call, MapReduce, Request, TrackerCall, TrackerRequest, call};
 use crate::context::Context;
-use crate::hdfs::Hdfs;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server};
+use crate::platform::Platform;
 use crate::record::{AttemptState, Locality, TaskKind};
 use crate::rpc;
 use crate::yarn::scheduler::{LocalityWait, Share, order};
@@ -18,15 +19,18 @@ const TRACKER_PROCESS: u32 = 1;
 /// Handlers (`mapred.job.tracker.handler.count`) and the processor time of a heartbeat.
 const HANDLERS: u32 = 10;
 const HEARTBEAT_CALL: Time = Time::from_us(400);
-/// Lengths: a heartbeat, a task's status in it without its counters (some seventeen with their names) and these, an action in the reply, a question for
-/// events and an event (`TaskTrackerStatus`, `TaskStatus`, `Counters`, as Hadoop 1.1 writes them).
+/// Lengths: a heartbeat, a task's status in it without its counters (some seventeen with their names) and these, an
+/// action in the reply, a question for events and an event (`TaskTrackerStatus`, `TaskStatus`, `Counters`, as Hadoop
+/// 1.1 writes them).
 const BEAT: u64 = 400;
 const PER_STATUS: u64 = 150;
 const COUNTERS: u64 = 950;
 const PER_ACTION: u64 = 1_500;
 const SMALL: Bytes = Bytes::new(250);
+const SUBMISSION: Bytes = Bytes::new(3_000);
 const PER_EVENT: u64 = 70;
-/// Counters of running tasks go with one heartbeat in this time (`COUNTER_UPDATE_INTERVAL`), those of tasks that ended with the next.
+/// Counters of running tasks go with one heartbeat in this time (`COUNTER_UPDATE_INTERVAL`), those of tasks that ended
+/// with the next.
 const COUNTER_UPDATE: Time = Time::from_secs(60);
 /// The JobTracker looks for lost TaskTrackers this often within their expiry.
 const LOOKS: u64 = 3;
@@ -60,7 +64,8 @@ struct Tracker {
     kills: Vec<AttemptId>,
     /// Map completion events that it has, by job.
     events: BTreeMap<JobId, Events>,
-    heard: Option<Time>,
+    /// When its last heartbeat came; none before the first, and after it was given up.
+    last_heartbeat: Option<Time>,
     life: u32,
     /// The life that the JobTracker knows.
     known_life: u32,
@@ -83,9 +88,9 @@ impl JobTracker {
             random: RandomStream::new(seed, "hadoop1/heartbeat-phase", 0),
         }
     }
-    /// Whether the JobTracker hears of a node.
-    pub fn is_heard(&self, node: NodeId) -> bool {
-        self.trackers[node.0 as usize].heard.is_some()
+    /// Whether a TaskTracker's heartbeats come, as far as the JobTracker knows.
+    pub fn is_active(&self, node: NodeId) -> bool {
+        self.trackers[node.0 as usize].last_heartbeat.is_some()
     }
     /// Map completion events that a node's TaskTracker has.
     pub fn events_known(&self, node: NodeId, job: JobId) -> usize {
@@ -98,7 +103,7 @@ impl MapReduce {
         Server { node: ctx.nodes.master(), port: JOB_TRACKER }
     }
     pub(crate) fn start_hadoop1(&mut self, ctx: &mut Context) {
-        rpc::serve(ctx, Self::job_tracker(ctx), self.master_server(HANDLERS, HEARTBEAT_CALL));
+        rpc::serve(ctx, Self::job_tracker(ctx), self.scheduler.server(HANDLERS, HEARTBEAT_CALL));
         let interval = self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count());
         for node in ctx.nodes.workers() {
             let phase = interval.mul_f64(self.tracker.random.uniform());
@@ -111,26 +116,26 @@ impl MapReduce {
         ctx.timer_in(delay, Request::Tracker(TrackerRequest::BeatDue { node, life }));
     }
 
-    pub(crate) fn on_tracker_answer(&mut self, ctx: &mut Context, request: TrackerRequest) {
+    pub(crate) fn on_tracker_answer(&mut self, platform: &mut Platform, request: TrackerRequest) {
         match request {
             TrackerRequest::BeatDue { node, life } => {
                 let tracker = &self.tracker.trackers[node.0 as usize];
-                let lives = ctx.nodes.is_up(node) && tracker.life == life;
-                if lives && tracker.due <= ctx.now {
-                    self.tracker_beats(ctx, node);
-                    self.ask_for_events(ctx, node);
+                let lives = platform.ctx.nodes.is_up(node) && tracker.life == life;
+                if lives && tracker.due <= platform.ctx.now {
+                    self.tracker_beats(platform.ctx, node);
+                    self.ask_for_events(platform.ctx, node);
                 }
             }
             TrackerRequest::ExpiryDue => {
                 let expiry = self.config.hadoop1.expiry;
-                for node in ctx.nodes.workers() {
-                    let heard = self.tracker.trackers[node.0 as usize].heard;
-                    if heard.is_some_and(|heard| heard.saturating_add(expiry) <= ctx.now) {
-                        self.tracker_lost(ctx, node);
+                for node in platform.ctx.nodes.workers() {
+                    let last = self.tracker.trackers[node.0 as usize].last_heartbeat;
+                    if last.is_some_and(|last| last.saturating_add(expiry) <= platform.ctx.now) {
+                        self.tracker_lost(platform, node);
                     }
                 }
                 if !self.finished {
-                    ctx.timer_in(expiry / LOOKS, Request::Tracker(TrackerRequest::ExpiryDue));
+                    platform.ctx.timer_in(expiry / LOOKS, Request::Tracker(TrackerRequest::ExpiryDue));
                 }
             }
         }
@@ -162,7 +167,8 @@ impl MapReduce {
         tracker.due = ctx.now.saturating_add(interval);
         self.tracker_beat_in(ctx, node, interval);
     }
-    /// One question per job with reducers on the node that still fetch (`MapEventsFetcherThread`), as often as heartbeats.
+    /// One question per job with reducers on the node that still fetch (`MapEventsFetcherThread`), as often as
+    /// heartbeats.
     fn ask_for_events(&mut self, ctx: &mut Context, node: NodeId) {
         let mut jobs: Vec<JobId> = Vec::new();
         for &id in &self.tracker.trackers[node.0 as usize].reduces {
@@ -181,47 +187,54 @@ impl MapReduce {
         }
     }
 
-    pub(super) fn tracker_submitted(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
-        self.tracker.submitted[job.0 as usize] = true;
-        self.jobs[job.0 as usize].record.master_start = Some(ctx.now);
-        self.launch_job(ctx, hdfs, job);
+    /// The client submits a job.
+    pub(super) fn submit_to_tracker(ctx: &mut Context, client: Process, job: JobId) {
+        let what = Call::Tracker(TrackerCall::Submit(job));
+        call(ctx, client, Self::job_tracker(ctx), (SUBMISSION, SMALL), what);
     }
-    pub(crate) fn on_tracker_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: CallId, call: TrackerCall) {
+    fn tracker_submitted(&mut self, platform: &mut Platform, job: JobId) {
+        self.tracker.submitted[job.0 as usize] = true;
+        self.jobs[job.0 as usize].record.master_start = Some(platform.ctx.now);
+        self.launch_job(platform, job);
+    }
+    pub(crate) fn on_tracker_served(&mut self, platform: &mut Platform, id: CallId, call: TrackerCall) {
         match call {
+            TrackerCall::Submit(job) => self.tracker_submitted(platform, job),
             TrackerCall::Beat(node) => {
-                self.jt_hears(ctx, hdfs, node);
+                self.on_tracker_heartbeat(platform, node);
                 let tracker = &self.tracker.trackers[node.0 as usize];
                 let actions = (tracker.launches.len() + tracker.kills.len()) as u64;
-                rpc::set_reply(ctx, id, Bytes::new(SMALL.get() + PER_ACTION * actions));
+                rpc::set_reply(platform.ctx, id, Bytes::new(SMALL.get() + PER_ACTION * actions));
             }
             TrackerCall::Events { job, node } => {
                 let all = self.jobs[job.0 as usize].events.len();
                 let events = self.tracker.trackers[node.0 as usize].events.entry(job).or_default();
                 events.answered = all;
-                rpc::set_reply(ctx, id, Bytes::new(SMALL.get() + PER_EVENT * (all - events.known) as u64));
+                rpc::set_reply(platform.ctx, id, Bytes::new(SMALL.get() + PER_EVENT * (all - events.known) as u64));
             }
         }
     }
-    pub(crate) fn on_tracker_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: TrackerCall) {
+    pub(crate) fn on_tracker_replied(&mut self, platform: &mut Platform, call: TrackerCall) {
         match call {
+            TrackerCall::Submit(_) => {}
             TrackerCall::Beat(node) => {
-                self.tracker_has_beaten(ctx, node);
+                self.tracker_has_beaten(platform.ctx, node);
                 let tracker = &mut self.tracker.trackers[node.0 as usize];
                 tracker.telling.clear();
                 let (launches, kills) = (std::mem::take(&mut tracker.launches), std::mem::take(&mut tracker.kills));
                 for id in kills {
-                    self.exit(ctx, hdfs, id);
+                    self.exit(platform, id);
                 }
                 for id in launches {
                     if self.attempts[id.0 as usize].record.state == AttemptState::Running {
-                        self.confirm_start(ctx, id);
-                        self.launch(ctx, hdfs, id);
+                        self.confirm_start(platform.ctx, id);
+                        self.launch(platform, id);
                     } else {
-                        self.exit(ctx, hdfs, id);
+                        self.exit(platform, id);
                     }
                 }
                 if std::mem::take(&mut self.tracker.trackers[node.0 as usize].hurry) {
-                    self.tracker_beats(ctx, node);
+                    self.tracker_beats(platform.ctx, node);
                 }
             }
             TrackerCall::Events { job, node } => {
@@ -234,6 +247,7 @@ impl MapReduce {
     }
     pub(crate) fn on_tracker_call_failed(&mut self, ctx: &mut Context, call: TrackerCall) {
         match call {
+            TrackerCall::Submit(job) => Self::submit_failed(ctx, job),
             TrackerCall::Beat(node) => {
                 self.tracker_has_beaten(ctx, node);
                 let tracker = &mut self.tracker.trackers[node.0 as usize];
@@ -249,33 +263,33 @@ impl MapReduce {
     }
 
     /// A heartbeat is at the JobTracker: statuses are read, then free slots are filled.
-    fn jt_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, node: NodeId) {
+    fn on_tracker_heartbeat(&mut self, platform: &mut Platform, node: NodeId) {
         self.charges.tell(node);
         let tracker = &mut self.tracker.trackers[node.0 as usize];
-        tracker.heard = Some(ctx.now);
+        tracker.last_heartbeat = Some(platform.ctx.now);
         if std::mem::replace(&mut tracker.known_life, tracker.life) != tracker.life {
-            self.tracker_lost(ctx, node);
+            self.tracker_lost(platform, node);
         }
         let tracker = &self.tracker.trackers[node.0 as usize];
         let running: Vec<AttemptId> = tracker.maps.iter().chain(&tracker.reduces).copied().collect();
         for id in running {
-            self.master_hears(ctx, hdfs, id);
+            self.master_hears(platform, id);
         }
         for id in self.tracker.trackers[node.0 as usize].telling.clone() {
             self.give_back(id);
             match self.attempts[id.0 as usize].failure {
-                Some(reason) => self.master_failed(ctx, hdfs, id, reason),
-                None => self.master_done(ctx, hdfs, id),
+                Some(reason) => self.master_failed(platform, id, reason),
+                None => self.master_done(platform, id),
             }
         }
-        self.fill_slots(ctx, node);
+        self.fill_slots(platform, node);
     }
 
     /// At most so many tasks of each kind per heartbeat, of the jobs in order.
-    fn fill_slots(&mut self, ctx: &mut Context, node: NodeId) {
+    fn fill_slots(&mut self, platform: &mut Platform, node: NodeId) {
         for kind in [TaskKind::Map, TaskKind::Reduce] {
             for _ in 0..self.config.hadoop1.tasks_per_heartbeat {
-                if !self.has_free_slot(node, kind) || !self.fill_slot(ctx, node, kind) {
+                if !self.has_free_slot(node, kind) || !self.fill_slot(platform, node, kind) {
                     break;
                 }
             }
@@ -289,11 +303,11 @@ impl MapReduce {
         };
         used < slots as usize
     }
-    fn fill_slot(&mut self, ctx: &mut Context, node: NodeId, kind: TaskKind) -> bool {
+    fn fill_slot(&mut self, platform: &mut Platform, node: NodeId, kind: TaskKind) -> bool {
         let shares = (0..self.jobs.len())
             .filter(|&job| self.tracker.submitted[job] && !self.jobs[job].is_over())
             .map(|job| Share {
-                job,
+                user: job,
                 submit: self.jobs[job].spec.submit,
                 used: self
                     .running(JobId::from_usize(job))
@@ -302,27 +316,29 @@ impl MapReduce {
                 weight: self.jobs[job].spec.weight,
             })
             .collect();
-        for number in order(self.config.policy, shares) {
+        for number in order(self.scheduler.policy, shares) {
             let job = JobId::from_usize(number);
-            if self.jobs[number].wanted(kind) == 0
-                || self.spares(ctx, job, node, |other| self.has_free_slot(other, kind))
-            {
+            if self.jobs[number].wanted(kind) == 0 || self.spares(platform.ctx, job, node, kind) {
                 continue;
             }
             let farthest = if kind == TaskKind::Map && self.delays() {
-                self.tracker.waits[number].farthest(ctx.now, self.config.hadoop1.locality_delay)
+                self.tracker.waits[number].farthest(platform.ctx.now, self.config.hadoop1.locality_delay)
             } else {
                 Locality::Remote
             };
-            let Some((kind, task, locality)) = self.take_task(ctx, job, node, kind == TaskKind::Reduce, farthest)
+            let Some((kind, task, locality)) =
+                self.take_task(platform.ctx, job, node, kind == TaskKind::Reduce, farthest)
             else {
                 continue;
             };
             if let Some(locality) = locality {
                 self.tracker.waits[number].assigned(locality);
             }
-            self.note_served(ctx, job, node, |this, other| this.has_free_slot(other, kind));
-            let id = self.place(Placement { job, kind, task, node, locality, allocated: ctx.now });
+            let has_room = |other| self.has_free_slot(other, kind);
+            if !self.charges.is_spared(node, self.others(platform.ctx, job, node), has_room) {
+                self.charges.served(platform.ctx.now, number);
+            }
+            let id = self.place(platform, Placement { job, kind, task, node, locality, allocated: platform.ctx.now });
             let tracker = &mut self.tracker.trackers[node.0 as usize];
             match kind {
                 TaskKind::Map => tracker.maps.push(id),
@@ -332,6 +348,23 @@ impl MapReduce {
             return true;
         }
         false
+    }
+
+    /// Whether a job leaves a worker alone for its battery, while others have a slot for it.
+    fn spares(&self, ctx: &Context, job: JobId, node: NodeId, kind: TaskKind) -> bool {
+        let owner = &self.jobs[job.0 as usize];
+        let since = || {
+            let waiting = owner.maps.iter().chain(&owner.reduces).filter(|task| task.wanted > 0);
+            waiting.map(|task| task.requested).min().unwrap_or(owner.record.submit)
+        };
+        let has_room = |other| self.has_free_slot(other, kind);
+        self.charges.spares(ctx.now, job.0 as usize, since, node, self.others(ctx, job, node), has_room)
+    }
+    /// The workers beside this one whose heartbeats come and that a job does not avoid.
+    fn others<'a>(&'a self, ctx: &'a Context, job: JobId, node: NodeId) -> impl Iterator<Item = NodeId> + use<'a> {
+        let avoided = self.jobs[job.0 as usize].avoided(ctx.nodes.worker_count(), self.config.blacklist_ignore_percent);
+        let takes = move |other: &NodeId| *other != node && self.tracker.is_active(*other) && !avoided.contains(other);
+        ctx.nodes.workers().filter(takes)
     }
 
     /// A recorded attempt takes its slot without being asked for.
@@ -367,9 +400,9 @@ impl MapReduce {
     }
 
     /// The JobTracker gives a TaskTracker up, or finds that it has restarted.
-    fn tracker_lost(&mut self, ctx: &mut Context, node: NodeId) {
-        if self.tracker.trackers[node.0 as usize].heard.is_some_and(|heard| heard < ctx.now) {
-            self.tracker.trackers[node.0 as usize].heard = None;
+    fn tracker_lost(&mut self, platform: &mut Platform, node: NodeId) {
+        if self.tracker.trackers[node.0 as usize].last_heartbeat.is_some_and(|last| last < platform.ctx.now) {
+            self.tracker.trackers[node.0 as usize].last_heartbeat = None;
         }
         let held: Vec<AttemptId> = (0..self.attempts.len())
             .map(AttemptId::from_usize)
@@ -382,14 +415,14 @@ impl MapReduce {
             self.give_back(id);
         }
         for job in 0..self.jobs.len() {
-            self.node_lost(ctx, JobId::from_usize(job), node);
+            self.node_lost(platform, JobId::from_usize(job), node);
         }
     }
     /// A worker's processes are gone; the JobTracker hears of it by silence.
     pub(crate) fn tracker_down(&mut self, node: NodeId) {
         let tracker = &mut self.tracker.trackers[node.0 as usize];
-        let (heard, life, known_life) = (tracker.heard, tracker.life + 1, tracker.known_life);
-        *tracker = Tracker { heard, life, known_life, ..Tracker::default() };
+        let (last_heartbeat, life, known_life) = (tracker.last_heartbeat, tracker.life + 1, tracker.known_life);
+        *tracker = Tracker { last_heartbeat, life, known_life, ..Tracker::default() };
     }
     pub(crate) fn tracker_up(&mut self, ctx: &mut Context, node: NodeId) {
         if node != ctx.nodes.master() {

@@ -2,10 +2,12 @@
 
 use crate::context::{Context, Nodes};
 use crate::hdfs::Hdfs;
-use crate::ids::{AttemptId, BlockId, FileId, JobId, NodeId};
+use crate::ids::{ApplicationId, AttemptId, BlockId, FileId, JobId, NodeId};
 use crate::numbers::count;
+use crate::platform::Platform;
 use crate::record::{JobRecord, JobState, Locality, TaskKind};
 use crate::workload::{Partitions, Source, Workload};
+use crate::yarn::Locations;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
@@ -15,7 +17,8 @@ const CONTROL_FILE: Bytes = Bytes::new(112);
 /// What a job reads.
 #[derive(Clone, PartialEq, Debug)]
 pub enum JobInput {
-    /// Files of these lengths, which exist in HDFS when the run begins (made data for a workload whose maps generate it: its volume).
+    /// Files of these lengths, which exist in HDFS when the run begins (made data for a workload whose maps generate
+    /// it: its volume).
     Files(Vec<Bytes>),
     /// Splits of these lengths with the nodes that hold their replicas (a recorded layout).
     Splits(Vec<(Bytes, Vec<NodeId>)>),
@@ -60,7 +63,8 @@ pub struct JobSpec {
     pub reducers: u32,
     /// When the client submits it.
     pub submit: Time,
-    /// What the client reads of the input before that, in equal parts (`terasort.partitions.sample` records); zero for nothing.
+    /// What the client reads of the input before that, in equal parts (`terasort.partitions.sample` records); zero for
+    /// nothing.
     pub sample: Bytes,
     /// Its weight under fair sharing.
     pub weight: f64,
@@ -97,7 +101,8 @@ pub(crate) struct MapEvent {
     pub lost: bool,
 }
 
-/// Maps that wait, by where their input is. An entry is stale when its map no longer waits; stale ones are dropped when met.
+/// Maps that wait, by where their input is. An entry is stale when its map no longer waits; stale ones are dropped when
+/// met.
 #[derive(Debug, Default)]
 struct WaitingMaps {
     by_node: Vec<Vec<u32>>,
@@ -110,6 +115,8 @@ struct WaitingMaps {
 #[derive(Debug)]
 pub(crate) struct Job {
     pub id: JobId,
+    /// What it is to YARN.
+    pub application: ApplicationId,
     pub spec: JobSpec,
     pub record: JobRecord,
     pub splits: Vec<Split>,
@@ -157,8 +164,9 @@ impl Durations {
 }
 
 impl Job {
-    pub fn new(id: JobId, spec: JobSpec, ctx: &mut Context, hdfs: &mut Hdfs, seed: u64) -> Self {
-        let splits = splits(&spec, ctx, hdfs);
+    pub fn new(id: JobId, application: ApplicationId, spec: JobSpec, platform: &mut Platform, seed: u64) -> Self {
+        let splits = splits(&spec, platform.ctx, platform.hdfs);
+        let nodes = platform.ctx.nodes.len();
         let reducers = spec.reducers;
         let record = JobRecord {
             name: spec.name.clone(),
@@ -175,6 +183,7 @@ impl Job {
         };
         Self {
             id,
+            application,
             partitions: spec.workload.partitions(reducers, seed),
             record,
             maps: vec![Task::default(); splits.len()],
@@ -186,7 +195,7 @@ impl Job {
             events: Vec::new(),
             timeout_at: Time::MAX,
             reduces_released: false,
-            waiting: WaitingMaps { by_node: vec![Vec::new(); ctx.nodes.len()], ..WaitingMaps::default() },
+            waiting: WaitingMaps { by_node: vec![Vec::new(); nodes], ..WaitingMaps::default() },
             waiting_reduces: VecDeque::new(),
             failures_by_node: BTreeMap::new(),
             blacklist: Vec::new(),
@@ -263,25 +272,13 @@ impl Job {
     pub fn wants_again(&self) -> bool {
         self.waiting.again.iter().any(|&task| self.maps[task as usize].wanted > 0)
     }
-    /// Waiting maps with a replica on each node, and in each rack.
-    pub fn map_requests(&self, nodes: &Nodes) -> MapRequests {
-        let mut requests = MapRequests { by_node: vec![0; nodes.len()], by_rack: BTreeMap::new(), any: 0 };
-        for (task, split) in self.maps.iter().zip(&self.splits) {
-            if task.wanted == 0 {
-                continue;
-            }
-            requests.any += task.wanted;
-            let mut racks: Vec<u32> = Vec::new();
-            for &host in &split.hosts {
-                requests.by_node[host.0 as usize] += task.wanted;
-                let rack = nodes.rack(host);
-                if !racks.contains(&rack) {
-                    racks.push(rack);
-                    *requests.by_rack.entry(rack).or_default() += task.wanted;
-                }
-            }
+    /// How many waiting maps have a replica on each node, and in each rack.
+    pub fn locations(&self, nodes: &Nodes) -> Locations {
+        let mut locations = Locations::nowhere(nodes.len());
+        for (task, split) in self.maps.iter().zip(&self.splits).filter(|(task, _)| task.wanted > 0) {
+            locations.add(task.wanted, &split.hosts, nodes);
         }
-        requests
+        locations
     }
     pub fn locality(&self, map: u32, node: NodeId, nodes: &Nodes) -> Locality {
         let hosts = &self.splits[map as usize].hosts;
@@ -324,26 +321,25 @@ impl Job {
         }
         None
     }
-    /// An attempt failed on a node.
-    pub fn count_failure(&mut self, node: NodeId, limit: u32) {
+    /// An attempt failed on a node; whether that puts the node on the blacklist.
+    pub fn count_failure(&mut self, node: NodeId, limit: u32) -> bool {
         let failures = self.failures_by_node.entry(node).or_default();
         *failures += 1;
-        if *failures >= limit && !self.blacklist.contains(&node) {
+        let new = *failures >= limit && !self.blacklist.contains(&node);
+        if new {
             self.blacklist.push(node);
         }
+        new
     }
-    /// Whether the job avoids the node; with too large a part of the nodes on the list, it avoids none.
+    /// The nodes that the job avoids: with too large a part of the nodes on the blacklist, none.
+    pub fn avoided(&self, workers: usize, ignore_percent: u32) -> &[NodeId] {
+        let few = self.blacklist.len() * 100 < workers * ignore_percent as usize;
+        if few { &self.blacklist } else { &[] }
+    }
+    /// Whether the job avoids a node.
     pub fn avoids(&self, node: NodeId, workers: usize, ignore_percent: u32) -> bool {
-        self.blacklist.contains(&node) && self.blacklist.len() * 100 < workers * ignore_percent as usize
+        self.avoided(workers, ignore_percent).contains(&node)
     }
-}
-
-/// Waiting maps by where they would be local.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct MapRequests {
-    pub by_node: Vec<u32>,
-    pub by_rack: BTreeMap<u32, u32>,
-    pub any: u32,
 }
 
 /// Takes the first entry of a queue that is not stale.

@@ -1,7 +1,8 @@
-//! A map attempt from its set-up to its output file: the map function runs beside the arrival of the split and beside the spills that it causes.
+//! A map attempt from its set-up to its output file: the map function runs beside the arrival of the split and beside
+//! the spills that it causes.
 //!
-//! The phases are those of MRPerf (Wang, Butt, Pandey and Gupta, MASCOTS 2009: read, compute, spill, merge) with what it leaves out: the sort buffer's
-//! two thresholds, a spill thread of its own, and merges in several passes.
+//! The phases are those of MRPerf (Wang, Butt, Pandey and Gupta, MASCOTS 2009: read, compute, spill, merge) with what
+//! it leaves out: the sort buffer's two thresholds, a spill thread of its own, and merges in several passes.
 
 use super::buffer::SortBuffer;
 use super::merge::MergePlan;
@@ -14,9 +15,9 @@ use crate::record::{Phase, Waiting};
 use crate::workload::{Data, Source};
 use units::{Bytes, Time};
 
-/// What became of a task's step.
+/// Where a task stands after a step of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum TaskState {
     Running,
     /// Its output stands; the master is to be told.
     Done,
@@ -126,7 +127,7 @@ impl MapTask {
         }
     }
 
-    pub fn start(&mut self, env: &mut Env) -> Outcome {
+    pub fn start(&mut self, env: &mut Env) -> TaskState {
         env.phase(Phase::Read);
         self.read_next(env);
         self.proceed(env)
@@ -147,7 +148,7 @@ impl MapTask {
         (2.0 * mapped + merged) / 3.0
     }
 
-    pub fn on_read_progress(&mut self, env: &mut Env, source: NodeId, bytes: Bytes) -> Outcome {
+    pub fn on_read_progress(&mut self, env: &mut Env, source: NodeId, bytes: Bytes) -> TaskState {
         let counter = match env.ctx.nodes.distance(env.node, source) {
             0 => &mut env.record.bytes.read_node,
             2 => &mut env.record.bytes.read_rack,
@@ -158,24 +159,24 @@ impl MapTask {
         self.source = Some(source);
         self.proceed(env)
     }
-    pub fn on_read_done(&mut self, env: &mut Env) -> Outcome {
+    pub fn on_read_done(&mut self, env: &mut Env) -> TaskState {
         self.reading = None;
         self.read_next(env);
         self.proceed(env)
     }
-    pub fn on_write_room(&mut self, env: &mut Env) -> Outcome {
+    pub fn on_write_room(&mut self, env: &mut Env) -> TaskState {
         if let Some(output) = &mut self.output {
             output.full = false;
         }
         self.proceed(env)
     }
-    pub fn on_write_closed(&mut self, env: &mut Env) -> Outcome {
+    pub fn on_write_closed(&mut self, env: &mut Env) -> TaskState {
         self.output = None;
         self.stage = Stage::Done;
         self.proceed(env)
     }
     /// A piece of the map function is done.
-    pub fn on_computed(&mut self, env: &mut Env) -> Outcome {
+    pub fn on_computed(&mut self, env: &mut Env) -> TaskState {
         self.computing = Bytes::ZERO;
         self.buffer.end = self.taken;
         env.record.bytes.input = self.taken;
@@ -191,14 +192,14 @@ impl MapTask {
         }
         self.proceed(env)
     }
-    pub fn on_sorted(&mut self, env: &mut Env) -> Outcome {
+    pub fn on_sorted(&mut self, env: &mut Env) -> TaskState {
         if let Some(spill) = &mut self.spill {
             spill.sorting = None;
             spill.stream.advance(env);
         }
         self.proceed(env)
     }
-    pub fn on_stream(&mut self, env: &mut Env, slot: StreamSlot, step: Step) -> Outcome {
+    pub fn on_stream(&mut self, env: &mut Env, slot: StreamSlot, step: Step) -> TaskState {
         if slot == StreamSlot::Spill {
             if let Some(spill) = &mut self.spill {
                 spill.stream.on(step, env);
@@ -240,7 +241,7 @@ impl MapTask {
     }
 
     /// Starts whatever can go on, and says what the main thread waits for.
-    fn proceed(&mut self, env: &mut Env) -> Outcome {
+    fn proceed(&mut self, env: &mut Env) -> TaskState {
         self.finish_spill(env);
         if self.stage == Stage::Map {
             self.map_on(env);
@@ -250,7 +251,7 @@ impl MapTask {
         }
         let waiting = self.waiting(env);
         env.record.wait(env.ctx.now, waiting);
-        if self.stage == Stage::Done { Outcome::Done } else { Outcome::Running }
+        if self.stage == Stage::Done { TaskState::Done } else { TaskState::Running }
     }
 
     fn waiting(&self, env: &Env) -> Waiting {

@@ -1,30 +1,31 @@
 //! What a job's master decides, in either generation: AppMaster or JobTracker.
 
 use super::attempt::{Body, Placement};
+use super::files::CLIENT_PROCESS;
 use super::job::MapEvent;
 use super::{Attempt, Generation, MapReduce, Request, speculate};
 use crate::context::Context;
-use crate::hdfs::Hdfs;
-use crate::ids::{AttemptId, JobId, NodeId};
+use crate::ids::{AttemptId, JobId, NodeId, Process};
 use crate::numbers::count;
+use crate::platform::Platform;
 use crate::record::{AttemptState, JobState, TaskKind};
 use units::Time;
 
-/// Between two looks for slow tasks, and after one that started a copy (`mapreduce.job.speculative.retry-after-no-speculate`, `-after-speculate`).
+/// Between two looks for slow tasks, and after one that started a copy
+/// (`mapreduce.job.speculative.retry-after-no-speculate`, `-after-speculate`).
 const SPECULATE: Time = Time::from_secs(1);
 const SPECULATED: Time = Time::from_secs(15);
 /// Before a client submits again.
 const SUBMIT_AGAIN: Time = Time::from_secs(1);
-/// Reports of failed fetches of one output, and the part of the running reducers that they come from, after which its map runs again
-/// (`MAX_FETCH_FAILURES_NOTIFICATIONS`, `MAX_ALLOWED_FETCH_FAILURES_FRACTION`).
+/// Reports of failed fetches of one output, and the part of the running reducers that they come from, after which its
+/// map runs again (`MAX_FETCH_FAILURES_NOTIFICATIONS`, `MAX_ALLOWED_FETCH_FAILURES_FRACTION`).
 const FETCH_REPORTS: u32 = 3;
 const FETCH_REPORTERS: f64 = 0.5;
 
 impl MapReduce {
     pub(crate) fn on_start(&mut self, ctx: &mut Context) {
-        match self.config.generation {
-            Generation::Yarn => self.start_yarn(ctx),
-            Generation::Hadoop1 => self.start_hadoop1(ctx),
+        if self.config.generation == Generation::Hadoop1 {
+            self.start_hadoop1(ctx);
         }
         for job in &self.jobs {
             ctx.timer(job.spec.submit.max(ctx.now), Request::SubmitDue(job.id));
@@ -34,11 +35,13 @@ impl MapReduce {
         }
     }
 
-    /// The JobTracker or ResourceManager has processed the client's submission.
-    pub(super) fn submitted(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
+    /// The client submits a job whose files are in HDFS.
+    pub(super) fn submit(&mut self, platform: &mut Platform, job: JobId) {
+        self.jobs[job.0 as usize].record.submit = platform.ctx.now;
+        let client = Process { node: platform.ctx.nodes.master(), id: CLIENT_PROCESS };
         match self.config.generation {
-            Generation::Yarn => self.yarn_submitted(job),
-            Generation::Hadoop1 => self.tracker_submitted(ctx, hdfs, job),
+            Generation::Yarn => self.submit_to_yarn(platform, client, job),
+            Generation::Hadoop1 => Self::submit_to_tracker(platform.ctx, client, job),
         }
     }
     /// The client's submission had no answer: it tries again.
@@ -47,61 +50,67 @@ impl MapReduce {
     }
 
     /// The job is initialised: from here on its tasks ask for slots or containers.
-    pub(crate) fn launch_job(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId) {
+    pub(crate) fn launch_job(&mut self, platform: &mut Platform, id: JobId) {
         let job = &mut self.jobs[id.0 as usize];
         if job.record.launch.is_some() || job.is_over() {
             return;
         }
-        job.record.launch = Some(ctx.now);
+        job.record.launch = Some(platform.ctx.now);
         if let Some(replay) = self.config.replay.as_ref().filter(|_| id.0 == 0) {
             let submit = job.record.submit;
             // An AppMaster that is up later than the recorded one was starts all attempts as much later.
-            let late = replay.launch.map_or(Time::ZERO, |launch| ctx.now.saturating_sub(submit.saturating_add(launch)));
+            let late = replay
+                .launch
+                .map_or(Time::ZERO, |launch| platform.ctx.now.saturating_sub(submit.saturating_add(launch)));
             for (number, attempt) in replay.attempts.iter().enumerate() {
-                let at = submit.saturating_add(attempt.start).saturating_add(late).max(ctx.now);
-                ctx.timer(at, Request::ReplayDue(number));
+                let at = submit.saturating_add(attempt.start).saturating_add(late).max(platform.ctx.now);
+                platform.ctx.timer(at, Request::ReplayDue(number));
             }
             job.reduces_released = true;
         } else {
             for task in 0..count(job.maps.len()) {
-                job.want(TaskKind::Map, task, &ctx.nodes, ctx.now);
+                job.want(TaskKind::Map, task, &platform.ctx.nodes, platform.ctx.now);
             }
-            ctx.timer_in(SPECULATE, Request::SpeculateDue(id));
+            platform.ctx.timer_in(SPECULATE, Request::SpeculateDue(id));
         }
-        self.after(ctx, hdfs, id);
+        self.after(platform, id);
     }
     /// A new AppMaster asks again for what its predecessor had running.
-    pub(crate) fn resume(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId) {
-        self.after(ctx, hdfs, id);
-        self.arm_timeout(ctx, id);
+    pub(crate) fn resume(&mut self, platform: &mut Platform, id: JobId) {
+        self.after(platform, id);
+        self.arm_timeout(platform.ctx, id);
     }
     /// A recorded attempt starts where and when it did.
-    pub(super) fn replay(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, number: usize) {
+    pub(super) fn replay(&mut self, platform: &mut Platform, number: usize) {
         let job = JobId(0);
         let Some(plan) = self.config.replay.as_ref().and_then(|replay| replay.attempts.get(number)).copied() else {
             return;
         };
         let owner = &self.jobs[0];
-        let exists = (plan.task as usize) < owner.tasks(plan.kind).len() && (plan.node.0 as usize) < ctx.nodes.len();
+        let exists =
+            (plan.task as usize) < owner.tasks(plan.kind).len() && (plan.node.0 as usize) < platform.ctx.nodes.len();
         if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() {
             return;
         }
         // Its node may have crashed since in this run: any other does.
-        let mut nodes = std::iter::once(plan.node).chain(ctx.nodes.workers());
-        let Some(node) = nodes.find(|&node| ctx.nodes.is_up(node)) else { return };
-        let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, node, &ctx.nodes));
+        let mut nodes = std::iter::once(plan.node).chain(platform.ctx.nodes.workers());
+        let Some(node) = nodes.find(|&node| platform.ctx.nodes.is_up(node)) else { return };
+        let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, node, &platform.ctx.nodes));
         let state = self.jobs[0].task_mut(plan.kind, plan.task);
         state.speculate = !state.running.is_empty();
         if state.attempts == 0 {
-            state.requested = ctx.now;
+            state.requested = platform.ctx.now;
         }
-        let id = self.place(Placement { job, kind: plan.kind, task: plan.task, node, locality, allocated: ctx.now });
+        let id = self.place(
+            platform,
+            Placement { job, kind: plan.kind, task: plan.task, node, locality, allocated: platform.ctx.now },
+        );
         self.attempts[id.0 as usize].replayed = true;
         if self.config.generation == Generation::Hadoop1 {
             self.occupy_slot(id);
         }
-        self.confirm_start(ctx, id);
-        self.launch(ctx, hdfs, id);
+        self.confirm_start(platform.ctx, id);
+        self.launch(platform, id);
     }
 
     /// Asks for one attempt more at a task, or in a replay starts it again where it was.
@@ -121,7 +130,7 @@ impl MapReduce {
     pub(crate) fn confirm_start(&mut self, ctx: &mut Context, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.record.start = ctx.now;
-        attempt.heard = ctx.now;
+        attempt.last_progress = ctx.now;
         let job = attempt.record.job;
         self.arm_timeout(ctx, job);
     }
@@ -130,7 +139,7 @@ impl MapReduce {
         if timeout == Time::ZERO {
             return;
         }
-        let due = self.watched(job).map(|id| self.attempts[id.0 as usize].heard.saturating_add(timeout));
+        let due = self.watched(job).map(|id| self.attempts[id.0 as usize].last_progress.saturating_add(timeout));
         let due = due.min().unwrap_or(Time::MAX);
         let armed = &mut self.jobs[job.0 as usize].timeout_at;
         if due < *armed {
@@ -138,45 +147,46 @@ impl MapReduce {
             ctx.timer(due, Request::TimeoutDue(job));
         }
     }
-    pub(super) fn check_timeouts(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId) {
-        if self.jobs[job.0 as usize].timeout_at > ctx.now || self.jobs[job.0 as usize].is_over() {
+    pub(super) fn check_timeouts(&mut self, platform: &mut Platform, job: JobId) {
+        if self.jobs[job.0 as usize].timeout_at > platform.ctx.now || self.jobs[job.0 as usize].is_over() {
             return;
         }
         self.jobs[job.0 as usize].timeout_at = Time::MAX;
-        if self.config.generation == Generation::Yarn && !self.has_master(ctx, job) {
+        if self.config.generation == Generation::Yarn && !self.has_master(platform, job) {
             return;
         }
         let timeout = self.config.task_timeout;
-        let silent = |id: &AttemptId| self.attempts[id.0 as usize].heard.saturating_add(timeout) <= ctx.now;
+        let silent =
+            |id: &AttemptId| self.attempts[id.0 as usize].last_progress.saturating_add(timeout) <= platform.ctx.now;
         let silent: Vec<AttemptId> = self.watched(job).filter(silent).collect();
         for id in silent {
             let reason = "no progress for as long as the task timeout";
             match self.config.generation {
                 Generation::Yarn => {
-                    self.stop_on_node(ctx, hdfs, id);
-                    self.master_failed(ctx, hdfs, id, reason);
+                    self.stop_on_node(platform, id);
+                    self.master_failed(platform, id, reason);
                 }
-                Generation::Hadoop1 => self.fail_on_node(ctx, hdfs, id, reason),
+                Generation::Hadoop1 => self.fail_on_node(platform, id, reason),
             }
         }
         if !self.jobs[job.0 as usize].is_over() {
-            self.arm_timeout(ctx, job);
+            self.arm_timeout(platform.ctx, job);
         }
     }
-    /// The attempts whose timeouts run: the AppMaster's clock for all of which it has heard, and in Hadoop 1 that of each TaskTracker
-    /// (`TaskTracker.markUnresponsiveTasks`), which needs no network, for those on its node.
+    /// The attempts whose timeouts run: the AppMaster's clock for all of which it has heard, and in Hadoop 1 that of
+    /// each TaskTracker (`TaskTracker.markUnresponsiveTasks`), which needs no network, for those on its node.
     fn watched(&self, job: JobId) -> impl Iterator<Item = AttemptId> + '_ {
         let on_node = |attempt: &Attempt| !matches!(attempt.body, Body::Reporting | Body::Exited);
         self.running(job).filter(move |id| {
             let attempt = &self.attempts[id.0 as usize];
-            attempt.heard > Time::ZERO && (self.config.generation == Generation::Yarn || on_node(attempt))
+            attempt.last_progress > Time::ZERO && (self.config.generation == Generation::Yarn || on_node(attempt))
         })
     }
     /// Whether the job's master runs.
-    fn has_master(&self, ctx: &Context, job: JobId) -> bool {
+    fn has_master(&self, platform: &Platform, job: JobId) -> bool {
         match self.config.generation {
-            Generation::Yarn => self.apps.master_of(job).is_some(),
-            Generation::Hadoop1 => ctx.nodes.is_up(ctx.nodes.master()),
+            Generation::Yarn => platform.yarn.master_node(self.application(job)).is_some(),
+            Generation::Hadoop1 => platform.ctx.nodes.is_up(platform.ctx.nodes.master()),
         }
     }
     /// How far an attempt has come is looked at by whoever watches over its timeout.
@@ -186,7 +196,7 @@ impl MapReduce {
         // A reducer says that it lives while it waits for map outputs.
         let waits = matches!(&attempt.body, Body::Reduce(reduce) if reduce.is_shuffling());
         if progress > attempt.watched_progress || waits {
-            attempt.heard = now;
+            attempt.last_progress = now;
         }
         attempt.watched_progress = progress;
     }
@@ -197,10 +207,10 @@ impl MapReduce {
     }
 
     /// A report of progress is there.
-    pub(crate) fn master_hears(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    pub(crate) fn master_hears(&mut self, platform: &mut Platform, id: AttemptId) {
         let Some(progress) = self.progress_on_node(id) else { return };
         if self.config.generation == Generation::Yarn {
-            self.note_progress(ctx.now, id);
+            self.note_progress(platform.ctx.now, id);
         }
         let attempt = &mut self.attempts[id.0 as usize];
         let job = attempt.record.job;
@@ -209,23 +219,23 @@ impl MapReduce {
             reports = std::mem::take(&mut reduce.reports);
         }
         attempt.known_progress = progress;
-        self.estimate(ctx, id);
+        self.estimate(platform.ctx, id);
         let attempt = &self.attempts[id.0 as usize];
         if attempt.record.state != AttemptState::Running {
             return;
         }
         for map in reports {
-            self.fetch_failed(ctx, hdfs, job, map);
+            self.fetch_failed(platform, job, map);
         }
     }
-    /// A report is there: it says how long the attempt will run in all (`LegacyTaskRuntimeEstimator`). One that only says that a phase has begun carries the
-    /// progress of the one before it, which is none before the first.
+    /// A report is there: it says how long the attempt will run in all (`LegacyTaskRuntimeEstimator`). One that only
+    /// says that a phase has begun carries the progress of the one before it, which is none before the first.
     pub(crate) fn estimate(&mut self, ctx: &Context, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         let elapsed = ctx.now.saturating_sub(attempt.record.start);
         attempt.estimate = Some(elapsed.mul_f64(1.0 / attempt.known_progress.max(1e-4)));
     }
-    fn fetch_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, job: JobId, map: AttemptId) {
+    fn fetch_failed(&mut self, platform: &mut Platform, job: JobId, map: AttemptId) {
         let running =
             self.running(job).filter(|id| self.attempts[id.0 as usize].record.kind == TaskKind::Reduce).count();
         let owner = &mut self.jobs[job.0 as usize];
@@ -237,41 +247,41 @@ impl MapReduce {
         *failures += 1;
         if *failures >= FETCH_REPORTS && f64::from(*failures) >= FETCH_REPORTERS * running as f64 {
             let node = self.attempts[map.0 as usize].record.node;
-            owner.count_failure(node, self.config.node_failures);
             owner.maps[task as usize].failures += 1;
             let failures = owner.maps[task as usize].failures;
-            self.output_lost(ctx, map, AttemptState::Failed, "too many fetches of its output failed");
+            self.count_failure(platform, job, node);
+            self.output_lost(platform, map, AttemptState::Failed, "too many fetches of its output failed");
             if failures >= self.config.max_attempts {
-                self.finish_job(ctx, hdfs, job, JobState::Failed, format!("map {task} failed {failures} times"));
+                self.finish_job(platform, job, JobState::Failed, format!("map {task} failed {failures} times"));
             }
         }
     }
 
     /// The output of a map that was done is gone: the map runs again.
-    fn output_lost(&mut self, ctx: &mut Context, map: AttemptId, state: AttemptState, reason: &'static str) {
-        self.shuffle.outputs[map.0 as usize].available = false;
+    fn output_lost(&mut self, platform: &mut Platform, map: AttemptId, state: AttemptState, reason: &'static str) {
+        platform.shuffle.withdraw(map);
         let record = &mut self.attempts[map.0 as usize].record;
         record.state = state;
         record.reason = reason;
-        record.output_lost = Some(ctx.now);
+        record.output_lost = Some(platform.ctx.now);
         let (job, task, node) = (record.job, record.task, record.node);
         let owner = &mut self.jobs[job.0 as usize];
         owner.maps[task as usize].done = None;
         owner.maps_done -= 1;
         owner.events.push(MapEvent { map, lost: true });
-        self.ask_again(ctx, job, TaskKind::Map, task, node);
+        self.ask_again(platform.ctx, job, TaskKind::Map, task, node);
     }
 
     /// An attempt says that it is done.
-    pub(crate) fn master_done(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    pub(crate) fn master_done(&mut self, platform: &mut Platform, id: AttemptId) {
         let record = &mut self.attempts[id.0 as usize].record;
         if record.state != AttemptState::Running {
             return;
         }
         record.state = AttemptState::Succeeded;
-        record.finish = ctx.now;
+        record.finish = platform.ctx.now;
         let (job, kind, task) = (record.job, record.kind, record.task);
-        let seconds = ctx.now.saturating_sub(record.start).as_secs_f64();
+        let seconds = platform.ctx.now.saturating_sub(record.start).as_secs_f64();
         let owner = &mut self.jobs[job.0 as usize];
         owner.durations[kind as usize].add(seconds);
         let state = owner.task_mut(kind, task);
@@ -288,32 +298,43 @@ impl MapReduce {
             TaskKind::Reduce => owner.reduces_done += 1,
         }
         for other in others {
-            self.kill(ctx, hdfs, other, "another attempt was first");
+            self.kill(platform, other, "another attempt was first");
         }
-        self.after(ctx, hdfs, job);
+        self.after(platform, job);
     }
 
     /// An attempt has failed: it counts against its task and its node.
-    pub(crate) fn master_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, reason: &'static str) {
-        let Some((job, kind, task, node)) = self.end_record(id, AttemptState::Failed, reason, ctx.now) else { return };
+    pub(crate) fn master_failed(&mut self, platform: &mut Platform, id: AttemptId, reason: &'static str) {
+        let Some((job, kind, task, node)) = self.end_record(id, AttemptState::Failed, reason, platform.ctx.now) else {
+            return;
+        };
+        self.count_failure(platform, job, node);
         let owner = &mut self.jobs[job.0 as usize];
-        owner.count_failure(node, self.config.node_failures);
         let state = owner.task_mut(kind, task);
         state.failures += 1;
         let failures = state.failures;
         if failures >= self.config.max_attempts && state.done.is_none() {
             let name = if kind == TaskKind::Map { "map" } else { "reduce" };
             let reason = format!("{name} {task} failed {failures} times, the last because: {reason}");
-            return self.finish_job(ctx, hdfs, job, JobState::Failed, reason);
+            return self.finish_job(platform, job, JobState::Failed, reason);
         }
         if state.done.is_none() && state.running.is_empty() && state.wanted == 0 {
-            self.ask_again(ctx, job, kind, task, node);
+            self.ask_again(platform.ctx, job, kind, task, node);
+        }
+    }
+    /// An attempt failed on a node, which the job may avoid from now on.
+    fn count_failure(&mut self, platform: &mut Platform, job: JobId, node: NodeId) {
+        let owner = &mut self.jobs[job.0 as usize];
+        if owner.count_failure(node, self.config.node_failures) {
+            let workers = platform.ctx.nodes.worker_count();
+            let avoided = owner.avoided(workers, self.config.blacklist_ignore_percent).to_vec();
+            platform.yarn.set_blacklist(owner.application, avoided);
         }
     }
     /// The master ends an attempt; its task may need another, but it is nobody's failure.
-    pub(crate) fn kill(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId, reason: &'static str) {
-        self.stop_on_node(ctx, hdfs, id);
-        self.killed(ctx, id, reason);
+    pub(crate) fn kill(&mut self, platform: &mut Platform, id: AttemptId, reason: &'static str) {
+        self.stop_on_node(platform, id);
+        self.killed(platform.ctx, id, reason);
     }
     /// An attempt has ended through no fault of its own.
     pub(crate) fn killed(&mut self, ctx: &mut Context, id: AttemptId, reason: &'static str) {
@@ -342,18 +363,18 @@ impl MapReduce {
         self.jobs[job.0 as usize].task_mut(kind, task).running.retain(|&running| running != id);
         Some((job, kind, task, node))
     }
-    fn stop_on_node(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: AttemptId) {
+    fn stop_on_node(&mut self, platform: &mut Platform, id: AttemptId) {
         if self.attempts[id.0 as usize].replayed {
-            return self.exit(ctx, hdfs, id);
+            return self.exit(platform, id);
         }
         match self.config.generation {
-            Generation::Yarn => self.stop_container(ctx, id),
+            Generation::Yarn => self.stop_container(platform, id),
             Generation::Hadoop1 => self.tell_tracker_to_kill(id),
         }
     }
 
     /// What follows from a change in a job: its reducers are let go, or it is over.
-    pub(crate) fn after(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: JobId) {
+    pub(crate) fn after(&mut self, platform: &mut Platform, id: JobId) {
         let job = &mut self.jobs[id.0 as usize];
         if job.is_over() {
             return;
@@ -361,38 +382,32 @@ impl MapReduce {
         if !job.reduces_released && job.passed_slow_start(self.config.slow_start) {
             job.reduces_released = true;
             for task in 0..count(job.reduces.len()) {
-                job.want(TaskKind::Reduce, task, &ctx.nodes, ctx.now);
+                job.want(TaskKind::Reduce, task, &platform.ctx.nodes, platform.ctx.now);
             }
         }
         if job.is_complete() {
-            self.finish_job(ctx, hdfs, id, JobState::Succeeded, String::new());
+            self.finish_job(platform, id, JobState::Succeeded, String::new());
         }
     }
-    pub(crate) fn finish_job(
-        &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
-        id: JobId,
-        state: JobState,
-        reason: String,
-    ) {
+    pub(crate) fn finish_job(&mut self, platform: &mut Platform, id: JobId, state: JobState, reason: String) {
         let job = &mut self.jobs[id.0 as usize];
         if job.is_over() {
             return;
         }
         job.record.state = state;
         job.record.reason = reason;
-        job.record.finish = Some(ctx.now);
+        job.record.finish = Some(platform.ctx.now);
         for task in job.maps.iter_mut().chain(&mut job.reduces) {
             task.wanted = 0;
         }
+        platform.yarn.want_nothing(job.application);
         let running: Vec<AttemptId> = self.running(id).collect();
         for attempt in running {
-            self.kill(ctx, hdfs, attempt, "the job is over");
+            self.kill(platform, attempt, "the job is over");
         }
         match self.config.generation {
-            Generation::Yarn => self.close_history(ctx, hdfs, id),
-            Generation::Hadoop1 => self.job_left(ctx),
+            Generation::Yarn => self.close_history(platform, id),
+            Generation::Hadoop1 => self.job_left(platform.ctx),
         }
     }
     /// A job has left the cluster; with the last one the run is over.
@@ -403,15 +418,24 @@ impl MapReduce {
         }
     }
 
-    /// A node is lost, or has come back empty: what ran there is gone, and so are the outputs of the maps that were done there.
-    pub(crate) fn node_lost(&mut self, ctx: &mut Context, id: JobId, node: NodeId) {
+    /// The slot or container of an attempt is free again.
+    pub(crate) fn give_back(&mut self, id: AttemptId) {
+        let attempt = &mut self.attempts[id.0 as usize];
+        if std::mem::take(&mut attempt.holds_slot) {
+            self.jobs[attempt.record.job.0 as usize].record.ledger.slots_returned += 1;
+        }
+    }
+
+    /// A node is lost, or has come back empty: what ran there is gone, and so are the outputs of the maps that were
+    /// done there.
+    pub(crate) fn node_lost(&mut self, platform: &mut Platform, id: JobId, node: NodeId) {
         if !self.jobs[id.0 as usize].is_launched() {
             return;
         }
         let here: Vec<AttemptId> =
             self.running(id).filter(|attempt| self.attempts[attempt.0 as usize].record.node == node).collect();
         for attempt in here {
-            self.killed(ctx, attempt, "its node was lost");
+            self.killed(platform.ctx, attempt, "its node was lost");
         }
         let job = &self.jobs[id.0 as usize];
         if job.reduces_done as usize == job.reduces.len() {
@@ -420,11 +444,11 @@ impl MapReduce {
         let on_node = |map: &AttemptId| self.attempts[map.0 as usize].record.node == node;
         let done: Vec<AttemptId> = job.maps.iter().filter_map(|map| map.done).filter(on_node).collect();
         for map in done {
-            self.output_lost(ctx, map, AttemptState::Killed, "its node was lost with its output");
+            self.output_lost(platform, map, AttemptState::Killed, "its node was lost with its output");
         }
     }
 
-    pub(super) fn speculate(&mut self, ctx: &mut Context, id: JobId) {
+    pub(super) fn speculate(&mut self, platform: &mut Platform, id: JobId) {
         if self.jobs[id.0 as usize].is_over() {
             return;
         }
@@ -434,37 +458,34 @@ impl MapReduce {
         for (kind, _) in wanted.into_iter().filter(|(_, enabled)| *enabled) {
             let job = &self.jobs[id.0 as usize];
             let (generation, cap) = (self.config.generation, self.config.speculative_cap);
-            if !self.has_master(ctx, id) {
+            if !self.has_master(platform, id) {
                 continue;
             }
-            if let Some(task) = speculate::candidate(job, &self.attempts, kind, generation, cap, ctx.now) {
+            if let Some(task) = speculate::candidate(job, &self.attempts, kind, generation, cap, platform.ctx.now) {
                 let job = &mut self.jobs[id.0 as usize];
                 job.task_mut(kind, task).speculate = true;
-                job.want(kind, task, &ctx.nodes, ctx.now);
+                job.want(kind, task, &platform.ctx.nodes, platform.ctx.now);
                 started = true;
             }
         }
-        ctx.timer_in(if started { SPECULATED } else { SPECULATE }, Request::SpeculateDue(id));
+        platform.ctx.timer_in(if started { SPECULATED } else { SPECULATE }, Request::SpeculateDue(id));
     }
 
     /// The processes and the memory of a node are gone. The master does not know yet.
-    pub(crate) fn node_down(&mut self, ctx: &Context, node: NodeId) {
+    pub(crate) fn on_node_down(&mut self, ctx: &Context, node: NodeId) {
         for id in self.on_node(node) {
             self.vanish(id, ctx.now);
         }
         self.files_node_down(node);
-        match self.config.generation {
-            Generation::Yarn => self.yarn_node_down(node),
-            Generation::Hadoop1 => self.tracker_down(node),
-        }
+        self.tracker_down(node);
     }
-    pub(crate) fn node_up(&mut self, ctx: &mut Context, node: NodeId) {
+    /// A node is back with empty memory.
+    pub(crate) fn on_node_up(&mut self, ctx: &mut Context, node: NodeId) {
         if node == ctx.nodes.master() {
             self.bring_again(ctx);
         }
-        match self.config.generation {
-            Generation::Yarn => self.yarn_node_up(ctx, node),
-            Generation::Hadoop1 => self.tracker_up(ctx, node),
+        if self.config.generation == Generation::Hadoop1 {
+            self.tracker_up(ctx, node);
         }
     }
 }

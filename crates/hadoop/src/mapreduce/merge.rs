@@ -2,11 +2,13 @@
 
 use units::Bytes;
 
-/// A merge of sorted segments into one, in passes of at most `factor` streams (`org.apache.hadoop.mapred.Merger`): the first pass takes just so many that every
-/// later one is full, each pass takes the smallest segments, and the last one feeds the consumer without being written.
+/// A merge of sorted segments into one, in passes of at most `factor` streams (`org.apache.hadoop.mapred.Merger`): the
+/// first pass takes just so many that every later one is full, each pass takes the smallest segments, and the last one
+/// feeds the consumer without being written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MergePlan {
-    /// The intermediate passes: indices into the segments (an index at or above the number of segments is the output of an earlier pass).
+    /// The intermediate passes: indices into the segments (an index at or above the number of segments is the output of
+    /// an earlier pass).
     pub passes: Vec<Pass>,
     /// What the last pass reads.
     pub last: Vec<usize>,
@@ -76,7 +78,8 @@ mod tests {
 
     #[test]
     fn first_pass_is_such_that_the_last_is_full() {
-        // 40 segments: (40 - 1) mod 9 = 3, so 4 first; 37 left: 10, 10, 10 leave 7 + 3 = 10 for the last (White, Hadoop: The Definitive Guide, figure 7-5).
+        // 40 segments: (40 - 1) mod 9 = 3, so 4 first; 37 left: 10, 10, 10 leave 7 + 3 = 10 for the last (White,
+        // Hadoop: The Definitive Guide, figure 7-5).
         let plan = MergePlan::new(&equal(40), 10);
         assert_eq!(plan.passes.iter().map(|pass| pass.inputs.len()).collect::<Vec<_>>(), [4, 10, 10, 10]);
         assert_eq!(plan.last.len(), 10);

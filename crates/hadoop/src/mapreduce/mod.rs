@@ -1,6 +1,7 @@
 //! MapReduce: jobs, their masters in Hadoop's two generations, and the tasks on the workers.
 
 mod allocate;
+mod app_master;
 mod attempt;
 mod buffer;
 mod config;
@@ -13,59 +14,59 @@ mod master;
 pub mod merge;
 mod reduce;
 pub(crate) mod request;
-mod spare;
 mod speculate;
 mod stall;
 mod stream;
 mod task;
-mod yarn;
 
-pub use crate::yarn::scheduler::Policy;
-pub use config::{Generation, Hadoop1Config, MapReduceConfig, Replay, ReplayAttempt, YarnConfig};
+pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, Replay, ReplayAttempt};
 pub use job::{JobInput, JobSpec, NamedFile};
-pub use spare::SpareConfig;
 pub use stall::Wait;
 pub(crate) use stall::silent;
 
 pub use request::{
-    Call, Reader, Request, Step, StreamSlot, TaskRequest, TrackerCall, TrackerRequest, Umbilical, Writer, YarnCall,
-    YarnRequest,
+    Call, MasterRequest, Reader, Request, Step, StreamSlot, TaskRequest, TrackerCall, TrackerRequest, Umbilical, Writer,
 };
 
+use crate::batteries::Charges;
 use crate::context::Context;
-use crate::effect::Service;
 use crate::event::{ReadNews, WriteNews};
-use crate::hdfs::Hdfs;
-use crate::ids::{AttemptId, CallId, ContainerId, JobId, NodeId, Process, ReadId, Server, WriteId};
-use crate::record::{AttemptRecord, AttemptState, Records};
-use crate::rpc::{self, ServerConfig};
+use crate::ids::{ApplicationId, AttemptId, CallId, ContainerId, JobId, NodeId, Process, ReadId, Server, WriteId};
+use crate::platform::Platform;
+use crate::record::{AttemptRecord, AttemptState, JobRecord, Records};
+use crate::request::Framework;
+use crate::rpc;
 use crate::shuffle::Shuffle;
-use crate::yarn::Yarn;
+use crate::yarn::{ApplicationSpec, SchedulerConfig};
+use app_master::AppMaster;
 use attempt::Body;
-use des::Index;
+use des::{Index, RandomStream};
 use files::JobFiles;
 use hadoop1::JobTracker;
 use job::Job;
 use map::MapTask;
-use spare::Charges;
 use units::{Bytes, Time};
-use yarn::Applications;
 
 /// Masters, workers and tasks.
 #[derive(Debug)]
 pub struct MapReduce {
     config: MapReduceConfig,
+    /// How the JobTracker schedules (Hadoop 1).
+    scheduler: SchedulerConfig,
     seed: u64,
     jobs: Vec<Job>,
     /// By job.
     files: Vec<JobFiles>,
     attempts: Vec<Attempt>,
-    shuffle: Shuffle,
     next_disk: Vec<u32>,
-    yarn: Yarn,
-    /// Jobs as applications of YARN, and their AppMasters.
-    apps: Applications,
+    /// By job (YARN).
+    masters: Vec<AppMaster>,
+    /// The attempts in YARN's containers.
+    in_container: Vec<Option<AttemptId>>,
+    /// How long each container takes to be launched (YARN).
+    start_delays: RandomStream,
     tracker: JobTracker,
+    /// What the JobTracker knows of batteries (Hadoop 1).
     charges: Charges,
     finished: bool,
 }
@@ -79,9 +80,10 @@ pub(crate) struct Attempt {
     pub known_progress: f64,
     /// Master: how long it would run by its last report (YARN).
     pub estimate: Option<Time>,
-    /// Whoever watches over its timeout: the last progress seen, and when it last moved.
+    /// Whoever watches over its timeout: the last progress seen, and when it last moved; zero before the start is
+    /// known.
     watched_progress: f64,
-    heard: Time,
+    last_progress: Time,
     /// Its container (YARN).
     container: Option<ContainerId>,
     /// The slot or container is still held.
@@ -97,7 +99,7 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// Whether its master has had its start confirmed.
     pub fn is_started(&self) -> bool {
-        self.record.state == AttemptState::Running && self.record.start > Time::ZERO && self.heard > Time::ZERO
+        self.record.state == AttemptState::Running && self.record.start > Time::ZERO && self.last_progress > Time::ZERO
     }
 }
 
@@ -107,29 +109,33 @@ fn call(ctx: &mut Context, from: Process, to: Server, (request, reply): (Bytes, 
 }
 
 impl MapReduce {
-    /// A server of the JobTracker or ResourceManager, with the settings' handlers and cost of a call where they say.
-    fn master_server(&self, handlers: u32, service: Time) -> ServerConfig {
-        let handlers = self.config.handlers.unwrap_or(handlers).max(1);
-        ServerConfig::new(handlers, self.config.call_service.unwrap_or(service), Service::Rpc)
-    }
-    pub(crate) fn new(config: MapReduceConfig, ctx: &mut Context, hdfs: &mut Hdfs, seed: u64) -> Self {
-        let jobs: Vec<Job> = config
-            .jobs
-            .iter()
-            .enumerate()
-            .map(|(number, spec)| {
-                Job::new(JobId::from_usize(number), spec.clone(), ctx, hdfs, seed.wrapping_add(number as u64))
-            })
-            .collect();
-        let nodes = ctx.nodes.len();
+    pub(crate) fn new(config: MapReduceConfig, scheduler: SchedulerConfig, platform: &mut Platform, seed: u64) -> Self {
+        let mut jobs = Vec::new();
+        for (number, spec) in config.jobs.iter().enumerate() {
+            let id = JobId::from_usize(number);
+            let application = platform.yarn.add_application(ApplicationSpec {
+                framework: Framework::MapReduce(id),
+                submit: spec.submit,
+                weight: spec.weight,
+                master: config.app_master.own(),
+                max_attempts: config.app_master.max_attempts,
+            });
+            jobs.push(Job::new(id, application, spec.clone(), platform, seed.wrapping_add(number as u64)));
+        }
+        let nodes = platform.ctx.nodes.len();
+        let mut charges = Charges::new(scheduler.spare, nodes);
+        for _ in &jobs {
+            charges.add_user();
+        }
         Self {
-            shuffle: Shuffle::new(config.shuffle(), nodes, jobs.len()),
-            yarn: Yarn::new(config.yarn.worker(), nodes),
-            apps: Applications::new(jobs.len(), seed),
+            masters: jobs.iter().map(|_| AppMaster::default()).collect(),
+            in_container: Vec::new(),
+            start_delays: RandomStream::new(seed, "yarn/start-delay", 0),
             tracker: JobTracker::new(nodes, jobs.len(), seed),
-            charges: Charges::new(nodes, jobs.len()),
+            charges,
             files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
             config,
+            scheduler,
             seed,
             jobs,
             attempts: Vec::new(),
@@ -139,15 +145,19 @@ impl MapReduce {
     }
 
     /// What the jobs leave behind so far.
-    pub fn records(&self) -> Records {
+    pub(crate) fn records(&self, shuffle: &Shuffle) -> Records {
         Records {
-            jobs: self.jobs.iter().map(|job| self.job_record(job)).collect(),
+            jobs: self.jobs.iter().map(|job| self.job_record(job, shuffle)).collect(),
             attempts: self.attempts.iter().map(|attempt| attempt.record.clone()).collect(),
         }
     }
     /// The settings.
     pub fn config(&self) -> &MapReduceConfig {
         &self.config
+    }
+    /// What a job is to YARN.
+    pub(crate) fn application(&self, job: JobId) -> ApplicationId {
+        self.jobs[job.0 as usize].application
     }
     /// How much of all jobs is done, from 0 to 1, by tasks.
     pub fn progress(&self) -> f64 {
@@ -159,13 +169,13 @@ impl MapReduce {
         if all > 0.0 { done / all } else { 1.0 }
     }
 
-    fn job_record(&self, job: &Job) -> crate::record::JobRecord {
+    fn job_record(&self, job: &Job, shuffle: &Shuffle) -> JobRecord {
         let mut record = job.record.clone();
         let ledger = &mut record.ledger;
-        let totals = self.shuffle.totals(job.id);
+        let totals = shuffle.totals(job.id);
         ledger.served = totals.served;
         ledger.aborted = totals.aborted;
-        ledger.in_flight = self.shuffle.in_flight(job.id);
+        ledger.in_flight = shuffle.in_flight(job.id);
         let mine = || self.attempts.iter().filter(|attempt| attempt.record.job == job.id);
         for attempt in mine() {
             let bytes = attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network;
@@ -173,9 +183,10 @@ impl MapReduce {
             *(if won { &mut ledger.fetched } else { &mut ledger.discarded }) += bytes;
         }
         ledger.slots_held = mine().filter(|attempt| attempt.holds_slot).count() as u64;
-        // What the maps offered: to each reduce that succeeded, the outputs that it took; to the others, those that stand.
+        // What the maps offered: to each reduce that succeeded, the outputs that it took; to the others, those that
+        // stand.
         for (reduce, task) in job.reduces.iter().enumerate() {
-            let part = |map: AttemptId| job.partitions.part(self.shuffle.output(map).bytes, reduce);
+            let part = |map: AttemptId| job.partitions.part(shuffle.output(map).bytes, reduce);
             if let Some(id) = task.done {
                 let bytes = &self.attempts[id.0 as usize].record.bytes;
                 ledger.offered += bytes.fetched_node + bytes.fetched_network;
@@ -188,118 +199,79 @@ impl MapReduce {
         record
     }
 
-    /// Something happens to a fetch of map outputs: the reducers are told.
-    pub(crate) fn on_shuffle(
-        &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
-        happens: impl FnOnce(&mut Shuffle, &mut Context),
-    ) {
-        happens(&mut self.shuffle, ctx);
-        let news = std::mem::take(&mut self.shuffle.news);
-        self.tell_reducers(ctx, hdfs, news);
-    }
-    pub(crate) fn on_node_down(&mut self, ctx: &mut Context, node: NodeId) {
-        self.shuffle.on_node_down(node);
-        self.node_down(ctx, node);
-    }
-    pub(crate) fn on_node_up(&mut self, ctx: &mut Context, node: NodeId) {
-        self.node_up(ctx, node);
-    }
     /// A node's battery has come to a level.
     pub(crate) fn on_charge(&mut self, node: NodeId, level: u16) {
         self.charges.set(node, level);
     }
 
     /// Work or a disk request is done, or a timer fires.
-    pub(crate) fn on_answer(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, request: Request) {
+    pub(crate) fn on_answer(&mut self, platform: &mut Platform, request: Request) {
         match request {
-            Request::SubmitDue(job) => self.bring(ctx, hdfs, job),
-            Request::TimeoutDue(job) => self.check_timeouts(ctx, hdfs, job),
-            Request::SpeculateDue(job) => self.speculate(ctx, job),
-            Request::ReplayDue(number) => self.replay(ctx, hdfs, number),
-            Request::Tracker(request) => self.on_tracker_answer(ctx, request),
-            Request::Yarn(request) => self.on_yarn_answer(ctx, hdfs, request),
-            Request::Task(id, request) => self.on_task_answer(ctx, hdfs, id, request),
+            Request::SubmitDue(job) => self.bring(platform, job),
+            Request::TimeoutDue(job) => self.check_timeouts(platform, job),
+            Request::SpeculateDue(job) => self.speculate(platform, job),
+            Request::ReplayDue(number) => self.replay(platform, number),
+            Request::Tracker(request) => self.on_tracker_answer(platform, request),
+            Request::Master(job, container, request) => self.on_master_answer(platform, job, container, request),
+            Request::StartDue(container) => self.on_start_due(platform, container),
+            Request::Task(id, request) => self.on_task_answer(platform, id, request),
         }
     }
     /// A call has been processed at its server.
-    pub(crate) fn on_served(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, id: CallId, to: Server, call: Call) {
+    pub(crate) fn on_served(&mut self, platform: &mut Platform, id: CallId, to: Server, call: Call) {
         match call {
-            Call::Submit(job) => self.submitted(ctx, hdfs, job),
-            Call::Tracker(call) => self.on_tracker_served(ctx, hdfs, id, call),
-            Call::Yarn(call) => self.on_yarn_served(ctx, hdfs, id, to, call),
-            Call::Umbilical(attempt, call) => self.on_umbilical(ctx, hdfs, (id, to), attempt, call),
+            Call::Tracker(call) => self.on_tracker_served(platform, id, call),
+            Call::Umbilical(attempt, call) => self.on_umbilical(platform, (id, to), attempt, call),
         }
     }
     /// The reply to a call is there.
-    pub(crate) fn on_replied(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: Call) {
+    pub(crate) fn on_replied(&mut self, platform: &mut Platform, call: Call) {
         match call {
-            Call::Submit(_) => {}
-            Call::Tracker(call) => self.on_tracker_replied(ctx, hdfs, call),
-            Call::Yarn(call) => self.on_yarn_replied(ctx, hdfs, call),
-            Call::Umbilical(attempt, call) => self.on_umbilical_reply(ctx, hdfs, attempt, call),
+            Call::Tracker(call) => self.on_tracker_replied(platform, call),
+            Call::Umbilical(attempt, call) => self.on_umbilical_reply(platform, attempt, call),
         }
     }
     /// No reply to a call will come.
-    pub(crate) fn on_call_failed(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, call: Call) {
+    pub(crate) fn on_call_failed(&mut self, platform: &mut Platform, call: Call) {
         match call {
-            Call::Submit(job) => Self::submit_failed(ctx, job),
-            Call::Tracker(call) => self.on_tracker_call_failed(ctx, call),
-            Call::Yarn(call) => self.on_yarn_call_failed(ctx, hdfs, call),
-            Call::Umbilical(attempt, _) => self.master_is_gone(ctx, hdfs, attempt),
+            Call::Tracker(call) => self.on_tracker_call_failed(platform.ctx, call),
+            Call::Umbilical(attempt, _) => self.master_is_gone(platform, attempt),
         }
     }
     /// News of a read.
-    pub(crate) fn on_read(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, read: ReadId, news: ReadNews, reader: Reader) {
+    pub(crate) fn on_read(&mut self, platform: &mut Platform, read: ReadId, news: ReadNews, reader: Reader) {
         match reader {
             Reader::Split(id) => match news {
                 ReadNews::Progress { source, bytes } => {
-                    self.on_map(ctx, hdfs, id, |map, env| map.on_read_progress(env, source, bytes));
+                    self.on_map(platform, id, |map, env| map.on_read_progress(env, source, bytes));
                 }
-                ReadNews::Done => self.on_map(ctx, hdfs, id, MapTask::on_read_done),
-                ReadNews::Failed => self.fail_on_node(ctx, hdfs, id, "its input could not be read"),
+                ReadNews::Done => self.on_map(platform, id, MapTask::on_read_done),
+                ReadNews::Failed => self.fail_on_node(platform, id, "its input could not be read"),
             },
-            Reader::Sample(job) => self.on_sample(ctx, hdfs, read, news, job),
-            Reader::Localise { job, node } => self.on_localise(ctx, hdfs, read, news, job, node),
+            Reader::Sample(job) => self.on_sample(platform, read, news, job),
+            Reader::Localise { job, node } => self.on_localise(platform, read, news, job, node),
         }
     }
     /// News of an output stream.
-    pub(crate) fn on_write(
-        &mut self,
-        ctx: &mut Context,
-        hdfs: &mut Hdfs,
-        write: WriteId,
-        news: WriteNews,
-        writer: Writer,
-    ) {
+    pub(crate) fn on_write(&mut self, platform: &mut Platform, write: WriteId, news: WriteNews, writer: Writer) {
         match (writer, news) {
-            (Writer::MapOutput(id), WriteNews::Room) => self.on_map(ctx, hdfs, id, MapTask::on_write_room),
+            (Writer::MapOutput(id), WriteNews::Room) => self.on_map(platform, id, MapTask::on_write_room),
             (Writer::ReduceOutput(id), WriteNews::Room) => {
-                self.on_stream(ctx, hdfs, id, StreamSlot::Final, Step::Write);
+                self.on_stream(platform, id, StreamSlot::Final, Step::Write);
             }
             (Writer::MapOutput(id) | Writer::ReduceOutput(id), WriteNews::Closed) => {
-                self.on_output_closed(ctx, hdfs, id);
+                self.on_output_closed(platform, id);
             }
             (Writer::MapOutput(id) | Writer::ReduceOutput(id), WriteNews::Failed) => {
-                self.fail_on_node(ctx, hdfs, id, "its output could not be written");
+                self.fail_on_node(platform, id, "its output could not be written");
             }
-            (Writer::Upload(_) | Writer::History(_), WriteNews::Room) => hdfs.close(ctx, write),
+            (Writer::Upload(_) | Writer::History(_), WriteNews::Room) => platform.hdfs.close(platform.ctx, write),
             (Writer::Upload(job), WriteNews::Closed | WriteNews::Failed) => {
-                self.uploaded(ctx, hdfs, job, news == WriteNews::Closed);
+                self.uploaded(platform, job, news == WriteNews::Closed);
             }
             (Writer::History(job), WriteNews::Closed | WriteNews::Failed) => {
-                self.history_written(ctx, hdfs, job, write);
+                self.history_written(platform, job, write);
             }
         }
-    }
-
-    /// The node of a job's AppMaster while it runs (YARN).
-    pub fn master_node(&self, job: JobId) -> Option<NodeId> {
-        self.apps.master_of(job)
-    }
-    /// Where the job's master listens to its tasks.
-    fn umbilical(&self, job: JobId) -> Option<Server> {
-        self.apps.master_of(job).map(|node| Server { node, port: yarn::UMBILICAL + job.0 })
     }
 }

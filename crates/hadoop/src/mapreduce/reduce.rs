@@ -1,7 +1,7 @@
-//! A reduce attempt: the shuffle with its fetchers and memory (Hadoop's `Fetcher`, `ShuffleSchedulerImpl` and `MergeManagerImpl`), the merges, the reduce
-//! function and its output.
+//! A reduce attempt: the shuffle with its fetchers and memory (Hadoop's `Fetcher`, `ShuffleSchedulerImpl` and
+//! `MergeManagerImpl`), the merges, the reduce function and its output.
 
-use super::map::Outcome;
+use super::map::TaskState;
 use super::merge::MergePlan;
 use super::request::{Request, Step, StreamSlot, TaskRequest, Writer};
 use super::stream::{LocalFile, Sink, Stream};
@@ -20,7 +20,8 @@ use units::{Bytes, Time};
 const PENALTY: Time = Time::from_secs(10);
 /// ... times this per failure in a row (`ShuffleSchedulerImpl`).
 const PENALTY_GROWTH: f64 = 1.3;
-/// Failures of one host after which the reducer gives up: `maxFetchFailuresBeforeReporting` (10) reports, and `abortFailureLimit` at least 30.
+/// Failures of one host after which the reducer gives up: `maxFetchFailuresBeforeReporting` (10) reports, and
+/// `abortFailureLimit` at least 30.
 const ABORT_LIMIT: u32 = 30;
 
 #[derive(Debug)]
@@ -133,7 +134,7 @@ impl ReduceTask {
             input: Bytes::ZERO,
         }
     }
-    pub fn start(&mut self, env: &mut Env) -> Outcome {
+    pub fn start(&mut self, env: &mut Env) -> TaskState {
         env.phase(Phase::Fetch);
         self.proceed(env)
     }
@@ -200,8 +201,8 @@ impl ReduceTask {
         let checking = Some(env.compute(work, TaskRequest::Copied(slot)));
         self.copying.insert(slot, Copying { map, bytes, file, checking });
     }
-    pub fn on_copied(&mut self, env: &mut Env, slot: u32) -> Outcome {
-        let Some(copying) = self.copying.get_mut(&slot) else { return Outcome::Running };
+    pub fn on_copied(&mut self, env: &mut Env, slot: u32) -> TaskState {
+        let Some(copying) = self.copying.get_mut(&slot) else { return TaskState::Running };
         if let Some(file) = copying.file.filter(|_| copying.checking.is_some()) {
             copying.checking = None;
             let transfer = DiskTransfer {
@@ -214,7 +215,7 @@ impl ReduceTask {
             env.disk(transfer, TaskRequest::Copied(slot));
             return self.proceed(env);
         }
-        let Some(Copying { map, bytes, file, .. }) = self.copying.remove(&slot) else { return Outcome::Running };
+        let Some(Copying { map, bytes, file, .. }) = self.copying.remove(&slot) else { return TaskState::Running };
         let place = &mut self.copied[env.shuffle.output(map).map as usize];
         if place.is_some() {
             // The map ran again while its first output was on its way: one of the two is enough.
@@ -239,7 +240,7 @@ impl ReduceTask {
         self.proceed(env)
     }
     /// A fetcher is done with a host. `maps` were not delivered; with `failed` because the host did not.
-    pub fn on_fetch_end(&mut self, env: &mut Env, host: NodeId, failed: Option<(&[AttemptId], bool)>) -> Outcome {
+    pub fn on_fetch_end(&mut self, env: &mut Env, host: NodeId, failed: Option<(&[AttemptId], bool)>) -> TaskState {
         self.fetchers -= 1;
         self.busy.remove(&host);
         if self.pending.get(&host).is_some_and(Vec::is_empty) {
@@ -249,7 +250,7 @@ impl ReduceTask {
             let failures = self.failures.entry(host).or_default();
             *failures += 1;
             if *failures >= ABORT_LIMIT {
-                return Outcome::Failed("too many fetches failed");
+                return TaskState::Failed("too many fetches failed");
             }
             let reported = if missing { maps.get(..1).unwrap_or_default() } else { maps };
             self.reports.extend(reported);
@@ -261,14 +262,14 @@ impl ReduceTask {
         self.offer(host);
         self.proceed(env)
     }
-    pub fn on_penalty_over(&mut self, env: &mut Env, host: NodeId) -> Outcome {
+    pub fn on_penalty_over(&mut self, env: &mut Env, host: NodeId) -> TaskState {
         if self.penalised.get(&host).is_some_and(|&until| until <= env.ctx.now) {
             self.penalised.remove(&host);
             self.offer(host);
         }
         self.proceed(env)
     }
-    pub fn on_stream(&mut self, env: &mut Env, slot: StreamSlot, step: Step) -> Outcome {
+    pub fn on_stream(&mut self, env: &mut Env, slot: StreamSlot, step: Step) -> TaskState {
         let stream = match slot {
             StreamSlot::MemoryMerge => self.memory_merge.as_mut().map(|merging| &mut merging.stream),
             StreamSlot::DiskMerge => self.disk_merge.as_mut().map(|merging| &mut merging.stream),
@@ -280,7 +281,7 @@ impl ReduceTask {
         }
         self.proceed(env)
     }
-    pub fn on_write_closed(&mut self, env: &mut Env) -> Outcome {
+    pub fn on_write_closed(&mut self, env: &mut Env) -> TaskState {
         self.write = None;
         self.stage = Stage::Done;
         self.proceed(env)
@@ -309,7 +310,7 @@ impl ReduceTask {
     }
 
     /// Starts whatever can go on, and says what the main thread waits for.
-    pub fn proceed(&mut self, env: &mut Env) -> Outcome {
+    pub fn proceed(&mut self, env: &mut Env) -> TaskState {
         self.finish_merges(env);
         if self.stage == Stage::Shuffle {
             self.fetch_more(env);
@@ -328,7 +329,7 @@ impl ReduceTask {
         }
         let waiting = self.waiting();
         env.record.wait(env.ctx.now, waiting);
-        if self.stage == Stage::Done { Outcome::Done } else { Outcome::Running }
+        if self.stage == Stage::Done { TaskState::Done } else { TaskState::Running }
     }
 
     fn waiting(&self) -> Waiting {
@@ -348,7 +349,8 @@ impl ReduceTask {
         }
     }
 
-    /// Idle fetchers go to hosts drawn at random, unless memory is full or being merged (`MergeManagerImpl.waitForResource`).
+    /// Idle fetchers go to hosts drawn at random, unless memory is full or being merged
+    /// (`MergeManagerImpl.waitForResource`).
     fn fetch_more(&mut self, env: &mut Env) {
         while self.fetchers < env.config.parallel_copies
             && self.memory_merge.is_none()
@@ -416,7 +418,8 @@ impl ReduceTask {
         }
     }
 
-    /// All map outputs are here: what may not stay in memory goes to disk, and the passes are planned (`MergeManagerImpl.finalMerge`).
+    /// All map outputs are here: what may not stay in memory goes to disk, and the passes are planned
+    /// (`MergeManagerImpl.finalMerge`).
     fn drain(&mut self, env: &mut Env) {
         let keep = env.config.reduce_heap.mul_f64(env.config.reduce_buffer_percent);
         let memory: Bytes = self.in_memory.iter().copied().sum();

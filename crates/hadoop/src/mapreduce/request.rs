@@ -1,4 +1,4 @@
-//! What MapReduce asks of the world, of masters and NodeManagers, and of HDFS.
+//! What MapReduce asks of the world, of its masters, and of HDFS.
 
 use crate::ids::{AttemptId, ContainerId, JobId, NodeId};
 
@@ -15,8 +15,10 @@ pub enum Request {
     ReplayDue(usize),
     /// Of a JobTracker or TaskTracker.
     Tracker(TrackerRequest),
-    /// Of YARN's daemons and AppMasters.
-    Yarn(YarnRequest),
+    /// Of the AppMaster of a job, in this container.
+    Master(JobId, ContainerId, MasterRequest),
+    /// The AppMaster has this container's launch ready.
+    StartDue(ContainerId),
     /// Of an attempt.
     Task(AttemptId, TaskRequest),
 }
@@ -30,23 +32,17 @@ pub enum TrackerRequest {
     ExpiryDue,
 }
 
-/// Work or a timer of YARN's daemons and AppMasters.
+/// Work or a timer of an AppMaster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum YarnRequest {
-    /// A NodeManager's heartbeat is due, in this one of its lives.
-    BeatDue { node: NodeId, life: u32 },
-    /// The ResourceManager looks for silent NodeManagers.
-    ExpiryDue,
-    /// The container of an AppMaster is launched.
-    MasterLaunched(ContainerId),
-    /// The AppMaster is up.
-    MasterReady(ContainerId),
-    /// The AppMaster's heartbeat is due.
-    MasterDue(ContainerId),
-    /// The files of an AppMaster's job are fetched again.
-    LocaliseDue(ContainerId),
-    /// The AppMaster has a container's launch ready.
-    StartDue(AttemptId),
+pub enum MasterRequest {
+    /// The fixed latency of its container's launch has passed.
+    Launched,
+    /// It is up.
+    Ready,
+    /// Its heartbeat is due.
+    HeartbeatDue,
+    /// The job's files are fetched again.
+    LocaliseDue,
 }
 
 /// Work, a disk request or a timer of an attempt.
@@ -100,15 +96,11 @@ pub enum Step {
     Write,
 }
 
-/// A call to a master or a NodeManager.
+/// A call to a master.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
-    /// The client submits a job.
-    Submit(JobId),
     /// To the JobTracker.
     Tracker(TrackerCall),
-    /// To the ResourceManager or a NodeManager.
-    Yarn(YarnCall),
     /// From an attempt to its master.
     Umbilical(AttemptId, Umbilical),
 }
@@ -116,29 +108,12 @@ pub enum Call {
 /// A call to the JobTracker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrackerCall {
+    /// The client submits a job.
+    Submit(JobId),
     /// A TaskTracker's heartbeat.
     Beat(NodeId),
     /// A TaskTracker asks for map completion events on behalf of its reducers.
     Events { job: JobId, node: NodeId },
-}
-
-/// A call to the ResourceManager or a NodeManager.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum YarnCall {
-    /// A NodeManager's heartbeat.
-    Beat(NodeId),
-    /// The ResourceManager starts an AppMaster's container.
-    StartMaster(ContainerId),
-    /// The AppMaster registers.
-    Register(ContainerId),
-    /// The AppMaster's heartbeat.
-    MasterBeat(ContainerId),
-    /// The AppMaster leaves.
-    Unregister(ContainerId),
-    /// The AppMaster starts a task's container.
-    StartTask(AttemptId),
-    /// The AppMaster stops a task's container.
-    StopTask(AttemptId),
 }
 
 /// A call of an attempt to its master.

@@ -6,7 +6,8 @@ use super::job::Job;
 use crate::record::TaskKind;
 use units::Time;
 
-/// Least number of copies that may run at once in YARN (`minimum-allowed-tasks`), and the part of all tasks (`speculative-cap-total-tasks`).
+/// Least number of copies that may run at once in YARN (`minimum-allowed-tasks`), and the part of all tasks
+/// (`speculative-cap-total-tasks`).
 const YARN_LEAST: f64 = 10.0;
 const YARN_OF_TOTAL: f64 = 0.01;
 /// The part of a kind's tasks that must be done before YARN compares (`MINIMUM_COMPLETE_PROPORTION_TO_SPECULATE`).
@@ -16,9 +17,10 @@ const HADOOP1_LAG: Time = Time::from_secs(60);
 
 /// The task of `kind` that would gain most from a copy, if one may start.
 ///
-/// YARN (`DefaultSpeculator`): the estimated end is start + elapsed / progress at its last report, a copy is taken to last as long as the mean of the done tasks,
-/// and the task whose copy would end earliest before it is chosen. Hadoop 1 as LATE has it (Zaharia and others, OSDI 2008; in Hadoop since 0.21): among tasks whose
-/// progress rate is a standard deviation below the mean, the one with the longest estimated time left.
+/// YARN (`DefaultSpeculator`): the estimated end is start + elapsed / progress at its last report, a copy is taken to
+/// last as long as the mean of the done tasks, and the task whose copy would end earliest before it is chosen. Hadoop 1
+/// as LATE has it (Zaharia and others, OSDI 2008; in Hadoop since 0.21): among tasks whose progress rate is a standard
+/// deviation below the mean, the one with the longest estimated time left.
 pub(crate) fn candidate(
     job: &Job,
     attempts: &[Attempt],

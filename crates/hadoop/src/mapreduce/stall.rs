@@ -44,8 +44,8 @@ fn waiting(waiting: Waiting) -> &'static str {
 }
 
 impl MapReduce {
-    /// How far the jobs have come that are submitted and not over: tasks, those that run by the progress that their masters have heard of. None
-    /// where there is no such job.
+    /// How far the jobs have come that are submitted and not over: tasks, those that run by the progress that their
+    /// masters have heard of. None where there is no such job.
     pub fn headway(&self, now: Time) -> Option<f64> {
         let mut any = false;
         let mut headway = 0.0;

@@ -1,5 +1,6 @@
-//! Bytes through a task: read from local disk (or already in memory), processed, and written to local disk or HDFS, each stage running ahead of the next by
-//! two chunks, so that disk, processor and network overlap as they do under a buffered reader and writer.
+//! Bytes through a task: read from local disk (or already in memory), processed, and written to local disk or HDFS,
+//! each stage running ahead of the next by two chunks, so that disk, processor and network overlap as they do under a
+//! buffered reader and writer.
 
 use super::request::{Step, StreamSlot, TaskRequest};
 use super::task::Env;

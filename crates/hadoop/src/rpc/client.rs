@@ -13,21 +13,23 @@ use units::{Bytes, Time};
 /// When a client gives up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RpcConfig {
-    /// A call without a reply for this long fails, and its connection with it (`ipc.client.rpc-timeout.ms`); none: it waits as long as the connection
-    /// lives, as in Hadoop 1.
+    /// A call without a reply for this long fails, and its connection with it (`ipc.client.rpc-timeout.ms`); none: it
+    /// waits as long as the connection lives, as in Hadoop 1.
     pub call_timeout: Option<Time>,
-    /// Without such a timeout, after so long without a reply four bytes go to the server, so that TCP finds out if it is gone (`ipc.ping.interval`).
+    /// Without such a timeout, after so long without a reply four bytes go to the server, so that TCP finds out if it
+    /// is gone (`ipc.ping.interval`).
     pub ping_interval: Time,
     /// A handshake that takes longer is a failed attempt (`ipc.client.connect.timeout`).
     pub connect_timeout: Time,
-    /// Further attempts to connect to a server that refuses, before the waiting calls fail (`ipc.client.connect.max.retries`).
+    /// Further attempts to connect to a server that refuses, before the waiting calls fail
+    /// (`ipc.client.connect.max.retries`).
     pub connect_retries: u32,
     /// And to one that does not answer (`ipc.client.connect.max.retries.on.timeouts`).
     pub timeout_retries: u32,
     /// Pause between attempts that are refused (`ipc.client.connect.retry.interval`).
     pub retry_interval: Time,
-    /// Long requests travel in fragments of so much, no more than half of a receive buffer, so that a reader can take them out of one that is smaller than
-    /// they are.
+    /// Long requests travel in fragments of so much, no more than half of a receive buffer, so that a reader can take
+    /// them out of one that is smaller than they are.
     pub fragment: Bytes,
     /// How the masters take calls in.
     pub master: MasterConfig,
@@ -36,11 +38,13 @@ pub struct RpcConfig {
 /// The servers on the master node: NameNode, ResourceManager or JobTracker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MasterConfig {
-    /// Processor time that a server's reader spends on each call, and on each 8 KB of a long one before its end ([`ServerConfig::read`](super::ServerConfig::read)).
+    /// Processor time that a server's reader spends on each call, and on each 8 KB of a long one before its end
+    /// ([`ServerConfig::read`](super::ServerConfig::read)).
     pub read: Time,
     /// Calls that may wait for each handler (`ipc.server.handler.queue.size`).
     pub calls_per_handler: u32,
-    /// Workers send their heartbeats over a connection of their own, so that these do not stand behind other calls in one receive buffer.
+    /// Workers send their heartbeats over a connection of their own, so that these do not stand behind other calls in
+    /// one receive buffer.
     pub heartbeat_connections: bool,
 }
 
@@ -235,7 +239,8 @@ pub(super) fn send_request(ctx: &mut Context, id: CallId) {
     ctx.send(conn, End::Client, last_fragment(call.request, fragment), Message::Request(id), true);
 }
 
-/// When the link next has something to do without being told: give up on a connection or a call, ping, or try to connect again.
+/// When the link next has something to do without being told: give up on a connection or a call, ping, or try to
+/// connect again.
 pub(super) fn due(ctx: &Context, link: LinkId) -> Time {
     let config = &ctx.rpc.config;
     let Some(state) = ctx.rpc.links.get(&link) else { return Time::MAX };
@@ -261,7 +266,8 @@ pub(super) fn arm(ctx: &mut Context, link: LinkId) {
     }
 }
 
-/// The connection is lost, after `silence` or at once. Before the handshake that is one failed attempt; after it, every call fails.
+/// The connection is lost, after `silence` or at once. Before the handshake that is one failed attempt; after it, every
+/// call fails.
 pub(super) fn lost(ctx: &mut Context, link: LinkId, silence: bool) {
     let (now, config) = (ctx.now, ctx.rpc.config);
     let Some(state) = ctx.rpc.links.get_mut(&link) else { return };

@@ -1,10 +1,11 @@
 //! Remote procedure calls over TCP, to servers whose processing rate is limited.
 //!
-//! The model is Hadoop's IPC server: a reader thread (`ipc.server.read.threadpool.size` = 1) takes calls out of the sockets into one bounded call queue
-//! (`ipc.server.handler.queue.size` = 100 for each handler), a fixed number of handlers serve it in order of arrival
-//! (`dfs.namenode.handler.count` = 10), and each call costs processor time on the server's node. While the queue is full the reader
-//! stops, and on a weak master it is behind: received bytes stay in the receive buffers and the clients see shrinking and at last zero windows.
-//! A client process keeps one connection to each server and sends all its calls over it, each pushed (PSH).
+//! The model is Hadoop's IPC server: a reader thread (`ipc.server.read.threadpool.size` = 1) takes calls out of the
+//! sockets into one bounded call queue (`ipc.server.handler.queue.size` = 100 for each handler), a fixed number of
+//! handlers serve it in order of arrival (`dfs.namenode.handler.count` = 10), and each call costs processor time on the
+//! server's node. While the queue is full the reader stops, and on a weak master it is behind: received bytes stay in
+//! the receive buffers and the clients see shrinking and at last zero windows. A client process keeps one connection to
+//! each server and sends all its calls over it, each pushed (PSH).
 
 mod client;
 pub(crate) mod request;
@@ -75,7 +76,8 @@ pub struct Call {
     pub request: Bytes,
     /// Length of the reply, unless the server says otherwise.
     pub reply: Bytes,
-    /// Who asks for what: comes back in [`Event::Served`] at the server, and in [`Event::Replied`] or [`Event::CallFailed`] at the caller.
+    /// Who asks for what: comes back in [`Event::Served`] at the server, and in [`Event::Replied`] or
+    /// [`Event::CallFailed`] at the caller.
     pub caller: Caller,
 }
 

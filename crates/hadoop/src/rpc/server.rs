@@ -19,8 +19,8 @@ pub struct ServerConfig {
     pub service: Time,
     /// Calls that may wait between the reader and the handlers; beyond it bytes stay in the receive buffers.
     pub queue: u32,
-    /// Processor time that its one reader spends on each call, and on each 8 KB of a long one before its end, before it has left the receive buffer; zero
-    /// reads at once.
+    /// Processor time that its one reader spends on each call, and on each 8 KB of a long one before its end, before it
+    /// has left the receive buffer; zero reads at once.
     pub read: Time,
     /// What its connections are for in the report.
     pub kind: Service,
@@ -67,7 +67,8 @@ pub(super) struct ServerState {
     /// The reader is at the first of `unread`.
     pub reading: bool,
     pub queue: VecDeque<CallId>,
-    /// What is in the receive buffers because the queue is full or the reader busy: the connection, its bytes, and the call that they complete.
+    /// What is in the receive buffers because the queue is full or the reader busy: the connection, its bytes, and the
+    /// call that they complete.
     pub unread: VecDeque<(ConnId, Bytes, Option<CallId>)>,
     pub counters: ServerCounters,
 }
@@ -78,8 +79,8 @@ impl ServerState {
     }
 }
 
-/// Announces a server. Its node may crash and come back; the server then starts with an empty queue. On the master node it is one of the masters, and has
-/// their reader and queue.
+/// Announces a server. Its node may crash and come back; the server then starts with an empty queue. On the master node
+/// it is one of the masters, and has their reader and queue.
 pub fn serve(ctx: &mut Context, server: Server, mut config: ServerConfig) {
     if server.node == ctx.nodes.master() {
         let master = &ctx.rpc.config.master;

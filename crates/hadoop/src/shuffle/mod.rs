@@ -1,7 +1,9 @@
-//! Fetches of map outputs: HTTP over TCP from a reducer's fetcher to the node that holds the outputs (Hadoop's `ShuffleHandler`, before it the TaskTracker).
+//! Fetches of map outputs: HTTP over TCP from a reducer's fetcher to the node that holds the outputs (Hadoop's
+//! `ShuffleHandler`, before it the TaskTracker).
 //!
-//! A request names up to twenty map outputs of one node. The node answers with as many requests at once as it has threads, each output in turn: a header,
-//! then the partition, read from disk a chunk at a time and no faster than the connection takes it. Only fetches under way have state.
+//! A request names up to twenty map outputs of one node. The node answers with as many requests at once as it has
+//! threads, each output in turn: a header, then the partition, read from disk a chunk at a time and no faster than the
+//! connection takes it. Only fetches under way have state.
 
 pub(crate) mod request;
 
@@ -78,7 +80,7 @@ struct Fetch {
     /// Client: outputs received whole, and their bytes.
     done: usize,
     received: Bytes,
-    heard: Time,
+    last_received: Time,
     client_gone: bool,
     /// Server: the output being served, how much of it has been asked of the disk, and what is unacknowledged.
     started: bool,
@@ -98,10 +100,10 @@ struct Handler {
 
 #[derive(Debug)]
 pub(crate) struct Shuffle {
-    /// By map attempt.
-    pub outputs: Vec<MapOutput>,
+    /// By attempt.
+    outputs: Vec<MapOutput>,
     /// What the reducers have not been told yet.
-    pub news: Vec<News>,
+    news: Vec<News>,
     fetches: BTreeMap<FetchId, Fetch>,
     next: u32,
     by_conn: Vec<Option<FetchId>>,
@@ -139,6 +141,24 @@ impl Shuffle {
             totals: vec![Totals::default(); jobs],
         }
     }
+    /// What the reducers have not been told yet.
+    pub fn take_news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
+    }
+    /// An attempt on a node, the next in order of creation. It has no output yet.
+    pub fn add_attempt(&mut self, task: u32, node: NodeId) {
+        let stream = DiskStream { file: 0, part: 0 };
+        self.outputs.push(MapOutput { map: task, node, bytes: Bytes::ZERO, disk: 0, stream, available: false });
+    }
+    /// A map attempt's output is on a disk of its node, and can be fetched.
+    pub fn publish(&mut self, map: AttemptId, disk: u32, stream: DiskStream, bytes: Bytes) {
+        let output = &mut self.outputs[map.0 as usize];
+        *output = MapOutput { bytes, disk, stream, available: true, ..*output };
+    }
+    /// A map attempt's output is not served any more.
+    pub fn withdraw(&mut self, map: AttemptId) {
+        self.outputs[map.0 as usize].available = false;
+    }
     /// The output of a map attempt.
     pub fn output(&self, map: AttemptId) -> &MapOutput {
         &self.outputs[map.0 as usize]
@@ -170,7 +190,7 @@ impl Shuffle {
                 maps,
                 done: 0,
                 received: Bytes::ZERO,
-                heard: ctx.now,
+                last_received: ctx.now,
                 client_gone: false,
                 started: false,
                 serving: 0,
@@ -190,7 +210,8 @@ impl Shuffle {
     pub fn host_of(&self, id: FetchId) -> Option<NodeId> {
         self.fetches.get(&id).map(|fetch| fetch.host)
     }
-    /// The reducer has no room for what begins: the connection is reset, and what is not there yet goes back to the reducer.
+    /// The reducer has no room for what begins: the connection is reset, and what is not there yet goes back to the
+    /// reducer.
     pub fn give_up(&mut self, ctx: &mut Context, id: FetchId) -> Vec<AttemptId> {
         let Some(fetch) = self.fetches.get_mut(&id) else { return Vec::new() };
         let rest = fetch.maps[fetch.done..].iter().map(|&(map, _)| map).collect();
@@ -240,14 +261,14 @@ impl Shuffle {
     pub fn on_connected(&mut self, ctx: &mut Context, conn: ConnId) {
         if let Some(id) = self.fetch_of(conn) {
             // Connecting may take as long as silence after it.
-            self.heard(id, ctx.now);
+            self.received_at(id, ctx.now);
             self.send_request(ctx, id);
         }
     }
     /// Bytes have arrived at a fetcher, up to this time.
-    pub fn on_heard(&mut self, ctx: &mut Context, conn: ConnId, at: Time) {
+    pub fn on_last_received(&mut self, ctx: &mut Context, conn: ConnId, at: Time) {
         if let Some(id) = self.fetch_of(conn) {
-            self.heard(id, at);
+            self.received_at(id, at);
             self.watch(ctx, id);
         }
     }
@@ -335,7 +356,7 @@ impl Shuffle {
         if fetch.client_gone {
             return;
         }
-        fetch.heard = ctx.now;
+        fetch.last_received = ctx.now;
         match message.content {
             Content::Header(place) => {
                 let (_, bytes) = fetch.maps[place];
@@ -379,23 +400,23 @@ impl Shuffle {
 
     fn on_silence(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get(&id).filter(|fetch| !fetch.client_gone) else { return };
-        if fetch.heard.saturating_add(self.config.silence) > ctx.now {
+        if fetch.last_received.saturating_add(self.config.silence) > ctx.now {
             self.watch(ctx, id);
         } else {
             // The timeout is a socket's: part of an output is not silence.
-            ctx.ask_heard(fetch.conn, End::Client);
+            ctx.ask_last_received(fetch.conn, End::Client);
         }
     }
     /// Bytes have arrived at the fetcher, up to this time.
-    fn heard(&mut self, id: FetchId, at: Time) {
+    fn received_at(&mut self, id: FetchId, at: Time) {
         if let Some(fetch) = self.fetches.get_mut(&id) {
-            fetch.heard = fetch.heard.max(at);
+            fetch.last_received = fetch.last_received.max(at);
         }
     }
     /// Looks again when the host will have been silent for too long, or fails it if it has been.
     fn watch(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get(&id).filter(|fetch| !fetch.client_gone) else { return };
-        let due = fetch.heard.saturating_add(self.config.silence);
+        let due = fetch.last_received.saturating_add(self.config.silence);
         if due > ctx.now {
             ctx.timer(due, Request::SilenceDue(id));
         } else {
@@ -444,7 +465,8 @@ impl Shuffle {
         }
         fetch.reading = self.config.chunk.min(bytes - fetch.offset);
         let output = self.outputs[map.0 as usize];
-        // Partitions of one file lie one after another; a reducer reads only its own, so each is a sequential stream of its own to the disk.
+        // Partitions of one file lie one after another; a reducer reads only its own, so each is a sequential stream of
+        // its own to the disk.
         let transfer = DiskTransfer {
             disk: output.disk,
             op: DiskOp::Read,

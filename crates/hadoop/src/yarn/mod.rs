@@ -1,209 +1,167 @@
-//! What YARN's ResourceManager knows of its nodes and containers, and what each NodeManager has to tell it.
+//! YARN: a ResourceManager, NodeManagers, and containers for whatever applications ask for them.
 //!
-//! It knows a container's application, its role and its resources, and nothing of what runs in it. A framework asks whether a node has room, takes
-//! containers and gives them back; who is offered a node first, and how near to its data a task must be, is decided with [`scheduler`].
+//! It knows an application's containers by role and resources, and nothing of what runs in them. A framework adds its
+//! applications ([`Yarn::add_application`]) and is told what becomes of them and their containers ([`News`]). The
+//! client and the AppMaster of an application call what is in [`app_master`]; the calls travel over RPC. Which node's
+//! offer goes to which application is decided in [`allocate`].
 
+mod allocate;
+mod app_master;
+mod application;
+mod config;
+mod nodes;
+pub(crate) mod request;
+mod resource_manager;
 pub(crate) mod scheduler;
 
-use crate::ids::{AttemptId, ContainerId, JobId, NodeId};
-use des::Index;
+pub use crate::batteries::SpareConfig;
+pub use application::{Allocation, ApplicationSpec, ContainerRequest, Locations, MasterPlacement};
+pub use config::{SchedulerConfig, YarnConfig};
+pub use request::{Call, News, Request};
+pub use scheduler::Policy;
+
+use crate::batteries::Charges;
+use crate::context::Context;
+use crate::ids::{ApplicationId, ContainerId, NodeId, Process, Server};
+use crate::request::Framework;
+use crate::rpc;
+use application::Application;
+use des::{Index, RandomStream};
+use nodes::NodeTracker;
 use units::{Bytes, Time};
+
+/// Ports of the ResourceManager's servers, and of each NodeManager's.
+const RESOURCE_TRACKER: u32 = 8_031;
+const SCHEDULER: u32 = 8_030;
+const CLIENTS: u32 = 8_032;
+const NODE_MANAGER: u32 = 8_041;
+/// Process numbers on their nodes: a NodeManager, the ResourceManager, and an AppMaster less its application's number.
+pub(crate) const NODE_PROCESS: u32 = 1;
+const RM_PROCESS: u32 = 3;
+const MASTER_PROCESS: u32 = 500;
+/// Lengths of calls: a heartbeat, a container in it, a node or rack that an AppMaster names; a short call or reply; a
+/// container's launch context.
+const HEARTBEAT: u64 = 300;
+const PER_CONTAINER: u64 = 120;
+const PER_LOCATION: u64 = 60;
+const SMALL: Bytes = Bytes::new(250);
+const LAUNCH_CONTEXT: Bytes = Bytes::new(3_000);
 
 /// What a container is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub enum Role {
     /// The application's master.
     Master,
-    /// A task, by the priority with which the application asked for it (YARN serves lower numbers first).
+    /// A task, by the priority with which the AppMaster asked for it.
     Task(u32),
 }
 
 /// What a container holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Resources {
+pub struct Resources {
+    /// Memory.
     pub memory: Bytes,
+    /// Virtual cores.
     pub vcores: u32,
 }
 
 /// A container that was granted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Container {
+pub struct Container {
     /// Its application.
-    pub job: JobId,
+    pub application: ApplicationId,
+    /// Where it is.
     pub node: NodeId,
+    /// What it is for.
     pub role: Role,
+    /// What it holds.
     pub resources: Resources,
-    /// What the application runs in it.
-    pub attempt: Option<AttemptId>,
+    /// When it was granted.
     pub granted: Time,
-    /// Its NodeManager has begun to start it (masters).
-    pub started: bool,
+    /// Its AppMaster has told the NodeManager to start it.
+    launched: bool,
+    /// Its NodeManager has begun to start it (AppMasters).
+    started: bool,
+    /// The ResourceManager knows that it has ended.
     pub ended: bool,
 }
 
-/// A node as the ResourceManager sees it.
+/// The ResourceManager and the NodeManagers.
 #[derive(Debug)]
-struct Node {
-    free: Resources,
-    /// Its last heartbeat; none before the first, and after it was lost.
-    heard: Option<Time>,
-    /// Which of the node's lives it knows.
-    life: u32,
-    containers: Vec<ContainerId>,
-    /// Attempts that it is to stop (their master was lost).
-    clean_up: Vec<AttemptId>,
-}
-
-/// A NodeManager: what it has to tell at its next heartbeat.
-#[derive(Debug, Default)]
-struct NodeManager {
-    ended: Vec<ContainerId>,
-    /// On their way in a heartbeat.
-    telling: Vec<ContainerId>,
-    /// Counts the node's lives, so that a timer of an earlier one is known.
-    life: u32,
-}
-
-/// The ResourceManager's nodes and containers, and the NodeManagers.
-#[derive(Debug)]
-pub(crate) struct Yarn {
-    nodes: Vec<Node>,
-    containers: Vec<Container>,
-    managers: Vec<NodeManager>,
+pub struct Yarn {
+    config: YarnConfig,
+    scheduler: SchedulerConfig,
+    tracker: NodeTracker,
+    applications: Vec<Application>,
+    charges: Charges,
+    /// When NodeManagers first speak.
+    phases: RandomStream,
+    /// Its daemons run.
+    runs: bool,
+    /// What the frameworks have not been told yet.
+    news: Vec<(ApplicationId, News)>,
 }
 
 impl Yarn {
-    /// So many nodes, of which the first runs the masters and no container.
-    pub fn new(worker: Resources, nodes: usize) -> Self {
-        let nothing = Resources { memory: Bytes::ZERO, vcores: 0 };
-        let node = |number: usize| Node {
-            free: if number == 0 { nothing } else { worker },
-            heard: None,
-            life: 0,
-            containers: Vec::new(),
-            clean_up: Vec::new(),
-        };
+    pub(crate) fn new(config: YarnConfig, scheduler: SchedulerConfig, nodes: usize, seed: u64) -> Self {
         Self {
-            nodes: (0..nodes).map(node).collect(),
-            containers: Vec::new(),
-            managers: (0..nodes).map(|_| NodeManager::default()).collect(),
+            tracker: NodeTracker::new(config.worker(), nodes),
+            config,
+            scheduler,
+            applications: Vec::new(),
+            charges: Charges::new(scheduler.spare, nodes),
+            phases: RandomStream::new(seed, "yarn/heartbeat-phase", 0),
+            runs: false,
+            news: Vec::new(),
         }
     }
-    fn node(&mut self, node: NodeId) -> &mut Node {
-        &mut self.nodes[node.0 as usize]
-    }
-    fn manager(&mut self, node: NodeId) -> &mut NodeManager {
-        &mut self.managers[node.0 as usize]
+    /// The settings.
+    pub fn config(&self) -> &YarnConfig {
+        &self.config
     }
     /// A container that was granted.
     pub fn container(&self, id: ContainerId) -> &Container {
-        &self.containers[id.0 as usize]
+        self.tracker.container(id)
     }
-    pub fn container_mut(&mut self, id: ContainerId) -> &mut Container {
-        &mut self.containers[id.0 as usize]
+    /// Whose an application is.
+    pub fn framework(&self, application: ApplicationId) -> Framework {
+        self.application(application).spec.framework
     }
-
-    /// Whether a node has room for a container.
-    pub fn fits(&self, node: NodeId, resources: Resources) -> bool {
-        let free = &self.nodes[node.0 as usize].free;
-        free.memory >= resources.memory && free.vcores >= resources.vcores
+    /// The node of an application's AppMaster while that is registered.
+    pub fn master_node(&self, application: ApplicationId) -> Option<NodeId> {
+        Some(self.container(self.application(application).master?).node)
     }
-    /// Memory that no container holds, on nodes that are heard of.
-    pub fn free_memory(&self) -> Bytes {
-        self.nodes.iter().filter(|node| node.heard.is_some()).map(|node| node.free.memory).sum()
+    /// The process of an application's AppMaster while that is registered.
+    pub fn master_process(&self, application: ApplicationId) -> Option<Process> {
+        Some(Self::master_on(self.master_node(application)?, application))
     }
-    /// Grants a container on a node that has room for it.
-    pub fn grant(&mut self, now: Time, job: JobId, node: NodeId, role: Role, resources: Resources) -> ContainerId {
-        let id = ContainerId::from_usize(self.containers.len());
-        let container =
-            Container { job, node, role, resources, attempt: None, granted: now, started: false, ended: false };
-        self.containers.push(container);
-        let state = self.node(node);
-        state.free.memory -= resources.memory;
-        state.free.vcores -= resources.vcores;
-        state.containers.push(id);
-        id
+    /// Whether the AppMaster in this container is registered.
+    pub fn is_registered(&self, master: ContainerId) -> bool {
+        self.application(self.container(master).application).master == Some(master)
     }
-    /// The ResourceManager knows that a container has ended; returns it unless it knew before.
-    pub fn free(&mut self, id: ContainerId) -> Option<Container> {
-        let container = self.container_mut(id);
-        if std::mem::replace(&mut container.ended, true) {
-            return None;
-        }
-        let container = *container;
-        let state = self.node(container.node);
-        state.free.memory += container.resources.memory;
-        state.free.vcores += container.resources.vcores;
-        state.containers.retain(|&other| other != id);
-        Some(container)
+    /// What the frameworks have not been told yet.
+    pub(crate) fn take_news(&mut self) -> Vec<(ApplicationId, News)> {
+        std::mem::take(&mut self.news)
     }
 
-    /// Whether the ResourceManager hears of a node.
-    pub fn is_heard(&self, node: NodeId) -> bool {
-        self.nodes[node.0 as usize].heard.is_some()
+    fn application(&self, id: ApplicationId) -> &Application {
+        &self.applications[id.0 as usize]
     }
-    /// Whether it has not heard of a node for so long that it gives it up.
-    pub fn is_overdue(&self, now: Time, node: NodeId, expiry: Time) -> bool {
-        self.nodes[node.0 as usize].heard.is_some_and(|heard| heard.saturating_add(expiry) <= now)
+    fn application_mut(&mut self, id: ApplicationId) -> &mut Application {
+        &mut self.applications[id.0 as usize]
     }
-    /// A NodeManager's heartbeat is there; whether it has restarted since the last one.
-    pub fn registers_anew(&mut self, node: NodeId) -> bool {
-        let life = self.manager(node).life;
-        std::mem::replace(&mut self.node(node).life, life) != life
+    fn tell(&mut self, application: ApplicationId, news: News) {
+        self.news.push((application, news));
     }
-    pub fn hear(&mut self, now: Time, node: NodeId) {
-        self.node(node).heard = Some(now);
+    fn master_on(node: NodeId, application: ApplicationId) -> Process {
+        Process { node, id: MASTER_PROCESS + application.0 }
     }
-    /// The ResourceManager gives a node up; returns the containers that were there.
-    pub fn lose(&mut self, node: NodeId) -> Vec<ContainerId> {
-        let state = self.node(node);
-        state.heard = None;
-        std::mem::take(&mut state.containers)
+    /// Makes a call with a request and a reply of these lengths.
+    fn call(ctx: &mut Context, from: Process, to: Server, (request, reply): (Bytes, Bytes), call: Call) {
+        rpc::call(ctx, rpc::Call { from, to, request, reply, caller: call.into() });
     }
-    /// A NodeManager is to stop an attempt when it is next heard.
-    pub fn clean_up(&mut self, node: NodeId, attempt: AttemptId) {
-        self.node(node).clean_up.push(attempt);
-    }
-    /// How many attempts a node is to stop.
-    pub fn to_clean_up(&self, node: NodeId) -> usize {
-        self.nodes[node.0 as usize].clean_up.len()
-    }
-
-    /// Which of its lives a NodeManager is in.
-    pub fn life(&self, node: NodeId) -> u32 {
-        self.managers[node.0 as usize].life
-    }
-    /// A NodeManager sees that a container's process is gone; its next heartbeat tells.
-    pub fn exited(&mut self, node: NodeId, container: ContainerId) {
-        self.manager(node).ended.push(container);
-    }
-    /// A NodeManager's heartbeat leaves; returns how many containers it says have ended.
-    pub fn beat(&mut self, node: NodeId) -> usize {
-        let manager = self.manager(node);
-        let ended = std::mem::take(&mut manager.ended);
-        let count = ended.len();
-        manager.telling.extend(ended);
-        count
-    }
-    /// The containers that a NodeManager's heartbeat says have ended.
-    pub fn told(&self, node: NodeId) -> Vec<ContainerId> {
-        self.managers[node.0 as usize].telling.clone()
-    }
-    /// The heartbeat was answered; returns the attempts that the NodeManager is to stop.
-    pub fn beat_answered(&mut self, node: NodeId) -> Vec<AttemptId> {
-        self.manager(node).telling.clear();
-        std::mem::take(&mut self.node(node).clean_up)
-    }
-    /// The heartbeat has failed: the next one says it all again.
-    pub fn beat_failed(&mut self, node: NodeId) {
-        let manager = self.manager(node);
-        let telling = std::mem::take(&mut manager.telling);
-        manager.ended.extend(telling);
-    }
-    /// A node's processes are gone; the ResourceManager hears of it by silence.
-    pub fn node_down(&mut self, node: NodeId) {
-        let life = self.manager(node).life + 1;
-        *self.manager(node) = NodeManager { life, ..NodeManager::default() };
-        self.node(node).clean_up.clear();
+    /// Every application that was added.
+    fn application_ids(&self) -> impl Iterator<Item = ApplicationId> + use<> {
+        (0..self.applications.len()).map(ApplicationId::from_usize)
     }
 }

@@ -1,4 +1,5 @@
-//! Which job is next, and how long a job waits for a local slot: parts that both generations' schedulers share.
+//! Which application or job is next, and how long it waits for a local container or slot: what the schedulers of both
+//! generations share.
 
 use crate::numbers::count;
 use crate::record::Locality;
@@ -13,18 +14,20 @@ pub enum Policy {
     Fair,
 }
 
-/// A job as the scheduler compares it.
+/// An application or job as the scheduler compares it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Share {
-    pub job: usize,
+    /// Its number.
+    pub user: usize,
     pub submit: Time,
     /// Resources that it holds (memory or slots).
     pub used: u64,
     pub weight: f64,
 }
 
-/// The jobs in the order in which they are offered a resource. FIFO: by submission. Fair: by resources held per weight, the least first; with equal
-/// demands this is max-min fairness (Hadoop's `FairShareComparator` without minimum shares).
+/// The users in the order in which they are offered a resource. FIFO: by submission. Fair: by resources held per
+/// weight, the least first; with equal demands this is max-min fairness (Hadoop's `FairShareComparator` without minimum
+/// shares).
 pub(crate) fn order(policy: Policy, mut shares: Vec<Share>) -> Vec<usize> {
     let held = |share: &Share| share.used as f64 / share.weight.max(1e-9);
     shares.sort_by(|a, b| {
@@ -32,9 +35,9 @@ pub(crate) fn order(policy: Policy, mut shares: Vec<Share>) -> Vec<usize> {
             Policy::Fifo => std::cmp::Ordering::Equal,
             Policy::Fair => held(a).total_cmp(&held(b)),
         };
-        by_share.then(a.submit.cmp(&b.submit)).then(a.job.cmp(&b.job))
+        by_share.then(a.submit.cmp(&b.submit)).then(a.user.cmp(&b.user))
     });
-    shares.into_iter().map(|share| share.job).collect()
+    shares.into_iter().map(|share| share.user).collect()
 }
 
 /// Delay scheduling by missed offers, as YARN's capacity scheduler counts them (`RegularContainerAllocator`).
@@ -42,8 +45,8 @@ pub(crate) fn order(policy: Policy, mut shares: Vec<Share>) -> Vec<usize> {
 pub(crate) struct MissedOffers(u32);
 
 impl MissedOffers {
-    /// How far from its input a job may run now. `delay` is `node-locality-delay`; beyond the rack it waits for as many offers as it has requests,
-    /// weighted by the part of the nodes that they name.
+    /// How far from its input a task may run now. `delay` is `node-locality-delay`. Beyond the rack the application
+    /// waits for as many offers as it has requests, weighted by the part of the nodes that they name.
     pub fn farthest(self, delay: u32, nodes: usize, requests: u32, named_nodes: usize) -> Locality {
         let named = (named_nodes as f64 / nodes.max(1) as f64).min(1.0);
         if f64::from(self.0) > f64::from(requests) * named {
@@ -64,8 +67,8 @@ impl MissedOffers {
     }
 }
 
-/// Delay scheduling by time (Zaharia and others, EuroSys 2010), as Hadoop 1's fair scheduler does it: a job waits `delay` for each level of locality
-/// that it gives up, and keeps the level until it launches a task nearer.
+/// Delay scheduling by time (Zaharia and others, EuroSys 2010), as Hadoop 1's fair scheduler does it: a job waits
+/// `delay` for each level of locality that it gives up, and keeps the level until it launches a task nearer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LocalityWait {
     level: Locality,
@@ -100,8 +103,8 @@ impl LocalityWait {
 mod tests {
     use super::*;
 
-    fn share(job: usize, submit: u64, used: u64, weight: f64) -> Share {
-        Share { job, submit: Time::from_secs(submit), used, weight }
+    fn share(user: usize, submit: u64, used: u64, weight: f64) -> Share {
+        Share { user, submit: Time::from_secs(submit), used, weight }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Random reads, writes, crashes and returns: whatever happens, everything that was asked ends, nothing is lost or counted twice, and the
-//! file system is whole again in the end.
+//! Random reads, writes, crashes and returns: whatever happens, everything that was asked ends, nothing is lost or
+//! counted twice, and the file system is whole again in the end.
 
 use crate::support::{Spec, World, hdfs_only};
 use hadoop::hdfs::{FileId, HdfsConfig, ReadId, WriteId};
@@ -94,7 +94,7 @@ proptest! {
     fn everything_ends_and_nothing_is_lost(acts in acts(), seed in any::<u64>()) {
         let mut acts = acts;
         acts.sort_by_key(|(at, _)| *at);
-        let spec = Spec { give_up: Time::from_secs(3), ..Spec::new(WORKERS, 2) };
+        let spec = Spec { retries: 1, ..Spec::new(WORKERS, 2) };
         let mut world = World::new(config(), spec, seed);
         let mut asked = Asked::default();
         let file = world.drive(|ctx, hdfs| hdfs.add_file(ctx, Bytes::from_mib(8) * 12, Bytes::from_mib(8), 3, None));

@@ -12,7 +12,8 @@ fn process(node: u32) -> Process {
     Process { node: NodeId(node), id: 9 }
 }
 
-/// Writes a file in steps of `step` as room is reported; returns the file and when it was closed, or `None` if the stream failed.
+/// Writes a file in steps of `step` as room is reported; returns the file and when it was closed, or `None` if the
+/// stream failed.
 fn write_file(world: &mut World, node: u32, length: Bytes, step: Bytes, replication: u32) -> (FileId, Option<Time>) {
     let block = world.cluster.hdfs().config().block_size;
     let id = world.drive(|ctx, hdfs| hdfs.create(ctx, process(node), block, replication, Writer::Driver(1)));
@@ -106,8 +107,8 @@ fn a_file_is_written_with_all_its_replicas() {
     assert_eq!(counters.replica_bytes, length * 3);
 }
 
-/// On a network of 1 Gbit/s and fast disks a pipeline goes at the rate of one interface, whatever its length: each packet passes every
-/// node once and the packets overlap.
+/// On a network of 1 Gbit/s and fast disks a pipeline goes at the rate of one interface, whatever its length: each
+/// packet passes every node once and the packets overlap.
 #[test]
 fn a_pipeline_goes_at_the_rate_of_its_slowest_link() {
     let length = Bytes::from_mib(512);
@@ -122,8 +123,8 @@ fn a_pipeline_goes_at_the_rate_of_its_slowest_link() {
     }
 }
 
-/// A writer waits for acknowledgements, which come packet by packet: a packet of 64 KiB may take 53 s but not 106, 60 s and 5 for its node being what a writer
-/// waits (`DFSClient.getDatanodeReadTimeout`).
+/// A writer waits for acknowledgements, which come packet by packet: a packet of 64 KiB may take 53 s but not 106, 60 s
+/// and 5 for its node being what a writer waits (`DFSClient.getDatanodeReadTimeout`).
 #[test]
 fn a_pipeline_breaks_when_a_packet_takes_longer_than_its_patience() {
     for (kbits, holds) in [(10, true), (5, false)] {
@@ -292,7 +293,8 @@ fn a_read_without_any_replica_fails_after_its_rounds() {
     assert!(world.now > Time::from_secs(24 + 9) && world.now < Time::from_secs(24 + 28), "{}", world.now);
 }
 
-/// Rounds are counted from zero whenever bytes have come (`DFSInputStream.read`): a source may fail more often than four times.
+/// Rounds are counted from zero whenever bytes have come (`DFSInputStream.read`): a source may fail more often than
+/// four times.
 #[test]
 fn a_read_goes_on_as_long_as_bytes_come_between_its_failures() {
     let mut world =
@@ -337,8 +339,7 @@ fn a_stream_goes_on_with_the_survivors_when_a_datanode_dies() {
         world.drive(|ctx, hdfs| hdfs.append(ctx, id, Bytes::from_mib(4)));
         world.run_to(Time::from_ms(30));
         world.news.clear();
-        let members: Vec<_> =
-            (1..7).map(NodeId).filter(|n| world.received[n.0 as usize] > Bytes::from_mib(1)).collect();
+        let members: Vec<_> = (1..7).map(NodeId).filter(|n| world.received(*n) > Bytes::from_mib(1)).collect();
         assert_eq!(members.len(), 3, "{members:?}");
         world.kill(members[victim], Time::from_ms(500));
         let closed = feed(&mut world, id, length - Bytes::from_mib(4), Bytes::from_mib(1));
@@ -352,8 +353,8 @@ fn a_stream_goes_on_with_the_survivors_when_a_datanode_dies() {
         let first = namespace.block(namespace.file(file).blocks[0]);
         assert_eq!(first.replicas.len(), 2, "{first:?}");
         assert!(!first.replicas.contains(&members[victim]));
-        // The NameNode has the third replica made; it may order it from the dead node, of which it knows nothing before 900 s, and then
-        // waits 300 s for the report.
+        // The NameNode has the third replica made; it may order it from the dead node, of which it knows nothing before
+        // 900 s, and then waits 300 s for the report.
         let block = namespace.file(file).blocks[0];
         let full = |world: &World| world.cluster.hdfs().namespace().block(block).replicas.len() == 3;
         assert!(world.run_until(Time::from_secs(1_300), full), "not replicated again");
@@ -402,7 +403,8 @@ fn a_killed_writer_leaves_nothing_running() {
     assert_eq!(world.cluster.context().connection_count(Service::DataTransfer), 0);
 }
 
-/// A DataNode is dead 10 min 30 s after its last heartbeat, at the next look (every 5 min); what it held is copied from others.
+/// A DataNode is dead 10 min 30 s after its last heartbeat, at the next look (every 5 min); what it held is copied from
+/// others.
 #[test]
 fn a_dead_datanode_is_noticed_and_its_replicas_are_made_again() {
     let mut world = World::new(hdfs_only(HdfsConfig::default()), Spec::new(6, 2), 3);
@@ -466,7 +468,8 @@ fn the_same_seed_gives_the_same_run() {
     assert_ne!(run(1).0, run(2).0);
 }
 
-/// A busy NameNode hears of its DataNodes late, but no DataNode sends a heartbeat before the last is answered: 20 DataNodes, 3 s, a call of
+/// A busy NameNode hears of its DataNodes late, but no DataNode sends a heartbeat before the last is answered: 20
+/// DataNodes, 3 s, a call of
 /// 0.3 s and one handler make a closed loop of 6 s a round.
 #[test]
 fn heartbeats_wait_for_a_busy_namenode() {
@@ -492,7 +495,8 @@ fn the_namenode_may_crash_and_return() {
     assert!(closed.is_some());
 }
 
-/// A DataNode pays for what it receives: with 100 ns a byte on one core a replica takes 10.5 s of processor for each 100 MiB.
+/// A DataNode pays for what it receives: with 100 ns a byte on one core a replica takes 10.5 s of processor for each
+/// 100 MiB.
 #[test]
 fn a_datanode_spends_processor_time_on_what_it_receives() {
     let costly = HdfsConfig { receive_cpu: 100e-9, ..HdfsConfig::default() };

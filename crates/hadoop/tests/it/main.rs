@@ -10,3 +10,4 @@ mod placement;
 mod rpc;
 mod support;
 mod wide;
+mod yarn;

@@ -22,14 +22,16 @@ fn terasort_moves_the_same_bytes_in_both_generations() {
         let written: Vec<Bytes> = reduces.iter().map(|a| a.bytes.output).collect();
         (read, map_output, written)
     });
-    // 32 MiB hold 335,544 records of 100 bytes, 102 with their lengths in the buffer and 104 in the file; 4 partitions add 6 bytes each.
+    // 32 MiB hold 335,544 records of 100 bytes, 102 with their lengths in the buffer and 104 in the file; 4 partitions
+    // add 6 bytes each.
     let map_output = 8 * (34_225_521 + 335_544 * 2 + 24);
     assert_eq!(volumes[0].0, Bytes::from_mib(256));
     assert_eq!(volumes[0].1, Bytes::new(map_output));
     assert_eq!(volumes[0], volumes[1]);
 }
 
-/// Two blocks of 32 MiB on the only worker, maps one after the other: start-up 0.2 + 1.2 + 0.24 s, then 32 MiB at 0.05 s each behind the first read.
+/// Two blocks of 32 MiB on the only worker, maps one after the other: start-up 0.2 + 1.2 + 0.24 s, then 32 MiB at 0.05
+/// s each behind the first read.
 #[test]
 fn a_map_takes_start_up_and_computation_behind_its_first_read() {
     let mut cfg =
@@ -52,8 +54,9 @@ fn a_map_takes_start_up_and_computation_behind_its_first_read() {
     }
 }
 
-/// A sort buffer of 1,160,000 bytes takes 8,000 records of 100 bytes and their 16 bytes of metadata before it spills at 80 %: 335,544 records make 42 spills.
-/// Merging 42 files ten at a time: (42 - 1) mod 9 = 5, so 6 first, which leaves 37; then 10, 10 and 10, which leaves 7 + 3 = 10 for the last.
+/// A sort buffer of 1,160,000 bytes takes 8,000 records of 100 bytes and their 16 bytes of metadata before it spills at
+/// 80 %: 335,544 records make 42 spills. Merging 42 files ten at a time: (42 - 1) mod 9 = 5, so 6 first, which leaves
+/// 37; then 10, 10 and 10, which leaves 7 + 3 = 10 for the last.
 #[test]
 fn spills_and_merge_passes_are_those_of_the_arithmetic() {
     let mut cfg = config(Generation::Yarn, vec![with_workload(plain(0.001), 32 * MIB, 1)]);
@@ -65,7 +68,8 @@ fn spills_and_merge_passes_are_those_of_the_arithmetic() {
     let rest = 32 * MIB - 41 * 800_000;
     let last_spill = rest + (rest / 100) * 2 + 6;
     let spilled = 41 * unit + last_spill;
-    // The smallest spill, the last one, is in the first pass; the other three take ten full ones each: the first result is smaller than none of them.
+    // The smallest spill, the last one, is in the first pass; the other three take ten full ones each: the first result
+    // is smaller than none of them.
     let first_pass = 5 * unit + last_spill;
     let intermediate = first_pass + 3 * 10 * unit;
     let output = 32 * MIB + 335_544 * 2 + 6;
@@ -77,8 +81,9 @@ fn spills_and_merge_passes_are_those_of_the_arithmetic() {
     assert!(map.spilled_records.abs_diff(2 * 335_544 + in_passes) < 400, "{}", map.spilled_records);
 }
 
-/// Spilling a byte takes four times as long as mapping one. 4 MiB hold 4 / 1.16 = 3.448 MiB of records, and a spill begins at 80 % of that. While one is under
-/// way the mapper collects 20 % more and waits; when it is over, 60 % are still missing until the next begins.
+/// Spilling a byte takes four times as long as mapping one. 4 MiB hold 4 / 1.16 = 3.448 MiB of records, and a spill
+/// begins at 80 % of that. While one is under way the mapper collects 20 % more and waits; when it is over, 60 % are
+/// still missing until the next begins.
 #[test]
 fn a_mapper_waits_for_a_slow_spill_when_the_buffer_is_full() {
     let mut workload = plain(0.01);
@@ -106,7 +111,8 @@ fn the_combiner_leaves_one_record_per_key() {
         succeeded(&records, TaskKind::Map).iter().map(|map| map.bytes.output.get()).sum::<u64>()
     };
     let (with, without) = (output("wordcount"), output("wordcount-nocombine"));
-    // A split of 33,554,432 bytes left 61,770,783 bytes without and 663,661 with the combiner in the recorded runs, with the same buffer.
+    // A split of 33,554,432 bytes left 61,770,783 bytes without and 663,661 with the combiner in the recorded runs,
+    // with the same buffer.
     let ratio = without as f64 / with as f64;
     assert!((ratio / (61_770_783.0 / 663_661.0) - 1.0).abs() < 0.05, "{ratio}");
 }
@@ -127,7 +133,8 @@ fn outputs_above_the_single_limit_go_to_disk() {
     assert_eq!(reduce.spills, 0);
 }
 
-/// 70 % of a heap of 100 MiB holds map outputs, and two thirds of that begin a merge: 46.2 MiB are two outputs of 32 MiB.
+/// 70 % of a heap of 100 MiB holds map outputs, and two thirds of that begin a merge: 46.2 MiB are two outputs of 32
+/// MiB.
 #[test]
 fn memory_is_merged_when_two_thirds_full() {
     let mut cfg = config(Generation::Yarn, vec![with_workload(plain(0.001), 256 * MIB, 1)]);
@@ -156,7 +163,7 @@ fn reducers_start_when_slow_start_allows() {
             let mut cfg = config(generation, vec![with_workload(plain(0.2), 512 * MIB, 2)]);
             cfg.mapreduce.slow_start = slow_start;
             cfg.mapreduce.hadoop1.map_slots = 1;
-            cfg.mapreduce.yarn.node_memory = Bytes::from_mib(4_096);
+            cfg.yarn.node_memory = Bytes::from_mib(4_096);
             let records = run(cfg, 4);
             let mut ends: Vec<Time> = succeeded(&records, TaskKind::Map).iter().map(|map| map.finish).collect();
             ends.sort_unstable();

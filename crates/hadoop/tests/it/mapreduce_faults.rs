@@ -3,9 +3,10 @@
 use crate::jobs::{GENERATIONS, MIB, attempts, check, config, finish, job, job_time, plain, succeeded, with_workload};
 use crate::support::{Spec, World};
 use des::RandomStream;
-use hadoop::mapreduce::{Generation, Policy};
+use hadoop::mapreduce::Generation;
 use hadoop::record::{AttemptState, JobState, TaskKind};
 use hadoop::workload::Workload;
+use hadoop::yarn::Policy;
 use hadoop::{Config, NodeId};
 use units::{BitRate, Bytes, Time};
 
@@ -18,7 +19,7 @@ fn seconds(s: f64) -> Time {
 
 /// Silence is noticed after `expiry`, in both generations.
 fn expiring(mut cfg: Config, expiry: u64) -> Config {
-    cfg.mapreduce.yarn.node_expiry = Time::from_secs(expiry);
+    cfg.yarn.node_expiry = Time::from_secs(expiry);
     cfg.mapreduce.hadoop1.expiry = Time::from_secs(expiry);
     cfg
 }
@@ -30,7 +31,8 @@ fn long_job(generation: Generation) -> Config {
     cfg
 }
 
-/// Runs until so many maps are done, and returns a node on which one of them was, other than the AppMaster's (which is busy with nothing else).
+/// Runs until so many maps are done, and returns a node on which one of them was, other than the AppMaster's (which is
+/// busy with nothing else).
 fn until_maps_done(world: &mut World, count: usize) -> NodeId {
     let done = |world: &World| succeeded(&world.cluster.records(), TaskKind::Map).len() >= count;
     assert!(world.run_until(Time::from_secs(1_000), done));
@@ -88,7 +90,7 @@ fn outputs_that_cannot_be_fetched_make_their_maps_run_again() {
 }
 
 fn master_node(world: &World) -> NodeId {
-    world.cluster.mapreduce().master_node(hadoop::JobId(0)).unwrap_or(NodeId(0))
+    world.cluster.master_node(hadoop::JobId(0)).unwrap_or(NodeId(0))
 }
 
 #[test]
@@ -111,7 +113,7 @@ fn a_lost_app_master_is_replaced_and_keeps_the_maps_that_were_done() {
 #[test]
 fn a_job_whose_app_masters_are_all_lost_fails_with_the_reason() {
     let mut cfg = expiring(long_job(Generation::Yarn), 30);
-    cfg.mapreduce.yarn.am_max_attempts = 1;
+    cfg.mapreduce.app_master.max_attempts = 1;
     let mut world = World::new(cfg, Spec::new(4, 1), 4);
     until_maps_done(&mut world, 1);
     world.kill(master_node(&world), world.now);
@@ -177,7 +179,8 @@ fn a_task_that_fails_too_often_fails_its_job_with_the_reason() {
     }
 }
 
-/// In Hadoop 1 a frozen node goes on taking tasks, as its TaskTracker's heartbeats go on: until three have failed there.
+/// In Hadoop 1 a frozen node goes on taking tasks, as its TaskTracker's heartbeats go on: until three have failed
+/// there.
 #[test]
 fn a_node_that_fails_three_attempts_is_avoided() {
     let starts_after_failures = |node_failures: u32| {
@@ -236,8 +239,8 @@ fn a_second_attempt_saves_a_job_with_a_slow_node() {
 #[test]
 fn reducers_give_way_to_maps_that_must_run_again() {
     let mut cfg = expiring(config(Generation::Yarn, vec![with_workload(plain(0.2), 256 * MIB, 7)]), 20);
-    cfg.mapreduce.yarn.node_memory = Bytes::from_mib(2_048);
-    cfg.mapreduce.yarn.am_memory = Bytes::from_mib(1_024);
+    cfg.yarn.node_memory = Bytes::from_mib(2_048);
+    cfg.mapreduce.app_master.memory = Bytes::from_mib(1_024);
     cfg.mapreduce.shuffle_timeout = Time::from_secs(10);
     // Slow enough that all of them still fetch when the node dies.
     let mut world = World::new(cfg, Spec { rate: BitRate::from_mbps(20), ..Spec::new(4, 1) }, 3);
@@ -274,17 +277,17 @@ fn jobs_end_and_ledgers_close_under_random_crashes() {
             });
             let jobs = jobs.collect();
             let mut cfg = expiring(config(generation, jobs), 60);
+            cfg.yarn.node_memory = Bytes::from_mib(3_072);
             let settings = &mut cfg.mapreduce;
             settings.speculative_maps = random.chance(0.5);
             settings.speculative_reduces = random.chance(0.5);
-            settings.policy = if random.chance(0.5) { Policy::Fair } else { Policy::Fifo };
+            cfg.scheduler.policy = if random.chance(0.5) { Policy::Fair } else { Policy::Fifo };
             settings.sort_buffer = Bytes::from_mib(4 + random.below(40));
             settings.sort_factor = 2 + random.below(9) as u32;
             settings.reduce_heap = Bytes::from_mib(4 + random.below(200));
             settings.shuffle_keep_alive = random.chance(0.5);
             settings.parallel_copies = 1 + random.below(5) as u32;
             settings.shuffle_threads = 1 + random.below(4) as u32;
-            settings.yarn.node_memory = Bytes::from_mib(3_072);
             settings.task_timeout = Time::from_secs(60);
             settings.shuffle_timeout = Time::from_secs(30);
             let mut world = World::new(cfg, Spec::new(6, 1 + random.below(3) as u32), seed);

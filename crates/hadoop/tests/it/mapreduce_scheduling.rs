@@ -2,9 +2,10 @@
 
 use crate::jobs::{GENERATIONS, MIB, config, finish, plain, run, succeeded, with_workload};
 use crate::support::{Spec, World};
-use hadoop::mapreduce::{Generation, JobInput, JobSpec, Policy, SpareConfig};
+use hadoop::mapreduce::{Generation, JobInput, JobSpec};
 use hadoop::record::{Locality, Records, TaskKind};
 use hadoop::workload::Workload;
+use hadoop::yarn::{Policy, SpareConfig};
 use hadoop::{Config, NodeId};
 use units::{Bytes, Time};
 
@@ -19,8 +20,8 @@ fn four_each(generation: Generation, jobs: Vec<JobSpec>) -> Config {
     let mut cfg = config(generation, jobs);
     cfg.mapreduce.hadoop1.map_slots = 4;
     cfg.mapreduce.hadoop1.tasks_per_heartbeat = 4;
-    cfg.mapreduce.yarn.node_memory = Bytes::from_mib(4_096);
-    cfg.mapreduce.yarn.am_memory = Bytes::from_mib(1_024);
+    cfg.yarn.node_memory = Bytes::from_mib(4_096);
+    cfg.mapreduce.app_master.memory = Bytes::from_mib(1_024);
     cfg
 }
 
@@ -34,7 +35,7 @@ fn a_small_job_overtakes_a_large_one_under_fair_sharing_only() {
     for generation in GENERATIONS {
         let small = |policy: Policy| {
             let mut cfg = four_each(generation, vec![maps(96, 8.0, 0), maps(4, 8.0, 15)]);
-            cfg.mapreduce.policy = policy;
+            cfg.scheduler.policy = policy;
             cfg.mapreduce.hadoop1.locality_delay = Time::ZERO;
             job_seconds(&run(cfg, 4), 1)
         };
@@ -48,7 +49,7 @@ fn fair_shares_follow_weights() {
     let mut heavy = maps(200, 4.0, 0);
     heavy.weight = 3.0;
     let mut cfg = four_each(Generation::Hadoop1, vec![heavy, maps(200, 4.0, 0)]);
-    cfg.mapreduce.policy = Policy::Fair;
+    cfg.scheduler.policy = Policy::Fair;
     cfg.mapreduce.hadoop1.locality_delay = Time::ZERO;
     let mut world = World::new(cfg, Spec::new(4, 1), 1);
     world.run_to(Time::from_secs(60));
@@ -75,7 +76,7 @@ fn waiting_a_little_makes_small_jobs_local() {
     let share = |delay: f64| {
         let jobs = (0..12).map(|number| maps(4, 4.0, number * 3)).collect();
         let mut cfg = config(Generation::Hadoop1, jobs);
-        cfg.mapreduce.policy = Policy::Fair;
+        cfg.scheduler.policy = Policy::Fair;
         cfg.mapreduce.hadoop1.locality_delay = Time::from_secs_f64(delay);
         local_share(cfg)
     };
@@ -88,7 +89,7 @@ fn passing_offers_by_makes_small_jobs_local_in_yarn() {
     let share = |delay: u32| {
         let jobs = (0..12).map(|number| maps(4, 4.0, number * 3)).collect();
         let mut cfg = four_each(Generation::Yarn, jobs);
-        cfg.mapreduce.yarn.locality_delay = delay;
+        cfg.yarn.locality_delay = delay;
         local_share(cfg)
     };
     let (none, some) = (share(0), share(40));
@@ -102,7 +103,7 @@ fn a_map_reads_from_where_its_input_is() {
         let mut spec = maps(1, 1.0, 0);
         spec.input = JobInput::Splits(vec![(Bytes::from_mib(32), vec![NodeId(1)])]);
         let mut cfg = four_each(generation, vec![spec]);
-        cfg.mapreduce.yarn.locality_delay = 0;
+        cfg.yarn.locality_delay = 0;
         let mut world = World::new(cfg, Spec::new(4, 2), 1);
         let records = finish(&mut world);
         let map = succeeded(&records, TaskKind::Map)[0];
@@ -137,8 +138,8 @@ fn no_node_runs_more_than_its_capacity() {
     // 3 GB hold three maps of 1 GB by memory, and two by cores.
     for (vcores, most) in [(8, 3), (2, 2)] {
         let mut cfg = config(Generation::Yarn, vec![maps(32, 3.0, 0)]);
-        cfg.mapreduce.yarn.node_memory = Bytes::from_mib(3_072);
-        cfg.mapreduce.yarn.node_vcores = vcores;
+        cfg.yarn.node_memory = Bytes::from_mib(3_072);
+        cfg.yarn.node_vcores = vcores;
         assert_eq!(most_at_once(&run(cfg, 4), TaskKind::Map), most);
     }
 }
@@ -177,15 +178,16 @@ fn placed(records: &Records, workers: u32, from: u64, to: u64) -> Vec<usize> {
     (1..=workers).map(on).collect()
 }
 
-/// A worker with little charge is left alone while others have more than the reserve, though the job takes longer; without the option it is not.
+/// A worker with little charge is left alone while others have more than the reserve, though the job takes longer;
+/// without the option it is not.
 #[test]
 fn a_worker_with_little_charge_is_spared() {
     for generation in GENERATIONS {
         let run = |spare: Option<SpareConfig>| {
             let mut cfg = four_each(generation, vec![maps(60, 8.0, 0)]);
-            cfg.mapreduce.spare = spare;
+            cfg.scheduler.spare = spare;
             cfg.mapreduce.hadoop1.locality_delay = Time::ZERO;
-            cfg.mapreduce.yarn.locality_delay = 0;
+            cfg.yarn.locality_delay = 0;
             let mut world = World::new(cfg, Spec::new(4, 1), 1);
             for (node, level) in [(1, 150), (2, 800), (3, 900)] {
                 // The fourth is plugged in.
@@ -207,10 +209,10 @@ fn a_worker_with_little_charge_is_spared() {
 fn of_workers_with_little_charge_the_one_with_most_goes_first() {
     for generation in GENERATIONS {
         let mut cfg = four_each(generation, vec![maps(4, 8.0, 0), maps(20, 8.0, 100)]);
-        cfg.mapreduce.spare = Some(SpareConfig { reserve: 500, patience: Time::from_secs(60) });
+        cfg.scheduler.spare = Some(SpareConfig { reserve: 500, patience: Time::from_secs(60) });
         cfg.mapreduce.hadoop1.locality_delay = Time::ZERO;
-        cfg.mapreduce.yarn.locality_delay = 0;
-        cfg.mapreduce.yarn.node_memory = Bytes::from_mib(5_120);
+        cfg.yarn.locality_delay = 0;
+        cfg.yarn.node_memory = Bytes::from_mib(5_120);
         let mut world = World::new(cfg, Spec::new(3, 1), 1);
         for (node, level) in [(1, 100), (2, 300), (3, 200)] {
             world.charge(NodeId(node), level, Time::ZERO);
@@ -225,12 +227,13 @@ fn of_workers_with_little_charge_the_one_with_most_goes_first() {
     }
 }
 
-/// Nothing hangs on those with more charge: a job that has got nothing for long enough takes the others, be they lost, or full for good.
+/// Nothing hangs on those with more charge: a job that has got nothing for long enough takes the others, be they lost,
+/// or full for good.
 #[test]
 fn a_job_does_not_wait_for_ever_for_workers_with_charge() {
     for generation in GENERATIONS {
         let mut cfg = four_each(generation, vec![maps(8, 8.0, 20)]);
-        cfg.mapreduce.spare = Some(SpareConfig { reserve: 500, patience: Time::from_secs(40) });
+        cfg.scheduler.spare = Some(SpareConfig { reserve: 500, patience: Time::from_secs(40) });
         cfg.hdfs.replication = 3;
         let mut world = World::new(cfg, Spec::new(3, 1), 1);
         world.charge(NodeId(1), 100, Time::ZERO);

@@ -26,8 +26,8 @@ fn three_replicas_are_on_the_writer_and_on_two_nodes_of_one_other_rack() {
     }
 }
 
-/// The second replica's rack is one of the other three, the node one of its five: each of the 15 nodes with the same probability, for the
-/// second and (by symmetry) for the third. 30,000 draws, 4 standard deviations.
+/// The second replica's rack is one of the other three, the node one of its five: each of the 15 nodes with the same
+/// probability, for the second and (by symmetry) for the third. 30,000 draws, 4 standard deviations.
 #[test]
 fn remote_replicas_are_spread_evenly() {
     let nodes = cluster(20, 4);
@@ -91,8 +91,8 @@ fn a_lost_replica_comes_back_on_the_rack_that_lacks_one() {
 }
 
 proptest! {
-    /// Whatever the cluster: targets are distinct, usable, as many as can be, on two racks at least where there are two, and no rack holds
-    /// more than (replicas - 1) / racks + 2.
+    /// Whatever the cluster: targets are distinct, usable, as many as can be, on two racks at least where there are
+    /// two, and no rack holds more than (replicas - 1) / racks + 2.
     #[test]
     fn the_rule_holds_on_any_cluster(
         workers in 1_u32..30,

@@ -53,8 +53,9 @@ fn a_block_written_on_a_far_node_is_reported() {
     assert!(world.news.iter().any(closed));
 }
 
-/// A reduce fetches from a far node, which crashes meanwhile and comes back empty. The fetch fails after the shuffle's 180 s, and the host is left
-/// alone for 13 s; the map has run again on the same node by then, and its output is fetched.
+/// A reduce fetches from a far node, which crashes meanwhile and comes back empty. The fetch fails after the shuffle's
+/// 180 s, and the host is left alone for 13 s; the map has run again on the same node by then, and its output is
+/// fetched.
 #[test]
 fn a_far_host_is_fetched_from_again_after_its_penalty() {
     let job =
@@ -68,7 +69,7 @@ fn a_far_host_is_fetched_from_again_after_its_penalty() {
     config.mapreduce.task_timeout = Time::ZERO;
     let mut world = World::new(config, spec(), 1);
     // The map's HDFS input is local: what comes in at the near node in bulk is the fetch.
-    let fetching = |world: &World| world.received[NEAR.0 as usize] > Bytes::from_mib(20);
+    let fetching = |world: &World| world.received(NEAR) > Bytes::from_mib(20);
     assert!(world.run_until(Time::from_secs(5_000), fetching), "the reduce does not fetch");
     let now = world.now;
     world.kill(FAR, now);

@@ -3,12 +3,12 @@
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{
-    Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Policy, Replay, ReplayAttempt, SpareConfig,
-    YarnConfig,
+    AppMasterConfig, Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Replay, ReplayAttempt,
 };
 use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
 use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
+use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
 use hadoop::{NodeId, NodeInfo};
 use scenario::{
     Generation, Job, MapReduce, Nodes, Plan, PlannedAttempt, PlannedKind, Scenario, Scheduler, WorkloadKind,
@@ -50,9 +50,9 @@ pub(super) fn config(scenario: &Scenario) -> hadoop::Config {
             ..RpcConfig::default()
         },
         hdfs: hdfs(scenario),
+        scheduler: scheduler(scenario),
+        yarn: yarn(scenario),
         mapreduce: MapReduceConfig {
-            handlers: master.handlers,
-            call_service: master.call_cost,
             jobs: scenario.job.iter().map(|job| job_spec(scenario, job)).collect(),
             ..mapreduce(scenario)
         },
@@ -86,18 +86,9 @@ fn hdfs(scenario: &Scenario) -> HdfsConfig {
     }
 }
 
-fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
-    let settings: &MapReduce = &scenario.mapreduce;
-    let yarn = scenario.cluster.generation == Generation::Yarn;
-    let heap =
-        settings.reduce_heap.unwrap_or(if yarn { settings.reduce_memory.mul_f64(0.8) } else { Bytes::from_mib(200) });
-    let defaults = MapReduceConfig::default();
-    let heartbeat = settings.heartbeat;
-    MapReduceConfig {
-        generation: match scenario.cluster.generation {
-            Generation::Yarn => hadoop::mapreduce::Generation::Yarn,
-            Generation::Hadoop1 => hadoop::mapreduce::Generation::Hadoop1,
-        },
+fn scheduler(scenario: &Scenario) -> SchedulerConfig {
+    let settings = &scenario.mapreduce;
+    SchedulerConfig {
         policy: match settings.scheduler {
             Scheduler::Fifo => Policy::Fifo,
             Scheduler::Fair => Policy::Fair,
@@ -105,6 +96,36 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
         spare: settings
             .spare_batteries
             .map(|part| SpareConfig { reserve: (part * 1000.0).round() as u16, patience: settings.spare_patience }),
+        handlers: scenario.master.handlers,
+        call_service: scenario.master.call_cost,
+    }
+}
+
+fn yarn(scenario: &Scenario) -> YarnConfig {
+    let settings = &scenario.mapreduce;
+    let defaults = YarnConfig::default();
+    YarnConfig {
+        node_memory: settings.node_memory.unwrap_or_else(|| scenario.node_memory(&scenario.nodes()[1])),
+        node_vcores: settings.node_vcores,
+        minimum_allocation: settings.minimum_allocation,
+        node_heartbeat: settings.heartbeat.unwrap_or(defaults.node_heartbeat),
+        node_expiry: settings.node_expiry,
+        locality_delay: settings.locality_delay,
+        ..defaults
+    }
+}
+
+fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
+    let settings: &MapReduce = &scenario.mapreduce;
+    let yarn = scenario.cluster.generation == Generation::Yarn;
+    let heap =
+        settings.reduce_heap.unwrap_or(if yarn { settings.reduce_memory.mul_f64(0.8) } else { Bytes::from_mib(200) });
+    let defaults = MapReduceConfig::default();
+    MapReduceConfig {
+        generation: match scenario.cluster.generation {
+            Generation::Yarn => hadoop::mapreduce::Generation::Yarn,
+            Generation::Hadoop1 => hadoop::mapreduce::Generation::Hadoop1,
+        },
         sort_buffer: settings.io_sort,
         spill_percent: settings.spill_percent,
         sort_factor: settings.sort_factor,
@@ -130,26 +151,20 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
         hadoop1: Hadoop1Config {
             map_slots: settings.map_slots,
             reduce_slots: settings.reduce_slots,
-            heartbeat: heartbeat.unwrap_or(defaults.hadoop1.heartbeat),
+            heartbeat: settings.heartbeat.unwrap_or(defaults.hadoop1.heartbeat),
             expiry: settings.node_expiry,
             locality_delay: settings.locality_wait,
             ..defaults.hadoop1.clone()
         },
-        yarn: YarnConfig {
-            node_memory: settings.node_memory.unwrap_or_else(|| scenario.node_memory(&scenario.nodes()[1])),
-            node_vcores: settings.node_vcores,
+        app_master: AppMasterConfig {
+            memory: settings.am_memory,
             map_memory: settings.map_memory,
             reduce_memory: settings.reduce_memory,
-            am_memory: settings.am_memory,
-            minimum_allocation: settings.minimum_allocation,
-            node_heartbeat: heartbeat.unwrap_or(defaults.yarn.node_heartbeat),
-            am_heartbeat: settings.am_heartbeat,
-            node_expiry: settings.node_expiry,
-            locality_delay: settings.locality_delay,
+            heartbeat: settings.am_heartbeat,
             first_start_delays: ascending(&settings.first_start_delays),
             start_delays: ascending(&settings.start_delays),
-            am_init_cpu: settings.am_start,
-            ..defaults.yarn.clone()
+            init_cpu: settings.am_start,
+            ..defaults.app_master.clone()
         },
         replay: scenario.job.first().and_then(|job| job.plan.as_ref()).map(replay),
         ..defaults

@@ -14,7 +14,7 @@ use units::Time;
 
 /// Fills in jobs, attempts and disks.
 pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunResult) {
-    let records = driver.cluster.mapreduce().records();
+    let records = driver.cluster.records();
     result.disks = driver
         .hosts
         .disks(world.now())

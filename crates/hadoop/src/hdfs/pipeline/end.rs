@@ -1,9 +1,10 @@
 //! How a pipeline ends: in good order, with a connection, a node or its patience lost.
 //!
-//! Patience is that of a read from a socket, as everywhere in HDFS, but what writers and DataNodes read while a block is written are the acknowledgements of
-//! those behind them (`DataStreamer.ResponseProcessor`, `BlockReceiver.PacketResponder`), and these come packet by packet: a packet that takes longer breaks
-//! the pipeline however steadily its bytes move. A DataNode's read of the data itself also ends after `dfs.client.socket-timeout` without a byte; whoever
-//! sent it has lost patience by then, for want of acknowledgements.
+//! Patience is that of a read from a socket, as everywhere in HDFS, but what writers and DataNodes read while a block
+//! is written are the acknowledgements of those behind them (`DataStreamer.ResponseProcessor`,
+//! `BlockReceiver.PacketResponder`), and these come packet by packet: a packet that takes longer breaks the pipeline
+//! however steadily its bytes move. A DataNode's read of the data itself also ends after `dfs.client.socket-timeout`
+//! without a byte; whoever sent it has lost patience by then, for want of acknowledgements.
 
 use super::super::write::patience;
 use super::super::{Hdfs, Request};
@@ -14,8 +15,9 @@ use crate::ids::{FileId, NodeId, PipelineId};
 use units::Time;
 
 impl Pipeline {
-    /// The DataNode to blame when nothing moves. During set-up it is the last that was connected to. Later it is the first that does not get
-    /// what was sent to it, else the last that does not write, else the one whose acknowledgements are missing.
+    /// The DataNode to blame when nothing moves. During set-up it is the last that was connected to. Later it is the
+    /// first that does not get what was sent to it, else the last that does not write, else the one whose
+    /// acknowledgements are missing.
     fn stuck(&self) -> usize {
         if !self.was_ready() {
             return self.hops.iter().rposition(|hop| hop.conn.is_some()).unwrap_or(0);
@@ -101,7 +103,8 @@ impl Hdfs {
         }
     }
 
-    /// A connection of the pipeline is lost. The node behind it is to blame as its sender sees it; what its receiver sees follows from that.
+    /// A connection of the pipeline is lost. The node behind it is to blame as its sender sees it; what its receiver
+    /// sees follows from that.
     pub(in crate::hdfs) fn pipeline_lost(&mut self, ctx: &mut Context, id: PipelineId, hop: usize, end: End) {
         if end == End::Client {
             self.break_pipeline(ctx, id, hop);

@@ -56,7 +56,7 @@ pub fn run(config: Config, workers: u32) -> Records {
 /// Runs to the end of all jobs, and checks every job's ledger and critical path.
 pub fn finish(world: &mut World) -> Records {
     let ended = world.run_to_finish(Time::from_secs(100_000));
-    let records = world.cluster.mapreduce().records();
+    let records = world.cluster.records();
     assert!(ended, "the jobs do not end: {:#?}", records.jobs);
     world.check_messages();
     check(&records);
