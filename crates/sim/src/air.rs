@@ -84,7 +84,7 @@ impl AirSpec {
                 }
                 at = leg.until;
             }
-            Station { name: station_name(index, nodes), node: (index < nodes).then_some(index as u32), way }
+            Station { name: station_name(index, nodes), node: (index < nodes).then_some(units::count(index)), way }
         };
         let metres = Distance::from_metres_f64;
         Field {
@@ -100,7 +100,7 @@ impl AirSpec {
 /// The name of a station in results.
 pub(crate) fn station_name(station: usize, nodes: usize) -> String {
     match station.checked_sub(nodes) {
-        Some(point) => point_name(point as u32),
-        None => node_name(station as u32),
+        Some(point) => point_name(units::count(point)),
+        None => node_name(units::count(station)),
     }
 }

@@ -245,7 +245,8 @@ impl Driver {
             Effect::CancelCompute { node, tag } => self.hosts.cancel(now, node, tag, events),
             Effect::Timer { at, tag } => {
                 if at < Time::MAX {
-                    events.push(at.max(now), TIMER, (tag.0 >> 32) as u32, tag.0 as u32);
+                    let (high, low) = (tag.0 >> u32::BITS, tag.0 & u64::from(u32::MAX));
+                    events.push(at.max(now), TIMER, units::word(high), units::word(low));
                 }
             }
             Effect::Finished => self.finished = true,

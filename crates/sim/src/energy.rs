@@ -165,7 +165,7 @@ impl Meters {
         let first = |(node, meter): (usize, &Option<Meter>)| {
             let draw = meter.as_ref()?.draw;
             let (_, charge) = draw.battery?;
-            Some((node as u32, charge.lasts(draw.most())))
+            Some((units::count(node), charge.lasts(draw.most())))
         };
         self.0.iter().enumerate().filter_map(first)
     }

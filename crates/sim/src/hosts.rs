@@ -116,7 +116,7 @@ impl Hosts {
             let host = &mut machines[node.machine];
             places.push((node.machine, host.processor.add_node(node.cores, node.speed)));
             paces.push(Pace { own: node.speed, fault: 1.0, clock: 1.0 });
-            host.nodes.push(NodeId(number as u32));
+            host.nodes.push(NodeId(units::count(number)));
         }
         Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new() }
     }

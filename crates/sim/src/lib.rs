@@ -1,5 +1,7 @@
 //! The simulator: builds a world from a scenario, runs it, and collects the results.
 
+#![warn(clippy::cast_possible_truncation)]
+
 mod air;
 pub mod bench;
 mod cluster;

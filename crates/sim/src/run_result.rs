@@ -215,8 +215,8 @@ fn nodes(scenario: &Scenario, world: &World) -> Vec<Node> {
         interface_sent: interfaces[index].sent,
         cpu_work: world
             .driver()
-            .map_or(Time::ZERO, |driver| driver.hosts.used(world.now(), hadoop::NodeId(index as u32))),
-        radio: energy::radio(world, index as u32),
+            .map_or(Time::ZERO, |driver| driver.hosts.used(world.now(), hadoop::NodeId(units::count(index)))),
+        radio: energy::radio(world, units::count(index)),
         ..Node::default()
     };
     scenario.nodes().into_iter().enumerate().map(node).collect()

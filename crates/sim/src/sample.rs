@@ -72,12 +72,12 @@ impl Sampler {
                 busy: busy(link, now),
                 drops: link.counters().drops,
                 marks: link.counters().marks,
-                packets: link.waiting(now) as u32,
-                bytes: waiting.min(u64::from(u32::MAX)) as u32,
+                packets: units::count(link.waiting(now)),
+                bytes: units::word(waiting),
             }
         });
         let on_air = packets.into_iter().flat_map(stations).map(|(station, counts, occupancy)| {
-            let waiting = occupancy.length() as u32;
+            let waiting = units::count(occupancy.length());
             LinkReading {
                 busy: station.counters().airtime,
                 drops: counts.dropped,
@@ -86,7 +86,7 @@ impl Sampler {
                 bytes: 0,
             }
         });
-        let nodes = world.transport().topology().hosts().len() as u32;
+        let nodes = units::count(world.transport().topology().hosts().len());
         let driver = world.driver();
         self.steps.push(Step {
             links: links.chain(on_air).collect(),
@@ -113,13 +113,13 @@ impl Sampler {
     /// Puts the series into the result, whose links, nodes and disks are there already.
     pub fn fill(&self, world: &World, result: &mut RunResult) {
         result.sample_interval = self.interval;
-        result.retransmissions = self.steps_of(|step| step.retransmissions).map(|n| n as u32).collect();
-        result.timeouts = self.steps_of(|step| step.timeouts).map(|n| n as u32).collect();
+        result.retransmissions = self.steps_of(|step| step.retransmissions).map(units::word).collect();
+        result.timeouts = self.steps_of(|step| step.timeouts).map(units::word).collect();
         for (index, link) in result.links.iter_mut().enumerate() {
             let Link { utilisation, queue_bytes, queue_packets, drop_series, mark_series, .. } = link;
             *utilisation = self.shares(|step| step.links[index].busy, 1.0);
-            *drop_series = self.steps_of(|step| step.links[index].drops).map(|n| n as u32).collect();
-            *mark_series = self.steps_of(|step| step.links[index].marks).map(|n| n as u32).collect();
+            *drop_series = self.steps_of(|step| step.links[index].drops).map(units::word).collect();
+            *mark_series = self.steps_of(|step| step.links[index].marks).map(units::word).collect();
             *queue_bytes = self.steps.iter().map(|step| step.links[index].bytes).collect();
             *queue_packets = self.steps.iter().map(|step| step.links[index].packets).collect();
         }
@@ -130,14 +130,14 @@ impl Sampler {
                 continue;
             }
             let delivered = self.steps_of(|step| look(step).unwrap_or_default().delivered);
-            traffic.goodput_series = delivered.map(|bytes| (bytes as f64 * 8.0 / seconds) as f32).collect();
-            let window = |step| look(step).unwrap_or_default().window.min(u64::from(u32::MAX)) as u32;
+            traffic.goodput_series = delivered.map(|bytes| units::single(bytes as f64 * 8.0 / seconds)).collect();
+            let window = |step| units::word(look(step).unwrap_or_default().window);
             traffic.window_series = self.steps.iter().map(window).collect();
         }
         if let Some(master) = &mut result.master {
             let pushed = |step: &Step| step.master.received_pushed + step.master.sent_pushed;
-            master.pushed_series = self.steps_of(pushed).map(|n| n as u32).collect();
-            master.zero_window_series = self.steps_of(|step| step.master.zero_windows).map(|n| n as u32).collect();
+            master.pushed_series = self.steps_of(pushed).map(units::word).collect();
+            master.zero_window_series = self.steps_of(|step| step.master.zero_windows).map(units::word).collect();
         }
         for (index, node) in result.nodes.iter_mut().enumerate() {
             node.radio_power = self.powers(|step| step.radios.get(index).copied());
@@ -145,7 +145,7 @@ impl Sampler {
         let Some(driver) = world.driver() else { return };
         for (index, node) in result.nodes.iter_mut().enumerate() {
             let Node { cpu_utilisation, .. } = node;
-            *cpu_utilisation = self.shares(|step| step.cores[index], driver.hosts.cores(NodeId(index as u32)));
+            *cpu_utilisation = self.shares(|step| step.cores[index], driver.hosts.cores(NodeId(units::count(index))));
         }
         for (index, disk) in result.disks.iter_mut().enumerate() {
             let Disk { utilisation, .. } = disk;
@@ -169,13 +169,13 @@ impl Sampler {
         }
         let length = self.interval.as_secs_f64();
         let drawn = self.steps_of(|step| read(step).map_or(0, Energy::as_nj));
-        drawn.map(|nj| (nj as f64 * 1e-9 / length) as f32).collect()
+        drawn.map(|nj| units::single(nj as f64 * 1e-9 / length)).collect()
     }
 
     /// Utilisation in each step, 0 to 1: growth of a busy time over the step, divided by `whole` parallel units.
     fn shares(&self, read: impl Fn(&Step) -> Time, whole: f64) -> Vec<f32> {
         let length = self.interval.as_ps() as f64 * whole;
-        self.steps_of(|step| read(step).as_ps()).map(|busy| (busy as f64 / length) as f32).collect()
+        self.steps_of(|step| read(step).as_ps()).map(|busy| units::single(busy as f64 / length)).collect()
     }
 }
 
@@ -230,14 +230,14 @@ pub(crate) fn links(now: Time, transport: &PacketTransport) -> Vec<Link> {
     let ends = Ends::new(transport.topology());
     let link = |(index, link): (usize, &net::Link)| {
         let counters = link.counters();
-        let (from, to) = ends.of(LinkId(index as u32));
+        let (from, to) = ends.of(LinkId(units::count(index)));
         Link {
-            name: transport.topology().link_name(LinkId(index as u32)).replace("->", " -> "),
+            name: transport.topology().link_name(LinkId(units::count(index))).replace("->", " -> "),
             from,
             to,
             bond: transport
                 .topology()
-                .bond_of(LinkId(index as u32))
+                .bond_of(LinkId(units::count(index)))
                 .map_or_else(String::new, |(bond, _)| bond.name.clone()),
             rate: link.shaper().map_or(link.rate(), |shaper| shaper.rate.min(link.rate())),
             delay: link.delay(),
@@ -259,14 +259,14 @@ pub(crate) fn links(now: Time, transport: &PacketTransport) -> Vec<Link> {
 /// Each station as a link, "NAME -> air", with the transmit queue of its MAC or driver.
 fn on_air(now: Time, transport: &PacketTransport) -> Vec<Link> {
     let nodes = transport.topology().hosts().len();
-    let marks = |index| transport.air().map_or(0, |air| air.marks(StationId(index as u32)));
+    let marks = |index| transport.air().map_or(0, |air| air.marks(StationId(units::count(index))));
     let link = |(index, (station, counts, occupancy)): (usize, (&Station, &StationCounts, &Occupancy))| {
         let (queue_mean, queue_max) = occupancy.mean_and_maximum(now);
         let mut times = occupancy.clone();
         times.set(now, 0);
         Link {
             name: format!("{} -> air", station_name(index, nodes)),
-            from: if index < nodes { LinkEnd::Node(index as u32) } else { LinkEnd::Air },
+            from: if index < nodes { LinkEnd::Node(units::count(index)) } else { LinkEnd::Air },
             to: LinkEnd::Air,
             rate: fastest(station.config()),
             packets: counts.carried,

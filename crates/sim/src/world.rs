@@ -143,7 +143,7 @@ impl World {
     pub fn new(spec: &WorldSpec) -> Result<Self, WorldError> {
         let mut events = EventQueue::new();
         for (index, (at, _)) in spec.changes.iter().enumerate() {
-            events.push(*at, FAULT, index as u32, 0);
+            events.push(*at, FAULT, units::count(index), 0);
         }
         if spec.warm_up > Time::ZERO {
             events.push(spec.warm_up, WARM, 0, 0);
@@ -281,7 +281,7 @@ impl World {
     fn look_at_nodes(&mut self) {
         let (Some(meters), Some(driver)) = (&mut self.meters, &mut self.driver) else { return };
         let now = self.now;
-        for node in 0..self.transport.topology().hosts().len() as u32 {
+        for node in 0..units::count(self.transport.topology().hosts().len()) {
             let used = used(now, node, Some(&*driver), &self.transport);
             let clock = meters.govern(now, node, used);
             let level = meters.get(node).and_then(|meter| meter.level(now, used)).filter(|_| self.tells_charges);
@@ -289,7 +289,7 @@ impl World {
                 driver.hosts.set_clock(now, NodeId(node), factor, &mut self.events);
             }
             if let Some(level) = level {
-                let level = (level * 1000.0) as u16;
+                let level = u16::try_from(units::whole(level * 1000.0)).unwrap_or(u16::MAX);
                 let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
                 driver.feed(now, Input::Charge { node: NodeId(node), level }, outside);
             }
@@ -317,7 +317,7 @@ impl World {
                 }
             }
             Change::AccessPoint { point, up } => {
-                let station = self.transport.topology().hosts().len() as u32 + point;
+                let station = units::count(self.transport.topology().hosts().len()) + point;
                 if let Some(packets) = self.transport.packets_mut() {
                     packets.set_station(self.now, station, up, &mut self.events);
                 }

@@ -3,10 +3,12 @@
 //!
 //! All are integers, so a run is the same bit for bit on every machine.
 
+mod numbers;
 mod parse;
 mod physical;
 mod print;
 
+pub use numbers::{byte, count, scaled, single, whole, word};
 pub use physical::{Distance, Energy, Frequency, Power, Speed};
 
 pub use parse::{ParseError, Quantity, Scale, nearest};

@@ -105,7 +105,10 @@ fn propagation(wifi: &Wifi, seed: u64) -> Result<Propagation, RunError> {
         FadingKind::None => Fading::None,
         FadingKind::Rayleigh => Fading::PerFrame { m: 1.0 },
         FadingKind::Nakagami => Fading::PerFrame { m: spec.m },
-        FadingKind::Correlated => Fading::Correlated { m: spec.m as u32, around_mps: spec.around.as_metres_per_s() },
+        FadingKind::Correlated => {
+            let m = units::word(units::whole(spec.m));
+            Fading::Correlated { m, around_mps: spec.around.as_metres_per_s() }
+        }
     };
     let hz = frequency(wifi).as_hz() as f64;
     Propagation::new(seed, hz, path_loss, shadowing, fading).map_err(wrong)
@@ -179,13 +182,13 @@ fn mac(
         1 => Aggregation::NONE,
         _ => Aggregation {
             mpdus: aggregation.frames,
-            bytes: aggregation.bytes.get() as u32,
-            amsdu: aggregation.amsdu.map_or(0, |bytes| bytes.get() as u32),
+            bytes: units::word(aggregation.bytes.get()),
+            amsdu: aggregation.amsdu.map_or(0, |bytes| units::word(bytes.get())),
         },
     };
-    let retry_limits = RetryLimits { short: wifi.short_retries as u8, long: wifi.long_retries as u8 };
+    let retry_limits = RetryLimits { short: units::byte(wifi.short_retries), long: units::byte(wifi.long_retries) };
     let mac = MacConfig {
-        rts_threshold: wifi.rts_threshold.map_or(u32::MAX, |bytes| bytes.get() as u32),
+        rts_threshold: wifi.rts_threshold.map_or(u32::MAX, |bytes| units::word(bytes.get())),
         retry_limits,
         queue_limit: queue.packets,
         drop_policy,
@@ -234,7 +237,7 @@ fn driver_spec(driver: &Driver) -> DriverSpec {
 fn budget(driver: &Driver) -> Budget {
     match (driver.chip_bytes, driver.chip_time) {
         (_, Some(time)) => Budget::Airtime(time),
-        (Some(bytes), None) => Budget::Bytes(bytes.get() as u32),
+        (Some(bytes), None) => Budget::Bytes(units::word(bytes.get())),
         (None, None) => Budget::Frames,
     }
 }

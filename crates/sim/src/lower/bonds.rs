@@ -60,7 +60,8 @@ fn between(bond: &Bond, scenario: &Scenario, topology: &Topology) -> Result<Link
         }
         let vertex = topology.find(name);
         vertex.ok_or_else(|| {
-            let known: Vec<_> = (0..topology.vertex_count() as u32).map(|v| topology.name(VertexId(v))).collect();
+            let known: Vec<_> =
+                (0..units::count(topology.vertex_count())).map(|v| topology.name(VertexId(v))).collect();
             let what = if node_number(name).is_some() { "node" } else { "node or switch" };
             let help = match units::nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -111,7 +112,7 @@ pub(super) fn install(bond: &Bond, name: String, link: LinkId, topology: &mut To
 
 /// The links that begin at a vertex, its loopback aside.
 fn links_at(topology: &Topology, vertex: VertexId) -> Vec<LinkId> {
-    let links = (0..2 * topology.cables().len() as u32).map(LinkId);
+    let links = (0..2 * units::count(topology.cables().len())).map(LinkId);
     let begins = |link: &LinkId| {
         let (from, to) = topology.ends(*link);
         from == vertex && to != vertex
@@ -138,7 +139,7 @@ pub fn links(topology: &Topology, name: &str) -> Vec<LinkId> {
     let first = if let Some((from, to)) = ends.split_once("--").or_else(|| ends.split_once("->")) {
         let ends = topology.find(from.trim()).zip(topology.find(to.trim()));
         ends.and_then(|ends| {
-            (0..2 * topology.cables().len() as u32).map(LinkId).find(|link| topology.ends(*link) == ends)
+            (0..2 * units::count(topology.cables().len())).map(LinkId).find(|link| topology.ends(*link) == ends)
         })
     } else {
         let node = topology.find(ends.trim()).filter(|node| topology.kind(*node) == VertexKind::Host);

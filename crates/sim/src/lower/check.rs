@@ -206,7 +206,7 @@ fn unless_there(check: &mut Check<'_>, topology: &Topology, path: &str, name: &s
 }
 
 fn nearest_link(scenario: &Scenario, topology: &Topology, name: &str) -> String {
-    let cables = (0..topology.cables().len() as u32).map(|cable| topology.ends(LinkId(2 * cable)));
+    let cables = (0..units::count(topology.cables().len())).map(|cable| topology.ends(LinkId(2 * cable)));
     let members = topology.bonds().iter().flat_map(|bond| &bond.members);
     let names: Vec<_> = cables
         .map(|(a, b)| format!("{} -- {}", topology.name(a), topology.name(b)))

@@ -23,7 +23,7 @@ pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
     let shared = nodes.iter().filter_map(|node| node.host).max().map_or(0, |host| host + 1);
     let info = |(number, node): (usize, &scenario::NodeSpec)| NodeInfo {
         rack: node.rack - 1,
-        host: node.host.unwrap_or(shared + number as u32),
+        host: node.host.unwrap_or(shared + units::count(number)),
         disks: match (&scenario.cluster.host, node.host) {
             (Some(host), Some(_)) => host.disks,
             _ => node.hardware.disks,
@@ -93,9 +93,10 @@ fn scheduler(scenario: &Scenario) -> SchedulerConfig {
             Scheduler::Fifo => Policy::Fifo,
             Scheduler::Fair => Policy::Fair,
         },
-        spare: settings
-            .spare_batteries
-            .map(|part| SpareConfig { reserve: (part * 1000.0).round() as u16, patience: settings.spare_patience }),
+        spare: settings.spare_batteries.map(|part| units::whole((part * 1000.0).round())).map(|permille| SpareConfig {
+            reserve: u16::try_from(permille).unwrap_or(u16::MAX),
+            patience: settings.spare_patience,
+        }),
         handlers: scenario.master.handlers,
         call_service: scenario.master.call_cost,
     }
@@ -203,7 +204,7 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
     let whole_files = matches!(job.workload, WorkloadKind::DfsioRead | WorkloadKind::DfsioWrite);
     let files = if job.splits.is_empty() { even(job.input, job.files) } else { job.splits.clone() };
     if let Source::Generated { maps } = &mut workload.source {
-        *maps = files.len() as u32;
+        *maps = units::count(files.len());
     }
     let hosts = |nodes: &Nodes| nodes.numbers(scenario.cluster.workers).into_iter().map(NodeId).collect();
     JobSpec {
@@ -251,7 +252,7 @@ fn refine(workload: &mut Workload, job: &Job) {
     cost(&mut workload.costs.fetch, job.fetch_cpu);
     cost(&mut workload.costs.reduce, job.reduce_cpu);
     if let Some(replication) = job.output_replication {
-        workload.output_replication = Some(replication.min(u32::from(u16::MAX)) as u16);
+        workload.output_replication = Some(u16::try_from(replication).unwrap_or(u16::MAX));
     }
     if job.combiner == Some(true) && workload.combiner.is_none() {
         let keys = Keys { distinct: 50_000, exponent: 1.0 };

@@ -59,7 +59,7 @@ pub(super) fn of_nodes(moves: &Moves, nodes: u32, area: Area, seed: u64) -> Resu
             MobilityKind::Group => {
                 let spec = Group { centre: waypoint, radius_m: moves.spread.as_metres(), step: moves.step };
                 let group = u64::from(node) * u64::from(moves.groups) / u64::from(nodes);
-                Mobility::group(seed, node, group as u32, area, &spec)
+                Mobility::group(seed, node, units::word(group), area, &spec)
             }
         };
         moved.map_err(|error| wrong(format!("{}: {error}", node_name(node))))
@@ -77,7 +77,8 @@ fn first_places(moves: &Moves, nodes: u32, area: &Area, seed: u64) -> Vec<Positi
         }
         PlaceKind::Grid => {
             // As many columns as make cells nearest to square.
-            let columns = libm::ceil(libm::sqrt(f64::from(nodes) * width / height)).max(1.0) as u32;
+            let columns = libm::ceil(libm::sqrt(f64::from(nodes) * width / height)).max(1.0);
+            let columns = units::word(units::whole(columns));
             let rows = nodes.div_ceil(columns);
             let at = |index: u32, of: u32, side: f64| (f64::from(index) + 0.5) * side / f64::from(of);
             Position::ground(at(node % columns, columns, width), at(node / columns, rows, height))

@@ -14,7 +14,7 @@ pub(super) fn settings(wifi: &Wifi) -> Settings {
     };
     Settings {
         preamble: if wifi.short_preamble { Preamble::Short } else { Preamble::Long },
-        streams: wifi.streams as u8,
+        streams: units::byte(wifi.streams),
         width: if wifi.width == ChannelWidth::Mhz40 { Width::Mhz40 } else { Width::Mhz20 },
         guard: if wifi.short_guard { Guard::Short } else { Guard::Long },
         ..Settings::new(standard)

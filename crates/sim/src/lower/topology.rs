@@ -34,7 +34,7 @@ fn core_rate(scenario: &Scenario, nodes: usize) -> BitRate {
             return network.rate;
         }
         let share = nodes.max(1) as f64 / network.core.oversubscription / f64::from(spines);
-        BitRate::from_bps(((network.rate.as_bps() as f64 * share).round() as u64).max(1))
+        BitRate::from_bps(units::whole((network.rate.as_bps() as f64 * share).round()).max(1))
     })
 }
 
@@ -58,7 +58,7 @@ impl Wiring<'_> {
 
     fn discipline(&self, queue: &Queue) -> Discipline {
         let packet = self.scenario.network.mtu + self.scenario.framing();
-        queue::discipline(queue, packet, self.scenario.network.priority.len() as u32 + 1)
+        queue::discipline(queue, packet, units::count(self.scenario.network.priority.len()) + 1)
     }
 
     fn core_spec(&self, rack: u32) -> LinkSpec {
@@ -167,7 +167,7 @@ impl Wiring<'_> {
     fn spines(&mut self, switches: &[VertexId], names: &[String]) {
         let spines: Vec<VertexId> = names.iter().map(|name| self.topology.add_switch(name.as_str())).collect();
         for (i, switch) in switches.iter().enumerate() {
-            let spec = self.core_spec(i as u32 + 1);
+            let spec = self.core_spec(units::count(i) + 1);
             for spine in &spines {
                 self.topology.connect(*switch, *spine, &spec);
             }
@@ -230,7 +230,7 @@ impl Wiring<'_> {
             }
         }
         let Some(SharedBuffer { size, alpha }) = self.scenario.network.shared_buffer else { return };
-        let vertices = (0..self.topology.vertex_count() as u32).map(VertexId);
+        let vertices = (0..units::count(self.topology.vertex_count())).map(VertexId);
         // What only forwards inside a machine, or in place of a node, is no switch with a buffer.
         let is_switch = |at: &VertexId| {
             self.topology.kind(*at) == VertexKind::Switch

@@ -84,7 +84,7 @@ fn traffic_spec(
         stop: traffic.stop,
         jitter: traffic.jitter,
         tcp,
-        after: traffic.after.as_ref().and_then(|after| scenario.traffic_number(after)).map(|number| number as u32),
+        after: traffic.after.as_ref().and_then(|after| scenario.traffic_number(after)).map(units::count),
     })
 }
 
@@ -110,7 +110,9 @@ fn stripe(scenario: &Scenario, topology: &Topology, traffic: &Traffic) -> Stripe
         coupling,
         number: match given.streams {
             StreamCount::Fixed(count) => StreamNumber::Fixed(count),
-            _ if mptcp => StreamNumber::Fixed(given.paths.len().max(if given.paths.is_empty() { 2 } else { 1 }) as u32),
+            _ if mptcp => {
+                StreamNumber::Fixed(units::count(given.paths.len().max(if given.paths.is_empty() { 2 } else { 1 })))
+            }
             StreamCount::Auto => StreamNumber::Tuned(policy, given.most),
             StreamCount::Paper => StreamNumber::Paper(given.most.min(MOST_STREAMS)),
         },
@@ -120,7 +122,7 @@ fn stripe(scenario: &Scenario, topology: &Topology, traffic: &Traffic) -> Stripe
                 StreamScheduler::RoundRobin => Scheduler::RoundRobin,
             },
             segmentation: match given.segment {
-                Some(bytes) => Segmentation::Fixed(bytes.get() as u32),
+                Some(bytes) => Segmentation::Fixed(units::word(bytes.get())),
                 None => Segmentation::ByRate,
             },
             credit: given.credit,

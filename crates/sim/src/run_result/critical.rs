@@ -71,7 +71,7 @@ impl<'a> Waits<'a> {
         let timeout = share(timeout);
         let recovery = share(recovery).min(length - timeout);
         let left = length - timeout - recovery;
-        let transfer = self.rates[node as usize].transmission_time(Bytes::new(bytes as u64)).min(left);
+        let transfer = self.rates[node as usize].transmission_time(Bytes::new(units::whole(bytes))).min(left);
         [
             (Waiting::Transfer, transfer),
             (Waiting::Queueing, left - transfer),

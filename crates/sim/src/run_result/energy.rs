@@ -22,7 +22,7 @@ pub(super) fn used(world: &World, result: &RunResult) -> Option<EnergyUse> {
             throttled: (meter.slow_for(now), meter.slowdowns),
         })
     };
-    let nodes: Vec<NodeEnergy> = (0..result.nodes.len() as u32).filter_map(node).collect();
+    let nodes: Vec<NodeEnergy> = (0..units::count(result.nodes.len())).filter_map(node).collect();
     let job = |job: &Job| {
         let finish = job.finish?;
         Some(nodes.iter().map(|node| during(world, result, node, (job.submit, finish))).sum())

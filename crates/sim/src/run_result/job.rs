@@ -34,13 +34,13 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
     order.sort_by_key(|&index| (records.attempts[index].allocated, index));
     let mut rows = vec![0_u32; order.len()];
     for (row, &index) in order.iter().enumerate() {
-        rows[index] = row as u32;
+        rows[index] = units::count(row);
     }
     result.attempts = order.iter().map(|&index| attempt(&records.attempts[index], world.now())).collect();
     let waits = Waits::new(flows, world);
     for (number, record) in records.jobs.iter().enumerate() {
-        let mut job = job(record, &records, number as u32);
-        if let Some(path) = critical_path(&records, hadoop::JobId(number as u32)) {
+        let mut job = job(record, &records, units::count(number));
+        if let Some(path) = critical_path(&records, hadoop::JobId(units::count(number))) {
             for stretch in &path.stretches {
                 waits.add(stretch, &records, &rows, &mut job);
             }
