@@ -98,6 +98,7 @@ pub struct Doc {
     /// `result.json` omits the key if the value is null or an empty list.
     may_be_absent: bool,
     is_series: bool,
+    has_entries: bool,
 }
 
 type Of<T, V> = fn(Row<'_, T>) -> V;
@@ -116,6 +117,7 @@ pub(crate) const fn figure(name: &'static str, what: &'static str) -> Doc {
         rank: 0,
         may_be_absent: false,
         is_series: false,
+        has_entries: false,
     }
 }
 
@@ -123,6 +125,10 @@ impl Doc {
     /// Whether it is a value for each step of the samples.
     pub const fn is_series(&self) -> bool {
         self.is_series
+    }
+    /// Whether it is a list or an object whose entries are not declared.
+    pub const fn has_entries(&self) -> bool {
+        self.has_entries && self.inner.is_none()
     }
     /// Gives it another name as a column.
     pub(crate) const fn column(mut self, name: &'static str) -> Self {
@@ -241,6 +247,7 @@ impl Doc {
     /// Accessor of a list or object whose entries need no declaration. It appears in `result.json` only.
     pub(crate) const fn entries<T>(mut self, unit: &'static str, read: Of<T, Value>) -> Metric<T> {
         self.path = None;
+        self.has_entries = true;
         self.no_column().read(unit, Read::Inner(read))
     }
 }
@@ -341,6 +348,17 @@ impl<T> Metrics<T> {
     /// The series of that path in a study.
     pub fn series_at_path(&self, path: &str) -> Option<&'static Metric<T>> {
         self.metrics.iter().find(|metric| metric.doc.is_series && metric.doc.path == Some(path))
+    }
+    /// The steps of a series, by its path; empty if there is none.
+    pub(crate) fn steps(&self, path: &str, row: Row<'_, T>) -> Vec<f64> {
+        match self.series_at_path(path).map(|metric| &metric.read) {
+            Some(Read::Series(read)) => read(row),
+            _ => Vec::new(),
+        }
+    }
+    /// The unit of the figure of that path; empty if there is none.
+    pub(crate) fn unit(&self, path: &str) -> &'static str {
+        self.at_path(path).map_or("", |metric| metric.doc.unit)
     }
     /// All paths in a study.
     pub fn paths(&self) -> Vec<&'static str> {

@@ -317,6 +317,9 @@ pub static LINKS: Metrics<Link> = Metrics {
         figure("queue_series", "Packets in its queue at the end of each step.")
             .no_column()
             .series("packets", |link| widened(&link.queue_packets)),
+        figure("queue_bytes_series", "Bytes in its queue at the end of each step.")
+            .no_column()
+            .series("B", |link| widened(&link.queue_bytes)),
         figure("drop_series", "Packets that its queue dropped in each step.")
             .no_column()
             .series("packets", |link| widened(&link.drop_series)),

@@ -2,6 +2,7 @@
 
 use super::catalog::Study;
 use super::file::{Claim, Figure, FigureKind, Rule};
+use super::metric_path;
 use super::template::fill;
 use scenario::problem::{Problems, Span};
 use scenario::tree::Tree;
@@ -60,6 +61,17 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
     }
     if figure.metric.is_empty() && figure.series.iter().any(|series| series.metric.is_none()) {
         problems.add(&at("metric"), "a figure has a `metric`, or each of its series has");
+    }
+    let own = [("metric", Some(&figure.metric)), ("per", figure.per.as_ref()), ("x-metric", figure.x_metric.as_ref())];
+    let own = own.map(|(key, metric)| (key.to_owned(), metric));
+    let of_series = figure.series.iter().enumerate().flat_map(|(i, series)| {
+        [("metric", &series.metric), ("per", &series.per)]
+            .map(|(key, metric)| (format!("series.{i}.{key}"), metric.as_ref()))
+    });
+    for (key, metric) in own.into_iter().chain(of_series) {
+        if let Some(Err(reason)) = metric.filter(|metric| !metric.is_empty()).map(|metric| metric_path::check(metric)) {
+            problems.add(&at(&key), reason);
+        }
     }
     if (figure.kind == FigureKind::Scatter) != figure.x_metric.is_some() {
         problems.add(&at("x-metric"), "a scatter, and only that, has an `x-metric`");

@@ -12,6 +12,7 @@ mod curve;
 mod file;
 mod judge;
 mod metric;
+mod metric_path;
 mod outcome;
 mod plan;
 mod record;

@@ -254,16 +254,30 @@ fn a_series_of_a_traffic_shows_when_nothing_arrived() {
     for (metric, expected) in [
         ("series.flw.goodput", "no traffic is called `flw`"),
         ("series.worker-9.cpu", "no node is called `worker-9`"),
-        ("series.flow.speed", "there is no series `speed`"),
-        ("series.flow", "a series is written series.TRAFFIC.goodput"),
         ("series.worker-1.pushed", "no master node is called `worker-1`"),
-        ("link.worker-1 -> switch.speed", "a link has no `speed`: rate_bps, delay_s, used, utilisation, packets"),
-        ("client.flow.speed", "a client has no `speed`: connections, bytes, drops"),
     ] {
         let text = figure("wrong", "goodput", "least", "most = 0").replace("series.flow.goodput", metric);
         let plan = Plan::new(&study(&text), false, None).unwrap_or_else(|error| panic!("{error}"));
         let result = sim::run(&plan.runs[0].scenario, &mut |_| ControlFlow::Continue(())).expect("a run");
         let error = Record::of(&plan.runs[0], &result, "test").expect_err(metric).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// What no run can have is said before any runs.
+#[test]
+fn an_unknown_metric_is_an_error_of_the_file() {
+    for (metric, expected) in [
+        ("series.flow.speed", "no figure is called `speed`: pushed, zero_windows, goodput, window, cpu"),
+        ("series.flow", "a series is written series.TRAFFIC.goodput"),
+        ("link.worker-1 -> switch.speed", "no figure is called `speed`: rate_bps, delay_s, used, utilisation, packets"),
+        ("client.flow.speed", "no figure is called `speed`: connections, bytes, drops"),
+        ("traffic.flow.goodput_bpss", "did you mean `goodput_bps`?"),
+    ] {
+        let figure = figure("[[figure.series]]\nname = \"ours\"\n");
+        let text = format!("title = \"t\"\nsource = \"s\"\n{figure}").replace("traffic.flow.goodput_warm_bps", metric);
+        let texts = vec![("study.toml".to_owned(), text), ("scenario.toml".to_owned(), WINDOW.to_owned())];
+        let error = Study::read("window", texts).expect_err(metric).to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

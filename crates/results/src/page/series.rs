@@ -4,7 +4,8 @@
 //! peak is lost), a count its sum.
 
 use super::data::{Chart, Series};
-use crate::{Flow, Link, LinkEnd, RunResult};
+use crate::metrics::{Metrics, Row};
+use crate::{DISKS, Flow, LINKS, Link, LinkEnd, NODES, RUN, RunResult};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use units::Time;
@@ -83,8 +84,15 @@ struct Measure {
 }
 
 impl Measure {
-    fn share(label: &str) -> Self {
-        Self { label: label.to_owned(), unit: "share", kind: Fold::Mean, scale: PER_MILLE }
+    /// Of a series as it is declared.
+    fn of<T>(metrics: &Metrics<T>, path: &str, label: &str, kind: Fold) -> Self {
+        let (unit, scale) = match metrics.unit(path) {
+            "share" => ("share", PER_MILLE),
+            unit @ ("B" | "bit/s") => (unit, 1.0),
+            // The page has the noun in the label.
+            _ => ("count", 1.0),
+        };
+        Self { label: label.to_owned(), unit, kind, scale }
     }
     /// Of what happened in a step, each happening counted.
     fn per_step(what: &str, step_s: f64) -> Self {
@@ -105,9 +113,13 @@ impl Maker<'_> {
         Series { name, node, values: values.collect() }
     }
 
-    fn of_link(&self, link: &Link, values: impl IntoIterator<Item = f64>, of: &Measure) -> Series {
+    fn of_link(&self, link: &Link, path: &str, of: &Measure) -> Series {
         let (node, name) = link_label(self.result, link);
-        self.series(name, node, values, of)
+        self.series(name, node, self.steps_of(link, path), of)
+    }
+
+    fn steps_of(&self, link: &Link, path: &str) -> Vec<f64> {
+        LINKS.steps(path, Row::new(link, self.result))
     }
 
     /// None if all values are zero.
@@ -129,9 +141,8 @@ impl Maker<'_> {
     }
 
     fn links(&self) -> Option<Chart> {
-        let of = Measure::share("Utilisation");
-        let series = self.wires().map(|link| self.of_link(link, link.utilisation.iter().copied().map(f64::from), &of));
-        let series = series.collect();
+        let of = Measure::of(&LINKS, "utilisation_series", "Utilisation", Fold::Mean);
+        let series = self.wires().map(|link| self.of_link(link, "utilisation_series", &of)).collect();
         self.chart("links", "Links", of, series)
     }
 
@@ -140,7 +151,8 @@ impl Maker<'_> {
         let into = |link: &&Link| matches!(link.to, LinkEnd::Node(_));
         let mut total = Vec::new();
         for link in self.wires().filter(into) {
-            add(&mut total, link.utilisation.iter().map(|u| f64::from(*u) * link.rate.as_bps() as f64));
+            let rate = link.rate.as_bps() as f64;
+            add(&mut total, self.steps_of(link, "utilisation_series").into_iter().map(|share| share * rate));
         }
         let scale = quantum(total.iter().copied());
         let of = Measure { label: "On the wire".to_owned(), unit: "bit/s", kind: Fold::Mean, scale };
@@ -150,26 +162,25 @@ impl Maker<'_> {
 
     fn queues(&self) -> Option<Chart> {
         let by_bytes = self.wires().any(|link| link.queue_bytes.iter().any(|bytes| *bytes > 0));
-        let waiting = |link: &Link| if by_bytes { link.queue_bytes.clone() } else { link.queue_packets.clone() };
-        let scale = quantum(self.wires().flat_map(waiting).map(f64::from));
-        let (label, unit) = if by_bytes { ("Waiting", "B") } else { ("Packets waiting", "count") };
-        let of = Measure { label: label.to_owned(), unit, kind: Fold::Peak, scale };
-        let series = self.wires().map(|link| self.of_link(link, waiting(link).into_iter().map(f64::from), &of));
-        let series = series.collect();
+        let (path, label) =
+            if by_bytes { ("queue_bytes_series", "Waiting") } else { ("queue_series", "Packets waiting") };
+        let mut of = Measure::of(&LINKS, path, label, Fold::Peak);
+        of.scale = quantum(self.wires().flat_map(|link| self.steps_of(link, path)));
+        let series = self.wires().map(|link| self.of_link(link, path, &of)).collect();
         self.chart("queues", "Queues", of, series)
     }
 
     fn losses(&self) -> Option<Chart> {
-        let counts = |values: &[u32]| values.iter().copied().map(f64::from).collect::<Vec<_>>();
         let mut drops = Vec::new();
         for link in &self.result.links {
-            add(&mut drops, counts(&link.drop_series).into_iter());
+            add(&mut drops, self.steps_of(link, "drop_series").into_iter());
         }
+        let all = |path| RUN.steps(path, Row::new(self.result, self.result));
         let of = Measure::per_step("Number", self.step_s);
         let series = vec![
             self.series("packets dropped".to_owned(), -1, drops, &of),
-            self.series("segments sent again".to_owned(), -1, counts(&self.result.retransmissions), &of),
-            self.series("timeouts".to_owned(), -1, counts(&self.result.timeouts), &of),
+            self.series("segments sent again".to_owned(), -1, all("retransmissions"), &of),
+            self.series("timeouts".to_owned(), -1, all("timeouts"), &of),
         ];
         self.chart("losses", "Losses", of, series)
     }
@@ -177,16 +188,15 @@ impl Maker<'_> {
     fn drops(&self) -> Option<Chart> {
         let of = Measure::per_step("Packets", self.step_s);
         let dropping = self.wires().filter(|link| link.drop_series.iter().any(|drops| *drops > 0));
-        let series = dropping.map(|link| self.of_link(link, link.drop_series.iter().copied().map(f64::from), &of));
-        let series: Vec<_> = series.collect();
+        let series: Vec<_> = dropping.map(|link| self.of_link(link, "drop_series", &of)).collect();
         // Of one link they are those of all.
         if series.len() > 1 { self.chart("drops", "Drops by link", of, series) } else { None }
     }
 
     fn disks(&self) -> Option<Chart> {
-        let of = Measure::share("Busy");
+        let of = Measure::of(&DISKS, "disk", "Busy", Fold::Mean);
         let series = self.result.disks.iter().map(|disk| {
-            let values = disk.utilisation.iter().copied().map(f64::from);
+            let values = DISKS.steps("disk", Row::new(disk, self.result));
             self.series(disk.name.clone(), i64::from(disk.node), values, &of)
         });
         let series = series.collect();
@@ -194,9 +204,9 @@ impl Maker<'_> {
     }
 
     fn processors(&self) -> Option<Chart> {
-        let of = Measure::share("Busy");
+        let of = Measure::of(&NODES, "cpu", "Busy", Fold::Mean);
         let series = self.result.nodes.iter().enumerate().map(|(i, node)| {
-            let values = node.cpu_utilisation.iter().copied().map(f64::from);
+            let values = NODES.steps("cpu", Row::new(node, self.result));
             self.series(node.name.clone(), i as i64, values, &of)
         });
         let series = series.collect();

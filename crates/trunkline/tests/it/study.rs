@@ -169,7 +169,13 @@ fn bad_input_is_exit_2_and_a_foreign_folder_is_left_alone() {
     fs::write(scratch.0.join("mine/study.toml"), STUDY.replace("network.drops", "network.drop")).expect("written");
     let output = scratch.study(&["mine", "--out", "out"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("no metric `network.drop`: nothing is called `drop`"), "{}", said(&output));
+    assert!(said(&output).contains("no figure is called `drop`: did you mean `drops`?"), "{}", said(&output));
+    assert!(!scratch.0.join("out").exists(), "nothing runs for a metric that no run has");
+    let text = STUDY.replace("network.drops", "link.nowhere.drops");
+    fs::write(scratch.0.join("mine/study.toml"), text).expect("written");
+    let output = scratch.study(&["mine", "--out", "out"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("there is no link `nowhere`"), "{}", said(&output));
     fs::write(scratch.0.join("mine/study.toml"), STUDY.replace("rule = \"rises\"", "rule = \"rise\""))
         .expect("written");
     let output = scratch.study(&["mine", "--out", "out"]);
