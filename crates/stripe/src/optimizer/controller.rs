@@ -342,7 +342,7 @@ impl Controller {
             Phase::Startup => {
                 self.learn_usual();
                 let (step, times) = if epoch.is_widening() { (Step::Widened, WIDER) } else { (Step::Doubled, 2) };
-                self.try_number(self.target.saturating_mul(MODEL_GROWTH), epoch, step);
+                self.try_number(self.target.saturating_mul(times), epoch, step);
             }
             Phase::Hold(left) => {
                 // The rate to compare with is that of the last few epochs.
