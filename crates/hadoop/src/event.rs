@@ -5,6 +5,7 @@ use crate::request::{Caller, Reader, Writer};
 use units::Bytes;
 
 /// News for whoever asked for something.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
     /// At the server: a call has been processed. What it asks for takes effect now; the reply leaves when this has been handled
@@ -22,6 +23,7 @@ pub enum Event {
 }
 
 /// What becomes of a read.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReadNews {
     /// `bytes` more are with the reader, from `source`. They count as untaken until [`crate::hdfs::Hdfs::take`].

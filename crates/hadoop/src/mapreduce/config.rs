@@ -174,6 +174,7 @@ pub struct YarnConfig {
     /// How long it takes from the heartbeat that brings the AppMaster a container to that container's launch, as the quantiles in equal steps of a
     /// distribution, ascending: for the containers that come first, for which it has all to prepare, and for later ones. None is no time at all.
     pub first_start_delays: Vec<Time>,
+    /// As `first_start_delays`, for later containers.
     pub start_delays: Vec<Time>,
     /// CPU time from the AppMaster's JVM to its registration and the job's launch, beyond a task's JVM.
     pub am_init_cpu: Time,

@@ -22,6 +22,7 @@ pub enum Request {
 }
 
 /// A timer of Hadoop 1's daemons.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrackerRequest {
     /// A TaskTracker's heartbeat is due, in this one of its lives.
@@ -31,6 +32,7 @@ pub enum TrackerRequest {
 }
 
 /// Work or a timer of YARN's daemons and AppMasters.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum YarnRequest {
     /// A NodeManager's heartbeat is due, in this one of its lives.
@@ -114,6 +116,7 @@ pub enum Call {
 }
 
 /// A call to the JobTracker.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrackerCall {
     /// A TaskTracker's heartbeat.
@@ -157,6 +160,7 @@ pub enum Umbilical {
 }
 
 /// For what HDFS is read.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reader {
     /// A map's split.
