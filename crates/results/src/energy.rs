@@ -9,8 +9,8 @@ use units::{Energy, Time};
 pub struct EnergyUse {
     /// Nodes whose power is known.
     pub nodes: Vec<NodeEnergy>,
-    /// Energy of all of them from the submission of a job to its end, by job; `None` for a job that has not ended. Exact
-    /// to a step of the sampled series.
+    /// Energy of all of them from the submission of a job to its end, by job; `None` for a job that has not ended.
+    /// Exact to a step of the sampled series.
     pub jobs: Vec<Option<Energy>>,
 }
 

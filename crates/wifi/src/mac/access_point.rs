@@ -1,6 +1,6 @@
-//! An access point: beacons, and associated clients (IEEE Std 802.11-2012, 10.1.3 and 10.3). Silent clients are polled and
-//! removed as in hostapd: after `ap_max_inactivity` without a frame they get a null frame, and have [`ANSWER_WAIT`] to
-//! answer.
+//! An access point: beacons, and associated clients (IEEE Std 802.11-2012, 10.1.3 and 10.3). Silent clients are polled
+//! and removed as in hostapd: after `ap_max_inactivity` without a frame they get a null frame, and have [`ANSWER_WAIT`]
+//! to answer.
 
 use super::client::Wish;
 use super::frame::StationId;

@@ -44,8 +44,8 @@ pub struct MacConfig {
     pub queue_limit: u32,
     /// The packet that a full queue drops.
     pub drop_policy: DropPolicy,
-    /// DCTCP's threshold: an ECN-capable packet that finds as many packets in the queue is marked. Not for fair queueing,
-    /// where CoDel marks.
+    /// DCTCP's threshold: an ECN-capable packet that finds as many packets in the queue is marked. Not for fair
+    /// queueing, where CoDel marks.
     pub mark_above: Option<u32>,
     /// After this long a packet that has not been sent is given up; [`Time::MAX`]: never.
     pub lifetime: Time,

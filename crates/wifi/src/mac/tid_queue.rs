@@ -1,6 +1,6 @@
-//! A TID queue: the packets of one access category for one receiver, in the order of transmission. (mac80211 has a queue
-//! per station and TID, too.) Packets in flight have sequence numbers and are in a window, which moves as they are
-//! acknowledged or given up (IEEE Std 802.11-2012, 9.21). Without block ACK the window is one MPDU wide.
+//! A TID queue: the packets of one access category for one receiver, in the order of transmission. (mac80211 has a
+//! queue per station and TID, too.) Packets in flight have sequence numbers and are in a window, which moves as they
+//! are acknowledged or given up (IEEE Std 802.11-2012, 9.21). Without block ACK the window is one MPDU wide.
 
 use super::fair::{FairQueue, FairSpec, Late};
 use super::frame::{DELIMITER_BYTES, Kind, Mpdu, PacketId, Ppdu, SEQUENCES, StationId, ahead, mpdu_bytes};
@@ -162,8 +162,8 @@ impl TidQueue {
         self.window.front().map_or(self.next_sequence, |first| first.sequence)
     }
 
-    /// Fills `ppdu`: retransmissions first, then new packets, within the limits of `room`. Returns how many packets fair
-    /// queueing has dropped meanwhile; these may be all. Else the PPDU has at least one MPDU.
+    /// Fills `ppdu`: retransmissions first, then new packets, within the limits of `room`. Returns how many packets
+    /// fair queueing has dropped meanwhile; these may be all. Else the PPDU has at least one MPDU.
     pub fn fill(&mut self, now: Time, room: &Room, ppdu: &mut Ppdu, out: &mut Output) -> u32 {
         let mut late = Late::default();
         ppdu.kind = if self.management { Kind::Management } else { Kind::Data };
