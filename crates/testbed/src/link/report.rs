@@ -115,8 +115,8 @@ impl Report {
         let longest = self.paths.iter().map(|path| path.waits.worst()).max().unwrap_or_default();
         Some(format!(
             "the emulator was late: {late} of {frames} frames left more than {TOLERANCE} after their time, the worst \
-             {worst:.1}; {waits} times it waited for a \
-             processor for more than that, at worst {longest:.1}; {overflowed} frames came faster than it read them"
+             {worst:.1}; {waits} times it waited for a processor for \
+             more than that, at worst {longest:.1}; {overflowed} frames came faster than it read them"
         ))
     }
 
