@@ -36,6 +36,7 @@ pub enum DiskOp {
 }
 
 /// What the cluster asks for.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Effect {
     /// Open a TCP connection. With `paced_reader` the server end's received bytes stay in the receive buffer until
@@ -67,6 +68,7 @@ pub enum Effect {
 }
 
 /// What the world tells the cluster.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Input {
     /// The run begins.

@@ -7,6 +7,7 @@ use crate::yarn;
 use units::Bytes;
 
 /// News for whoever asked for something.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event {
     /// At the server: a call has been processed. What it asks for takes effect now; the reply leaves when this has been
@@ -28,6 +29,7 @@ pub enum Event {
 }
 
 /// What becomes of a read.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReadNews {
     /// `bytes` more are with the reader, from `source`. They count as untaken until [`crate::hdfs::Hdfs::take`].

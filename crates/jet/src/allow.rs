@@ -24,7 +24,8 @@ enum Hosts {
 /// Errors of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\": {reason}; a rule is HOST:PORTS or NETWORK/BITS:PORTS, as db.example:3306, 10.0.0.0/8:1-1024, [2001:db8::]/32:443, 192.0.2.7:*"
+    "\"{text}\": {reason}; a rule is HOST:PORTS or NETWORK/BITS:PORTS, as db.example:3306, 10.0.0.0/8:1-1024, \
+     [2001:db8::]/32:443, 192.0.2.7:*"
 )]
 pub struct RuleError {
     text: String,

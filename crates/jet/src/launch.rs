@@ -29,10 +29,17 @@ pub enum LaunchError {
         cause: io::Error,
     },
     /// The door is on another loopback.
-    #[error("the gateway at {} is in another network namespace: run the program in the gateway's, or have the gateway redirect this one", .0.display())]
+    #[error(
+        "the gateway at {} is in another network namespace: run the program in the gateway's, or have the gateway \
+         redirect this one",
+        .0.display()
+    )]
     OtherNamespace(PathBuf),
     /// The library's path cannot stand in `LD_PRELOAD`.
-    #[error("{}: a path with a space, a colon or more than 107 bytes cannot be given to the program's loader", .0.display())]
+    #[error(
+        "{}: a path with a space, a colon or more than 107 bytes cannot be given to the program's loader",
+        .0.display()
+    )]
     Path(PathBuf),
     /// The library cannot be written.
     #[error("cannot write the library to be preloaded, {}: {cause}", .path.display())]

@@ -9,8 +9,8 @@ use units::{Energy, Time};
 pub struct EnergyUse {
     /// Nodes whose power is known.
     pub nodes: Vec<NodeEnergy>,
-    /// Energy of all of them from the submission of a job to its end, by job; `None` for a job that has not ended. Exact
-    /// to a step of the sampled series.
+    /// Energy of all of them from the submission of a job to its end, by job; `None` for a job that has not ended.
+    /// Exact to a step of the sampled series.
     pub jobs: Vec<Option<Energy>>,
 }
 
@@ -117,10 +117,10 @@ pub static RADIO: Metrics<RadioUse> = Metrics {
     what: "For how long a node's radio did what; together, the run.",
     file: None,
     metrics: &[
-        figure("transmit", "It sent.").time(|radio| radio.transmit),
-        figure("receive", "It received a frame.").time(|radio| radio.receive),
-        figure("listen", "It was awake and neither sent nor received.").time(|radio| radio.listen),
-        figure("sleep", "It slept between beacons.").time(|radio| radio.sleep),
-        figure("off", "Its node was down.").time(|radio| radio.off),
+        figure("transmit", "Time sending.").time(|radio| radio.transmit),
+        figure("receive", "Time receiving a frame.").time(|radio| radio.receive),
+        figure("listen", "Time awake, neither sending nor receiving.").time(|radio| radio.listen),
+        figure("sleep", "Time asleep between beacons.").time(|radio| radio.sleep),
+        figure("off", "Time off, with its node down.").time(|radio| radio.off),
     ],
 };

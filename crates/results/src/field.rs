@@ -28,8 +28,8 @@ pub struct Station {
     pub name: String,
     /// The node that it belongs to; none for an access point.
     pub node: Option<u32>,
-    /// Its positions: time, x and y in metres from the lower left corner, in order of time. It moves straight at constant
-    /// speed between them, and rests before the first and after the last.
+    /// Its positions: time, x and y in metres from the lower left corner, in order of time. It moves straight at
+    /// constant speed between them, and rests before the first and after the last.
     pub way: Vec<(Time, f64, f64)>,
 }
 

@@ -80,9 +80,10 @@ pub static SEGMENTS: Metrics<SegmentCounts> = Metrics {
     file: None,
     metrics: &[
         figure("received", "Segments that arrived, of every kind.").count("segments", |segments| segments.received),
-        figure("received_pushed", "Those of them with PSH.").count("segments", |segments| segments.received_pushed),
+        figure("received_pushed", "Segments that arrived with PSH.")
+            .count("segments", |segments| segments.received_pushed),
         figure("sent", "Segments that it sent, of every kind.").count("segments", |segments| segments.sent),
-        figure("sent_pushed", "Those of them with PSH.").count("segments", |segments| segments.sent_pushed),
+        figure("sent_pushed", "Segments that it sent with PSH.").count("segments", |segments| segments.sent_pushed),
         figure("zero_windows", "Segments sent with a window of zero; SYN, FIN and RST aside.")
             .count("segments", |segments| segments.zero_windows),
     ],

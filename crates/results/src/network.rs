@@ -342,7 +342,7 @@ pub static OCCUPANCY: Metrics<(u64, f64)> = Metrics {
     metrics: &[
         figure("link", "The link.").text(|row| row.run.links[row.owner].name.clone()),
         figure("packets", "How many packets waited.").count("packets", |row| row.0),
-        figure("share", "For which part of the run.").number("share", |row| row.1),
+        figure("share", "Part of the run for which the queue had this length.").number("share", |row| row.1),
     ],
 };
 

@@ -60,7 +60,7 @@ pub static WAITS: Metrics<Wait> = Metrics {
     file: None,
     metrics: &[
         figure("who", "Who waits.").text(|wait| wait.who.clone()),
-        figure("waits_for", "For what.").text(|wait| wait.what.clone()),
+        figure("waits_for", "What it waits for.").text(|wait| wait.what.clone()),
         figure("since_s", "Since when.").time(|wait| wait.since),
     ],
 };

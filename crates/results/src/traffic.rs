@@ -206,7 +206,7 @@ pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
         figure("name", "Its name, else its kind and number.").text(|traffic| traffic.name.clone()),
         figure("kind", "Its kind.").text(|traffic| traffic.kind.clone()),
         figure("begun", "Flows, sessions or requests begun.").count("flows", |traffic| traffic.begun),
-        figure("completed", "Of these, complete.").count("flows", |traffic| traffic.completed),
+        figure("completed", "Flows, sessions or requests completed.").count("flows", |traffic| traffic.completed),
         figure("failed", "Flows, sessions or queries that will never be complete.")
             .count("flows", |traffic| traffic.failed),
         figure("rounds", "Blocks completed (barrier reads), rounds (ping-pong).")
@@ -218,10 +218,11 @@ pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
         figure("goodput_warm_bps", "Payload rate after the warm-up.").rate(|traffic| traffic.goodput_warm),
         figure("completion_mean_s", "Completion time of a flow, session, block or round: mean.")
             .time(|traffic| traffic.completion_mean),
-        figure("completion_p50_s", "Its median; quantiles are right to 1/128.").time(|traffic| traffic.completion_p50),
-        figure("completion_p95_s", "Its 95th percentile.").time(|traffic| traffic.completion_p95),
-        figure("completion_p99_s", "Its 99th percentile.").time(|traffic| traffic.completion_p99),
-        figure("completion_max_s", "Its maximum.").time(|traffic| traffic.completion_max),
+        figure("completion_p50_s", "Median of the completion time; quantiles are right to 1/128.")
+            .time(|traffic| traffic.completion_p50),
+        figure("completion_p95_s", "95th percentile of the completion time.").time(|traffic| traffic.completion_p95),
+        figure("completion_p99_s", "99th percentile of the completion time.").time(|traffic| traffic.completion_p99),
+        figure("completion_max_s", "Greatest completion time.").time(|traffic| traffic.completion_max),
         figure("slowdown", "Completion time over that of the same flow alone on its path; of flows and sessions.")
             .inner(&SPREAD, |traffic| SPREAD.maybe(traffic.run, traffic.slowdown.as_ref())),
         figure("classes", "Completion times and slowdowns by size, where there is more than one class of it.")
@@ -273,10 +274,11 @@ pub static CLASSES: Metrics<SizeClass> = Metrics {
             .optional_bytes(|class| class.most),
         figure("count", "How many are complete.").count("flows", |class| class.completions.count),
         figure("completion_mean_s", "Their completion time: mean.").time(|class| class.completions.mean),
-        figure("completion_p50_s", "Its median; quantiles are right to 1/128.").time(|class| class.completions.p50),
-        figure("completion_p95_s", "Its 95th percentile.").time(|class| class.completions.p95),
-        figure("completion_p99_s", "Its 99th percentile.").time(|class| class.completions.p99),
-        figure("completion_max_s", "Its maximum.").time(|class| class.completions.max),
+        figure("completion_p50_s", "Median of the completion time; quantiles are right to 1/128.")
+            .time(|class| class.completions.p50),
+        figure("completion_p95_s", "95th percentile of the completion time.").time(|class| class.completions.p95),
+        figure("completion_p99_s", "99th percentile of the completion time.").time(|class| class.completions.p99),
+        figure("completion_max_s", "Greatest completion time.").time(|class| class.completions.max),
         figure("slowdown", "Their slowdowns.").inner(&SPREAD, |class| SPREAD.maybe(class.run, class.slowdown.as_ref())),
     ],
 };
@@ -289,12 +291,12 @@ pub static DEADLINES: Metrics<Deadlines> = Metrics {
     metrics: &[
         figure("deadline_s", "How long a query may take.").time(|queries| queries.deadline),
         figure("queries", "Queries that are over.").count("queries", |queries| queries.queries),
-        figure("missed", "Of these, with an answer that came later or never.")
+        figure("missed", "Queries with an answer after the deadline, or never.")
             .count("queries", |queries| queries.missed),
         figure("missed_share", "The part of the queries that missed it.")
             .number("share", |queries| queries.missed_share()),
         figure("answers", "Answers that are in or will never be.").count("answers", |queries| queries.answers),
-        figure("late_answers", "Of these, later than the deadline of their query.")
+        figure("late_answers", "Answers after the deadline of their query, or never.")
             .count("answers", |queries| queries.late_answers),
     ],
 };
@@ -345,8 +347,8 @@ pub static CLIENTS: Metrics<Client> = Metrics {
         figure("drops", "Packets that queues dropped, both ways.").count("packets", |client| client.drops),
         figure("retransmissions", "Segments sent again.").count("segments", |client| client.retransmissions),
         figure("timeouts", "Retransmission timeouts.").count("times", |client| client.timeouts),
-        figure("throughput_share", "Its part of what all nodes' connections of the traffic delivered.")
+        figure("throughput_share", "Its part of the traffic's delivered payload.")
             .number("share", |client| client.throughput_share),
-        figure("drop_share", "Its part of their drops.").number("share", |client| client.drop_share),
+        figure("drop_share", "Its part of the traffic's drops.").number("share", |client| client.drop_share),
     ],
 };

@@ -38,8 +38,8 @@ pub(crate) fn key(build: &str, scenario: &Scenario, recorded: Option<&Recorded>)
     hasher.finalize().to_hex().to_string()
 }
 
-/// The record of a run as text, and its figures as parsed back from that text. So a call that reuses records has the same
-/// numbers as one that was not interrupted.
+/// The record of a run as text, and its figures as parsed back from that text. So a call that reuses records has the
+/// same numbers as one that was not interrupted.
 pub(crate) fn text(key: &str, figures: Figures) -> (String, Figures) {
     let kept = Kept { schema: SCHEMA.to_owned(), key: key.to_owned(), figures };
     // Serialisation cannot fail: all map keys are texts, and infinities become null.

@@ -30,9 +30,9 @@ impl Many {
     }
 }
 
-/// Runs a scenario with `runs` seeds. When all have finished, `target` has a folder for each seed. Until then, and after
-/// an interruption or an error, finished seeds are in `.NAME.unfinished` beside it. A seed that an earlier call of this
-/// build has finished for the same scenario is not run again, unless `fresh`.
+/// Runs a scenario with `runs` seeds. When all have finished, `target` has a folder for each seed. Until then, and
+/// after an interruption or an error, finished seeds are in `.NAME.unfinished` beside it. A seed that an earlier call
+/// of this build has finished for the same scenario is not run again, unless `fresh`.
 pub fn many(
     scenario: &Scenario,
     runs: u32,

@@ -57,8 +57,8 @@ impl Partial {
         }
     }
 
-    /// Opens or makes the folder `.NAME.unfinished` beside `target`, which keeps finished runs for a later call. `None` if
-    /// another process has it open.
+    /// Opens or makes the folder `.NAME.unfinished` beside `target`, which keeps finished runs for a later call. `None`
+    /// if another process has it open.
     pub fn unfinished(target: &Path) -> io::Result<Option<Self>> {
         fs::create_dir_all(parent(target))?;
         let mut name = OsString::from(".");

@@ -8,8 +8,8 @@ use scenario::Scenario;
 use sim::{TakeFlows, Tap};
 use std::sync::{Mutex, PoisonError};
 
-/// Makes a run for each position on a pool of threads. Returns the results in the order of positions, whatever the number
-/// of threads. After the first failure no further run begins.
+/// Makes a run for each position on a pool of threads. Returns the results in the order of positions, whatever the
+/// number of threads. After the first failure no further run begins.
 pub(crate) fn make_all<T: Send>(
     positions: &[usize],
     effort: &Effort<'_>,
@@ -41,8 +41,8 @@ pub(crate) fn make_all<T: Send>(
     Ok(made.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Runs all scenarios. Each result goes to `take` when it is there; the values of `take` are returned in the order of the
-/// scenarios.
+/// Runs all scenarios. Each result goes to `take` when it is there; the values of `take` are returned in the order of
+/// the scenarios.
 pub fn run_all<T: Send>(
     scenarios: &[Scenario],
     effort: &Effort<'_>,

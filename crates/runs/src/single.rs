@@ -30,8 +30,8 @@ pub struct Single {
     pub comparison: Option<Comparison>,
 }
 
-/// Runs a scenario once. `target` receives all results or none, and earlier results there are replaced. `capture` names a
-/// link whose packets are written there too.
+/// Runs a scenario once. `target` receives all results or none, and earlier results there are replaced. `capture` names
+/// a link whose packets are written there too.
 pub fn single(
     scenario: &Scenario,
     recorded: Option<&Recorded>,

@@ -21,8 +21,10 @@ pub fn reference() -> String {
     let mut text = String::from(
         "# Scenario reference\n\n\
          One TOML file describes a run. Every key has a default; a value with a dimension is written with its unit.\n\
-         Sizes: B, KB, MB, GB, TB (powers of 1,000), KiB, MiB, GiB, TiB (powers of 1,024). Durations: ps, ns, us, ms, s, min, h, d. Rates: bit/s, Kbit/s, Mbit/s, Gbit/s, B/s, KB/s, MB/s, GB/s.\n\
-         Any key may be set on the command line: `--set hdfs.block='64 MB'`, entries of a list by number: `--set network.shape.0.rate='50 Mbit/s'`.\n\n\
+         Sizes: B, KB, MB, GB, TB (powers of 1,000), KiB, MiB, GiB, TiB (powers of 1,024). Durations: ps, ns, us, ms, \
+         s, min, h, d. Rates: bit/s, Kbit/s, Mbit/s, Gbit/s, B/s, KB/s, MB/s, GB/s.\n\
+         Any key may be set on the command line: `--set hdfs.block='64 MB'`, entries of a list by number: `--set \
+         network.shape.0.rate='50 Mbit/s'`.\n\n\
          `trunkline schema` prints the same as JSON Schema; this page is what `trunkline schema --reference` prints.\n",
     );
     let (tables, texts): (Vec<_>, Vec<_>) =

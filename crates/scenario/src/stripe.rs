@@ -86,8 +86,8 @@ impl Key for StreamCount {
 
     fn describe(_: Option<&()>) -> String {
         format!(
-            "whole number, 1 to {MOST}, or `auto` (Tuned during the transfer), or `paper` (Wang et al. 2014: the best n \
-             of 1 to 128 by PFTK's model, at the measured loss)"
+            "whole number, 1 to {MOST}, or `auto` (Tuned during the transfer), or `paper` (Wang et al. 2014: the best \
+             n              of 1 to 128 by PFTK's model, at the measured loss)"
         )
     }
 }

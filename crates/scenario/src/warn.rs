@@ -51,7 +51,8 @@ impl Check<'_> {
         let delay = tcp.delayed_ack_timeout;
         if tcp.delayed_ack && tcp.min_rto < delay {
             let message = format!(
-                "it is below the {} for which receivers delay an acknowledgement: a last segment may be sent again without a loss",
+                "it is below the {} for which receivers delay an acknowledgement: a last segment may be sent again \
+                 without a loss",
                 delay.exact()
             );
             self.says(&path, message, "`delayed-ack = false`, or a shorter `delayed-ack-timeout`");

@@ -1,5 +1,5 @@
-//! The driver of the Hadoop cluster: carries out its effects on the transport and the hosts, and feeds their events back
-//! as inputs.
+//! The driver of the Hadoop cluster: carries out its effects on the transport and the hosts, and feeds their events
+//! back as inputs.
 
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
 use des::{Event, EventQueue};

@@ -1,7 +1,7 @@
 //! Energy of nodes, and batteries that run out.
 //!
-//! The power of a node is a sum: a constant while it is on, its screen, each busy core, and its radio by state. Energy is
-//! therefore linear in the time on, the core time, and the radio's time per state. It needs no events of its own. An
+//! The power of a node is a sum: a constant while it is on, its screen, each busy core, and its radio by state. Energy
+//! is therefore linear in the time on, the core time, and the radio's time per state. It needs no events of its own. An
 //! empty battery is found by polling: the next poll is due when the charge would be used up at full load.
 
 use crate::throttle::{Governor, GovernorSpec};

@@ -24,8 +24,8 @@ pub struct Tap<'a> {
     pub take: &'a mut dyn FnMut(&Captured),
 }
 
-/// Puts captured packets in the order of their transmission. A packet becomes known when it arrives; it waits here until
-/// no packet that began earlier can still arrive.
+/// Puts captured packets in the order of their transmission. A packet becomes known when it arrives; it waits here
+/// until no packet that began earlier can still arrive.
 struct Tapped<'a> {
     tap: Tap<'a>,
     waiting: Vec<Captured>,

@@ -53,10 +53,11 @@ pub struct Config {
     pub peer_credit: Bytes,
     /// Delay of acknowledgements, to combine them.
     pub ack_delay: Time,
-    /// While at most this much is unacknowledged, all of it uses one stream: a request and its answer never wait for the
-    /// slowest. Not with round robin.
+    /// While at most this much is unacknowledged, all of it uses one stream: a request and its answer never wait for
+    /// the slowest. Not with round robin.
     pub pin: Bytes,
-    /// Late segments are sent on a second stream too, while there is nothing else to send, up to this part of all bytes.
+    /// Late segments are sent on a second stream too, while there is nothing else to send, up to this part of all
+    /// bytes.
     pub copies: f64,
 }
 

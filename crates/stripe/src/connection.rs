@@ -174,8 +174,8 @@ impl Connection {
             self.tx.written += bytes;
         }
     }
-    /// Says whether the application fills its send buffer, so that more data is to be expected. Then even a slow stream is
-    /// of use.
+    /// Says whether the application fills its send buffer, so that more data is to be expected. Then even a slow stream
+    /// is of use.
     pub fn expect_more(&mut self, more: bool) {
         self.more = more;
     }
@@ -273,8 +273,8 @@ impl Connection {
         }
         Ok(())
     }
-    /// The peer has removed this connection. It may do so once it has all of ours and we have acknowledged all of its own.
-    /// Else its byte stream is void.
+    /// The peer has removed this connection. It may do so once it has all of ours and we have acknowledged all of its
+    /// own. Else its byte stream is void.
     pub fn on_over(&mut self, now: Time, code: u32, out: &mut Output) {
         self.tx.flight.clear();
         self.tx.lost.clear();
@@ -312,8 +312,8 @@ impl Connection {
         }
     }
 
-    /// Limits new data to `bytes` from now on, besides the peer's credit. For an owner of several connections that share
-    /// an allowance.
+    /// Limits new data to `bytes` from now on, besides the peer's credit. For an owner of several connections that
+    /// share an allowance.
     pub fn allow(&mut self, bytes: u64) {
         self.tx.allowance = Some(bytes);
     }

@@ -61,8 +61,8 @@ impl Sample {
     }
 
     /// Applies `of` to two values seed by seed, where both have one: the paired t interval with common random numbers
-    /// (Law, Simulation Modeling and Analysis, sections 10.2.1 and 11.2). Every random quantity has its own stream, so a
-    /// seed gives both the same arrivals and sizes, and their effect drops out.
+    /// (Law, Simulation Modeling and Analysis, sections 10.2.1 and 11.2). Every random quantity has its own stream, so
+    /// a seed gives both the same arrivals and sizes, and their effect drops out.
     fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Option<Interval> {
         let pairs = self.by_seed.iter().zip(&other.by_seed);
         let values: Vec<f64> = pairs.filter_map(|(a, b)| Some(of((*a)?, (*b)?))).collect();

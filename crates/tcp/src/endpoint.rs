@@ -17,16 +17,27 @@ use units::{Bytes, Time};
 /// closed too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
+    /// No connection, or none any more.
     Closed,
+    /// Waits for a SYN.
     Listen,
+    /// SYN sent.
     SynSent,
+    /// SYN received, SYN-ACK sent.
     SynReceived,
+    /// Connected.
     Established,
+    /// FIN sent, not acknowledged.
     FinWait1,
+    /// FIN acknowledged; waits for the peer's.
     FinWait2,
+    /// The peer's FIN has arrived; ours is not sent.
     CloseWait,
+    /// FINs crossed; ours is not acknowledged.
     Closing,
+    /// FIN sent after the peer's, not acknowledged.
     LastAck,
+    /// Both FINs acknowledged; answers a repeated FIN.
     TimeWait,
 }
 

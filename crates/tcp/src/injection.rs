@@ -31,8 +31,11 @@ pub struct InjectionLimits {
 /// What is in the queue, and how fast it drains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Level {
+    /// Packets that wait.
     pub packets: u32,
+    /// Bytes that wait.
     pub bytes: Bytes,
+    /// Drain rate.
     pub rate: BitRate,
 }
 
@@ -61,6 +64,7 @@ pub struct Injection {
 }
 
 impl Injection {
+    /// Admission control of a queue that is empty, with these limits.
     pub fn new(limits: InjectionLimits) -> Self {
         Self { limits, ..Self::default() }
     }

@@ -23,9 +23,9 @@ impl Hop {
     }
 }
 
-/// Time from a flow's start to the arrival of its last byte, on an empty path without losses. It comprises the handshake,
-/// if the flow opens its own connection, and its packets, store and forward, at the rates of the path's links. No window
-/// limits it: slow start is part of a flow's slowdown.
+/// Time from a flow's start to the arrival of its last byte, on an empty path without losses. It comprises the
+/// handshake, if the flow opens its own connection, and its packets, store and forward, at the rates of the path's
+/// links. No window limits it: slow start is part of a flow's slowdown.
 pub(super) fn completion(
     transport: &PacketTransport,
     handle: Handle,
@@ -65,9 +65,9 @@ fn alone(path: &[Hop], bytes: u64) -> Time {
 /// Time until the last packet of a burst has arrived: `count - 1` packets of `full` bytes, then one of `last` bytes, at
 /// most as long.
 ///
-/// In a tandem of FIFO links, the arrival of the last packet is the length of the longest chain of transmissions. A chain
-/// leads from the first packet on the first link to the last packet on the last link. Each step goes to the next packet or
-/// to the next link. The full packets take one transmission per link, and `count - 2` more on the slowest. So
+/// In a tandem of FIFO links, the arrival of the last packet is the length of the longest chain of transmissions. A
+/// chain leads from the first packet on the first link to the last packet on the last link. Each step goes to the next
+/// packet or to the next link. The full packets take one transmission per link, and `count - 2` more on the slowest. So
 /// only the link on which a chain changes to the last packet matters.
 fn train(path: &[Hop], count: u64, full: u64, last: u64) -> Time {
     let delay = path.iter().fold(Time::ZERO, |sum, hop| sum + hop.delay);

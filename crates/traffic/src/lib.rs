@@ -52,8 +52,8 @@ define_index! {
 
 type PassingSessions = Slab<PassingIndex, Passing>;
 
-/// A session of a Poisson source on a connection of its own. It is removed with the connection. It is small, as millions
-/// may be open.
+/// A session of a Poisson source on a connection of its own. It is removed with the connection. It is small, as
+/// millions may be open.
 #[derive(Debug)]
 struct Passing {
     traffic: u32,

@@ -108,7 +108,8 @@ impl Sessions {
         self.open -= lost;
         lost
     }
-    /// The connection of a session is gone. Returns the number of sessions lost with it: 0 if it had `finished`, else 1.
+    /// The connection of a session is gone. Returns the number of sessions lost with it: 0 if it had `finished`, else
+    /// 1.
     pub fn lose_passing(&mut self, finished: bool) -> u64 {
         let lost = u64::from(!finished);
         self.open -= lost;

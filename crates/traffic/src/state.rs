@@ -174,8 +174,8 @@ impl State {
         Some(self.origin?.saturating_add(self.spec.stop?))
     }
 
-    /// Schedules the next event of a Poisson process with this mean, at the node or aggregator `who`. Returns whether it
-    /// falls before the stop.
+    /// Schedules the next event of a Poisson process with this mean, at the node or aggregator `who`. Returns whether
+    /// it falls before the stop.
     pub fn schedule(&mut self, mean: Time, who: u32, now: Time, events: &mut EventQueue) -> bool {
         let next = now + exponential(&mut self.random, mean);
         let before = self.stops_at().is_none_or(|stop| next < stop);

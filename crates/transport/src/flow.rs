@@ -195,7 +195,8 @@ impl FlowTransport {
             }
         }
     }
-    /// A cable goes down or up. Messages in flight still arrive. Later messages take another path, or wait for this one.
+    /// A cable goes down or up. Messages in flight still arrive. Later messages take another path, or wait for this
+    /// one.
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
         self.interfaces.set_link_up(link, up);
         for handle in self.handles().into_iter().filter(|_| up) {

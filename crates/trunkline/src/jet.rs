@@ -22,8 +22,8 @@ pub enum Jet {
   trunkline jet serve --allow 127.0.0.1:* --monitor 127.0.0.1:7609
 
 Peers are those whose keys `trunkline jet keys --pin` has pinned. On SIGTERM or SIGINT no new connection is taken, \
-                  and those that are there may end; a second one resets them. On SIGUSR2 a new process takes this one's \
-                  place, of whatever the program's file is by then; this one brings to an end what it has.")]
+                  and those that are there may end; a second one resets them. On SIGUSR2 a new process takes \
+                  this one's place, of whatever the program's file is by then; this one brings to an end what it has.")]
     Serve(serve::Serve),
     /// Keep a session with a far gateway for the programs here
     #[command(after_help = "Examples:

@@ -199,7 +199,8 @@ fn of_network(text: &mut String, result: &RunResult, screen: &Screen) {
     };
     let share = if totals.packets == 0 { 0.0 } else { totals.drops as f64 / totals.packets as f64 * 100.0 };
     let packets = format!(
-        ": {} packets, {} {carried}, {} dropped ({share:.2} %), {} {lost}, {} retransmissions, {} timeouts, {} zero windows",
+        ": {} packets, {} {carried}, {} dropped ({share:.2} %), {} {lost}, {} retransmissions, {} timeouts, {} zero \
+         windows",
         grouped(totals.packets),
         grouped(totals.hops),
         grouped(totals.drops),

@@ -286,7 +286,8 @@ fn reported(report: &Value) -> String {
             let us = |key: &str| late[key].as_f64().unwrap_or_default();
             let _ = writeln!(
                 text,
-                "{} {way}: {} frames offered, {} dropped, {} lost, {} arrived; left late by {:.0} us (median), {:.0} us (99 %), {:.0} us (worst)",
+                "{} {way}: {} frames offered, {} dropped, {} lost, {} arrived; left late by {:.0} us (median), {:.0} \
+                 us (99 %), {:.0} us (worst)",
                 path["name"].as_str().unwrap_or_default(),
                 frames["offered"],
                 frames["dropped"],

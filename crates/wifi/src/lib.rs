@@ -1,5 +1,4 @@
-//! Wireless networks: how strong a signal arrives, where nodes move, what the PHY and the MAC of 802.11 make of it, and
-//! how packets find a way when not all nodes hear each other.
+//! Wireless networks: propagation, mobility, the PHY and MAC of 802.11, and multi-hop routing.
 
 pub mod bianchi;
 pub mod energy;

@@ -3,6 +3,7 @@
 use crate::ids::{BlockId, NodeId, PipelineId, ReadId, WriteId};
 
 /// Work, a disk request or a timer.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Request {
     /// A DataNode's heartbeat is due, in this one of its lives.
@@ -34,6 +35,7 @@ pub enum Request {
 }
 
 /// A call to the NameNode.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Call {
     /// A DataNode's heartbeat, which says how many transfers it serves.
@@ -62,6 +64,7 @@ pub enum WriteCall {
 }
 
 /// Whose data connection it is.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Channel {
     /// A read's.
@@ -71,6 +74,7 @@ pub enum Channel {
 }
 
 /// A message on a data connection.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Message {
     /// On a read's.

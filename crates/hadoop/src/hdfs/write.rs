@@ -125,7 +125,7 @@ impl Hdfs {
         self.advance_write(ctx, id);
     }
 
-    /// Ends the stream: [`Event::WriteClosed`] or [`Event::WriteFailed`] follows.
+    /// Ends the stream: `WriteNews::Closed` or `WriteNews::Failed` follows.
     pub fn close(&mut self, ctx: &mut Context, id: WriteId) {
         if let Some(write) = self.writes.get_mut(&id) {
             write.closing = true;

@@ -162,7 +162,7 @@ pub struct AppMasterConfig {
     /// equal steps of a distribution, ascending. These are for the containers that come first, for which the AppMaster
     /// has all to prepare. None is no time at all.
     pub first_start_delays: Vec<Time>,
-    /// The same for later containers.
+    /// As `first_start_delays`, for later containers.
     pub start_delays: Vec<Time>,
     /// CPU time from its JVM to its registration and the job's launch, beyond a task's JVM.
     pub init_cpu: Time,

@@ -24,6 +24,7 @@ pub enum Request {
 }
 
 /// A timer of Hadoop 1's daemons.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrackerRequest {
     /// A TaskTracker's heartbeat is due, in this one of its lives.
@@ -33,6 +34,7 @@ pub enum TrackerRequest {
 }
 
 /// Work or a timer of an AppMaster.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MasterRequest {
     /// The fixed latency of its container's launch has passed.
@@ -106,6 +108,7 @@ pub enum Call {
 }
 
 /// A call to the JobTracker.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrackerCall {
     /// The client submits a job.
@@ -132,6 +135,7 @@ pub enum Umbilical {
 }
 
 /// For what HDFS is read.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reader {
     /// A map's split.

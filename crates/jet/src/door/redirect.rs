@@ -68,8 +68,9 @@ impl FromStr for Redirection {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let shape = "a redirection is local=NETWORKS, run=NETWORKS, cgroup:PATH=NETWORKS, netns:PATH=NETWORKS, interface:NAME=NETWORKS or \
-                     tproxy:NAME=NETWORKS, where NETWORKS is any, or addresses and prefixes such as 10.0.0.0/8,2001:db8::/32";
+        let shape = "a redirection is local=NETWORKS, run=NETWORKS, cgroup:PATH=NETWORKS, netns:PATH=NETWORKS, \
+                     interface:NAME=NETWORKS or tproxy:NAME=NETWORKS, where NETWORKS is any, or addresses and \
+                     prefixes such as 10.0.0.0/8,2001:db8::/32";
         let (from, networks) = text.rsplit_once('=').ok_or(shape)?;
         let (kind, name) = from.split_once(':').unwrap_or((from, ""));
         let from = match (kind, name) {

@@ -33,8 +33,14 @@ impl fmt::Display for Uncaught {
         f.write_str(match self {
             Self::Static => "is linked statically, so that nothing can be preloaded into it",
             Self::Go => "is a Go program, which calls the kernel without its C library",
-            Self::Privileged => "runs with other rights than yours (set-user-ID, set-group-ID or capabilities), for which the loader preloads nothing",
-            Self::OtherMachine => "is for another processor or word length than trunkline, so that its loader cannot load trunkline's library",
+            Self::Privileged => {
+                "runs with other rights than yours (set-user-ID, set-group-ID or capabilities), for which \
+                 the loader preloads nothing"
+            }
+            Self::OtherMachine => {
+                "is for another processor or word length than trunkline, so that its loader cannot load \
+                 trunkline's library"
+            }
         })
     }
 }

@@ -76,7 +76,8 @@ pub enum BondError {
     Ends(String),
     /// Members that LACP would not aggregate.
     #[error(
-        "the members of bond `{0}` differ in rate: 802.3ad gives each rate a key of its own and aggregates equal keys only"
+        "the members of bond `{0}` differ in rate: 802.3ad gives each rate a key of its own and aggregates equal keys \
+         only"
     )]
     Rates(String),
     /// One end speaks LACP, the other does not.

@@ -47,8 +47,9 @@ impl<'a> Waits<'a> {
     /// Divides a stretch of waiting for the network at a node into transfer, queueing, recovery and timeouts.
     ///
     /// Recovery and timeouts are the mean parts of their lifetime that the node's flows spent so. Each flow is weighted
-    /// by the time for which it overlaps the stretch, times its bytes. Transfer is the time that the bytes received meanwhile need on the
-    /// node's own link. The rest counts as queueing: other traffic elsewhere, connection set-up, slow start.
+    /// by the time for which it overlaps the stretch, times its bytes. Transfer is the time that the bytes received
+    /// meanwhile need on the node's own link. The rest counts as queueing: other traffic elsewhere, connection set-up,
+    /// slow start.
     fn split(&self, node: u32, from: Time, to: Time) -> [(Waiting, Time); 4] {
         let (mut alive, mut recovery, mut timeout, mut bytes) = (0.0, 0.0, 0.0, 0.0);
         for flow in &self.into[node as usize] {

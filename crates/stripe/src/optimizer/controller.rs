@@ -1,10 +1,10 @@
 //! The number of streams, tuned during the transfer.
 //!
 //! Every decision compares the rates with two numbers of streams. The measure is the *elasticity*, the part of the
-//! proportional gain: (T2/T1 - 1) / (n2/n1 - 1). It is 1 if the streams' own windows or random losses limit them. It is 0
-//! if our streams alone fill the path. It is about m / (n + m), the share of the others, if n of ours and m equal others
-//! fill it. So a lower bound of the elasticity bounds what is taken from others, without knowledge of their number or of
-//! the path's capacity.
+//! proportional gain: (T2/T1 - 1) / (n2/n1 - 1). It is 1 if the streams' own windows or random losses limit them. It is
+//! 0 if our streams alone fill the path. It is about m / (n + m), the share of the others, if n of ours and m equal
+//! others fill it. So a lower bound of the elasticity bounds what is taken from others, without knowledge of their
+//! number or of the path's capacity.
 
 use super::MOST_STREAMS;
 use super::observed::{Observed, Totals};
@@ -14,8 +14,8 @@ use units::{BitRate, Time};
 /// The aim of tuning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Policy {
-    /// More streams only to overcome limits of windows and buffers. Together they take no more than one stream with larger
-    /// buffers would.
+    /// More streams only to overcome limits of windows and buffers. Together they take no more than one stream with
+    /// larger buffers would.
     Polite,
     /// More streams to use spare capacity. Others keep at least three quarters of a full path.
     #[default]
@@ -46,8 +46,8 @@ const SHORTEST_ROUND: Time = Time::from_ms(50);
 const IDLE_ROUND: Time = Time::from_ms(300);
 /// Epochs whose mean rate is compared, after one that is not counted.
 const MEASURED: u32 = 2;
-/// Growth factor while windows are the limit. New streams need about ten round trips to fill their windows, however many
-/// they are.
+/// Growth factor while windows are the limit. New streams need about ten round trips to fill their windows, however
+/// many they are.
 const WIDER: u32 = 4;
 /// Epochs that are not counted because streams are in slow start, at most.
 const STARTING: u32 = 10;

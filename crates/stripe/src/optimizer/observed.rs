@@ -1,5 +1,5 @@
-//! Observations of the streams: the highest delivery rate, the rate of random losses, and whether there is a queue on the
-//! path.
+//! Observations of the streams: the highest delivery rate, the rate of random losses, and whether there is a queue on
+//! the path.
 
 use super::Path;
 use units::{Bytes, Time};
@@ -18,8 +18,8 @@ pub enum Law {
     Cubic,
 }
 
-/// Random losses, as against those of a queue that overflows. A queue drops many segments at a time, chance few: only the
-/// round trips of streams with at most a few losses count.
+/// Random losses, as against those of a queue that overflows. A queue drops many segments at a time, chance few: only
+/// the round trips of streams with at most a few losses count.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Scattered {
     /// Segments sent in these round trips.
@@ -77,8 +77,8 @@ pub(crate) fn has_queue(rtt: Time, least: Time) -> bool {
 /// What the controller remembers of past round trips.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    /// Rates of the last round trips in bit/s. Their mean counts, as acknowledgements may arrive in bursts. Then its highest
-    /// value in this period and in the one before.
+    /// Rates of the last round trips in bit/s. Their mean counts, as acknowledgements may arrive in bursts. Then its
+    /// highest value in this period and in the one before.
     last: [f64; ROUNDS],
     most: [f64; 2],
     /// Whether there was a queue in these periods.

@@ -74,8 +74,8 @@ impl Session {
         }
         own.min(all)
     }
-    /// Memory for up to `most` bytes that a program is about to write, in pieces. [`wrote`](Self::wrote) must then say how
-    /// many it has written. Empty if the byte stream takes no more.
+    /// Memory for up to `most` bytes that a program is about to write, in pieces. [`wrote`](Self::wrote) must then say
+    /// how many it has written. Empty if the byte stream takes no more.
     pub fn writable(&mut self, connection: u32, most: u64) -> impl Iterator<Item = &mut [u8]> {
         let end = self.ends.get_mut(&connection).filter(|end| end.core.given_up().is_none());
         end.map(|end| end.tx.spare(&mut self.blocks, most)).into_iter().flatten()

@@ -106,8 +106,8 @@ impl Credit {
         self.window.hold(self.received.saturating_sub(self.returned));
         self.received <= self.granted
     }
-    /// Returns credit for bytes that programs have taken, or that are void. The credit follows the rate of arrival, as a
-    /// connection's does, while the pool has memory. `drained`: a connection's buffer is empty.
+    /// Returns credit for bytes that programs have taken, or that are void. The credit follows the rate of arrival, as
+    /// a connection's does, while the pool has memory. `drained`: a connection's buffer is empty.
     pub fn give_back(&mut self, now: Time, bytes: u64, drained: bool, rtt: Time) {
         self.returned = self.returned.saturating_add(bytes);
         // Session credit has no order: both are the bytes received.

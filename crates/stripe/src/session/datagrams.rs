@@ -13,8 +13,8 @@ const HELD: u64 = 8 << 20;
 const HELD_OF_ONE: u64 = 1 << 20;
 /// Memory that a datagram costs beyond its bytes.
 const OVERHEAD: u64 = 64;
-/// Idle timeout of a flow (P-45): the minimum of RFC 4787, section 4.3, for a NAT. The far end waits a little longer, so
-/// that it is not the first to forget.
+/// Idle timeout of a flow (P-45): the minimum of RFC 4787, section 4.3, for a NAT. The far end waits a little longer,
+/// so that it is not the first to forget.
 const IDLE: Time = Time::from_secs(120);
 const IDLE_FAR: Time = Time::from_secs(150);
 /// The least time between two notes that a flow is alive.

@@ -210,6 +210,7 @@ pub(super) fn check_name(of: &str, name: &str) -> Result<(), LinkError> {
         return Ok(());
     }
     Err(LinkError::Input(format!(
-        "`{name}` cannot name a {of}: a name begins with a letter and has at most 15 of a-z, 0-9 and -; lo, all and default are taken"
+        "`{name}` cannot name a {of}: a name begins with a letter and has at most 15 of a-z, 0-9 and -; lo, all and \
+         default are taken"
     )))
 }

@@ -114,8 +114,9 @@ impl Report {
         let worst = pipes().map(|pipe| pipe.lateness.worst()).max().unwrap_or_default();
         let longest = self.paths.iter().map(|path| path.waits.worst()).max().unwrap_or_default();
         Some(format!(
-            "the emulator was late: {late} of {frames} frames left more than {TOLERANCE} after their time, the worst {worst:.1}; {waits} times it waited for a \
-             processor for more than that, at worst {longest:.1}; {overflowed} frames came faster than it read them"
+            "the emulator was late: {late} of {frames} frames left more than {TOLERANCE} after their time, the worst \
+             {worst:.1}; {waits} times it waited for a processor for \
+             more than that, at worst {longest:.1}; {overflowed} frames came faster than it read them"
         ))
     }
 

@@ -170,7 +170,8 @@ impl Shape {
                 let loss = loss.map_or(direction.loss.mean(), |share| share.0);
                 if length.is_nan() || length < 1.0 || loss >= 1.0 {
                     return Err(LinkError::Input(format!(
-                        "bursts of {length} frames cannot be: a burst is at least one frame, and a loss in bursts is below 100 %"
+                        "bursts of {length} frames cannot be: a burst is at least one frame, and a loss in bursts is \
+                         below 100 %"
                     )));
                 }
                 Loss::Bursts(GilbertElliott::bursts(loss, length))

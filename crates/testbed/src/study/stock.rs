@@ -259,7 +259,8 @@ impl Stock {
         server.until("answer", Time::from_secs(60), stop, || folder.join("sock").exists())?;
         let (bytes, rows) = (size.get(), size.get().div_ceil(ROW));
         let sql = format!(
-            "create database if not exists d{bytes}; create user if not exists study@'%'; grant all on *.* to study@'%'; \
+            "create database if not exists d{bytes}; create user if not exists study@'%'; grant all on *.* to \
+             study@'%'; \
              use d{bytes}; create table records (id int primary key, text varchar({ROW})); \
              insert into records select seq, substring(repeat(md5(seq), 32), 1, {ROW}) from seq_1_to_{rows}"
         );
@@ -305,7 +306,8 @@ impl Stock {
         server.until("answer", Time::from_secs(60), stop, || folder.join(".s.PGSQL.5432").exists())?;
         let (bytes, rows) = (size.get(), size.get().div_ceil(ROW));
         let sql = format!(
-            "create table r{bytes} as select i, substring(repeat(md5(i::text), 32), 1, {ROW}) as text from generate_series(1, {rows}) i"
+            "create table r{bytes} as select i, substring(repeat(md5(i::text), 32), 1, {ROW}) as text from \
+             generate_series(1, {rows}) i"
         );
         let at = folder.to_string_lossy().into_owned();
         let psql = |sql: &str| -> Result<Command, TrialError> {

@@ -33,7 +33,8 @@ pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> Stri
         "\nGoodput in Mbit/s; of downloads that were cut off by time, after the first twelve round trips.\n\
          run: jet-run. gain: jet over plain. path: jet's part of what the path carries.\n\
          local: on files of the program's own host, what it takes by itself.\n\
-         < at most: cut off before its end; ! failed ({failed}); * the emulator was late for more than\n{} of its frames ({late}).",
+         < at most: cut off before its end; ! failed ({failed}); * the emulator was late for more than\n{} of its \
+         frames ({late}).",
         percent(study.late)
     );
     let rows = rows(measured);
@@ -152,7 +153,8 @@ fn value((cell, record): &(Cell, Record), most_late: f64) -> String {
 fn published(text: &mut String, rows: &[Row]) {
     let _ = writeln!(
         text,
-        "\nAgainst the published table: asked is the smaller of the published speedup and what 90 % of\nthe path would be.\n\n\
+        "\nAgainst the published table: asked is the smaller of the published speedup and what 90 % of\nthe path \
+         would be.\n\n\
          | row          | program     | path        | buffers | published | asked | measured |             |\n\
          |--------------|-------------|-------------|---------|----------:|------:|---------:|-------------|"
     );

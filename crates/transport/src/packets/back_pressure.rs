@@ -206,8 +206,8 @@ impl PacketTransport {
         }
     }
 
-    /// Before an endpoint is called: sets how many segments it may send. None while other endpoints are held at the same
-    /// queue.
+    /// Before an endpoint is called: sets how many segments it may send. None while other endpoints are held at the
+    /// same queue.
     pub(super) fn look_for_room(&mut self, now: Time, at: usize) {
         let Some(place) = self.place_of(at) else { return self.endpoints[at].set_room(None) };
         let (level, demand) = (self.level_of(now, place), self.demand_of(at));

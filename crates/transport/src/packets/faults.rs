@@ -6,8 +6,8 @@ use net::{LinkId, SpecError};
 use units::{BitRate, Time};
 
 impl PacketTransport {
-    /// A node crashes. Its ends of connections vanish without a FIN or RST, arriving packets are discarded, and its ends
-    /// of bonds send no LACPDUs.
+    /// A node crashes. Its ends of connections vanish without a FIN or RST, arriving packets are discarded, and its
+    /// ends of bonds send no LACPDUs.
     pub fn node_down(&mut self, now: Time, node: u32, events: &mut EventQueue) {
         self.set_deaf(now, node, true, events);
         let ends: Vec<usize> = self

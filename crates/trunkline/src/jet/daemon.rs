@@ -85,7 +85,9 @@ impl Daemon {
         self.log.write(&json!({ "event": "leaving", "seconds_at_most": grace.as_secs() }));
         tokio::select! {
             () = leaving => {}
-            () = tokio::time::sleep(grace) => self.log.note("not all connections have ended", "those that are left are reset"),
+            () = tokio::time::sleep(grace) => {
+                self.log.note("not all connections have ended", "those that are left are reset");
+            }
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
         }

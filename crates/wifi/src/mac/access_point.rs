@@ -1,6 +1,6 @@
-//! An access point: beacons, and who is with it (IEEE Std 802.11-2012, 10.1.3 and 10.3). Members that fall silent are
-//! asked and let go of as hostapd does it: `ap_max_inactivity` without a frame of theirs, then a null frame, and
-//! [`ANSWER_WAIT`] for any sign of life.
+//! An access point: beacons, and associated clients (IEEE Std 802.11-2012, 10.1.3 and 10.3). Silent clients are polled
+//! and removed as in hostapd: after `ap_max_inactivity` without a frame they get a null frame, and have [`ANSWER_WAIT`]
+//! to answer.
 
 use super::client::Wish;
 use super::frame::StationId;
@@ -10,13 +10,13 @@ use units::Time;
 /// The usual interval between beacons: 100 time units of 1024 us.
 pub const BEACON_INTERVAL: Time = Time::from_us(102_400);
 
-/// How long a member that has been asked whether it is still there may be silent (hostapd: AP_DISASSOC_DELAY).
+/// A polled client that does not answer within this time is removed (hostapd: AP_DISASSOC_DELAY).
 const ANSWER_WAIT: Time = Time::from_secs(3);
 
-/// How an access point behaves towards its clients.
+/// Settings of an access point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccessPointSpec {
-    /// A member of which nothing has been heard for so long is asked whether it is still there.
+    /// A client that is silent for this long is polled.
     pub max_inactivity: Time,
 }
 
@@ -27,14 +27,14 @@ impl Default for AccessPointSpec {
     }
 }
 
-/// A station that is with it.
+/// An associated client.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     station: StationId,
     dozes: bool,
-    /// When something was last heard of it.
+    /// Time of its last frame.
     last_received: Time,
-    /// When it was asked whether it is still there.
+    /// Time of the poll, if it has not answered yet.
     asked: Option<Time>,
 }
 
@@ -45,7 +45,7 @@ pub struct AccessPoint {
     interval: Time,
     next_beacon: Time,
     members: Vec<Member>,
-    /// Strangers who have been told that they are none of its own; the frame that says so is still on its way.
+    /// Stations that are not associated and whose deauthentication is not sent yet.
     refused: Vec<StationId>,
 }
 
@@ -54,19 +54,19 @@ impl AccessPoint {
     pub const fn new(spec: AccessPointSpec, interval: Time, first: Time) -> Self {
         Self { spec, interval, next_beacon: first, members: Vec::new(), refused: Vec::new() }
     }
-    /// It has been off and knows nobody. Its beacons keep to their grid, that of another one which comes back at the
-    /// same time being another.
+    /// Restarts it without clients. Its beacons stay on their grid, so that two access points which restart together do
+    /// not send beacons together.
     pub fn restart(&mut self, now: Time) {
         let missed = (now + self.interval).saturating_sub(self.next_beacon) / self.interval;
         self.next_beacon += self.interval * missed;
         self.members.clear();
         self.refused.clear();
     }
-    /// Whether a station is with it.
+    /// Whether a station is associated.
     pub fn has(&self, station: StationId) -> bool {
         self.members.iter().any(|member| member.station == station)
     }
-    /// Whether a station that dozes shall fetch something for no other reason than to show that it is there.
+    /// Whether a dozing client is being polled: its bit in the beacon is set, so that it answers by a PS-Poll.
     pub fn asks(&self, station: StationId) -> bool {
         self.members.iter().any(|member| member.station == station && member.asked.is_some())
     }
@@ -87,13 +87,13 @@ impl AccessPoint {
             self.look_after_members(now, wishes);
         }
     }
-    /// A frame of a station to this one has arrived: it lives.
+    /// A frame of a client has arrived: it is alive.
     pub fn refresh(&mut self, now: Time, from: StationId) {
         if let Some(member) = self.member(from) {
             (member.last_received, member.asked) = (now, None);
         }
     }
-    /// A management frame of a station has arrived. True if that has joined by it.
+    /// Takes in a management frame. Returns whether it has associated its sender.
     pub fn on_frame(&mut self, now: Time, from: StationId, frame: Management, wishes: &mut Vec<Wish>) -> bool {
         match frame {
             Management::ProbeRequest => wishes.push(Wish::Send(Management::ProbeResponse, from)),
@@ -114,14 +114,14 @@ impl AccessPoint {
         }
         false
     }
-    /// A station that is not with it sends what only members may (10.3.3: frames of class 3).
+    /// Deauthenticates a station that sends frames of class 3 without being associated (10.3.3).
     pub fn refuse(&mut self, from: StationId, wishes: &mut Vec<Wish>) {
         if !self.refused.contains(&from) {
             self.refused.push(from);
             wishes.push(Wish::Send(Management::Deauthentication, from));
         }
     }
-    /// A stranger has been told, or does not answer.
+    /// The deauthentication of a station was sent, or given up.
     pub fn on_refused(&mut self, station: StationId) {
         self.refused.retain(|refused| *refused != station);
     }
@@ -130,8 +130,7 @@ impl AccessPoint {
         self.members.retain(|member| member.station != station);
     }
 
-    /// Asks members that have been silent for too long whether they are still there, and lets go of those that have not
-    /// answered.
+    /// Polls clients that have been silent for too long, and removes those that have not answered.
     fn look_after_members(&mut self, now: Time, wishes: &mut Vec<Wish>) {
         let mut gone = Vec::new();
         for member in &mut self.members {
@@ -139,7 +138,7 @@ impl AccessPoint {
             match member.asked {
                 None if silent => {
                     member.asked = Some(now);
-                    // Who dozes is asked by the next beacon that it wakes for.
+                    // A dozing client is polled by the next beacon that it wakes for.
                     if !member.dozes {
                         wishes.push(Wish::Send(Management::Null { dozes: false }, member.station));
                     }

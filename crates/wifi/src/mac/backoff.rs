@@ -20,8 +20,8 @@ pub struct Parameters {
     pub txop_limit: Time,
 }
 
-/// The state of one category's contention. Backoff counts only while the medium is free, and is reckoned when that
-/// changes.
+/// State of one category's contention. Backoff counts down only while the medium is free. It is computed when that
+/// changes, not slot by slot.
 #[derive(Clone, Debug)]
 pub struct Contention {
     parameters: Parameters,
@@ -31,9 +31,9 @@ pub struct Contention {
     since: Time,
     /// There is something to send.
     wants: bool,
-    /// The packet came to a free medium: no backoff if the medium stays free for the interframe space.
+    /// The packet arrived at a free medium: it needs no backoff if the medium stays free for the interframe space.
     immediate: bool,
-    /// Its slot began at the instant at which another's signal began, too late to hear the signal: a collision.
+    /// Its slot began at the same instant as another station's signal, too late to sense it: a collision.
     committed: bool,
 }
 

@@ -11,7 +11,7 @@ pub struct Channel {
     transmitting: bool,
     /// Since when neither has been so.
     idle_since: Time,
-    /// The last frame heard was not understood: EIFS takes the place of DIFS.
+    /// The last frame was received with errors: EIFS takes the place of DIFS.
     extended: bool,
     /// EIFS - DIFS.
     extension: Time,
@@ -22,7 +22,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A medium in which nothing has been heard.
+    /// A free medium.
     pub const fn new(extension: Time) -> Self {
         Self {
             sensed: false,
@@ -70,7 +70,7 @@ impl Channel {
             self.idle_since = now;
         }
         self.transmitting = on;
-        // What was heard before one's own frame says nothing any more.
+        // EIFS ends with one's own transmission.
         self.extended = false;
     }
     /// A received frame has ended. One that was not `understood` is followed by EIFS.

@@ -1,12 +1,12 @@
-//! A station of an infrastructure: it looks for an access point, joins it, leaves it for a better one, and dozes
-//! between beacons if it may (IEEE Std 802.11-2012, 10.1.4, 10.2.1 and 10.3).
+//! A client: scans for an access point, associates, roams to a better one, and dozes between beacons with power save
+//! (IEEE Std 802.11-2012, 10.1.4, 10.2.1 and 10.3).
 
 use super::frame::StationId;
 use super::management::Management;
 use crate::propagation::Dbm;
 use units::Time;
 
-/// How a station behaves in an infrastructure.
+/// Settings of a client.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClientSpec {
     /// The client looks for a better access point when it receives its own with less than this,
@@ -28,7 +28,7 @@ impl Default for ClientSpec {
 
 /// How long answers to a probe are collected.
 const PROBE_WAIT: Time = Time::from_ms(20);
-/// A station that has found nobody probes again after that long.
+/// A client that has found no access point probes again after this time.
 const PROBE_AGAIN: Time = Time::from_ms(100);
 /// An answer to authentication or association comes within this time (mac80211: 200 ms, three times), or it is asked
 /// for again.
@@ -39,7 +39,7 @@ const BEACONS_LOST: u64 = 7;
 /// A client that has neither sent nor received anything for so long shows its access point that it is there (mac80211:
 /// IEEE80211_CONNECTION_IDLE_TIME).
 const IDLE: Time = Time::from_secs(30);
-/// Weight of a new signal strength in the mean, which is one of decibels.
+/// Weight of a new sample in the mean signal strength, which is taken in decibels.
 const WEIGHT: f64 = 0.25;
 /// How long before a due beacon a station wakes.
 const GUARD: Time = Time::from_us(500);
@@ -58,16 +58,16 @@ pub enum Wish {
         /// The new access point.
         to: Option<StationId>,
     },
-    /// A station is gone: nothing is kept for it any more.
+    /// A station is gone: its state is to be removed.
     Forget(StationId),
 }
 
 /// Contents of an access point's frame beside its kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Told {
-    /// When its last beacon was due: by its clock, however late it went.
+    /// Time at which its last beacon was due, however late it was sent.
     pub due: Time,
-    /// Packets for this client wait there, or it is asked whether it is there.
+    /// Packets for this client are buffered, or the client is polled.
     pub waiting: bool,
 }
 
@@ -84,7 +84,7 @@ enum Joining {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
     Awake,
-    /// Has told so, and dozes when that is acknowledged.
+    /// Has announced dozing, and dozes when that is acknowledged.
     Announced,
     Dozing {
         until: Time,
@@ -230,7 +230,7 @@ impl Client {
                 }
             }
             Management::Deauthentication if self.ap == Some(from) => self.lose(now, wishes),
-            // It has been asked whether it is there; its acknowledgement says so.
+            // A poll: its acknowledgement is the answer.
             Management::Null { .. } if matches!(self.rest, Rest::Fetching { .. }) => self.doze(now),
             _ => {}
         }
@@ -338,7 +338,7 @@ impl Client {
         wishes.push(Wish::Send(Management::PsPoll, ap));
         self.rest = Rest::Fetching { until: now + self.beacon_interval };
     }
-    /// How long an access point may be silent.
+    /// Silence after which the access point is given up.
     fn patience(&self) -> Time {
         let listens = u64::from(self.spec.listen_interval.unwrap_or(1).max(1));
         self.beacon_interval * (BEACONS_LOST * listens)

@@ -1,4 +1,4 @@
-//! How a station's MAC is set.
+//! Settings of a station's MAC.
 
 use super::backoff::Parameters;
 use super::frame::mpdu_bytes;
@@ -9,7 +9,7 @@ use crate::rate::RateSpec;
 use thiserror::Error;
 use units::Time;
 
-/// How packets are put together.
+/// Aggregation of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Aggregation {
     /// MPDUs in an A-MPDU, 1-64; 1: none, and no block ACK.
@@ -44,8 +44,8 @@ pub struct MacConfig {
     pub queue_limit: u32,
     /// The packet that a full queue drops.
     pub drop_policy: DropPolicy,
-    /// A packet that finds so many in the queue is marked, if it can be: DCTCP's threshold, for queues that are not
-    /// fair ones, which mark of themselves.
+    /// DCTCP's threshold: an ECN-capable packet that finds as many packets in the queue is marked. Not for fair
+    /// queueing, where CoDel marks.
     pub mark_above: Option<u32>,
     /// After this long a packet that has not been sent is given up; [`Time::MAX`]: never.
     pub lifetime: Time,
@@ -57,10 +57,10 @@ pub struct MacConfig {
     pub broadcast_mode: Mode,
 }
 
-/// Settings that cannot be.
+/// Why a station's settings are impossible.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// The PHY's.
+    /// The PHY's settings are wrong.
     #[error(transparent)]
     Phy(#[from] SettingsError),
     /// A transmit queue without room.
@@ -117,7 +117,7 @@ impl MacConfig {
             broadcast_mode: phy.slowest(),
         }
     }
-    /// Whether such a station can be.
+    /// Checks the settings.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.phy.check()?;
         if self.queue_limit == 0 {

@@ -48,10 +48,10 @@ pub struct DriverSpec {
     pub budget: Budget,
 }
 
-/// How much a driver lets its chip have, so that packets wait where the host sees them.
+/// Limit of the data in the chip. With a low one packets wait in the host's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Budget {
-    /// As many frames as the chip takes.
+    /// Only the chip's capacity.
     #[default]
     Frames,
     /// At most this many bytes (byte queue limits, Linux 3.3, with a constant limit).

@@ -1,5 +1,5 @@
-//! What Linux has put in place of a driver's FIFO since 4.11: for each receiver flows are hashed into queues that take
-//! turns, each kept short by CoDel.
+//! Fair queueing as in Linux since 4.11, in place of a driver's FIFO. For each receiver flows are hashed into queues,
+//! which are served in turn and kept short by CoDel.
 //!
 //! Source: T. Høiland-Jørgensen et al., Ending the anomaly: achieving low latency and airtime fairness in WiFi, USENIX
 //! ATC 2017; RFC 8290 (deficit round robin with precedence for new flows), RFC 8289 (CoDel); the constants are
@@ -115,7 +115,7 @@ impl FairQueue {
             }
             list.pop_front();
             if is_new && !self.old.is_empty() {
-                // It waits for the old ones, or its next packet would go before all of them.
+                // It joins the old flows, or its next packet would have precedence again.
                 self.old.push_back(at);
             } else {
                 flow.listed = false;

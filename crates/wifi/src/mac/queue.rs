@@ -26,7 +26,7 @@ pub enum DropPolicy {
     Fair(FairSpec),
 }
 
-/// Packets of one access category, in a TID queue per receiver; the TID queue with the oldest packet goes first.
+/// Packets of one access category, in a TID queue per receiver. The TID queue with the oldest packet is served first.
 #[derive(Debug)]
 pub struct TransmitQueue {
     limit: u32,
@@ -200,7 +200,7 @@ impl TransmitQueue {
     /// used up its time on the air.
     pub(super) fn next(&mut self) -> Option<usize> {
         let DropPolicy::Fair(spec) = self.policy else {
-            // A TID queue that has only to ask goes before all packets.
+            // A TID queue with only a block ACK request precedes all packets.
             let order = |at: &u32| self.tid_queues[*at as usize].first().map_or(0, |msdu| msdu.order);
             let ready = self.active.iter().filter(|at| self.tid_queues[**at as usize].is_ready());
             return ready.min_by_key(|at| order(at)).map(|at| *at as usize);
@@ -220,10 +220,10 @@ impl TransmitQueue {
             self.active.rotate_left(1);
         }
     }
-    /// A TID queue has used the medium for so long.
+    /// Charges a TID queue for airtime.
     pub(super) fn charge(&mut self, at: usize, airtime: Time) {
         if let DropPolicy::Fair(spec) = self.policy {
-            // Time that was not used is not saved up.
+            // Unused airtime is not saved up.
             let tid_queue = &mut self.tid_queues[at];
             tid_queue.airtime = tid_queue.airtime.min(spec.airtime.as_ps() as i64) - airtime.as_ps() as i64;
         }

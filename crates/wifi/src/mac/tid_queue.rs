@@ -1,6 +1,6 @@
-//! A TID queue: the packets of one access category for one receiver, in the order in which they go. Those on their way
-//! have sequence numbers and stand in a window that moves on as they are acknowledged or given up (IEEE Std
-//! 802.11-2012, 9.21); without block ACK that window is one MPDU wide.
+//! A TID queue: the packets of one access category for one receiver, in the order of transmission. (mac80211 has a
+//! queue per station and TID, too.) Packets in flight have sequence numbers and are in a window, which moves as they
+//! are acknowledged or given up (IEEE Std 802.11-2012, 9.21). Without block ACK the window is one MPDU wide.
 
 use super::fair::{FairQueue, FairSpec, Late};
 use super::frame::{DELIMITER_BYTES, Kind, Mpdu, PacketId, Ppdu, SEQUENCES, StationId, ahead, mpdu_bytes};
@@ -70,21 +70,21 @@ pub(super) struct TidQueue {
     pub to: StationId,
     /// Carries management frames.
     pub management: bool,
-    /// The receiver dozes: so many MPDUs may go that it has asked for.
+    /// The receiver dozes: the number of MPDUs that it has asked for and not received yet.
     pub dozing: Option<u32>,
-    /// Packets not sent yet; with fair queueing, those that have left it to be sent next.
+    /// Packets not sent yet. With fair queueing, packets that have left `fair` to be sent next.
     waiting: VecDeque<Msdu>,
     fair: Option<Box<FairQueue>>,
-    /// With fair queueing, the airtime that it may still use in its turn, in ps.
+    /// Airtime deficit with fair queueing: what it may still use in its turn, in ps.
     pub airtime: i64,
     flight: VecDeque<Msdu>,
     window: VecDeque<Outgoing>,
     next_sequence: u16,
     /// There is a block ACK agreement.
     block_ack: bool,
-    /// PPDUs in a row of which nothing has arrived, since something was last given up.
+    /// Consecutive PPDUs of which nothing arrived; 0 again when a packet is given up.
     failures: u32,
-    /// The receiver has to be asked, or told where the window begins, before more data goes; how often that has failed.
+    /// A block ACK request is due before more data: how often it has failed.
     request: Option<u8>,
 }
 
@@ -130,7 +130,7 @@ impl TidQueue {
     pub fn first(&self) -> Option<&Msdu> {
         self.flight.front().or_else(|| self.oldest_waiting())
     }
-    /// Bytes of its fattest flow, and what goes from that when a packet has to.
+    /// Bytes of its longest flow, from which a full queue drops a packet.
     pub fn fattest(&self) -> u64 {
         self.fair.as_ref().map_or(0, |fair| fair.fattest())
     }
@@ -141,7 +141,7 @@ impl TidQueue {
     pub fn is_empty(&self) -> bool {
         self.first().is_none() && self.request.is_none()
     }
-    /// Whether its receiver is there to take what goes next.
+    /// Whether its receiver is awake, or has asked for an MPDU.
     pub fn is_ready(&self) -> bool {
         self.dozing != Some(0)
     }
@@ -149,22 +149,21 @@ impl TidQueue {
     pub fn len(&self) -> usize {
         self.flight.len() + self.waiting.len() + self.fair.as_ref().map_or(0, |fair| fair.len())
     }
-    /// Whether the receiver has to be asked before more data goes.
+    /// Whether a block ACK request is due before more data.
     pub const fn must_request(&self) -> bool {
         self.request.is_some()
     }
-    /// How often what goes next has been sent in vain: by this rate control goes on. What a block ACK asks for again
-    /// goes as new.
+    /// Failed attempts before the next PPDU, for rate control. MPDUs that a block ACK reports missing do not count.
     pub const fn failures(&self) -> u32 {
         self.failures
     }
-    /// Where the window begins.
+    /// First sequence number of the window.
     pub fn start(&self) -> u16 {
         self.window.front().map_or(self.next_sequence, |first| first.sequence)
     }
 
-    /// Puts what goes next into `ppdu`: first what has to be sent again, then new packets as far as they fit. Fair
-    /// queueing may drop some on the way, even all; else at least one MPDU goes. Returns how many packets leave so.
+    /// Fills `ppdu`: retransmissions first, then new packets, within the limits of `room`. Returns how many packets
+    /// fair queueing has dropped meanwhile; these may be all. Else the PPDU has at least one MPDU.
     pub fn fill(&mut self, now: Time, room: &Room, ppdu: &mut Ppdu, out: &mut Output) -> u32 {
         let mut late = Late::default();
         ppdu.kind = if self.management { Kind::Management } else { Kind::Data };
@@ -248,13 +247,12 @@ impl TidQueue {
             *asked = asked.saturating_sub(1);
         }
     }
-    /// All that was sent has been received, or nobody answers it. Returns how many packets leave.
+    /// All MPDUs of the PPDU were received, or need no acknowledgement. Returns how many packets leave.
     pub fn succeed(&mut self, out: &mut Output) -> u32 {
         self.failures = 0;
         self.acknowledge(out, |outgoing| outgoing.sent)
     }
-    /// The receiver says what it has received. Returns how many MPDUs of those just sent arrived, and how many packets
-    /// leave.
+    /// Takes in a block ACK. Returns how many MPDUs of the last PPDU arrived, and how many packets leave.
     pub fn block_ack(&mut self, start: u16, received: u64, limits: RetryLimits, out: &mut Output) -> (u32, u32) {
         self.request = None;
         let mut arrived = 0;
@@ -274,8 +272,8 @@ impl TidQueue {
     pub fn fail(&mut self, long: bool, limits: RetryLimits, out: &mut Output) -> u32 {
         self.fail_sent(long, limits, out)
     }
-    /// Nobody has answered an A-MPDU or a request: ask (again), or after too many requests take all for lost. Returns
-    /// how many packets leave.
+    /// An A-MPDU or a request was not answered. A (further) request is due; after too many, all MPDUs count as lost.
+    /// Returns how many packets leave.
     pub fn unanswered(&mut self, limits: RetryLimits, out: &mut Output) -> u32 {
         let failures = self.request.map_or(0, |failures| failures + 1);
         if failures < limits.short {
@@ -285,7 +283,7 @@ impl TidQueue {
         self.request = None;
         self.fail_sent(false, limits, out)
     }
-    /// Everything leaves, oldest first: the receiver is gone. Returns how many packets leave.
+    /// The receiver is gone: hands all packets back to the owner, oldest first. Returns how many.
     pub fn clear(&mut self, out: &mut Output) -> u32 {
         let before = out.returned.len();
         let mut flight = self.flight.drain(..);
@@ -300,7 +298,7 @@ impl TidQueue {
         (out.returned.len() - before) as u32
     }
 
-    /// The receiver has begun anew: what is on its way waits again, and sequence numbers begin with 0.
+    /// The receiver has restarted: packets in flight wait again, and sequence numbers begin with 0.
     pub fn renew(&mut self) {
         let mut waiting = VecDeque::with_capacity(self.flight.len() + self.waiting.len());
         let mut flight = self.flight.drain(..);
@@ -346,7 +344,7 @@ impl TidQueue {
             at = next;
         }
         self.failures = if hole { 0 } else { self.failures + u32::from(failed) };
-        // The receiver may hold later packets back for one that will not come any more.
+        // The receiver may hold later packets back for one that was given up.
         if hole && self.block_ack {
             self.request = Some(0);
         }

@@ -46,7 +46,8 @@ pub enum MediumError {
     },
     /// Fair queueing behind a driver.
     #[error(
-        "station {station}: a driver's transmit queue drops its tail or its head; fair queueing is for stations without a driver"
+        "station {station}: a driver's transmit queue drops its tail or its head; fair queueing is for stations \
+         without a driver"
     )]
     FairDriver {
         /// The station's number.

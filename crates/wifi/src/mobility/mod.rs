@@ -76,8 +76,8 @@ pub enum MobilityError {
         area: Area,
     },
     #[error(
-        "speeds from {low} to {high} m/s are impossible: the lowest must be above 0 m/s, or nodes end up creeping for ever and the mean speed decays to \
-         nothing, and the highest not below it"
+        "speeds from {low} to {high} m/s are impossible: the lowest must be above 0 m/s, or nodes end up creeping for \
+         ever and the mean speed decays to nothing, and the highest not below it"
     )]
     /// A range of speeds that begins at zero, or is empty.
     Speeds {
@@ -95,7 +95,12 @@ pub enum MobilityError {
     /// The interval between changes of velocity is zero.
     #[error("a step of no time is impossible: it must be above 0 s")]
     Step,
-    #[error("a group of radius {radius_m} m has no room to move in an area of {} m x {} m: twice the radius must be below both sides", .area.width_m, .area.height_m)]
+    #[error(
+        "a group of radius {radius_m} m has no room to move in an area of {} m x {} m: twice the radius must be below \
+         both sides",
+        .area.width_m,
+        .area.height_m
+    )]
     /// A group as wide as the area.
     Radius {
         /// Radius in metres.
@@ -103,7 +108,12 @@ pub enum MobilityError {
         /// The area.
         area: Area,
     },
-    #[error("a group's centre at ({}, {}) m is too near to the edge: it must be at least the radius of {radius_m} m inside the area", .place.x, .place.y)]
+    #[error(
+        "a group's centre at ({}, {}) m is too near to the edge: it must be at least the radius of {radius_m} m inside \
+         the area",
+        .place.x,
+        .place.y
+    )]
     /// A group that reaches over the area's edge.
     Centre {
         /// The centre asked for.

@@ -156,7 +156,10 @@ pub enum SettingsError {
         offered: String,
     },
     /// The MCS needs more streams than there are, or does not exist.
-    #[error("{standard} with {streams} spatial streams has no MCS {mcs}; {}", if *.highest > 0 { format!("it has MCS 0-{highest}") } else { "only 802.11n has MCS".into() })]
+    #[error(
+        "{standard} with {streams} spatial streams has no MCS {mcs}; {}",
+        if *.highest > 0 { format!("it has MCS 0-{highest}") } else { "only 802.11n has MCS".into() }
+    )]
     NoSuchMcs {
         /// The standard asked.
         standard: Standard,

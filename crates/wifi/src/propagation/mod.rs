@@ -31,7 +31,8 @@ pub enum PropagationError {
     Frequency(f64),
     /// Not above 0.
     #[error(
-        "a path-loss exponent of {0} is impossible: power falls with distance, so it must be above 0 (free space: 2, indoors: 3 to 6)"
+        "a path-loss exponent of {0} is impossible: power falls with distance, so it must be above 0 (free space: 2, \
+         indoors: 3 to 6)"
     )]
     Exponent(f64),
     /// Not above 0 m.
@@ -45,7 +46,8 @@ pub enum PropagationError {
     Sigma(f64),
     /// Not above 0 m.
     #[error(
-        "a decorrelation distance of {0} m is impossible: it must be above 0 m (indoors: about 5 m, outdoors: 10 to 100 m)"
+        "a decorrelation distance of {0} m is impossible: it must be above 0 m (indoors: about 5 m, outdoors: 10 to \
+         100 m)"
     )]
     DecorrelationDistance(f64),
     /// A decorrelation time of zero.
@@ -53,7 +55,8 @@ pub enum PropagationError {
     DecorrelationTime,
     /// Below 1/2, or below 1 with correlated fading.
     #[error(
-        "a Nakagami shape m of {0} is impossible: it must be at least 0.5, or 1 where fading is correlated (Rayleigh: 1)"
+        "a Nakagami shape m of {0} is impossible: it must be at least 0.5, or 1 where fading is correlated (Rayleigh: \
+         1)"
     )]
     Shape(f64),
     /// Below 0 m/s.

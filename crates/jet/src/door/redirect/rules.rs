@@ -89,7 +89,10 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
             for (protocol, ports) in [("tcp", site.tcp), ("udp", site.udp)] {
                 rules.extend(taken(redirection, ports).map(|(family, to, port)| {
                     let door = if family == "ip" { "127.0.0.1" } else { "[::1]" };
-                    format!("iifname \"{name}\" meta l4proto {protocol} {to} meta mark set {mark} tproxy {family} to {door}:{port} accept")
+                    format!(
+                        "iifname \"{name}\" meta l4proto {protocol} {to} meta mark set {mark} tproxy {family} to \
+                         {door}:{port} accept"
+                    )
                 }));
             }
             chain("prerouting", "filter hook prerouting priority -150", rules);
@@ -161,7 +164,8 @@ add rule inet trunkline_jet_4001 output meta l4proto tcp ip6 daddr { 2001:db8::/
 
     #[test]
     fn transparent_packets_are_marked_for_local_delivery() {
-        let connections = "iifname \"lan0\" meta l4proto tcp ip6 daddr { 2001:db8::/32 } meta mark set 1246039969 tproxy ip6 to [::1]:4002 accept";
+        let connections = "iifname \"lan0\" meta l4proto tcp ip6 daddr { 2001:db8::/32 } meta mark set 1246039969 \
+                           tproxy ip6 to [::1]:4002 accept";
         let rules = lines("tproxy:lan0=2001:db8::/32", Ports::default(), None);
         assert!(rules.ends_with(connections), "{rules}");
         let datagrams = connections.replace("l4proto tcp", "l4proto udp").replace("4002", "4003");

@@ -61,7 +61,10 @@ pub enum TraceProblem {
         /// The area.
         area: Area,
     },
-    #[error("node {node} jumps from ({}, {}) to ({}, {}) m at {time_s} s: moving takes time", .from.x, .from.y, .to.x, .to.y)]
+    #[error(
+        "node {node} jumps from ({}, {}) to ({}, {}) m at {time_s} s: moving takes time",
+        .from.x, .from.y, .to.x, .to.y
+    )]
     /// Two positions at the same time.
     Jump {
         /// The node.
