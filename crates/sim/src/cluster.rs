@@ -1,4 +1,5 @@
-//! The Hadoop cluster in its world: what it asks for is done by the transport and the hosts, and what happens there is told to it.
+//! The Hadoop cluster in its world: what it asks for is done by the transport and the hosts, and what happens there is
+//! told to it.
 
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
 use des::{Event, EventQueue};
@@ -69,7 +70,8 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub fn new(cluster: Cluster, hosts: Hosts, tcp: Config) -> Self {
-        // Hadoop turns Nagle's algorithm off on all of its sockets (`ipc.client.tcpnodelay`, `dfs.client.socket.tcpnodelay`).
+        // Hadoop turns Nagle's algorithm off on all of its sockets (`ipc.client.tcpnodelay`,
+        // `dfs.client.socket.tcpnodelay`).
         let tcp = Config { nagle: false, ..tcp };
         Self {
             cluster,

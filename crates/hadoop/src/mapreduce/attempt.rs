@@ -25,7 +25,7 @@ pub(crate) enum Body {
     Starting(Option<Tag>),
     Map(Box<MapTask>),
     Reduce(Box<ReduceTask>),
-    /// Done or failed, and telling its master.
+    /// Done or failed, and reported its master.
     Reporting,
     /// Nothing (any more).
     Exited,
@@ -388,7 +388,7 @@ impl MapReduce {
         }
         match what {
             Umbilical::Description => {}
-            Umbilical::Status => self.master_hears(platform, id),
+            Umbilical::Status => self.on_status(platform, id),
             Umbilical::Phase => self.estimate(platform.ctx, id),
             Umbilical::Poll => {
                 let known = self.jobs[job.0 as usize].events.len();

@@ -207,7 +207,7 @@ impl MapReduce {
     }
 
     /// A report of progress is there.
-    pub(crate) fn master_hears(&mut self, platform: &mut Platform, id: AttemptId) {
+    pub(crate) fn on_status(&mut self, platform: &mut Platform, id: AttemptId) {
         let Some(progress) = self.progress_on_node(id) else { return };
         if self.config.generation == Generation::Yarn {
             self.note_progress(platform.ctx.now, id);

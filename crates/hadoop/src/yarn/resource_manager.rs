@@ -69,7 +69,7 @@ impl Yarn {
                     return;
                 }
                 let completed = self.tracker.send_heartbeat(node) as u64;
-                let from = rpc::beating(ctx, Process { node, id: NODE_PROCESS });
+                let from = rpc::heartbeat_process(ctx, Process { node, id: NODE_PROCESS });
                 let to = Server { node: ctx.nodes.master(), port: RESOURCE_TRACKER };
                 let request = Bytes::new(HEARTBEAT + PER_CONTAINER * completed);
                 Self::call(ctx, from, to, (request, SMALL), Call::NodeHeartbeat(node));
@@ -195,7 +195,7 @@ impl Yarn {
             self.lose(ctx, node);
         }
         self.tracker.on_heartbeat(ctx.now, node);
-        self.charges.tell(node);
+        self.charges.on_heartbeat(node);
         for container in self.tracker.reported(node) {
             self.free(container);
         }

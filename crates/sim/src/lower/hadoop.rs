@@ -59,7 +59,8 @@ pub(super) fn config(scenario: &Scenario) -> hadoop::Config {
     }
 }
 
-/// Long calls leave in parts that fit into the receive buffers twice; of a buffer that is shared each connection is sure of 2 KB.
+/// Long calls leave in parts that fit into the receive buffers twice; of a buffer that is shared each connection is
+/// sure of 2 KB.
 fn fragment(scenario: &Scenario) -> Bytes {
     let master = &scenario.master;
     let shared = master.shared_buffer.map(|_| SURE_OF_SHARED);

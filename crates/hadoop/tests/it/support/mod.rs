@@ -292,7 +292,7 @@ impl World {
             Due::Input(input) => self.input(input),
             Due::Transport(event) => {
                 self.transport.on_due(&event, &mut self.events);
-                self.hear_transport();
+                self.take_upcalls();
             }
             Due::Down(node) => {
                 self.up[node.0 as usize] = false;
@@ -301,20 +301,20 @@ impl World {
                 self.processors[host].clear(self.now, self.slots[node.0 as usize]);
                 self.connections.node_down(node);
                 self.transport.set_node(self.now, node.0, false, &mut self.events);
-                self.hear_transport();
+                self.take_upcalls();
                 self.input(Input::NodeDown { node });
             }
             Due::Up(node) => {
                 self.up[node.0 as usize] = true;
                 self.transport.set_node(self.now, node.0, true, &mut self.events);
-                self.hear_transport();
+                self.take_upcalls();
                 self.input(Input::NodeUp { node });
             }
         }
     }
 
     /// The transport has something to wait for, or to tell.
-    fn hear_transport(&mut self) {
+    fn take_upcalls(&mut self) {
         while let Some(event) = self.events.pop() {
             self.at(event.time(), Due::Transport(event));
         }
@@ -336,7 +336,7 @@ impl World {
         for effect in std::mem::take(&mut self.effects) {
             self.effect(effect, &mut answers);
         }
-        self.hear_transport();
+        self.take_upcalls();
         for answer in answers {
             self.input(answer);
         }
