@@ -3,7 +3,7 @@
 use super::files::Waiter;
 use super::map::{MapTask, TaskState};
 use super::reduce::ReduceTask;
-use super::task::Env;
+use super::task::{AttemptOutput, Env};
 use super::{Attempt, Call, Generation, MapReduce, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
 use crate::context::Context;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
@@ -105,7 +105,7 @@ impl MapReduce {
             replayed: false,
             pace: self.pace(id),
         });
-        platform.shuffle.add_attempt(task, node);
+        self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node) });
         id
     }
 
@@ -194,7 +194,7 @@ impl MapReduce {
         id: AttemptId,
         step: impl FnOnce(&mut Body, &mut Env) -> TaskState,
     ) {
-        let Self { config, jobs, attempts, next_disk, .. } = self;
+        let Self { config, jobs, attempts, outputs, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
         let Attempt { record, body, pace, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
@@ -206,11 +206,13 @@ impl MapReduce {
             ctx: platform.ctx,
             hdfs: platform.hdfs,
             shuffle: platform.shuffle,
+            outputs,
             config,
             spec: &job.spec,
             split,
             partitions: &job.partitions,
             maps: count(job.maps.len()),
+            application: job.application,
             id,
             node,
             process: process(id, node),
@@ -270,38 +272,27 @@ impl MapReduce {
         });
     }
 
-    /// The shuffle has news for reducers.
-    pub(crate) fn tell_reducers(&mut self, platform: &mut Platform, news: Vec<News>) {
-        for item in news {
-            match item {
-                News::Begins { fetch, reducer, bytes } => {
-                    let mut accepted = true;
-                    self.on_reduce(platform, reducer, |reduce, env| {
-                        accepted = reduce.accept(bytes);
-                        if accepted {
-                            return TaskState::Running;
-                        }
-                        let host = env.shuffle.host_of(fetch);
-                        env.shuffle.give_up(env.ctx, fetch);
-                        host.map_or(TaskState::Running, |host| reduce.on_fetch_end(env, host, None))
-                    });
+    /// The shuffle service has news for a reducer.
+    pub(crate) fn on_shuffle_news(&mut self, platform: &mut Platform, reducer: AttemptId, news: News) {
+        self.on_reduce(platform, reducer, |reduce, env| match news {
+            News::Begins { fetch, bytes } => {
+                if reduce.accept(bytes) {
+                    return TaskState::Running;
                 }
-                News::Arrived { reducer, host, map, bytes } => {
-                    self.on_reduce(platform, reducer, |reduce, env| {
-                        reduce.on_arrived(env, host, map, bytes);
-                        TaskState::Running
-                    });
-                }
-                News::Finished { reducer, host } => {
-                    self.on_reduce(platform, reducer, |reduce, env| reduce.on_fetch_end(env, host, None));
-                }
-                News::Failed { reducer, host, maps, missing } => {
-                    self.on_reduce(platform, reducer, |reduce, env| {
-                        reduce.on_fetch_end(env, host, Some((&maps, missing)))
-                    });
-                }
+                let host = env.shuffle.host_of(fetch);
+                env.shuffle.give_up(env.ctx, fetch);
+                host.map_or(TaskState::Running, |host| reduce.on_fetch_end(env, host, None))
             }
-        }
+            News::Arrived { host, output, bytes } => {
+                reduce.on_arrived(env, host, env.map_of(output), bytes);
+                TaskState::Running
+            }
+            News::Finished { host } => reduce.on_fetch_end(env, host, None),
+            News::Failed { host, outputs, missing } => {
+                let maps: Vec<AttemptId> = outputs.into_iter().map(|output| env.map_of(output)).collect();
+                reduce.on_fetch_end(env, host, Some((&maps, missing)))
+            }
+        });
     }
 
     /// Asks for map completion events, or looks at those that the node's TaskTracker has.
@@ -333,11 +324,10 @@ impl MapReduce {
         self.on_reduce(platform, id, |reduce, env| {
             reduce.seen = until;
             for event in fresh {
-                let output = env.shuffle.output(event.map);
                 if event.lost {
-                    reduce.on_output_lost(event.map, output);
+                    reduce.on_output_lost(env, event.map);
                 } else {
-                    reduce.on_output(event.map, output);
+                    reduce.on_output(env, event.map);
                 }
             }
             reduce.proceed(env)
@@ -429,7 +419,7 @@ impl MapReduce {
         if let Body::Map(map) = &attempt.body
             && let Some(file) = map.result
         {
-            platform.shuffle.publish(id, file.disk, file.stream, file.bytes);
+            platform.shuffle.publish(self.outputs[id.0 as usize].output, file.disk, file.stream, file.bytes);
         }
         attempt.body = Body::Reporting;
         attempt.record.wait(platform.ctx.now, Waiting::Timeout);

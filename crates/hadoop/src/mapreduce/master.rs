@@ -259,7 +259,7 @@ impl MapReduce {
 
     /// The output of a map that was done is gone: the map runs again.
     fn output_lost(&mut self, platform: &mut Platform, map: AttemptId, state: AttemptState, reason: &'static str) {
-        platform.shuffle.withdraw(map);
+        platform.shuffle.withdraw(self.outputs[map.0 as usize].output);
         let record = &mut self.attempts[map.0 as usize].record;
         record.state = state;
         record.reason = reason;

@@ -45,6 +45,7 @@ use files::JobFiles;
 use hadoop1::JobTracker;
 use job::Job;
 use map::MapTask;
+use task::AttemptOutput;
 use units::{Bytes, Time};
 
 /// Masters, workers and tasks.
@@ -58,6 +59,8 @@ pub struct MapReduce {
     /// By job.
     files: Vec<JobFiles>,
     attempts: Vec<Attempt>,
+    /// By attempt.
+    outputs: Vec<AttemptOutput>,
     next_disk: Vec<u32>,
     /// By job (YARN).
     masters: Vec<AppMaster>,
@@ -139,6 +142,7 @@ impl MapReduce {
             seed,
             jobs,
             attempts: Vec::new(),
+            outputs: Vec::new(),
             next_disk: vec![0; nodes],
             finished: false,
         }
@@ -172,10 +176,10 @@ impl MapReduce {
     fn job_record(&self, job: &Job, shuffle: &Shuffle) -> JobRecord {
         let mut record = job.record.clone();
         let ledger = &mut record.ledger;
-        let totals = shuffle.totals(job.id);
+        let totals = shuffle.totals(job.application);
         ledger.served = totals.served;
         ledger.aborted = totals.aborted;
-        ledger.in_flight = shuffle.in_flight(job.id);
+        ledger.in_flight = shuffle.in_flight(job.application);
         let mine = || self.attempts.iter().filter(|attempt| attempt.record.job == job.id);
         for attempt in mine() {
             let bytes = attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network;
@@ -186,7 +190,10 @@ impl MapReduce {
         // What the maps offered: to each reduce that succeeded, the outputs that it took; to the others, those that
         // stand.
         for (reduce, task) in job.reduces.iter().enumerate() {
-            let part = |map: AttemptId| job.partitions.part(shuffle.output(map).bytes, reduce);
+            let part = |map: AttemptId| {
+                let output = self.outputs[map.0 as usize].output;
+                job.partitions.part(shuffle.output(output).bytes, reduce)
+            };
             if let Some(id) = task.done {
                 let bytes = &self.attempts[id.0 as usize].record.bytes;
                 ledger.offered += bytes.fetched_node + bytes.fetched_network;

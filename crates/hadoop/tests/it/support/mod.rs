@@ -10,7 +10,7 @@ use connections::{Connections, of_cluster};
 use des::EventQueue;
 use hadoop::hdfs::{Hdfs, HdfsConfig};
 use hadoop::yarn::Yarn;
-use hadoop::{Cluster, Config, Context, DiskOp, Effect, Event, Input, NodeId, NodeInfo, Tag};
+use hadoop::{Cluster, Config, Context, DiskOp, Effect, Event, Input, NodeId, NodeInfo, Platform, Tag};
 use net::{LinkSpec, Topology};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -152,17 +152,16 @@ impl World {
 
     /// Acts as a client from outside.
     pub fn drive<R>(&mut self, act: impl FnOnce(&mut Context, &mut Hdfs) -> R) -> R {
-        let mut effects = std::mem::take(&mut self.effects);
-        let result = self.cluster.drive(self.now, &mut effects, |platform| act(platform.ctx, platform.hdfs));
-        self.effects = effects;
-        self.carry_out();
-        result
+        self.drive_platform(|platform| act(platform.ctx, platform.hdfs))
     }
-
     /// Acts as the client and the AppMasters of applications from outside.
     pub fn drive_yarn<R>(&mut self, act: impl FnOnce(&mut Context, &mut Yarn) -> R) -> R {
+        self.drive_platform(|platform| act(platform.ctx, platform.yarn))
+    }
+    /// Acts as a framework from outside.
+    pub fn drive_platform<R>(&mut self, act: impl FnOnce(&mut Platform) -> R) -> R {
         let mut effects = std::mem::take(&mut self.effects);
-        let result = self.cluster.drive(self.now, &mut effects, |platform| act(platform.ctx, platform.yarn));
+        let result = self.cluster.drive(self.now, &mut effects, act);
         self.effects = effects;
         self.carry_out();
         result
