@@ -155,7 +155,7 @@ impl Cluster {
     }
 
     fn on_node_down(&mut self, node: NodeId) {
-        let Self { context: ctx, hdfs, yarn, shuffle, mapreduce, .. } = self;
+        let Self { context: ctx, hdfs, shuffle, mapreduce, .. } = self;
         if !ctx.nodes.is_up(node) {
             return;
         }
@@ -165,8 +165,8 @@ impl Cluster {
         rpc::on_node_down(ctx, node);
         hdfs.on_node_down(ctx, node);
         shuffle.on_node_down(node);
-        yarn.on_node_down(node);
         mapreduce.on_node_down(ctx, node);
+        self.on_yarn(|yarn, _| yarn.on_node_down(node));
     }
 
     fn on_node_up(&mut self, node: NodeId) {

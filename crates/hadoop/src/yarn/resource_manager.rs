@@ -43,7 +43,12 @@ impl Yarn {
         self.tracker.node_down(node);
         for id in self.application_ids() {
             if self.master_node(id) == Some(node) {
-                self.application_mut(id).forget_master();
+                let application = self.application_mut(id);
+                application.forget_master();
+                // Nobody waits for the reply to its last call.
+                if application.state == State::Unregistered {
+                    self.over(id);
+                }
             }
         }
     }
@@ -279,7 +284,7 @@ impl Yarn {
         let again = application.state == State::Running && lost < application.spec.max_attempts;
         if again {
             application.wants_master = Some(ctx.now);
-        } else if application.state == State::Running {
+        } else {
             application.state = State::Over;
         }
         self.tell(id, News::MasterLost { lost, again });

@@ -260,6 +260,23 @@ fn an_application_ends_when_its_master_unregisters() {
     assert_eq!(world.cluster.yarn().master_node(application), None);
 }
 
+/// An AppMaster that dies when the ResourceManager has served its last call and the reply is on its way: the application is
+/// over all the same. The call takes 50 us there, 150 us of service, and 50 us back.
+#[test]
+fn an_application_is_over_when_its_last_reply_finds_nobody() {
+    let mut world = world(2, 2);
+    let mut toy = Toy::submit(&mut world);
+    toy.run_to(&mut world, seconds(10));
+    let application = toy.application;
+    let node = world.cluster.yarn().master_node(application).expect("it is registered");
+    toy.next_heartbeat = Time::MAX;
+    world.drive_yarn(|ctx, yarn| yarn.finish(ctx, application));
+    world.kill(node, seconds(10) + Time::from_us(230));
+    toy.run_to(&mut world, seconds(100));
+    assert_eq!(toy.when(|news| news == News::Finished), [seconds(10) + Time::from_us(230)]);
+    assert!(toy.when(|news| matches!(news, News::MasterLost { .. })).is_empty());
+}
+
 /// Two frameworks share the ResourceManager: a job of MapReduce gets the one container that another application has
 /// left on the workers for its AppMaster, and its first map when a container of the other has ended, by the heartbeat
 /// that says so.
