@@ -133,7 +133,7 @@ impl Hdfs {
         }
     }
 
-    /// Drops the stream (its writer was killed); nothing more is heard of it, and its file is not completed.
+    /// Drops the stream (its writer was killed); nothing more is told of it, and its file is not completed.
     pub fn abort_write(&mut self, ctx: &mut Context, id: WriteId) {
         if let Some(pipeline) = self.writes.remove(&id).and_then(|write| write.pipeline) {
             self.discard_pipeline(ctx, pipeline);

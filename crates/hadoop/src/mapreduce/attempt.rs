@@ -19,20 +19,20 @@ use units::{Bytes, Time};
 /// What runs for an attempt on its node.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Nothing (yet).
+    /// Nothing yet.
     Placed,
     /// Its container, its JVM or its set-up: the work under way.
     Starting(Option<Tag>),
     Map(Box<MapTask>),
     Reduce(Box<ReduceTask>),
-    /// Done or failed, and reported its master.
+    /// Done or failed. The call that says so to its master is under way.
     Reporting,
-    /// Nothing (any more).
+    /// Nothing any more.
     Exited,
 }
 
-/// Lengths of the umbilical's calls: a task's description; a status with its counters; the question for events, and an
-/// event.
+/// Lengths of the umbilical's calls: a short call or reply, a task's description, a status with its counters, a map
+/// completion event.
 const SMALL: Bytes = Bytes::new(250);
 const DESCRIPTION: Bytes = Bytes::new(2_000);
 const STATUS: Bytes = Bytes::new(3_500);
@@ -315,7 +315,7 @@ impl MapReduce {
             }
         }
     }
-    /// Events up to a number are with the reducer.
+    /// Map completion events up to a number have come to the reducer.
     fn take_events(&mut self, platform: &mut Platform, id: AttemptId, until: usize) {
         let job = self.attempts[id.0 as usize].record.job;
         let Body::Reduce(reduce) = &self.attempts[id.0 as usize].body else { return };
@@ -450,7 +450,7 @@ impl MapReduce {
         }
     }
 
-    /// Takes back what the attempt has asked of its node.
+    /// Cancels the work, reads, writes and fetches that the attempt has under way.
     fn cancel(&mut self, platform: &mut Platform, id: AttemptId) {
         let node = self.attempts[id.0 as usize].record.node;
         self.with_env(platform, id, |body, env| {
@@ -483,14 +483,14 @@ impl MapReduce {
             Generation::Hadoop1 => self.task_exited(platform.ctx, id),
         }
     }
-    /// The attempt is gone with its node.
+    /// The attempt's node has crashed.
     pub(crate) fn vanish(&mut self, id: AttemptId, now: Time) {
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.body = Body::Exited;
         attempt.record.end(now);
         attempt.record.wait(now, Waiting::Timeout);
     }
-    /// The attempts that have something on a node.
+    /// The attempts that have not exited from a node.
     pub(crate) fn on_node(&self, node: NodeId) -> Vec<AttemptId> {
         let here = |attempt: &Attempt| attempt.record.node == node && !matches!(attempt.body, Body::Exited);
         (0..).map(AttemptId).zip(&self.attempts).filter(|(_, attempt)| here(attempt)).map(|(id, _)| id).collect()

@@ -79,12 +79,12 @@ pub struct MapReduce {
 pub(crate) struct Attempt {
     pub record: AttemptRecord,
     body: Body,
-    /// Master: the last progress heard of.
+    /// Master: the progress by the last report.
     pub known_progress: f64,
     /// Master: how long it would run by its last report (YARN).
     pub estimate: Option<Time>,
-    /// Whoever watches over its timeout: the last progress seen, and when it last moved; zero before the start is
-    /// known.
+    /// Whoever watches over its timeout (AppMaster or TaskTracker): the progress seen last, and when it last grew; zero
+    /// before the start is known.
     watched_progress: f64,
     last_progress: Time,
     /// Its container (YARN).
