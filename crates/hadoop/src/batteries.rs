@@ -46,7 +46,7 @@ impl Charges {
         self.own[node.0 as usize] = level;
     }
     /// A node's heartbeat is at the master.
-    pub fn tell(&mut self, node: NodeId) {
+    pub fn on_heartbeat(&mut self, node: NodeId) {
         self.told[node.0 as usize] = self.own[node.0 as usize];
     }
     /// A user gets a slot or container of a worker that is not spared.

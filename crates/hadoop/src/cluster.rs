@@ -10,7 +10,7 @@ use crate::mapreduce::{self, Generation, MapReduce, MapReduceConfig, Wait};
 use crate::pending::Pending;
 use crate::platform::Platform;
 use crate::record::Records;
-use crate::request::{Caller, Framework, Message, Reader, Request, User, Writer};
+use crate::request::{Caller, Fetcher, Framework, Message, Reader, Request, User, Writer};
 use crate::rpc::{self, Rpc, RpcConfig};
 use crate::shuffle::Shuffle;
 use crate::yarn::{SchedulerConfig, Yarn, YarnConfig};
@@ -60,7 +60,7 @@ impl Cluster {
         let nodes = context.nodes.len();
         let mut hdfs = Hdfs::new(config.hdfs, &mut context, seed);
         let mut yarn = Yarn::new(config.yarn, config.scheduler, nodes, seed);
-        let mut shuffle = Shuffle::new(config.mapreduce.shuffle(), nodes, config.mapreduce.jobs.len());
+        let mut shuffle = Shuffle::new(config.mapreduce.shuffle(), nodes);
         let mut platform = Platform { ctx: &mut context, hdfs: &mut hdfs, yarn: &mut yarn, shuffle: &mut shuffle };
         let mapreduce = MapReduce::new(config.mapreduce, config.scheduler, &mut platform, seed);
         Self { context, hdfs, yarn, shuffle, mapreduce, news: Vec::new() }
@@ -155,7 +155,7 @@ impl Cluster {
     }
 
     fn on_node_down(&mut self, node: NodeId) {
-        let Self { context: ctx, hdfs, yarn, shuffle, mapreduce, .. } = self;
+        let Self { context: ctx, hdfs, shuffle, mapreduce, .. } = self;
         if !ctx.nodes.is_up(node) {
             return;
         }
@@ -165,8 +165,8 @@ impl Cluster {
         rpc::on_node_down(ctx, node);
         hdfs.on_node_down(ctx, node);
         shuffle.on_node_down(node);
-        yarn.on_node_down(node);
         mapreduce.on_node_down(ctx, node);
+        self.on_yarn(|yarn, _| yarn.on_node_down(node));
     }
 
     fn on_node_up(&mut self, node: NodeId) {
@@ -209,12 +209,18 @@ impl Cluster {
         }
     }
 
-    /// Something happens to a fetch of map outputs: the reducers are told.
+    /// Something happens to a fetch of map outputs: the fetchers are told.
     fn on_shuffle(&mut self, happens: impl FnOnce(&mut Shuffle, &mut Context)) {
         happens(&mut self.shuffle, &mut self.context);
-        let news = self.shuffle.take_news();
-        let (mut platform, mapreduce) = self.parts();
-        mapreduce.tell_reducers(&mut platform, news);
+        for (fetcher, news) in self.shuffle.take_news() {
+            match fetcher {
+                Fetcher::MapReduce(reducer) => {
+                    let (mut platform, mapreduce) = self.parts();
+                    mapreduce.on_shuffle_news(&mut platform, reducer, news);
+                }
+                Fetcher::Driver(fetcher) => self.news.push(Event::Shuffle { fetcher, news }),
+            }
+        }
     }
 
     /// Something happened at a living end of a connection.
@@ -325,7 +331,7 @@ impl Cluster {
                 Writer::MapReduce(writer) => mapreduce.on_write(platform, write, what, writer),
                 Writer::Driver(_) => news.push(event),
             },
-            Event::Yarn { .. } => news.push(event),
+            Event::Yarn { .. } | Event::Shuffle { .. } => news.push(event),
         }
     }
 }

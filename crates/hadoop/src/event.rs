@@ -3,12 +3,12 @@
 
 use crate::ids::{ApplicationId, CallId, NodeId, Process, ReadId, Server, WriteId};
 use crate::request::{Caller, Reader, Writer};
-use crate::yarn;
+use crate::{shuffle, yarn};
 use units::Bytes;
 
 /// News for whoever asked for something.
 #[allow(missing_docs, reason = "the text of a variant says what its fields are")]
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// At the server: a call has been processed. What it asks for takes effect now; the reply leaves when this has been
     /// handled (its size may be changed until then with [`crate::rpc::set_reply`]).
@@ -26,6 +26,8 @@ pub enum Event {
 
     /// News of an application of YARN that the driver has added. It is told with the rest of the driver's news.
     Yarn { application: ApplicationId, news: yarn::News },
+    /// News of a fetch of map outputs that the driver has begun under this number. Told as the one before.
+    Shuffle { fetcher: u64, news: shuffle::News },
 }
 
 /// What becomes of a read.

@@ -20,6 +20,8 @@ define_index! {
     pub PipelineId;
     /// A fetch of map outputs of one host; never used again.
     pub FetchId;
+    /// A map output of the shuffle service, in order of creation; never used again.
+    pub OutputId;
     /// An application of YARN, in order of creation; never used again.
     pub ApplicationId;
     /// A container of YARN, in order of allocation; never used again.

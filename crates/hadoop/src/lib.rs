@@ -16,7 +16,7 @@ mod platform;
 pub mod record;
 mod request;
 pub mod rpc;
-mod shuffle;
+pub mod shuffle;
 pub mod workload;
 pub mod yarn;
 
@@ -25,7 +25,7 @@ pub use connections::Connection;
 pub use context::{Context, DiskTransfer, NodeInfo, Nodes};
 pub use effect::{DiskOp, Effect, End, Input, Service};
 pub use event::{Event, ReadNews, WriteNews};
-pub use ids::{ApplicationId, AttemptId, ConnId, ContainerId, DiskStream, JobId, NodeId, Tag};
+pub use ids::{ApplicationId, AttemptId, ConnId, ContainerId, DiskStream, FetchId, JobId, NodeId, OutputId, Tag};
 pub use platform::Platform;
 pub use record::TaskKind;
-pub use request::{Caller, Framework, Reader, Writer};
+pub use request::{Caller, Fetcher, Framework, Reader, Writer};

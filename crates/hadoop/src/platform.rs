@@ -15,5 +15,5 @@ pub struct Platform<'a> {
     /// Containers.
     pub yarn: &'a mut Yarn,
     /// Map outputs and their fetches.
-    pub(crate) shuffle: &'a mut Shuffle,
+    pub shuffle: &'a mut Shuffle,
 }

@@ -4,7 +4,7 @@
 //! its variants here and its arms there; the parts do not know one another's.
 
 use crate::hdfs::request as hdfs;
-use crate::ids::{JobId, LinkId};
+use crate::ids::{AttemptId, JobId, LinkId};
 use crate::mapreduce::request as mapreduce;
 use crate::rpc::request as rpc;
 use crate::shuffle::request as shuffle;
@@ -73,6 +73,15 @@ pub enum Writer {
 pub enum Framework {
     /// A job of MapReduce.
     MapReduce(JobId),
+    /// Whoever drives the cluster from outside, with a number of its own choice.
+    Driver(u64),
+}
+
+/// Who fetches map outputs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Fetcher {
+    /// A reduce of MapReduce.
+    MapReduce(AttemptId),
     /// Whoever drives the cluster from outside, with a number of its own choice.
     Driver(u64),
 }

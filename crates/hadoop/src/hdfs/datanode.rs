@@ -18,7 +18,7 @@ pub(super) struct DataNode {
     /// Reads and writes under way.
     pub transfers: u32,
     /// A heartbeat has no answer yet; the next one waits for it (`BPServiceActor.offerService` calls one at a time).
-    beating: bool,
+    in_heartbeat: bool,
     /// One was due meanwhile.
     overdue: bool,
     /// How often it has started; tells timers of an earlier life.
@@ -68,7 +68,7 @@ impl Hdfs {
         let datanode = self.datanode(node);
         datanode.life = datanode.life.wrapping_add(1);
         datanode.transfers = 0;
-        datanode.beating = false;
+        datanode.in_heartbeat = false;
         let life = datanode.life;
         self.heartbeat_due(ctx, node, life);
         self.report_due(ctx, node, life);
@@ -79,24 +79,24 @@ impl Hdfs {
             return;
         }
         ctx.timer_in(self.config.heartbeat_interval, Request::HeartbeatDue { node, life });
-        self.datanode(node).overdue = self.datanode(node).beating;
-        if !self.datanode(node).beating {
+        self.datanode(node).overdue = self.datanode(node).in_heartbeat;
+        if !self.datanode(node).in_heartbeat {
             self.beat(ctx, node);
         }
     }
 
     fn beat(&mut self, ctx: &mut Context, node: NodeId) {
         let datanode = self.datanode(node);
-        datanode.beating = true;
+        datanode.in_heartbeat = true;
         datanode.overdue = false;
         let call = Call::Heartbeat { node, transfers: datanode.transfers };
-        let process = rpc::beating(ctx, Process::datanode(node));
+        let process = rpc::heartbeat_process(ctx, Process::datanode(node));
         call_namenode(ctx, process, (wire::HEARTBEAT, wire::HEARTBEAT_REPLY), call);
     }
 
     /// A heartbeat was answered or has failed.
     pub(super) fn heartbeat_over(&mut self, ctx: &mut Context, node: NodeId) {
-        self.datanode(node).beating = false;
+        self.datanode(node).in_heartbeat = false;
         if self.datanode(node).overdue {
             self.beat(ctx, node);
         }

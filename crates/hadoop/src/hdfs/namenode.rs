@@ -241,7 +241,7 @@ impl Hdfs {
         self.namenode.lacking.insert(block);
     }
 
-    /// The NameNode starts again. It has its files and waits for the DataNodes to be heard of.
+    /// The NameNode starts again. It has its files and waits for the DataNodes' heartbeats.
     pub(super) fn namenode_up(&mut self, now: Time) {
         for known in &mut self.namenode.known {
             known.last_heartbeat = now;

@@ -114,7 +114,7 @@ impl Hdfs {
         self.advance_read(ctx, id);
     }
 
-    /// Stops a read; nothing more is heard of it.
+    /// Stops a read; nothing more is told of it.
     pub fn cancel_read(&mut self, ctx: &mut Context, id: ReadId) {
         self.drop_source(ctx, id);
         self.reads.remove(&id);

@@ -116,7 +116,7 @@ impl Hdfs {
         id
     }
 
-    /// Appends bytes. [`Event::WriteRoom`] follows (at once, if there is room) when fewer than the stream's limit of
+    /// Appends bytes. [`WriteNews::Room`] follows (at once, if there is room) when fewer than the stream's limit of
     /// packets wait: the writer appends no more before it.
     pub fn append(&mut self, ctx: &mut Context, id: WriteId, bytes: Bytes) {
         let Some(write) = self.writes.get_mut(&id) else { return };
@@ -125,7 +125,7 @@ impl Hdfs {
         self.advance_write(ctx, id);
     }
 
-    /// Ends the stream: `WriteNews::Closed` or `WriteNews::Failed` follows.
+    /// Ends the stream: [`WriteNews::Closed`] or [`WriteNews::Failed`] follows.
     pub fn close(&mut self, ctx: &mut Context, id: WriteId) {
         if let Some(write) = self.writes.get_mut(&id) {
             write.closing = true;
@@ -133,7 +133,7 @@ impl Hdfs {
         }
     }
 
-    /// Drops the stream (its writer was killed); nothing more is heard of it, and its file is not completed.
+    /// Drops the stream (its writer was killed); nothing more is told of it, and its file is not completed.
     pub fn abort_write(&mut self, ctx: &mut Context, id: WriteId) {
         if let Some(pipeline) = self.writes.remove(&id).and_then(|write| write.pipeline) {
             self.discard_pipeline(ctx, pipeline);

@@ -249,12 +249,15 @@ impl MapReduce {
             self.killed(platform.ctx, id, "the AppMaster was lost");
         }
         let owner = &mut self.jobs[job.0 as usize];
-        if !again && !owner.is_over() {
+        if again {
+            return;
+        }
+        if !owner.is_over() {
             owner.record.state = JobState::Failed;
             owner.record.reason = format!("its AppMaster was lost {lost} times");
             owner.record.finish = Some(platform.ctx.now);
-            self.job_left(platform.ctx);
         }
+        self.job_left(platform.ctx);
     }
 
     /// The job is over and its history written: the AppMaster leaves.

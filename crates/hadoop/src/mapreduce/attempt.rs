@@ -3,7 +3,7 @@
 use super::files::Waiter;
 use super::map::{MapTask, TaskState};
 use super::reduce::ReduceTask;
-use super::task::Env;
+use super::task::{AttemptOutput, Env};
 use super::{Attempt, Call, Generation, MapReduce, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
 use crate::context::Context;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
@@ -19,20 +19,20 @@ use units::{Bytes, Time};
 /// What runs for an attempt on its node.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Nothing (yet).
+    /// Nothing yet.
     Placed,
     /// Its container, its JVM or its set-up: the work under way.
     Starting(Option<Tag>),
     Map(Box<MapTask>),
     Reduce(Box<ReduceTask>),
-    /// Done or failed, and telling its master.
+    /// Done or failed. The call that says so to its master is under way.
     Reporting,
-    /// Nothing (any more).
+    /// Nothing any more.
     Exited,
 }
 
-/// Lengths of the umbilical's calls: a task's description; a status with its counters; the question for events, and an
-/// event.
+/// Lengths of the umbilical's calls: a short call or reply, a task's description, a status with its counters, a map
+/// completion event.
 const SMALL: Bytes = Bytes::new(250);
 const DESCRIPTION: Bytes = Bytes::new(2_000);
 const STATUS: Bytes = Bytes::new(3_500);
@@ -105,7 +105,7 @@ impl MapReduce {
             replayed: false,
             pace: self.pace(id),
         });
-        platform.shuffle.add_attempt(task, node);
+        self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node) });
         id
     }
 
@@ -194,7 +194,7 @@ impl MapReduce {
         id: AttemptId,
         step: impl FnOnce(&mut Body, &mut Env) -> TaskState,
     ) {
-        let Self { config, jobs, attempts, next_disk, .. } = self;
+        let Self { config, jobs, attempts, outputs, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
         let Attempt { record, body, pace, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
@@ -206,11 +206,13 @@ impl MapReduce {
             ctx: platform.ctx,
             hdfs: platform.hdfs,
             shuffle: platform.shuffle,
+            outputs,
             config,
             spec: &job.spec,
             split,
             partitions: &job.partitions,
             maps: count(job.maps.len()),
+            application: job.application,
             id,
             node,
             process: process(id, node),
@@ -270,38 +272,27 @@ impl MapReduce {
         });
     }
 
-    /// The shuffle has news for reducers.
-    pub(crate) fn tell_reducers(&mut self, platform: &mut Platform, news: Vec<News>) {
-        for item in news {
-            match item {
-                News::Begins { fetch, reducer, bytes } => {
-                    let mut accepted = true;
-                    self.on_reduce(platform, reducer, |reduce, env| {
-                        accepted = reduce.accept(bytes);
-                        if accepted {
-                            return TaskState::Running;
-                        }
-                        let host = env.shuffle.host_of(fetch);
-                        env.shuffle.give_up(env.ctx, fetch);
-                        host.map_or(TaskState::Running, |host| reduce.on_fetch_end(env, host, None))
-                    });
+    /// The shuffle service has news for a reducer.
+    pub(crate) fn on_shuffle_news(&mut self, platform: &mut Platform, reducer: AttemptId, news: News) {
+        self.on_reduce(platform, reducer, |reduce, env| match news {
+            News::Begins { fetch, bytes } => {
+                if reduce.accept(bytes) {
+                    return TaskState::Running;
                 }
-                News::Arrived { reducer, host, map, bytes } => {
-                    self.on_reduce(platform, reducer, |reduce, env| {
-                        reduce.on_arrived(env, host, map, bytes);
-                        TaskState::Running
-                    });
-                }
-                News::Finished { reducer, host } => {
-                    self.on_reduce(platform, reducer, |reduce, env| reduce.on_fetch_end(env, host, None));
-                }
-                News::Failed { reducer, host, maps, missing } => {
-                    self.on_reduce(platform, reducer, |reduce, env| {
-                        reduce.on_fetch_end(env, host, Some((&maps, missing)))
-                    });
-                }
+                let host = env.shuffle.host_of(fetch);
+                env.shuffle.give_up(env.ctx, fetch);
+                host.map_or(TaskState::Running, |host| reduce.on_fetch_end(env, host, None))
             }
-        }
+            News::Arrived { host, output, bytes } => {
+                reduce.on_arrived(env, host, env.map_of(output), bytes);
+                TaskState::Running
+            }
+            News::Finished { host } => reduce.on_fetch_end(env, host, None),
+            News::Failed { host, outputs, missing } => {
+                let maps: Vec<AttemptId> = outputs.into_iter().map(|output| env.map_of(output)).collect();
+                reduce.on_fetch_end(env, host, Some((&maps, missing)))
+            }
+        });
     }
 
     /// Asks for map completion events, or looks at those that the node's TaskTracker has.
@@ -324,7 +315,7 @@ impl MapReduce {
             }
         }
     }
-    /// Events up to a number are with the reducer.
+    /// Map completion events up to a number have come to the reducer.
     fn take_events(&mut self, platform: &mut Platform, id: AttemptId, until: usize) {
         let job = self.attempts[id.0 as usize].record.job;
         let Body::Reduce(reduce) = &self.attempts[id.0 as usize].body else { return };
@@ -333,11 +324,10 @@ impl MapReduce {
         self.on_reduce(platform, id, |reduce, env| {
             reduce.seen = until;
             for event in fresh {
-                let output = env.shuffle.output(event.map);
                 if event.lost {
-                    reduce.on_output_lost(event.map, output);
+                    reduce.on_output_lost(env, event.map);
                 } else {
-                    reduce.on_output(event.map, output);
+                    reduce.on_output(env, event.map);
                 }
             }
             reduce.proceed(env)
@@ -388,7 +378,7 @@ impl MapReduce {
         }
         match what {
             Umbilical::Description => {}
-            Umbilical::Status => self.master_hears(platform, id),
+            Umbilical::Status => self.on_status(platform, id),
             Umbilical::Phase => self.estimate(platform.ctx, id),
             Umbilical::Poll => {
                 let known = self.jobs[job.0 as usize].events.len();
@@ -429,7 +419,7 @@ impl MapReduce {
         if let Body::Map(map) = &attempt.body
             && let Some(file) = map.result
         {
-            platform.shuffle.publish(id, file.disk, file.stream, file.bytes);
+            platform.shuffle.publish(self.outputs[id.0 as usize].output, file.disk, file.stream, file.bytes);
         }
         attempt.body = Body::Reporting;
         attempt.record.wait(platform.ctx.now, Waiting::Timeout);
@@ -460,7 +450,7 @@ impl MapReduce {
         }
     }
 
-    /// Takes back what the attempt has asked of its node.
+    /// Cancels the work, reads, writes and fetches that the attempt has under way.
     fn cancel(&mut self, platform: &mut Platform, id: AttemptId) {
         let node = self.attempts[id.0 as usize].record.node;
         self.with_env(platform, id, |body, env| {
@@ -493,14 +483,14 @@ impl MapReduce {
             Generation::Hadoop1 => self.task_exited(platform.ctx, id),
         }
     }
-    /// The attempt is gone with its node.
+    /// The attempt's node has crashed.
     pub(crate) fn vanish(&mut self, id: AttemptId, now: Time) {
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.body = Body::Exited;
         attempt.record.end(now);
         attempt.record.wait(now, Waiting::Timeout);
     }
-    /// The attempts that have something on a node.
+    /// The attempts that have not exited from a node.
     pub(crate) fn on_node(&self, node: NodeId) -> Vec<AttemptId> {
         let here = |attempt: &Attempt| attempt.record.node == node && !matches!(attempt.body, Body::Exited);
         (0..).map(AttemptId).zip(&self.attempts).filter(|(_, attempt)| here(attempt)).map(|(id, _)| id).collect()

@@ -1,6 +1,7 @@
-//! What a job brings with it and leaves behind: its program and configuration, which the client puts into HDFS and
-//! every node that runs a part of the job fetches once; the sample that the client may take of the input before; and
-//! the job's history, which the AppMaster writes there.
+//! A job's files: its program and configuration, the client's sample of its input, and its history.
+//!
+//! The client may read a sample first. It puts the program and the configuration into HDFS. Every node that runs a part
+//! of the job fetches them once. The AppMaster writes the history.
 //!
 //! The order is Hadoop's (`TeraInputFormat.writePartitionFile`, `JobSubmitter.submitJobInternal`,
 //! `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and `TaskTracker.localizeJob`, with
@@ -35,7 +36,7 @@ const AGAIN: Time = Time::from_secs(1);
 /// A job's files.
 #[derive(Debug)]
 pub(crate) struct JobFiles {
-    /// Parts of its sample that the client has, and the one that it reads.
+    /// Parts of the sample that the client has read, and the one that it reads.
     sampled: usize,
     sampling: Option<ReadId>,
     /// Files that are in HDFS, and the one that is on its way there.
@@ -50,7 +51,7 @@ pub(crate) struct JobFiles {
     /// Files that the AppMaster has yet to write, and the one that it writes.
     due: VecDeque<Bytes>,
     writing: Option<WriteId>,
-    /// It leaves when they are written.
+    /// The AppMaster finishes when they are written.
     leaving: bool,
 }
 
@@ -59,7 +60,7 @@ pub(crate) struct JobFiles {
 enum Localised {
     #[default]
     No,
-    /// It fetches the block before this one.
+    /// This block is next.
     Fetching(usize, Vec<Waiter>),
     Yes,
 }
@@ -158,7 +159,7 @@ impl MapReduce {
         }
     }
 
-    /// A container of the job is to start on a node: it does when the job's files are there.
+    /// A container of the job is to start on a node. It waits for the job's files.
     pub(crate) fn localise(&mut self, platform: &mut Platform, job: JobId, node: NodeId, waiter: Waiter) {
         match &mut self.files[job.0 as usize].nodes[node.0 as usize] {
             Localised::Yes => self.is_local(platform.ctx, job, waiter),
@@ -207,7 +208,7 @@ impl MapReduce {
             }
         }
     }
-    /// What a node had is gone with it.
+    /// A crashed node has lost the files of all jobs.
     pub(crate) fn files_node_down(&mut self, node: NodeId) {
         for files in &mut self.files {
             files.nodes[node.0 as usize] = Localised::No;
@@ -221,7 +222,7 @@ impl MapReduce {
         files.writing = None;
         self.write_next(platform, job);
     }
-    /// The AppMaster is gone, and its streams with it.
+    /// The AppMaster is lost, and what it was writing with it.
     pub(crate) fn drop_history(&mut self, platform: &mut Platform, job: JobId) {
         let files = &mut self.files[job.0 as usize];
         files.due.clear();

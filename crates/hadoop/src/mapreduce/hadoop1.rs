@@ -22,7 +22,7 @@ const HEARTBEAT_CALL: Time = Time::from_us(400);
 /// Lengths: a heartbeat, a task's status in it without its counters (some seventeen with their names) and these, an
 /// action in the reply, a question for events and an event (`TaskTrackerStatus`, `TaskStatus`, `Counters`, as Hadoop
 /// 1.1 writes them).
-const BEAT: u64 = 400;
+const HEARTBEAT: u64 = 400;
 const PER_STATUS: u64 = 150;
 const COUNTERS: u64 = 950;
 const PER_ACTION: u64 = 1_500;
@@ -51,14 +51,15 @@ struct Tracker {
     reduces: Vec<AttemptId>,
     /// Attempts that ended since its last heartbeat.
     ended: Vec<AttemptId>,
-    telling: Vec<AttemptId>,
-    beating: bool,
+    /// Attempts that ended, in the heartbeat under way.
+    reported: Vec<AttemptId>,
+    in_heartbeat: bool,
     /// When the next one is due: an interval after the last one was answered.
     due: Time,
     /// When counters of running tasks are due.
     counters_due: Time,
     /// A heartbeat out of band is due when the one under way is over.
-    hurry: bool,
+    again_at_once: bool,
     /// In the reply under way.
     launches: Vec<AttemptId>,
     kills: Vec<AttemptId>,
@@ -107,22 +108,22 @@ impl MapReduce {
         let interval = self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count());
         for node in ctx.nodes.workers() {
             let phase = interval.mul_f64(self.tracker.random.uniform());
-            self.tracker_beat_in(ctx, node, phase);
+            self.tracker_heartbeat_in(ctx, node, phase);
         }
         ctx.timer_in(self.config.hadoop1.expiry / LOOKS, Request::Tracker(TrackerRequest::ExpiryDue));
     }
-    fn tracker_beat_in(&mut self, ctx: &mut Context, node: NodeId, delay: Time) {
+    fn tracker_heartbeat_in(&mut self, ctx: &mut Context, node: NodeId, delay: Time) {
         let life = self.tracker.trackers[node.0 as usize].life;
-        ctx.timer_in(delay, Request::Tracker(TrackerRequest::BeatDue { node, life }));
+        ctx.timer_in(delay, Request::Tracker(TrackerRequest::HeartbeatDue { node, life }));
     }
 
     pub(crate) fn on_tracker_answer(&mut self, platform: &mut Platform, request: TrackerRequest) {
         match request {
-            TrackerRequest::BeatDue { node, life } => {
+            TrackerRequest::HeartbeatDue { node, life } => {
                 let tracker = &self.tracker.trackers[node.0 as usize];
                 let lives = platform.ctx.nodes.is_up(node) && tracker.life == life;
                 if lives && tracker.due <= platform.ctx.now {
-                    self.tracker_beats(platform.ctx, node);
+                    self.send_tracker_heartbeat(platform.ctx, node);
                     self.ask_for_events(platform.ctx, node);
                 }
             }
@@ -142,30 +143,30 @@ impl MapReduce {
     }
 
     /// A heartbeat leaves, unless one is under way.
-    fn tracker_beats(&mut self, ctx: &mut Context, node: NodeId) {
+    fn send_tracker_heartbeat(&mut self, ctx: &mut Context, node: NodeId) {
         let tracker = &mut self.tracker.trackers[node.0 as usize];
-        if std::mem::replace(&mut tracker.beating, true) {
+        if std::mem::replace(&mut tracker.in_heartbeat, true) {
             return;
         }
         let ended = std::mem::take(&mut tracker.ended);
-        tracker.telling.extend(ended);
-        let (running, ended) = ((tracker.maps.len() + tracker.reduces.len()) as u64, tracker.telling.len() as u64);
+        tracker.reported.extend(ended);
+        let (running, ended) = ((tracker.maps.len() + tracker.reduces.len()) as u64, tracker.reported.len() as u64);
         let with_counters = tracker.counters_due <= ctx.now;
         if with_counters {
             tracker.counters_due = ctx.now + COUNTER_UPDATE;
         }
         let counters = ended + if with_counters { running } else { 0 };
-        let from = rpc::beating(ctx, Process { node, id: TRACKER_PROCESS });
-        let request = Bytes::new(BEAT + PER_STATUS * (running + ended) + COUNTERS * counters);
-        call(ctx, from, Self::job_tracker(ctx), (request, SMALL), Call::Tracker(TrackerCall::Beat(node)));
+        let from = rpc::heartbeat_process(ctx, Process { node, id: TRACKER_PROCESS });
+        let request = Bytes::new(HEARTBEAT + PER_STATUS * (running + ended) + COUNTERS * counters);
+        call(ctx, from, Self::job_tracker(ctx), (request, SMALL), Call::Tracker(TrackerCall::Heartbeat(node)));
     }
     /// The heartbeat was answered or has failed: the next one is due an interval later.
-    fn tracker_has_beaten(&mut self, ctx: &mut Context, node: NodeId) {
+    fn tracker_heartbeat_over(&mut self, ctx: &mut Context, node: NodeId) {
         let interval = self.config.hadoop1.heartbeat_for(ctx.nodes.worker_count());
         let tracker = &mut self.tracker.trackers[node.0 as usize];
-        tracker.beating = false;
+        tracker.in_heartbeat = false;
         tracker.due = ctx.now.saturating_add(interval);
-        self.tracker_beat_in(ctx, node, interval);
+        self.tracker_heartbeat_in(ctx, node, interval);
     }
     /// One question per job with reducers on the node that still fetch (`MapEventsFetcherThread`), as often as
     /// heartbeats.
@@ -200,7 +201,7 @@ impl MapReduce {
     pub(crate) fn on_tracker_served(&mut self, platform: &mut Platform, id: CallId, call: TrackerCall) {
         match call {
             TrackerCall::Submit(job) => self.tracker_submitted(platform, job),
-            TrackerCall::Beat(node) => {
+            TrackerCall::Heartbeat(node) => {
                 self.on_tracker_heartbeat(platform, node);
                 let tracker = &self.tracker.trackers[node.0 as usize];
                 let actions = (tracker.launches.len() + tracker.kills.len()) as u64;
@@ -217,10 +218,10 @@ impl MapReduce {
     pub(crate) fn on_tracker_replied(&mut self, platform: &mut Platform, call: TrackerCall) {
         match call {
             TrackerCall::Submit(_) => {}
-            TrackerCall::Beat(node) => {
-                self.tracker_has_beaten(platform.ctx, node);
+            TrackerCall::Heartbeat(node) => {
+                self.tracker_heartbeat_over(platform.ctx, node);
                 let tracker = &mut self.tracker.trackers[node.0 as usize];
-                tracker.telling.clear();
+                tracker.reported.clear();
                 let (launches, kills) = (std::mem::take(&mut tracker.launches), std::mem::take(&mut tracker.kills));
                 for id in kills {
                     self.exit(platform, id);
@@ -233,8 +234,8 @@ impl MapReduce {
                         self.exit(platform, id);
                     }
                 }
-                if std::mem::take(&mut self.tracker.trackers[node.0 as usize].hurry) {
-                    self.tracker_beats(platform.ctx, node);
+                if std::mem::take(&mut self.tracker.trackers[node.0 as usize].again_at_once) {
+                    self.send_tracker_heartbeat(platform.ctx, node);
                 }
             }
             TrackerCall::Events { job, node } => {
@@ -248,11 +249,11 @@ impl MapReduce {
     pub(crate) fn on_tracker_call_failed(&mut self, ctx: &mut Context, call: TrackerCall) {
         match call {
             TrackerCall::Submit(job) => Self::submit_failed(ctx, job),
-            TrackerCall::Beat(node) => {
-                self.tracker_has_beaten(ctx, node);
+            TrackerCall::Heartbeat(node) => {
+                self.tracker_heartbeat_over(ctx, node);
                 let tracker = &mut self.tracker.trackers[node.0 as usize];
-                let telling = std::mem::take(&mut tracker.telling);
-                tracker.ended.extend(telling);
+                let reported = std::mem::take(&mut tracker.reported);
+                tracker.ended.extend(reported);
             }
             TrackerCall::Events { job, node } => {
                 if let Some(events) = self.tracker.trackers[node.0 as usize].events.get_mut(&job) {
@@ -264,7 +265,7 @@ impl MapReduce {
 
     /// A heartbeat is at the JobTracker: statuses are read, then free slots are filled.
     fn on_tracker_heartbeat(&mut self, platform: &mut Platform, node: NodeId) {
-        self.charges.tell(node);
+        self.charges.on_heartbeat(node);
         let tracker = &mut self.tracker.trackers[node.0 as usize];
         tracker.last_heartbeat = Some(platform.ctx.now);
         if std::mem::replace(&mut tracker.known_life, tracker.life) != tracker.life {
@@ -273,9 +274,9 @@ impl MapReduce {
         let tracker = &self.tracker.trackers[node.0 as usize];
         let running: Vec<AttemptId> = tracker.maps.iter().chain(&tracker.reduces).copied().collect();
         for id in running {
-            self.master_hears(platform, id);
+            self.on_status(platform, id);
         }
-        for id in self.tracker.trackers[node.0 as usize].telling.clone() {
+        for id in self.tracker.trackers[node.0 as usize].reported.clone() {
             self.give_back(id);
             match self.attempts[id.0 as usize].failure {
                 Some(reason) => self.master_failed(platform, id, reason),
@@ -392,10 +393,10 @@ impl MapReduce {
         tracker.maps.retain(|&other| other != id);
         tracker.reduces.retain(|&other| other != id);
         tracker.ended.push(id);
-        if out_of_band && tracker.beating {
-            tracker.hurry = true;
+        if out_of_band && tracker.in_heartbeat {
+            tracker.again_at_once = true;
         } else if out_of_band {
-            self.tracker_beats(ctx, node);
+            self.send_tracker_heartbeat(ctx, node);
         }
     }
 
@@ -426,7 +427,7 @@ impl MapReduce {
     }
     pub(crate) fn tracker_up(&mut self, ctx: &mut Context, node: NodeId) {
         if node != ctx.nodes.master() {
-            self.tracker_beat_in(ctx, node, Time::ZERO);
+            self.tracker_heartbeat_in(ctx, node, Time::ZERO);
         }
     }
 }

@@ -173,8 +173,8 @@ impl MapReduce {
             self.arm_timeout(platform.ctx, job);
         }
     }
-    /// The attempts whose timeouts run: the AppMaster's clock for all of which it has heard, and in Hadoop 1 that of
-    /// each TaskTracker (`TaskTracker.markUnresponsiveTasks`), which needs no network, for those on its node.
+    /// The attempts whose timeouts run. On YARN the AppMaster watches all whose start it knows. In Hadoop 1 each
+    /// TaskTracker watches those on its node (`TaskTracker.markUnresponsiveTasks`), which needs no network.
     fn watched(&self, job: JobId) -> impl Iterator<Item = AttemptId> + '_ {
         let on_node = |attempt: &Attempt| !matches!(attempt.body, Body::Reporting | Body::Exited);
         self.running(job).filter(move |id| {
@@ -189,7 +189,7 @@ impl MapReduce {
             Generation::Hadoop1 => platform.ctx.nodes.is_up(platform.ctx.nodes.master()),
         }
     }
-    /// How far an attempt has come is looked at by whoever watches over its timeout.
+    /// Whoever watches over an attempt's timeout (AppMaster or TaskTracker) looks at its progress.
     pub(crate) fn note_progress(&mut self, now: Time, id: AttemptId) {
         let Some(progress) = self.progress_on_node(id) else { return };
         let attempt = &mut self.attempts[id.0 as usize];
@@ -206,8 +206,8 @@ impl MapReduce {
         job.maps.iter().chain(&job.reduces).flat_map(|task| task.running.iter().copied())
     }
 
-    /// A report of progress is there.
-    pub(crate) fn master_hears(&mut self, platform: &mut Platform, id: AttemptId) {
+    /// An attempt's report of progress has come to its master.
+    pub(crate) fn on_status(&mut self, platform: &mut Platform, id: AttemptId) {
         let Some(progress) = self.progress_on_node(id) else { return };
         if self.config.generation == Generation::Yarn {
             self.note_progress(platform.ctx.now, id);
@@ -228,8 +228,8 @@ impl MapReduce {
             self.fetch_failed(platform, job, map);
         }
     }
-    /// A report is there: it says how long the attempt will run in all (`LegacyTaskRuntimeEstimator`). One that only
-    /// says that a phase has begun carries the progress of the one before it, which is none before the first.
+    /// Estimates from a report how long the attempt will run in all (`LegacyTaskRuntimeEstimator`). A report that a phase
+    /// has begun carries the progress of the report before it; before the first, that is none.
     pub(crate) fn estimate(&mut self, ctx: &Context, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         let elapsed = ctx.now.saturating_sub(attempt.record.start);
@@ -259,7 +259,7 @@ impl MapReduce {
 
     /// The output of a map that was done is gone: the map runs again.
     fn output_lost(&mut self, platform: &mut Platform, map: AttemptId, state: AttemptState, reason: &'static str) {
-        platform.shuffle.withdraw(map);
+        platform.shuffle.withdraw(self.outputs[map.0 as usize].output);
         let record = &mut self.attempts[map.0 as usize].record;
         record.state = state;
         record.reason = reason;
@@ -373,7 +373,7 @@ impl MapReduce {
         }
     }
 
-    /// What follows from a change in a job: its reducers are let go, or it is over.
+    /// After a change in a job: its reducers are asked for when slow start allows, and it ends when all tasks are done.
     pub(crate) fn after(&mut self, platform: &mut Platform, id: JobId) {
         let job = &mut self.jobs[id.0 as usize];
         if job.is_over() {
@@ -410,7 +410,7 @@ impl MapReduce {
             Generation::Hadoop1 => self.job_left(platform.ctx),
         }
     }
-    /// A job has left the cluster; with the last one the run is over.
+    /// A job has left the cluster. The run is over with the last one.
     pub(crate) fn job_left(&mut self, ctx: &mut Context) {
         if !self.finished && self.jobs.iter().all(super::job::Job::is_over) {
             self.finished = true;

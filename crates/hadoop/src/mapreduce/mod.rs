@@ -45,6 +45,7 @@ use files::JobFiles;
 use hadoop1::JobTracker;
 use job::Job;
 use map::MapTask;
+use task::AttemptOutput;
 use units::{Bytes, Time};
 
 /// Masters, workers and tasks.
@@ -58,6 +59,8 @@ pub struct MapReduce {
     /// By job.
     files: Vec<JobFiles>,
     attempts: Vec<Attempt>,
+    /// By attempt.
+    outputs: Vec<AttemptOutput>,
     next_disk: Vec<u32>,
     /// By job (YARN).
     masters: Vec<AppMaster>,
@@ -76,12 +79,12 @@ pub struct MapReduce {
 pub(crate) struct Attempt {
     pub record: AttemptRecord,
     body: Body,
-    /// Master: the last progress heard of.
+    /// Master: the progress by the last report.
     pub known_progress: f64,
     /// Master: how long it would run by its last report (YARN).
     pub estimate: Option<Time>,
-    /// Whoever watches over its timeout: the last progress seen, and when it last moved; zero before the start is
-    /// known.
+    /// Whoever watches over its timeout (AppMaster or TaskTracker): the progress seen last, and when it last grew; zero
+    /// before the start is known.
     watched_progress: f64,
     last_progress: Time,
     /// Its container (YARN).
@@ -139,6 +142,7 @@ impl MapReduce {
             seed,
             jobs,
             attempts: Vec::new(),
+            outputs: Vec::new(),
             next_disk: vec![0; nodes],
             finished: false,
         }
@@ -172,10 +176,10 @@ impl MapReduce {
     fn job_record(&self, job: &Job, shuffle: &Shuffle) -> JobRecord {
         let mut record = job.record.clone();
         let ledger = &mut record.ledger;
-        let totals = shuffle.totals(job.id);
+        let totals = shuffle.totals(job.application);
         ledger.served = totals.served;
         ledger.aborted = totals.aborted;
-        ledger.in_flight = shuffle.in_flight(job.id);
+        ledger.in_flight = shuffle.in_flight(job.application);
         let mine = || self.attempts.iter().filter(|attempt| attempt.record.job == job.id);
         for attempt in mine() {
             let bytes = attempt.record.bytes.fetched_node + attempt.record.bytes.fetched_network;
@@ -186,7 +190,10 @@ impl MapReduce {
         // What the maps offered: to each reduce that succeeded, the outputs that it took; to the others, those that
         // stand.
         for (reduce, task) in job.reduces.iter().enumerate() {
-            let part = |map: AttemptId| job.partitions.part(shuffle.output(map).bytes, reduce);
+            let part = |map: AttemptId| {
+                let output = self.outputs[map.0 as usize].output;
+                job.partitions.part(shuffle.output(output).bytes, reduce)
+            };
             if let Some(id) = task.done {
                 let bytes = &self.attempts[id.0 as usize].record.bytes;
                 ledger.offered += bytes.fetched_node + bytes.fetched_network;

@@ -11,7 +11,8 @@ use crate::effect::DiskOp;
 use crate::ids::{AttemptId, NodeId, Tag, WriteId};
 use crate::numbers::{draw, whole};
 use crate::record::{Phase, Waiting};
-use crate::shuffle::{Batch, MapOutput};
+use crate::request::Fetcher;
+use crate::shuffle::{Batch, Wanted};
 use des::RandomStream;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
@@ -157,19 +158,21 @@ impl ReduceTask {
     }
 
     /// A map's output is there to fetch.
-    pub fn on_output(&mut self, id: AttemptId, output: &MapOutput) {
-        if self.copied[output.map as usize].is_none() {
-            self.pending.entry(output.node).or_default().push(id);
-            self.offer(output.node);
+    pub fn on_output(&mut self, env: &Env, id: AttemptId) {
+        if self.copied[env.task_of(id) as usize].is_none() {
+            let node = env.shuffle.output(env.output_of(id)).node;
+            self.pending.entry(node).or_default().push(id);
+            self.offer(node);
         }
     }
     /// A map's output is gone; its map runs again.
-    pub fn on_output_lost(&mut self, id: AttemptId, output: &MapOutput) {
-        if let Some(maps) = self.pending.get_mut(&output.node) {
+    pub fn on_output_lost(&mut self, env: &Env, id: AttemptId) {
+        let host = env.shuffle.output(env.output_of(id)).node;
+        if let Some(maps) = self.pending.get_mut(&host) {
             maps.retain(|&map| map != id);
             if maps.is_empty() {
-                self.pending.remove(&output.node);
-                self.ready.retain(|&node| node != output.node);
+                self.pending.remove(&host);
+                self.ready.retain(|&node| node != host);
             }
         }
     }
@@ -216,7 +219,7 @@ impl ReduceTask {
             return self.proceed(env);
         }
         let Some(Copying { map, bytes, file, .. }) = self.copying.remove(&slot) else { return TaskState::Running };
-        let place = &mut self.copied[env.shuffle.output(map).map as usize];
+        let place = &mut self.copied[env.task_of(map) as usize];
         if place.is_some() {
             // The map ran again while its first output was on its way: one of the two is enough.
             self.reserved = self.reserved.saturating_sub(if file.is_none() { bytes } else { Bytes::ZERO });
@@ -289,7 +292,7 @@ impl ReduceTask {
 
     /// Gives back what it holds: its node stays, the attempt ends.
     pub fn cancel(&mut self, env: &mut Env) {
-        env.shuffle.abandon(env.ctx, env.id);
+        env.shuffle.abandon(env.ctx, Fetcher::MapReduce(env.id));
         for work in self.copying.values().filter_map(|copying| copying.checking) {
             env.ctx.cancel_compute(env.node, work);
         }
@@ -315,7 +318,7 @@ impl ReduceTask {
         if self.stage == Stage::Shuffle {
             self.fetch_more(env);
             if self.copies as usize == self.copied.len() && self.fetchers == 0 && self.copying.is_empty() {
-                env.shuffle.drop_idle(env.ctx, env.id);
+                env.shuffle.drop_idle(env.ctx, Fetcher::MapReduce(env.id));
                 env.record.first_phase_end = Some(env.ctx.now);
                 env.phase(Phase::Merge);
                 self.stage = Stage::Drain;
@@ -361,10 +364,22 @@ impl ReduceTask {
             let Some(maps) = self.pending.get(&host) else { continue };
             let part = env.record.task as usize;
             let batch = maps.iter().take(env.config.fetch_batch.max(1) as usize);
-            let maps = batch.map(|&map| (map, env.partitions.part(env.shuffle.output(map).bytes, part))).collect();
+            let wanted = |map: &AttemptId| {
+                let output = env.output_of(*map);
+                Wanted { output, bytes: env.partitions.part(env.shuffle.output(output).bytes, part) }
+            };
+            let wanted = batch.map(wanted).collect();
             self.fetchers += 1;
             self.busy.insert(host);
-            let batch = Batch { job: env.record.job, reducer: env.id, client: env.node, host, maps };
+            let batch = Batch {
+                application: env.application,
+                fetcher: Fetcher::MapReduce(env.id),
+                // Two attempts at a reduce read the same partition, each for itself.
+                part: env.id.0 + 1,
+                client: env.node,
+                host,
+                wanted,
+            };
             env.shuffle.start(env.ctx, batch);
         }
     }

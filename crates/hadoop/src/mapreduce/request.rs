@@ -28,7 +28,7 @@ pub enum Request {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TrackerRequest {
     /// A TaskTracker's heartbeat is due, in this one of its lives.
-    BeatDue { node: NodeId, life: u32 },
+    HeartbeatDue { node: NodeId, life: u32 },
     /// The JobTracker looks for silent TaskTrackers.
     ExpiryDue,
 }
@@ -114,7 +114,7 @@ pub enum TrackerCall {
     /// The client submits a job.
     Submit(JobId),
     /// A TaskTracker's heartbeat.
-    Beat(NodeId),
+    Heartbeat(NodeId),
     /// A TaskTracker asks for map completion events on behalf of its reducers.
     Events { job: JobId, node: NodeId },
 }

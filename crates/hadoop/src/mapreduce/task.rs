@@ -6,7 +6,7 @@ use super::request::{Request, TaskRequest};
 use super::stream::LocalFile;
 use crate::context::{Context, DiskTransfer};
 use crate::hdfs::Hdfs;
-use crate::ids::{AttemptId, NodeId, Process, Tag};
+use crate::ids::{ApplicationId, AttemptId, NodeId, OutputId, Process, Tag};
 use crate::record::{AttemptRecord, Interval, Phase};
 use crate::shuffle::Shuffle;
 use crate::workload::Partitions;
@@ -17,11 +17,14 @@ pub(crate) struct Env<'a> {
     pub ctx: &'a mut Context,
     pub hdfs: &'a mut Hdfs,
     pub shuffle: &'a mut Shuffle,
+    /// By attempt.
+    pub outputs: &'a [AttemptOutput],
     pub config: &'a MapReduceConfig,
     pub spec: &'a JobSpec,
     pub split: &'a Split,
     pub partitions: &'a Partitions,
     pub maps: u32,
+    pub application: ApplicationId,
     pub id: AttemptId,
     pub node: NodeId,
     pub process: Process,
@@ -32,7 +35,27 @@ pub(crate) struct Env<'a> {
     pub next_disk: &'a mut u32,
 }
 
+/// What the shuffle service calls the output of an attempt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AttemptOutput {
+    /// The attempt's task.
+    pub task: u32,
+    pub output: OutputId,
+}
+
 impl Env<'_> {
+    /// The task of a map attempt.
+    pub fn task_of(&self, map: AttemptId) -> u32 {
+        self.outputs[map.0 as usize].task
+    }
+    /// What the shuffle service calls a map attempt's output.
+    pub fn output_of(&self, map: AttemptId) -> OutputId {
+        self.outputs[map.0 as usize].output
+    }
+    /// The map attempt that an output is of.
+    pub fn map_of(&self, output: OutputId) -> AttemptId {
+        AttemptId(self.shuffle.output(output).name)
+    }
     /// Runs `work` of the task, as long as this attempt takes for it.
     pub fn compute(&mut self, work: Time, request: TaskRequest) -> Tag {
         self.ctx.compute(self.node, work.mul_f64(self.pace), Request::Task(self.id, request))

@@ -28,18 +28,18 @@ use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
 /// A process on its connection for heartbeats alone has this bit in its number.
-const BEATING: u32 = 1 << 31;
+const FOR_HEARTBEATS: u32 = 1 << 31;
 
 /// A worker's process as it is known by the connection that is for its heartbeats alone, where these have one.
-pub(crate) fn beating(ctx: &Context, process: Process) -> Process {
+pub(crate) fn heartbeat_process(ctx: &Context, process: Process) -> Process {
     let own = ctx.rpc.config.master.heartbeat_connections;
-    Process { id: if own { process.id | BEATING } else { process.id }, ..process }
+    Process { id: if own { process.id | FOR_HEARTBEATS } else { process.id }, ..process }
 }
 
 impl Process {
     /// What kind of process it is.
     pub(crate) const fn name(self) -> &'static str {
-        match self.id & !BEATING {
+        match self.id & !FOR_HEARTBEATS {
             0 => "datanode",
             1 => "worker daemon",
             2 => "client",

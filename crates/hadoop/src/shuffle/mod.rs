@@ -6,13 +6,15 @@
 //! connection takes it. Only fetches under way have state.
 
 pub(crate) mod request;
+mod serve;
 
 pub use request::{Content, Message, Request};
 
-use crate::context::{Context, DiskTransfer};
-use crate::effect::{DiskOp, End, Service};
-use crate::ids::{AttemptId, ConnId, DiskStream, FetchId, JobId, NodeId};
-use crate::request::User;
+use crate::context::Context;
+use crate::effect::{End, Service};
+use crate::ids::{ApplicationId, ConnId, DiskStream, FetchId, NodeId, OutputId};
+use crate::request::{Fetcher, User};
+use des::Index;
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
@@ -35,48 +37,48 @@ pub(crate) struct ShuffleConfig {
     pub chunk: Bytes,
 }
 
-/// What a reducer is told of its fetches.
-#[derive(Debug, Clone)]
-pub(crate) enum News {
-    /// An output begins to arrive: take it ([`Shuffle::accept`]) or give the fetch up.
-    Begins { fetch: FetchId, reducer: AttemptId, bytes: Bytes },
+/// What a fetcher is told of its fetches.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// An output begins to arrive: nothing is to be done to take it; who has no room gives the fetch up
+    /// ([`Shuffle::give_up`]).
+    Begins { fetch: FetchId, bytes: Bytes },
     /// An output is there.
-    Arrived { reducer: AttemptId, host: NodeId, map: AttemptId, bytes: Bytes },
+    Arrived { host: NodeId, output: OutputId, bytes: Bytes },
     /// The batch is through.
-    Finished { reducer: AttemptId, host: NodeId },
+    Finished { host: NodeId },
     /// The host did not deliver these. `missing`: it answered that it does not have the first.
-    Failed { reducer: AttemptId, host: NodeId, maps: Vec<AttemptId>, missing: bool },
+    Failed { host: NodeId, outputs: Vec<OutputId>, missing: bool },
 }
 
-/// Bytes of one job's shuffle, as the serving nodes and the fetchers count them.
+/// Bytes of one application's shuffle, as the serving nodes and the fetchers count them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Totals {
+pub struct Totals {
+    /// Sent by hosts.
     pub served: Bytes,
+    /// Sent in fetches that were given up, less the outputs that had arrived whole.
     pub aborted: Bytes,
 }
 
-/// A finished map's output on its node.
+/// A map's output on its node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MapOutput {
-    /// The number of its task.
-    pub map: u32,
+    /// What its framework calls it.
+    pub name: u32,
     pub node: NodeId,
     /// The length of all its partitions.
     pub bytes: Bytes,
-    pub disk: u32,
-    pub stream: DiskStream,
-    /// It can still be served.
-    pub available: bool,
+    disk: u32,
+    stream: DiskStream,
+    /// It can be served.
+    available: bool,
 }
 
 #[derive(Debug)]
 struct Fetch {
-    job: JobId,
-    reducer: AttemptId,
-    client: NodeId,
-    host: NodeId,
+    batch: Batch,
     conn: ConnId,
-    maps: Vec<(AttemptId, Bytes)>,
     /// Client: outputs received whole, and their bytes.
     done: usize,
     received: Bytes,
@@ -98,29 +100,46 @@ struct Handler {
     waiting: VecDeque<FetchId>,
 }
 
+/// The shuffle service of all nodes, and the fetchers.
 #[derive(Debug)]
-pub(crate) struct Shuffle {
-    /// By attempt.
+pub struct Shuffle {
     outputs: Vec<MapOutput>,
-    /// What the reducers have not been told yet.
-    news: Vec<News>,
+    /// What the fetchers have not been told yet.
+    news: Vec<(Fetcher, News)>,
     fetches: BTreeMap<FetchId, Fetch>,
     next: u32,
     by_conn: Vec<Option<FetchId>>,
     handlers: Vec<Handler>,
-    /// Kept connections by (reducer, host).
-    idle: BTreeMap<(AttemptId, NodeId), ConnId>,
+    /// Kept connections to hosts.
+    idle: BTreeMap<(Fetcher, NodeId), ConnId>,
     config: ShuffleConfig,
-    totals: Vec<Totals>,
+    totals: BTreeMap<ApplicationId, Totals>,
+}
+
+/// An output to fetch a partition of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Which.
+    pub output: OutputId,
+    /// The length of the partition.
+    pub bytes: Bytes,
 }
 
 /// A fetch to begin.
-pub(crate) struct Batch {
-    pub job: JobId,
-    pub reducer: AttemptId,
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// On whose account its bytes are.
+    pub application: ApplicationId,
+    /// Who is told what becomes of it.
+    pub fetcher: Fetcher,
+    /// The partition, as a stream of its own to the host's disk; not zero.
+    pub part: u32,
+    /// Where the fetcher is.
     pub client: NodeId,
+    /// Where the outputs are.
     pub host: NodeId,
-    pub maps: Vec<(AttemptId, Bytes)>,
+    /// What it asks for, at least one.
+    pub wanted: Vec<Wanted>,
 }
 
 fn message(fetch: FetchId, content: Content) -> Message {
@@ -128,7 +147,7 @@ fn message(fetch: FetchId, content: Content) -> Message {
 }
 
 impl Shuffle {
-    pub fn new(config: ShuffleConfig, nodes: usize, jobs: usize) -> Self {
+    pub(crate) fn new(config: ShuffleConfig, nodes: usize) -> Self {
         Self {
             outputs: Vec::new(),
             news: Vec::new(),
@@ -138,56 +157,55 @@ impl Shuffle {
             handlers: (0..nodes).map(|_| Handler::default()).collect(),
             idle: BTreeMap::new(),
             config,
-            totals: vec![Totals::default(); jobs],
+            totals: BTreeMap::new(),
         }
     }
-    /// What the reducers have not been told yet.
-    pub fn take_news(&mut self) -> Vec<News> {
+    /// What the fetchers have not been told yet.
+    pub(crate) fn take_news(&mut self) -> Vec<(Fetcher, News)> {
         std::mem::take(&mut self.news)
     }
-    /// An attempt on a node, the next in order of creation. It has no output yet.
-    pub fn add_attempt(&mut self, task: u32, node: NodeId) {
+    /// Names an output that a map will have on a node.
+    pub fn add_output(&mut self, name: u32, node: NodeId) -> OutputId {
+        let id = OutputId::from_usize(self.outputs.len());
         let stream = DiskStream { file: 0, part: 0 };
-        self.outputs.push(MapOutput { map: task, node, bytes: Bytes::ZERO, disk: 0, stream, available: false });
+        self.outputs.push(MapOutput { name, node, bytes: Bytes::ZERO, disk: 0, stream, available: false });
+        id
     }
-    /// A map attempt's output is on a disk of its node, and can be fetched.
-    pub fn publish(&mut self, map: AttemptId, disk: u32, stream: DiskStream, bytes: Bytes) {
-        let output = &mut self.outputs[map.0 as usize];
+    /// An output is on a disk of its node, and can be fetched.
+    pub fn publish(&mut self, id: OutputId, disk: u32, stream: DiskStream, bytes: Bytes) {
+        let output = &mut self.outputs[id.0 as usize];
         *output = MapOutput { bytes, disk, stream, available: true, ..*output };
     }
-    /// A map attempt's output is not served any more.
-    pub fn withdraw(&mut self, map: AttemptId) {
-        self.outputs[map.0 as usize].available = false;
+    /// An output is not served any more.
+    pub fn withdraw(&mut self, id: OutputId) {
+        self.outputs[id.0 as usize].available = false;
     }
-    /// The output of a map attempt.
-    pub fn output(&self, map: AttemptId) -> &MapOutput {
-        &self.outputs[map.0 as usize]
+    pub(crate) fn output(&self, id: OutputId) -> &MapOutput {
+        &self.outputs[id.0 as usize]
     }
-    pub fn totals(&self, job: JobId) -> Totals {
-        self.totals[job.0 as usize]
+    /// Bytes of an application's shuffle.
+    pub fn totals(&self, application: ApplicationId) -> Totals {
+        self.totals.get(&application).copied().unwrap_or_default()
     }
-    /// Bytes sent in fetches of a job that are still open, less the outputs received whole.
-    pub fn in_flight(&self, job: JobId) -> Bytes {
-        self.fetches.values().filter(|fetch| fetch.job == job).map(|fetch| fetch.sent - fetch.received).sum()
+    /// Bytes sent in fetches of an application that are still open, less the outputs received whole.
+    pub fn in_flight(&self, application: ApplicationId) -> Bytes {
+        let mine = self.fetches.values().filter(|fetch| fetch.batch.application == application);
+        mine.map(|fetch| fetch.sent - fetch.received).sum()
     }
 
     /// A fetcher asks a host for outputs.
     pub fn start(&mut self, ctx: &mut Context, batch: Batch) {
         let id = FetchId(self.next);
         self.next += 1;
-        let Batch { job, reducer, client, host, maps } = batch;
-        let kept = self.idle.remove(&(reducer, host));
+        let Batch { fetcher, client, host, .. } = batch;
+        let kept = self.idle.remove(&(fetcher, host));
         let conn = kept.unwrap_or_else(|| ctx.open(User::Shuffle, client, host, Service::Shuffle, false));
         self.bind(conn, Some(id));
         self.fetches.insert(
             id,
             Fetch {
-                job,
-                reducer,
-                client,
-                host,
+                batch,
                 conn,
-                maps,
                 done: 0,
                 received: Bytes::ZERO,
                 last_received: ctx.now,
@@ -207,31 +225,34 @@ impl Shuffle {
         ctx.timer_in(self.config.silence, Request::SilenceDue(id));
     }
     /// The host of a fetch under way.
-    pub fn host_of(&self, id: FetchId) -> Option<NodeId> {
-        self.fetches.get(&id).map(|fetch| fetch.host)
+    pub(crate) fn host_of(&self, id: FetchId) -> Option<NodeId> {
+        self.fetches.get(&id).map(|fetch| fetch.batch.host)
     }
-    /// The reducer has no room for what begins: the connection is reset, and what is not there yet goes back to the
-    /// reducer.
-    pub fn give_up(&mut self, ctx: &mut Context, id: FetchId) -> Vec<AttemptId> {
+    /// The fetcher has no room for what begins: the connection is reset. Returns what is not there yet.
+    pub fn give_up(&mut self, ctx: &mut Context, id: FetchId) -> Vec<OutputId> {
         let Some(fetch) = self.fetches.get_mut(&id) else { return Vec::new() };
-        let rest = fetch.maps[fetch.done..].iter().map(|&(map, _)| map).collect();
+        let rest = fetch.batch.wanted[fetch.done..].iter().map(|wanted| wanted.output).collect();
         ctx.abort(fetch.conn, End::Client);
         self.client_leaves(id);
         rest
     }
-    /// The reducer is gone: all its fetches are.
-    pub fn abandon(&mut self, ctx: &mut Context, reducer: AttemptId) {
-        let ids: Vec<FetchId> =
-            self.fetches.iter().filter(|(_, f)| f.reducer == reducer && !f.client_gone).map(|(&id, _)| id).collect();
+    /// The fetcher is gone: all its fetches are.
+    pub fn abandon(&mut self, ctx: &mut Context, fetcher: Fetcher) {
+        let ids: Vec<FetchId> = self
+            .fetches
+            .iter()
+            .filter(|(_, f)| f.batch.fetcher == fetcher && !f.client_gone)
+            .map(|(&id, _)| id)
+            .collect();
         for id in ids {
             self.give_up(ctx, id);
         }
-        self.drop_idle(ctx, reducer);
+        self.drop_idle(ctx, fetcher);
     }
-    /// The reducer has all it wants: its kept connections close.
-    pub fn drop_idle(&mut self, ctx: &mut Context, reducer: AttemptId) {
+    /// The fetcher has all it wants: its kept connections close.
+    pub fn drop_idle(&mut self, ctx: &mut Context, fetcher: Fetcher) {
         let keys: Vec<_> =
-            self.idle.range((reducer, NodeId(0))..=(reducer, NodeId(u32::MAX))).map(|(&key, _)| key).collect();
+            self.idle.range((fetcher, NodeId(0))..=(fetcher, NodeId(u32::MAX))).map(|(&key, _)| key).collect();
         for key in keys {
             if let Some(conn) = self.idle.remove(&key) {
                 ctx.close(conn, End::Client);
@@ -239,15 +260,15 @@ impl Shuffle {
         }
     }
     /// The node's processes are gone, at both ends of its fetches.
-    pub fn on_node_down(&mut self, node: NodeId) {
+    pub(crate) fn on_node_down(&mut self, node: NodeId) {
         self.handlers[node.0 as usize] = Handler::default();
         let ids: Vec<FetchId> = self.fetches.keys().copied().collect();
         for id in ids {
             let Some(fetch) = self.fetches.get(&id) else { continue };
-            if fetch.client == node {
+            if fetch.batch.client == node {
                 self.client_leaves(id);
             }
-            if self.fetches.get(&id).is_some_and(|fetch| fetch.host == node) {
+            if self.fetches.get(&id).is_some_and(|fetch| fetch.batch.host == node) {
                 self.server_leaves(id, None);
             }
         }
@@ -258,7 +279,7 @@ impl Shuffle {
     }
 
     /// The handshake of a fetcher's connection is done.
-    pub fn on_connected(&mut self, ctx: &mut Context, conn: ConnId) {
+    pub(crate) fn on_connected(&mut self, ctx: &mut Context, conn: ConnId) {
         if let Some(id) = self.fetch_of(conn) {
             // Connecting may take as long as silence after it.
             self.received_at(id, ctx.now);
@@ -266,14 +287,14 @@ impl Shuffle {
         }
     }
     /// Bytes have arrived at a fetcher, up to this time.
-    pub fn on_last_received(&mut self, ctx: &mut Context, conn: ConnId, at: Time) {
+    pub(crate) fn on_last_received(&mut self, ctx: &mut Context, conn: ConnId, at: Time) {
         if let Some(id) = self.fetch_of(conn) {
             self.received_at(id, at);
             self.watch(ctx, id);
         }
     }
     /// A message of a host has left its send buffer.
-    pub fn on_acknowledged(&mut self, ctx: &mut Context, conn: ConnId, message: Message) {
+    pub(crate) fn on_acknowledged(&mut self, ctx: &mut Context, conn: ConnId, message: Message) {
         match message.content {
             Content::Chunk | Content::Last => {
                 let id = message.fetch;
@@ -286,14 +307,14 @@ impl Shuffle {
         }
     }
     /// A disk request is done, or a timer fires.
-    pub fn on_answer(&mut self, ctx: &mut Context, request: Request) {
+    pub(crate) fn on_answer(&mut self, ctx: &mut Context, request: Request) {
         match request {
             Request::Disk(fetch) => self.on_read(fetch, ctx),
             Request::SilenceDue(fetch) => self.on_silence(ctx, fetch),
         }
     }
     /// The peer of an end has closed its stream.
-    pub fn on_peer_closed(&mut self, ctx: &mut Context, conn: ConnId, end: End) {
+    pub(crate) fn on_peer_closed(&mut self, ctx: &mut Context, conn: ConnId, end: End) {
         match (end, self.fetch_of(conn)) {
             (End::Client, Some(id)) => self.fail(ctx, id, false),
             // A client that closes in good order has received everything.
@@ -306,7 +327,7 @@ impl Shuffle {
         ctx.close(conn, end);
     }
     /// The connection is dead as seen at an end.
-    pub fn on_reset(&mut self, ctx: &mut Context, conn: ConnId, end: End) {
+    pub(crate) fn on_reset(&mut self, ctx: &mut Context, conn: ConnId, end: End) {
         match (end, self.fetch_of(conn)) {
             (End::Client, Some(id)) => self.fail(ctx, id, false),
             (End::Client, None) => self.idle.retain(|_, kept| *kept != conn),
@@ -334,16 +355,16 @@ impl Shuffle {
 
     fn send_request(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get(&id) else { return };
-        let bytes = Bytes::new(REQUEST_BYTES + NAME_BYTES * fetch.maps.len() as u64);
+        let bytes = Bytes::new(REQUEST_BYTES + NAME_BYTES * fetch.batch.wanted.len() as u64);
         ctx.send(fetch.conn, End::Client, bytes, message(id, Content::Request), true);
     }
 
     /// A message is at the host, or at the fetcher.
-    pub fn on_delivered(&mut self, ctx: &mut Context, conn: ConnId, message: Message) {
+    pub(crate) fn on_delivered(&mut self, ctx: &mut Context, conn: ConnId, message: Message) {
         let id = message.fetch;
         let Some(fetch) = self.fetches.get_mut(&id).filter(|fetch| fetch.conn == conn) else { return };
         if message.content == Content::Request {
-            let handler = &mut self.handlers[fetch.host.0 as usize];
+            let handler = &mut self.handlers[fetch.batch.host.0 as usize];
             fetch.started = true;
             if handler.active < self.config.threads {
                 handler.active += 1;
@@ -359,9 +380,8 @@ impl Shuffle {
         fetch.last_received = ctx.now;
         match message.content {
             Content::Header(place) => {
-                let (_, bytes) = fetch.maps[place];
-                let reducer = fetch.reducer;
-                self.news.push(News::Begins { fetch: id, reducer, bytes });
+                let bytes = fetch.batch.wanted[place].bytes;
+                self.news.push((fetch.batch.fetcher, News::Begins { fetch: id, bytes }));
                 if bytes == Bytes::ZERO {
                     self.arrived(ctx, id);
                 }
@@ -374,28 +394,28 @@ impl Shuffle {
 
     fn arrived(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let (map, bytes) = fetch.maps[fetch.done];
-        let (reducer, host, conn) = (fetch.reducer, fetch.host, fetch.conn);
+        let Wanted { output, bytes } = fetch.batch.wanted[fetch.done];
+        let (fetcher, host, conn) = (fetch.batch.fetcher, fetch.batch.host, fetch.conn);
         fetch.done += 1;
         fetch.received += bytes;
-        self.news.push(News::Arrived { reducer, host, map, bytes });
-        if fetch.done == fetch.maps.len() {
+        self.news.push((fetcher, News::Arrived { host, output, bytes }));
+        if fetch.done == fetch.batch.wanted.len() {
             if self.config.keep_alive {
-                self.idle.insert((reducer, host), conn);
+                self.idle.insert((fetcher, host), conn);
             } else {
                 ctx.close(conn, End::Client);
             }
             self.client_leaves(id);
-            self.news.push(News::Finished { reducer, host });
+            self.news.push((fetcher, News::Finished { host }));
         }
     }
 
     /// The fetch cannot go on.
     fn fail(&mut self, ctx: &mut Context, id: FetchId, missing: bool) {
         let Some(fetch) = self.fetches.get(&id).filter(|fetch| !fetch.client_gone) else { return };
-        let (reducer, host) = (fetch.reducer, fetch.host);
-        let maps = self.give_up(ctx, id);
-        self.news.push(News::Failed { reducer, host, maps, missing });
+        let Batch { fetcher, host, .. } = fetch.batch;
+        let outputs = self.give_up(ctx, id);
+        self.news.push((fetcher, News::Failed { host, outputs, missing }));
     }
 
     fn on_silence(&mut self, ctx: &mut Context, id: FetchId) {
@@ -424,75 +444,6 @@ impl Shuffle {
         }
     }
 
-    /// The server turns to the next output of the batch.
-    fn begin_output(&mut self, ctx: &mut Context, id: FetchId) {
-        let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let Some(&(map, _)) = fetch.maps.get(fetch.serving) else {
-            let conn = fetch.conn;
-            if !self.config.keep_alive {
-                ctx.close(conn, End::Server);
-            }
-            return self.server_leaves(id, Some(ctx));
-        };
-        fetch.offset = Bytes::ZERO;
-        let output = self.outputs[map.0 as usize];
-        if output.available && output.node == fetch.host {
-            ctx.send(
-                fetch.conn,
-                End::Server,
-                Bytes::new(HEADER_BYTES),
-                message(id, Content::Header(fetch.serving)),
-                true,
-            );
-            self.serve(ctx, id);
-        } else {
-            ctx.send(fetch.conn, End::Server, Bytes::new(HEADER_BYTES), message(id, Content::Missing), true);
-            fetch.serving = fetch.maps.len();
-            self.begin_output(ctx, id);
-        }
-    }
-
-    /// Reads the next chunk if the connection has taken enough of the last ones.
-    fn serve(&mut self, ctx: &mut Context, id: FetchId) {
-        let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let Some(&(map, bytes)) = fetch.maps.get(fetch.serving) else { return };
-        if fetch.reading > Bytes::ZERO || fetch.unacknowledged >= 2 || fetch.server_gone {
-            return;
-        }
-        if fetch.offset == bytes {
-            fetch.serving += 1;
-            return self.begin_output(ctx, id);
-        }
-        fetch.reading = self.config.chunk.min(bytes - fetch.offset);
-        let output = self.outputs[map.0 as usize];
-        // Partitions of one file lie one after another; a reducer reads only its own, so each is a sequential stream of
-        // its own to the disk.
-        let transfer = DiskTransfer {
-            disk: output.disk,
-            op: DiskOp::Read,
-            stream: DiskStream { part: fetch.reducer.0 + 1, ..output.stream },
-            offset: fetch.offset,
-            bytes: fetch.reading,
-        };
-        ctx.disk(fetch.host, transfer, Request::Disk(id));
-    }
-
-    fn on_read(&mut self, id: FetchId, ctx: &mut Context) {
-        let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        if fetch.server_gone {
-            return;
-        }
-        let bytes = std::mem::take(&mut fetch.reading);
-        fetch.offset += bytes;
-        fetch.sent += bytes;
-        fetch.unacknowledged += 1;
-        self.totals[fetch.job.0 as usize].served += bytes;
-        let last = fetch.offset == fetch.maps[fetch.serving].1;
-        let content = if last { Content::Last } else { Content::Chunk };
-        ctx.send(fetch.conn, End::Server, bytes, message(id, content), last);
-        self.serve(ctx, id);
-    }
-
     fn client_leaves(&mut self, id: FetchId) {
         let Some(fetch) = self.fetches.get_mut(&id) else { return };
         fetch.client_gone = true;
@@ -501,29 +452,9 @@ impl Shuffle {
             self.forget(id);
         }
     }
-    /// The host has done with a fetch; its thread takes the next.
-    fn server_leaves(&mut self, id: FetchId, next: Option<&mut Context>) {
-        let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let host = fetch.host;
-        let served = fetch.started && !fetch.server_gone;
-        fetch.server_gone = true;
-        if fetch.client_gone {
-            self.forget(id);
-        }
-        let handler = &mut self.handlers[host.0 as usize];
-        if let Some(place) = handler.waiting.iter().position(|&waiting| waiting == id) {
-            handler.waiting.remove(place);
-            return;
-        }
-        let Some(ctx) = next.filter(|_| served) else { return };
-        match handler.waiting.pop_front() {
-            Some(waiting) => self.begin_output(ctx, waiting),
-            None => handler.active -= 1,
-        }
-    }
     fn forget(&mut self, id: FetchId) {
         if let Some(fetch) = self.fetches.remove(&id) {
-            self.totals[fetch.job.0 as usize].aborted += fetch.sent - fetch.received;
+            self.totals.entry(fetch.batch.application).or_default().aborted += fetch.sent - fetch.received;
         }
     }
 }

@@ -45,10 +45,14 @@ impl Yarn {
         let from = Self::master_on(node, application);
         Self::call(ctx, from, Self::scheduler(ctx), (SMALL, SMALL), Call::Register(master));
     }
-    /// The AppMaster's heartbeat leaves: `requests` is all that it asks for from now on.
+    /// The AppMaster's heartbeat leaves: `requests` is all that it asks for from now on. It waits for the reply
+    /// ([`News::HeartbeatOver`](super::News::HeartbeatOver)) before it sends another.
     pub fn heartbeat(&mut self, ctx: &mut Context, master: ContainerId, requests: Vec<ContainerRequest>) {
-        let id = self.container(master).application;
-        let Some(from) = self.master_process(id) else { return };
+        if !self.is_registered(master) {
+            return;
+        }
+        let Container { application: id, node, .. } = *self.container(master);
+        let from = Self::master_on(node, id);
         let application = self.application_mut(id);
         let named = application.send(requests) as u64;
         let released = application.releases.len() as u64;

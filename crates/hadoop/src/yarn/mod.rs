@@ -2,8 +2,8 @@
 //!
 //! It knows an application's containers by role and resources, and nothing of what runs in them. A framework adds its
 //! applications ([`Yarn::add_application`]) and is told what becomes of them and their containers ([`News`]). The
-//! client and the AppMaster of an application call what is in [`app_master`]; the calls travel over RPC. Which node's
-//! offer goes to which application is decided in [`allocate`].
+//! client and the AppMaster of an application call what is in `app_master.rs`; the calls travel over RPC. Which node's
+//! offer goes to which application is decided in `allocate.rs`.
 
 mod allocate;
 mod app_master;

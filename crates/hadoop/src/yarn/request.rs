@@ -3,6 +3,7 @@
 use crate::ids::{ApplicationId, ContainerId, NodeId};
 
 /// A timer.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Request {
     /// A NodeManager's heartbeat is due, in this one of its lives.
@@ -33,6 +34,7 @@ pub enum Call {
 }
 
 /// What becomes of an application and its containers, told to its framework.
+#[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum News {
     /// At the client: the submission had no answer.

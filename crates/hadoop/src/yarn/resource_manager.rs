@@ -43,7 +43,12 @@ impl Yarn {
         self.tracker.node_down(node);
         for id in self.application_ids() {
             if self.master_node(id) == Some(node) {
-                self.application_mut(id).forget_master();
+                let application = self.application_mut(id);
+                application.forget_master();
+                // Nobody waits for the reply to its last call.
+                if application.state == State::Unregistered {
+                    self.over(id);
+                }
             }
         }
     }
@@ -69,7 +74,7 @@ impl Yarn {
                     return;
                 }
                 let completed = self.tracker.send_heartbeat(node) as u64;
-                let from = rpc::beating(ctx, Process { node, id: NODE_PROCESS });
+                let from = rpc::heartbeat_process(ctx, Process { node, id: NODE_PROCESS });
                 let to = Server { node: ctx.nodes.master(), port: RESOURCE_TRACKER };
                 let request = Bytes::new(HEARTBEAT + PER_CONTAINER * completed);
                 Self::call(ctx, from, to, (request, SMALL), Call::NodeHeartbeat(node));
@@ -195,7 +200,7 @@ impl Yarn {
             self.lose(ctx, node);
         }
         self.tracker.on_heartbeat(ctx.now, node);
-        self.charges.tell(node);
+        self.charges.on_heartbeat(node);
         for container in self.tracker.reported(node) {
             self.free(container);
         }
@@ -279,7 +284,7 @@ impl Yarn {
         let again = application.state == State::Running && lost < application.spec.max_attempts;
         if again {
             application.wants_master = Some(ctx.now);
-        } else if application.state == State::Running {
+        } else {
             application.state = State::Over;
         }
         self.tell(id, News::MasterLost { lost, again });

@@ -117,7 +117,8 @@ proptest! {
                 Act::Read { node, block } if world.is_up(NodeId(node)) => {
                     let process = Process { node: NodeId(node), id: 9 };
                     let length = Bytes::from_mib(8);
-                    let id = world.drive(|ctx, hdfs| hdfs.read(ctx, process, blocks[block], Bytes::ZERO, length, Reader::Driver(1)));
+                    let (block, reader) = (blocks[block], Reader::Driver(1));
+                    let id = world.drive(|ctx, hdfs| hdfs.read(ctx, process, block, Bytes::ZERO, length, reader));
                     asked.reads.insert(id, (NodeId(node), length, Bytes::ZERO));
                 }
                 Act::Crash { node, ms } if back[node as usize] <= world.now => {

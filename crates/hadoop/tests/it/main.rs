@@ -8,6 +8,7 @@ mod mapreduce_faults;
 mod mapreduce_scheduling;
 mod placement;
 mod rpc;
+mod shuffle;
 mod support;
 mod wide;
 mod yarn;

@@ -122,6 +122,19 @@ fn a_job_whose_app_masters_are_all_lost_fails_with_the_reason() {
     assert_eq!(records.jobs[0].reason, "its AppMaster was lost 1 times");
 }
 
+/// A job that is over stays over when its AppMaster dies while it writes the history: nothing starts again, and the run ends.
+#[test]
+fn an_app_master_lost_after_its_job_is_not_missed() {
+    let mut cfg = expiring(long_job(Generation::Yarn), 30);
+    cfg.mapreduce.job_conf = Bytes::from_mib(1);
+    let mut world = World::new(cfg, Spec::new(4, 1), 4);
+    assert!(world.run_until(Time::from_secs(1_000), |world| world.cluster.records().jobs[0].finish.is_some()));
+    let attempts = world.cluster.records().attempts.len();
+    world.kill(master_node(&world), world.now);
+    let records = finish(&mut world);
+    assert_eq!((records.jobs[0].state, records.attempts.len()), (JobState::Succeeded, attempts));
+}
+
 /// Freezes a worker when its first map has started, but not yet reported anything.
 fn freeze_one(world: &mut World) -> NodeId {
     let started = |world: &World| {

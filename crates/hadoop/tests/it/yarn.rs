@@ -144,9 +144,9 @@ fn seconds(s: u64) -> Time {
     Time::from_secs(s)
 }
 
-/// Two containers are wanted near data on worker 2 and two on worker 3. Each heartbeat of a node is given one container, so
-/// in any second each of the two takes one, and the offers of the other two that pass between are fewer than the four after
-/// which a rack would do.
+/// Two containers are wanted near data on worker 2 and two on worker 3. Each heartbeat of a node is given one
+/// container, so in any second each of the two takes one, and the offers of the other two that pass between are fewer
+/// than the four after which a rack would do.
 #[test]
 fn containers_are_granted_where_their_data_is() {
     let mut world = world(4, 8);
@@ -162,8 +162,8 @@ fn containers_are_granted_where_their_data_is() {
     assert_eq!(toy.when(|news| matches!(news, News::Started(_))).len(), 4, "the AppMaster knows that they run");
 }
 
-/// Two workers with room for two each: the AppMaster's container and three more. The fourth waits until one has ended, and
-/// is granted by the heartbeat that says so, within a second; the AppMaster has it a heartbeat later.
+/// Two workers with room for two each: the AppMaster's container and three more. The fourth waits until one has ended,
+/// and is granted by the heartbeat that says so, within a second; the AppMaster has it a heartbeat later.
 #[test]
 fn a_container_that_ends_makes_room_for_the_next() {
     let mut world = world(2, 2);
@@ -195,8 +195,8 @@ fn containers_that_are_given_back_are_free() {
     assert_eq!(toy.when(|news| news == News::Completed(given_back)).len(), 1);
 }
 
-/// A worker dies with its container. The ResourceManager gives it up when it has been silent for 30 s, which it looks for
-/// every 10 s, and the AppMaster hears of both a heartbeat later.
+/// A worker dies with its container. The ResourceManager gives it up when it has been silent for 30 s, which it looks
+/// for every 10 s, and the AppMaster hears of both a heartbeat later.
 #[test]
 fn a_lost_node_takes_its_containers_with_it() {
     let mut world = world(4, 1);
@@ -217,8 +217,8 @@ fn a_lost_node_takes_its_containers_with_it() {
     assert!(toy.when(|news| matches!(news, News::MasterLost { .. })).is_empty());
 }
 
-/// The AppMaster's node dies. Its containers elsewhere are stopped by their nodes' next heartbeats, another AppMaster starts
-/// on another node and asks again; when that is lost too, there is no third.
+/// The AppMaster's node dies. Its containers elsewhere are stopped by their nodes' next heartbeats, another AppMaster
+/// starts on another node and asks again; when that is lost too, there is no third.
 #[test]
 fn a_lost_master_is_replaced_once() {
     let mut world = world(4, 2);
@@ -260,8 +260,26 @@ fn an_application_ends_when_its_master_unregisters() {
     assert_eq!(world.cluster.yarn().master_node(application), None);
 }
 
-/// Two frameworks share the ResourceManager: a job of MapReduce gets the one container that another application has left on
-/// the workers for its AppMaster, and its first map when a container of the other has ended, by the heartbeat that says so.
+/// An AppMaster that dies when the ResourceManager has served its last call and the reply is on its way: the application is
+/// over all the same. The call takes 50 us there, 150 us of service, and 50 us back.
+#[test]
+fn an_application_is_over_when_its_last_reply_finds_nobody() {
+    let mut world = world(2, 2);
+    let mut toy = Toy::submit(&mut world);
+    toy.run_to(&mut world, seconds(10));
+    let application = toy.application;
+    let node = world.cluster.yarn().master_node(application).expect("it is registered");
+    toy.next_heartbeat = Time::MAX;
+    world.drive_yarn(|ctx, yarn| yarn.finish(ctx, application));
+    world.kill(node, seconds(10) + Time::from_us(230));
+    toy.run_to(&mut world, seconds(100));
+    assert_eq!(toy.when(|news| news == News::Finished), [seconds(10) + Time::from_us(230)]);
+    assert!(toy.when(|news| matches!(news, News::MasterLost { .. })).is_empty());
+}
+
+/// Two frameworks share the ResourceManager: a job of MapReduce gets the one container that another application has
+/// left on the workers for its AppMaster, and its first map when a container of the other has ended, by the heartbeat
+/// that says so.
 #[test]
 fn a_job_waits_for_containers_that_another_framework_holds() {
     let mut job = with_workload(plain(0.01), 32 * MIB, 0);

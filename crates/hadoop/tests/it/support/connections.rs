@@ -151,8 +151,8 @@ impl Connections {
             Happened::Gone { .. } => None,
         }
     }
-    /// Messages that are not acknowledged, of ends that live; and those that are not delivered, of ends that are gone while
-    /// their peers do not know it.
+    /// Messages that are not acknowledged, of ends that live; and those that are not delivered, of ends that are gone
+    /// while their peers do not know it.
     pub fn under_way(&self) -> (usize, usize) {
         let (mut under_way, mut orphaned) = (0, 0);
         for connection in self.by_name.values().filter(|connection| !connection.is_gone()) {

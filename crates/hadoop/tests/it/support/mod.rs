@@ -10,7 +10,7 @@ use connections::{Connections, of_cluster};
 use des::EventQueue;
 use hadoop::hdfs::{Hdfs, HdfsConfig};
 use hadoop::yarn::Yarn;
-use hadoop::{Cluster, Config, Context, DiskOp, Effect, Event, Input, NodeId, NodeInfo, Tag};
+use hadoop::{Cluster, Config, Context, DiskOp, Effect, Event, Input, NodeId, NodeInfo, Platform, Tag};
 use net::{LinkSpec, Topology};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -152,17 +152,16 @@ impl World {
 
     /// Acts as a client from outside.
     pub fn drive<R>(&mut self, act: impl FnOnce(&mut Context, &mut Hdfs) -> R) -> R {
-        let mut effects = std::mem::take(&mut self.effects);
-        let result = self.cluster.drive(self.now, &mut effects, |platform| act(platform.ctx, platform.hdfs));
-        self.effects = effects;
-        self.carry_out();
-        result
+        self.drive_platform(|platform| act(platform.ctx, platform.hdfs))
     }
-
     /// Acts as the client and the AppMasters of applications from outside.
     pub fn drive_yarn<R>(&mut self, act: impl FnOnce(&mut Context, &mut Yarn) -> R) -> R {
+        self.drive_platform(|platform| act(platform.ctx, platform.yarn))
+    }
+    /// Acts as a framework from outside.
+    pub fn drive_platform<R>(&mut self, act: impl FnOnce(&mut Platform) -> R) -> R {
         let mut effects = std::mem::take(&mut self.effects);
-        let result = self.cluster.drive(self.now, &mut effects, |platform| act(platform.ctx, platform.yarn));
+        let result = self.cluster.drive(self.now, &mut effects, act);
         self.effects = effects;
         self.carry_out();
         result
@@ -292,7 +291,7 @@ impl World {
             Due::Input(input) => self.input(input),
             Due::Transport(event) => {
                 self.transport.on_due(&event, &mut self.events);
-                self.hear_transport();
+                self.take_upcalls();
             }
             Due::Down(node) => {
                 self.up[node.0 as usize] = false;
@@ -301,20 +300,20 @@ impl World {
                 self.processors[host].clear(self.now, self.slots[node.0 as usize]);
                 self.connections.node_down(node);
                 self.transport.set_node(self.now, node.0, false, &mut self.events);
-                self.hear_transport();
+                self.take_upcalls();
                 self.input(Input::NodeDown { node });
             }
             Due::Up(node) => {
                 self.up[node.0 as usize] = true;
                 self.transport.set_node(self.now, node.0, true, &mut self.events);
-                self.hear_transport();
+                self.take_upcalls();
                 self.input(Input::NodeUp { node });
             }
         }
     }
 
     /// The transport has something to wait for, or to tell.
-    fn hear_transport(&mut self) {
+    fn take_upcalls(&mut self) {
         while let Some(event) = self.events.pop() {
             self.at(event.time(), Due::Transport(event));
         }
@@ -336,7 +335,7 @@ impl World {
         for effect in std::mem::take(&mut self.effects) {
             self.effect(effect, &mut answers);
         }
-        self.hear_transport();
+        self.take_upcalls();
         for answer in answers {
             self.input(answer);
         }

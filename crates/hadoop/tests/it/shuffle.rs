@@ -1,0 +1,129 @@
+//! The shuffle service under a fetcher that is not a reduce of MapReduce, by hand.
+//!
+//! Two outputs of 1,000,000 bytes each lie on worker 1, and worker 2 fetches all of both. Disks read 1 GB/s, links carry
+//! 1 Gbit/s, the network takes 50 us. An output is 16 segments of at most 65,483 bytes with 40 bytes of headers each:
+//! 1,000,640 bytes on the wire.
+
+use crate::support::{Spec, World, hdfs_only};
+use hadoop::hdfs::HdfsConfig;
+use hadoop::shuffle::{Batch, News, Wanted};
+use hadoop::yarn::{ApplicationSpec, Resources};
+use hadoop::{ApplicationId, DiskStream, Event, Fetcher, Framework, NodeId, OutputId, Service};
+use units::{Bytes, Time};
+
+const HOST: NodeId = NodeId(1);
+const CLIENT: NodeId = NodeId(2);
+const OUTPUT: Bytes = Bytes::new(1_000_000);
+const FETCHER: u64 = 5;
+
+struct Run {
+    world: World,
+    application: ApplicationId,
+    outputs: [OutputId; 2],
+}
+
+impl Run {
+    /// Both outputs are named; the first so many are there.
+    fn new(published: usize) -> Self {
+        let never = Time::from_secs(10_000_000);
+        let silent = HdfsConfig { heartbeat_interval: never, block_report_interval: never, ..HdfsConfig::default() };
+        let mut world = World::new(hdfs_only(silent), Spec::new(2, 1), 1);
+        let master = Resources { memory: Bytes::ZERO, vcores: 0 };
+        let framework = Framework::Driver(1);
+        let spec = ApplicationSpec { framework, submit: Time::ZERO, weight: 1.0, master, max_attempts: 1 };
+        let (application, outputs) = world.drive_platform(|platform| {
+            let outputs = [0, 1].map(|map| platform.shuffle.add_output(map, HOST));
+            for (file, &output) in (1..).zip(&outputs).take(published) {
+                platform.shuffle.publish(output, 0, DiskStream { file, part: 0 }, OUTPUT);
+            }
+            (platform.yarn.add_application(spec), outputs)
+        });
+        let mut run = Self { world, application, outputs };
+        run.world.drive_platform(|platform| {
+            let wanted = outputs.map(|output| Wanted { output, bytes: OUTPUT }).to_vec();
+            let fetcher = Fetcher::Driver(FETCHER);
+            let batch = Batch { application, fetcher, part: 1, client: CLIENT, host: HOST, wanted };
+            platform.shuffle.start(platform.ctx, batch);
+        });
+        run
+    }
+    /// What the fetcher was told up to a time.
+    fn told_until(&mut self, until: Time) -> Vec<(Time, News)> {
+        self.world.run_to(until);
+        let news = |(at, event)| match event {
+            Event::Shuffle { fetcher: FETCHER, news } => (at, news),
+            other => panic!("{other:?}"),
+        };
+        std::mem::take(&mut self.world.news).into_iter().map(news).collect()
+    }
+    /// Bytes served, received in vain, and under way.
+    fn bytes(&mut self) -> (u64, u64, u64) {
+        let application = self.application;
+        self.world.drive_platform(|platform| {
+            let totals = platform.shuffle.totals(application);
+            (totals.served.get(), totals.aborted.get(), platform.shuffle.in_flight(application).get())
+        })
+    }
+}
+
+/// The handshake takes 100 us, and the request of 420 + 2 x 36 bytes and its header 4.256 us and 50 us. The header of an
+/// output (100 bytes on the wire, 0.8 us) leaves before the disk has read it, in 1 ms; the output takes 8.00512 ms and 50 us.
+/// The second is read while the first leaves, and follows it after its own header.
+#[test]
+fn a_batch_arrives_in_order() {
+    let mut run = Run::new(2);
+    let told = run.told_until(Time::from_secs(1));
+    let [first, second] = run.outputs;
+    let begins = |(_, news): &(Time, News)| matches!(news, News::Begins { bytes: OUTPUT, .. });
+    assert!(begins(&told[0]) && begins(&told[2]), "{told:?}");
+    let asked = 100_000 + 4_256 + 50_000;
+    let arrived = |output| News::Arrived { host: HOST, output, bytes: OUTPUT };
+    let first_at = Time::from_ns(asked + 1_000_000 + 8_005_120 + 50_000);
+    let second_at = first_at + Time::from_ns(800 + 8_005_120);
+    assert_eq!(told[1], (first_at, arrived(first)));
+    assert_eq!(told[3..], [(second_at, arrived(second)), (second_at, News::Finished { host: HOST })]);
+    assert_eq!(run.bytes(), (2_000_000, 0, 0));
+    assert_eq!(run.world.cluster.context().connection_count(Service::Shuffle), 0);
+}
+
+/// The host says that it does not have the second: the first stands, and the second is the fetcher's to ask for again.
+#[test]
+fn an_output_that_is_not_there_is_said_to_be_missing() {
+    let mut run = Run::new(1);
+    let told = run.told_until(Time::from_secs(1));
+    assert!(matches!(told[1].1, News::Arrived { output, .. } if output == run.outputs[0]), "{told:?}");
+    let outputs = vec![run.outputs[1]];
+    assert_eq!(told[2].1, News::Failed { host: HOST, outputs, missing: true });
+    assert_eq!((told.len(), run.bytes()), (3, (1_000_000, 0, 0)));
+}
+
+/// The host dies while it reads the second output: after 180 s without a byte that has failed.
+#[test]
+fn a_host_that_dies_fails_what_has_not_arrived() {
+    let mut run = Run::new(2);
+    // The first was read at 1.154256 ms, the second would be at 2.154256 ms.
+    run.world.kill(HOST, Time::from_us(1_500));
+    let told = run.told_until(Time::from_secs(250));
+    assert!(matches!(told[1].1, News::Arrived { output, .. } if output == run.outputs[0]), "{told:?}");
+    let outputs = vec![run.outputs[1]];
+    // The header of the second came right behind the first.
+    let silent_since = told[1].0 + Time::from_ns(800);
+    let failed = News::Failed { host: HOST, outputs, missing: false };
+    assert_eq!(told[3..], [(silent_since + Time::from_secs(180), failed)]);
+    assert_eq!(run.bytes(), (1_000_000, 0, 0));
+}
+
+/// A fetcher that has no room for the second output when that begins gives the fetch up: the bytes that the host had sent by
+/// then were in vain.
+#[test]
+fn what_is_given_up_is_sent_in_vain() {
+    let mut run = Run::new(2);
+    let second_begins = Time::from_ns(100_000 + 4_256 + 50_000 + 1_000_000 + 8_005_120 + 50_000 + 800);
+    let told = run.told_until(second_begins);
+    let (at, News::Begins { fetch, .. }) = told[2] else { panic!("{told:?}") };
+    assert_eq!((told.len(), at), (3, second_begins));
+    let rest = run.world.drive_platform(|platform| platform.shuffle.give_up(platform.ctx, fetch));
+    assert_eq!(rest, [run.outputs[1]]);
+    assert_eq!(run.told_until(Time::from_secs(1)), []);
+    assert_eq!(run.bytes(), (2_000_000, 1_000_000, 0));
+}
