@@ -14,7 +14,7 @@ demo: ## import a real Hadoop job, predict it at 10 Mbit/s, show both, write the
 test: ## every test in every language, each to its end; then what failed
 	@scripts/test
 
-lint: ## formatting and lints, warnings are errors
+lint: ## formatting, lints and documentation, warnings are errors
 	@scripts/test lint
 
 test-rust: ## the tests in Rust
