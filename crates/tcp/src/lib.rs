@@ -28,6 +28,7 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod send;
+mod slow_start;
 mod special;
 mod tail;
 

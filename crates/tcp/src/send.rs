@@ -410,6 +410,10 @@ impl Endpoint {
                 rack.on_send(now, start, end);
             }
         }
+        if tx.window.slow_start() && self.config.hystart {
+            self.note_departure(now, start, end);
+        }
+        let tx = &mut self.tx;
         tx.nxt = end;
         if tx.timed_end == 0 {
             tx.timed_end = end;

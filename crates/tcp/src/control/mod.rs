@@ -211,7 +211,7 @@ pub enum ControlKind {
 pub(crate) enum AnyControl {
     Reno(Reno),
     Vegas(Box<Vegas>),
-    Cubic(Box<Cubic>),
+    Cubic(Cubic),
     Bbr(Box<Bbr>),
     Dctcp(Box<Dctcp>),
     Tahoe(Tahoe),
@@ -226,7 +226,7 @@ impl AnyControl {
         match kind {
             ControlKind::Reno => Self::Reno(Reno::default()),
             ControlKind::Vegas => Self::Vegas(Box::default()),
-            ControlKind::Cubic => Self::Cubic(Box::default()),
+            ControlKind::Cubic => Self::Cubic(Cubic::default()),
             ControlKind::Bbr => Self::Bbr(Box::default()),
             ControlKind::Dctcp => Self::Dctcp(Box::default()),
             ControlKind::Tahoe => Self::Tahoe(Tahoe::default()),
