@@ -34,7 +34,7 @@ mod tail;
 
 pub mod control;
 
-pub use config::{Config, Recovery};
+pub use config::{Config, Recovery, StartRule};
 pub use counters::Counters;
 pub use counts::SegmentCounts;
 pub use ecn::EcnCounters;

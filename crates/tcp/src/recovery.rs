@@ -381,6 +381,7 @@ impl Endpoint {
         self.tx.retries += 1;
         let flight = self.halved();
         self.enter_phase(now, Phase::Loss);
+        self.start_ended = false;
         self.note_reduction();
         let tx = &mut self.tx;
         if tx.repair.board.is_sacked(tx.una) {
