@@ -101,11 +101,11 @@ section! {
         limited_transmit: bool = true;
         /// Most segments by which one acknowledgement opens the window in slow start (L of RFC 3465): 1 as RFC 5681,
         /// ns-2 and ns-3 have it, 2 as FreeBSD, 0 for no limit, as Linux.
-        abc_limit: u32 = 1, 0..=65_535;
+        abc_limit: u32 = 0, 0..=65_535;
         /// Whether an idle connection starts again from the initial window (RFC 5681, 4.1).
         idle_restart: bool = true;
         /// What ends a slow start before the queue overflows.
-        hystart: HyStart = HyStart::Off;
+        hystart: HyStart = HyStart::Linux;
         /// Whether segments are spaced: at twice a window per round trip in slow start, at 1.2 times it else. BBR does so in any case.
         pacing: bool = false;
         /// Whether the congestion window grows only while it holds data back (RFC 7661); else with every acknowledgement, as in ns-2.

@@ -6,7 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::process::Command;
 use tcp::control::ControlKind;
-use tcp::{Config, Recovery, RtoEstimator};
+use tcp::{Config, Recovery, RtoEstimator, StartRule};
 use traffic::{Sizes, TrafficKind, TrafficSpec};
 use transport::{FlowRecord, PacketTransport};
 use units::{BitRate, Bytes, Time};
@@ -108,6 +108,7 @@ pub fn reference_tcp(window: u32) -> Config {
         window_validation: false,
         rto_estimator: RtoEstimator::Ns2,
         abc_limit: Some(1),
+        hystart: StartRule::Off,
         control: ControlKind::Reno,
         recovery: Recovery::FallFloyd,
         ..Config::default()

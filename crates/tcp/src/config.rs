@@ -25,9 +25,9 @@ pub enum Recovery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum StartRule {
     /// Nothing but a loss or a mark.
-    #[default]
     Off,
     /// Linux's HyStart, with CUBIC alone ([`HyStart`](crate::control::HyStart)).
+    #[default]
     Linux,
     /// HyStart++ (RFC 9406) in the first slow start, with any control whose slow start is that of RFC 5681.
     Rfc9406,
@@ -130,9 +130,9 @@ impl Default for Config {
             max_rto: Time::from_secs(120),
             max_retries: 15,
             syn_retries: 6,
-            abc_limit: Some(1),
+            abc_limit: None,
             idle_restart: true,
-            hystart: StartRule::Off,
+            hystart: StartRule::Linux,
             pacing: false,
             window_validation: true,
             push_flow_control: false,
