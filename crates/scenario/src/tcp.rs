@@ -53,6 +53,19 @@ choice! {
     }
 }
 
+choice! {
+    /// What ends a slow start before the queue overflows.
+    pub enum HyStart {
+        /// Nothing but a loss or a mark.
+        Off = "off",
+        /// Linux's HyStart, with CUBIC alone: an ACK train of half a round trip, or round trips that grow.
+        Linux = "linux",
+        /// HyStart++ (RFC 9406): the first slow start slows down when round trips grow. Not with Vegas, BBR and FAST,
+        /// whose slow start is their own.
+        Rfc9406 = "rfc9406",
+    }
+}
+
 const TIMEOUTS: std::ops::RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(3600);
 const BUFFERS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(16 << 10);
 
@@ -86,12 +99,13 @@ section! {
         nagle: bool = true;
         /// Limited transmit (RFC 3042).
         limited_transmit: bool = true;
-        /// Most segments by which one acknowledgement opens the window in slow start (L of RFC 3465): 1 as RFC 5681, ns-2 and ns-3 have it, 2 as FreeBSD, 0 for no limit, as Linux.
-        abc_limit: u32 = 1, 0..=65_535;
+        /// Most segments by which one acknowledgement opens the window in slow start (L of RFC 3465): 1 as RFC 5681,
+        /// ns-2 and ns-3 have it, 2 as FreeBSD, 0 for no limit, as Linux.
+        abc_limit: u32 = 0, 0..=65_535;
         /// Whether an idle connection starts again from the initial window (RFC 5681, 4.1).
         idle_restart: bool = true;
-        /// Whether the first slow start ends when round trips grow (HyStart++, RFC 9406). Not with Vegas, BBR and FAST, whose slow start is their own.
-        hystart: bool = false;
+        /// What ends a slow start before the queue overflows.
+        hystart: HyStart = HyStart::Linux;
         /// Whether segments are spaced: at twice a window per round trip in slow start, at 1.2 times it else. BBR does so in any case.
         pacing: bool = false;
         /// Whether the congestion window grows only while it holds data back (RFC 7661); else with every acknowledgement, as in ns-2.

@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 use tcp::control::ControlKind;
-use tcp::{Config, Recovery, RtoEstimator};
+use tcp::{Config, Recovery, RtoEstimator, StartRule};
 use traffic::{Sizes, TrafficKind, TrafficSpec};
 use transport::{FlowRecord, PacketTransport};
 use units::{BitRate, Bytes, Time};
@@ -165,6 +165,7 @@ pub fn reference_tcp(window: u32) -> Config {
         window_validation: false,
         rto_estimator: RtoEstimator::Ns2,
         abc_limit: Some(1),
+        hystart: StartRule::Off,
         control: ControlKind::Reno,
         recovery: Recovery::FallFloyd,
         ..Config::default()

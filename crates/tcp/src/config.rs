@@ -21,6 +21,18 @@ pub enum Recovery {
     Rack,
 }
 
+/// What ends a slow start before the queue overflows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StartRule {
+    /// Nothing but a loss or a mark.
+    Off,
+    /// Linux's HyStart, with CUBIC alone ([`HyStart`](crate::control::HyStart)).
+    #[default]
+    Linux,
+    /// HyStart++ (RFC 9406) in the first slow start, with any control whose slow start is that of RFC 5681.
+    Rfc9406,
+}
+
 /// How an endpoint behaves. [`Config::default`] is a present-day host's: SACK, timestamps, window scaling, delayed
 /// acknowledgements, CUBIC, ten segments of initial window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,8 +89,8 @@ pub struct Config {
     pub abc_limit: Option<u32>,
     /// Start from the initial window again after an idle period of one timeout (RFC 5681, section 4.1).
     pub idle_restart: bool,
-    /// End the first slow start when round trips grow (HyStart++, RFC 9406), with a control whose slow start is that of RFC 5681.
-    pub hystart: bool,
+    /// What ends a slow start before the queue overflows.
+    pub hystart: StartRule,
     /// Space segments: at twice the rate of a window per smoothed round trip in slow start, at 1.2 times it else, which are the ratios that Linux
     /// documents (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). A control that paces by itself, BBR, is not touched.
     pub pacing: bool,
@@ -118,9 +130,9 @@ impl Default for Config {
             max_rto: Time::from_secs(120),
             max_retries: 15,
             syn_retries: 6,
-            abc_limit: Some(1),
+            abc_limit: None,
             idle_restart: true,
-            hystart: false,
+            hystart: StartRule::Linux,
             pacing: false,
             window_validation: true,
             push_flow_control: false,

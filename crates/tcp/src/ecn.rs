@@ -70,13 +70,13 @@ impl Endpoint {
         let both = segment.flags.intersects(Flags::ECE)
             && segment.flags.contains(Flags::CWR) != segment.flags.contains(Flags::ACK);
         if both && self.config.uses_ecn() {
-            self.special.ecn = Some(Ecn {
+            self.special.ecn = Some(Box::new(Ecn {
                 echo: false,
                 precise: self.config.control == ControlKind::Dctcp,
                 announce: false,
                 reduced_until: 0,
                 counters: EcnCounters::default(),
-            });
+            }));
         } else if let Some(special) = self.special.written() {
             special.ecn = None;
         }

@@ -88,6 +88,8 @@ pub struct Endpoint {
     pub(crate) held: bool,
     /// Expiries of the timer of a SYN or SYN-ACK.
     pub(crate) syn_timeouts: u8,
+    /// HyStart has ended a slow start since the last timeout.
+    pub(crate) start_ended: bool,
     pub(crate) tx: Sender,
     pub(crate) rx: Receiver,
     pub(crate) rtt: RttEstimator,
@@ -129,6 +131,7 @@ impl Endpoint {
             cork: config.cork,
             held: false,
             syn_timeouts: 0,
+            start_ended: false,
             segments_sent: 0,
             segments_received: 0,
             special: Cold::new(),

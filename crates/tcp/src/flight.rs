@@ -1,7 +1,7 @@
 //! A record of every segment in flight, for the controls that need to know when each was sent: round trips of single segments
 //! and delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation-00).
 
-use crate::control::{Ack, Delivery, HyStart, Window};
+use crate::control::Delivery;
 use std::collections::VecDeque;
 use units::Time;
 
@@ -30,12 +30,8 @@ pub(crate) struct Flight {
     /// C.app_limited: deliveries up to here were held back by the application; 0 for none.
     app_limited_until: u64,
     sample: Sample,
-    /// Round trip of the last acknowledgement's newest segment that was sent once.
-    rtt: Option<Time>,
     /// There are no records: the connection is watched by RACK alone.
     records_nothing: bool,
-    /// In the first slow start, with HyStart++.
-    hystart: Option<HyStart>,
 }
 
 /// What the acknowledgement under way has delivered so far (the draft's `rs`).
@@ -47,9 +43,9 @@ struct Sample {
 }
 
 impl Flight {
-    /// With `records`, and with HyStart++ in the first slow start. Without records it only says that the connection is watched, by RACK.
-    pub fn new(records: bool, hystart: bool) -> Self {
-        Self { records_nothing: !records, hystart: hystart.then(HyStart::default), ..Self::default() }
+    /// With `records`; without, it only says that the connection is watched, by RACK.
+    pub fn new(records: bool) -> Self {
+        Self { records_nothing: !records, ..Self::default() }
     }
     /// A new segment up to `end` goes out; `idle` when nothing else is in flight.
     pub fn on_send(&mut self, now: Time, start: u64, end: u64, idle: bool) {
@@ -142,7 +138,6 @@ impl Flight {
             self.app_limited_until = 0;
         }
         let sample = std::mem::take(&mut self.sample);
-        self.rtt = sample.rtt;
         let mut delivery = Delivery {
             delivered: self.delivered,
             newly_delivered: sample.bytes,
@@ -160,20 +155,6 @@ impl Flight {
             }
         }
         delivery
-    }
-    /// HyStart++ has the say: lets it grow the window. False once its slow start is over, for then it is gone.
-    pub fn grow_by_hystart(&mut self, window: &mut Window, ack: &Ack) -> bool {
-        // Whatever sets the threshold, a loss or HyStart++ itself, ends the first slow start.
-        if window.ssthresh < u64::MAX {
-            self.hystart = None;
-        }
-        let rtt = self.rtt;
-        self.hystart.as_mut().map(|hystart| hystart.on_ack(window, ack, rtt)).is_some()
-    }
-    /// Nobody needs the records any more.
-    pub fn stop_recording(&mut self) {
-        self.records_nothing = true;
-        self.records.clear();
     }
     /// The application has nothing to send although the window would allow it, with `pipe` bytes in the network.
     pub fn set_app_limited(&mut self, pipe: u64) {

@@ -81,11 +81,10 @@ impl Endpoint {
         }
         tx.timed_end = 0;
         tx.retries = 0;
-        let hystart = self.config.hystart && self.control.starts_as_reno();
-        let records = hystart || self.control.watches_deliveries();
+        let records = self.control.watches_deliveries();
         let by_rack = self.config.recovery == Recovery::Rack && self.sack;
         if records || by_rack {
-            self.special.flight = Some(Box::new(Flight::new(records, hystart)));
+            self.special.flight = Some(Box::new(Flight::new(records)));
         }
         if by_rack {
             tx.repair.rack = Some(Box::new(Rack::new()));

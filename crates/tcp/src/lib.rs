@@ -28,12 +28,13 @@ mod rtt;
 mod scoreboard;
 mod segment;
 mod send;
+mod slow_start;
 mod special;
 mod tail;
 
 pub mod control;
 
-pub use config::{Config, Recovery};
+pub use config::{Config, Recovery, StartRule};
 pub use counters::Counters;
 pub use counts::SegmentCounts;
 pub use ecn::EcnCounters;

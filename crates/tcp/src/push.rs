@@ -30,8 +30,6 @@ pub(crate) struct PushControl {
 }
 
 impl PushControl {
-    pub const NONE: Self = Self { ends: VecDeque::new(), until: 0 };
-
     /// A pushed segment that ends here was sent; `una` is acknowledged.
     fn on_sent(&mut self, end: u64, una: u64) {
         while self.ends.front().is_some_and(|first| *first <= una) {
@@ -53,6 +51,9 @@ impl PushControl {
 }
 
 impl Endpoint {
+    fn push(&mut self) -> &mut PushControl {
+        self.special.push.get_or_insert_default()
+    }
     /// The mode is on.
     pub fn in_push_flow_control(&self) -> bool {
         self.tx.push_controlled
@@ -60,29 +61,28 @@ impl Endpoint {
     /// A segment with PSH that ends at `end` is being sent.
     pub(crate) fn note_pushed(&mut self, end: u64) {
         let una = self.tx.una;
-        self.special.push.on_sent(end, una);
+        self.push().on_sent(end, una);
     }
     /// The peer has closed its window.
     #[cold]
     pub(crate) fn begin_push_flow_control(&mut self) {
         self.tx.push_controlled = true;
-        self.special.push.until = self.tx.nxt;
+        self.push().until = self.tx.nxt;
     }
     /// Whether the mode goes on after this segment.
     #[cold]
     pub(crate) fn judge_push_flow_control(&mut self, segment: &Segment) {
-        let tx = &mut self.tx;
-        if segment.window < tx.max_window / 2 {
-            self.special.push.until = tx.nxt;
-        } else if segment.ack > self.special.push.until {
-            tx.push_controlled = false;
+        if segment.window < self.tx.max_window / 2 {
+            self.push().until = self.tx.nxt;
+        } else if segment.ack > self.push().until {
+            self.tx.push_controlled = false;
         }
     }
     /// In the mode: whether this, which moves the left edge, acknowledges a pushed segment.
     #[cold]
     pub(crate) fn acknowledges_pushed(&mut self, segment: &Segment) -> bool {
-        let tx = &mut self.tx;
-        self.special.push.acknowledges_pushed(tx.una, segment.ack)
+        let una = self.tx.una;
+        self.push().acknowledges_pushed(una, segment.ack)
     }
     /// It did: `flight` bytes were outstanding before.
     pub(crate) fn clamp_pushed(&mut self, flight: u64) {

@@ -168,8 +168,12 @@ impl Endpoint {
         };
         match tx.phase {
             Phase::Open if echoed || found => {}
-            Phase::Open if watched => self.grow_watched(&ack),
-            Phase::Open => self.control.on_ack(&mut tx.window, &ack),
+            Phase::Open if self.special.is_blank() => self.control.on_ack(&mut tx.window, &ack),
+            Phase::Open => {
+                if !self.start_by_hystart(&ack, fresh == acked) {
+                    self.control.on_ack(&mut self.tx.window, &ack);
+                }
+            }
             Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
             Phase::Restart | Phase::Loss => {
                 if !echoed {
@@ -187,20 +191,6 @@ impl Endpoint {
         if self.tx.finishing && self.tx.una > self.tx.write_end {
             self.on_fin_acknowledged(now, out);
         }
-    }
-    /// The window may grow, by HyStart++ if it is there. Records that only it needs go with it.
-    fn grow_watched(&mut self, ack: &Ack) {
-        let tx = &mut self.tx;
-        if self.special.flight().is_some_and(|flight| flight.grow_by_hystart(&mut tx.window, ack)) {
-            return;
-        }
-        if !self.control.watches_deliveries() {
-            match &mut self.special.flight {
-                Some(flight) if tx.repair.rack.is_some() => flight.stop_recording(),
-                flight => *flight = None,
-            }
-        }
-        self.control.on_ack(&mut tx.window, ack);
     }
     /// New data acknowledged in fast recovery: all of it, or a part.
     #[cold]
@@ -358,6 +348,9 @@ impl Endpoint {
                 rack.on_recovered();
             }
         }
+        if phase != Phase::Open {
+            self.special.end_start();
+        }
         let tx = &mut self.tx;
         tx.phase = phase;
         tx.repair.phase_since = now;
@@ -388,6 +381,7 @@ impl Endpoint {
         self.tx.retries += 1;
         let flight = self.halved();
         self.enter_phase(now, Phase::Loss);
+        self.start_ended = false;
         self.note_reduction();
         let tx = &mut self.tx;
         if tx.repair.board.is_sacked(tx.una) {

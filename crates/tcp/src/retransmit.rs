@@ -86,6 +86,7 @@ impl Endpoint {
                 rack.on_retransmit(now, start, end);
             }
         }
+        self.forget_departures();
         let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
         self.tx.repair.counts.retransmissions += 1;
         out.retransmissions += 1;

@@ -5,7 +5,7 @@ use crate::control::{Control, Window};
 use crate::counters::Rare;
 use crate::rack::Rack;
 use crate::scoreboard::Scoreboard;
-use crate::{Config, Endpoint, Flags, Output};
+use crate::{Config, Endpoint, Flags, Output, StartRule};
 use units::{BitRate, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -410,6 +410,10 @@ impl Endpoint {
                 rack.on_send(now, start, end);
             }
         }
+        if tx.window.slow_start() && self.config.hystart != StartRule::Off {
+            self.note_departure(now, start, end);
+        }
+        let tx = &mut self.tx;
         tx.nxt = end;
         if tx.timed_end == 0 {
             tx.timed_end = end;

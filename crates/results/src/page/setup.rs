@@ -2,7 +2,7 @@
 
 use super::data::Fact;
 use crate::RunResult;
-use scenario::{Control, Direction, Generation, Network, Nodes, QueueLimit, Recovery, Scenario};
+use scenario::{Control, Direction, Generation, HyStart, Network, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 
 fn fact(label: &str, value: String) -> Fact {
@@ -173,7 +173,11 @@ fn tcp(scenario: &Scenario) -> String {
     let mut options = vec![if tcp.uses_sack() { "SACK" } else { "no SACK" }];
     options.extend((tcp.recovery == Recovery::Rack).then_some("RACK-TLP"));
     options.extend((tcp.ecn || tcp.control == Control::Dctcp).then_some("ECN"));
-    options.extend(tcp.hystart.then_some("HyStart++"));
+    options.extend(match tcp.hystart {
+        HyStart::Linux if tcp.control == Control::Cubic => Some("HyStart"),
+        HyStart::Rfc9406 => Some("HyStart++"),
+        _ => None,
+    });
     options.extend(tcp.pacing.then_some("paced"));
     options.extend(tcp.push_flow_control.then_some("push flow control"));
     let watches = (0..=scenario.cluster.workers).any(|node| tcp.of(node).watches_queue());

@@ -1,6 +1,6 @@
 //! TCP's settings.
 
-use scenario::{Control, Recovery, RtoEstimator, Scenario, Tcp};
+use scenario::{Control, HyStart, Recovery, RtoEstimator, Scenario, Tcp};
 use transport::OwnTcp;
 use units::Bytes;
 
@@ -65,7 +65,11 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
         syn_retries: units::byte(tcp.syn_retries),
         abc_limit: (tcp.abc_limit > 0).then_some(tcp.abc_limit),
         idle_restart: tcp.idle_restart,
-        hystart: tcp.hystart,
+        hystart: match tcp.hystart {
+            HyStart::Off => tcp::StartRule::Off,
+            HyStart::Linux => tcp::StartRule::Linux,
+            HyStart::Rfc9406 => tcp::StartRule::Rfc9406,
+        },
         pacing: tcp.pacing,
         window_validation: tcp.window_validation,
         push_flow_control: tcp.push_flow_control,

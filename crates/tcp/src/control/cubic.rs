@@ -1,6 +1,7 @@
 //! CUBIC (RFC 9438), without HyStart++.
 
 use super::{Ack, Control, Window};
+use crate::cold::{Blank, Cold};
 use units::Time;
 
 /// Scaling of the cubic function, in segments per second cubed (section 5.1).
@@ -10,9 +11,22 @@ const BETA: f64 = 0.7;
 /// Additive increase that makes Reno with [`BETA`] as fair as Reno with one half (section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// Window growth as a cubic function of the time since the last loss. Windows inside are in segments, as in the RFC.
-#[derive(Clone, Copy, Debug, Default)]
+/// Window growth as a cubic function of the time since the last loss.
+#[derive(Clone, Debug)]
 pub struct Cubic {
+    /// A receiver and a sender in its first slow start need none.
+    curve: Cold<Curve>,
+}
+
+impl Default for Cubic {
+    fn default() -> Self {
+        Self { curve: Cold::new() }
+    }
+}
+
+/// The cubic function. Windows are in segments, as in the RFC.
+#[derive(Clone, Debug)]
+struct Curve {
     /// Window before the last reduction, lowered by fast convergence.
     w_max: f64,
     /// Window before the last reduction.
@@ -30,7 +44,25 @@ pub struct Cubic {
     carry: f64,
 }
 
-impl Cubic {
+impl Blank for Curve {
+    const BLANK: &'static Self = &Self::NONE;
+    fn blank() -> Self {
+        Self::NONE
+    }
+}
+
+impl Curve {
+    const NONE: Self = Self {
+        w_max: 0.0,
+        cwnd_prior: 0.0,
+        epoch: None,
+        k: 0.0,
+        w_est: 0.0,
+        after_loss: false,
+        last_ack: Time::ZERO,
+        carry: 0.0,
+    };
+
     fn begin_epoch(&mut self, now: Time, cwnd: f64) {
         self.epoch = Some(now);
         self.w_est = cwnd;
@@ -57,24 +89,9 @@ impl Cubic {
         window.ssthresh = ((flight as f64 * BETA) as u64).max(2 * u64::from(window.mss));
         self.epoch = None;
     }
-}
-
-impl Control for Cubic {
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+    /// Congestion avoidance over `acked` bytes.
+    fn grow(&mut self, window: &mut Window, ack: &Ack, acked: u64) {
         let mss = f64::from(window.mss);
-        if !ack.cwnd_limited {
-            // Section 4.2: the clock stands still while the application, not the window, sets the pace.
-            if let Some(epoch) = &mut self.epoch {
-                *epoch += ack.now.saturating_sub(self.last_ack.max(*epoch));
-            }
-            self.last_ack = ack.now;
-            return;
-        }
-        self.last_ack = ack.now;
-        let acked = ack.avoidance(window);
-        if acked == 0 {
-            return;
-        }
         let cwnd = window.cwnd as f64 / mss;
         let epoch = if let Some(epoch) = self.epoch {
             epoch
@@ -99,22 +116,45 @@ impl Control for Cubic {
         self.carry -= whole as f64;
         window.cwnd += whole;
     }
+}
+
+impl Control for Cubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(curve) = self.curve.written() {
+            // Section 4.2: the clock stands still while the application, not the window, sets the pace.
+            if !ack.cwnd_limited
+                && let Some(epoch) = &mut curve.epoch
+            {
+                *epoch += ack.now.saturating_sub(curve.last_ack.max(*epoch));
+            }
+            curve.last_ack = ack.now;
+        }
+        if !ack.cwnd_limited {
+            return;
+        }
+        let acked = ack.avoidance(window);
+        if acked > 0 {
+            self.curve.grow(window, ack, acked);
+        }
+    }
     fn on_loss(&mut self, window: &mut Window, _: Time, flight: u64) {
-        self.reduce(window, flight);
+        self.curve.reduce(window, flight);
         window.cwnd = window.ssthresh;
-        self.after_loss = true;
+        self.curve.after_loss = true;
     }
     fn on_timeout(&mut self, window: &mut Window, _: Time, flight: u64, repeated: bool) {
         if !repeated {
-            self.reduce(window, flight);
+            self.curve.reduce(window, flight);
         }
-        self.epoch = None;
+        self.curve.epoch = None;
         window.cwnd = u64::from(window.mss);
-        self.after_loss = false;
+        self.curve.after_loss = false;
     }
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         window.cwnd = window.cwnd.min(initial);
-        self.epoch = None;
-        self.after_loss = false;
+        if let Some(curve) = self.curve.written() {
+            curve.epoch = None;
+            curve.after_loss = false;
+        }
     }
 }

@@ -1,94 +1,84 @@
-//! HyStart++ (RFC 9406): the first slow start ends when round trips grow, before the queue overflows.
+//! HyStart of Linux's CUBIC (`tcp_cubic.c` since Linux 5.6, after Ha and Rhee, "Taming the elephants: New TCP slow
+//! start", Computer Networks 55(9), 2011): slow start ends when the acknowledgements of one round last half a round
+//! trip, or when round trips grow.
 
 use super::{Ack, Window};
 use units::Time;
 
-// Section 4.3.
-const MIN_RTT_THRESH: Time = Time::from_ms(4);
-const MAX_RTT_THRESH: Time = Time::from_ms(16);
-const MIN_RTT_DIVISOR: u64 = 8;
-const N_RTT_SAMPLE: u32 = 8;
-const CSS_GROWTH_DIVISOR: u64 = 4;
-const CSS_ROUNDS: u32 = 5;
-/// Segments that one acknowledgement may add without pacing.
-const L: u64 = 8;
+/// Below this window, in segments, it does not look (`hystart_low_window`).
+const LOW_WINDOW: u64 = 16;
+/// Acknowledgements further apart are no train (`hystart_ack_delta_us`).
+const ACK_DELTA: Time = Time::from_ms(2);
+/// Round trips of a round that come before the verdict (`HYSTART_MIN_SAMPLES`).
+const MIN_SAMPLES: u8 = 8;
+/// By how much round trips have to grow: an eighth of the least, within these bounds (`HYSTART_DELAY_MIN`,
+/// `HYSTART_DELAY_MAX`).
+const DELAY_DIVISOR: u64 = 8;
+const DELAY_MIN: Time = Time::from_ms(4);
+const DELAY_MAX: Time = Time::from_ms(16);
+/// What TSO and GRO may hold back at each end is no queue (`hystart_ack_delay`): four bursts of 64 KiB, paced at two
+/// windows per round trip, and at most a millisecond.
+const BURSTS: u64 = 4 * 65_536;
+const PACING_RATIO: u64 = 2;
+const ACK_DELAY_MAX: Time = Time::from_ms(1);
 
-/// Stands in for the growth of any control whose slow start is that of RFC 5681, until the threshold is known.
+/// Looks on while the control grows the window, and sets the threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
-    /// A round ends when this is acknowledged.
-    window_end: u64,
-    last_round: Time,
-    this_round: Time,
-    samples: u32,
-    /// In Conservative Slow Start: the round trip that led there, and the rounds spent.
-    conservative: Option<(Time, u32)>,
-    /// The fraction of a byte that Conservative Slow Start owes, in its divisor.
-    owed: u64,
-}
-
-impl Default for HyStart {
-    fn default() -> Self {
-        // The stream begins at position 1.
-        Self { window_end: 1, last_round: Time::MAX, this_round: Time::MAX, samples: 0, conservative: None, owed: 0 }
-    }
+    /// A round ends when more than this is acknowledged.
+    round_end: u64,
+    round_start: Time,
+    /// The last acknowledgement of the train that began with the round.
+    last_ack: Time,
+    /// The least round trip so far.
+    least: Time,
+    /// The least of this round.
+    round_least: Time,
+    /// Round trips of this round, up to [`MIN_SAMPLES`].
+    samples: u8,
 }
 
 impl HyStart {
-    /// In Conservative Slow Start.
-    pub fn is_conservative(&self) -> bool {
-        self.conservative.is_some()
+    /// Begins at `now`, with everything below `nxt` sent.
+    pub fn new(now: Time, nxt: u64) -> Self {
+        Self { round_end: nxt, round_start: now, last_ack: now, least: Time::MAX, round_least: Time::MAX, samples: 0 }
     }
-    /// New data was acknowledged in slow start, by a segment whose round trip was `rtt` (section 4.2). Grows the window, or ends slow start by
-    /// setting the threshold.
-    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Option<Time>) {
-        if ack.cwnd_limited {
-            let paced = window.pace_ps_per_byte > 0.0;
-            let most = if paced { u64::MAX } else { L * u64::from(window.mss) };
-            let growth = ack.acked.min(most);
-            if self.conservative.is_some() {
-                self.owed += growth;
-                window.cwnd += self.owed / CSS_GROWTH_DIVISOR;
-                self.owed %= CSS_GROWTH_DIVISOR;
-            } else {
-                window.cwnd += growth;
-            }
+    /// New data was acknowledged in slow start, by a segment whose round trip was `rtt`. True if that ends slow start:
+    /// the threshold is set.
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Time) -> bool {
+        self.least = self.least.min(rtt);
+        if ack.una > self.round_end {
+            *self = Self { least: self.least, ..Self::new(ack.now, ack.nxt) };
         }
-        if let Some(rtt) = rtt {
-            self.this_round = self.this_round.min(rtt);
+        if window.cwnd < LOW_WINDOW * u64::from(window.mss) {
+            return false;
+        }
+        let (long, late) = (self.train_is_long(window, ack), self.is_late(rtt));
+        if long || late {
+            window.ssthresh = window.cwnd;
+        }
+        long || late
+    }
+    /// The first detection: a train of acknowledgements from the round's beginning on, which says that the path is full
+    /// for that long. Without pacing half a round trip is enough.
+    fn train_is_long(&mut self, window: &Window, ack: &Ack) -> bool {
+        if ack.now.saturating_sub(self.last_ack) > ACK_DELTA {
+            return false;
+        }
+        self.last_ack = ack.now;
+        let held_back = Time::from_ps(ack.smoothed_rtt.as_ps().saturating_mul(BURSTS / PACING_RATIO) / window.cwnd);
+        let whole = self.least.saturating_add(held_back.min(ACK_DELAY_MAX));
+        let paced = window.pace_ps_per_byte > 0.0;
+        ack.now.saturating_sub(self.round_start) > if paced { whole } else { whole / 2 }
+    }
+    /// The second detection: even the least round trip of this round is longer than the least of all.
+    fn is_late(&mut self, rtt: Time) -> bool {
+        self.round_least = self.round_least.min(rtt);
+        if self.samples < MIN_SAMPLES {
             self.samples += 1;
+            return false;
         }
-        self.judge();
-        if ack.una >= self.window_end {
-            self.end_round(window, ack.nxt);
-        }
-    }
-    fn judge(&mut self) {
-        if self.samples < N_RTT_SAMPLE || self.this_round == Time::MAX {
-            return;
-        }
-        match self.conservative {
-            Some((baseline, _)) if self.this_round < baseline => self.conservative = None,
-            Some(_) => {}
-            None if self.last_round == Time::MAX => {}
-            None => {
-                let threshold = (self.last_round / MIN_RTT_DIVISOR).min(MAX_RTT_THRESH).max(MIN_RTT_THRESH);
-                if self.this_round >= self.last_round.saturating_add(threshold) {
-                    self.conservative = Some((self.this_round, 0));
-                    self.owed = 0;
-                }
-            }
-        }
-    }
-    fn end_round(&mut self, window: &mut Window, nxt: u64) {
-        self.window_end = nxt;
-        self.last_round = std::mem::replace(&mut self.this_round, Time::MAX);
-        self.samples = 0;
-        if let Some((_, rounds)) = &mut self.conservative {
-            *rounds += 1;
-            if *rounds >= CSS_ROUNDS {
-                window.ssthresh = window.cwnd;
-            }
-        }
+        let growth = (self.least / DELAY_DIVISOR).max(DELAY_MIN).min(DELAY_MAX);
+        self.round_least > self.least.saturating_add(growth)
     }
 }

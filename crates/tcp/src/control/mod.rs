@@ -10,6 +10,7 @@ mod cubic;
 mod dctcp;
 mod fast;
 mod hystart;
+mod hystart_plus_plus;
 mod reno;
 mod scalable;
 mod tahoe;
@@ -22,6 +23,7 @@ pub use cubic::Cubic;
 pub use dctcp::Dctcp;
 pub use fast::Fast;
 pub use hystart::HyStart;
+pub use hystart_plus_plus::HyStartPlusPlus;
 pub use reno::Reno;
 pub use scalable::Scalable;
 pub use tahoe::Tahoe;
@@ -211,7 +213,7 @@ pub enum ControlKind {
 pub(crate) enum AnyControl {
     Reno(Reno),
     Vegas(Box<Vegas>),
-    Cubic(Box<Cubic>),
+    Cubic(Cubic),
     Bbr(Box<Bbr>),
     Dctcp(Box<Dctcp>),
     Tahoe(Tahoe),
@@ -226,7 +228,7 @@ impl AnyControl {
         match kind {
             ControlKind::Reno => Self::Reno(Reno::default()),
             ControlKind::Vegas => Self::Vegas(Box::default()),
-            ControlKind::Cubic => Self::Cubic(Box::default()),
+            ControlKind::Cubic => Self::Cubic(Cubic::default()),
             ControlKind::Bbr => Self::Bbr(Box::default()),
             ControlKind::Dctcp => Self::Dctcp(Box::default()),
             ControlKind::Tahoe => Self::Tahoe(Tahoe::default()),

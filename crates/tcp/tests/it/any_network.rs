@@ -3,12 +3,13 @@
 use crate::support::{Fate, Side, Wire};
 use proptest::prelude::*;
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Flags, Notice, Output, Recovery, Segment, State};
+use tcp::{Config, Endpoint, Flags, Notice, Output, Recovery, Segment, StartRule, State};
 use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
     let recovery = prop_oneof![Just(Recovery::Rfc6675), Just(Recovery::FallFloyd), Just(Recovery::Rack)];
-    let switches = (any::<[bool; 14]>(), 0_u64..3, recovery);
+    let hystart = prop_oneof![Just(StartRule::Off), Just(StartRule::Linux), Just(StartRule::Rfc9406)];
+    let switches = (any::<[bool; 13]>(), 0_u64..3, recovery, hystart);
     let sizes = (1_u16..3000, 1_u32..20, proptest::option::of(1_u32..50), 1_u64..200_000);
     let control = prop_oneof![
         Just(ControlKind::Reno),
@@ -22,7 +23,7 @@ fn config() -> impl Strategy<Value = Config> {
         (1_u32..100).prop_map(|alpha| ControlKind::Fast { alpha })
     ];
     (switches, sizes, control).prop_map(
-        |((bits, delay, recovery), (mss, initial_window, max_window, buffer), control)| {
+        |((bits, delay, recovery, hystart), (mss, initial_window, max_window, buffer), control)| {
             let [
                 auto_consume,
                 window_scaling,
@@ -35,7 +36,6 @@ fn config() -> impl Strategy<Value = Config> {
                 cork,
                 proportional_reduction,
                 ecn,
-                hystart,
                 pacing,
                 window_validation,
             ] = bits;

@@ -12,6 +12,7 @@ mod fast;
 mod fluid;
 mod handshake;
 mod hystart;
+mod hystart_plus_plus;
 mod idle;
 mod injection;
 mod netsim;

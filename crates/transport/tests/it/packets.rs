@@ -1,7 +1,7 @@
 //! The message transport, driven by hand: messages, paced readers, closing, crashes, links that fail.
 
 use des::EventQueue;
-use net::{ARRIVAL, LinkId, LinkSpec, TRANSMISSION_DONE, Topology};
+use net::{ARRIVAL, Limit, LinkId, LinkSpec, TRANSMISSION_DONE, Topology};
 use tcp::Config;
 use transport::{End, Handle, Happened, Message, Open, Owner, PacketTransport, TIMER, Tag, Upcall};
 use units::{BitRate, Bytes, Time};
@@ -16,7 +16,9 @@ struct Driver {
 impl Driver {
     fn new(nodes: usize) -> Self {
         let mut topology = Topology::star(nodes, &LinkSpec::new(BitRate::from_mbps(100), Time::from_us(100)));
-        topology.add_loopbacks(&LinkSpec::new(BitRate::from_gbps(10), Time::from_us(5)));
+        // A loopback drops nothing.
+        let loopback = LinkSpec::new(BitRate::from_gbps(10), Time::from_us(5)).with_limit(Limit::Unlimited);
+        topology.add_loopbacks(&loopback);
         let transport = PacketTransport::new(topology, Bytes::new(38), 1).unwrap();
         Self { transport, events: EventQueue::new(), now: Time::ZERO, log: Vec::new() }
     }

@@ -10,6 +10,7 @@ fn scenario() -> String {
     format!(
         "name = \"a-cluster-with-a-name-that-is-longer-than-most-of-them\"\n\
          [cluster]\nworkers = 4\n[node]\nidle-power = \"100 W\"\n[hdfs]\nblock = \"8 MiB\"\nreplication = 2\n\
+         [tcp]\nabc-limit = 1\nhystart = \"off\"\n\
          [mapreduce]\nreducers = 2\n[job]\nworkload = \"terasort\"\ninput = \"32 MB\"\n\
          [[traffic]]\nname = \"{LONG}\"\nkind = \"all-to-all\"\nbytes = \"200 KB\"\njitter = \"1 ms\"\n\
          [[faults]]\nat = \"5 s\"\nnode = \"worker-3\"\ndown-for = \"3 s\"\n"

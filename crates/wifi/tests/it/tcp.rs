@@ -3,7 +3,7 @@
 use crate::harness::{access_point, area, best_effort, free_space, rest};
 use des::EventQueue;
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Output, Recovery, RtoEstimator, Segment};
+use tcp::{Config, Endpoint, Output, Recovery, RtoEstimator, Segment, StartRule};
 use units::{BitRate, Bytes, Time};
 use wifi::mac::{Aggregation, ClientSpec, MacConfig, StationId};
 use wifi::medium::{Medium, Role, StationSpec, WireSpec};
@@ -27,6 +27,7 @@ fn tcp() -> Config {
         control: ControlKind::Reno,
         rto_estimator: RtoEstimator::Rfc6298,
         abc_limit: Some(1),
+        hystart: StartRule::Off,
         receive_buffer: Bytes::from_mib(8),
         ..Config::default()
     }

@@ -24,8 +24,10 @@ pub fn beside(network: &str, flows: u32, others: &str, ours: &str, more: &str) -
         topology = "dumbbell"
         rate = "1 Gbit/s"
         {network}
+        # As RFC 5681 counts.
         [tcp]
         control = "sack-reno"
+        abc-limit = 1
         [[traffic]]
         name = "others"
         kind = "long"

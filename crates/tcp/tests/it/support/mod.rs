@@ -5,7 +5,7 @@ pub mod control;
 
 use std::collections::{BTreeMap, VecDeque};
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Flags, Notice, Output, RtoEstimator, Segment};
+use tcp::{Config, Endpoint, Flags, Notice, Output, RtoEstimator, Segment, StartRule};
 use units::{BitRate, Bytes, Time};
 
 /// Which end a segment comes from, or a call is for.
@@ -276,6 +276,7 @@ pub fn plain() -> Config {
         control: ControlKind::Reno,
         rto_estimator: RtoEstimator::Ns2,
         abc_limit: Some(1),
+        hystart: StartRule::Off,
         ..Config::default()
     }
 }
