@@ -56,7 +56,7 @@ const UNREACHABLE: u16 = u16::MAX;
 /// Distances and routes over the links that are up.
 ///
 /// A bond is one link here: that of its end e has the number of links plus e, and stands on a route as the number of
-/// links plus e times 840 plus the remainder of the flow's hash by 840.
+/// links plus e times 840 plus the remainder of the flow's hash modulo 840.
 #[derive(Debug)]
 pub(crate) struct Routing {
     /// How many links there are.

@@ -118,9 +118,9 @@ pub enum Waiting {
     Cpu,
     /// Disk requests, queueing at the disk included.
     Disk,
-    /// Transmission and propagation at the rate the path allows.
+    /// What the bytes need at the rate of the node's own link.
     Transfer,
-    /// Time in the queues of links.
+    /// The rest of the network's time: queues elsewhere, slow start, connection set-up, propagation.
     Queueing,
     /// Retransmission after a loss that duplicate ACKs showed.
     Recovery,

@@ -142,6 +142,7 @@ fn objection(text: &str, sets: &[String]) -> Option<String> {
         Ok(scenario) => scenario,
         Err(error) => return Some(error.to_string()),
     };
+    #[expect(clippy::disallowed_methods, reason = "a run is stopped after a moment of real time")]
     let began = Instant::now();
     let ended = sim::run(&scenario, &mut |_| {
         if began.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
