@@ -176,3 +176,25 @@ impl Scoreboard {
         self.sacked.as_slice().last().map(|range| range.end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Scoreboard;
+
+    /// Ten segments of 1,000 bytes from 0, counted octet by octet as SetPipe does (RFC 6675, section 4): one that is not
+    /// SACKed counts once unless it is lost, and once more if it has been sent again.
+    #[test]
+    fn pipe_is_what_set_pipe_counts() {
+        let mut board = Scoreboard::new();
+        assert_eq!(board.sack(1_000, 5_000), 4_000);
+        board.find_losses(0, 1_000);
+        assert_eq!(board.pipe(10_000), 5_000, "four SACKed, one lost, five in flight");
+        board.on_retransmit(0, 1_000);
+        assert_eq!(board.pipe(10_000), 6_000, "and one sent again");
+        assert_eq!(board.sack(0, 1_000), 1_000);
+        assert_eq!(board.pipe(10_000), 5_000, "which has arrived");
+        assert_eq!(board.advance(0, 5_000), 0, "all of it was SACKed");
+        assert_eq!(board.pipe(5_000), 5_000);
+        assert!(board.is_clear());
+    }
+}
