@@ -100,14 +100,14 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
         }
         let _ = write!(text, "\n{}", table.shown(screen));
     }
-    of_breakdown(text, job, screen);
+    of_breakdown(text, result, job, screen);
 }
 
 fn seconds(time: Time) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
-fn of_breakdown(text: &mut String, job: &Job, screen: &Screen) {
+fn of_breakdown(text: &mut String, result: &RunResult, job: &Job, screen: &Screen) {
     let total = job.breakdown.total().as_secs_f64();
     if total <= 0.0 {
         return;
@@ -121,7 +121,10 @@ fn of_breakdown(text: &mut String, job: &Job, screen: &Screen) {
     for (waiting, time) in parts {
         let share = time.as_secs_f64() / total;
         let bar = "#".repeat((share * longest).round() as usize);
-        table.row([waiting.name().to_owned(), seconds(time), format!("{:.1} %", share * 100.0), bar]);
+        // Flows have no queues of packets: a message waits until an interface has done with those before it.
+        let by_flows = waiting == Waiting::Queueing && !result.has_packets();
+        let name = if by_flows { "waiting behind other messages" } else { waiting.name() };
+        table.row([name.to_owned(), seconds(time), format!("{:.1} %", share * 100.0), bar]);
     }
     let heading = screen.heading("where the time went (critical path)");
     let _ = write!(text, "\n  {heading}\n{}", table.shown(screen));

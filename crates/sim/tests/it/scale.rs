@@ -7,10 +7,11 @@ use sim::world::World;
 use std::process::Command;
 use units::{BitRate, Time};
 
-/// Memory of this process that is there, in bytes: what allocators add to what is asked for is counted.
+/// Memory of this process that is there, in bytes: what allocators add to what is asked for is counted. `smaps_rollup` is
+/// exact; `VmRSS` lags by up to 64 pages for each processor (proc(5)), which is more than 8 bytes a connection.
 fn resident() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
+    let maps = std::fs::read_to_string("/proc/self/smaps_rollup").expect("Linux tells");
+    let line = maps.lines().find_map(|line| line.strip_prefix("Rss:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") * 1024.0
 }
 
@@ -42,12 +43,13 @@ fn costs_of_connections() {
         }
         ended
     };
-    // Tables grow to what the load needs in the first seconds: a megabyte, and then no more.
+    // Tables grow to what the load needs in the first seconds: a megabyte, and then no more. The allocator gives the top
+    // of the heap back and takes it again, a quarter of a megabyte at a time: so many connections that this is 2 bytes.
     run(&mut world, 1..=5);
     let before = resident();
-    let ended = run(&mut world, 6..=9);
+    let ended = run(&mut world, 6..=25);
     let each = (resident() - before) / ended as f64;
-    assert!(ended > 15_000, "{ended} ended");
+    assert!(ended > 90_000, "{ended} ended");
     assert!(each < 8.0, "each of {ended} connections that have ended has left {each:.1} bytes");
 
     // Twice what the link carries: they pile up, in the middle of handshakes, transfers, recoveries and waits for

@@ -147,6 +147,10 @@ fn a_job_is_summed_up_and_its_failure_is_exit_3() {
     let balances = result["ledger"].as_array().expect("a list");
     assert!(balances.len() >= 4 && balances.iter().all(|law| law["holds"] == true), "{balances:?}");
 
+    let output = scratch.trunkline(&["run", "job.toml", "--out", "flows", "--set", "run.fidelity=flow"]);
+    let text = printed(&output);
+    assert!(text.contains("waiting behind other messages") && !text.contains("waiting in queues"), "{text}");
+
     let output = scratch.trunkline(&["run", "job.toml", "--out", "short", "--set", "run.until=5 s"]);
     assert_eq!(code(&output), 3, "{}", said(&output));
     assert!(said(&output).contains("it had not finished when the run ended"), "{}", said(&output));
