@@ -20,13 +20,13 @@ use units::Time;
 /// All settings of a cluster; the defaults are Hadoop's.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// Calls.
+    /// Remote procedure calls: handlers, retries, timeouts.
     pub rpc: RpcConfig,
     /// The file system.
     pub hdfs: HdfsConfig,
     /// Whoever hands out the workers: ResourceManager or JobTracker.
     pub scheduler: SchedulerConfig,
-    /// Containers.
+    /// YARN: heartbeats, allocation, liveness.
     pub yarn: YarnConfig,
     /// The jobs.
     pub mapreduce: MapReduceConfig,
@@ -103,7 +103,7 @@ impl Cluster {
     pub fn hdfs(&self) -> &Hdfs {
         &self.hdfs
     }
-    /// Containers.
+    /// YARN: nodes with their containers, and applications.
     pub fn yarn(&self) -> &Yarn {
         &self.yarn
     }

@@ -12,7 +12,7 @@ pub struct Platform<'a> {
     pub ctx: &'a mut Context,
     /// The file system.
     pub hdfs: &'a mut Hdfs,
-    /// Containers.
+    /// YARN: nodes with their containers, and applications.
     pub yarn: &'a mut Yarn,
     /// Map outputs and their fetches.
     pub shuffle: &'a mut Shuffle,

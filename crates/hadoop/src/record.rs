@@ -211,7 +211,7 @@ pub struct AttemptRecord {
     pub spills: u32,
     /// Records written to disk by spills and merges, as Hadoop's `SPILLED_RECORDS` counts them.
     pub spilled_records: u64,
-    /// Volumes.
+    /// Bytes that it read, wrote and fetched.
     pub bytes: AttemptBytes,
     /// Reduces: the attempt whose output was the last to arrive.
     pub last_map: Option<AttemptId>,
@@ -282,9 +282,9 @@ pub struct JobRecord {
     pub launch: Option<Time>,
     /// When it ended.
     pub finish: Option<Time>,
-    /// Maps.
+    /// Number of map tasks.
     pub maps: u32,
-    /// Reduces.
+    /// Number of reduce tasks.
     pub reduces: u32,
     /// Its ledger.
     pub ledger: JobLedger,

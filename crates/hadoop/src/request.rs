@@ -53,7 +53,7 @@ pub enum Caller {
 /// Who reads from HDFS, and for what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reader {
-    /// MapReduce.
+    /// A part of MapReduce.
     MapReduce(mapreduce::Reader),
     /// Whoever drives the cluster from outside, with a number of its own choice.
     Driver(u64),
@@ -62,7 +62,7 @@ pub enum Reader {
 /// Who writes to HDFS, and for what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writer {
-    /// MapReduce.
+    /// A part of MapReduce.
     MapReduce(mapreduce::Writer),
     /// Whoever drives the cluster from outside, with a number of its own choice.
     Driver(u64),

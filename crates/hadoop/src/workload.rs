@@ -235,7 +235,7 @@ impl Costs {
 pub struct Data {
     /// Serialised bytes.
     pub bytes: Bytes,
-    /// Records.
+    /// Number of records.
     pub records: u64,
 }
 

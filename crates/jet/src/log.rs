@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The same line is written at most once in this time.
+/// Repetitions of a log line within this time are not written.
 const SILENCE: Duration = Duration::from_mins(1);
 /// The number of lines that are remembered.
 const REMEMBERED: usize = 1000;

@@ -2,6 +2,7 @@
 //!
 //! The figures are declared in `results`.
 
+use super::metric_path::unknown;
 use super::record::Measured;
 use results::metrics::{Metrics, Row};
 use results::{CLIENTS, DISKS, LINKS, MASTER, NODES, RUN, RunResult, TRAFFIC, Value, summary};
@@ -79,7 +80,7 @@ fn of_link(result: &RunResult, path: &str) -> Result<Measured, String> {
             None => format!("there is no link `{name}`"),
         });
     };
-    let unknown = || format!("a link has no `{field}`: {}", LINKS.paths().join(", "));
+    let unknown = || unknown(field, &LINKS.paths());
     measured(&LINKS.at_path(field).ok_or_else(unknown)?.value(Row::new(link, result)))
 }
 
@@ -91,7 +92,7 @@ fn of_clients(result: &RunResult, path: &str) -> Result<Measured, String> {
     let Some(traffic) = result.traffic.iter().find(|traffic| traffic.name == name) else {
         return Err(format!("no traffic is called `{name}`"));
     };
-    let unknown = || format!("a client has no `{field}`: {}", CLIENTS.paths().join(", "));
+    let unknown = || unknown(field, &CLIENTS.paths());
     let metric = CLIENTS.at_path(field).ok_or_else(unknown)?;
     measured(&Value::List(traffic.clients.iter().map(|client| metric.value(Row::new(client, result))).collect()))
 }
@@ -117,8 +118,7 @@ fn of_series(result: &RunResult, path: &str) -> Result<Vec<f64>, String> {
     if let Some(of) = named.iter().rfind(|of| of.known.contains(&field)) {
         return Err(format!("no {} is called `{name}`", of.kind));
     }
-    let known = named.map(|of| format!("{} (of a {})", of.known.join(", "), of.kind));
-    Err(format!("there is no series `{field}`: {}", known.join(", ")))
+    Err(unknown(field, &named.map(|of| of.known).concat()))
 }
 
 /// A series of one kind of row.

@@ -48,12 +48,14 @@ fn of_summary(path: &str) -> Result<(), String> {
 }
 
 fn known(figure: &str, all: &[&str]) -> Result<(), String> {
-    if all.contains(&figure) {
-        return Ok(());
-    }
-    let near =
-        nearest(figure, all.iter().copied()).map_or_else(|| all.join(", "), |near| format!("did you mean `{near}`?"));
-    Err(format!("no figure is called `{figure}`: {near}"))
+    if all.contains(&figure) { Ok(()) } else { Err(unknown(figure, all)) }
+}
+
+/// What is said of a figure that is none of these.
+pub fn unknown(figure: &str, all: &[&str]) -> String {
+    let near = nearest(figure, all.iter().copied());
+    let near = near.map_or_else(|| all.join(", "), |near| format!("did you mean `{near}`?"));
+    format!("no figure is called `{figure}`: {near}")
 }
 
 #[cfg(test)]

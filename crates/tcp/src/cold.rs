@@ -10,8 +10,8 @@ pub(crate) trait Blank: 'static {
     fn blank() -> Self;
 }
 
-/// Reads as blank until it is first written; only then does it take memory of its own. Millions of connections wait for their SYN's answer, and
-/// a bulk receiver never repairs anything: neither pays for what it does not use.
+/// Reads as blank until it is first written; only then does it take memory of its own. Millions of connections wait for
+/// their SYN's answer, and a bulk receiver never repairs anything: neither pays for what it does not use.
 #[derive(Clone, Debug)]
 pub(crate) struct Cold<T>(Option<Box<T>>);
 

@@ -10,14 +10,14 @@ pub enum Recovery {
     /// RFC 6675: what is found lost counts as having left the network.
     #[default]
     Rfc6675,
-    /// Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno and SACK TCP", CCR 26(3), 1996, section 3.4, as ns-2's `Sack1` has it:
-    /// *pipe* begins with what is outstanding less three segments, goes down by one with every acknowledgement and by two with one that
-    /// moves the left edge, and up with everything sent. So every further segment that a window has lost keeps its place in
-    /// *pipe* until its retransmission is acknowledged, and the sender is the more careful the more it has lost. What is halved, at once, is the
-    /// window and not FlightSize.
+    /// Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno and SACK TCP", CCR 26(3), 1996, section 3.4, as
+    /// ns-2's `Sack1` has it: *pipe* begins with what is outstanding less three segments, goes down by one with every
+    /// acknowledgement and by two with one that moves the left edge, and up with everything sent. So every further
+    /// segment that a window has lost keeps its place in *pipe* until its retransmission is acknowledged, and the
+    /// sender is the more careful the more it has lost. What is halved, at once, is the window and not FlightSize.
     FallFloyd,
-    /// RACK-TLP (RFC 8985): what is lost is found by the time since it was sent, and a lost tail by a probe after two round trips. The window is
-    /// reduced as with RFC 6675.
+    /// RACK-TLP (RFC 8985): what is lost is found by the time since it was sent, and a lost tail by a probe after two
+    /// round trips. The window is reduced as with RFC 6675.
     Rack,
 }
 
@@ -41,7 +41,8 @@ pub struct Config {
     pub mss: u16,
     /// Initial congestion window in segments (RFC 6928: 10).
     pub initial_window: u32,
-    /// Send at most this many segments beyond what is acknowledged, as if the peer offered no more; `None` for no such ceiling.
+    /// Send at most this many segments beyond what is acknowledged, as if the peer offered no more; `None` for no such
+    /// ceiling.
     pub max_window: Option<u32>,
     /// Receive buffer: the largest window announced is this, rounded down to the window scale.
     pub receive_buffer: Bytes,
@@ -49,12 +50,13 @@ pub struct Config {
     pub auto_consume: bool,
     /// Offer window scaling (RFC 7323); without it no window exceeds 65,535 bytes.
     pub window_scaling: bool,
-    /// Offer selective acknowledgements (RFC 2018); if both sides do, `recovery` says how losses are repaired, else it is NewReno's (RFC 6582).
+    /// Offer selective acknowledgements (RFC 2018); if both sides do, `recovery` says how losses are repaired, else it
+    /// is NewReno's (RFC 6582).
     pub sack: bool,
     /// How losses are repaired with SACK.
     pub recovery: Recovery,
-    /// Reduce the window in step with what is delivered during a recovery with SACK (RFC 6937), as hosts do; off, it is cut at once
-    /// (RFC 6675). A control that sets the window in recovery by itself, BBR, is not touched.
+    /// Reduce the window in step with what is delivered during a recovery with SACK (RFC 6937), as hosts do; off, it is
+    /// cut at once (RFC 6675). A control that sets the window in recovery by itself, BBR, is not touched.
     pub proportional_reduction: bool,
     /// Offer explicit congestion notification (RFC 3168); the control DCTCP does in any case.
     pub ecn: bool,
@@ -74,7 +76,8 @@ pub struct Config {
     pub limited_transmit: bool,
     /// How the retransmission timeout follows from round-trip times.
     pub rto_estimator: RtoEstimator,
-    /// Smallest retransmission timeout (RFC 6298 says 1 s; hosts use 200 ms); of Linux's estimator the smallest variance term.
+    /// Smallest retransmission timeout (RFC 6298 says 1 s; hosts use 200 ms); of Linux's estimator the smallest
+    /// variance term.
     pub min_rto: Time,
     /// Retransmission timeout before the first round trip is known (RFC 6298: 1 s).
     pub initial_rto: Time,
@@ -84,21 +87,24 @@ pub struct Config {
     pub max_retries: u8,
     /// Give up opening after this many retransmissions of a SYN.
     pub syn_retries: u8,
-    /// Segments by which one acknowledgement may open the window in slow start: L of appropriate byte counting (RFC 3465). `None` counts every byte
-    /// delivered, up to the threshold, as Linux does; 2 is FreeBSD's, 1 that of RFC 5681, ns-2 and ns-3.
+    /// Segments by which one acknowledgement may open the window in slow start: L of appropriate byte counting (RFC
+    /// 3465). `None` counts every byte delivered, up to the threshold, as Linux does; 2 is FreeBSD's, 1 that of RFC
+    /// 5681, ns-2 and ns-3.
     pub abc_limit: Option<u32>,
     /// Start from the initial window again after an idle period of one timeout (RFC 5681, section 4.1).
     pub idle_restart: bool,
     /// What ends a slow start before the queue overflows.
     pub hystart: StartRule,
-    /// Space segments: at twice the rate of a window per smoothed round trip in slow start, at 1.2 times it else, which are the ratios that Linux
-    /// documents (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). A control that paces by itself, BBR, is not touched.
+    /// Space segments: at twice the rate of a window per smoothed round trip in slow start, at 1.2 times it else, which
+    /// are the ratios that Linux documents (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). A control that paces by
+    /// itself, BBR, is not touched.
     pub pacing: bool,
-    /// The congestion window grows only while it, and not the application, holds data back (RFC 7661, section 4.3, as hosts do). Off, every
-    /// acknowledgement opens it, as RFC 5681 has it and as ns-2 does: after short answers it is wider than anything the network has carried.
+    /// The congestion window grows only while it, and not the application, holds data back (RFC 7661, section 4.3, as
+    /// hosts do). Off, every acknowledgement opens it, as RFC 5681 has it and as ns-2 does: after short answers it is
+    /// wider than anything the network has carried.
     pub window_validation: bool,
-    /// After the peer has closed its window, acknowledgements of pushed segments neither sample the round trip nor open the congestion window (Lee
-    /// 2014, Algorithm 2).
+    /// After the peer has closed its window, acknowledgements of pushed segments neither sample the round trip nor open
+    /// the congestion window (Lee 2014, Algorithm 2).
     pub push_flow_control: bool,
     /// The congestion control.
     pub control: ControlKind,
@@ -147,7 +153,8 @@ impl Config {
     pub(crate) fn ceiling(&self) -> u64 {
         self.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(self.mss.max(1)))
     }
-    /// `abc_limit` in bytes. After a timeout a limit is one segment (RFC 3465, section 2.3): one acknowledgement may cover what was not lost at all.
+    /// `abc_limit` in bytes. After a timeout a limit is one segment (RFC 3465, section 2.3): one acknowledgement may
+    /// cover what was not lost at all.
     #[inline]
     pub(crate) fn slow_start_limit(&self, mss: u32, after_timeout: bool) -> Option<u64> {
         let segments = |limit: u32| if after_timeout { 1 } else { u64::from(limit.max(1)) };

@@ -37,7 +37,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// With what handshakes have cost: the timeout doubles from the initial one, and the last one is not followed by another SYN if that gives up.
+    /// With what handshakes have cost: the timeout doubles from the initial one, and the last one is not followed by
+    /// another SYN if that gives up.
     pub(crate) fn with_syns(mut self, timeouts: u8, config: &Config) -> Self {
         self.timeouts += u32::from(timeouts);
         self.retransmissions += u64::from(timeouts.min(config.syn_retries));

@@ -37,8 +37,8 @@ impl Config {
 }
 
 impl Ecn {
-    /// Flags of a segment of new data: ECN-capable, and CWR on the first after a reduction. Retransmissions, pure acknowledgements and window
-    /// probes are not ECN-capable (RFC 3168, sections 6.1.4 to 6.1.6).
+    /// Flags of a segment of new data: ECN-capable, and CWR on the first after a reduction. Retransmissions, pure
+    /// acknowledgements and window probes are not ECN-capable (RFC 3168, sections 6.1.4 to 6.1.6).
     fn on_new_data(&mut self) -> Flags {
         if std::mem::take(&mut self.announce) { Flags::ECT | Flags::CWR } else { Flags::ECT }
     }
@@ -54,7 +54,8 @@ impl Endpoint {
     pub fn ecn(&self) -> Option<&EcnCounters> {
         self.special.ecn.as_ref().map(|ecn| &ecn.counters)
     }
-    /// The flags by which a SYN asks and a SYN-ACK grants (RFC 3168, section 6.1.1). DCTCP's are ECN-capable themselves (RFC 8257, section 3.6).
+    /// The flags by which a SYN asks and a SYN-ACK grants (RFC 3168, section 6.1.1). DCTCP's are ECN-capable themselves
+    /// (RFC 8257, section 3.6).
     pub(crate) fn ecn_syn_flags(&self, reply: bool) -> Flags {
         let asks = if reply {
             if self.special.ecn.is_some() { Flags::ECE } else { Flags::NONE }
@@ -111,8 +112,8 @@ impl Endpoint {
             // RFC 3168, section 6.1.3: CWR ends the echo, a mark on the same segment begins it anew.
             ecn.echo = marked || ecn.echo && !flags.contains(Flags::CWR);
         } else if ecn.echo != marked {
-            // RFC 8257, section 3.2: a change is acknowledged at once; what waits for a delayed acknowledgement gets one of its own, which
-            // tells of the old state.
+            // RFC 8257, section 3.2: a change is acknowledged at once; what waits for a delayed acknowledgement gets
+            // one of its own, which tells of the old state.
             if self.rx.awaits_ack() {
                 self.send_ack(now, out);
             }
@@ -122,8 +123,8 @@ impl Endpoint {
             }
         }
     }
-    /// The sender's side: takes the echo of an acknowledgement of `acked` new bytes; true if it is one, so that the window must not grow
-    /// by it (RFC 3168, section 6.1.2).
+    /// The sender's side: takes the echo of an acknowledgement of `acked` new bytes; true if it is one, so that the
+    /// window must not grow by it (RFC 3168, section 6.1.2).
     #[inline]
     pub(crate) fn take_echo(&mut self, now: Time, segment: &Segment) -> bool {
         !self.special.is_blank() && self.answer_echo(now, segment)
@@ -145,8 +146,8 @@ impl Endpoint {
         }
         marked
     }
-    /// The window is about to be reduced because of a loss; false if it was reduced by an echo for the same flight: that is enough (RFC 3168,
-    /// section 6.1.2; RFC 8257, section 3.5).
+    /// The window is about to be reduced because of a loss; false if it was reduced by an echo for the same flight:
+    /// that is enough (RFC 3168, section 6.1.2; RFC 8257, section 3.5).
     pub(crate) fn loss_is_news(&mut self) -> bool {
         let Some(ecn) = self.special.ecn() else { return true };
         if self.tx.una < ecn.reduced_until && self.control.answers_echoes() {

@@ -12,9 +12,9 @@ use units::{Bytes, Time};
 
 /// The states of RFC 9293.
 ///
-/// TIME-WAIT needs no timer here: positions never wrap, so nothing of an old connection can be taken for a new one. An endpoint that gets
-/// there says [`Notice::Closed`] at once and goes on answering a FIN that is sent again; its owner keeps it until the other side has
-/// closed too.
+/// TIME-WAIT needs no timer here: positions never wrap, so nothing of an old connection can be taken for a new one. An
+/// endpoint that gets there says [`Notice::Closed`] at once and goes on answering a FIN that is sent again; its owner
+/// keeps it until the other side has closed too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// No connection, or none any more.
@@ -148,8 +148,8 @@ impl Endpoint {
             self.send_syn(now, out);
         }
     }
-    /// The application appends `bytes` to its stream; with `push` they are to be handed over on arrival, and a partial segment is not
-    /// held back by cork. Nothing is appended to a stream that has ended.
+    /// The application appends `bytes` to its stream; with `push` they are to be handed over on arrival, and a partial
+    /// segment is not held back by cork. Nothing is appended to a stream that has ended.
     pub fn write(&mut self, now: Time, bytes: u64, push: bool, out: &mut Output) -> Result<(), WriteError> {
         self.may_write()?;
         self.tx.write_end += bytes;
@@ -177,7 +177,8 @@ impl Endpoint {
             self.transmit(now, out);
         }
     }
-    /// The application takes `bytes` of what was received out of the buffer; the peer is told when its window has opened enough.
+    /// The application takes `bytes` of what was received out of the buffer; the peer is told when its window has
+    /// opened enough.
     pub fn consume(&mut self, now: Time, bytes: u64, out: &mut Output) {
         self.rx.consume(bytes);
         if self.state.is_synchronized()
@@ -186,15 +187,16 @@ impl Endpoint {
             self.send_ack(now, out);
         }
     }
-    /// Gives the receive buffer another size; the peer is told if its window opens enough. A smaller one takes nothing back of what the peer may send.
+    /// Gives the receive buffer another size; the peer is told if its window opens enough. A smaller one takes nothing
+    /// back of what the peer may send.
     pub fn set_receive_buffer(&mut self, now: Time, size: Bytes, out: &mut Output) {
         if self.config.receive_buffer != size {
             Arc::make_mut(&mut self.config).receive_buffer = size;
             self.consume(now, 0, out);
         }
     }
-    /// The application has written all: a FIN follows its last byte. Bytes written while the connection still opens are sent first (RFC 9293
-    /// would let them be thrown away).
+    /// The application has written all: a FIN follows its last byte. Bytes written while the connection still opens are
+    /// sent first (RFC 9293 would let them be thrown away).
     pub fn close(&mut self, now: Time, out: &mut Output) {
         match self.state {
             State::Listen => self.finish(out),
@@ -362,7 +364,8 @@ impl Endpoint {
             }
             State::SynSent => self.on_segment_in_syn_sent(now, segment, out),
             _ if flags.contains(Flags::RST) => {
-                // Only a reset in the window counts (RFC 5961, section 3.2, without its challenge for the rest of the window).
+                // Only a reset in the window counts (RFC 5961, section 3.2, without its challenge for the rest of the
+                // window).
                 if segment.seq <= self.rx.limit(self.config.receive_buffer.get()) && segment.end() >= self.rx.nxt {
                     self.reset(now, out);
                 }
@@ -510,5 +513,6 @@ impl Endpoint {
     }
 }
 
-/// Of millions of connections, most only wait: both ends of one with their timers and all else take less than 1 KB (`sim/tests/scale.rs`).
+/// Of millions of connections, most only wait: both ends of one with their timers and all else take less than 1 KB
+/// (`sim/tests/scale.rs`).
 const _: () = assert!(size_of::<Endpoint>() <= 272);

@@ -1,5 +1,5 @@
-//! A record of every segment in flight, for the controls that need to know when each was sent: round trips of single segments
-//! and delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation-00).
+//! A record of every segment in flight, for the controls that need to know when each was sent: round trips of single
+//! segments and delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation-00).
 
 use crate::control::Delivery;
 use std::collections::VecDeque;
@@ -176,7 +176,8 @@ mod tests {
         delivery.rate.expect("a sound sample") * 1e12
     }
 
-    /// Ten segments sent a millisecond apart, acknowledged two milliseconds apart 50 ms later: the slower of the two rates counts.
+    /// Ten segments sent a millisecond apart, acknowledged two milliseconds apart 50 ms later: the slower of the two
+    /// rates counts.
     #[test]
     fn the_slower_of_sending_and_acknowledging() {
         for (send_gap, ack_gap) in [(1, 2), (2, 1), (3, 3)] {
@@ -189,7 +190,8 @@ mod tests {
                 let delivery = flight.take_delivery(None);
                 assert_eq!(delivery.rtt, Some(ms(50 + n * ack_gap - n * send_gap)));
                 assert_eq!((delivery.delivered, delivery.newly_delivered), ((n + 1) * SIZE, SIZE));
-                // All were sent before anything was delivered: n + 1 segments since then, over the time since the first was sent.
+                // All were sent before anything was delivered: n + 1 segments since then, over the time since the first
+                // was sent.
                 let interval = (n * send_gap).max(50 + n * ack_gap);
                 let expected = ((n + 1) * SIZE) as f64 / (interval as f64 / 1000.0);
                 assert!((rate(&delivery) / expected - 1.0).abs() < 1e-9);

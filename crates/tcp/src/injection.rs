@@ -1,13 +1,15 @@
 //! How much TCP puts into its host's transmit queue, by that queue's level.
 //!
-//! TCP's half of transmit queueing level control (Lee, "Adaptive TCP flow control for improving performance of mobile cloud clusters", 2014, section
-//! 5.1.2, Algorithm 1): TCP stops injecting when the queue has reached a threshold and starts again when it is below. As printed, the line that
-//! restarts stands inside `tx_qlen > 0`, so that a queue which drains in one batch never restarts, and the scheduling of receive and transmit asks for
-//! `tx_qlen = 0` inside the same condition, where `rx_qlen` is meant; here the restart does not depend on what is left in the queue.
+//! TCP's half of transmit queueing level control (Lee, "Adaptive TCP flow control for improving performance of mobile
+//! cloud clusters", 2014, section 5.1.2, Algorithm 1): TCP stops injecting when the queue has reached a threshold and
+//! starts again when it is below. As printed, the line that restarts stands inside `tx_qlen > 0`, so that a queue which
+//! drains in one batch never restarts, and the scheduling of receive and transmit asks for `tx_qlen = 0` inside the
+//! same condition, where `rx_qlen` is meant; here the restart does not depend on what is left in the queue.
 //!
-//! Beyond the printed constant: a threshold in time at the rate at which the queue drains (the dissertation's future work, and what airtime queue
-//! limits do), one in bytes (as byte queue limits), and a limit for each flow by its own pace (TCP small queues). Held flows are restarted in turn, a
-//! segment each, so that the room that has come free is not one flow's burst.
+//! Beyond the printed constant: a threshold in time at the rate at which the queue drains (the dissertation's future
+//! work, and what airtime queue limits do), one in bytes (as byte queue limits), and a limit for each flow by its own
+//! pace (TCP small queues). Held flows are restarted in turn, a segment each, so that the room that has come free is
+//! not one flow's burst.
 
 use std::collections::{BTreeMap, VecDeque};
 use units::{BitRate, Bytes, Time};
@@ -23,8 +25,8 @@ pub struct InjectionLimits {
     pub delay: Option<Time>,
     /// Bytes in the queue.
     pub bytes: Option<Bytes>,
-    /// Of each flow as much as it sends in this time at its own pace, and two segments in any case (Linux, `tcp_small_queue_check`; a millisecond, on Wi-Fi
-    /// eight).
+    /// Of each flow as much as it sends in this time at its own pace, and two segments in any case (Linux,
+    /// `tcp_small_queue_check`; a millisecond, on Wi-Fi eight).
     pub per_flow: Option<Time>,
 }
 
@@ -50,8 +52,8 @@ pub struct Demand {
     pub pace: Option<BitRate>,
 }
 
-/// The control of one transmit queue. Its owner asks for room before a flow sends, says what was injected, released and held back, and restarts
-/// whom it is told to.
+/// The control of one transmit queue. Its owner asks for room before a flow sends, says what was injected, released and
+/// held back, and restarts whom it is told to.
 #[derive(Clone, Debug, Default)]
 pub struct Injection {
     limits: InjectionLimits,
@@ -101,14 +103,16 @@ impl Injection {
         if self.stopped { 0 } else { threshold.saturating_sub(level) }
     }
 
-    /// Of the limits in packets the level below which there is room again; the others may give some with every packet that leaves.
+    /// Of the limits in packets the level below which there is room again; the others may give some with every packet
+    /// that leaves.
     pub fn restart_level(&self) -> u32 {
         let Some(threshold) = self.limits.packets else { return u32::MAX };
         let restart = self.limits.restart.filter(|_| self.stopped).unwrap_or(threshold);
         restart.clamp(1, threshold.max(1))
     }
 
-    /// Whether flows have a limit of their own, so that [`injected`](Self::injected) and [`released`](Self::released) matter.
+    /// Whether flows have a limit of their own, so that [`injected`](Self::injected) and [`released`](Self::released)
+    /// matter.
     pub fn is_per_flow(&self) -> bool {
         self.limits.per_flow.is_some()
     }
@@ -138,8 +142,8 @@ impl Injection {
     pub fn held(&self) -> usize {
         self.held.len()
     }
-    /// Whose turn it is of those for whom there is room: it may inject one segment, and is held again if it has more. `demand` knows the flows; one that it
-    /// does not know is no longer held.
+    /// Whose turn it is of those for whom there is room: it may inject one segment, and is held again if it has more.
+    /// `demand` knows the flows; one that it does not know is no longer held.
     pub fn next(&mut self, level: &Level, mut demand: impl FnMut(u64) -> Option<Demand>) -> Option<u64> {
         let mut at = 0;
         while let Some(flow) = self.held.get(at).copied() {

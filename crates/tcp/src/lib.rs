@@ -1,12 +1,12 @@
 //! TCP as pure state machines.
 //!
-//! An [`Endpoint`] is one side of a connection. It is handed the time and one input, and appends the segments it sends and
-//! the notices for its application to an [`Output`] that the caller owns. It has no clock, no queue and no socket, so the same code runs in a
-//! simulator, behind a real socket and under a fuzzer.
+//! An [`Endpoint`] is one side of a connection. It is handed the time and one input, and appends the segments it sends
+//! and the notices for its application to an [`Output`] that the caller owns. It has no clock, no queue and no socket,
+//! so the same code runs in a simulator, behind a real socket and under a fuzzer.
 //!
 //! Bytes are counted, not held: the application says how many it writes, and learns how many have arrived. Sequence
-//! numbers are stream positions of 64 bits: the SYN is 0, the first byte is 1. They never wrap, so an old duplicate is known
-//! for what it is, and neither PAWS nor the long wait of TIME-WAIT is needed.
+//! numbers are stream positions of 64 bits: the SYN is 0, the first byte is 1. They never wrap, so an old duplicate is
+//! known for what it is, and neither PAWS nor the long wait of TIME-WAIT is needed.
 
 mod cold;
 mod config;

@@ -1,9 +1,10 @@
-//! TCP push flow control: Lee, "Adaptive TCP flow control for improving performance of mobile cloud clusters", 2014, section 5.2.2, Algorithm 2.
+//! TCP push flow control: Lee, "Adaptive TCP flow control for improving performance of mobile cloud clusters", 2014,
+//! section 5.2.2, Algorithm 2.
 //!
-//! A receiver that hands pushed segments straight to its application acknowledges them sooner than others. Once such a receiver has had to close
-//! its window, the sender no longer lets those acknowledgements tell it how long a round trip is, nor lets them open its window: while the mode
-//! lasts, an acknowledgement of a pushed segment is no sample of round-trip time and timeout, and leaves the congestion window no larger than what
-//! was in flight.
+//! A receiver that hands pushed segments straight to its application acknowledges them sooner than others. Once such a
+//! receiver has had to close its window, the sender no longer lets those acknowledgements tell it how long a round trip
+//! is, nor lets them open its window: while the mode lasts, an acknowledgement of a pushed segment is no sample of
+//! round-trip time and timeout, and leaves the congestion window no larger than what was in flight.
 //!
 //! What the printed algorithm leaves open, and how it is read here ([tcp.md](../../../docs/models/tcp.md)):
 //! - *Packets in flight* are those before the acknowledgement is taken off: what the path has just carried. Counted after it, the last
@@ -17,7 +18,8 @@
 use crate::{Endpoint, Segment};
 use std::collections::VecDeque;
 
-/// The least window that the mode leaves, in segments: the loss window is one, but one segment alone waits for a delayed acknowledgement.
+/// The least window that the mode leaves, in segments: the loss window is one, but one segment alone waits for a
+/// delayed acknowledgement.
 pub(crate) const FLOOR: u64 = 2;
 
 /// Beside the control of a sender whose segments are pushed.

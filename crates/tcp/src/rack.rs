@@ -1,7 +1,8 @@
 //! RACK: losses found by time (RFC 8985, section 6).
 //!
-//! A segment is lost when one sent after it has arrived and a reordering window has passed since it should have arrived itself. That takes
-//! a record per segment in flight, and finds lost retransmissions and lost tails that counting duplicates cannot.
+//! A segment is lost when one sent after it has arrived and a reordering window has passed since it should have arrived
+//! itself. That takes a record per segment in flight, and finds lost retransmissions and lost tails that counting
+//! duplicates cannot.
 
 use crate::scoreboard::DUP_THRESH;
 use std::collections::VecDeque;
@@ -295,7 +296,8 @@ impl Rack {
         self.reorder_at = if latest > now { latest } else { Time::MAX };
         found
     }
-    /// The retransmission timer has expired (section 6.3): the first segment is lost, and those overdue; or all, for a sender that begins again.
+    /// The retransmission timer has expired (section 6.3): the first segment is lost, and those overdue; or all, for a
+    /// sender that begins again.
     pub fn mark_overdue(&mut self, now: Time, all: bool, smoothed: Time) -> u64 {
         let allowed = self.rtt.saturating_add(self.reordering_window(true, smoothed));
         let (mut found, mut from) = (0, self.start);
@@ -340,7 +342,8 @@ impl Rack {
         let start = self.segments.iter().rev().nth(1).map_or(self.start, |segment| segment.end);
         Some((start.max(end.saturating_sub(most)), end))
     }
-    /// What the acknowledgement up to `una` says of the probe (TLP_process_ack); `bare` is a duplicate without any SACK block.
+    /// What the acknowledgement up to `una` says of the probe (TLP_process_ack); `bare` is a duplicate without any SACK
+    /// block.
     pub fn judge_probe(&mut self, una: u64, bare: bool) -> Verdict {
         let Some(end) = self.probe.end.filter(|end| una >= *end) else { return Verdict::Fine };
         let both_arrived = self.arrival.duplicate == Some(end) || bare;

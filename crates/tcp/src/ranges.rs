@@ -107,7 +107,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Insertions (start, length, and what is then forgotten below) in a small universe against a plain array of bits.
+        /// Insertions (start, length, and what is then forgotten below) in a small universe against a plain array of
+        /// bits.
         #[test]
         fn agrees_with_an_array_of_bits(
             inserts in prop::collection::vec((0_u64..60, 1_u64..5, prop::option::weighted(0.1, 0_u64..20)), 0..24),

@@ -39,7 +39,8 @@ struct Disorder {
     ranges: RangeSet,
     /// A duplicate to report first in the next acknowledgement (RFC 2883), where its end is not 0.
     duplicate: (u64, u64),
-    /// A position in each range reported lately, most recent first (RFC 2018, section 4): its low bits, for it lies within a window of `nxt`.
+    /// A position in each range reported lately, most recent first (RFC 2018, section 4): its low bits, for it lies
+    /// within a window of `nxt`.
     reported: [u32; MAX_SACK_BLOCKS],
     /// Position of the peer's FIN where that came before its turn, or `u64::MAX`.
     fin: u64,
@@ -124,7 +125,8 @@ impl Receiver {
     pub fn consume(&mut self, bytes: u64) {
         self.consumed += bytes.min(self.unread());
     }
-    /// The end of the buffer: nothing beyond it is accepted. What was announced before the buffer became smaller still is.
+    /// The end of the buffer: nothing beyond it is accepted. What was announced before the buffer became smaller still
+    /// is.
     #[inline]
     pub fn limit(&self, buffer: u64) -> u64 {
         (self.consumed + buffer).max(self.announced)
@@ -166,7 +168,8 @@ impl Endpoint {
             }
         }
         if segment.len == 0 && !fin {
-            // A window probe or a stale acknowledgement lies before the window; it is answered (RFC 9293, section 3.10.7.4).
+            // A window probe or a stale acknowledgement lies before the window; it is answered (RFC 9293, section
+            // 3.10.7.4).
             rx.ack_now |= segment.seq < rx.nxt;
             return false;
         }
@@ -241,7 +244,8 @@ impl Endpoint {
     pub(crate) fn send_ack(&mut self, now: Time, out: &mut Output) {
         self.send_segment(now, self.tx.nxt, 0, Flags::NONE, out);
     }
-    /// Sends a segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is done.
+    /// Sends a segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is
+    /// done.
     #[inline]
     pub(crate) fn send_segment(&mut self, now: Time, seq: u64, len: u32, flags: Flags, out: &mut Output) {
         let window = self.rx.window(self.config.receive_buffer.get(), self.tx.window.mss);
@@ -309,7 +313,8 @@ impl Endpoint {
 }
 
 impl Receiver {
-    /// In-order data came: acknowledge now, or with the next segment, or when the delay is over (RFC 5681, section 4.2).
+    /// In-order data came: acknowledge now, or with the next segment, or when the delay is over (RFC 5681, section
+    /// 4.2).
     #[inline]
     fn on_in_order(&mut self, now: Time, (len, mss): (u32, u32), delay: Time) {
         self.unacknowledged += 1;

@@ -147,7 +147,8 @@ impl Endpoint {
                 self.rtt.sample(rtt, &self.config);
             }
         }
-        // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the timer.
+        // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the
+        // timer.
         let impatient = tx.phase == Phase::Recovery && tx.repair.partial && tx.una < tx.repair.recover;
         if !impatient {
             tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto(&self.config)) } else { Time::MAX };
@@ -284,7 +285,8 @@ impl Endpoint {
         // Step 4.3: no premature rescue.
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
     }
-    /// A loss, and a control that knows no fast recovery: the segment is retransmitted at once, and what follows it in slow start.
+    /// A loss, and a control that knows no fast recovery: the segment is retransmitted at once, and what follows it in
+    /// slow start.
     pub(crate) fn restart(&mut self, now: Time, out: &mut Output) {
         self.tx.repair.counts.fast_recoveries += 1;
         let flight = self.tx.flight_size();
@@ -406,8 +408,8 @@ impl Endpoint {
         }
         self.transmit(now, out);
     }
-    /// The peer's window is closed (RFC 9293, section 3.8.6.1), or too small to be worth filling (RFC 1122, section 4.2.3.4): send
-    /// what fits, or one byte to learn how it is now.
+    /// The peer's window is closed (RFC 9293, section 3.8.6.1), or too small to be worth filling (RFC 1122, section
+    /// 4.2.3.4): send what fits, or one byte to learn how it is now.
     pub(crate) fn on_persist_timeout(&mut self, now: Time, out: &mut Output) {
         let full = self.full_segment();
         let tx = &mut self.tx;

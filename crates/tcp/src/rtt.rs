@@ -6,11 +6,13 @@ use units::Time;
 /// How the retransmission timeout follows from the round trips measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RtoEstimator {
-    /// Linux (`tcp_rtt_estimator`): SRTT + max(minimum RTO, 4 RTTVAR). The variance term follows an increase at once and falls by a quarter of
-    /// the difference per round trip; a sample below SRTT raises RTTVAR by 1/32 of the error, not by 1/4.
+    /// Linux (`tcp_rtt_estimator`): SRTT + max(minimum RTO, 4 RTTVAR). The variance term follows an increase at once
+    /// and falls by a quarter of the difference per round trip; a sample below SRTT raises RTTVAR by 1/32 of the error,
+    /// not by 1/4.
     #[default]
     Linux,
-    /// RFC 6298, rules 2.3 and 2.4: max(minimum RTO, SRTT + max(G, 4 RTTVAR)), with a clock granularity G of 1 ms, as in ns-3.
+    /// RFC 6298, rules 2.3 and 2.4: max(minimum RTO, SRTT + max(G, 4 RTTVAR)), with a clock granularity G of 1 ms, as
+    /// in ns-3.
     Rfc6298,
     /// ns-2: max(minimum RTO, SRTT + 4 RTTVAR), without granularity, as with a `tcpTick_` far below the round trip.
     Ns2,
@@ -77,8 +79,9 @@ impl RttEstimator {
             self.follow_variance(config);
         }
     }
-    /// Linux's `rttvar`: the largest 4 RTTVAR of a round trip takes effect at once; a smaller one moves it by a quarter of the difference. Samples
-    /// come once per round trip here, so each ends one. The first round trip keeps what the first sample has set.
+    /// Linux's `rttvar`: the largest 4 RTTVAR of a round trip takes effect at once; a smaller one moves it by a quarter
+    /// of the difference. Samples come once per round trip here, so each ends one. The first round trip keeps what the
+    /// first sample has set.
     fn follow_variance(&mut self, config: &Config) {
         let deviation = excess_us(self.variance * 4, config.min_rto);
         let first = std::mem::take(&mut self.first_round);

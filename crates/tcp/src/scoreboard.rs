@@ -1,8 +1,8 @@
 //! What a sender knows of its outstanding data (RFC 6675).
 //!
 //! RFC 6675's IsLost is monotone: when a byte is lost, so is every byte below it that is not SACKed. And HighRxt says
-//! that every such byte below it has been retransmitted. So two edges and the ranges SACKed are the whole state, and *pipe* is
-//! kept as three sums: bytes SACKed, bytes lost, bytes retransmitted.
+//! that every such byte below it has been retransmitted. So two edges and the ranges SACKed are the whole state, and
+//! *pipe* is kept as three sums: bytes SACKed, bytes lost, bytes retransmitted.
 
 use crate::ranges::RangeSet;
 
@@ -71,7 +71,8 @@ impl Scoreboard {
         self.retransmitted_bytes -= retransmitted as u32;
         news
     }
-    /// Everything from `from` (the old left edge) to `to` is acknowledged; returns how much of it was not SACKed before.
+    /// Everything from `from` (the old left edge) to `to` is acknowledged; returns how much of it was not SACKed
+    /// before.
     pub fn advance(&mut self, from: u64, to: u64) -> u64 {
         let sacked = self.sacked.covered(from, to);
         self.lost_bytes -= self.unsacked(from, to.min(self.lost_edge)) as u32;
@@ -83,8 +84,8 @@ impl Scoreboard {
     fn unsacked(&self, from: u64, to: u64) -> u64 {
         if from < to { to - from - self.sacked.covered(from, to) } else { 0 }
     }
-    /// The edge below which IsLost() holds by what is SACKed above it: at least [`DUP_THRESH`] separate ranges, or more than
-    /// `DUP_THRESH - 1` segments' bytes.
+    /// The edge below which IsLost() holds by what is SACKed above it: at least [`DUP_THRESH`] separate ranges, or more
+    /// than `DUP_THRESH - 1` segments' bytes.
     fn lost_by_sack(&self, mss: u32) -> u64 {
         let mut bytes = 0;
         for (count, range) in (1..).zip(self.sacked.as_slice().iter().rev()) {
@@ -181,8 +182,8 @@ impl Scoreboard {
 mod tests {
     use super::Scoreboard;
 
-    /// Ten segments of 1,000 bytes from 0, counted octet by octet as SetPipe does (RFC 6675, section 4): one that is not
-    /// SACKed counts once unless it is lost, and once more if it has been sent again.
+    /// Ten segments of 1,000 bytes from 0, counted octet by octet as SetPipe does (RFC 6675, section 4): one that is
+    /// not SACKed counts once unless it is lost, and once more if it has been sent again.
     #[test]
     fn pipe_is_what_set_pipe_counts() {
         let mut board = Scoreboard::new();

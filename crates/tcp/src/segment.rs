@@ -136,7 +136,8 @@ impl Segment {
             .iter()
             .map(move |[start, end]| (position(*start), position(*end)))
     }
-    /// The first block if it reports a duplicate (RFC 2883, section 4): it lies below the acknowledgement or within the second.
+    /// The first block if it reports a duplicate (RFC 2883, section 4): it lies below the acknowledgement or within the
+    /// second.
     pub(crate) fn dsack(&self) -> Option<(u64, u64)> {
         let mut blocks = self.sack_blocks();
         let (start, end) = blocks.next()?;

@@ -14,7 +14,8 @@ pub(crate) enum Phase {
     Open,
     /// Fast recovery, until `recover` is acknowledged.
     Recovery,
-    /// Fast retransmit without fast recovery: slow start over all that was outstanding, until `recover` is acknowledged.
+    /// Fast retransmit without fast recovery: slow start over all that was outstanding, until `recover` is
+    /// acknowledged.
     Restart,
     /// The timer expired; until `recover` is acknowledged.
     Loss,
@@ -70,7 +71,8 @@ pub(crate) struct Sender {
     pub repair: Cold<Repair>,
 }
 
-/// What a sender knows of losses and how far their repair is. What lies within one window, below 2^30 bytes (RFC 7323), is counted in 32 bits.
+/// What a sender knows of losses and how far their repair is. What lies within one window, below 2^30 bytes (RFC 7323),
+/// is counted in 32 bits.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Repair {
@@ -176,8 +178,9 @@ impl Sender {
     pub fn stream_end(&self) -> u64 {
         self.write_end + u64::from(self.finishing)
     }
-    /// Proportional rate reduction (RFC 6937, with its slow start reduction bound): in the course of a recovery the window goes down to the
-    /// threshold in step with what is delivered, and after heavy losses up to it, without a burst either way.
+    /// Proportional rate reduction (RFC 6937, with its slow start reduction bound): in the course of a recovery the
+    /// window goes down to the threshold in step with what is delivered, and after heavy losses up to it, without a
+    /// burst either way.
     pub fn reduce_proportionally(&mut self, delivered: u64) {
         let (pipe, threshold) = (self.pipe(), self.window.ssthresh);
         let repair = &mut *self.repair;
@@ -214,8 +217,8 @@ impl Sender {
     pub fn usable(&self, config: &Config) -> u64 {
         self.window.cwnd.min(self.send_edge(config) - self.una)
     }
-    /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place of SACKed or lost
-    /// data, while a hole kept the left edge from moving, shows what the network can take.
+    /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place
+    /// of SACKed or lost data, while a hole kept the left edge from moving, shows what the network can take.
     pub fn flight_size(&self) -> u64 {
         (self.nxt - self.una).min(self.window.cwnd)
     }
@@ -295,14 +298,16 @@ impl Endpoint {
         let ratio = if window.slow_start() { 2.0 } else { 1.2 };
         Some(self.rtt.smoothed()?.as_ps() as f64 / (ratio * window.cwnd as f64))
     }
-    /// The rate at which it would space its payload, whether it does or not; `None` before there is a round trip to go by.
+    /// The rate at which it would space its payload, whether it does or not; `None` before there is a round trip to go
+    /// by.
     pub fn pace(&self) -> Option<BitRate> {
         let set = Some(self.tx.window.pace_ps_per_byte).filter(|pace| *pace > 0.0);
         let ps_per_byte = set.or_else(|| self.window_pace()).filter(|pace| *pace > 0.0)?;
         Some(BitRate::from_bps((8e12 / ps_per_byte) as u64))
     }
-    /// From now on at most so many segments with data leave, `None` for any number; what waits goes with [`resume`](Self::resume). The segment that a
-    /// duplicate acknowledgement or a probe of the tail sends again goes in any case.
+    /// From now on at most so many segments with data leave, `None` for any number; what waits goes with
+    /// [`resume`](Self::resume). The segment that a duplicate acknowledgement or a probe of the tail sends again goes
+    /// in any case.
     pub fn set_room(&mut self, segments: Option<u16>) {
         self.tx.room = segments.map_or(FREE, |segments| segments.min(FREE - 1));
     }
@@ -347,8 +352,8 @@ impl Endpoint {
             }
             let room = tx.send_edge(&self.config).saturating_sub(tx.nxt);
             if len > room {
-                // Sender's silly window avoidance (RFC 1122, section 4.2.3.4): with nothing outstanding, half the largest window is
-                // worth filling; else wait for more, or for the persist timer.
+                // Sender's silly window avoidance (RFC 1122, section 4.2.3.4): with nothing outstanding, half the
+                // largest window is worth filling; else wait for more, or for the persist timer.
                 len = room;
                 if tx.una < tx.nxt {
                     return;
@@ -365,7 +370,8 @@ impl Endpoint {
             self.send_new(now, len as u32, out);
         }
     }
-    /// Whether the last, partial segment may go: not held back by cork (until pushed) or Nagle (while data is unacknowledged).
+    /// Whether the last, partial segment may go: not held back by cork (until pushed) or Nagle (while data is
+    /// unacknowledged).
     fn may_send_partial(&self, len: u64) -> bool {
         let tx = &self.tx;
         if tx.finishing {

@@ -25,7 +25,7 @@ pub(crate) struct Special {
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
     pub next: Time,
-    /// The same, while a segment waits for that; or when RACK wants to look.
+    /// When the endpoint wakes: at `next` while a segment waits for that, or when RACK wants to look.
     pub wake: Time,
 }
 

@@ -173,7 +173,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// The same for those who run it.
+    /// The change as crate `runs` takes it.
     pub fn to_change(&self) -> runs::Change {
         runs::Change { assignments: self.assignments.clone(), seed: self.seed }
     }

@@ -80,7 +80,7 @@ impl Screen {
         lines.join("\n")
     }
 
-    /// The same with its first words painted by `paint`, which does not change where lines end.
+    /// Wraps a text of which the first words are painted by `paint`, which does not change where lines end.
     pub fn wrapped_after(
         &self,
         first: &str,

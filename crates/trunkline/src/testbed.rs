@@ -174,7 +174,7 @@ fn wait(child: Child) -> Result<ExitStatus, Failure> {
     wait_for(child, GRACE, ask)
 }
 
-/// The same, asked in some way and with so much time for it.
+/// Waits for a program. After an interrupt `ask` asks it to end; it is killed when `grace` has passed.
 pub fn wait_for(mut child: Child, grace: Duration, ask: impl FnOnce()) -> Result<ExitStatus, Failure> {
     let waiting = |error: std::io::Error| Failure::Internal(format!("cannot wait for the program: {error}"));
     while !interrupt::requested() {

@@ -92,7 +92,7 @@ pub enum StreamSlot {
 pub enum Step {
     /// Read from disk.
     Read,
-    /// Processed.
+    /// Processed by a core.
     Compute,
     /// Written to disk, or taken by HDFS.
     Write,

@@ -119,7 +119,7 @@ pub struct Shuffle {
 /// An output to fetch a partition of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// Which.
+    /// The map output.
     pub output: OutputId,
     /// The length of the partition.
     pub bytes: Bytes,

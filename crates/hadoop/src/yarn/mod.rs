@@ -59,7 +59,7 @@ pub enum Role {
 /// What a container holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resources {
-    /// Memory.
+    /// Memory granted to it, a multiple of the smallest allocation.
     pub memory: Bytes,
     /// Virtual cores.
     pub vcores: u32,

@@ -402,7 +402,7 @@ impl Fit<'_> {
         (y - slope * x).clamp(0.0, y.max(0.0))
     }
 
-    /// The same of reducers that started when all maps were done; more than a start if they then waited for the
+    /// Start-up time of reducers that started when all maps were done; more than a start if they then waited for the
     /// network.
     fn reduce_start(&self, work: &[Work]) -> f64 {
         let maps_end = self.maps.iter().filter_map(|a| a.finish_ms).max();

@@ -17,7 +17,7 @@ impl Hosts {
     pub fn of(job: &JobHistory, workers: Option<u32>) -> Self {
         Self::of_all(&[job], workers)
     }
-    /// The same of several jobs on one cluster.
+    /// The hosts of several jobs on one cluster.
     pub fn of_all(jobs: &[&JobHistory], workers: Option<u32>) -> Self {
         let tasks = || jobs.iter().flat_map(|job| job.maps.iter().chain(&job.reduces));
         let attempts = tasks().flat_map(|t| &t.attempts).map(|a| &a.host);

@@ -34,7 +34,7 @@ pub fn parse(file: &str, text: &str, assignments: &[String]) -> Result<Scenario,
     parse_with_warnings(file, text, assignments).map(|(scenario, _)| scenario)
 }
 
-/// The same, with what the scenario will do against expectation.
+/// As [`parse`], with warnings of what the scenario will do against expectation.
 pub fn parse_with_warnings(
     file: &str,
     text: &str,

@@ -1,4 +1,5 @@
-//! BBR, version 1 (Cardwell et al. 2016, "BBR: Congestion-Based Congestion Control"; draft-cardwell-iccrg-bbr-congestion-control-00).
+//! BBR, version 1 (Cardwell et al. 2016, "BBR: Congestion-Based Congestion Control";
+//! draft-cardwell-iccrg-bbr-congestion-control-00).
 
 use super::{Ack, Control, Delivery, Window};
 use units::Time;
@@ -107,7 +108,8 @@ impl Bbr {
     }
     fn update_bandwidth(&mut self, delivery: &Delivery) {
         self.update_round(delivery);
-        // A sample that was held back counts only if it shows more than is known; until one counts, nothing is forgotten.
+        // A sample that was held back counts only if it shows more than is known; until one counts, nothing is
+        // forgotten.
         let held_back = self.is_held_back(delivery);
         let Some(rate) = delivery.rate.filter(|rate| *rate >= self.bandwidth || !held_back) else { return };
         for round in (self.sampled_round + 1..=self.round).rev().take(BANDWIDTH_ROUNDS) {

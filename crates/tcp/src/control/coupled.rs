@@ -1,7 +1,9 @@
-//! Coupled congestion controls: the subflows of one connection (MPTCP's, or several streams under one socket) grow together.
+//! Coupled congestion controls: the subflows of one connection (MPTCP's, or several streams under one socket) grow
+//! together.
 //!
-//! Each is Reno whose increase, and for BALIA decrease, is weighed. A weight follows from the windows and round trips of all subflows: whoever owns them looks at all, asks
-//! [`Coupling::weights`] and hands the answer to each endpoint, at least whenever a window has changed by a segment (RFC 6356, section 4, says as much of its alpha).
+//! Each is Reno whose increase, and for BALIA decrease, is weighed. A weight follows from the windows and round trips
+//! of all subflows: whoever owns them looks at all, asks [`Coupling::weights`] and hands the answer to each endpoint,
+//! at least whenever a window has changed by a segment (RFC 6356, section 4, says as much of its alpha).
 
 use super::{Ack, Control, Reno, Window};
 use units::Time;
@@ -11,9 +13,11 @@ use units::Time;
 pub enum Coupling {
     /// Linked increases (RFC 6356).
     Lia,
-    /// Opportunistic linked increases (Khalili, Gast, Popovic and Le Boudec, *MPTCP is not Pareto-optimal*, CoNEXT 2012, section 4).
+    /// Opportunistic linked increases (Khalili, Gast, Popovic and Le Boudec, *MPTCP is not Pareto-optimal*, CoNEXT
+    /// 2012, section 4).
     Olia,
-    /// Balanced linked adaptation (Peng, Walid, Hwang and Low, *Multipath TCP: analysis, design and implementation*, IEEE/ACM ToN 2016, section V).
+    /// Balanced linked adaptation (Peng, Walid, Hwang and Low, *Multipath TCP: analysis, design and implementation*,
+    /// IEEE/ACM ToN 2016, section V).
     Balia,
 }
 
@@ -56,7 +60,8 @@ impl Coupling {
         let all: f64 = subflows.iter().map(Subflow::rate).sum();
         let part = own.rate() / all;
         match self {
-            // RFC 6356, section 3: min(alpha acked MSS / total, acked MSS / cwnd), alpha = total max(cwnd / rtt^2) / (sum of cwnd / rtt)^2.
+            // RFC 6356, section 3: min(alpha acked MSS / total, acked MSS / cwnd), alpha = total max(cwnd / rtt^2) /
+            // (sum of cwnd / rtt)^2.
             Self::Lia => {
                 let total: u64 = subflows.iter().map(|subflow| subflow.cwnd).sum();
                 let best =
@@ -66,7 +71,8 @@ impl Coupling {
             }
             // Per acknowledged segment w / rtt^2 / (sum of w / rtt)^2 + alpha / w, where Reno has 1 / w.
             Self::Olia => Weights { increase: part * part + olia_alpha(subflows, which), decrease: 1.0 },
-            // x / rtt / (sum of x)^2 x (1 + alpha) / 2 x (4 + alpha) / 5 with alpha = max x / x, and a loss takes w / 2 x min(alpha, 1.5).
+            // x / rtt / (sum of x)^2 x (1 + alpha) / 2 x (4 + alpha) / 5 with alpha = max x / x, and a loss takes w / 2
+            // x min(alpha, 1.5).
             Self::Balia => {
                 let most = subflows.iter().map(Subflow::rate).fold(0.0, f64::max);
                 let alpha = most / own.rate();
@@ -77,7 +83,8 @@ impl Coupling {
     }
 }
 
-/// OLIA's alpha: the best paths (most bytes between losses squared over round-trip time) whose windows are not the largest share one part of the increase, which those with the largest windows lose.
+/// OLIA's alpha: the best paths (most bytes between losses squared over round-trip time) whose windows are not the
+/// largest share one part of the increase, which those with the largest windows lose.
 fn olia_alpha(subflows: &[Subflow], which: usize) -> f64 {
     let quality = |subflow: &Subflow| (subflow.between_losses as f64).powi(2) / subflow.rtt.as_secs_f64();
     let best = subflows.iter().map(quality).fold(0.0, f64::max);

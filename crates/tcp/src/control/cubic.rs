@@ -70,7 +70,8 @@ impl Curve {
         if self.after_loss && self.w_max > cwnd {
             self.k = libm::cbrt((self.w_max - cwnd) / C);
         } else {
-            // Sections 4.8 and 4.10: after a timeout, or out of slow start without a loss, the curve starts at its plateau.
+            // Sections 4.8 and 4.10: after a timeout, or out of slow start without a loss, the curve starts at its
+            // plateau.
             self.k = 0.0;
             self.w_max = cwnd;
         }

@@ -6,8 +6,8 @@ use units::Time;
 /// Weight of the newest share in the estimate (section 4.2 recommends 1/16).
 const G: f64 = 1.0 / 16.0;
 
-/// The sender of section 3.3. It grows as Reno does, and answers losses as Reno does (sections 3.4 and 3.5); the precise echo that it lives on
-/// is the endpoint's affair.
+/// The sender of section 3.3. It grows as Reno does, and answers losses as Reno does (sections 3.4 and 3.5); the
+/// precise echo that it lives on is the endpoint's affair.
 #[derive(Clone, Copy, Debug)]
 pub struct Dctcp {
     reno: Reno,

@@ -1,5 +1,5 @@
-//! FAST: Wei, Jin, Low and Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance" (IEEE/ACM Transactions on Networking 14(6),
-//! 2006), section IV.
+//! FAST: Wei, Jin, Low and Hegde, "FAST TCP: Motivation, Architecture, Algorithms, Performance" (IEEE/ACM Transactions
+//! on Networking 14(6), 2006), section IV.
 
 use super::{Ack, Control, Delivery, Reno, Window};
 use units::Time;

@@ -1,8 +1,8 @@
 //! Congestion control: how much may be in the network.
 //!
 //! A control sees acknowledgements and losses and sets the [`Window`]; it decides nothing else. Which segments to
-//! retransmit is the endpoint's affair (RFC 6675 with SACK, RFC 6582 without), so *NewReno* and *SACK-Reno* are the same control,
-//! [`Reno`], with `Config::sack` off or on.
+//! retransmit is the endpoint's affair (RFC 6675 with SACK, RFC 6582 without), so *NewReno* and *SACK-Reno* are the
+//! same control, [`Reno`], with `Config::sack` off or on.
 
 mod bbr;
 mod coupled;
@@ -80,8 +80,9 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Slow start by appropriate byte counting (RFC 3465): the window grows by the bytes acknowledged, at most L segments. Without a limit it grows by
-    /// the bytes delivered, up to the threshold, as Linux does. Returns the bytes that are left for congestion avoidance.
+    /// Slow start by appropriate byte counting (RFC 3465): the window grows by the bytes acknowledged, at most L
+    /// segments. Without a limit it grows by the bytes delivered, up to the threshold, as Linux does. Returns the bytes
+    /// that are left for congestion avoidance.
     #[inline]
     pub fn slow_start(&self, window: &mut Window) -> u64 {
         let room = window.ssthresh - window.cwnd;
@@ -136,11 +137,11 @@ pub trait Control {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
     /// Duplicate acknowledgements tell of a loss; `flight` bytes were outstanding. Sets threshold and window.
     fn on_loss(&mut self, window: &mut Window, now: Time, flight: u64);
-    /// ECN is on, and an acknowledgement of `acked` new bytes up to `una` came, `marked` with an echo or not, whatever the phase. Comes before the
-    /// other calls for the same acknowledgement; `nxt` is the next position to send.
+    /// ECN is on, and an acknowledgement of `acked` new bytes up to `una` came, `marked` with an echo or not, whatever
+    /// the phase. Comes before the other calls for the same acknowledgement; `nxt` is the next position to send.
     fn on_marks(&mut self, _acked: u64, _marked: bool, _una: u64, _nxt: u64) {}
-    /// The peer echoes congestion, for the first time since what is outstanding (`flight` bytes) was sent. Sets threshold and window; as for a
-    /// loss, if the control knows nothing better (RFC 3168, section 6.1.2).
+    /// The peer echoes congestion, for the first time since what is outstanding (`flight` bytes) was sent. Sets
+    /// threshold and window; as for a loss, if the control knows nothing better (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, window: &mut Window, now: Time, flight: u64) {
         self.on_loss(window, now, flight);
     }
@@ -170,7 +171,8 @@ pub trait Control {
     fn paces(&self) -> bool {
         false
     }
-    /// Whether a loss leads to fast recovery; else everything outstanding is sent again in slow start, as after a timeout.
+    /// Whether a loss leads to fast recovery; else everything outstanding is sent again in slow start, as after a
+    /// timeout.
     fn recovers_fast(&self) -> bool {
         true
     }
@@ -204,11 +206,13 @@ pub enum ControlKind {
         /// Segments that a flow keeps waiting in the network.
         alpha: u32,
     },
-    /// Reno with weights that are handed in ([`Endpoint::set_weights`](crate::Endpoint::set_weights)): subflows coupled by LIA, OLIA or BALIA.
+    /// Reno with weights that are handed in ([`Endpoint::set_weights`](crate::Endpoint::set_weights)): subflows coupled
+    /// by LIA, OLIA or BALIA.
     Coupled,
 }
 
-/// A control chosen at run time. What is larger than a word is boxed: every endpoint has one of these, and most of millions send little.
+/// A control chosen at run time. What is larger than a word is boxed: every endpoint has one of these, and most of
+/// millions send little.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyControl {
     Reno(Reno),

@@ -11,7 +11,8 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// Congestion avoidance over `acked` bytes: one segment per window of them, the recommended way to count (section 3.1), and no division.
+    /// Congestion avoidance over `acked` bytes: one segment per window of them, the recommended way to count (section
+    /// 3.1), and no division.
     #[inline]
     pub(super) fn avoid_congestion(&mut self, window: &mut Window, acked: u64) {
         self.counted += acked;

@@ -1,4 +1,5 @@
-//! Scalable TCP: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks" (CCR 33(2), 2003), section 3.
+//! Scalable TCP: Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks" (CCR 33(2), 2003),
+//! section 3.
 
 use super::{Ack, Control, Reno, Window};
 use units::Time;
@@ -10,7 +11,8 @@ const B: u64 = 8;
 /// Up to this window, in segments, it is Reno: *legacy* traffic is treated as such.
 const LEGACY: u64 = 16;
 
-/// Grows and shrinks in proportion to the window, so that the time to recover from a loss depends on the round trip alone.
+/// Grows and shrinks in proportion to the window, so that the time to recover from a loss depends on the round trip
+/// alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scalable {
     reno: Reno,

@@ -1,5 +1,5 @@
-//! Tahoe: Jacobson, "Congestion Avoidance and Control" (SIGCOMM 1988), with fast retransmit; its behaviour as Fall and Floyd describe it,
-//! "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (CCR 26(3), 1996), section 2.
+//! Tahoe: Jacobson, "Congestion Avoidance and Control" (SIGCOMM 1988), with fast retransmit; its behaviour as Fall and
+//! Floyd describe it, "Simulation-based Comparisons of Tahoe, Reno, and SACK TCP" (CCR 26(3), 1996), section 2.
 
 use super::{Ack, Control, Reno, Window};
 use units::Time;

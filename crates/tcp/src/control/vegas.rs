@@ -1,4 +1,5 @@
-//! Vegas: Brakmo, O'Malley and Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance" (SIGCOMM 1994).
+//! Vegas: Brakmo, O'Malley and Peterson, "TCP Vegas: New Techniques for Congestion Detection and Avoidance" (SIGCOMM
+//! 1994).
 
 use super::{Ack, Control, Delivery, Window, reno};
 use units::Time;
@@ -17,14 +18,16 @@ pub struct Vegas {
     base_rtt: Option<Time>,
     rtt_sum: Time,
     rtt_count: u64,
-    /// The round trip under way: of the distinguished segment that started at `begin` and ends with the acknowledgement of it.
+    /// The round trip under way: of the distinguished segment that started at `begin` and ends with the acknowledgement
+    /// of it.
     begin: u64,
     /// In slow start: the window may grow in this round trip, as in every other one.
     grows: bool,
 }
 
 impl Vegas {
-    /// A round trip has ended with `sent` bytes sent during it. What an application leaves unused says nothing of queues.
+    /// A round trip has ended with `sent` bytes sent during it. What an application leaves unused says nothing of
+    /// queues.
     fn end_round(&mut self, window: &mut Window, sent: u64, cwnd_limited: bool) {
         let count = std::mem::take(&mut self.rtt_count);
         let sum = std::mem::take(&mut self.rtt_sum);
@@ -36,7 +39,8 @@ impl Vegas {
         let waiting = (window.cwnd as f64 - actual) / mss as f64;
         let slow_start = window.slow_start();
         if slow_start && waiting > GAMMA {
-            // What slow start has put into the queues beyond need is about an eighth (Brakmo and Peterson 1995, section 3.3).
+            // What slow start has put into the queues beyond need is about an eighth (Brakmo and Peterson 1995, section
+            // 3.3).
             window.cwnd = (window.cwnd - window.cwnd / 8).max(2 * mss);
             window.ssthresh = window.cwnd;
         } else if slow_start {
@@ -77,7 +81,8 @@ impl Control for Vegas {
         }
     }
     fn on_loss(&mut self, window: &mut Window, _: Time, _: u64) {
-        // A loss cuts by a quarter, not by half (Hengartner, Bolliger and Gross 2000, "TCP Vegas Revisited", section II).
+        // A loss cuts by a quarter, not by half (Hengartner, Bolliger and Gross 2000, "TCP Vegas Revisited", section
+        // II).
         window.cwnd = (window.cwnd - window.cwnd / 4).max(2 * u64::from(window.mss));
         window.ssthresh = window.cwnd;
     }

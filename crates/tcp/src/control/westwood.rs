@@ -1,5 +1,6 @@
-//! Westwood+: Grieco and Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion Control" (CCR 34(2),
-//! 2004), section 2; its counting of duplicate acknowledgements is that of Mascolo et al., "TCP Westwood" (MobiCom 2001), section 2.3.
+//! Westwood+: Grieco and Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP
+//! Congestion Control" (CCR 34(2), 2004), section 2; its counting of duplicate acknowledgements is that of Mascolo et
+//! al., "TCP Westwood" (MobiCom 2001), section 2.3.
 
 use super::{Ack, Control, Delivery, Reno, Window, reno};
 use units::Time;
@@ -27,7 +28,8 @@ impl Westwood {
     pub fn bandwidth(&self) -> f64 {
         self.bandwidth * 1e12
     }
-    /// AckedCount: a duplicate without SACK stands for one segment, of which the cumulative acknowledgement must not tell again.
+    /// AckedCount: a duplicate without SACK stands for one segment, of which the cumulative acknowledgement must not
+    /// tell again.
     fn count(&mut self, delivered: u64, mss: u64) {
         self.acked += if delivered == 0 {
             self.counted_ahead += mss;
@@ -51,7 +53,8 @@ impl Westwood {
             return;
         }
         let sample = self.acked as f64 / interval.as_ps() as f64;
-        // The first sample is the estimate: a filter that starts from nothing would take some twenty round trips to be of use.
+        // The first sample is the estimate: a filter that starts from nothing would take some twenty round trips to be
+        // of use.
         self.bandwidth = if self.bandwidth == 0.0 { sample } else { KEPT * self.bandwidth + (1.0 - KEPT) * sample };
         self.begun = Some(now);
         self.acked = 0;

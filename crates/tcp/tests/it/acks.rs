@@ -113,7 +113,8 @@ fn without_nagle_every_write_goes() {
 
 #[test]
 fn nagle_and_delayed_acknowledgement_wait_for_each_other() {
-    // The well-known stall of write-write-read: the second, partial write waits for the delayed acknowledgement of the first.
+    // The well-known stall of write-write-read: the second, partial write waits for the delayed acknowledgement of the
+    // first.
     let mut wire = established(&Config { nagle: true, ..delayed() });
     let start = wire.now;
     wire.write(Side::Client, 100);

@@ -1,5 +1,5 @@
-//! BBR: its model and its states, step by step against draft-cardwell-iccrg-bbr-congestion-control-00, and on a path whose
-//! bandwidth and delay are known.
+//! BBR: its model and its states, step by step against draft-cardwell-iccrg-bbr-congestion-control-00, and on a path
+//! whose bandwidth and delay are known.
 
 use crate::support::control::{MSS, window};
 use crate::support::{Side, Wire, plain};
@@ -205,8 +205,8 @@ fn the_queue_stays_short_where_reno_fills_it() {
     }
     // Probing adds a quarter of the product for a round trip in eight.
     assert!(most < 0.35 * product, "{most} of {product}");
-    // Draining ends three quanta (of a millisecond each) above the product; the probe adds a triangle of a quarter over two phases of
-    // eight, in the mean 1/32; and the segment in transmission.
+    // Draining ends three quanta (of a millisecond each) above the product; the probe adds a triangle of a quarter over
+    // two phases of eight, in the mean 1/32; and the segment in transmission.
     let standing = 3.0 * bandwidth() / 1000.0 / 1000.0 + product / 32.0 + 1.0;
     assert!(sum / 1000.0 < 1.1 * standing, "{} {standing}", sum / 1000.0);
     assert_eq!(wire.drops, 0);

@@ -1,4 +1,5 @@
-//! LIA, OLIA and BALIA against their formulas worked out by hand, and the control that goes by their weights step by step.
+//! LIA, OLIA and BALIA against their formulas worked out by hand, and the control that goes by their weights step by
+//! step.
 
 use tcp::control::{Ack, Control, Coupled, Coupling, Subflow, Weights, Window};
 use units::Time;
@@ -22,14 +23,15 @@ fn one_subflow_alone_is_reno() {
 
 #[test]
 fn lia_as_in_section_3_of_rfc_6356() {
-    // Windows of 10,000 and 20,000 bytes, 0.1 and 0.2 s: max(cwnd / rtt^2) = 1e6, sum of cwnd / rtt = 2e5, alpha = 30,000 x 1e6 / 4e10 = 0.75. 1,000 bytes acknowledged on either:
-    // 0.75 x 1,000 x 1,000 / 30,000 = 25 bytes, below Reno's 100 and 50.
+    // Windows of 10,000 and 20,000 bytes, 0.1 and 0.2 s: max(cwnd / rtt^2) = 1e6, sum of cwnd / rtt = 2e5, alpha =
+    // 30,000 x 1e6 / 4e10 = 0.75. 1,000 bytes acknowledged on either: 0.75 x 1,000 x 1,000 / 30,000 = 25 bytes, below
+    // Reno's 100 and 50.
     let flows = [subflow(10, 100, 0), subflow(20, 200, 0)];
     let grows = |which: usize| Coupling::Lia.weights(&flows, which).increase * 1e6 / flows[which].cwnd as f64;
     close(grows(0), 25.0);
     close(grows(1), 25.0);
-    // Never more than Reno on that subflow: with 2,000 bytes at 10 ms beside 100,000 at 500 ms max is 2e7, the sum 4e5, alpha 12.75; 12.75 x 1e6 / 102,000 = 125 bytes where Reno's are 500
-    // and 10.
+    // Never more than Reno on that subflow: with 2,000 bytes at 10 ms beside 100,000 at 500 ms max is 2e7, the sum 4e5,
+    // alpha 12.75; 12.75 x 1e6 / 102,000 = 125 bytes where Reno's are 500 and 10.
     let flows = [subflow(2, 10, 0), subflow(100, 500, 0)];
     close(Coupling::Lia.weights(&flows, 0).increase * 1e6 / 2000.0, 125.0);
     close(Coupling::Lia.weights(&flows, 1).increase * 1e6 / 100_000.0, 10.0);
@@ -37,7 +39,8 @@ fn lia_as_in_section_3_of_rfc_6356() {
 
 #[test]
 fn lia_takes_as_much_as_one_tcp_on_the_best_path() {
-    // Equal paths: k subflows of window w with total increase per round trip of all equal to one TCP's on a window of k w ... alpha = 1 / k.
+    // Equal paths: k subflows of window w with total increase per round trip of all equal to one TCP's on a window of k
+    // w ... alpha = 1 / k.
     for count in [2_usize, 3, 8] {
         let flows = vec![subflow(12, 60, 0); count];
         close(Coupling::Lia.weights(&flows, 1).increase, 1.0 / (count * count) as f64);
@@ -46,7 +49,8 @@ fn lia_takes_as_much_as_one_tcp_on_the_best_path() {
 
 #[test]
 fn olia_moves_window_to_the_best_path() {
-    // l^2 / rtt: 40,000^2 / 0.1 = 1.6e10 against 10,000^2 / 0.2 = 5e8: the first is best, the second has the largest window. (w / rtt)^2 / sum^2 = 1/4 for both.
+    // l^2 / rtt: 40,000^2 / 0.1 = 1.6e10 against 10,000^2 / 0.2 = 5e8: the first is best, the second has the largest
+    // window. (w / rtt)^2 / sum^2 = 1/4 for both.
     let flows = [subflow(10, 100, 40_000), subflow(20, 200, 10_000)];
     close(Coupling::Olia.weights(&flows, 0).increase, 0.25 + 0.5);
     close(Coupling::Olia.weights(&flows, 1).increase, 0.25 - 0.5);
@@ -65,7 +69,8 @@ fn olia_moves_window_to_the_best_path() {
 
 #[test]
 fn balia_by_its_two_formulas() {
-    // Rates of 200,000 and 100,000 bytes/s: alpha is 1 and 2. Increases (2/3)^2 x 1 x 1 and (1/3)^2 x 3/2 x 6/5; a loss takes w / 2 x 1 and x 1.5.
+    // Rates of 200,000 and 100,000 bytes/s: alpha is 1 and 2. Increases (2/3)^2 x 1 x 1 and (1/3)^2 x 3/2 x 6/5; a loss
+    // takes w / 2 x 1 and x 1.5.
     let flows = [subflow(20, 100, 0), subflow(20, 200, 0)];
     let fast = Coupling::Balia.weights(&flows, 0);
     close(fast.increase, 4.0 / 9.0);

@@ -111,7 +111,8 @@ fn friendly_to_reno_on_short_paths() {
             reached = Some(t);
         }
     });
-    // Additive increase of 9/17 a round trip takes 6 / (9/17) = 11.3 round trips back to the old window, and the cubic function seconds.
+    // Additive increase of 9/17 a round trip takes 6 / (9/17) = 11.3 round trips back to the old window, and the cubic
+    // function seconds.
     let rounds = reached.unwrap() / 0.002;
     assert!((11.0..13.0).contains(&rounds), "{rounds}");
 }

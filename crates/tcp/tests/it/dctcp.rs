@@ -1,4 +1,5 @@
-//! DCTCP: the estimate and the cut against RFC 8257's formulas, the receiver's echo, and the queue against the analysis of the paper.
+//! DCTCP: the estimate and the cut against RFC 8257's formulas, the receiver's echo, and the queue against the analysis
+//! of the paper.
 
 use crate::support::control::{MSS, ack, window};
 use crate::support::{Fate, Side, Wire, plain};
@@ -10,8 +11,8 @@ const SMSS: u64 = MSS as u64;
 
 #[test]
 fn alpha_follows_the_share_of_marked_bytes() {
-    // Twenty segments are always outstanding, so an acknowledgement of more than the twenty sent by the end of the last window is the 21st
-    // since. The first of all ends the window that began with the connection.
+    // Twenty segments are always outstanding, so an acknowledgement of more than the twenty sent by the end of the last
+    // window is the 21st since. The first of all ends the window that began with the connection.
     let marked = |n: u64| n % 5 == 1 || (100..150).contains(&n) || n.is_multiple_of(7) && n < 400;
     let (mut dctcp, mut alpha) = (Dctcp::default(), 1.0);
     assert_eq!(dctcp.alpha(), alpha);
@@ -122,7 +123,8 @@ fn the_receiver_follows_the_two_states() {
 
 #[test]
 fn the_sender_can_rebuild_every_mark() {
-    // What makes the echo precise: each acknowledgement's flag is true of all the bytes that it acknowledges, delayed or not.
+    // What makes the echo precise: each acknowledgement's flag is true of all the bytes that it acknowledges, delayed
+    // or not.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     for round in 0..200 {
         let marks: Vec<bool> = (0..50)
@@ -146,8 +148,8 @@ fn the_sender_can_rebuild_every_mark() {
 
 #[test]
 fn one_flow_over_a_threshold_queue_swings_as_the_paper_says() {
-    // Alizadeh et al. (SIGCOMM 2010), section 3.3: with W* = C x RTT + K, alpha = sqrt(2 / W*) for one flow, its window swings by
-    // D = (W* + 1) alpha / 2, and the queue between K + 1 - D and K + 1.
+    // Alizadeh et al. (SIGCOMM 2010), section 3.3: with W* = C x RTT + K, alpha = sqrt(2 / W*) for one flow, its window
+    // swings by D = (W* + 1) alpha / 2, and the queue between K + 1 - D and K + 1.
     for (rate, rtt, k) in [(1000, 400, 40_usize), (1000, 800, 60), (100, 4000, 50)] {
         let rate = BitRate::from_mbps(rate);
         let mut wire = Wire::new(&config(), &config(), Time::from_us(rtt) / 2).bottleneck(rate, 1000).marking(k);
@@ -173,7 +175,8 @@ fn one_flow_over_a_threshold_queue_swings_as_the_paper_says() {
         let measured = (most - least) as f64 / 1000.0;
         let top = most as f64 / 1000.0;
         assert_eq!(wire.drops, 0);
-        // The top overshoots by what grows in the round trip until the echo comes: the packet in transmission, and a segment or two.
+        // The top overshoots by what grows in the round trip until the echo comes: the packet in transmission, and a
+        // segment or two.
         assert!((top - critical).abs() < 4.0, "{rate} {rtt} {k}: top {top}, W* {critical}");
         assert!((measured / swing - 1.0).abs() < 0.25, "{rate} {rtt} {k}: swing {measured}, by the analysis {swing}");
         // K above C x RTT / 7 keeps the link busy (equation 13).

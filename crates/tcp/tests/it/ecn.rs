@@ -65,8 +65,9 @@ fn the_echo_stays_until_the_sender_has_reduced() {
     let start = wire.now;
     wire.write(Side::Client, 30 * MSS);
     wire.run();
-    // Ten segments leave at 0, their acknowledgements come at 20 ms. Those of the first three each add a segment of slow start, two go: 10 to 15.
-    // The fourth is an echo: the window falls to half of what is outstanding, and the first new segment after that says CWR.
+    // Ten segments leave at 0, their acknowledgements come at 20 ms. Those of the first three each add a segment of
+    // slow start, two go: 10 to 15. The fourth is an echo: the window falls to half of what is outstanding, and the
+    // first new segment after that says CWR.
     let said: Vec<(u64, u64)> = (wire.log.iter())
         .filter(|sent| sent.segment.flags.contains(Flags::CWR))
         .map(|sent| ((sent.at - start).as_ms(), (sent.segment.seq - 1) / MSS))
@@ -89,7 +90,8 @@ fn an_echo_halves_the_window_and_lets_it_not_grow() {
     wire.mark(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(wire.now + DELAY * 2);
-    // The very first acknowledgement is an echo; nine more come with it in the same instant, and none lets the window grow.
+    // The very first acknowledgement is an echo; nine more come with it in the same instant, and none lets the window
+    // grow.
     assert_eq!((wire.client.window().cwnd, wire.client.window().ssthresh), (5 * MSS, 5 * MSS));
     assert_eq!(wire.client.ecn().map(|ecn| ecn.reductions), Some(1));
 }

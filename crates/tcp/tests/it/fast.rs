@@ -37,7 +37,8 @@ impl Rounds {
 
 #[test]
 fn the_window_follows_equation_4() {
-    // A hundred segments are outstanding at any time, so every 101st acknowledgement is of more than those outstanding at the last such.
+    // A hundred segments are outstanding at any time, so every 101st acknowledgement is of more than those outstanding
+    // at the last such.
     let mut rounds = Rounds::new(20, 100, false);
     let (mut w, mut average, mut base) = (100.0_f64, 0.0, f64::MAX);
     for n in 0..101 * 12 {

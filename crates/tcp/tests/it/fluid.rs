@@ -1,8 +1,9 @@
 //! The fluid equations of Lee 2014, chapter 5, for the two queues between which TCP works, against packets.
 //!
-//! The equations let a queue grow at the difference of two rates and say when it is full; that its input follows its output only after a round trip, they say
-//! in words. Here both stand: with that delay the level does not reach the capacity but stops short of it by what the output takes in one round trip, and without
-//! it the printed equation comes out.
+//! The equations let a queue grow at the difference of two rates and say when it is full; that its input follows its
+//! output only after a round trip, they say in words. Here both stand: with that delay the level does not reach the
+//! capacity but stops short of it by what the output takes in one round trip, and without it the printed equation comes
+//! out.
 
 use crate::support::{Side, Wire, plain};
 use tcp::Config;
@@ -11,8 +12,8 @@ use units::{BitRate, Bytes, Time};
 const MS: Time = Time::from_ms(1);
 const DELAY: Time = Time::from_ms(10);
 
-/// A sender with all the window it wants, and a receiver whose application reads only when told to. Segments are small, for the
-/// model knows none: 1,000 bytes of payload a millisecond, in packets of 140.
+/// A sender with all the window it wants, and a receiver whose application reads only when told to. Segments are small,
+/// for the model knows none: 1,000 bytes of payload a millisecond, in packets of 140.
 fn toward_a_reader(buffer: u64) -> Wire {
     let client = Config { initial_window: 1000, mss: 100, ..plain() };
     let server = Config { receive_buffer: Bytes::new(buffer), auto_consume: false, mss: 100, ..plain() };
@@ -38,7 +39,8 @@ fn the_receive_buffer_fills_at_the_difference_of_the_rates() {
         wire.with(Side::Server, |endpoint, now, out| endpoint.consume(now, 400, out));
         let level = wire.server.unread() as f64;
         let fluid = ((arriving - taken) * f64::from(t)).min(plateau);
-        // The reader's grain is 400; arrivals, window updates and what the sender makes of them come in segments of 100.
+        // The reader's grain is 400; arrivals, window updates and what the sender makes of them come in segments of
+        // 100.
         assert!((level - fluid).abs() <= 400.0 + 3.0 * 100.0, "{t} ms: {level} bytes, the fluid model says {fluid}");
         if t == 200 {
             received = wire.server.received();
@@ -53,9 +55,10 @@ fn the_receive_buffer_fills_at_the_difference_of_the_rates() {
 
 #[test]
 fn the_receive_buffer_empties_when_the_application_is_faster() {
-    // As printed, 5.6 is 0 where the application is as fast as the network: a buffer that has filled once would stay full for ever. Here the difference is
-    // negative then and holds while there is something in the buffer. The application goes from 400 to 2,000 bytes a millisecond; what arrives stays at 400 for
-    // the round trip that the sender takes to hear of it.
+    // As printed, 5.6 is 0 where the application is as fast as the network: a buffer that has filled once would stay
+    // full for ever. Here the difference is negative then and holds while there is something in the buffer. The
+    // application goes from 400 to 2,000 bytes a millisecond; what arrives stays at 400 for the round trip that the
+    // sender takes to hear of it.
     let (slow, fast, round_trip) = (400.0, 2000.0, 20.0);
     let mut wire = toward_a_reader(60_000);
     let read = |wire: &mut Wire, bytes| {
@@ -92,8 +95,9 @@ fn an_application_that_stops_closes_the_window_after_its_buffer_at_the_rate() {
 
 #[test]
 fn the_transmit_queue_grows_while_the_sender_does_not_know_of_the_slower_link() {
-    // Equations 5.1 to 5.5: a window in balance at 1,000 bytes a millisecond, then the rate falls to 400 (as from 65 to 26 Mbit/s). For one round trip
-    // acknowledgements of the old rate come in, so that the queue grows by the difference; then TCP injects at the new rate.
+    // Equations 5.1 to 5.5: a window in balance at 1,000 bytes a millisecond, then the rate falls to 400 (as from 65 to
+    // 26 Mbit/s). For one round trip acknowledgements of the old rate come in, so that the queue grows by the
+    // difference; then TCP injects at the new rate.
     let (fast, slow) = (1000.0, 400.0);
     let window = 26;
     let config = Config { max_window: Some(window), initial_window: window, ..plain() };

@@ -1,4 +1,5 @@
-//! Transmit queueing level control (Lee 2014, Algorithm 1), TCP's half: the corrected reading, what is wrong with the printed one, and its kin.
+//! Transmit queueing level control (Lee 2014, Algorithm 1), TCP's half: the corrected reading, what is wrong with the
+//! printed one, and its kin.
 
 use crate::support::{Side, Wire, plain};
 use tcp::{Config, Demand, Endpoint, Flags, Injection, InjectionLimits, Level};
@@ -59,8 +60,8 @@ impl Printed {
     }
 }
 
-/// A transmit queue of `capacity` from which the device takes everything at once, as it does for an aggregate; TCP has 1,000 packets to send. Returns how
-/// many it has injected after a hundred rounds.
+/// A transmit queue of `capacity` from which the device takes everything at once, as it does for an aggregate; TCP has
+/// 1,000 packets to send. Returns how many it has injected after a hundred rounds.
 fn drained_in_batches(mut injects: impl FnMut(u32) -> u32, capacity: u32) -> u32 {
     let (mut left, mut sent) = (1000, 0);
     for _ in 0..100 {
@@ -197,7 +198,8 @@ fn an_endpoint_without_room_acknowledges_and_waits() {
     assert!(!wire.client.is_held());
 }
 
-/// A sender that has a window of 1,000 packets before a queue of 128, for a second; `at` is told the time and the level every millisecond.
+/// A sender that has a window of 1,000 packets before a queue of 128, for a second; `at` is told the time and the level
+/// every millisecond.
 fn sender(control: Option<&mut Injection>, mut at: impl FnMut(&mut Wire, u32)) -> Wire {
     let config = Config { initial_window: 1000, ..plain() };
     let mut wire = Wire::new(&config, &config, DELAY).bottleneck(BitRate::from_bps(8_320_000), 128).established();
@@ -234,7 +236,8 @@ fn the_queue_stays_at_the_threshold_and_loses_nothing() {
     let mut control = by_packets(100, None);
     let wire = sender(Some(&mut control), |wire, t| {
         let queued = wire.queued(Side::Client);
-        // One packet starts each millisecond, and is replaced within a quarter of one. A SYN can offer 64 KB only, which last for the first round trip.
+        // One packet starts each millisecond, and is replaced within a quarter of one. A SYN can offer 64 KB only,
+        // which last for the first round trip.
         assert!(t < 22 || (99..=101).contains(&queued), "{t} ms: {queued}");
     });
     assert_eq!((wire.drops, wire.client.counters().retransmissions), (0, 0));

@@ -75,7 +75,8 @@ fn with_a_buffer_of_one_product_every_control_fills_the_link() {
     }
 }
 
-/// Reno's sawtooth over a buffer of `b` products: from (1 + b)/2 to 1 + b, a segment a round trip, round trips longer once the queue builds.
+/// Reno's sawtooth over a buffer of `b` products: from (1 + b)/2 to 1 + b, a segment a round trip, round trips longer
+/// once the queue builds.
 fn sawtooth(b: f64) -> f64 {
     let (below, above) = ((1.0 - b) / 2.0, b);
     let carried = below * (f64::midpoint(1.0, b) + 1.0) / 2.0 + above * (1.0 + b / 2.0);
@@ -142,8 +143,8 @@ fn cubic_holds_more_than_reno_on_a_long_path() {
     assert!(shares[1] > shares[0] + 0.05, "{shares:?}");
 }
 
-/// ns-2 and ns-3 on the same path: 100 Mbit/s, 40 ms, buffer 333 packets, random loss, initial window 2, 1,460-byte segments, 100 s. Goodput in
-/// Mbit/s over their seeds: (control, window, loss, least, most of the two).
+/// ns-2 and ns-3 on the same path: 100 Mbit/s, 40 ms, buffer 333 packets, random loss, initial window 2, 1,460-byte
+/// segments, 100 s. Goodput in Mbit/s over their seeds: (control, window, loss, least, most of the two).
 #[test]
 fn random_loss_as_in_ns2_and_ns3() {
     let references = [

@@ -8,8 +8,8 @@ const DELAY: Time = Time::from_ms(50);
 const MSS: u64 = 1000;
 
 fn established(segments: u32) -> Wire {
-    // A buffer that needs no scaling: else the first scaled window differs from the SYN's, and a duplicate acknowledgement with another
-    // window is none (RFC 5681, section 2).
+    // A buffer that needs no scaling: else the first scaled window differs from the SYN's, and a duplicate
+    // acknowledgement with another window is none (RFC 5681, section 2).
     let config = Config { initial_window: segments, sack: false, receive_buffer: Bytes::new(65_535), ..plain() };
     Wire::new(&config, &config, DELAY).established()
 }
@@ -27,7 +27,8 @@ fn one_loss() {
     wire.lose(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(start + DELAY * 2);
-    // Duplicates 1 and 2: limited transmit of 10 and 11. The third: cwnd 10/2 + 3 = 8, 12 outstanding. Up to the ninth it grows to 14: two more.
+    // Duplicates 1 and 2: limited transmit of 10 and 11. The third: cwnd 10/2 + 3 = 8, 12 outstanding. Up to the ninth
+    // it grows to 14: two more.
     assert_eq!(sent(&wire, start, 10), [(100, 10), (100, 11), (100, 0), (100, 12), (100, 13)]);
     assert_eq!(wire.client.window().ssthresh, 5 * MSS);
     wire.run();
@@ -64,7 +65,8 @@ fn the_window_after_a_full_acknowledgement_allows_no_burst() {
 fn duplicates_after_a_timeout_start_no_recovery() {
     let mut wire = established(10);
     let start = wire.now;
-    // The timeout sends again what has arrived; its duplicates must not be taken for a loss (RFC 6582, section 3.2, step 1).
+    // The timeout sends again what has arrived; its duplicates must not be taken for a loss (RFC 6582, section 3.2,
+    // step 1).
     wire.lose(&[0, 9, 10]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();

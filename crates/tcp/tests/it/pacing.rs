@@ -43,7 +43,8 @@ fn congestion_avoidance_sends_at_a_fifth_more_than_a_window_per_round_trip() {
 
 #[test]
 fn the_queue_of_a_fast_access_link_stays_short() {
-    // One round trip of slow start over a bottleneck: without pacing half of each window waits, with it what exceeds the rate.
+    // One round trip of slow start over a bottleneck: without pacing half of each window waits, with it what exceeds
+    // the rate.
     let longest = |pacing| {
         let config = Config { pacing, ..config(10) };
         let mut wire = Wire::new(&config, &config, DELAY).bottleneck(BitRate::from_mbps(50), 20);

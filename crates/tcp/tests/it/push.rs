@@ -1,4 +1,5 @@
-//! TCP push flow control (Lee 2014, Algorithm 2): the corrected reading step by step, and what is wrong with the printed one.
+//! TCP push flow control (Lee 2014, Algorithm 2): the corrected reading step by step, and what is wrong with the
+//! printed one.
 
 use crate::support::{Fate, Side, Wire, plain};
 use tcp::Config;
@@ -55,7 +56,8 @@ fn assert_rtt(wire: &Wire, samples: &[f64]) {
 #[test]
 fn step_by_step() {
     let mut wire = filled(true);
-    // Seven acknowledgements open the window by a segment each. The eighth closes the peer's window, and one segment was in flight: the floor.
+    // Seven acknowledgements open the window by a segment each. The eighth closes the peer's window, and one segment
+    // was in flight: the floor.
     assert!(wire.client.in_push_flow_control());
     assert_eq!(wire.client.window().cwnd, 2000);
     // One round trip was timed at a time: the handshake and the first segment.
@@ -151,8 +153,8 @@ fn a_closed_window_without_pushed_data_changes_nothing() {
     assert_eq!(run(true), run(false));
 }
 
-/// The algorithm as it is printed, over a sender that counts whole segments: `packets_in_flight` is what the kernel's variable of that name holds
-/// when an acknowledgement has been taken.
+/// The algorithm as it is printed, over a sender that counts whole segments: `packets_in_flight` is what the kernel's
+/// variable of that name holds when an acknowledgement has been taken.
 struct Printed {
     fc_mode: bool,
     cwnd: u64,
@@ -219,8 +221,9 @@ fn as_printed_the_mode_never_ends() {
     }
 }
 
-/// An application that pushes 18 messages of 1,000 bytes at once, three times a second, to one that takes what is there ten times a second, so many
-/// milliseconds away there and back: how often the window closes in 30 s, how many bytes get through, and how many segments are sent again.
+/// An application that pushes 18 messages of 1,000 bytes at once, three times a second, to one that takes what is there
+/// ten times a second, so many milliseconds away there and back: how often the window closes in 30 s, how many bytes
+/// get through, and how many segments are sent again.
 fn bursts_to_a_slow_reader(push_flow_control: bool, round_trip: u64) -> (u32, u64, u64) {
     let client = Config { initial_window: 20, push_flow_control, ..plain() };
     let server = Config { receive_buffer: Bytes::new(BUFFER), auto_consume: false, ..plain() };
@@ -241,8 +244,9 @@ fn bursts_to_a_slow_reader(push_flow_control: bool, round_trip: u64) -> (u32, u6
     (counters.zero_windows_seen, wire.server.received(), counters.retransmissions)
 }
 
-/// What the algorithm is for: fewer closed windows, and nothing lost by it. How many fewer is a matter of the round trip: from its floor of two segments
-/// a window is at its old size again after three, so that a pause of the reader that is much longer than these meets as large a burst as ever.
+/// What the algorithm is for: fewer closed windows, and nothing lost by it. How many fewer is a matter of the round
+/// trip: from its floor of two segments a window is at its old size again after three, so that a pause of the reader
+/// that is much longer than these meets as large a burst as ever.
 #[test]
 fn a_slow_reader_closes_its_window_less_often_where_round_trips_are_long() {
     let mut saved = Vec::new();

@@ -34,9 +34,11 @@ fn a_lost_last_segment_is_probed_after_two_round_trips() {
     assert_eq!(later(&wire, start), [(300, 9)]);
     let counters = wire.client.counters();
     assert_eq!((counters.tail_probes, counters.timeouts, counters.fast_recoveries), (1, 0, 0));
-    // That it was a loss, and not a lost acknowledgement, shows with the next data: no DSACK has come. The window is halved then.
+    // That it was a loss, and not a lost acknowledgement, shows with the next data: no DSACK has come. The window is
+    // halved then.
     assert_eq!((wire.client.window().cwnd, wire.client.window().ssthresh), (10 * MSS, u64::MAX));
-    // Ten segments on their way when the acknowledgement of the first of them comes: nine are left, half of which is the new threshold.
+    // Ten segments on their way when the acknowledgement of the first of them comes: nine are left, half of which is
+    // the new threshold.
     wire.write(Side::Client, 10 * MSS);
     wire.run_until(wire.now + DELAY * 2);
     assert_eq!(wire.client.window().ssthresh, 4_500);
@@ -93,7 +95,8 @@ fn new_data_is_the_better_probe() {
     wire.lose(&[0, 1]);
     wire.write(Side::Client, 5 * MSS);
     wire.run();
-    // The window holds 2 to 4 back; the probe is 2 all the same. Its SACK tells of 0 and 1; the window is two segments (the least).
+    // The window holds 2 to 4 back; the probe is 2 all the same. Its SACK tells of 0 and 1; the window is two segments
+    // (the least).
     assert_eq!(later(&wire, start)[..3], [(200, 2), (300, 0), (300, 1)]);
     assert_eq!(wire.client.counters().timeouts, 0);
     assert_eq!(wire.server.received(), 5 * MSS);
@@ -113,7 +116,8 @@ fn a_lost_probe_leaves_the_rest_to_the_timer() {
 
 #[test]
 fn no_second_probe_without_a_round_trip_between() {
-    // Every transmission of the first segment is lost for two seconds: one probe, then only the timer with its back-off.
+    // Every transmission of the first segment is lost for two seconds: one probe, then only the timer with its
+    // back-off.
     let mut wire = established(10);
     let start = wire.now;
     wire.set_script(move |side, number, _| if side == Side::Client && number < 4 { Fate::Drop } else { Fate::Deliver });
@@ -130,7 +134,8 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
         let config = Config { recovery, ..config(10) };
         let mut wire = Wire::new(&config, &config, DELAY).established();
         let start = wire.now;
-        // The first segment, and its retransmission: the thirteenth segment sent, after two new ones by limited transmit.
+        // The first segment, and its retransmission: the thirteenth segment sent, after two new ones by limited
+        // transmit.
         let mut times = 0;
         wire.set_script(move |side, _, segment| {
             let first = side == Side::Client && segment.seq == 1 && segment.len > 0;

@@ -1,4 +1,5 @@
-//! Selective acknowledgement: what the receiver reports (RFC 2018, RFC 2883), how the sender recovers (RFC 6675, RFC 6937).
+//! Selective acknowledgement: what the receiver reports (RFC 2018, RFC 2883), how the sender recovers (RFC 6675, RFC
+//! 6937).
 
 use crate::support::{Fate, Side, Wire, plain};
 use tcp::{Config, Endpoint, Flags, Output, Recovery, Segment};
@@ -50,8 +51,9 @@ fn pipe_clocks_out_new_data_during_recovery() {
     wire.lose(&[0]);
     wire.write(Side::Client, 100 * MSS);
     wire.run_until(start + DELAY * 2);
-    // Nine duplicates: the first two release one new segment each (limited transmit: pipe 9, then 8, of 10), the third cuts the window to 5 and
-    // retransmits. Then pipe = 12 outstanding - 9 SACKed - 1 lost + 1 retransmitted = 3: two more go.
+    // Nine duplicates: the first two release one new segment each (limited transmit: pipe 9, then 8, of 10), the third
+    // cuts the window to 5 and retransmits. Then pipe = 12 outstanding - 9 SACKed - 1 lost + 1 retransmitted = 3: two
+    // more go.
     let expected: Vec<_> =
         (0..10).map(|n| (0, n)).chain([(100, 10), (100, 11), (100, 0), (100, 12), (100, 13)]).collect();
     assert_eq!(sent(&wire, start), expected);
@@ -117,7 +119,8 @@ fn rescue_retransmission_of_a_lost_tail() {
 fn hole_not_yet_lost_is_filled_when_there_is_nothing_new() {
     let mut wire = established(10);
     let start = wire.now;
-    // Above segment 7 only 8 and 9 are SACKed: not lost by IsLost (more than two segments, or three ranges), but rule 3.
+    // Above segment 7 only 8 and 9 are SACKed: not lost by IsLost (more than two segments, or three ranges), but rule
+    // 3.
     wire.lose(&[2, 7]);
     wire.write(Side::Client, 10 * MSS);
     wire.run();
@@ -279,7 +282,8 @@ fn after_heavy_losses_the_window_grows_back_without_a_burst() {
     assert_eq!(out.segments.len(), 20);
 }
 
-/// Of twenty segments the first four are lost; what each duplicate acknowledgement from the third on sends, by segment number.
+/// Of twenty segments the first four are lost; what each duplicate acknowledgement from the third on sends, by segment
+/// number.
 fn sent_after_four_losses(recovery: Recovery) -> (Vec<Vec<u64>>, Endpoint, Output) {
     let config =
         Config { initial_window: 20, limited_transmit: false, proportional_reduction: false, recovery, ..plain() };
@@ -295,7 +299,8 @@ fn sent_after_four_losses(recovery: Recovery) -> (Vec<Vec<u64>>, Endpoint, Outpu
 
 #[test]
 fn fall_and_floyds_pipe_keeps_what_is_lost_until_its_retransmission_is_acknowledged() {
-    // The window is 10. RFC 6675: pipe is 20 - 3 SACKed - 4 lost + 1 retransmitted = 14 at the third duplicate; the fifth after it finds room.
+    // The window is 10. RFC 6675: pipe is 20 - 3 SACKed - 4 lost + 1 retransmitted = 14 at the third duplicate; the
+    // fifth after it finds room.
     let (sent, ..) = sent_after_four_losses(Recovery::Rfc6675);
     let expected: Vec<Vec<u64>> = [vec![], vec![], vec![0], vec![], vec![], vec![], vec![]]
         .into_iter()

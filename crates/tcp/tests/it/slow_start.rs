@@ -8,7 +8,8 @@ use units::Time;
 
 const SEGMENT: u64 = MSS as u64;
 
-/// Windows in segments at the end of each round trip of a bulk transfer that begins with ten, acknowledged two segments at a time.
+/// Windows in segments at the end of each round trip of a bulk transfer that begins with ten, acknowledged two segments
+/// at a time.
 fn windows(abc_limit: Option<u32>, rounds: u64) -> Vec<u64> {
     let config =
         Config { abc_limit, initial_window: 10, delayed_ack: Some(Time::from_ms(40)), quick_acks: 0, ..plain() };
@@ -23,8 +24,9 @@ fn windows(abc_limit: Option<u32>, rounds: u64) -> Vec<u64> {
     (1..=rounds).map(&mut at_end_of).collect()
 }
 
-/// Linux 6.18.44 with Reno, 200 ms of round trip over TUN devices, `tcpi_snd_cwnd`: 10, 20, 40, 80, 160, 320, 640 and past 800 in the seventh round trip.
-/// Half as much again per round trip, as with one segment per acknowledgement, needs eleven: 10 x 1.5^11 = 865.
+/// Linux 6.18.44 with Reno, 200 ms of round trip over TUN devices, `tcpi_snd_cwnd`: 10, 20, 40, 80, 160, 320, 640 and
+/// past 800 in the seventh round trip. Half as much again per round trip, as with one segment per acknowledgement,
+/// needs eleven: 10 x 1.5^11 = 865.
 #[test]
 fn from_ten_to_eight_hundred_segments_takes_seven_round_trips_as_on_linux() {
     assert_eq!(windows(None, 7), [20, 40, 80, 160, 320, 640, 1280]);
@@ -48,8 +50,9 @@ fn an_acknowledgement_of_many_segments_counts_up_to_the_limit() {
     }
 }
 
-/// `tcp_slow_start` of Linux: the window stops at the threshold, and what is left counts in congestion avoidance. Nine segments, a threshold of ten, four
-/// acknowledged: one opens the window to ten, three count; with seven more a window of ten is full, and it grows by one.
+/// `tcp_slow_start` of Linux: the window stops at the threshold, and what is left counts in congestion avoidance. Nine
+/// segments, a threshold of ten, four acknowledged: one opens the window to ten, three count; with seven more a window
+/// of ten is full, and it grows by one.
 #[test]
 fn slow_start_ends_at_the_threshold_and_the_rest_counts_on() {
     let mut w = Window { ssthresh: 10 * SEGMENT, ..window(9, true) };
@@ -65,8 +68,9 @@ fn slow_start_ends_at_the_threshold_and_the_rest_counts_on() {
     assert_eq!(w.cwnd, 11 * SEGMENT);
 }
 
-/// An acknowledgement of a hundred segments two below the threshold: no control leaps past it by more than congestion avoidance allows, a segment per
-/// window acknowledged for Reno, 1 % of the acknowledged for Scalable, Reno's average increase for CUBIC.
+/// An acknowledgement of a hundred segments two below the threshold: no control leaps past it by more than congestion
+/// avoidance allows, a segment per window acknowledged for Reno, 1 % of the acknowledged for Scalable, Reno's average
+/// increase for CUBIC.
 #[test]
 fn no_control_leaps_past_the_threshold() {
     let after = |control: &mut dyn Control| {
@@ -82,8 +86,8 @@ fn no_control_leaps_past_the_threshold() {
     assert_eq!(after(&mut Cubic::default()), 42_450);
 }
 
-/// After a timeout one retransmission fills a hole before segments that had arrived: the acknowledgement covers them all, but delivers one. Linux
-/// counts what is newly delivered, RFC 3465 one segment (section 2.3).
+/// After a timeout one retransmission fills a hole before segments that had arrived: the acknowledgement covers them
+/// all, but delivers one. Linux counts what is newly delivered, RFC 3465 one segment (section 2.3).
 #[test]
 fn what_sack_has_told_of_does_not_count_again_after_a_timeout() {
     for abc_limit in [None, Some(2)] {

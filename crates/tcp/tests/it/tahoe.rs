@@ -47,7 +47,8 @@ fn one_loss() {
     wire.lose(&[0]);
     wire.write(Side::Client, 14 * SMSS);
     wire.run();
-    // The third duplicate brings the first segment again; its acknowledgement is that of all ten, and slow start goes on with two.
+    // The third duplicate brings the first segment again; its acknowledgement is that of all ten, and slow start goes
+    // on with two.
     assert_eq!(after_the_first(&wire, start), [(100, 0), (200, 10), (200, 11), (300, 12), (300, 13)]);
     let counters = wire.client.counters();
     assert_eq!((counters.fast_recoveries, counters.timeouts, counters.retransmissions), (1, 0, 1));

@@ -1,4 +1,5 @@
-//! The retransmission timeout against values from elsewhere: RFC 6298 worked by hand, ns-3's test vectors, a Linux kernel.
+//! The retransmission timeout against values from elsewhere: RFC 6298 worked by hand, ns-3's test vectors, a Linux
+//! kernel.
 
 use crate::support::{Fate, Side, Wire, plain};
 use tcp::control::ControlKind;
@@ -19,8 +20,8 @@ fn after_each(samples: &[u64], config: &Config) -> Vec<f64> {
     samples.iter().map(rto).collect()
 }
 
-/// `src/internet/test/rtt-test.cc` of ns-3: samples of 1, 1.2 and 0.9 s give SRTT 1, 1.025 and 1.009375 s and RTTVAR 500, 425 and 350 ms; so
-/// SRTT + 4 RTTVAR is 3, 2.725 and 2.409375 s.
+/// `src/internet/test/rtt-test.cc` of ns-3: samples of 1, 1.2 and 0.9 s give SRTT 1, 1.025 and 1.009375 s and RTTVAR
+/// 500, 425 and 350 ms; so SRTT + 4 RTTVAR is 3, 2.725 and 2.409375 s.
 #[test]
 fn smoothing_gives_the_values_of_ns3() {
     for rule in [RtoEstimator::Rfc6298, RtoEstimator::Ns2] {
@@ -39,8 +40,9 @@ fn smoothing_gives_the_values_of_ns3() {
     }
 }
 
-/// RTTVAR of a path that never changes tends to nothing. What is left is what each rule adds to 250 ms: Linux the minimum of 200 ms, RFC 6298 its
-/// clock granularity (rule 2.3; 1 ms in ns-3), ns-2 nothing. Of 40 ms the minimum holds for the sum with RFC 6298 and ns-2.
+/// RTTVAR of a path that never changes tends to nothing. What is left is what each rule adds to 250 ms: Linux the
+/// minimum of 200 ms, RFC 6298 its clock granularity (rule 2.3; 1 ms in ns-3), ns-2 nothing. Of 40 ms the minimum holds
+/// for the sum with RFC 6298 and ns-2.
 #[test]
 fn a_steady_path_shows_the_floor_of_each_rule() {
     for (rule, long, short) in
@@ -54,9 +56,9 @@ fn a_steady_path_shows_the_floor_of_each_rule() {
     }
 }
 
-/// What `tcp_rtt_estimator` of Linux makes of a steady 250 ms, by hand, in milliseconds: srtt 250, mdev (4 RTTVAR) 500, 375, 281.25, 210.94, then below
-/// the minimum of 200. rttvar keeps the first 500 for the second sample, then loses a quarter of its distance to mdev: 500, 500, 445.3125, 386.71875,
-/// 340.0390625.
+/// What `tcp_rtt_estimator` of Linux makes of a steady 250 ms, by hand, in milliseconds: srtt 250, mdev (4 RTTVAR) 500,
+/// 375, 281.25, 210.94, then below the minimum of 200. rttvar keeps the first 500 for the second sample, then loses a
+/// quarter of its distance to mdev: 500, 500, 445.3125, 386.71875, 340.0390625.
 #[test]
 fn the_variance_term_of_linux_falls_by_quarters() {
     let rto = after_each(&[250; 5], &config(RtoEstimator::Linux, Time::from_ms(200)));
@@ -65,8 +67,9 @@ fn the_variance_term_of_linux_falls_by_quarters() {
     }
 }
 
-/// Linux 6.18.44 over two TUN devices whose packets a program delays by half of the sample each way; one byte there and back for each sample, then
-/// `tcpi_rto` of TCP_INFO. Its timer has steps of 4 ms, and the delays were up to 1.5 ms longer than asked for: 2 % is what that makes.
+/// Linux 6.18.44 over two TUN devices whose packets a program delays by half of the sample each way; one byte there and
+/// back for each sample, then `tcpi_rto` of TCP_INFO. Its timer has steps of 4 ms, and the delays were up to 1.5 ms
+/// longer than asked for: 2 % is what that makes.
 #[test]
 fn the_default_is_what_a_linux_kernel_says() {
     let recorded: [(&[u64], &[f64]); 4] = [
@@ -86,8 +89,8 @@ fn the_default_is_what_a_linux_kernel_says() {
     }
 }
 
-/// Two endpoints 180 ms apart, 60 writes answered at once, then 100 bytes whose acknowledgement waits 40 ms for a second segment. Where the timeout has
-/// come down to the round trip that is a timeout without a loss.
+/// Two endpoints 180 ms apart, 60 writes answered at once, then 100 bytes whose acknowledgement waits 40 ms for a
+/// second segment. Where the timeout has come down to the round trip that is a timeout without a loss.
 #[test]
 fn a_delayed_acknowledgement_is_no_timeout_on_a_steady_path() {
     for (rto_estimator, timeouts, segments) in [(RtoEstimator::Linux, 0, 10), (RtoEstimator::Ns2, 1, 1)] {

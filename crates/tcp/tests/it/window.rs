@@ -163,7 +163,8 @@ fn a_buffer_that_grows_opens_the_window_and_one_that_shrinks_takes_nothing_back(
     resize(&mut wire, 10_000);
     wire.run_until(wire.now + DELAY);
     assert_eq!(wire.client.peer_window_end(), 10_000);
-    // Smaller again while 6,000 bytes are under way: all of them are taken, and the window opens when there is room below the new size.
+    // Smaller again while 6,000 bytes are under way: all of them are taken, and the window opens when there is room
+    // below the new size.
     resize(&mut wire, 3000);
     wire.run_until(wire.now + Time::from_ms(50));
     assert_eq!((wire.server.unread(), wire.client.outstanding()), (10_000, 0));

@@ -97,7 +97,8 @@ impl Wire {
             out: Output::default(),
         }
     }
-    /// The script is asked for every segment: who sends it, the how manyth of that side it is (from 0), and the segment.
+    /// The script is asked for every segment: who sends it, the how manyth of that side it is (from 0), and the
+    /// segment.
     pub fn script(mut self, script: impl FnMut(Side, u64, &Segment) -> Fate + 'static) -> Self {
         self.script = Box::new(script);
         self
@@ -263,8 +264,8 @@ impl Wire {
     }
 }
 
-/// The reference simulators' settings: every segment acknowledged, 40-byte headers, no timestamps, two segments of initial window,
-/// ns-2's timeout and slow start.
+/// The reference simulators' settings: every segment acknowledged, 40-byte headers, no timestamps, two segments of
+/// initial window, ns-2's timeout and slow start.
 pub fn plain() -> Config {
     Config {
         timestamps: false,
