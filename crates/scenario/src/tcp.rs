@@ -32,17 +32,18 @@ choice! {
 choice! {
     /// How losses are repaired with SACK.
     pub enum Recovery {
-        /// RFC 6675: losses are found by counting what is SACKed.
+        /// RFC 6675: a loss is found by counting SACKed segments above a hole.
         Rfc6675 = "rfc6675",
-        /// Fall and Floyd 1996, as ns-2's Sack1: what is lost counts as under way until its retransmission is acknowledged.
+        /// Fall and Floyd 1996, as ns-2's Sack1: a lost segment stays in *pipe* until its retransmission is
+        /// acknowledged.
         FallFloyd = "fall-floyd",
-        /// RACK-TLP (RFC 8985): losses are found by time, a lost tail by a probe.
+        /// RACK-TLP (RFC 8985): a loss is found by time, a lost tail by a probe.
         Rack = "rack",
     }
 }
 
 choice! {
-    /// How the retransmission timeout (RTO) follows from round-trip times.
+    /// How the retransmission timeout (RTO) is computed from round-trip times.
     pub enum RtoEstimator {
         /// SRTT + max(`min-rto`, 4 RTTVAR), with RTTVAR as Linux keeps it.
         Linux = "linux",
@@ -54,14 +55,14 @@ choice! {
 }
 
 choice! {
-    /// What ends a slow start before the queue overflows.
+    /// What ends slow start before the queue overflows.
     pub enum HyStart {
-        /// Nothing but a loss or a mark.
+        /// Nothing but a loss or an ECN mark.
         Off = "off",
-        /// Linux's HyStart, with CUBIC alone: an ACK train of half a round trip, or round trips that grow.
+        /// Linux's HyStart, with CUBIC alone: an ACK train that lasts half the minimum RTT, or RTTs that grow.
         Linux = "linux",
-        /// HyStart++ (RFC 9406): the first slow start slows down when round trips grow. Not with Vegas, BBR and FAST,
-        /// whose slow start is their own.
+        /// HyStart++ (RFC 9406): when RTTs grow, the first slow start becomes conservative, then ends. Not with Vegas,
+        /// BBR and FAST, which have a slow start of their own.
         Rfc9406 = "rfc9406",
     }
 }
@@ -74,115 +75,123 @@ section! {
     pub struct Tcp {
         /// Congestion control.
         control: Control = Control::Cubic;
-        /// With `fast`: segments that a connection keeps waiting in the network.
+        /// With `fast`: segments that a connection keeps queued in the network.
         fast_alpha: u32 = 20, 1..=100_000;
         /// Selective acknowledgement (RFC 2018).
         sack: bool = true;
-        /// Explicit congestion notification (RFC 3168): data can be marked by queues instead of dropped.
+        /// Explicit congestion notification (RFC 3168): queues may mark data instead of dropping it.
         ecn: bool = false;
         /// How losses are repaired with SACK.
         recovery: Recovery = Recovery::Rfc6675;
-        /// Whether the window goes down in the course of a recovery, in step with what is delivered (RFC 6937); else at once. Not with `fall-floyd`,
-        /// nor with BBR.
+        /// Proportional rate reduction (RFC 6937): during a recovery the window shrinks to ssthresh in step with
+        /// deliveries. Off, it is cut at once. Not with `fall-floyd`, nor with BBR.
         proportional_reduction: bool = true;
         /// Timestamps (RFC 7323).
         timestamps: bool = true;
-        /// Whether options lengthen headers, as in real packets; else every header is 40 bytes.
+        /// Whether TCP options lengthen headers, as in real packets. Off, every header is 40 bytes.
         count_options: bool = true;
-        /// Whether a receiver acknowledges every second segment; else every one.
+        /// Whether a receiver acknowledges every second segment. Off, it acknowledges every segment.
         delayed_ack: bool = true;
         /// How long an acknowledgement waits for a second segment.
         delayed_ack_timeout: Time = Time::from_ms(40), Time::ZERO..=Time::from_ms(500);
-        /// Segments acknowledged at once at the start of a connection.
+        /// Segments at the start of a connection that are acknowledged without delay.
         quick_acks: u32 = 16, 0..=255;
-        /// Whether small segments wait for outstanding ones (RFC 896). Messages that are pushed do not wait.
+        /// Nagle's algorithm (RFC 896): a partial segment waits while data is unacknowledged. Traffic alone has it:
+        /// Hadoop's connections set `TCP_NODELAY`.
         nagle: bool = true;
         /// Limited transmit (RFC 3042).
         limited_transmit: bool = true;
-        /// Most segments by which one acknowledgement opens the window in slow start (L of RFC 3465): 1 as RFC 5681,
-        /// ns-2 and ns-3 have it, 2 as FreeBSD, 0 for no limit, as Linux.
+        /// Most segments by which one acknowledgement opens the window in slow start (L of RFC 3465). 1 is RFC 5681,
+        /// ns-2 and ns-3; 2 is FreeBSD; 0 is no limit, as in Linux.
         abc_limit: u32 = 0, 0..=65_535;
-        /// Whether an idle connection starts again from the initial window (RFC 5681, 4.1).
+        /// Whether a connection that was idle for one RTO restarts from the initial window (RFC 5681, 4.1).
         idle_restart: bool = true;
-        /// What ends a slow start before the queue overflows.
+        /// What ends slow start before the queue overflows.
         hystart: HyStart = HyStart::Linux;
-        /// Whether segments are spaced: at twice a window per round trip in slow start, at 1.2 times it else. BBR does so in any case.
+        /// Whether segments are paced: at 2 cwnd per RTT in slow start, at 1.2 cwnd per RTT after it. BBR always paces.
         pacing: bool = false;
-        /// Whether the congestion window grows only while it holds data back (RFC 7661); else with every acknowledgement, as in ns-2.
+        /// Congestion window validation (RFC 7661): cwnd grows only while it limits the sender. Off, every
+        /// acknowledgement opens it, as in ns-2.
         window_validation: bool = true;
-        /// TCP push flow control (Lee 2014, Algorithm 2): once the peer has closed its window, acknowledgements of pushed segments do not tell the
-        /// round-trip time and leave the congestion window no larger than what was in flight, until a round trip has gone well.
+        /// TCP push flow control (Lee 2014, Algorithm 2). It starts when the peer closes its window. An acknowledgement
+        /// of a pushed segment then gives no RTT sample and caps cwnd at the bytes that were in flight. It ends a round
+        /// trip after the peer's window is half open again.
         push_flow_control: bool = false;
-        /// Transmit queueing level control (Lee 2014, Algorithm 1): TCP stops injecting while so many packets wait in its node's transmit queue, the one of
-        /// the first link on the way. Left out, it looks at no queue. With `queue-bytes`, `queue-time` and `small-queue` each of them holds.
+        /// Transmit queueing level control (Lee 2014, Algorithm 1): TCP stops sending while the transmit queue holds
+        /// this many packets. The queue is that of the first link on the path. Left out, no limit in packets.
+        /// `queue-threshold`, `queue-time`, `queue-bytes` and `small-queue` may be combined; the tightest limit holds.
         queue_threshold: Option<u32> = None, 1..=1_000_000;
-        /// Once stopped by `queue-threshold`, TCP starts again when fewer wait than this; left out, than the threshold.
+        /// Once stopped by `queue-threshold`, TCP starts again when the queue holds fewer packets than this. Default:
+        /// `queue-threshold`.
         queue_restart: Option<u32> = None, 1..=1_000_000;
-        /// TCP stops injecting while as much waits as the link sends in this time at its rate of the moment: a threshold that adapts.
+        /// TCP stops sending while the transmit queue takes this long to drain at the link's present rate: a threshold
+        /// that adapts, as airtime queue limits (AQL).
         queue_time: Option<Time> = None, Time::from_us(1)..=Time::from_secs(60);
-        /// TCP stops injecting while so many bytes wait, as with byte queue limits.
+        /// TCP stops sending while the transmit queue holds this many bytes, as with byte queue limits (BQL).
         queue_bytes: Option<Bytes> = None, BUFFERS;
-        /// TCP small queues: each connection has no more in the transmit queue than it sends in this time at its own pace, but two segments in any
-        /// case. Linux has 1 ms, on Wi-Fi 8 ms.
+        /// TCP small queues (TSQ): each connection has at most this much time at its own pace in the transmit queue,
+        /// and at least two segments. Linux: 1 ms, on Wi-Fi 8 ms.
         small_queue: Option<Time> = None, Time::from_us(1)..=Time::from_secs(1);
-        /// How much an application may have written and TCP not sent (`TCP_NOTSENT_LOWAT`, `net.ipv4.tcp_notsent_lowat`): it writes no more before that is
-        /// less; left out, as much as `send-buffer`, or the application, allows.
+        /// Most unsent bytes that an application may have written (`TCP_NOTSENT_LOWAT`, `net.ipv4.tcp_notsent_lowat`).
+        /// It writes again once fewer are unsent. Default: `send-buffer`, or the application's own limit.
         notsent_lowat: Option<Bytes> = None, Bytes::new(4_096)..=Bytes::from_mib(1 << 10);
-        /// How the retransmission timeout follows from round-trip times.
+        /// How the retransmission timeout is computed from round-trip times.
         rto_estimator: RtoEstimator = RtoEstimator::Linux;
-        /// Smallest retransmission timeout; with `rto-estimator = "linux"` the smallest variance term, which the round trip is added to.
+        /// Smallest retransmission timeout. With `rto-estimator = "linux"`: smallest variance term, which is added to
+        /// SRTT.
         min_rto: Time = Time::from_ms(200), TIMEOUTS;
-        /// Retransmission timeout before a round trip is measured.
+        /// Retransmission timeout before the first RTT sample.
         initial_rto: Time = Time::from_secs(1), TIMEOUTS;
         /// Largest retransmission timeout.
         max_rto: Time = Time::from_secs(120), TIMEOUTS;
         /// Initial congestion window, segments.
         initial_window: u32 = 10, 1..=1000;
-        /// Largest congestion window, segments.
+        /// Most segments in flight, whatever the congestion window: the sender acts as if the peer's window were no
+        /// larger.
         max_window: Option<u32> = None, 1..=10_000_000;
-        /// Receive buffer: the largest window that a receiver offers.
+        /// Receive buffer: the largest window that a receiver announces.
         receive_buffer: Bytes = Bytes::from_mib(4), BUFFERS;
-        /// Send buffer: how much the application may write ahead of the acknowledgements.
+        /// Send buffer: most bytes that an application may have written and the peer not acknowledged.
         send_buffer: Bytes = Bytes::from_mib(1), BUFFERS;
-        /// Window scaling (RFC 7323); without it no window exceeds 65,535 bytes.
+        /// Window scaling (RFC 7323). Without it no window exceeds 65,535 bytes.
         window_scaling: bool = true;
         /// Retransmissions of one segment before the connection is given up.
         retries: u32 = 15, 0..=255;
         /// Retransmissions of a SYN before the attempt is given up.
         syn_retries: u32 = 6, 0..=255;
-        /// Nodes whose TCP differs; of what is said of a node several times the last counts.
+        /// Nodes whose TCP differs. Where several entries name a node, the last one counts.
         node: Vec<TcpOfNode> = Vec::new();
     }
 }
 
 section! {
-    /// What differs at the TCP of some nodes: at their ends of connections, and where they look at their transmit queues.
+    /// TCP settings that differ at some nodes: at their ends of connections and at their transmit queues.
     pub struct TcpOfNode {
         /// Which nodes.
         nodes: super::Nodes = super::Nodes::Workers;
-        /// Their congestion control, with what it turns on and off. Streams that are coupled keep theirs.
+        /// Their congestion control, with the SACK and ECN settings that it implies. Coupled streams keep their own.
         control: Option<Control> = None;
         /// Their initial congestion window, segments.
         initial_window: Option<u32> = None, 1..=1000;
         /// Their smallest retransmission timeout.
         min_rto: Option<Time> = None, TIMEOUTS;
-        /// Whether they have TCP push flow control.
+        /// Whether they use TCP push flow control.
         push_flow_control: Option<bool> = None;
-        /// Packets in their transmit queues at which they stop injecting.
+        /// Packets in their transmit queue at which TCP stops sending.
         queue_threshold: Option<u32> = None, 1..=1_000_000;
-        /// Packets below which they start again; left out, the threshold.
+        /// Packets below which it starts again. Default: the threshold.
         queue_restart: Option<u32> = None, 1..=1_000_000;
-        /// They stop injecting while as much waits as the link sends in this time.
+        /// TCP stops sending while their transmit queue takes this long to drain.
         queue_time: Option<Time> = None, Time::from_us(1)..=Time::from_secs(60);
-        /// They stop injecting while so many bytes wait.
+        /// TCP stops sending while their transmit queue holds this many bytes.
         queue_bytes: Option<Bytes> = None, BUFFERS;
-        /// Each of their connections has no more in the transmit queue than it sends in this time at its own pace.
+        /// Each connection has at most this much time at its own pace in their transmit queue.
         small_queue: Option<Time> = None, Time::from_us(1)..=Time::from_secs(1);
     }
 }
 
 impl Tcp {
-    /// Whether connections use SACK: some controls are defined with it, some without.
+    /// Whether connections use SACK. Some controls fix it.
     pub const fn uses_sack(&self) -> bool {
         match self.control {
             Control::NewReno | Control::Tahoe => false,
@@ -190,7 +199,7 @@ impl Tcp {
             _ => self.sack,
         }
     }
-    /// Whether TCP looks at its node's transmit queue.
+    /// Whether TCP watches its node's transmit queue.
     pub const fn watches_queue(&self) -> bool {
         self.queue_threshold.is_some()
             || self.queue_restart.is_some()
@@ -198,7 +207,7 @@ impl Tcp {
             || self.queue_bytes.is_some()
             || self.small_queue.is_some()
     }
-    /// TCP of one node.
+    /// The TCP settings of one node.
     pub fn of(&self, node: u32) -> Self {
         let mut own = Self { node: Vec::new(), ..self.clone() };
         for part in self.node.iter().filter(|part| part.nodes.contains(node)) {
