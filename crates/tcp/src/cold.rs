@@ -2,16 +2,16 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// A kind of state that begins blank.
+/// State with a blank initial value.
 pub(crate) trait Blank: 'static {
-    /// As it is before anything has happened.
+    /// The blank value.
     const BLANK: &'static Self;
-    /// Another such.
+    /// A new blank value.
     fn blank() -> Self;
 }
 
-/// Reads as blank until it is first written; only then does it take memory of its own. Millions of connections wait for
-/// their SYN's answer, and a bulk receiver never repairs anything: neither pays for what it does not use.
+/// Reads as blank, and allocates at the first write. Millions of connections wait for a SYN-ACK, and a bulk receiver
+/// never repairs losses: neither pays for state that it does not use.
 #[derive(Clone, Debug)]
 pub(crate) struct Cold<T>(Option<Box<T>>);
 
@@ -25,12 +25,12 @@ impl<T> Cold<T> {
     pub const fn is_blank(&self) -> bool {
         self.0.is_none()
     }
-    /// What is there, where what is blank says nothing.
+    /// The state, if it was ever written.
     #[inline]
     pub fn there(&self) -> Option<&T> {
         self.0.as_deref()
     }
-    /// To change what is there, where what is blank needs no change.
+    /// The state to change, if it was ever written.
     #[inline]
     pub fn written(&mut self) -> Option<&mut T> {
         self.0.as_deref_mut()

@@ -4,27 +4,27 @@ use crate::RtoEstimator;
 use crate::control::ControlKind;
 use units::{Bytes, Time};
 
-/// How losses are repaired when both sides offer SACK.
+/// How losses are found and repaired when both sides offer SACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Recovery {
-    /// RFC 6675: what is found lost counts as having left the network.
+    /// RFC 6675: a segment that IsLost() finds lost has left the network.
     #[default]
     Rfc6675,
     /// Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno and SACK TCP", CCR 26(3), 1996, section 3.4, as
-    /// ns-2's `Sack1` has it: *pipe* begins with what is outstanding less three segments, goes down by one with every
-    /// acknowledgement and by two with one that moves the left edge, and up with everything sent. So every further
-    /// segment that a window has lost keeps its place in *pipe* until its retransmission is acknowledged, and the
-    /// sender is the more careful the more it has lost. What is halved, at once, is the window and not FlightSize.
+    /// ns-2's `Sack1`. *pipe* starts at the outstanding data less three segments. A duplicate acknowledgement takes off
+    /// one segment, a partial one two; everything sent is added. So a lost segment stays in *pipe* until its
+    /// retransmission is acknowledged: the more losses, the more careful the sender. The usable window is halved, at
+    /// once, instead of FlightSize.
     FallFloyd,
-    /// RACK-TLP (RFC 8985): what is lost is found by the time since it was sent, and a lost tail by a probe after two
-    /// round trips. The window is reduced as with RFC 6675.
+    /// RACK-TLP (RFC 8985): a loss is found by the time since sending, a lost tail by a probe after two RTTs. The
+    /// window is reduced as with RFC 6675.
     Rack,
 }
 
-/// What ends a slow start before the queue overflows.
+/// What ends slow start before the queue overflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum StartRule {
-    /// Nothing but a loss or a mark.
+    /// Nothing but a loss or an ECN mark.
     Off,
     /// Linux's HyStart, with CUBIC alone ([`HyStart`](crate::control::HyStart)).
     #[default]
@@ -33,53 +33,55 @@ pub enum StartRule {
     Rfc9406,
 }
 
-/// How an endpoint behaves. [`Config::default`] is a present-day host's: SACK, timestamps, window scaling, delayed
-/// acknowledgements, CUBIC, ten segments of initial window.
+/// How an endpoint behaves. [`Config::default`] is a present-day host: SACK, timestamps, window scaling, delayed
+/// acknowledgements, CUBIC, an initial window of ten segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Largest payload of a segment in bytes, announced to the peer; both sides use the smaller one.
+    /// Largest payload of a segment in bytes (MSS), announced to the peer; both sides use the smaller one.
     pub mss: u16,
     /// Initial congestion window in segments (RFC 6928: 10).
     pub initial_window: u32,
-    /// Send at most this many segments beyond what is acknowledged, as if the peer offered no more; `None` for no such
-    /// ceiling.
+    /// Most segments in flight, whatever cwnd: the sender acts as if the peer's window were no larger. `None` for no
+    /// limit.
     pub max_window: Option<u32>,
     /// Receive buffer: the largest window announced is this, rounded down to the window scale.
     pub receive_buffer: Bytes,
-    /// The application takes received bytes at once; otherwise they stay in the buffer until `consume`.
+    /// The application takes received bytes at once. Off, they stay in the buffer until `consume`.
     pub auto_consume: bool,
-    /// Offer window scaling (RFC 7323); without it no window exceeds 65,535 bytes.
+    /// Offer window scaling (RFC 7323). Without it no window exceeds 65,535 bytes.
     pub window_scaling: bool,
-    /// Offer selective acknowledgements (RFC 2018); if both sides do, `recovery` says how losses are repaired, else it
-    /// is NewReno's (RFC 6582).
+    /// Offer selective acknowledgements (RFC 2018). If both sides do, `recovery` says how losses are repaired.
+    /// Otherwise it is NewReno (RFC 6582).
     pub sack: bool,
-    /// How losses are repaired with SACK.
+    /// How losses are found and repaired with SACK.
     pub recovery: Recovery,
-    /// Reduce the window in step with what is delivered during a recovery with SACK (RFC 6937), as hosts do; off, it is
-    /// cut at once (RFC 6675). A control that sets the window in recovery by itself, BBR, is not touched.
+    /// Proportional rate reduction (RFC 6937), as hosts have it: during a recovery with SACK, cwnd shrinks to ssthresh
+    /// in step with deliveries. Off, it is cut at once (RFC 6675). BBR sets cwnd in recovery itself and is not
+    /// affected.
     pub proportional_reduction: bool,
-    /// Offer explicit congestion notification (RFC 3168); the control DCTCP does in any case.
+    /// Offer explicit congestion notification (RFC 3168). DCTCP always offers it.
     pub ecn: bool,
     /// Offer timestamps (RFC 7323).
     pub timestamps: bool,
     /// Options lengthen headers and shorten payloads, as in real packets. Off, every header is 40 bytes.
     pub count_options: bool,
-    /// Hold a partial segment back while data is unacknowledged (RFC 896).
+    /// Nagle's algorithm: hold a partial segment while data is unacknowledged (RFC 896).
     pub nagle: bool,
-    /// Hold every partial segment back until the application pushes or closes.
+    /// Cork: hold every partial segment until the application pushes or closes.
     pub cork: bool,
-    /// Delay acknowledgements up to this long or until a second segment (RFC 1122); `None` acknowledges every segment.
+    /// Delay acknowledgements by up to this time or until a second segment (RFC 1122). `None` acknowledges every
+    /// segment.
     pub delayed_ack: Option<Time>,
-    /// This many first segments are acknowledged at once, so that slow start is not held up.
+    /// The first segments are acknowledged at once, so that delayed acknowledgements do not slow slow start.
     pub quick_acks: u8,
     /// Send new data on the first two duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
-    /// How the retransmission timeout follows from round-trip times.
+    /// How the retransmission timeout is computed from RTT samples.
     pub rto_estimator: RtoEstimator,
-    /// Smallest retransmission timeout (RFC 6298 says 1 s; hosts use 200 ms); of Linux's estimator the smallest
-    /// variance term.
+    /// Smallest retransmission timeout (RFC 6298: 1 s; hosts: 200 ms). With Linux's estimator: the smallest variance
+    /// term.
     pub min_rto: Time,
-    /// Retransmission timeout before the first round trip is known (RFC 6298: 1 s).
+    /// Retransmission timeout before the first RTT sample (RFC 6298: 1 s).
     pub initial_rto: Time,
     /// Largest retransmission timeout (RFC 6298: at least 60 s).
     pub max_rto: Time,
@@ -87,24 +89,23 @@ pub struct Config {
     pub max_retries: u8,
     /// Give up opening after this many retransmissions of a SYN.
     pub syn_retries: u8,
-    /// Segments by which one acknowledgement may open the window in slow start: L of appropriate byte counting (RFC
-    /// 3465). `None` counts every byte delivered, up to the threshold, as Linux does; 2 is FreeBSD's, 1 that of RFC
-    /// 5681, ns-2 and ns-3.
+    /// Most segments by which one acknowledgement opens the window in slow start: L of appropriate byte counting (RFC
+    /// 3465). `None` counts every byte delivered, up to ssthresh, as Linux does. FreeBSD has 2; RFC 5681, ns-2 and ns-3
+    /// have 1.
     pub abc_limit: Option<u32>,
-    /// Start from the initial window again after an idle period of one timeout (RFC 5681, section 4.1).
+    /// Restart from the initial window after an idle period of one RTO (RFC 5681, section 4.1).
     pub idle_restart: bool,
-    /// What ends a slow start before the queue overflows.
+    /// What ends slow start before the queue overflows.
     pub hystart: StartRule,
-    /// Space segments: at twice the rate of a window per smoothed round trip in slow start, at 1.2 times it else, which
-    /// are the ratios that Linux documents (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). A control that paces by
-    /// itself, BBR, is not touched.
+    /// Pace segments: at 2 cwnd per SRTT in slow start, at 1.2 cwnd per SRTT after it, Linux's ratios
+    /// (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). BBR paces itself and is not affected.
     pub pacing: bool,
-    /// The congestion window grows only while it, and not the application, holds data back (RFC 7661, section 4.3, as
-    /// hosts do). Off, every acknowledgement opens it, as RFC 5681 has it and as ns-2 does: after short answers it is
-    /// wider than anything the network has carried.
+    /// Congestion window validation (RFC 7661, section 4.3), as hosts have it: cwnd grows only while it limits the
+    /// sender. Off, every acknowledgement opens it, as in RFC 5681 and ns-2. After short answers it then exceeds
+    /// anything the network has carried.
     pub window_validation: bool,
-    /// After the peer has closed its window, acknowledgements of pushed segments neither sample the round trip nor open
-    /// the congestion window (Lee 2014, Algorithm 2).
+    /// TCP push flow control (Lee 2014, Algorithm 2): after the peer has closed its window, acknowledgements of pushed
+    /// segments neither sample the RTT nor open cwnd.
     pub push_flow_control: bool,
     /// The congestion control.
     pub control: ControlKind,
@@ -153,14 +154,14 @@ impl Config {
     pub(crate) fn ceiling(&self) -> u64 {
         self.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(self.mss.max(1)))
     }
-    /// `abc_limit` in bytes. After a timeout a limit is one segment (RFC 3465, section 2.3): one acknowledgement may
-    /// cover what was not lost at all.
+    /// `abc_limit` in bytes. After a timeout it is one segment (RFC 3465, section 2.3): one acknowledgement may cover
+    /// data that was not lost at all.
     #[inline]
     pub(crate) fn slow_start_limit(&self, mss: u32, after_timeout: bool) -> Option<u64> {
         let segments = |limit: u32| if after_timeout { 1 } else { u64::from(limit.max(1)) };
         self.abc_limit.map(|limit| segments(limit) * u64::from(mss))
     }
-    /// The window scale to offer: the smallest that lets the whole receive buffer be announced (at most 14).
+    /// The window scale to offer: the smallest with which the whole receive buffer can be announced (at most 14).
     pub(crate) fn window_shift(&self) -> u8 {
         (0..14).find(|shift| self.receive_buffer.get() >> shift <= 65_535).unwrap_or(14)
     }

@@ -10,35 +10,35 @@ pub struct Counters {
     pub segments_sent: u64,
     /// Segments received, of every kind.
     pub segments_received: u64,
-    /// Segments with data or a FIN that were sent again, probes of a zero window not among them.
+    /// Retransmitted segments with data or a FIN; zero-window probes do not count.
     pub retransmissions: u64,
     /// Payload bytes sent again.
     pub bytes_retransmitted: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u32,
-    /// Times that fast recovery was entered, or with a control that has none, that a loss was found without it.
+    /// Entries into fast recovery; with a control that has none, losses found without a timeout.
     pub fast_recoveries: u32,
     /// Duplicate acknowledgements received.
     pub duplicate_acks: u64,
-    /// Segments received whose data was already there.
+    /// Segments received whose data had arrived before.
     pub duplicate_segments: u64,
     /// Times that the peer's window went to zero.
     pub zero_windows_seen: u32,
     /// Times that this side's window went to zero.
     pub zero_windows_announced: u32,
-    /// Probes of a closed window.
+    /// Zero-window probes sent.
     pub window_probes: u32,
-    /// Tail loss probes (RFC 8985).
+    /// Tail loss probes sent (RFC 8985).
     pub tail_probes: u32,
     /// Time spent in fast recovery.
     pub recovery_time: Time,
-    /// Time lost to timeouts: waiting for the timer to expire, and then until what was outstanding is acknowledged.
+    /// Time lost to timeouts: the RTO itself, then the time until the data outstanding at the timeout is acknowledged.
     pub timeout_time: Time,
 }
 
 impl Counters {
-    /// With what handshakes have cost: the timeout doubles from the initial one, and the last one is not followed by
-    /// another SYN if that gives up.
+    /// Adds the timeouts of SYNs. The timeout doubles from the initial one. After the last one no SYN follows if the
+    /// endpoint gives up.
     pub(crate) fn with_syns(mut self, timeouts: u8, config: &Config) -> Self {
         self.timeouts += u32::from(timeouts);
         self.retransmissions += u64::from(timeouts.min(config.syn_retries));
@@ -51,7 +51,7 @@ impl Counters {
     }
 }
 
-/// What most connections never count; 4 G of each is enough for any one connection.
+/// Counters that most connections never touch. 32 bits are enough for one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Rare {
     pub bytes_retransmitted: u64,
@@ -82,7 +82,7 @@ impl Rare {
         tail_probes: 0,
     };
 
-    /// Among all the others, which are zero here.
+    /// As [`Counters`], all others zero.
     pub fn counters(&self) -> Counters {
         Counters {
             retransmissions: u64::from(self.retransmissions),

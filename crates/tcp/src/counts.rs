@@ -1,4 +1,4 @@
-//! Segments by what they are: what a capture at a node's interface shows.
+//! Segments by kind: what a capture at a node's interface shows.
 
 use crate::{Flags, Segment};
 
@@ -7,13 +7,13 @@ use crate::{Flags, Segment};
 pub struct SegmentCounts {
     /// Segments that arrived, of every kind.
     pub received: u64,
-    /// Those of them with PSH.
+    /// Segments that arrived with PSH.
     pub received_pushed: u64,
     /// Segments that it sent, of every kind.
     pub sent: u64,
-    /// Those of them with PSH.
+    /// Segments sent with PSH.
     pub sent_pushed: u64,
-    /// Segments that it sent with a window of zero, SYN, FIN and RST aside, which do not ask for more.
+    /// Segments sent with a window of zero, except SYN, FIN and RST: they do not ask for more data.
     pub zero_windows: u64,
 }
 

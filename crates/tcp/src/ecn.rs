@@ -1,4 +1,4 @@
-//! Explicit congestion notification: negotiation, echo and answer (RFC 3168), and the precise echo of DCTCP (RFC 8257).
+//! Explicit congestion notification: negotiation, echo and reaction (RFC 3168), and DCTCP's precise echo (RFC 8257).
 
 use crate::control::{Control, ControlKind};
 use crate::{Config, Endpoint, Flags, Output, Segment};
@@ -7,42 +7,43 @@ use units::Time;
 /// What an endpoint of an ECN-capable connection counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounters {
-    /// Data segments received that had met congestion (CE).
+    /// Data segments received with CE.
     pub ce_received: u64,
-    /// Segments received that echo congestion (ECE).
+    /// Segments received with ECE.
     pub ece_received: u64,
-    /// Times that an echo made this side reduce its window.
+    /// Window reductions that an echo caused.
     pub reductions: u64,
 }
 
-/// Both ends are ECN-capable; only then does it exist.
+/// ECN state of a connection. It exists only if both ends are ECN-capable.
 #[derive(Clone, Debug)]
 pub(crate) struct Ecn {
     /// Receiver: acknowledgements carry ECE. With the precise echo it is DCTCP.CE, the mark of the last segment.
     echo: bool,
-    /// Receiver: the echo follows every segment's mark (RFC 8257, section 3.2); else it stays until the peer says CWR.
+    /// Receiver: ECE follows the mark of every segment (RFC 8257, section 3.2). Off, it stays set until the peer sends
+    /// CWR.
     precise: bool,
-    /// Sender: the next segment of new data says CWR.
+    /// Sender: the next segment of new data carries CWR.
     announce: bool,
-    /// Sender: one reduction answers all that was sent below this.
+    /// Sender: no further reduction until more than this is acknowledged.
     reduced_until: u64,
     counters: EcnCounters,
 }
 
 impl Config {
-    /// DCTCP cannot do without.
+    /// DCTCP needs ECN.
     fn uses_ecn(&self) -> bool {
         self.ecn || self.control == ControlKind::Dctcp
     }
 }
 
 impl Ecn {
-    /// Flags of a segment of new data: ECN-capable, and CWR on the first after a reduction. Retransmissions, pure
+    /// Flags of a segment of new data: ECT, and CWR on the first after a reduction. Retransmissions, pure
     /// acknowledgements and window probes are not ECN-capable (RFC 3168, sections 6.1.4 to 6.1.6).
     fn on_new_data(&mut self) -> Flags {
         if std::mem::take(&mut self.announce) { Flags::ECT | Flags::CWR } else { Flags::ECT }
     }
-    /// The window was reduced, for whatever reason, with data up to `nxt` outstanding.
+    /// The window was reduced for any reason, with data up to `nxt` sent.
     fn on_reduction(&mut self, nxt: u64) {
         self.reduced_until = nxt;
         self.announce = true;
@@ -50,12 +51,12 @@ impl Ecn {
 }
 
 impl Endpoint {
-    /// What is counted of ECN, if both ends are capable of it.
+    /// The ECN counters, if both ends are ECN-capable.
     pub fn ecn(&self) -> Option<&EcnCounters> {
         self.special.ecn.as_ref().map(|ecn| &ecn.counters)
     }
-    /// The flags by which a SYN asks and a SYN-ACK grants (RFC 3168, section 6.1.1). DCTCP's are ECN-capable themselves
-    /// (RFC 8257, section 3.6).
+    /// The flags by which a SYN asks and a SYN-ACK grants (RFC 3168, section 6.1.1). DCTCP's SYN and SYN-ACK are
+    /// ECN-capable themselves (RFC 8257, section 3.6).
     pub(crate) fn ecn_syn_flags(&self, reply: bool) -> Flags {
         let asks = if reply {
             if self.special.ecn.is_some() { Flags::ECE } else { Flags::NONE }
@@ -66,7 +67,7 @@ impl Endpoint {
         };
         if self.config.control == ControlKind::Dctcp { asks | Flags::ECT } else { asks }
     }
-    /// Takes what the peer's SYN or SYN-ACK says of it.
+    /// Takes the ECN flags of the peer's SYN or SYN-ACK.
     pub(crate) fn negotiate_ecn(&mut self, segment: &Segment) {
         let both = segment.flags.intersects(Flags::ECE)
             && segment.flags.contains(Flags::CWR) != segment.flags.contains(Flags::ACK);
@@ -87,7 +88,7 @@ impl Endpoint {
     pub(crate) fn new_data_flags(&mut self) -> Flags {
         self.special.ecn().map_or(Flags::NONE, Ecn::on_new_data)
     }
-    /// The echo that every segment but a SYN or RST carries.
+    /// The ECE flag of every segment but a SYN or RST.
     #[inline]
     pub(crate) fn echo_flags(&self) -> Flags {
         if self.special.there().is_some_and(|special| special.ecn.as_ref().is_some_and(|ecn| ecn.echo)) {
@@ -96,7 +97,7 @@ impl Endpoint {
             Flags::NONE
         }
     }
-    /// The receiver's side: takes the mark of a segment with data, before its data is taken.
+    /// Receiver: takes the CE mark of a data segment, before its data.
     #[inline]
     pub(crate) fn take_mark(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         // Marks on segments without new data, or out of the window, count for nothing (RFC 3168, section 6.1.5).
@@ -109,11 +110,11 @@ impl Endpoint {
         let marked = flags.contains(Flags::CE);
         ecn.counters.ce_received += u64::from(marked);
         if !ecn.precise {
-            // RFC 3168, section 6.1.3: CWR ends the echo, a mark on the same segment begins it anew.
+            // RFC 3168, section 6.1.3: CWR ends the echo; CE on the same segment starts it anew.
             ecn.echo = marked || ecn.echo && !flags.contains(Flags::CWR);
         } else if ecn.echo != marked {
-            // RFC 8257, section 3.2: a change is acknowledged at once; what waits for a delayed acknowledgement gets
-            // one of its own, which tells of the old state.
+            // RFC 8257, section 3.2: a change of CE is acknowledged at once. Segments that wait for a delayed
+            // acknowledgement get their own first, with the old ECE.
             if self.rx.awaits_ack() {
                 self.send_ack(now, out);
             }
@@ -123,8 +124,8 @@ impl Endpoint {
             }
         }
     }
-    /// The sender's side: takes the echo of an acknowledgement of `acked` new bytes; true if it is one, so that the
-    /// window must not grow by it (RFC 3168, section 6.1.2).
+    /// Sender: takes the ECE flag of an acknowledgement. True if it is set: the window must not grow (RFC 3168, section
+    /// 6.1.2).
     #[inline]
     pub(crate) fn take_echo(&mut self, now: Time, segment: &Segment) -> bool {
         !self.special.is_blank() && self.answer_echo(now, segment)
@@ -135,19 +136,19 @@ impl Endpoint {
         let tx = &mut self.tx;
         self.control.on_marks(segment.ack - tx.una, marked, segment.ack, tx.nxt);
         ecn.counters.ece_received += u64::from(marked);
-        // At most one reduction for what is in the network at a time, and none while nothing is.
+        // At most one reduction per window of data, and none while nothing is in flight.
         if marked && segment.ack > ecn.reduced_until && tx.una < tx.nxt && self.control.answers_echoes() {
             ecn.counters.reductions += 1;
             ecn.on_reduction(tx.nxt);
             let (flight, before) = (tx.flight_size(), tx.window.cwnd);
             self.control.on_echo(&mut tx.window, now, flight);
-            // The least that a control cuts to may be more than the one segment that a timeout has left.
+            // A control's floor, two segments, may exceed the one segment that a timeout has left.
             tx.window.cwnd = tx.window.cwnd.min(before);
         }
         marked
     }
-    /// The window is about to be reduced because of a loss; false if it was reduced by an echo for the same flight:
-    /// that is enough (RFC 3168, section 6.1.2; RFC 8257, section 3.5).
+    /// A loss is about to reduce the window. False if the window was already reduced for the same flight: once is
+    /// enough (RFC 3168, section 6.1.2; RFC 8257, section 3.5).
     pub(crate) fn loss_is_news(&mut self) -> bool {
         let Some(ecn) = self.special.ecn() else { return true };
         if self.tx.una < ecn.reduced_until && self.control.answers_echoes() {
@@ -156,7 +157,7 @@ impl Endpoint {
         ecn.on_reduction(self.tx.nxt);
         true
     }
-    /// The timer has expired and the window with it, reduced before or not.
+    /// The retransmission timer has expired, and the window is reduced in any case.
     pub(crate) fn note_reduction(&mut self) {
         if let Some(ecn) = self.special.ecn() {
             ecn.on_reduction(self.tx.nxt);

@@ -1,4 +1,4 @@
-//! One side of a connection: its states (RFC 9293, section 3.3.2), what the application asks of it, its timers.
+//! One side of a connection: its states (RFC 9293, section 3.3.2), its application's calls, its timers.
 
 use crate::cold::Cold;
 use crate::control::{AnyControl, Weights, Window};
@@ -12,9 +12,9 @@ use units::{Bytes, Time};
 
 /// The states of RFC 9293.
 ///
-/// TIME-WAIT needs no timer here: positions never wrap, so nothing of an old connection can be taken for a new one. An
-/// endpoint that gets there says [`Notice::Closed`] at once and goes on answering a FIN that is sent again; its owner
-/// keeps it until the other side has closed too.
+/// TIME-WAIT needs no timer: positions never wrap, so no segment of an old connection is mistaken for a new one's. An
+/// endpoint in TIME-WAIT says [`Notice::Closed`] at once and goes on answering a repeated FIN. Its owner keeps it until
+/// the other side has closed too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// No connection, or none any more.
@@ -78,15 +78,15 @@ pub struct Endpoint {
     pub(crate) state: State,
     /// The peer sends timestamps too.
     pub(crate) timestamps: bool,
-    /// The peer permits SACK, and so do we.
+    /// SACK is in force: both sides permit it.
     pub(crate) sack: bool,
     /// IP and TCP header of a segment without SACK blocks.
     pub(crate) header: u8,
-    /// The application holds partial segments back.
+    /// Cork: the application holds partial segments back.
     pub(crate) cork: bool,
     /// Segments wait for room in the transmit queue.
     pub(crate) held: bool,
-    /// Expiries of the timer of a SYN or SYN-ACK.
+    /// Expiries of the SYN or SYN-ACK timer.
     pub(crate) syn_timeouts: u8,
     /// HyStart has ended a slow start since the last timeout.
     pub(crate) start_ended: bool,
@@ -96,7 +96,7 @@ pub struct Endpoint {
     pub(crate) control: AnyControl,
     segments_sent: u32,
     segments_received: u32,
-    /// What most connections lack.
+    /// State that most connections lack.
     pub(crate) special: Cold<Special>,
     pub(crate) config: Arc<Config>,
 }
@@ -110,11 +110,11 @@ impl Endpoint {
     pub fn listen(config: &Config) -> Self {
         Self::new(Arc::new(*config), State::Listen)
     }
-    /// One that will open, and shares its settings with others.
+    /// An endpoint that will open the connection, with shared settings.
     pub fn connect_as(config: &Arc<Config>) -> Self {
         Self::new(Arc::clone(config), State::Closed)
     }
-    /// One that waits for a SYN, and shares its settings with others.
+    /// An endpoint that waits for a SYN, with shared settings.
     pub fn listen_as(config: &Arc<Config>) -> Self {
         Self::new(Arc::clone(config), State::Listen)
     }
@@ -148,8 +148,8 @@ impl Endpoint {
             self.send_syn(now, out);
         }
     }
-    /// The application appends `bytes` to its stream; with `push` they are to be handed over on arrival, and a partial
-    /// segment is not held back by cork. Nothing is appended to a stream that has ended.
+    /// The application appends `bytes` to its stream. With `push` they carry PSH, and cork does not hold a partial
+    /// segment back. A stream that has ended takes no more.
     pub fn write(&mut self, now: Time, bytes: u64, push: bool, out: &mut Output) -> Result<(), WriteError> {
         self.may_write()?;
         self.tx.write_end += bytes;
@@ -177,8 +177,8 @@ impl Endpoint {
             self.transmit(now, out);
         }
     }
-    /// The application takes `bytes` of what was received out of the buffer; the peer is told when its window has
-    /// opened enough.
+    /// The application takes `bytes` of received data out of the buffer. The peer is told when its window has opened
+    /// enough.
     pub fn consume(&mut self, now: Time, bytes: u64, out: &mut Output) {
         self.rx.consume(bytes);
         if self.state.is_synchronized()
@@ -187,16 +187,16 @@ impl Endpoint {
             self.send_ack(now, out);
         }
     }
-    /// Gives the receive buffer another size; the peer is told if its window opens enough. A smaller one takes nothing
-    /// back of what the peer may send.
+    /// Resizes the receive buffer. The peer is told if its window opens enough. A smaller buffer does not take back a
+    /// window already announced.
     pub fn set_receive_buffer(&mut self, now: Time, size: Bytes, out: &mut Output) {
         if self.config.receive_buffer != size {
             Arc::make_mut(&mut self.config).receive_buffer = size;
             self.consume(now, 0, out);
         }
     }
-    /// The application has written all: a FIN follows its last byte. Bytes written while the connection still opens are
-    /// sent first (RFC 9293 would let them be thrown away).
+    /// The application has written all: a FIN follows its last byte. Bytes written before the handshake is over are
+    /// sent first (RFC 9293 allows to discard them).
     pub fn close(&mut self, now: Time, out: &mut Output) {
         match self.state {
             State::Listen => self.finish(out),
@@ -217,7 +217,7 @@ impl Endpoint {
             }
         }
     }
-    /// Drops the connection: the peer gets a RST.
+    /// Drops the connection with a RST.
     pub fn abort(&mut self, now: Time, out: &mut Output) {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             let mut segment = Segment::new(Flags::RST | Flags::ACK, self.tx.nxt, self.rx.nxt);
@@ -227,7 +227,7 @@ impl Endpoint {
         self.enter_closed(now);
     }
 
-    // === What it can be asked ===
+    // === State ===
 
     /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
     #[inline]
@@ -256,17 +256,17 @@ impl Endpoint {
     pub fn unread(&self) -> u64 {
         self.rx.unread()
     }
-    /// Where the connection is.
+    /// The state of the connection.
     pub fn state(&self) -> State {
         self.state
     }
-    /// From now on a coupled control goes by these weights; any other takes no notice.
+    /// Sets the weights of a coupled control; any other ignores them.
     pub fn set_weights(&mut self, weights: Weights) {
         if let AnyControl::Coupled(control) = &mut self.control {
             control.set_weights(weights);
         }
     }
-    /// The congestion window, its threshold and the segment size in force.
+    /// cwnd, ssthresh and the segment size in force.
     pub fn window(&self) -> &Window {
         &self.tx.window
     }
@@ -274,19 +274,19 @@ impl Endpoint {
     pub fn outstanding(&self) -> u64 {
         self.tx.nxt - self.tx.una
     }
-    /// Bytes believed to be in the network: outstanding, less those SACKed or lost (RFC 6675's *pipe*).
+    /// *pipe* of RFC 6675: bytes in flight, which are the outstanding ones less those SACKed or lost.
     pub fn pipe(&self) -> u64 {
         self.tx.pipe()
     }
-    /// Right edge of the peer's window as a count of bytes of this side's stream.
+    /// Right edge of the peer's window, in bytes of this side's stream.
     pub fn peer_window_end(&self) -> u64 {
         self.tx.window_edge.saturating_sub(1)
     }
-    /// In fast recovery, or what stands for it.
+    /// In fast recovery, or in the slow start that replaces it.
     pub fn in_recovery(&self) -> bool {
         matches!(self.tx.phase, Phase::Recovery | Phase::Restart)
     }
-    /// A timeout's retransmissions are not all acknowledged yet.
+    /// After a timeout, until everything outstanding then is acknowledged.
     pub fn in_timeout(&self) -> bool {
         self.tx.phase == Phase::Loss
     }
@@ -294,11 +294,11 @@ impl Endpoint {
     pub fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
-    /// The retransmission timeout, backed off or not.
+    /// The retransmission timeout, with back-off.
     pub fn rto(&self) -> Time {
         self.rtt.rto(&self.config)
     }
-    /// What has been counted.
+    /// The counters.
     pub fn counters(&self) -> Counters {
         Counters {
             segments_sent: u64::from(self.segments_sent),
@@ -308,14 +308,14 @@ impl Endpoint {
         }
         .with_syns(self.syn_timeouts, &self.config)
     }
-    /// Its settings, to share with another.
+    /// The settings, to share with another endpoint.
     pub fn config(&self) -> &Arc<Config> {
         &self.config
     }
 
     // === Timers ===
 
-    /// Time has come to [`deadline`](Self::deadline), or a later or earlier moment: what is due happens.
+    /// Does what is due at `now`; `now` need not be [`deadline`](Self::deadline).
     pub fn on_timer(&mut self, now: Time, out: &mut Output) {
         if now >= self.special.pacing.wake {
             self.on_rack_timer(now, out);
@@ -364,8 +364,7 @@ impl Endpoint {
             }
             State::SynSent => self.on_segment_in_syn_sent(now, segment, out),
             _ if flags.contains(Flags::RST) => {
-                // Only a reset in the window counts (RFC 5961, section 3.2, without its challenge for the rest of the
-                // window).
+                // RFC 5961, section 3.2, without its challenge acknowledgement: any RST in the window resets.
                 if segment.seq <= self.rx.limit(self.config.receive_buffer.get()) && segment.end() >= self.rx.nxt {
                     self.reset(now, out);
                 }
@@ -400,7 +399,7 @@ impl Endpoint {
         if segment.seq > self.rx.limit(self.config.receive_buffer.get())
             || segment.ack > self.tx.nxt + u64::from(self.tx.probing)
         {
-            // Not acceptable (RFC 9293, section 3.10.7.4): tell the peer where we are.
+            // Not acceptable (RFC 9293, section 3.10.7.4): answer with an acknowledgement.
             return self.send_ack(now, out);
         }
         self.take_ack(now, segment, out);
@@ -455,7 +454,7 @@ impl Endpoint {
         self.rx.ack_at = Time::MAX;
         self.rx.ack_now = false;
     }
-    /// Closes before there is a connection.
+    /// Closes before a connection exists.
     fn finish(&mut self, out: &mut Output) {
         self.state = State::Closed;
         self.tx.finishing = true;
@@ -480,7 +479,7 @@ impl Endpoint {
         }
         self.reset(now, out);
     }
-    /// Answers a segment that belongs to no connection (RFC 9293, section 3.10.7.1).
+    /// Answers a segment that belongs to no connection with a RST (RFC 9293, section 3.10.7.1).
     pub(crate) fn refuse(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         if segment.flags.contains(Flags::RST) {
             return;
@@ -513,6 +512,6 @@ impl Endpoint {
     }
 }
 
-/// Of millions of connections, most only wait: both ends of one with their timers and all else take less than 1 KB
-/// (`sim/tests/scale.rs`).
+/// Of millions of connections most only wait: both ends of one, with timers and all else, take less than 960 bytes
+/// (`sim/tests/it/scale.rs`).
 const _: () = assert!(size_of::<Endpoint>() <= 272);

@@ -1,11 +1,11 @@
-//! A record of every segment in flight, for the controls that need to know when each was sent: round trips of single
-//! segments and delivery rate samples (draft-cheng-iccrg-delivery-rate-estimation-00).
+//! A record of every segment in flight, for controls that need send times: RTTs of single segments and delivery rate
+//! samples (draft-cheng-iccrg-delivery-rate-estimation-00).
 
 use crate::control::Delivery;
 use std::collections::VecDeque;
 use units::Time;
 
-/// One transmission; the state of the connection's deliveries at that moment (section 3.1.2 of the draft).
+/// One transmission, with the connection's delivery state at that moment (section 3.1.2 of the draft).
 #[derive(Clone, Copy, Debug)]
 struct Record {
     end: u64,
@@ -23,18 +23,18 @@ pub(crate) struct Flight {
     records: VecDeque<Record>,
     /// Where the first record starts.
     start: u64,
-    /// C.delivered: bytes known to have arrived, ever.
+    /// C.delivered: bytes delivered since the connection began.
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
-    /// C.app_limited: deliveries up to here were held back by the application; 0 for none.
+    /// C.app_limited: deliveries up to here were application-limited; 0 for none.
     app_limited_until: u64,
     sample: Sample,
-    /// There are no records: the connection is watched by RACK alone.
+    /// No records are kept: only RACK watches the connection.
     records_nothing: bool,
 }
 
-/// What the acknowledgement under way has delivered so far (the draft's `rs`).
+/// What the present acknowledgement has delivered so far (the draft's `rs`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     newest: Option<Record>,
@@ -43,11 +43,11 @@ struct Sample {
 }
 
 impl Flight {
-    /// With `records`; without, it only says that the connection is watched, by RACK.
+    /// With `records`, keeps a record per segment. Without, only marks the connection as watched by RACK.
     pub fn new(records: bool) -> Self {
         Self { records_nothing: !records, ..Self::default() }
     }
-    /// A new segment up to `end` goes out; `idle` when nothing else is in flight.
+    /// New data `start..end` is sent; `idle` if nothing else is in flight.
     pub fn on_send(&mut self, now: Time, start: u64, end: u64, idle: bool) {
         if self.records_nothing {
             return;
@@ -70,7 +70,7 @@ impl Flight {
             arrived: false,
         });
     }
-    /// What `start..end` covers goes out again.
+    /// `start..end` is retransmitted.
     pub fn on_retransmit(&mut self, now: Time, start: u64, end: u64) {
         let first = self.records.partition_point(|record| record.end <= start);
         let mut from = if first == 0 { self.start } else { self.records[first - 1].end };
@@ -91,7 +91,7 @@ impl Flight {
     pub fn first_sent_at(&self) -> Option<Time> {
         self.records.front().map(|record| record.sent_at)
     }
-    /// `start..end` was SACKed: the records that lie inside it have arrived.
+    /// `start..end` was SACKed: the records inside it are delivered.
     pub fn on_sack(&mut self, now: Time, start: u64, end: u64) {
         let first = self.records.partition_point(|record| record.end <= start);
         let mut from = if first == 0 { self.start } else { self.records[first - 1].end };
@@ -131,8 +131,7 @@ impl Flight {
             self.first_sent_at = record.sent_at;
         }
     }
-    /// The sample of the acknowledgement that has just been taken in (GenerateRateSample()); `min_rtt` filters
-    /// intervals too short to be real.
+    /// The rate sample of the present acknowledgement (GenerateRateSample()). Intervals below `min_rtt` give no rate.
     pub fn take_delivery(&mut self, min_rtt: Option<Time>) -> Delivery {
         if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
@@ -156,7 +155,7 @@ impl Flight {
         }
         delivery
     }
-    /// The application has nothing to send although the window would allow it, with `pipe` bytes in the network.
+    /// The application has no more to send although cwnd would allow it, with `pipe` bytes in flight.
     pub fn set_app_limited(&mut self, pipe: u64) {
         self.app_limited_until = (self.delivered + pipe).max(1);
     }
@@ -176,8 +175,8 @@ mod tests {
         delivery.rate.expect("a sound sample") * 1e12
     }
 
-    /// Ten segments sent a millisecond apart, acknowledged two milliseconds apart 50 ms later: the slower of the two
-    /// rates counts.
+    /// Ten segments sent one gap apart, acknowledged another gap apart from 50 ms on: the slower of the two rates
+    /// counts.
     #[test]
     fn the_slower_of_sending_and_acknowledging() {
         for (send_gap, ack_gap) in [(1, 2), (2, 1), (3, 3)] {
@@ -190,8 +189,8 @@ mod tests {
                 let delivery = flight.take_delivery(None);
                 assert_eq!(delivery.rtt, Some(ms(50 + n * ack_gap - n * send_gap)));
                 assert_eq!((delivery.delivered, delivery.newly_delivered), ((n + 1) * SIZE, SIZE));
-                // All were sent before anything was delivered: n + 1 segments since then, over the time since the first
-                // was sent.
+                // All were sent before the first delivery: n + 1 segments over the longer of the send time and the time
+                // since the first was sent.
                 let interval = (n * send_gap).max(50 + n * ack_gap);
                 let expected = ((n + 1) * SIZE) as f64 / (interval as f64 / 1000.0);
                 assert!((rate(&delivery) / expected - 1.0).abs() < 1e-9);
@@ -219,7 +218,7 @@ mod tests {
         flight.on_ack(ms(60), 1 + 4 * SIZE);
         let delivery = flight.take_delivery(None);
         assert_eq!((delivery.newly_delivered, delivery.delivered), (2 * SIZE, 4 * SIZE));
-        // Karn: the round trip of the second segment, not of the first, which was sent twice.
+        // Karn: the RTT of the second segment, not of the first, which was sent twice.
         assert_eq!(delivery.rtt, Some(ms(59)));
     }
 
@@ -233,7 +232,7 @@ mod tests {
         assert!(!flight.take_delivery(None).app_limited);
         flight.on_ack(ms(60), 1 + 2 * SIZE);
         assert!(flight.take_delivery(None).app_limited);
-        // Delivered beyond the mark: no longer limited.
+        // Delivered beyond C.app_limited: no longer limited.
         flight.on_send(ms(60), 1 + 2 * SIZE, 1 + 3 * SIZE, true);
         flight.on_ack(ms(110), 1 + 3 * SIZE);
         assert!(!flight.take_delivery(None).app_limited);

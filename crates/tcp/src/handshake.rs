@@ -8,7 +8,7 @@ use crate::{Endpoint, Flags, Notice, Output, Recovery, Segment};
 use units::Time;
 
 impl Endpoint {
-    /// A SYN, or a SYN-ACK once the peer's SYN is there.
+    /// Sends a SYN, or a SYN-ACK once the peer's SYN has arrived.
     pub(crate) fn send_syn(&mut self, now: Time, out: &mut Output) {
         let reply = self.state == State::SynReceived;
         let mut segment = Segment::new(if reply { Flags::SYN | Flags::ACK } else { Flags::SYN }, 0, self.rx.nxt);
@@ -42,7 +42,7 @@ impl Endpoint {
         self.rx.ack_at = Time::MAX;
         self.emit(segment, out);
     }
-    /// Takes the peer's SYN: its options and window.
+    /// Takes the options and window of the peer's SYN.
     pub(crate) fn on_syn(&mut self, segment: &Segment) {
         self.negotiate_ecn(segment);
         let config = &self.config;
@@ -53,11 +53,11 @@ impl Endpoint {
         self.rx.scaling = config.window_scaling && segment.window_scale != crate::NO_WINDOW_SCALE;
         self.rx.shift = if self.rx.scaling { config.window_shift() } else { 0 };
         self.tx.ts_recent = segment.ts_val;
-        // 536 is what RFC 9293 assumes of a peer that says nothing.
+        // RFC 9293's default for a peer without the MSS option.
         let mss = if segment.mss == 0 { 536 } else { segment.mss };
         let mut mss = u32::from(config.mss.min(mss));
         if self.timestamps && config.count_options {
-            // RFC 6691: options come out of the payload.
+            // RFC 6691: options reduce the payload.
             mss = mss.saturating_sub(12);
             self.header = (crate::BASE_HEADER + 12) as u8;
         }
@@ -69,7 +69,7 @@ impl Endpoint {
     }
     pub(crate) fn on_established(&mut self, now: Time, out: &mut Output) {
         let tx = &mut self.tx;
-        // RFC 5681, section 3.1: a lost SYN costs the initial window.
+        // RFC 5681, section 3.1: after a lost SYN the initial window is one segment.
         let segments = if tx.retries > 0 { 1 } else { self.config.initial_window.max(1) };
         tx.window = Window::new(tx.window.mss, segments);
         tx.una = 1;

@@ -1,22 +1,22 @@
-//! What an endpoint gives back.
+//! What a call to an endpoint produces.
 
 use crate::Segment;
 
-/// The effects of one call, in order. The caller owns it, empties it and uses it again.
+/// The effects of one call, in order. The caller owns the buffer, empties it and reuses it.
 #[derive(Debug, Default, Clone)]
 pub struct Output {
-    /// Segments to put on the wire, first one first.
+    /// Segments to send, in order.
     pub segments: Vec<Segment>,
-    /// What the application should know.
+    /// Notices for the application.
     pub notices: Vec<Notice>,
-    /// Segments sent again so far, by all endpoints that have used this buffer.
+    /// Retransmitted segments so far, of all endpoints that have used this buffer.
     pub retransmissions: u64,
-    /// Retransmission timeouts so far, of all of them.
+    /// Retransmission timeouts so far, of the same endpoints.
     pub timeouts: u64,
 }
 
 impl Output {
-    /// Forgets the effects, keeps the memory and the sums.
+    /// Clears segments and notices. Keeps the memory and the sums.
     pub fn clear(&mut self) {
         self.segments.clear();
         self.notices.clear();

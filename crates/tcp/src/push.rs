@@ -1,38 +1,39 @@
 //! TCP push flow control: Lee, "Adaptive TCP flow control for improving performance of mobile cloud clusters", 2014,
 //! section 5.2.2, Algorithm 2.
 //!
-//! A receiver that hands pushed segments straight to its application acknowledges them sooner than others. Once such a
-//! receiver has had to close its window, the sender no longer lets those acknowledgements tell it how long a round trip
-//! is, nor lets them open its window: while the mode lasts, an acknowledgement of a pushed segment is no sample of
-//! round-trip time and timeout, and leaves the congestion window no larger than what was in flight.
+//! A receiver that hands pushed segments straight to its application acknowledges them sooner than others. The mode
+//! starts when such a receiver has closed its window. From then on an acknowledgement of a pushed segment is no RTT
+//! sample, and caps cwnd at the bytes that were in flight.
 //!
-//! What the printed algorithm leaves open, and how it is read here ([tcp.md](../../../docs/models/tcp.md)):
-//! - *Packets in flight* are those before the acknowledgement is taken off: what the path has just carried. Counted after it, the last
-//!   acknowledgement finds none, and a window of 0 is never acknowledged again.
-//! - The window stays at [`FLOOR`] segments or more.
-//! - The window is left alone while a loss is repaired: recovery sets it by its own rules.
-//! - The mode ends when something is acknowledged that was sent after the peer last offered less than half of its largest window. As printed it never does.
-//! - An acknowledgement that would have been a sample still ends a timeout's backing off, or the timeout would stay doubled for as long as the mode lasts.
+//! Where the printed algorithm is silent, it is read thus ([tcp.md](../../../docs/models/tcp.md)):
+//! - *Packets in flight* are counted before the acknowledgement is taken off: they are what the path has just carried.
+//!   Counted after it, the last acknowledgement finds none, and a window of 0 is never acknowledged again.
+//! - cwnd stays at [`FLOOR`] segments or more.
+//! - cwnd is left alone during recovery, which sets it by its own rules.
+//! - The mode ends when data is acknowledged that was sent after the peer last offered less than half of its largest
+//!   window. As printed it never ends.
+//! - An acknowledgement that would have been a sample still ends RTO back-off. Otherwise the timeout would stay doubled
+//!   as long as the mode lasts.
 //! - A receiver here does not estimate how long to delay an acknowledgement, so there is no such estimation to skip.
 
 use crate::{Endpoint, Segment};
 use std::collections::VecDeque;
 
-/// The least window that the mode leaves, in segments: the loss window is one, but one segment alone waits for a
-/// delayed acknowledgement.
+/// The smallest cwnd of the mode, in segments. The loss window is one, but a single segment waits for a delayed
+/// acknowledgement.
 pub(crate) const FLOOR: u64 = 2;
 
 /// Beside the control of a sender whose segments are pushed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PushControl {
-    /// Ends of the pushed segments in flight, lowest first; some below may be acknowledged.
+    /// Ends of the pushed segments in flight, ascending; some may be acknowledged already.
     ends: VecDeque<u64>,
     /// The mode lasts until more than this is acknowledged.
     until: u64,
 }
 
 impl PushControl {
-    /// A pushed segment that ends here was sent; `una` is acknowledged.
+    /// A pushed segment that ends at `end` was sent; everything below `una` is acknowledged.
     fn on_sent(&mut self, end: u64, una: u64) {
         while self.ends.front().is_some_and(|first| *first <= una) {
             self.ends.pop_front();

@@ -1,58 +1,58 @@
-//! RACK: losses found by time (RFC 8985, section 6).
+//! RACK: loss detection by time (RFC 8985, section 6).
 //!
-//! A segment is lost when one sent after it has arrived and a reordering window has passed since it should have arrived
-//! itself. That takes a record per segment in flight, and finds lost retransmissions and lost tails that counting
-//! duplicates cannot.
+//! A segment is lost if one sent later has arrived, and a reordering window has passed since it should have arrived
+//! itself. This takes a record per segment in flight. It finds lost retransmissions and lost tails, which duplicate
+//! counting cannot.
 
 use crate::scoreboard::DUP_THRESH;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Recoveries without a DSACK after which the reordering window is the smallest again.
+/// Recoveries without a DSACK after which the reordering window returns to its minimum.
 const PERSIST: u8 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// Believed to be in the network.
+    /// In flight.
     Flying,
-    /// Found lost and not sent again since.
+    /// Lost and not yet retransmitted.
     Lost,
     /// SACKed.
     Arrived,
 }
 
-/// A segment in flight, its last transmission.
+/// The last transmission of a segment.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: u64,
     at: Time,
     fate: Fate,
-    /// It has been sent more than once.
+    /// Sent more than once.
     again: bool,
 }
 
-/// The acknowledgement under way.
+/// The acknowledgement being processed.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     now: Time,
     /// Its timestamp echo.
     echo: Option<u32>,
-    /// RACK.fack before it: the order within one acknowledgement says nothing of reordering.
+    /// RACK.fack before this acknowledgement: the order within one acknowledgement says nothing of reordering.
     fack: u64,
-    /// A DSACK block: the end of what arrived twice.
+    /// The end of what its DSACK block reports.
     duplicate: Option<u64>,
 }
 
-/// State of section 6.1 and what is scheduled.
+/// RACK's variables (section 6.1) and deadlines.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
     segments: VecDeque<Sent>,
-    /// Where the first of them starts.
+    /// Where the first segment starts.
     start: u64,
     flying: u64,
     lost: usize,
     arrived: usize,
-    /// RACK.xmit_ts and RACK.end_seq: of the segment sent last of all that have arrived.
+    /// RACK.xmit_ts and RACK.end_seq: of the most recently sent segment that has arrived.
     newest: (Time, u64),
     rtt: Time,
     least_rtt: Option<Time>,
@@ -63,7 +63,7 @@ pub(crate) struct Rack {
     persist: u8,
     dsack_round: Option<u64>,
     arrival: Arrival,
-    /// When segments that are only late so far count as lost.
+    /// When segments that are late now count as lost (the reordering timer).
     pub reorder_at: Time,
     pub probe: Probe,
 }
@@ -71,24 +71,24 @@ pub(crate) struct Rack {
 /// Tail loss probe (section 7).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// When it is due.
+    /// When the probe is due.
     pub at: Time,
-    /// TLP.end_seq: what was sent when the probe that is out was; `None` without one.
+    /// TLP.end_seq: SND.NXT when the outstanding probe was sent; `None` without one.
     pub end: Option<u64>,
     /// TLP.is_retrans: the probe is a retransmission.
     pub again: bool,
-    /// New data was sent or acknowledged: the time begins afresh.
+    /// New data was sent or acknowledged: the probe timer restarts.
     pub restart: bool,
-    /// A round trip was measured since the last probe.
+    /// There was an RTT sample since the last probe.
     pub sampled: bool,
 }
 
-/// What an acknowledgement says of the probe that is out.
+/// What an acknowledgement says of the outstanding probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing, or nothing bad.
+    /// No loss.
     Fine,
-    /// It has repaired a loss, of which nothing else will tell.
+    /// The probe has repaired a loss that nothing else will report.
     Repaired,
 }
 
@@ -113,22 +113,22 @@ impl Rack {
             probe: Probe { at: Time::MAX, end: None, again: false, restart: false, sampled: true },
         }
     }
-    /// Bytes believed to be in the network.
+    /// Bytes in flight.
     pub fn flying(&self) -> u64 {
         self.flying
     }
-    /// Something lost waits for its retransmission.
+    /// Whether something lost waits for its retransmission.
     pub fn has_lost(&self) -> bool {
         self.lost > 0
     }
-    /// Segments SACKed above the left edge.
+    /// How many segments above una are SACKed.
     pub fn arrived(&self) -> usize {
         self.arrived
     }
 
     // === Sending (section 6.2, "upon transmitting") ===
 
-    /// New data up to `end`.
+    /// New data `start..end` is sent.
     pub fn on_send(&mut self, now: Time, start: u64, end: u64) {
         if self.segments.is_empty() {
             self.start = start;
@@ -137,7 +137,7 @@ impl Rack {
         self.flying += end - start;
         self.probe.restart = true;
     }
-    /// `start..end`, within one segment, goes out again.
+    /// `start..end`, within one segment, is retransmitted.
     pub fn on_retransmit(&mut self, now: Time, start: u64, end: u64) {
         self.split(start);
         self.split(end);
@@ -155,7 +155,7 @@ impl Rack {
             }
         }
     }
-    /// Makes `position` the border between two segments.
+    /// Splits a segment at `position`.
     fn split(&mut self, position: u64) {
         let index = self.segments.partition_point(|segment| segment.end <= position);
         let from = if index == 0 { self.start } else { self.segments[index - 1].end };
@@ -165,7 +165,7 @@ impl Rack {
             self.arrived += usize::from(segment.fate == Fate::Arrived);
         }
     }
-    /// Changes what became of a segment that starts at `from`.
+    /// Changes the fate of a segment that starts at `from`.
     fn turn(&mut self, index: usize, from: u64, fate: Fate) {
         let segment = &mut self.segments[index];
         let length = segment.end - from;
@@ -183,15 +183,15 @@ impl Rack {
 
     // === Acknowledgements (section 6.2, steps 1 to 3) ===
 
-    /// An acknowledgement begins; `echo` is its timestamp echo.
+    /// Starts an acknowledgement; `echo` is its timestamp echo.
     pub fn begin(&mut self, now: Time, echo: Option<u32>) {
         self.arrival = Arrival { now, echo, fack: self.fack, duplicate: None };
     }
-    /// It reports a duplicate that ends at `end` (RFC 2883).
+    /// The acknowledgement has a DSACK block that ends at `end` (RFC 2883).
     pub fn on_dsack(&mut self, end: u64) {
         self.arrival.duplicate = Some(end);
     }
-    /// It SACKs `start..end`.
+    /// The acknowledgement SACKs `start..end`.
     pub fn on_sack(&mut self, start: u64, end: u64) {
         let first = self.segments.partition_point(|segment| segment.end <= start);
         let mut from = if first == 0 { self.start } else { self.segments[first - 1].end };
@@ -207,7 +207,7 @@ impl Rack {
             from = segment.end;
         }
     }
-    /// It acknowledges everything below `una`.
+    /// The acknowledgement is cumulative up to `una`.
     pub fn on_ack(&mut self, una: u64) {
         while let Some(segment) = self.segments.front().copied().filter(|segment| segment.end <= una) {
             if segment.fate == Fate::Arrived {
@@ -220,7 +220,7 @@ impl Rack {
             self.start = segment.end;
             self.segments.pop_front();
         }
-        // The receiver had room for a part of the next.
+        // The receiver had room for only a part of the next segment.
         if let Some(segment) = self.segments.front().filter(|_| self.start < una) {
             self.flying -= if segment.fate == Fate::Flying { una - self.start } else { 0 };
             self.start = una;
@@ -232,7 +232,7 @@ impl Rack {
         // Step 3.
         self.fack = self.fack.max(segment.end);
         self.reordering_seen |= segment.end < fack && !segment.again;
-        // Step 2: not if it may be the first transmission that has arrived after all.
+        // Step 2: no sample if the first transmission may have arrived after all.
         let rtt = now.saturating_sub(segment.at);
         let older_echo = |echo: u32| (segment.at.as_us() as u32).wrapping_sub(echo).cast_signed() > 0;
         if segment.again && (echo.is_some_and(older_echo) || self.least_rtt.is_some_and(|least| rtt < least)) {
@@ -246,7 +246,7 @@ impl Rack {
 
     // === The verdict (section 6.2, steps 4 and 5) ===
 
-    /// Adapts the reordering window to duplicates that the receiver has reported, once per round trip.
+    /// Widens the reordering window after a DSACK, at most once per round trip.
     pub fn adapt(&mut self, una: u64, nxt: u64) {
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if self.dsack_round.is_none() && self.arrival.duplicate.is_some() {
@@ -269,7 +269,7 @@ impl Rack {
         let least = self.least_rtt.unwrap_or(Time::ZERO).as_ps();
         Time::from_ps(least.saturating_mul(u64::from(self.multiple)) / 4).min(smoothed)
     }
-    /// Marks what is lost by now, and schedules the next look; returns how many bytes it found.
+    /// Marks what is lost by now and sets the reordering timer; returns how many bytes it found lost.
     pub fn find_losses(&mut self, now: Time, recovering: bool, smoothed: Time) -> u64 {
         let allowed = self.rtt.saturating_add(self.reordering_window(recovering, smoothed));
         let (mut found, mut latest, mut from) = (0, Time::ZERO, self.start);
@@ -278,7 +278,7 @@ impl Rack {
             let start = std::mem::replace(&mut from, segment.end);
             if (segment.at, segment.end) >= self.newest {
                 if !segment.again {
-                    // All that follow were sent later still.
+                    // All later segments were sent later still.
                     break;
                 }
                 continue;
@@ -296,8 +296,8 @@ impl Rack {
         self.reorder_at = if latest > now { latest } else { Time::MAX };
         found
     }
-    /// The retransmission timer has expired (section 6.3): the first segment is lost, and those overdue; or all, for a
-    /// sender that begins again.
+    /// The RTO has expired (section 6.3): the first segment and the overdue ones are lost; with `all`, everything
+    /// outstanding.
     pub fn mark_overdue(&mut self, now: Time, all: bool, smoothed: Time) -> u64 {
         let allowed = self.rtt.saturating_add(self.reordering_window(true, smoothed));
         let (mut found, mut from) = (0, self.start);
@@ -313,7 +313,7 @@ impl Rack {
         self.reorder_at = Time::MAX;
         found
     }
-    /// The receiver has not kept what it SACKed.
+    /// The receiver reneged: what it SACKed is lost.
     pub fn forget_arrived(&mut self) {
         let mut from = self.start;
         for index in 0..self.segments.len() {
@@ -324,7 +324,7 @@ impl Rack {
             from = end;
         }
     }
-    /// The first that is lost, cut to `most` bytes.
+    /// The first lost segment, cut to `most` bytes.
     pub fn next_lost(&self, most: u64) -> Option<(u64, u64)> {
         if self.lost == 0 {
             return None;
@@ -336,25 +336,25 @@ impl Rack {
 
     // === Tail loss probe ===
 
-    /// The last segment sent, its last `most` bytes.
+    /// The last segment sent, cut to its last `most` bytes.
     pub fn last(&self, most: u64) -> Option<(u64, u64)> {
         let end = self.segments.back()?.end;
         let start = self.segments.iter().rev().nth(1).map_or(self.start, |segment| segment.end);
         Some((start.max(end.saturating_sub(most)), end))
     }
-    /// What the acknowledgement up to `una` says of the probe (TLP_process_ack); `bare` is a duplicate without any SACK
-    /// block.
+    /// What an acknowledgement up to `una` says of the probe (TLP_process_ack); `bare` is a duplicate without SACK
+    /// blocks.
     pub fn judge_probe(&mut self, una: u64, bare: bool) -> Verdict {
         let Some(end) = self.probe.end.filter(|end| una >= *end) else { return Verdict::Fine };
         let both_arrived = self.arrival.duplicate == Some(end) || bare;
         if self.probe.again && !both_arrived && una == end {
-            // Whether the original has arrived as well, the next acknowledgement will tell.
+            // The next acknowledgement will tell whether the original has arrived as well.
             return Verdict::Fine;
         }
         self.probe.end = None;
         if self.probe.again && !both_arrived { Verdict::Repaired } else { Verdict::Fine }
     }
-    /// Probing begins afresh (section 7.1).
+    /// Clears the probe (section 7.1).
     pub fn reset_probe(&mut self) {
         self.probe.end = None;
         self.probe.at = Time::MAX;

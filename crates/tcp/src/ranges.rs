@@ -1,5 +1,4 @@
-//! A sorted set of disjoint ranges of stream positions: what a receiver holds out of order, what a sender knows to be
-//! received.
+//! A sorted set of disjoint ranges of stream positions: a receiver's out-of-order data, a sender's SACKed data.
 
 /// Positions `start..end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,7 +7,7 @@ pub(crate) struct Range {
     pub end: u64,
 }
 
-/// Disjoint, non-touching ranges in ascending order. Few at a time (one per hole), so a vector.
+/// Disjoint, non-touching ranges in ascending order. There are few at a time, one per hole, so this is a vector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet(Vec<Range>);
 
@@ -43,7 +42,7 @@ impl RangeSet {
             .map(|range| range.end.min(to) - range.start.max(from))
             .sum()
     }
-    /// Adds `start..end`; `added` is told each piece that was not there.
+    /// Adds `start..end`; calls `added` with each piece that is new.
     pub fn insert(&mut self, start: u64, end: u64, mut added: impl FnMut(u64, u64)) {
         if start >= end {
             return;
@@ -86,11 +85,11 @@ impl RangeSet {
             self.0.drain(first + 1..after);
         }
     }
-    /// Forgets everything below `position`.
+    /// Removes everything below `position`.
     pub fn remove_below(&mut self, position: u64) {
         let gone = self.0.partition_point(|range| range.end <= position);
         if gone == self.0.len() {
-            // Gives its memory back: most connections are done with losses by then.
+            // Frees the memory: most connections are done with losses by then.
             self.0 = Vec::new();
             return;
         }
@@ -107,8 +106,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Insertions (start, length, and what is then forgotten below) in a small universe against a plain array of
-        /// bits.
+        /// Insertions (start, length, floor of what is then removed) in a small universe, against an array of bits.
         #[test]
         fn agrees_with_an_array_of_bits(
             inserts in prop::collection::vec((0_u64..60, 1_u64..5, prop::option::weighted(0.1, 0_u64..20)), 0..24),

@@ -1,4 +1,4 @@
-//! The receiving half: reassembly, the window it announces, when it acknowledges.
+//! The receiving half: reassembly, the announced window, acknowledgements.
 
 use crate::cold::{Blank, Cold};
 use crate::ranges::RangeSet;
@@ -17,34 +17,34 @@ pub(crate) struct Receiver {
     /// When a delayed acknowledgement is due.
     pub ack_at: Time,
     pub shift: u8,
-    /// The peer scales windows, and so do we.
+    /// Window scaling is in force.
     pub scaling: bool,
-    /// An acknowledgement is due in this very call.
+    /// An acknowledgement is due in this call.
     pub ack_now: bool,
-    /// The window announced last was zero.
+    /// The window last announced was zero.
     shut: bool,
     auto_consume: bool,
     /// Segments that wait for a delayed acknowledgement.
     unacknowledged: u8,
     quick_acks: u8,
-    /// The peer's FIN is in order.
+    /// The peer's FIN has been taken in order.
     finished: bool,
     disorder: Cold<Disorder>,
 }
 
-/// What has arrived other than in order.
+/// Out-of-order state.
 #[derive(Clone, Debug)]
 struct Disorder {
-    /// Received beyond `nxt`.
+    /// Ranges received beyond `nxt`.
     ranges: RangeSet,
-    /// A duplicate to report first in the next acknowledgement (RFC 2883), where its end is not 0.
+    /// A duplicate for the next acknowledgement to report first (RFC 2883); none if its end is 0.
     duplicate: (u64, u64),
-    /// A position in each range reported lately, most recent first (RFC 2018, section 4): its low bits, for it lies
-    /// within a window of `nxt`.
+    /// A position in each recently reported range, most recent first (RFC 2018, section 4). The low 32 bits suffice: it
+    /// lies within a window of `nxt`.
     reported: [u32; MAX_SACK_BLOCKS],
-    /// Position of the peer's FIN where that came before its turn, or `u64::MAX`.
+    /// Position of a FIN that arrived out of order, or `u64::MAX`.
     fin: u64,
-    /// Segments whose data was already there.
+    /// Segments whose data had arrived before.
     duplicates: u32,
 }
 
@@ -59,19 +59,19 @@ impl Disorder {
 }
 
 impl Disorder {
-    /// The next acknowledgement has blocks to report.
+    /// The next acknowledgement has SACK blocks.
     #[inline]
     fn is_news(&self) -> bool {
         !self.ranges.is_empty() || self.duplicate.1 > 0
     }
 }
 
-/// The least by which it pays to move the window.
+/// The smallest window advance worth announcing (RFC 1122, section 4.2.3.3).
 fn worthwhile(buffer: u64, mss: u32) -> u64 {
     u64::from(mss).min(buffer / 2).max(1)
 }
 
-/// A position not below `nxt` by its low bits; what lay below comes out far above all windows.
+/// Restores a position at or above `nxt` from its low bits. A position below `nxt` comes out above all windows.
 fn whole(low: u32, nxt: u64) -> u64 {
     nxt + u64::from(low.wrapping_sub(nxt as u32))
 }
@@ -103,7 +103,7 @@ impl Receiver {
             disorder: Cold::new(),
         }
     }
-    /// The SYN announced as much of the buffer as fits without scaling.
+    /// The window of a SYN is not scaled: at most 65,535 bytes.
     pub fn open_window(&mut self, buffer: u64) {
         self.announced = 1 + buffer.min(65_535);
     }
@@ -113,26 +113,25 @@ impl Receiver {
     pub fn unread(&self) -> u64 {
         self.stream_end().saturating_sub(self.consumed)
     }
-    /// The position after the last byte in order.
+    /// The position after the last in-order byte.
     #[inline]
     fn stream_end(&self) -> u64 {
         self.nxt - u64::from(self.finished)
     }
-    /// Segments whose data was already there.
+    /// Segments whose data had arrived before.
     pub fn duplicates(&self) -> u32 {
         self.disorder.duplicates
     }
     pub fn consume(&mut self, bytes: u64) {
         self.consumed += bytes.min(self.unread());
     }
-    /// The end of the buffer: nothing beyond it is accepted. What was announced before the buffer became smaller still
-    /// is.
+    /// The end of the buffer: nothing beyond it is accepted. A window announced before the buffer shrank still holds.
     #[inline]
     pub fn limit(&self, buffer: u64) -> u64 {
         (self.consumed + buffer).max(self.announced)
     }
-    /// The window to announce: what is free, rounded down to the scale, but not inched forward
-    /// (RFC 1122, section 4.2.3.3).
+    /// The window to announce: the free buffer, rounded down to the scale. Small advances wait (receiver silly window
+    /// avoidance, RFC 1122, section 4.2.3.3).
     #[inline]
     fn window(&mut self, buffer: u64, mss: u32) -> u32 {
         let mut edge = self.limit(buffer);
@@ -143,11 +142,12 @@ impl Receiver {
         self.announced = self.announced.max(self.nxt + window);
         window as u32
     }
-    /// Data in order waits for a delayed acknowledgement.
+    /// Whether in-order data waits for a delayed acknowledgement.
     pub fn awaits_ack(&self) -> bool {
         self.unacknowledged > 0
     }
-    /// The application has taken so much that the peer should hear of it at once: two segments or half the buffer.
+    /// Whether the window has opened enough to tell the peer at once: by two segments, or by half the buffer if that is
+    /// less.
     pub fn window_update_due(&self, mss: u32, buffer: u64) -> bool {
         let room = self.limit(buffer).saturating_sub(self.nxt).min(65_535 << self.shift) >> self.shift << self.shift;
         let news = (self.nxt + room).saturating_sub(self.announced);
@@ -156,20 +156,21 @@ impl Receiver {
 }
 
 impl Endpoint {
-    /// Takes data and FIN of a segment; true when the peer's stream ends with it.
+    /// Takes the data and FIN of a segment; true when the peer's stream ends with it.
     #[inline]
     pub(crate) fn take_data(&mut self, now: Time, segment: &Segment) -> bool {
         let rx = &mut self.rx;
         let fin = segment.flags.contains(Flags::FIN);
         if self.timestamps && segment.seq <= rx.nxt && segment.end() >= rx.nxt {
-            // RFC 7323, section 4.3: with acknowledgements delayed, the earliest unacknowledged segment is echoed.
+            // RFC 7323, section 4.3: with delayed acknowledgements, the timestamp of the earliest unacknowledged
+            // segment is echoed.
             if rx.unacknowledged == 0 {
                 self.tx.ts_recent = segment.ts_val;
             }
         }
         if segment.len == 0 && !fin {
-            // A window probe or a stale acknowledgement lies before the window; it is answered (RFC 9293, section
-            // 3.10.7.4).
+            // An empty segment below the window is a window probe or an old acknowledgement. It is answered (RFC 9293,
+            // section 3.10.7.4).
             rx.ack_now |= segment.seq < rx.nxt;
             return false;
         }
@@ -197,7 +198,8 @@ impl Endpoint {
             rx.disorder.duplicates += 1;
             return false;
         }
-        // The window may close on data that was already under way, or that probes it.
+        // Data that was in flight when the window closed, or a window probe, may end beyond the buffer. The rest is cut
+        // off.
         let mut stream_end = rx.disorder.fin;
         let end =
             (segment.seq + u64::from(segment.len)).min(rx.limit(self.config.receive_buffer.get())).min(stream_end);
@@ -244,8 +246,7 @@ impl Endpoint {
     pub(crate) fn send_ack(&mut self, now: Time, out: &mut Output) {
         self.send_segment(now, self.tx.nxt, 0, Flags::NONE, out);
     }
-    /// Sends a segment with the acknowledgement, window and SACK blocks of this moment; whatever waited for one is
-    /// done.
+    /// Sends a segment with the present acknowledgement, window and SACK blocks. It replaces a delayed acknowledgement.
     #[inline]
     pub(crate) fn send_segment(&mut self, now: Time, seq: u64, len: u32, flags: Flags, out: &mut Output) {
         let window = self.rx.window(self.config.receive_buffer.get(), self.tx.window.mss);
@@ -264,7 +265,7 @@ impl Endpoint {
         }
         self.emit(segment, out);
     }
-    /// What the SACK blocks of the next segment take.
+    /// Option bytes of the next segment's SACK blocks.
     #[inline]
     pub(crate) fn sack_option_bytes(&self) -> u32 {
         if !self.sack || !self.rx.disorder.is_news() {
@@ -287,7 +288,7 @@ impl Endpoint {
         if end > 0 {
             segment.push_sack(start, end);
         }
-        // Ranges reported before, most recent first; then whatever is left, lowest first.
+        // Recently reported ranges first, most recent first; then the others, lowest first.
         let mut listed = [0; MAX_SACK_BLOCKS];
         let mut count = 0;
         let recent = self
@@ -313,7 +314,7 @@ impl Endpoint {
 }
 
 impl Receiver {
-    /// In-order data came: acknowledge now, or with the next segment, or when the delay is over (RFC 5681, section
+    /// In-order data has arrived: acknowledge now, with the next segment, or when the delay is over (RFC 5681, section
     /// 4.2).
     #[inline]
     fn on_in_order(&mut self, now: Time, (len, mss): (u32, u32), delay: Time) {
@@ -325,7 +326,7 @@ impl Receiver {
             self.ack_at = now.saturating_add(delay);
         }
     }
-    /// The range around `position` moves to the front of those reported.
+    /// Moves the range around `position` to the front of the reported ones.
     fn report(&mut self, position: u64) {
         let nxt = self.nxt;
         let disorder = &mut *self.disorder;

@@ -1,4 +1,4 @@
-//! Acknowledgements, what they tell of losses, and how losses are repaired (RFC 5681, RFC 6582, RFC 6675, RFC 6298).
+//! Acknowledgements, loss detection and recovery (RFC 5681, RFC 6582, RFC 6675, RFC 6298).
 
 use crate::control::{Ack, Control};
 use crate::scoreboard::DUP_THRESH;
@@ -9,7 +9,7 @@ use units::Time;
 impl Endpoint {
     // === Acknowledgements ===
 
-    /// Takes acknowledgement, window and SACK blocks of a segment.
+    /// Takes the acknowledgement, window and SACK blocks of a segment.
     #[inline]
     pub(crate) fn take_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         let tx = &mut self.tx;
@@ -58,12 +58,12 @@ impl Endpoint {
             self.recover_by_rack(now, news, out);
         }
     }
-    /// An acknowledgement of a connection that is watched begins; returns what is in the network before it.
+    /// Starts an acknowledgement of a watched connection; returns the bytes in flight before it.
     fn begin_watched(&mut self, now: Time, segment: &Segment) -> u64 {
         self.begin_rack(now, segment);
         self.tx.pipe()
     }
-    /// ... and the left edge has moved. True when RACK finds that something is lost.
+    /// The acknowledgement has moved una on a watched connection. True if RACK finds a loss.
     fn take_watched(&mut self, now: Time, segment: &Segment, pipe_before: u64) -> bool {
         if let Some(rack) = self.tx.rack() {
             rack.on_ack(segment.ack);
@@ -72,7 +72,7 @@ impl Endpoint {
         self.report_delivery(now, pipe_before);
         found
     }
-    /// Notes what the SACK blocks say has arrived; returns how many bytes of it are news.
+    /// Takes the SACK blocks; returns how many bytes they newly cover.
     #[cold]
     fn take_sack(&mut self, now: Time, segment: &Segment) -> u64 {
         let tx = &mut self.tx;
@@ -83,7 +83,7 @@ impl Endpoint {
             rack.on_dsack(end);
         }
         for (start, end) in segment.sack_blocks() {
-            // A block at or below the acknowledgement reports a duplicate (RFC 2883).
+            // A block at or below the cumulative acknowledgement is a DSACK (RFC 2883).
             if start > segment.ack && start < end && end <= tx.nxt {
                 let added = tx.repair.board.sack(start, end);
                 if let Some(flight) = self.special.flight().filter(|_| added > 0) {
@@ -97,7 +97,7 @@ impl Endpoint {
         }
         news
     }
-    /// Tells a control that watches what this acknowledgement has delivered.
+    /// Hands a control that watches deliveries the sample of this acknowledgement.
     #[inline]
     fn report_delivery(&mut self, now: Time, pipe_before: u64) {
         let tx = &mut self.tx;
@@ -133,8 +133,8 @@ impl Endpoint {
         tx.retries = 0;
         tx.dup_acks = 0;
         if tx.timed_end != 0 && tx.una >= tx.timed_end {
-            // With timestamps the echo tells which transmission is acknowledged; without, Karn's rule has
-            // cleared `timed_end` if there was more than one.
+            // With timestamps the echo tells which transmission is acknowledged. Without, Karn's rule: a retransmission
+            // has cleared `timed_end`.
             let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) && tx.timed_at == Time::MAX {
                 Time::from_us(u64::from((now.as_us() as u32).wrapping_sub(segment.ts_ecr)))
             } else {
@@ -147,8 +147,7 @@ impl Endpoint {
                 self.rtt.sample(rtt, &self.config);
             }
         }
-        // RFC 6582, section 4, the impatient variant: of the partial acknowledgements only the first restarts the
-        // timer.
+        // RFC 6582, section 4, the impatient variant: only the first partial acknowledgement restarts the timer.
         let impatient = tx.phase == Phase::Recovery && tx.repair.partial && tx.una < tx.repair.recover;
         if !impatient {
             tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto(&self.config)) } else { Time::MAX };
@@ -193,7 +192,7 @@ impl Endpoint {
             self.on_fin_acknowledged(now, out);
         }
     }
-    /// New data acknowledged in fast recovery: all of it, or a part.
+    /// A cumulative acknowledgement in fast recovery, full or partial.
     #[cold]
     fn advance_recovery(&mut self, now: Time, acked: u64, delivered: u64, out: &mut Output) {
         let tx = &mut self.tx;
@@ -208,11 +207,12 @@ impl Endpoint {
             self.enter_phase(now, Phase::Open);
             self.control.on_recovered(&mut self.tx.window, now);
         } else if self.sack {
-            // Two have left: the segment found lost, and its retransmission.
+            // Fall and Floyd: two segments have left the network, the lost one and its retransmission.
             tx.count_down(2 * mss);
             self.continue_sack_recovery(delivered);
         } else {
-            // RFC 6582, partial acknowledgement: the next hole starts here; deflate by what was acknowledged.
+            // RFC 6582, partial acknowledgement: deflate by the bytes acknowledged, add back one segment, retransmit
+            // the next hole.
             let refill = if acked >= mss { mss as u32 } else { 0 };
             tx.repair.inflation = (tx.repair.inflation + refill).saturating_sub(acked as u32);
             tx.repair.partial = true;
@@ -232,7 +232,7 @@ impl Endpoint {
             }
             Phase::Recovery => tx.repair.inflation += mss,
             Phase::Restart | Phase::Loss => {}
-            // RACK does not count.
+            // RACK does not count duplicates.
             Phase::Open if tx.repair.rack.is_some() => {}
             Phase::Open => {
                 let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
@@ -249,7 +249,8 @@ impl Endpoint {
                 } else if lost {
                     self.enter_recovery(now, news, out);
                 } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
-                    // RFC 3042: one new segment for each of the first two. With SACK, *pipe* has shrunk by itself.
+                    // RFC 3042: one new segment for each of the first two duplicates. With SACK, *pipe* has shrunk by
+                    // itself.
                     tx.repair.inflation = u32::from(tx.dup_acks) * mss;
                 }
             }
@@ -277,16 +278,15 @@ impl Endpoint {
         self.tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         self.retransmit_first(now, out);
         if self.sack && self.config.recovery == Recovery::FallFloyd {
-            // The retransmission takes the place of what was lost.
+            // *pipe* starts at the outstanding data less three segments; the retransmission is not added.
             let tx = &mut self.tx;
             let pipe = (tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss));
             tx.count_pipe(pipe);
         }
-        // Step 4.3: no premature rescue.
+        // RFC 6675, step 4.3: no premature rescue retransmission.
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();
     }
-    /// A loss, and a control that knows no fast recovery: the segment is retransmitted at once, and what follows it in
-    /// slow start.
+    /// A loss under a control without fast recovery: the segment is retransmitted at once, and the rest in slow start.
     pub(crate) fn restart(&mut self, now: Time, out: &mut Output) {
         self.tx.repair.counts.fast_recoveries += 1;
         let flight = self.tx.flight_size();
@@ -307,7 +307,7 @@ impl Endpoint {
         tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         self.transmit(now, out);
     }
-    /// Another acknowledgement in recovery, with `delivered` bytes of news.
+    /// A further acknowledgement in recovery, with `delivered` bytes newly delivered.
     fn continue_sack_recovery(&mut self, delivered: u64) {
         let tx = &mut self.tx;
         if tx.rack().is_none() {
@@ -317,7 +317,7 @@ impl Endpoint {
             self.tx.reduce_proportionally(delivered);
         }
     }
-    /// What a loss has the control cut: FlightSize, or for Fall and Floyd the window.
+    /// What a loss cuts: FlightSize, or for Fall and Floyd the usable window.
     fn halved(&self) -> u64 {
         if self.sack && self.config.recovery == Recovery::FallFloyd {
             self.tx.usable(&self.config)
@@ -325,13 +325,13 @@ impl Endpoint {
             self.tx.flight_size()
         }
     }
-    /// Whether RFC 6937 governs the window in a recovery.
+    /// Whether proportional rate reduction (RFC 6937) governs the window in recovery.
     fn reduces_proportionally(&self) -> bool {
         self.config.proportional_reduction
             && self.config.recovery != Recovery::FallFloyd
             && self.control.reduces_proportionally()
     }
-    /// Changes the phase; leaving recovery or loss, the scoreboard's verdicts are void.
+    /// Changes the phase, and clears the scoreboard's loss marks.
     pub(crate) fn enter_phase(&mut self, now: Time, phase: Phase) {
         let tx = &mut self.tx;
         let spent = now.saturating_sub(tx.repair.phase_since);
@@ -366,7 +366,7 @@ impl Endpoint {
     pub(crate) fn on_retransmission_timeout(&mut self, now: Time, out: &mut Output) {
         self.tx.repair.counts.timeouts += 1;
         out.timeouts += 1;
-        // The wait for this timer began in the phase that ends now; it counts as lost to the timeout.
+        // The wait for this timer began in the phase that ends now. It counts as lost to the timeout.
         let wait = self.rtt.rto(&self.config);
         match self.tx.phase {
             Phase::Open => self.tx.repair.counts.timeout_time += wait,
@@ -387,7 +387,7 @@ impl Endpoint {
         self.note_reduction();
         let tx = &mut self.tx;
         if tx.repair.board.is_sacked(tx.una) {
-            // The receiver reneged: what it SACKed it has not kept (RFC 2018, section 8).
+            // The receiver reneged on what it SACKed (RFC 2018, section 8).
             tx.repair.board.forget_sacked();
             if let Some(rack) = tx.rack() {
                 rack.forget_arrived();
@@ -403,13 +403,13 @@ impl Endpoint {
         self.rtt.back_off();
         tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         if tx.rack().is_some() {
-            // Whatever is still believed to fly: the first goes.
+            // The first lost segment goes, whatever is still believed in flight.
             self.retransmit_first(now, out);
         }
         self.transmit(now, out);
     }
-    /// The peer's window is closed (RFC 9293, section 3.8.6.1), or too small to be worth filling (RFC 1122, section
-    /// 4.2.3.4): send what fits, or one byte to learn how it is now.
+    /// The persist timer has expired: the peer's window is zero (RFC 9293, section 3.8.6.1), or too small to be worth
+    /// filling (RFC 1122, section 4.2.3.4). Sends what fits, or a one-byte window probe.
     pub(crate) fn on_persist_timeout(&mut self, now: Time, out: &mut Output) {
         let full = self.full_segment();
         let tx = &mut self.tx;
@@ -432,7 +432,7 @@ impl Endpoint {
             self.send_segment(now, self.tx.nxt, 1, Flags::NONE, out);
         }
     }
-    /// An answer while a probe is out: the peer lives, and may have taken the byte.
+    /// An answer while a window probe is out: the peer lives, and may have taken the byte.
     #[cold]
     fn take_probe_answer(&mut self, segment: &Segment) {
         let tx = &mut self.tx;

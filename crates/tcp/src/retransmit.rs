@@ -1,11 +1,11 @@
-//! What is sent again, and in which order (RFC 6675, NextSeg).
+//! What is retransmitted, and in which order (RFC 6675, NextSeg()).
 
 use crate::send::Phase;
 use crate::{Endpoint, Flags, Output};
 use units::Time;
 
 impl Endpoint {
-    /// Retransmits what is lost as far as the window lets it; true when new data may follow.
+    /// Retransmits what is lost, as far as the window allows. True when new data may follow.
     #[cold]
     pub(crate) fn retransmit_lost(&mut self, now: Time, out: &mut Output) -> bool {
         if self.tx.rack().is_some() {
@@ -31,7 +31,8 @@ impl Endpoint {
             if !room || tx.phase != Phase::Recovery || !self.sack {
                 return true;
             }
-            // Rule 2 comes before rules 3 and 4: they are for when there is nothing new, or no window for it.
+            // Rule 2 precedes rules 3 and 4: they apply when there is no new data, or the peer's window has no room for
+            // it.
             let new = tx.nxt < tx.stream_end() && (tx.send_edge(&self.config) > tx.nxt || tx.nxt == tx.write_end);
             if new {
                 return true;
@@ -43,7 +44,7 @@ impl Endpoint {
                 self.retransmit(now, start, end, out);
                 continue;
             }
-            // Rule 4: the tail may be lost without anything above it to tell; once per recovery.
+            // Rule 4, once per recovery: the tail may be lost with nothing SACKed above it.
             if tx.una > tx.repair.rescue
                 && tx.una < tx.nxt
                 && tx.repair.board.highest_sacked().is_none_or(|highest| highest < tx.nxt)
@@ -57,7 +58,7 @@ impl Endpoint {
             return true;
         }
     }
-    /// Retransmits the first segment not acknowledged, whatever the window.
+    /// Retransmits the first unacknowledged segment, whatever the window; with RACK, the first lost one.
     pub(crate) fn retransmit_first(&mut self, now: Time, out: &mut Output) {
         let full = self.full_segment();
         let tx = &mut self.tx;
@@ -92,7 +93,7 @@ impl Endpoint {
         out.retransmissions += 1;
         self.tx.repair.counts.bytes_retransmitted += len;
         if self.timestamps {
-            // The echo will tell the transmissions apart.
+            // The timestamp echo tells the transmissions apart.
             self.tx.timed_at = Time::MAX;
             self.tx.timed_end = end;
         } else {

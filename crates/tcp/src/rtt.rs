@@ -1,9 +1,9 @@
-//! Round-trip time and retransmission timeout: RFC 6298, and what Linux and ns-2 make of it.
+//! Round-trip time and retransmission timeout: RFC 6298, and the variants of Linux and ns-2.
 
 use crate::Config;
 use units::Time;
 
-/// How the retransmission timeout follows from the round trips measured.
+/// How the retransmission timeout is computed from RTT samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum RtoEstimator {
     /// Linux (`tcp_rtt_estimator`): SRTT + max(minimum RTO, 4 RTTVAR). The variance term follows an increase at once
@@ -23,7 +23,7 @@ const GRANULARITY: Time = Time::from_ms(1);
 /// The timeout when data follows a SYN that had to be retransmitted (RFC 6298, rule 5.7).
 const AFTER_LOST_SYN: Time = Time::from_secs(3);
 
-/// SRTT, RTTVAR and RTO of one connection. The limits of the timeout are in the settings, which many share.
+/// SRTT, RTTVAR and back-off of one connection. The limits of the timeout are in the settings, which many share.
 #[derive(Clone, Copy, Debug)]
 pub struct RttEstimator {
     smoothed: Time,
@@ -33,9 +33,9 @@ pub struct RttEstimator {
     excess_us: u32,
     /// Times that the timeout has doubled.
     doublings: u8,
-    /// A SYN was lost, and nothing has been measured.
+    /// A SYN was lost, and there is no sample yet.
     lost_syn: bool,
-    /// Linux: the maximum of the round trip under way is still that of the first sample.
+    /// Linux: the variance term is still that of the first sample, in its first round trip.
     first_round: bool,
 }
 
@@ -80,8 +80,8 @@ impl RttEstimator {
         }
     }
     /// Linux's `rttvar`: the largest 4 RTTVAR of a round trip takes effect at once; a smaller one moves it by a quarter
-    /// of the difference. Samples come once per round trip here, so each ends one. The first round trip keeps what the
-    /// first sample has set.
+    /// of the difference. Samples come once per round trip here, so each one ends a round trip. The first round trip
+    /// keeps the first sample's value.
     fn follow_variance(&mut self, config: &Config) {
         let deviation = excess_us(self.variance * 4, config.min_rto);
         let first = std::mem::take(&mut self.first_round);
@@ -91,13 +91,13 @@ impl RttEstimator {
             self.excess_us -= (self.excess_us - deviation) / 4;
         }
     }
-    /// There would have been a sample, but it tells nothing.
+    /// An acknowledgement that gives no sample ends the back-off all the same.
     pub fn end_back_off(&mut self) {
         if self.smoothed != Time::ZERO {
             self.doublings = 0;
         }
     }
-    /// SRTT + 4 RTTVAR, whatever the estimator and its limits.
+    /// SRTT + 4 RTTVAR, without any estimator's limits.
     pub fn unclamped(&self) -> Time {
         self.smoothed.saturating_add(Time::from_ps(self.variance.as_ps().saturating_mul(4)))
     }
@@ -110,7 +110,7 @@ impl RttEstimator {
         self.lost_syn = true;
         self.doublings = 0;
     }
-    /// The retransmission timeout without backing off.
+    /// The retransmission timeout before back-off.
     pub fn base_rto(&self, config: &Config) -> Time {
         let least = config.min_rto;
         let rto = if self.smoothed == Time::ZERO {
@@ -127,7 +127,7 @@ impl RttEstimator {
         };
         rto.min(config.max_rto)
     }
-    /// The retransmission timeout now.
+    /// The retransmission timeout, backed off.
     #[inline]
     pub fn rto(&self, config: &Config) -> Time {
         let base = self.base_rto(config);

@@ -1,15 +1,15 @@
-//! What a sender knows of its outstanding data (RFC 6675).
+//! The SACK scoreboard: what a sender knows of its outstanding data (RFC 6675).
 //!
-//! RFC 6675's IsLost is monotone: when a byte is lost, so is every byte below it that is not SACKed. And HighRxt says
-//! that every such byte below it has been retransmitted. So two edges and the ranges SACKed are the whole state, and
-//! *pipe* is kept as three sums: bytes SACKed, bytes lost, bytes retransmitted.
+//! IsLost() is monotone: if a byte is lost, so is every un-SACKed byte below it. Every un-SACKed byte below HighRxt has
+//! been retransmitted. So two edges and the SACKed ranges are the whole state. *pipe* is kept as three sums: bytes
+//! SACKed, bytes lost, bytes retransmitted.
 
 use crate::ranges::RangeSet;
 
 /// Duplicate acknowledgements, or SACKed segments above a hole, that mean a loss (RFC 5681, RFC 6675).
 pub(crate) const DUP_THRESH: u64 = 3;
 
-/// Sums are of what lies within one window, below 2^30 bytes (RFC 7323).
+/// Each sum lies within one window, below 2^30 bytes (RFC 7323).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
@@ -18,7 +18,7 @@ pub(crate) struct Scoreboard {
     lost_bytes: u32,
     /// Bytes below the retransmission edge that are not SACKed.
     retransmitted_bytes: u32,
-    /// Bytes found lost that the control has not been told of, those found lost again counted again.
+    /// Bytes found lost since the control was last told. Bytes lost twice count twice.
     lost_news: u32,
     lost_edge: u64,
     /// HighRxt: everything below that is not SACKed has been retransmitted.
@@ -44,20 +44,20 @@ impl Scoreboard {
     pub fn is_clear(&self) -> bool {
         self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes == 0
     }
-    /// Bytes in the network of `flight` outstanding (SetPipe).
+    /// SetPipe(): bytes in flight, out of `flight` outstanding.
     #[inline]
     pub fn pipe(&self, flight: u64) -> u64 {
         flight + u64::from(self.retransmitted_bytes) - u64::from(self.sacked_bytes) - u64::from(self.lost_bytes)
     }
-    /// So many bytes were found lost.
+    /// `bytes` more were found lost.
     pub fn add_lost(&mut self, bytes: u64) {
         self.lost_news = self.lost_news.saturating_add(bytes as u32);
     }
-    /// How many were since this was asked last.
+    /// Bytes found lost since the last call.
     pub fn take_lost(&mut self) -> u64 {
         u64::from(std::mem::take(&mut self.lost_news))
     }
-    /// Positions `start..end` have arrived; returns how many of them are news.
+    /// `start..end` was SACKed; returns how many bytes are new.
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
         let (lost_edge, retransmitted_edge) = (self.lost_edge, self.retransmitted_edge);
         let (mut news, mut lost, mut retransmitted) = (0, 0, 0);
@@ -71,7 +71,7 @@ impl Scoreboard {
         self.retransmitted_bytes -= retransmitted as u32;
         news
     }
-    /// Everything from `from` (the old left edge) to `to` is acknowledged; returns how much of it was not SACKed
+    /// The cumulative acknowledgement moves from `from` to `to`; returns how many of these bytes were not SACKed
     /// before.
     pub fn advance(&mut self, from: u64, to: u64) -> u64 {
         let sacked = self.sacked.covered(from, to);
@@ -84,8 +84,8 @@ impl Scoreboard {
     fn unsacked(&self, from: u64, to: u64) -> u64 {
         if from < to { to - from - self.sacked.covered(from, to) } else { 0 }
     }
-    /// The edge below which IsLost() holds by what is SACKed above it: at least [`DUP_THRESH`] separate ranges, or more
-    /// than `DUP_THRESH - 1` segments' bytes.
+    /// IsLost() holds below this: at least [`DUP_THRESH`] separate ranges are SACKed above, or more than `DUP_THRESH -
+    /// 1` segments' bytes.
     fn lost_by_sack(&self, mss: u32) -> u64 {
         let mut bytes = 0;
         for (count, range) in (1..).zip(self.sacked.as_slice().iter().rev()) {
@@ -100,12 +100,12 @@ impl Scoreboard {
     pub fn is_lost(&self, position: u64, mss: u32) -> bool {
         position < self.lost_by_sack(mss)
     }
-    /// Takes note of what the SACKed ranges now say is lost; `una` is the left edge.
+    /// Marks lost what the SACKed ranges now show to be lost; `una` is SND.UNA.
     pub fn find_losses(&mut self, una: u64, mss: u32) {
         let edge = self.lost_by_sack(mss);
         self.mark_lost(una, edge);
     }
-    /// Everything below `edge` that is not SACKed is lost.
+    /// Marks everything un-SACKed below `edge` lost.
     pub fn mark_lost(&mut self, una: u64, edge: u64) {
         if edge > self.lost_edge {
             let lost = self.unsacked(self.lost_edge.max(una), edge);
@@ -114,14 +114,14 @@ impl Scoreboard {
             self.lost_edge = edge;
         }
     }
-    /// Nothing counts as lost or retransmitted any more: a recovery has ended or begins afresh.
+    /// Clears the loss and retransmission marks: a recovery has ended or starts afresh.
     pub fn forget_losses(&mut self) {
         self.lost_bytes = 0;
         self.retransmitted_bytes = 0;
         self.lost_edge = 0;
         self.retransmitted_edge = 0;
     }
-    /// The receiver took its word back, or is free to (RFC 2018, section 8).
+    /// The receiver reneged (RFC 2018, section 8).
     pub fn forget_sacked(&mut self) {
         self.sacked.clear();
         self.sacked_bytes = 0;
@@ -130,14 +130,14 @@ impl Scoreboard {
     pub fn is_sacked(&self, position: u64) -> bool {
         self.sacked.containing(position).is_some()
     }
-    /// NextSeg rule 1: the first `start..end` (no longer than `mss`) that is lost and was not retransmitted.
+    /// NextSeg() rule 1: the first lost range not yet retransmitted, at most `mss` long.
     pub fn next_lost(&self, una: u64, mss: u32) -> Option<(u64, u64)> {
         if self.lost_edge <= self.retransmitted_edge || self.lost_bytes == 0 {
             return None;
         }
         self.next_hole(una, mss).filter(|(start, _)| *start < self.lost_edge).map(|(s, e)| (s, e.min(self.lost_edge)))
     }
-    /// NextSeg rule 3: the first `start..end` below something SACKed that was not retransmitted, lost or not.
+    /// NextSeg() rule 3: the first range not retransmitted that is lost or lies below a SACKed range.
     pub fn next_hole(&self, una: u64, mss: u32) -> Option<(u64, u64)> {
         let mut start = self.retransmitted_edge.max(una);
         let mut end = start + u64::from(mss);
@@ -182,8 +182,8 @@ impl Scoreboard {
 mod tests {
     use super::Scoreboard;
 
-    /// Ten segments of 1,000 bytes from 0, counted octet by octet as SetPipe does (RFC 6675, section 4): one that is
-    /// not SACKed counts once unless it is lost, and once more if it has been sent again.
+    /// SetPipe (RFC 6675, section 4) over ten segments of 1,000 bytes from 0: an un-SACKed octet counts once unless
+    /// lost, and once more if retransmitted.
     #[test]
     fn pipe_is_what_set_pipe_counts() {
         let mut board = Scoreboard::new();

@@ -1,4 +1,4 @@
-//! What travels between two endpoints.
+//! The segment, which travels between two endpoints.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -23,9 +23,9 @@ impl Flags {
     pub const ECE: Self = Self(1 << 5);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(1 << 6);
-    /// The packet is ECN-capable (IP header).
+    /// The packet is ECN-capable (ECT, IP header).
     pub const ECT: Self = Self(1 << 7);
-    /// The packet met congestion (IP header).
+    /// The packet met congestion (CE, IP header).
     pub const CE: Self = Self(1 << 8);
     /// Option: SACK permitted (RFC 2018), on a SYN.
     pub const SACK_PERMITTED: Self = Self(1 << 9);
@@ -71,13 +71,13 @@ pub const BASE_HEADER: u32 = 40;
 /// One TCP segment. Its payload is counted, not held; sequence numbers are stream positions that never wrap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// Stream position of the first byte (of the SYN or FIN if there is none).
+    /// Stream position of the first byte, or of the SYN or FIN if there is none.
     pub seq: u64,
     /// The next position that the sender of this segment expects.
     pub ack: u64,
     /// Bytes of payload.
     pub len: u32,
-    /// The receive window in bytes, scaling already undone (so it is a multiple of the scale).
+    /// The receive window in bytes, unscaled. It is a multiple of the scale.
     pub window: u32,
     /// Timestamp of this segment in microseconds, wrapping.
     pub ts_val: u32,
@@ -128,16 +128,16 @@ impl Segment {
         let flags = self.flags.contains(Flags::SYN) as u64 + self.flags.contains(Flags::FIN) as u64;
         self.seq.saturating_add(self.len as u64 + flags)
     }
-    /// The SACK blocks as (start, end) stream positions, most recent first (RFC 2018); a block below
-    /// `ack` reports a duplicate (RFC 2883).
+    /// The SACK blocks as (start, end) stream positions, most recent first (RFC 2018). A block below `ack` is a DSACK
+    /// (RFC 2883).
     pub fn sack_blocks(&self) -> impl ExactSizeIterator<Item = (u64, u64)> + '_ {
         let position = |offset: u32| self.ack.wrapping_add_signed(i64::from(offset as i32));
         self.sack[..usize::from(self.sack_blocks).min(MAX_SACK_BLOCKS)]
             .iter()
             .map(move |[start, end]| (position(*start), position(*end)))
     }
-    /// The first block if it reports a duplicate (RFC 2883, section 4): it lies below the acknowledgement or within the
-    /// second.
+    /// The first block if it is a DSACK (RFC 2883, section 4): it lies below the acknowledgement or within the second
+    /// block.
     pub(crate) fn dsack(&self) -> Option<(u64, u64)> {
         let mut blocks = self.sack_blocks();
         let (start, end) = blocks.next()?;
@@ -165,7 +165,7 @@ impl Segment {
         }
         if self.flags.contains(Flags::SYN) {
             bytes += 4 * u32::from(self.mss != 0) + 4 * u32::from(self.window_scale != NO_WINDOW_SCALE);
-            // SACK-permitted rides in the padding of timestamps when both are there.
+            // SACK-permitted fits in the padding of the timestamps option.
             bytes += 4 * u32::from(self.flags.contains(Flags::SACK_PERMITTED) && !timestamps);
         }
         bytes

@@ -17,11 +17,11 @@ pub(crate) enum Phase {
     /// Fast retransmit without fast recovery: slow start over all that was outstanding, until `recover` is
     /// acknowledged.
     Restart,
-    /// The timer expired; until `recover` is acknowledged.
+    /// The retransmission timer expired; until `recover` is acknowledged.
     Loss,
 }
 
-/// No transmit queue's level is watched for this sender.
+/// The `room` of a sender whose transmit queue is not limited.
 pub(crate) const FREE: u16 = u16::MAX;
 
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(crate) struct Sender {
     pub window: Window,
     /// When the retransmission timer, or with nothing outstanding the persist timer, expires.
     pub timer_at: Time,
-    /// The round trip being timed ends when this is acknowledged; 0 for none.
+    /// The RTT sample under way ends when this is acknowledged; 0 for none.
     pub timed_end: u64,
     pub timed_at: Time,
     pub last_sent: Time,
@@ -65,35 +65,34 @@ pub(crate) struct Sender {
     pub probes: u8,
     pub retries: u8,
     pub dup_acks: u8,
-    /// What segments echo: the timestamp that the peer sent last (TS.Recent).
+    /// TS.Recent: the timestamp to echo.
     pub ts_recent: u32,
-    /// What losses have left behind, and other things counted seldom.
+    /// Loss recovery and rare counters.
     pub repair: Cold<Repair>,
 }
 
-/// What a sender knows of losses and how far their repair is. What lies within one window, below 2^30 bytes (RFC 7323),
-/// is counted in 32 bits.
+/// State of loss recovery. Amounts lie within one window, below 2^30 bytes (RFC 7323), and take 32 bits.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Repair {
     pub board: Scoreboard,
-    /// Highest position sent when recovery or the timeout began.
+    /// RecoveryPoint: SND.NXT when the recovery began or the timer expired.
     pub recover: u64,
-    /// RescueRxt of RFC 6675: a rescue retransmission may follow once this is acknowledged and more.
+    /// RescueRxt of RFC 6675: a rescue retransmission may follow once more than this is acknowledged.
     pub rescue: u64,
-    /// A record per segment in flight, in a recovery by [`Recovery::Rack`](crate::Recovery::Rack).
+    /// Records of single segments, with [`Recovery::Rack`](crate::Recovery::Rack).
     pub rack: Option<Box<Rack>>,
     pub phase_since: Time,
-    /// NewReno's inflation of the window during recovery: segments that have left the network.
+    /// NewReno's inflation of cwnd by duplicate acknowledgements; also limited transmit's.
     pub inflation: u32,
-    /// Of this recovery (RFC 6937): bytes delivered, bytes sent, and what was outstanding when it began.
+    /// Proportional rate reduction (RFC 6937): prr_delivered, prr_out and RecoverFS.
     delivered: u32,
     sent: u32,
     recover_flight: u32,
-    /// *pipe* in a recovery by [`Recovery::FallFloyd`](crate::Recovery::FallFloyd).
+    /// *pipe* with [`Recovery::FallFloyd`](crate::Recovery::FallFloyd).
     counted_pipe: u32,
     counts_pipe: bool,
-    /// RFC 6582's first partial acknowledgement of this recovery has come.
+    /// The first partial acknowledgement of this recovery has arrived (RFC 6582).
     pub partial: bool,
     pub counts: Rare,
 }
@@ -163,12 +162,12 @@ impl Sender {
             return rack.flying();
         }
         if repair.counts_pipe {
-            // Lost acknowledgements are not counted down; still, no more is under way than everything twice.
+            // Lost acknowledgements never lower the count. It cannot exceed everything outstanding, sent twice.
             return u64::from(repair.counted_pipe).min(2 * outstanding);
         }
         repair.board.pipe(outstanding)
     }
-    /// Nothing at or beyond this is sent: the peer's window, and the ceiling on this side.
+    /// Nothing at or beyond this is sent: the peer's window, or `max_window` if smaller.
     #[inline]
     pub fn send_edge(&self, config: &Config) -> u64 {
         self.window_edge.min(self.una.saturating_add(config.ceiling()))
@@ -178,9 +177,8 @@ impl Sender {
     pub fn stream_end(&self) -> u64 {
         self.write_end + u64::from(self.finishing)
     }
-    /// Proportional rate reduction (RFC 6937, with its slow start reduction bound): in the course of a recovery the
-    /// window goes down to the threshold in step with what is delivered, and after heavy losses up to it, without a
-    /// burst either way.
+    /// Proportional rate reduction (RFC 6937, with the slow start reduction bound): during recovery cwnd shrinks to
+    /// ssthresh in step with deliveries. After heavy losses it grows to ssthresh. Neither makes a burst.
     pub fn reduce_proportionally(&mut self, delivered: u64) {
         let (pipe, threshold) = (self.pipe(), self.window.ssthresh);
         let repair = &mut *self.repair;
@@ -194,38 +192,38 @@ impl Sender {
         };
         self.window.cwnd = pipe + may_send;
     }
-    /// An acknowledgement in recovery says that `bytes` have left the network, as Fall and Floyd count.
+    /// Fall and Floyd: an acknowledgement in recovery says that `bytes` have left the network.
     pub fn count_down(&mut self, bytes: u64) {
         self.repair.counted_pipe = self.repair.counted_pipe.saturating_sub(bytes as u32);
     }
-    /// From now on *pipe* is what is counted, `pipe` at first.
+    /// Fall and Floyd: from now on *pipe* is counted, starting at `pipe`.
     pub fn count_pipe(&mut self, pipe: u64) {
         let repair = &mut *self.repair;
         (repair.counted_pipe, repair.counts_pipe) = (pipe as u32, true);
     }
-    /// *pipe* is what the scoreboard says again.
+    /// *pipe* comes from the scoreboard again.
     pub fn stop_counting(&mut self) {
         self.repair.counts_pipe = false;
     }
-    /// Begins to count for [`reduce_proportionally`](Self::reduce_proportionally).
+    /// Starts the counts of [`reduce_proportionally`](Self::reduce_proportionally).
     pub fn begin_reduction(&mut self) {
         let flight = self.nxt - self.una;
         let repair = &mut *self.repair;
         (repair.delivered, repair.sent, repair.recover_flight) = (0, 0, flight as u32);
     }
-    /// The congestion window, or the peer's or the ceiling where that is smaller.
+    /// The smallest of cwnd, the peer's window and `max_window`.
     pub fn usable(&self, config: &Config) -> u64 {
         self.window.cwnd.min(self.send_edge(config) - self.una)
     }
-    /// FlightSize of RFC 5681, not above what the window admitted: neither limited transmit nor what was sent in place
-    /// of SACKed or lost data, while a hole kept the left edge from moving, shows what the network can take.
+    /// FlightSize of RFC 5681, at most cwnd. Limited transmit exceeds cwnd; so does data sent in place of SACKed or
+    /// lost data while a hole holds una. Neither shows what the network can carry.
     pub fn flight_size(&self) -> u64 {
         (self.nxt - self.una).min(self.window.cwnd)
     }
 }
 
 impl Endpoint {
-    /// RFC 5681, section 4.1: after a timeout's worth of silence the old window says nothing about the network.
+    /// RFC 5681, section 4.1: after an RTO of silence the old cwnd says nothing about the network.
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
         let tx = &mut self.tx;
         if tx.una < tx.nxt || tx.nxt <= 1 {
@@ -257,7 +255,7 @@ impl Endpoint {
             self.note_sent(now, through);
         }
     }
-    /// Of a connection that is watched, everything was sent that may be; `through` when nothing lost is held back.
+    /// A watched connection has sent what it may; `through` if nothing lost is held back.
     fn note_sent(&mut self, now: Time, through: bool) {
         let tx = &mut self.tx;
         if through && tx.nxt >= tx.stream_end() && tx.pipe() < tx.window.cwnd {
@@ -284,7 +282,7 @@ impl Endpoint {
         }
         true
     }
-    /// The pace of a control that knows only a window.
+    /// The pace of a control that sets only cwnd.
     fn set_pace(&mut self) {
         if self.control.paces() {
             return;
@@ -298,20 +296,18 @@ impl Endpoint {
         let ratio = if window.slow_start() { 2.0 } else { 1.2 };
         Some(self.rtt.smoothed()?.as_ps() as f64 / (ratio * window.cwnd as f64))
     }
-    /// The rate at which it would space its payload, whether it does or not; `None` before there is a round trip to go
-    /// by.
+    /// The rate at which payload is or would be paced; `None` before the first RTT sample.
     pub fn pace(&self) -> Option<BitRate> {
         let set = Some(self.tx.window.pace_ps_per_byte).filter(|pace| *pace > 0.0);
         let ps_per_byte = set.or_else(|| self.window_pace()).filter(|pace| *pace > 0.0)?;
         Some(BitRate::from_bps((8e12 / ps_per_byte) as u64))
     }
-    /// From now on at most so many segments with data leave, `None` for any number; what waits goes with
-    /// [`resume`](Self::resume). The segment that a duplicate acknowledgement or a probe of the tail sends again goes
-    /// in any case.
+    /// From now on at most this many data segments leave; `None` for no limit. [`resume`](Self::resume) sends what
+    /// waits. Fast retransmits and tail loss probes leave in any case.
     pub fn set_room(&mut self, segments: Option<u16>) {
         self.tx.room = segments.map_or(FREE, |segments| segments.min(FREE - 1));
     }
-    /// Segments wait for room.
+    /// Whether segments wait for room in the transmit queue.
     pub fn is_held(&self) -> bool {
         self.held && self.state.is_synchronized()
     }
@@ -321,12 +317,12 @@ impl Endpoint {
             self.transmit(now, out);
         }
     }
-    /// How much may be in the network.
+    /// How many bytes may be in flight.
     #[inline]
     pub(crate) fn allowance(&self) -> u64 {
         self.tx.window.cwnd + self.tx.repair.there().map_or(0, |repair| u64::from(repair.inflation))
     }
-    /// Payload of a full segment: SACK blocks that ride along come out of it (RFC 6691).
+    /// Payload of a full segment, less the SACK option that it carries (RFC 6691).
     #[inline]
     pub(crate) fn full_segment(&self) -> u64 {
         let options = if self.config.count_options { self.sack_option_bytes() } else { 0 };
@@ -352,8 +348,8 @@ impl Endpoint {
             }
             let room = tx.send_edge(&self.config).saturating_sub(tx.nxt);
             if len > room {
-                // Sender's silly window avoidance (RFC 1122, section 4.2.3.4): with nothing outstanding, half the
-                // largest window is worth filling; else wait for more, or for the persist timer.
+                // Sender silly window avoidance (RFC 1122, section 4.2.3.4): with nothing outstanding, half the largest
+                // window is worth filling. Otherwise wait for more, or for the persist timer.
                 len = room;
                 if tx.una < tx.nxt {
                     return;
@@ -370,8 +366,7 @@ impl Endpoint {
             self.send_new(now, len as u32, out);
         }
     }
-    /// Whether the last, partial segment may go: not held back by cork (until pushed) or Nagle (while data is
-    /// unacknowledged).
+    /// Whether a last, partial segment may go. Cork holds it until it is pushed, Nagle while data is unacknowledged.
     fn may_send_partial(&self, len: u64) -> bool {
         let tx = &self.tx;
         if tx.finishing {

@@ -1,4 +1,4 @@
-//! What watches a slow start: round trips, burst by burst, and HyStart, which ends it before the queue overflows.
+//! What HyStart needs of a slow start: RTT samples per burst, and the rule that ends it before the queue overflows.
 
 use crate::control::{Ack, Control, ControlKind, HyStart, HyStartPlusPlus};
 use crate::send::Phase;
@@ -6,15 +6,15 @@ use crate::{Endpoint, StartRule};
 use std::collections::VecDeque;
 use units::Time;
 
-/// Segments that were sent at the same instant. In slow start an acknowledgement releases several, so that there are
-/// far fewer bursts than segments.
+/// Segments sent at the same instant. In slow start one acknowledgement releases several, so bursts are far fewer than
+/// segments.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     end: u64,
     sent_at: Time,
 }
 
-/// When what is in flight was sent.
+/// Send times of the data in flight.
 #[derive(Clone, Debug, Default)]
 struct Departures {
     /// Where the first burst starts.
@@ -33,7 +33,7 @@ impl Departures {
             }
         }
     }
-    /// Everything below `una` was acknowledged: the round trip of the newest segment of that, if its departure is
+    /// Everything below `una` is acknowledged. Returns the RTT of the newest segment acknowledged, if its send time is
     /// known.
     fn on_ack(&mut self, now: Time, una: u64) -> Option<Time> {
         let mut newest = None;
@@ -48,7 +48,7 @@ impl Departures {
     }
 }
 
-/// There while HyStart watches a slow start.
+/// Exists while HyStart watches a slow start.
 #[derive(Clone, Debug)]
 pub(crate) struct StartWatch {
     departures: Departures,
@@ -61,12 +61,12 @@ enum Judge {
     Rfc9406(HyStartPlusPlus),
 }
 
-// One each for as many connections as are in slow start at a time (`sim/tests/it/scale.rs`).
+// One per connection that is in slow start (`sim/tests/it/scale.rs`).
 const _: () = assert!(size_of::<StartWatch>() <= 96);
 
 impl Endpoint {
-    /// Whether HyStart has a say now. HyStart++ watches the first slow start alone: whatever sets the threshold ends
-    /// that. Linux's watches every slow start until it has ended one, and again after a timeout.
+    /// Whether HyStart applies now. HyStart++ watches only the first slow start: whatever sets ssthresh ends it.
+    /// Linux's HyStart watches every slow start until it has ended one, and again after a timeout.
     fn hystart_watches(&self) -> bool {
         let window = &self.tx.window;
         self.tx.phase == Phase::Open
@@ -78,7 +78,7 @@ impl Endpoint {
                 StartRule::Rfc9406 => self.control.starts_as_reno() && window.ssthresh == u64::MAX,
             }
     }
-    /// New data `start..end` goes out in slow start.
+    /// New data `start..end` is sent in slow start.
     #[inline(never)]
     pub(crate) fn note_departure(&mut self, now: Time, start: u64, end: u64) {
         if !self.hystart_watches() {
@@ -91,14 +91,14 @@ impl Endpoint {
         let begin = || Box::new(StartWatch { departures: Departures::default(), judge: judge() });
         self.special.start.get_or_insert_with(begin).departures.on_send(now, start, end);
     }
-    /// Something is sent again: acknowledgements no longer tell which transmission they are for (Karn).
+    /// After a retransmission an acknowledgement does not tell which transmission it is for (Karn).
     pub(crate) fn forget_departures(&mut self) {
         if let Some(start) = self.special.start() {
             start.departures.bursts.clear();
         }
     }
     /// New data was acknowledged outside recovery; `in_order` if none of it was SACKed before. True if HyStart++ has
-    /// grown the window, in place of the control.
+    /// grown the window in place of the control.
     pub(crate) fn start_by_hystart(&mut self, ack: &Ack, in_order: bool) -> bool {
         if !self.hystart_watches() {
             self.special.end_start();

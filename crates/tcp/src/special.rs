@@ -1,4 +1,4 @@
-//! What most connections lack: records of single segments, HyStart, ECN, pacing, push flow control.
+//! State that most connections lack: records of single segments, HyStart, ECN, pacing, push flow control.
 
 use crate::cold::{Blank, Cold};
 use crate::ecn::Ecn;
@@ -7,25 +7,25 @@ use crate::push::PushControl;
 use crate::slow_start::StartWatch;
 use units::Time;
 
-/// An endpoint that is not watched, not ECN-capable and not paced keeps no such.
+/// Allocated when the first of these is used.
 #[derive(Clone, Debug)]
 pub(crate) struct Special {
-    /// For whatever watches single segments: a control, RACK.
+    /// Records of single segments, for a control or RACK.
     pub flight: Option<Box<Flight>>,
-    /// There in a slow start that HyStart watches.
+    /// HyStart's state, in a slow start that it watches.
     pub start: Option<Box<StartWatch>>,
-    /// There if both ends are ECN-capable.
+    /// ECN state, if both ends are ECN-capable.
     pub ecn: Option<Box<Ecn>>,
     pub pacing: Pacing,
-    /// Of push flow control.
+    /// State of push flow control.
     pub push: Option<Box<PushControl>>,
 }
 
-/// When pacing lets the next segment go.
+/// When pacing lets the next segment go, and when the endpoint wakes.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
     pub next: Time,
-    /// When the endpoint wakes: at `next` while a segment waits for that, or when RACK wants to look.
+    /// When the endpoint wakes: at `next` if a segment waits for pacing, or at RACK's next deadline.
     pub wake: Time,
 }
 
@@ -51,7 +51,7 @@ impl Special {
 }
 
 impl Special {
-    /// Says no more than what is blank.
+    /// Whether this equals the blank state.
     fn is_idle(&self) -> bool {
         self.flight.is_none()
             && self.start.is_none()
@@ -62,7 +62,7 @@ impl Special {
 }
 
 impl Cold<Special> {
-    /// HyStart watches no slow start any more. Most connections have nothing else here.
+    /// HyStart no longer watches. On most connections nothing else is left here, and the box is freed.
     pub fn end_start(&mut self) {
         let Some(special) = self.written() else { return };
         special.start = None;
@@ -70,7 +70,7 @@ impl Cold<Special> {
             *self = Self::new();
         }
     }
-    /// Something watches single segments.
+    /// Whether a control or RACK watches single segments.
     #[inline]
     pub fn is_watched(&self) -> bool {
         self.there().is_some_and(|special| special.flight.is_some())
@@ -87,7 +87,7 @@ impl Cold<Special> {
     pub fn ecn(&mut self) -> Option<&mut Ecn> {
         self.written()?.ecn.as_deref_mut()
     }
-    /// Nothing waits for pacing any more.
+    /// No segment waits for pacing any more.
     #[inline]
     pub fn stop_waiting_for_pace(&mut self) {
         if let Some(special) = self.written() {

@@ -1,4 +1,4 @@
-//! How an endpoint uses RACK-TLP (RFC 8985): what acknowledgements and timers lead to, and tail loss probes.
+//! RACK-TLP in an endpoint (RFC 8985): its reactions to acknowledgements and timers, and tail loss probes.
 
 use crate::control::Control;
 use crate::rack::{Rack, Verdict};
@@ -6,11 +6,11 @@ use crate::send::{Phase, Sender};
 use crate::{Endpoint, Flags, Output, Segment};
 use units::Time;
 
-/// The wait for a probe before any round trip is known (section 7.2).
+/// The probe timeout before the first RTT sample (section 7.2).
 const FIRST_PROBE: Time = Time::from_secs(1);
 
 impl Sender {
-    /// RACK's records, where recovery is by RACK.
+    /// RACK's state, if recovery is by RACK.
     #[inline]
     pub fn rack(&mut self) -> Option<&mut Rack> {
         self.repair.written()?.rack.as_deref_mut()
@@ -18,7 +18,7 @@ impl Sender {
 }
 
 impl Endpoint {
-    /// An acknowledgement begins.
+    /// Starts an acknowledgement.
     #[inline]
     pub(crate) fn begin_rack(&mut self, now: Time, segment: &Segment) {
         if let Some(rack) = self.tx.rack() {
@@ -26,7 +26,8 @@ impl Endpoint {
             rack.begin(now, echo);
         }
     }
-    /// All that the acknowledgement says is noted, the left edge has moved: judges. True when more is lost.
+    /// Runs when RACK knows all that the acknowledgement says; `moved` if una has moved. True if more segments are
+    /// lost.
     #[inline]
     pub(crate) fn judge_by_rack(&mut self, now: Time, segment: &Segment, moved: bool) -> bool {
         self.tx.rack().is_some() && self.judge(now, segment, moved)
@@ -39,7 +40,7 @@ impl Endpoint {
         let verdict = rack.judge_probe(una, bare);
         let lost = self.find_losses(now);
         if verdict == Verdict::Repaired && self.tx.phase == Phase::Open && !lost {
-            // Section 7.4.1: the loss that the probe has repaired counts as any other.
+            // Section 7.4: a loss that the probe repaired reduces the window like any other.
             let flight = self.tx.flight_size();
             if self.loss_is_news() {
                 self.control.on_loss(&mut self.tx.window, now, flight);
@@ -56,7 +57,7 @@ impl Endpoint {
         repair.board.add_lost(found);
         found > 0
     }
-    /// Something is lost while no recovery is under way: it begins.
+    /// Starts a recovery if RACK has found a loss outside one.
     #[inline]
     pub(crate) fn recover_by_rack(&mut self, now: Time, news: u64, out: &mut Output) {
         if self.tx.phase == Phase::Open && self.tx.rack().is_some_and(|rack| rack.has_lost()) {
@@ -67,7 +68,7 @@ impl Endpoint {
             }
         }
     }
-    /// Retransmits what RACK has found lost as far as the window lets it; true when new data may follow.
+    /// Retransmits what RACK has found lost, as far as the window allows. True when new data may follow.
     pub(crate) fn retransmit_found(&mut self, now: Time, out: &mut Output) -> bool {
         loop {
             let full = self.full_segment();
@@ -82,7 +83,7 @@ impl Endpoint {
             self.send_again(now, start, end, out);
         }
     }
-    /// Everything outstanding, or what is overdue when the timer expires, is lost.
+    /// Marks lost what is overdue at the RTO (section 6.3); with `all`, everything outstanding.
     pub(crate) fn mark_overdue(&mut self, now: Time, all: bool) {
         let smoothed = self.rtt.smoothed().unwrap_or_default();
         if let Some(repair) = self.tx.repair.written()
@@ -94,7 +95,7 @@ impl Endpoint {
 
     // === Timers (sections 7.2, 7.3 and 8) ===
 
-    /// Schedules what RACK wants to look at next; comes after everything that was sent.
+    /// Sets the timer for RACK's next deadline. Runs after everything was sent.
     #[inline]
     pub(crate) fn arm_rack(&mut self, now: Time) {
         if self.tx.rack().is_some() {
@@ -110,7 +111,7 @@ impl Endpoint {
         if outstanding == 0 || !open || rack.arrived() > 0 || rack.probe.end.is_some() {
             rack.probe.at = Time::MAX;
         } else if restart {
-            // TLP_calc_PTO; the peer is taken to delay acknowledgements as this side does.
+            // TLP_calc_PTO. The peer is assumed to delay acknowledgements as this side does.
             let delay = if one { self.config.delayed_ack.unwrap_or(Time::ZERO) } else { Time::ZERO };
             let wait = self.rtt.smoothed().map_or(FIRST_PROBE, |smoothed| (smoothed * 2).saturating_add(delay));
             rack.probe.at = now.saturating_add(wait).min(expiry);
@@ -120,7 +121,7 @@ impl Endpoint {
             self.special.pacing.wake = next;
         }
     }
-    /// One of RACK's moments may have come.
+    /// The reordering timer or the probe timer may have expired.
     pub(crate) fn on_rack_timer(&mut self, now: Time, out: &mut Output) {
         let Some(rack) = self.tx.rack() else { return };
         let (late, tail) = (now >= rack.reorder_at, now >= rack.probe.at);
@@ -132,7 +133,7 @@ impl Endpoint {
             self.send_probe(now, out);
         }
     }
-    /// TLP_send_probe.
+    /// TLP_send_probe (section 7.3).
     fn send_probe(&mut self, now: Time, out: &mut Output) {
         let full = self.full_segment();
         let tx = &mut self.tx;

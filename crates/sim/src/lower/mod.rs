@@ -101,9 +101,9 @@ fn prepare(packets: &mut PacketTransport, scenario: &Scenario, traffic: &[Traffi
     if scenario.run.occupancy {
         packets.watch_queues(Time::ZERO);
     }
-    let limits = tcp::injection_limits(scenario);
+    let limits = tcp::transmit_queue_limits(scenario);
     if !limits.is_empty() {
-        packets.set_injection_limits(limits);
+        packets.set_transmit_queue_limits(limits);
     }
     packets.set_own_tcp(tcp::own_tcp(scenario));
     if let Some(limit) = scenario.tcp.notsent_lowat {

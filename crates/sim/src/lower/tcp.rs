@@ -79,8 +79,8 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
 }
 
 /// How much TCP puts into each node's transmit queue, the master's first; empty where no node looks at its own.
-pub(super) fn injection_limits(scenario: &Scenario) -> Vec<tcp::InjectionLimits> {
-    let limits = |tcp: Tcp| tcp::InjectionLimits {
+pub(super) fn transmit_queue_limits(scenario: &Scenario) -> Vec<tcp::TransmitQueueLimits> {
+    let limits = |tcp: Tcp| tcp::TransmitQueueLimits {
         packets: tcp.queue_threshold,
         restart: tcp.queue_restart,
         delay: tcp.queue_time,
@@ -88,5 +88,5 @@ pub(super) fn injection_limits(scenario: &Scenario) -> Vec<tcp::InjectionLimits>
         per_flow: tcp.small_queue,
     };
     let all: Vec<_> = (0..=scenario.cluster.workers).map(|node| limits(scenario.tcp.of(node))).collect();
-    if all.iter().all(|one| *one == tcp::InjectionLimits::default()) { Vec::new() } else { all }
+    if all.iter().all(|one| *one == tcp::TransmitQueueLimits::default()) { Vec::new() } else { all }
 }

@@ -10,11 +10,11 @@ const HIGH_GAIN: f64 = std::f64::consts::LOG2_E * 2.0;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// Rounds that the bandwidth filter looks back.
 const BANDWIDTH_ROUNDS: usize = 10;
-/// How long a smallest round trip stays valid.
+/// How long a minimum RTT stays valid.
 const RTPROP_LIFE: Time = Time::from_secs(10);
-/// How long the window stays at its least to see the round trip without a queue.
+/// How long cwnd stays at its minimum to measure the RTT without a queue.
 const PROBE_RTT_TIME: Time = Time::from_ms(200);
-/// The least window, in segments, that keeps acknowledgements coming.
+/// The smallest cwnd, in segments, that keeps acknowledgements coming.
 const MIN_SEGMENTS: u64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum State {
     ProbeRtt,
 }
 
-/// Paces by a model of the path: its bottleneck's bandwidth and its round trip without queues.
+/// Paces by a model of the path: the bottleneck's bandwidth and the RTT without queues.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     state: State,
@@ -35,7 +35,7 @@ pub struct Bbr {
     /// The round of the last sample that the filter took.
     sampled_round: u64,
     round: u64,
-    /// Samples of data sent before this many bytes were delivered show the probe of the round trip, not the bandwidth.
+    /// Samples of data sent before this many bytes were delivered show ProbeRTT, not the bandwidth.
     limited_until: u64,
     next_round_delivered: u64,
     round_start: bool,
@@ -50,7 +50,7 @@ pub struct Bbr {
     filled_pipe: bool,
     probe_rtt_done: Option<Time>,
     probe_rtt_round_done: bool,
-    /// Window before recovery or the probe of the round trip.
+    /// cwnd before recovery or ProbeRTT.
     prior_cwnd: u64,
     recovering: bool,
     packet_conservation: bool,
@@ -108,8 +108,7 @@ impl Bbr {
     }
     fn update_bandwidth(&mut self, delivery: &Delivery) {
         self.update_round(delivery);
-        // A sample that was held back counts only if it shows more than is known; until one counts, nothing is
-        // forgotten.
+        // A limited sample counts only if it is no less than the estimate. Until a sample counts, none expires.
         let held_back = self.is_held_back(delivery);
         let Some(rate) = delivery.rate.filter(|rate| *rate >= self.bandwidth || !held_back) else { return };
         for round in (self.sampled_round + 1..=self.round).rev().take(BANDWIDTH_ROUNDS) {
@@ -138,7 +137,7 @@ impl Bbr {
         let product = self.bandwidth * rtprop.as_ps() as f64;
         (gain * product) as u64 + 3 * Self::send_quantum(window)
     }
-    /// Section 4.2.2; pacing here spreads every segment, but hosts hand over this much at a time.
+    /// Section 4.2.2. Pacing here spaces single segments, but hosts send this much at a time.
     fn send_quantum(window: &Window) -> u64 {
         let mss = u64::from(window.mss);
         let bytes_per_ms = if window.pace_ps_per_byte > 0.0 { 1e9 / window.pace_ps_per_byte } else { 0.0 };
@@ -175,8 +174,8 @@ impl Bbr {
     }
     fn enter_probe_bandwidth(&mut self, now: Time) {
         self.cwnd_gain = 2.0;
-        // Any phase but the draining one, so that flows do not probe together. A hash of the time is as good as a
-        // draw here, and a run stays the same every time.
+        // Any phase but the draining one, so that flows do not probe together. A hash of the time replaces the random
+        // draw, and a run is reproducible.
         let hash = (now.as_ps() ^ self.delivered).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let phase = CYCLE.len() - 1 - ((hash * 7) >> 32) as usize;
         self.state = State::ProbeBandwidth { phase };
@@ -314,7 +313,7 @@ impl Control for Bbr {
         false
     }
     fn on_loss(&mut self, window: &mut Window, _: Time, _: u64) {
-        // Section 4.2.3.4: what leaves the network may be replaced, for one round trip.
+        // Section 4.2.3.4: packet conservation for one round trip.
         self.save_cwnd(window);
         window.cwnd = self.pipe + self.newly_delivered.max(u64::from(window.mss));
         self.recovering = true;
@@ -322,7 +321,7 @@ impl Control for Bbr {
         self.next_round_delivered = self.delivered;
     }
     fn answers_echoes(&self) -> bool {
-        // Version 1 has no use for marks.
+        // Version 1 ignores ECN.
         false
     }
     fn on_timeout(&mut self, window: &mut Window, _: Time, _: u64, _: bool) {
@@ -339,7 +338,7 @@ impl Control for Bbr {
         }
     }
     fn on_restart(&mut self, window: &mut Window) {
-        // Section 4.3.4.4: after a pause at the estimated bandwidth, not in a burst.
+        // Section 4.3.4.4: after an idle period, send at the estimated bandwidth, not in a burst.
         self.restarting = true;
         if matches!(self.state, State::ProbeBandwidth { .. }) {
             self.set_pacing_rate(window, 1.0);

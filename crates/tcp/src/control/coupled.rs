@@ -1,9 +1,9 @@
 //! Coupled congestion controls: the subflows of one connection (MPTCP's, or several streams under one socket) grow
 //! together.
 //!
-//! Each is Reno whose increase, and for BALIA decrease, is weighed. A weight follows from the windows and round trips
-//! of all subflows: whoever owns them looks at all, asks [`Coupling::weights`] and hands the answer to each endpoint,
-//! at least whenever a window has changed by a segment (RFC 6356, section 4, says as much of its alpha).
+//! Each is Reno with a weighted increase, and with BALIA a weighted decrease. A weight follows from the windows and
+//! RTTs of all subflows. Their owner asks [`Coupling::weights`] and hands each endpoint its weights, at least whenever
+//! a window has changed by a segment (RFC 6356, section 4, says so of its alpha).
 
 use super::{Ack, Control, Reno, Window};
 use units::Time;
@@ -21,14 +21,14 @@ pub enum Coupling {
     Balia,
 }
 
-/// What coupling looks at of a subflow.
+/// What coupling needs to know of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Subflow {
     /// Congestion window in bytes; not zero.
     pub cwnd: u64,
     /// Smoothed round-trip time; not zero.
     pub rtt: Time,
-    /// Bytes acknowledged between the last two losses, or since the last one if those are more (OLIA's l).
+    /// Bytes acknowledged between the last two losses, or since the last one if that is more (OLIA's l).
     pub between_losses: u64,
 }
 
@@ -39,12 +39,12 @@ impl Subflow {
     }
 }
 
-/// What a subflow does of what Reno would do.
+/// A subflow's increase and decrease, relative to Reno's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// The part of Reno's increase in congestion avoidance; below zero the window shrinks.
+    /// The fraction of Reno's increase in congestion avoidance; below zero cwnd shrinks.
     pub increase: f64,
-    /// The part of Reno's decrease, half of what is outstanding.
+    /// The fraction of Reno's decrease, half of FlightSize.
     pub decrease: f64,
 }
 
@@ -54,7 +54,7 @@ impl Weights {
 }
 
 impl Coupling {
-    /// The weights of subflow `which` among all. Segments are taken as of one length.
+    /// The weights of subflow `which`. All segments are taken to have one size.
     pub fn weights(self, subflows: &[Subflow], which: usize) -> Weights {
         let Some(own) = subflows.get(which) else { return Weights::RENO };
         let all: f64 = subflows.iter().map(Subflow::rate).sum();
@@ -83,8 +83,8 @@ impl Coupling {
     }
 }
 
-/// OLIA's alpha: the best paths (most bytes between losses squared over round-trip time) whose windows are not the
-/// largest share one part of the increase, which those with the largest windows lose.
+/// OLIA's alpha. The best paths (most bytes between losses squared over RTT) whose windows are not the largest share
+/// one part of the increase. Those with the largest windows lose it.
 fn olia_alpha(subflows: &[Subflow], which: usize) -> f64 {
     let quality = |subflow: &Subflow| (subflow.between_losses as f64).powi(2) / subflow.rtt.as_secs_f64();
     let best = subflows.iter().map(quality).fold(0.0, f64::max);
@@ -104,11 +104,11 @@ fn olia_alpha(subflows: &[Subflow], which: usize) -> f64 {
     }
 }
 
-/// Reno with weights that are handed in.
+/// Reno with weights from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct Coupled {
     weights: Weights,
-    /// What the window is to change by, less than a byte.
+    /// Change of cwnd that is less than a byte.
     fraction: f64,
     reno: Reno,
 }
@@ -120,7 +120,7 @@ impl Default for Coupled {
 }
 
 impl Coupled {
-    /// From now on these weights hold.
+    /// Sets the weights.
     pub fn set_weights(&mut self, weights: Weights) {
         self.weights = weights;
     }

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438), without HyStart++.
+//! CUBIC (RFC 9438). HyStart is in files of its own.
 
 use super::{Ack, Control, Window};
 use crate::cold::{Blank, Cold};
@@ -8,13 +8,13 @@ use units::Time;
 const C: f64 = 0.4;
 /// Multiplicative decrease (section 4.6).
 const BETA: f64 = 0.7;
-/// Additive increase that makes Reno with [`BETA`] as fair as Reno with one half (section 4.3).
+/// Additive increase with which Reno with [`BETA`] is as fair as Reno with one half (section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// Window growth as a cubic function of the time since the last loss.
 #[derive(Clone, Debug)]
 pub struct Cubic {
-    /// A receiver and a sender in its first slow start need none.
+    /// A receiver needs none, nor does a sender in its first slow start.
     curve: Cold<Curve>,
 }
 
@@ -31,16 +31,16 @@ struct Curve {
     w_max: f64,
     /// Window before the last reduction.
     cwnd_prior: f64,
-    /// When the present congestion avoidance stage began, moved on by what was spent limited by the application.
+    /// When the present congestion avoidance stage began. Application-limited time moves it forward.
     epoch: Option<Time>,
     /// Seconds from the epoch to `w_max`.
     k: f64,
-    /// What Reno would have (section 4.3).
+    /// W_est: Reno's window (section 4.3).
     w_est: f64,
-    /// The present stage follows a loss, not a timeout or a slow start without loss.
+    /// The present stage follows a loss, not a timeout or a slow start that ended without loss.
     after_loss: bool,
     last_ack: Time,
-    /// The fraction of a byte that the window has grown.
+    /// Growth that is less than a byte.
     carry: f64,
 }
 
@@ -70,7 +70,7 @@ impl Curve {
         if self.after_loss && self.w_max > cwnd {
             self.k = libm::cbrt((self.w_max - cwnd) / C);
         } else {
-            // Sections 4.8 and 4.10: after a timeout, or out of slow start without a loss, the curve starts at its
+            // Sections 4.8 and 4.10: after a timeout, or a slow start that ended without loss, the curve starts at its
             // plateau.
             self.k = 0.0;
             self.w_max = cwnd;
@@ -85,7 +85,7 @@ impl Curve {
         let mss = f64::from(window.mss);
         let cwnd = window.cwnd as f64 / mss;
         self.cwnd_prior = cwnd;
-        // Fast convergence (section 4.7): a flow that did not get back to its old window makes room for newcomers.
+        // Fast convergence (section 4.7): a flow that did not reach its old window again makes room for newcomers.
         self.w_max = if cwnd < self.w_max { cwnd * f64::midpoint(1.0, BETA) } else { cwnd };
         window.ssthresh = ((flight as f64 * BETA) as u64).max(2 * u64::from(window.mss));
         self.epoch = None;
@@ -122,7 +122,7 @@ impl Curve {
 impl Control for Cubic {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(curve) = self.curve.written() {
-            // Section 4.2: the clock stands still while the application, not the window, sets the pace.
+            // Section 4.2: the clock stands still while the application, not cwnd, limits the sender.
             if !ack.cwnd_limited
                 && let Some(epoch) = &mut curve.epoch
             {

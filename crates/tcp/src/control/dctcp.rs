@@ -1,17 +1,17 @@
-//! DCTCP (RFC 8257): the window is cut in proportion to the share of marked bytes.
+//! DCTCP (RFC 8257): cwnd is cut in proportion to the fraction of marked bytes.
 
 use super::{Ack, Control, Reno, Window};
 use units::Time;
 
-/// Weight of the newest share in the estimate (section 4.2 recommends 1/16).
+/// Weight of the newest fraction in the estimate (section 4.2 recommends 1/16).
 const G: f64 = 1.0 / 16.0;
 
-/// The sender of section 3.3. It grows as Reno does, and answers losses as Reno does (sections 3.4 and 3.5); the
-/// precise echo that it lives on is the endpoint's affair.
+/// The sender of section 3.3. It grows as Reno does, and reacts to losses as Reno does (sections 3.4 and 3.5). The
+/// endpoint's receiver makes the precise echo that it needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Dctcp {
     reno: Reno,
-    /// DCTCP.Alpha: the share of bytes that meet congestion, smoothed over windows.
+    /// DCTCP.Alpha: the fraction of bytes marked, smoothed over windows.
     alpha: f64,
     /// DCTCP.WindowEnd: an acknowledgement of more than this ends the window under observation.
     window_end: u64,
@@ -28,7 +28,7 @@ impl Default for Dctcp {
 }
 
 impl Dctcp {
-    /// The estimated share of bytes that meet congestion, 0 to 1.
+    /// The estimated fraction of bytes marked, 0 to 1.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
@@ -51,7 +51,7 @@ impl Control for Dctcp {
         (self.acked, self.marked) = (0, 0);
     }
     fn on_echo(&mut self, window: &mut Window, _: Time, _: u64) {
-        // Step 9, not below the least threshold of RFC 5681 (equation 4).
+        // Step 9, with RFC 5681's floor of ssthresh (equation 4).
         let cut = (window.cwnd as f64 * self.alpha / 2.0) as u64;
         window.cwnd = (window.cwnd - cut).max(2 * u64::from(window.mss));
         window.ssthresh = window.cwnd;

@@ -4,25 +4,25 @@
 use super::{Ack, Control, Delivery, Reno, Window};
 use units::Time;
 
-/// How far the window goes towards its target in one round trip.
+/// How far cwnd goes towards its target in one RTT.
 const GAMMA: f64 = 0.5;
 
-/// Steers, once per round trip, towards a fixed number of segments waiting in the network.
+/// Steers, once per RTT, towards a fixed number of segments queued in the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Fast {
     reno: Reno,
-    /// Segments that this flow keeps waiting.
+    /// Segments that this flow keeps queued.
     alpha: f64,
-    /// baseRTT: the least round trip seen.
+    /// baseRTT: the minimum RTT.
     base_rtt: Option<Time>,
-    /// The average round trip, in picoseconds; 0 before the first.
+    /// The average RTT in picoseconds; 0 before the first sample.
     rtt: f64,
-    /// The round trip under way ends when more than this is acknowledged.
+    /// The present round ends when more than this is acknowledged.
     begin: u64,
 }
 
 impl Fast {
-    /// Keeps `alpha` segments waiting.
+    /// Keeps `alpha` segments queued.
     pub fn new(alpha: u32) -> Self {
         Self { reno: Reno::default(), alpha: f64::from(alpha), base_rtt: None, rtt: 0.0, begin: 0 }
     }
@@ -37,7 +37,7 @@ impl Fast {
         // Equation 4.
         let next = (2.0 * w).min((1.0 - GAMMA) * w + GAMMA * (share * w + self.alpha));
         window.cwnd = ((next * mss) as u64).max(2 * u64::from(window.mss));
-        // Slow start ends when as much waits as should: from there the equation knows better.
+        // Slow start ends once `alpha` segments are queued: from there the equation steers.
         window.ssthresh = window.ssthresh.min(window.cwnd);
     }
 }

@@ -1,28 +1,28 @@
 //! HyStart of Linux's CUBIC (`tcp_cubic.c` since Linux 5.6, after Ha and Rhee, "Taming the elephants: New TCP slow
-//! start", Computer Networks 55(9), 2011): slow start ends when the acknowledgements of one round last half a round
-//! trip, or when round trips grow.
+//! start", Computer Networks 55(9), 2011). Slow start ends when a round's ACK train lasts half the minimum RTT, or when
+//! RTTs grow.
 
 use super::{Ack, Window};
 use units::Time;
 
-/// Below this window, in segments, it does not look (`hystart_low_window`).
+/// HyStart ignores windows below this, in segments (`hystart_low_window`).
 const LOW_WINDOW: u64 = 16;
 /// Acknowledgements further apart are no train (`hystart_ack_delta_us`).
 const ACK_DELTA: Time = Time::from_ms(2);
-/// Round trips of a round that come before the verdict (`HYSTART_MIN_SAMPLES`).
+/// RTT samples of a round before the delay test decides (`HYSTART_MIN_SAMPLES`).
 const MIN_SAMPLES: u8 = 8;
-/// By how much round trips have to grow: an eighth of the least, within these bounds (`HYSTART_DELAY_MIN`,
+/// How much RTTs have to grow: an eighth of the minimum, within these bounds (`HYSTART_DELAY_MIN`,
 /// `HYSTART_DELAY_MAX`).
 const DELAY_DIVISOR: u64 = 8;
 const DELAY_MIN: Time = Time::from_ms(4);
 const DELAY_MAX: Time = Time::from_ms(16);
-/// What TSO and GRO may hold back at each end is no queue (`hystart_ack_delay`): four bursts of 64 KiB, paced at two
-/// windows per round trip, and at most a millisecond.
+/// Delay by TSO and GRO at both ends, which is no queue (`hystart_ack_delay`): four bursts of 64 KiB, paced at two
+/// windows per RTT, at most 1 ms.
 const BURSTS: u64 = 4 * 65_536;
 const PACING_RATIO: u64 = 2;
 const ACK_DELAY_MAX: Time = Time::from_ms(1);
 
-/// Looks on while the control grows the window, and sets the threshold.
+/// Watches while the control grows cwnd, and sets ssthresh.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStart {
     /// A round ends when more than this is acknowledged.
@@ -30,11 +30,11 @@ pub struct HyStart {
     round_start: Time,
     /// The last acknowledgement of the train that began with the round.
     last_ack: Time,
-    /// The least round trip so far.
+    /// The minimum RTT so far.
     least: Time,
-    /// The least of this round.
+    /// The minimum RTT of this round.
     round_least: Time,
-    /// Round trips of this round, up to [`MIN_SAMPLES`].
+    /// RTT samples of this round, up to [`MIN_SAMPLES`].
     samples: u8,
 }
 
@@ -43,8 +43,8 @@ impl HyStart {
     pub fn new(now: Time, nxt: u64) -> Self {
         Self { round_end: nxt, round_start: now, last_ack: now, least: Time::MAX, round_least: Time::MAX, samples: 0 }
     }
-    /// New data was acknowledged in slow start, by a segment whose round trip was `rtt`. True if that ends slow start:
-    /// the threshold is set.
+    /// New data was acknowledged in slow start; the newest segment of it had the RTT `rtt`. True if that ends slow
+    /// start: ssthresh is set.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Time) -> bool {
         self.least = self.least.min(rtt);
         if ack.una > self.round_end {
@@ -59,8 +59,8 @@ impl HyStart {
         }
         long || late
     }
-    /// The first detection: a train of acknowledgements from the round's beginning on, which says that the path is full
-    /// for that long. Without pacing half a round trip is enough.
+    /// ACK train test: acknowledgements less than [`ACK_DELTA`] apart since the round began show that the path is full
+    /// for that long. Half the minimum RTT is enough without pacing.
     fn train_is_long(&mut self, window: &Window, ack: &Ack) -> bool {
         if ack.now.saturating_sub(self.last_ack) > ACK_DELTA {
             return false;
@@ -71,7 +71,7 @@ impl HyStart {
         let paced = window.pace_ps_per_byte > 0.0;
         ack.now.saturating_sub(self.round_start) > if paced { whole } else { whole / 2 }
     }
-    /// The second detection: even the least round trip of this round is longer than the least of all.
+    /// Delay test: the minimum RTT of this round exceeds the minimum of all.
     fn is_late(&mut self, rtt: Time) -> bool {
         self.round_least = self.round_least.min(rtt);
         if self.samples < MIN_SAMPLES {

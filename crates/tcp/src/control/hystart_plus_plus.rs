@@ -1,4 +1,4 @@
-//! HyStart++ (RFC 9406): the first slow start ends when round trips grow, before the queue overflows.
+//! HyStart++ (RFC 9406): ends the first slow start when RTTs grow, before the queue overflows.
 
 use super::{Ack, Window};
 use units::Time;
@@ -13,19 +13,19 @@ const CSS_ROUNDS: u8 = 5;
 /// Segments that one acknowledgement may add without pacing.
 const L: u64 = 8;
 
-/// Stands in for the growth of any control whose slow start is that of RFC 5681, until the threshold is known.
+/// Replaces the slow start of a control whose slow start is that of RFC 5681, until ssthresh is set.
 #[derive(Clone, Copy, Debug)]
 pub struct HyStartPlusPlus {
     /// A round ends when this is acknowledged.
     window_end: u64,
     last_round: Time,
     this_round: Time,
-    /// The round trip that led into Conservative Slow Start; `Time::MAX` outside it.
+    /// `cssBaselineMinRtt`: the RTT that led into Conservative Slow Start; `Time::MAX` outside it.
     baseline: Time,
     samples: u8,
     /// Rounds spent in Conservative Slow Start.
     rounds: u8,
-    /// The fraction of a byte that Conservative Slow Start owes, in its divisor.
+    /// Growth in Conservative Slow Start that is less than a byte, in units of 1 / divisor.
     owed: u8,
 }
 
@@ -49,8 +49,8 @@ impl HyStartPlusPlus {
     pub fn is_conservative(&self) -> bool {
         self.baseline < Time::MAX
     }
-    /// New data was acknowledged in slow start, by a segment whose round trip was `rtt` (section 4.2). Grows the
-    /// window, or ends slow start by setting the threshold.
+    /// New data was acknowledged in slow start; the newest segment of it had the RTT `rtt` (section 4.2). Grows cwnd,
+    /// or ends slow start by setting ssthresh.
     pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Option<Time>) {
         if ack.cwnd_limited {
             self.grow(window, ack.acked);

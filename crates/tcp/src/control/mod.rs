@@ -1,8 +1,8 @@
-//! Congestion control: how much may be in the network.
+//! Congestion control: how much may be in flight.
 //!
-//! A control sees acknowledgements and losses and sets the [`Window`]; it decides nothing else. Which segments to
-//! retransmit is the endpoint's affair (RFC 6675 with SACK, RFC 6582 without), so *NewReno* and *SACK-Reno* are the
-//! same control, [`Reno`], with `Config::sack` off or on.
+//! A control sees acknowledgements and losses, and sets the [`Window`]; it decides nothing else. The endpoint decides
+//! which segments to retransmit (RFC 6675 with SACK, RFC 6582 without). So *NewReno* and *SACK-Reno* are the same
+//! control, [`Reno`], with `Config::sack` off or on.
 
 mod bbr;
 mod coupled;
@@ -39,14 +39,14 @@ pub struct Window {
     pub cwnd: u64,
     /// Slow start threshold in bytes.
     pub ssthresh: u64,
-    /// Picoseconds between the starts of two segments, per byte of payload; 0 sends without pacing.
+    /// Pacing: picoseconds between the starts of two segments, per byte of payload; 0 for no pacing.
     pub pace_ps_per_byte: f64,
     /// Payload of a full segment in bytes (SMSS).
     pub mss: u32,
 }
 
 impl Window {
-    /// The initial window: no threshold known, no pacing.
+    /// The initial window: ssthresh unknown, no pacing.
     pub fn new(mss: u32, segments: u32) -> Self {
         Self { cwnd: u64::from(mss) * u64::from(segments), ssthresh: u64::MAX, pace_ps_per_byte: 0.0, mss }
     }
@@ -63,9 +63,9 @@ pub struct Ack {
     pub now: Time,
     /// Bytes that it acknowledges cumulatively.
     pub acked: u64,
-    /// Bytes that it delivers, cumulatively or by SACK, and that no acknowledgement before it has.
+    /// Bytes that it newly delivers, cumulatively or by SACK.
     pub delivered: u64,
-    /// Bytes by which it may open the window in slow start: L segments of RFC 3465; `None` for no limit.
+    /// Most bytes by which it opens the window in slow start: L segments of RFC 3465; `None` for no limit.
     pub slow_start_limit: Option<u64>,
     /// Outstanding bytes before it came.
     pub flight: u64,
@@ -73,16 +73,16 @@ pub struct Ack {
     pub una: u64,
     /// The next position to send.
     pub nxt: u64,
-    /// The congestion window, and not the application or the peer, was what held data back: only then may it grow.
+    /// cwnd limited the sender, not the application or the peer: only then may cwnd grow.
     pub cwnd_limited: bool,
     /// The smoothed round-trip time, zero before the first sample.
     pub smoothed_rtt: Time,
 }
 
 impl Ack {
-    /// Slow start by appropriate byte counting (RFC 3465): the window grows by the bytes acknowledged, at most L
-    /// segments. Without a limit it grows by the bytes delivered, up to the threshold, as Linux does. Returns the bytes
-    /// that are left for congestion avoidance.
+    /// Slow start by appropriate byte counting (RFC 3465): cwnd grows by the bytes acknowledged, at most L segments.
+    /// Without a limit it grows by the bytes delivered, up to ssthresh, as in Linux. Returns the bytes left for
+    /// congestion avoidance.
     #[inline]
     pub fn slow_start(&self, window: &mut Window) -> u64 {
         let room = window.ssthresh - window.cwnd;
@@ -91,7 +91,7 @@ impl Ack {
         window.cwnd += growth;
         left
     }
-    /// What congestion avoidance counts of this acknowledgement, once slow start has taken its part.
+    /// The bytes that congestion avoidance counts, once slow start has taken its part.
     #[inline]
     pub fn avoidance(&self, window: &mut Window) -> u64 {
         if window.slow_start() { self.slow_start(window) } else { self.acked }
@@ -109,61 +109,62 @@ pub struct Delivery {
     pub newly_delivered: u64,
     /// Bytes found lost since the last delivery.
     pub newly_lost: u64,
-    /// What `delivered` was when the newest segment now delivered was sent; `None` when none is delivered.
+    /// `delivered` when the newest segment now delivered was sent; `None` if none is delivered.
     pub prior_delivered: Option<u64>,
     /// Delivery rate in bytes per picosecond, if the sample is sound.
     pub rate: Option<f64>,
-    /// The application held back what the sample is made of.
+    /// The sample is application-limited.
     pub app_limited: bool,
-    /// Round trip of the newest segment delivered that was sent once.
+    /// RTT of the newest delivered segment that was sent once.
     pub rtt: Option<Time>,
-    /// Bytes in the network before this acknowledgement.
+    /// Bytes in flight before this acknowledgement.
     pub prior_pipe: u64,
-    /// Bytes in the network after it.
+    /// Bytes in flight after it.
     pub pipe: u64,
 }
 
 /// A congestion control.
 pub trait Control {
-    /// Whether [`on_delivery`](Self::on_delivery) is to be called, at the price of a record per segment in flight.
+    /// Whether [`on_delivery`](Self::on_delivery) is to be called. It costs a record per segment in flight.
     fn watches_deliveries(&self) -> bool {
         false
     }
     /// The handshake is over, `window` is the initial one.
     fn on_connected(&mut self, _window: &mut Window, _now: Time, _smoothed_rtt: Option<Time>) {}
-    /// Something was delivered, whatever the phase. Comes before the other calls for the same acknowledgement.
+    /// Something was delivered, in any phase. Comes before the other calls for the same acknowledgement.
     fn on_delivery(&mut self, _window: &mut Window, _delivery: &Delivery) {}
     /// New data was acknowledged outside fast recovery.
     fn on_ack(&mut self, window: &mut Window, ack: &Ack);
-    /// Duplicate acknowledgements tell of a loss; `flight` bytes were outstanding. Sets threshold and window.
+    /// A loss was found without a timeout; `flight` bytes were outstanding. Sets ssthresh and cwnd.
     fn on_loss(&mut self, window: &mut Window, now: Time, flight: u64);
-    /// ECN is on, and an acknowledgement of `acked` new bytes up to `una` came, `marked` with an echo or not, whatever
-    /// the phase. Comes before the other calls for the same acknowledgement; `nxt` is the next position to send.
+    /// With ECN, in any phase: an acknowledgement of `acked` new bytes up to `una` arrived, `marked` if it has ECE;
+    /// `nxt` is SND.NXT. Comes before the other calls for the same acknowledgement.
     fn on_marks(&mut self, _acked: u64, _marked: bool, _una: u64, _nxt: u64) {}
-    /// The peer echoes congestion, for the first time since what is outstanding (`flight` bytes) was sent. Sets
-    /// threshold and window; as for a loss, if the control knows nothing better (RFC 3168, section 6.1.2).
+    /// The first echo of congestion since the outstanding data (`flight` bytes) was sent. Sets ssthresh and cwnd, by
+    /// default as for a loss (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, window: &mut Window, now: Time, flight: u64) {
         self.on_loss(window, now, flight);
     }
-    /// Whether it answers echoes at all.
+    /// Whether it reacts to echoes.
     fn answers_echoes(&self) -> bool {
         true
     }
-    /// The retransmission timer expired; `repeated` when it is the same data again. Sets threshold and window.
+    /// The retransmission timer expired; `repeated` if for the same data again. Sets ssthresh and cwnd.
     fn on_timeout(&mut self, window: &mut Window, now: Time, flight: u64, repeated: bool);
     /// All that was outstanding at the loss or timeout has been acknowledged.
     fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
     /// The application writes again after everything was acknowledged.
     fn on_restart(&mut self, _window: &mut Window) {}
-    /// ... and nothing was sent for a whole timeout: `initial` is the initial window in bytes (RFC 5681, section 4.1).
+    /// As [`on_restart`](Self::on_restart), after an RTO without sending: `initial` is the initial window in bytes (RFC
+    /// 5681, section 4.1).
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         window.cwnd = window.cwnd.min(initial);
     }
-    /// Whether the window may be brought down to `ssthresh` in the course of a recovery (RFC 6937) instead of at once.
+    /// Whether recovery may shrink cwnd to ssthresh step by step (RFC 6937) instead of at once.
     fn reduces_proportionally(&self) -> bool {
         true
     }
-    /// Whether its slow start is that of RFC 5681, so that HyStart++ may stand in for it.
+    /// Whether its slow start is that of RFC 5681, so that HyStart++ may replace it.
     fn starts_as_reno(&self) -> bool {
         true
     }
@@ -171,12 +172,12 @@ pub trait Control {
     fn paces(&self) -> bool {
         false
     }
-    /// Whether a loss leads to fast recovery; else everything outstanding is sent again in slow start, as after a
-    /// timeout.
+    /// Whether a loss leads to fast recovery. Otherwise everything outstanding is retransmitted in slow start, as after
+    /// a timeout.
     fn recovers_fast(&self) -> bool {
         true
     }
-    /// Whether a duplicate acknowledgement is enough to retransmit a segment older than the round trip plus its spread.
+    /// Whether one duplicate acknowledgement is enough to retransmit a segment older than SRTT + 4 RTTVAR.
     fn retransmits_early(&self) -> bool {
         false
     }
@@ -203,16 +204,16 @@ pub enum ControlKind {
     Scalable,
     /// FAST (Wei, Jin, Low and Hegde 2006).
     Fast {
-        /// Segments that a flow keeps waiting in the network.
+        /// Segments that a flow keeps queued in the network.
         alpha: u32,
     },
-    /// Reno with weights that are handed in ([`Endpoint::set_weights`](crate::Endpoint::set_weights)): subflows coupled
-    /// by LIA, OLIA or BALIA.
+    /// Reno with weights from outside ([`Endpoint::set_weights`](crate::Endpoint::set_weights)): subflows coupled by
+    /// LIA, OLIA or BALIA.
     Coupled,
 }
 
-/// A control chosen at run time. What is larger than a word is boxed: every endpoint has one of these, and most of
-/// millions send little.
+/// A control chosen at run time. State larger than a word is boxed: every endpoint has a control, and most of millions
+/// send little.
 #[derive(Clone, Debug)]
 pub(crate) enum AnyControl {
     Reno(Reno),

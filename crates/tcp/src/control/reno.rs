@@ -11,8 +11,8 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// Congestion avoidance over `acked` bytes: one segment per window of them, the recommended way to count (section
-    /// 3.1), and no division.
+    /// Congestion avoidance over `acked` bytes: one segment per cwnd of them, as section 3.1 recommends, without a
+    /// division.
     #[inline]
     pub(super) fn avoid_congestion(&mut self, window: &mut Window, acked: u64) {
         self.counted += acked;
@@ -23,7 +23,7 @@ impl Reno {
     }
 }
 
-/// Half of what is outstanding, at least two segments (RFC 5681, equation 4).
+/// ssthresh after a loss: half of FlightSize, at least two segments (RFC 5681, equation 4).
 pub(super) fn half(flight: u64, mss: u32) -> u64 {
     (flight / 2).max(2 * u64::from(mss))
 }
@@ -43,7 +43,7 @@ impl Control for Reno {
         self.counted = 0;
     }
     fn on_timeout(&mut self, window: &mut Window, _: Time, flight: u64, repeated: bool) {
-        // Held constant when the same data times out again (section 3.1, after equation 4).
+        // ssthresh stays when the same data times out again (section 3.1, after equation 4).
         if !repeated {
             window.ssthresh = half(flight, window.mss);
         }

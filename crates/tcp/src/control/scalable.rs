@@ -4,19 +4,18 @@
 use super::{Ack, Control, Reno, Window};
 use units::Time;
 
-/// The window grows by this part of what is acknowledged: a = 0.01.
+/// cwnd grows by this fraction of the bytes acknowledged: a = 0.01.
 const A: u64 = 100;
-/// It loses this part of itself: b = 0.125.
+/// A loss takes this fraction of cwnd: b = 0.125.
 const B: u64 = 8;
-/// Up to this window, in segments, it is Reno: *legacy* traffic is treated as such.
+/// Up to this cwnd, in segments, it is Reno: the paper's *legacy* window.
 const LEGACY: u64 = 16;
 
-/// Grows and shrinks in proportion to the window, so that the time to recover from a loss depends on the round trip
-/// alone.
+/// Grows and shrinks in proportion to cwnd, so that the recovery time after a loss depends on the RTT alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scalable {
     reno: Reno,
-    /// Acknowledged bytes that have not made the window grow.
+    /// Acknowledged bytes that cwnd has not grown for yet.
     counted: u64,
 }
 

@@ -4,7 +4,7 @@
 use super::{Ack, Control, Reno, Window};
 use units::Time;
 
-/// Grows as Reno does; every loss means slow start from one segment.
+/// Grows as Reno does; every loss starts slow start from one segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tahoe {
     reno: Reno,
@@ -19,7 +19,7 @@ impl Control for Tahoe {
         window.cwnd = u64::from(window.mss);
     }
     fn on_echo(&mut self, window: &mut Window, now: Time, flight: u64) {
-        // RFC 3168, section 6.1.2: an echo halves the window, without slow start.
+        // RFC 3168, section 6.1.2: an echo halves cwnd, without slow start.
         self.reno.on_loss(window, now, flight);
     }
     fn on_timeout(&mut self, window: &mut Window, now: Time, flight: u64, repeated: bool) {

@@ -4,43 +4,40 @@
 use super::{Ack, Control, Delivery, Window, reno};
 use units::Time;
 
-/// Segments kept waiting in the network: fewer than this, and the window grows.
+/// cwnd grows while fewer segments than this are queued in the network.
 const ALPHA: f64 = 1.0;
-/// More than this, and it shrinks.
+/// cwnd shrinks while more than this are queued.
 const BETA: f64 = 3.0;
-/// More than this ends slow start.
+/// Slow start ends when more than this are queued.
 const GAMMA: f64 = 1.0;
 
-/// Compares, once per round trip, the throughput with what it would be without queues.
+/// Compares, once per RTT, the throughput with what it would be without queues.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vegas {
-    /// The smallest round trip seen: that of a path without queues.
+    /// BaseRTT: the minimum RTT, that of a path without queues.
     base_rtt: Option<Time>,
     rtt_sum: Time,
     rtt_count: u64,
-    /// The round trip under way: of the distinguished segment that started at `begin` and ends with the acknowledgement
-    /// of it.
+    /// The present round ends when more than this is acknowledged (the distinguished segment of the paper).
     begin: u64,
-    /// In slow start: the window may grow in this round trip, as in every other one.
+    /// In slow start, cwnd grows in every other round; whether it grows in this one.
     grows: bool,
 }
 
 impl Vegas {
-    /// A round trip has ended with `sent` bytes sent during it. What an application leaves unused says nothing of
-    /// queues.
+    /// A round has ended with `sent` bytes sent in it. An application-limited round says nothing of queues.
     fn end_round(&mut self, window: &mut Window, sent: u64, cwnd_limited: bool) {
         let count = std::mem::take(&mut self.rtt_count);
         let sum = std::mem::take(&mut self.rtt_sum);
         let Some(base) = self.base_rtt.filter(|_| count > 0 && cwnd_limited) else { return };
         let rtt = sum / count;
         let mss = u64::from(window.mss);
-        // (Expected - Actual) x BaseRTT: the bytes that wait in queues, in segments.
+        // (Expected - Actual) x BaseRTT: the segments queued.
         let actual = sent as f64 * base.as_ps() as f64 / rtt.as_ps() as f64;
         let waiting = (window.cwnd as f64 - actual) / mss as f64;
         let slow_start = window.slow_start();
         if slow_start && waiting > GAMMA {
-            // What slow start has put into the queues beyond need is about an eighth (Brakmo and Peterson 1995, section
-            // 3.3).
+            // Slow start has overshot by about an eighth (Brakmo and Peterson 1995, section 3.3).
             window.cwnd = (window.cwnd - window.cwnd / 8).max(2 * mss);
             window.ssthresh = window.cwnd;
         } else if slow_start {

@@ -1,14 +1,14 @@
 //! Westwood+: Grieco and Mascolo, "Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP
-//! Congestion Control" (CCR 34(2), 2004), section 2; its counting of duplicate acknowledgements is that of Mascolo et
-//! al., "TCP Westwood" (MobiCom 2001), section 2.3.
+//! Congestion Control" (CCR 34(2), 2004), section 2. It counts duplicate acknowledgements as Mascolo et al., "TCP
+//! Westwood" (MobiCom 2001), section 2.3.
 
 use super::{Ack, Control, Delivery, Reno, Window, reno};
 use units::Time;
 
-/// What the filter keeps of the old estimate with each sample.
+/// Weight of the old estimate at each sample.
 const KEPT: f64 = 0.9;
 
-/// Grows as Reno does; a loss sets the window to the bandwidth that acknowledgements show times the least round trip.
+/// Grows as Reno does. A loss sets cwnd to the estimated bandwidth times the minimum RTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Westwood {
     reno: Reno,
@@ -16,10 +16,10 @@ pub struct Westwood {
     bandwidth: f64,
     least_rtt: Option<Time>,
     last_rtt: Time,
-    /// The sample under way: when it began, what was acknowledged since.
+    /// The present sample: when it began, and the bytes acknowledged since.
     begun: Option<Time>,
     acked: u64,
-    /// What duplicate acknowledgements were counted for and the next cumulative one will acknowledge again.
+    /// Bytes counted for duplicate acknowledgements that a cumulative one will acknowledge again.
     counted_ahead: u64,
 }
 
@@ -28,8 +28,8 @@ impl Westwood {
     pub fn bandwidth(&self) -> f64 {
         self.bandwidth * 1e12
     }
-    /// AckedCount: a duplicate without SACK stands for one segment, of which the cumulative acknowledgement must not
-    /// tell again.
+    /// AckedCount: a duplicate without SACK stands for one segment. The cumulative acknowledgement must not count it
+    /// again.
     fn count(&mut self, delivered: u64, mss: u64) {
         self.acked += if delivered == 0 {
             self.counted_ahead += mss;
@@ -41,7 +41,7 @@ impl Westwood {
             delivered - std::mem::take(&mut self.counted_ahead)
         };
     }
-    /// Once per round trip: b = d / D, then the low-pass filter.
+    /// Once per RTT: b = d / D, then the low-pass filter.
     fn sample(&mut self, now: Time) {
         let Some(begun) = self.begun else {
             self.begun = Some(now);
@@ -53,13 +53,12 @@ impl Westwood {
             return;
         }
         let sample = self.acked as f64 / interval.as_ps() as f64;
-        // The first sample is the estimate: a filter that starts from nothing would take some twenty round trips to be
-        // of use.
+        // The first sample is the estimate: a filter that starts from zero takes some twenty RTTs to be of use.
         self.bandwidth = if self.bandwidth == 0.0 { sample } else { KEPT * self.bandwidth + (1.0 - KEPT) * sample };
         self.begun = Some(now);
         self.acked = 0;
     }
-    /// BWE x RTTmin, at least two segments; before anything is known, Reno's half.
+    /// BWE x RTTmin, at least two segments; Reno's half before the first sample.
     fn share(&self, window: &Window, flight: u64) -> u64 {
         match self.least_rtt {
             Some(least) if self.bandwidth > 0.0 => {

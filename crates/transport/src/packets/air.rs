@@ -153,7 +153,7 @@ impl PacketTransport {
         let watched = self.watches_station(way.0.0);
         let segments = std::mem::take(&mut self.out.segments);
         for segment in segments.iter().copied().filter(|_| watched) {
-            self.injected_at_station(now, way.0.0, at, segment.wire_bytes());
+            self.enqueued_at_station(now, way.0.0, at, segment.wire_bytes());
         }
         let Some(air) = &mut self.air else { return };
         if watched {
@@ -198,7 +198,7 @@ impl PacketTransport {
         let released = air.wireless.take_departed();
         for departed in &released {
             if self.watches_station(departed.at.0) {
-                self.released_at_station(now, departed);
+                self.dequeued_at_station(now, departed);
             }
         }
         // A driver takes frames out of the queue before anything is acknowledged.

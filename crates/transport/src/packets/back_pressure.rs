@@ -1,7 +1,7 @@
 //! Back-pressure from a host's transmit queue to TCP (Lee 2014; Linux's TSQ and BQL have the same purpose).
 //!
 //! The transmit queue is that of the first link on a connection's path, or that of the node's wireless station. Before
-//! an endpoint sends, [`Injection`] says how many segments the queue admits. An endpoint that must wait is held, and
+//! an endpoint sends, [`TransmitQueueLimiter`] says how many segments the queue admits. An endpoint that must wait is held, and
 //! restarted when the queue has fallen below its limit. For a plain link that time is known as soon as its packets are
 //! queued. A managed link and a station report each departure.
 
@@ -10,7 +10,7 @@ use super::{ConnectionIndex, PacketTransport};
 use des::{Event, EventQueue, Index};
 use net::{Link, LinkId};
 use std::collections::VecDeque;
-use tcp::{Demand, Injection, InjectionLimits, Level};
+use tcp::{Demand, Level, TransmitQueueLimiter, TransmitQueueLimits};
 use units::{BitRate, Bytes, Time};
 use wifi::mac::StationId;
 use wifi::mesh::Departed;
@@ -22,9 +22,9 @@ pub const QUEUE_ROOM: u8 = 12;
 #[derive(Debug)]
 pub(super) struct BackPressure {
     /// By node; a node's station has the same number.
-    limits: Vec<InjectionLimits>,
+    limits: Vec<TransmitQueueLimits>,
     /// By link: the limits of the node that sends on it.
-    limits_by_link: Vec<InjectionLimits>,
+    limits_by_link: Vec<TransmitQueueLimits>,
     /// By link; allocated at the first packet.
     by_link: Vec<Option<Box<WatchedLink>>>,
     /// By station; allocated at the first packet.
@@ -34,7 +34,7 @@ pub(super) struct BackPressure {
 /// The transmit queue of a station.
 #[derive(Debug)]
 pub(super) struct WatchedStation {
-    pub control: Injection,
+    pub control: TransmitQueueLimiter,
     /// Bytes in the queue from the node's own connections.
     pub bytes: u64,
     drain: Drain,
@@ -82,7 +82,7 @@ enum Place {
 
 #[derive(Debug)]
 struct WatchedLink {
-    control: Injection,
+    control: TransmitQueueLimiter,
     /// Departures from a plain link, in order: time, flow, bytes.
     releases: VecDeque<(Time, u64, u32)>,
     /// Time and number of the pending event.
@@ -92,12 +92,12 @@ struct WatchedLink {
 
 impl BackPressure {
     /// The limits of a queue; `None` where TCP does not watch it.
-    fn limits(&self, place: Place) -> Option<InjectionLimits> {
+    fn limits(&self, place: Place) -> Option<TransmitQueueLimits> {
         let limits = match place {
             Place::Link(link) => self.limits_by_link.get(link.0 as usize),
             Place::Station(station) => self.limits.get(station as usize),
         };
-        limits.copied().filter(|limits| *limits != InjectionLimits::default())
+        limits.copied().filter(|limits| *limits != TransmitQueueLimits::default())
     }
     fn get(&mut self, link: LinkId) -> &mut WatchedLink {
         let index = link.0 as usize;
@@ -106,7 +106,7 @@ impl BackPressure {
             self.by_link.resize_with(index + 1, || None);
         }
         self.by_link[index].get_or_insert_with(|| {
-            let control = Injection::new(limits);
+            let control = TransmitQueueLimiter::new(limits);
             Box::new(WatchedLink { control, releases: VecDeque::new(), armed: Time::MAX, event: 0 })
         })
     }
@@ -117,12 +117,12 @@ impl BackPressure {
             self.by_station.resize_with(index + 1, || None);
         }
         self.by_station[index].get_or_insert_with(|| {
-            let control = Injection::new(limits);
+            let control = TransmitQueueLimiter::new(limits);
             Box::new(WatchedStation { control, bytes: 0, drain: Drain::new(rate) })
         })
     }
     /// Admission control of a queue.
-    fn control(&mut self, place: Place) -> &mut Injection {
+    fn control(&mut self, place: Place) -> &mut TransmitQueueLimiter {
         match place {
             Place::Link(link) => &mut self.get(link).control,
             Place::Station(station) => &mut self.station(station, FIRST_RATE).control,
@@ -140,8 +140,8 @@ fn level(link: &Link, now: Time) -> Level {
 
 impl PacketTransport {
     /// Sets the limits of each node's transmit queue, by node. TCP keeps to them from now on.
-    pub fn set_injection_limits(&mut self, limits: Vec<InjectionLimits>) {
-        let mut by_vertex = vec![InjectionLimits::default(); self.topology.vertex_count()];
+    pub fn set_transmit_queue_limits(&mut self, limits: Vec<TransmitQueueLimits>) {
+        let mut by_vertex = vec![TransmitQueueLimits::default(); self.topology.vertex_count()];
         for (node, limits) in self.nodes.iter().zip(&limits) {
             by_vertex[node.vertex.as_usize()] = *limits;
         }
@@ -250,9 +250,9 @@ impl PacketTransport {
             {
                 let (watched, queue) = (pressure.get(link), self.network.link(link));
                 if managed {
-                    watched.control.injected(flow, bytes);
+                    watched.control.enqueued(flow, bytes);
                 } else if queue.counters().drops == dropped {
-                    watched.control.injected(flow, bytes);
+                    watched.control.enqueued(flow, bytes);
                     watched.releases.push_back((queue.free_at(), flow, bytes));
                 }
             }
@@ -302,7 +302,7 @@ impl PacketTransport {
             // A packet names its receiving endpoint; the sender is the other one of the pair.
             let flow = u64::from(packet.generation) << 32 | u64::from(packet.to ^ 1);
             if packet.segment.len > 0 {
-                pressure.get(link).control.released(flow, packet.segment.wire_bytes() + self.framing);
+                pressure.get(link).control.dequeued(flow, packet.segment.wire_bytes() + self.framing);
             }
         }
         self.back_pressure = Some(pressure);
@@ -314,7 +314,7 @@ impl PacketTransport {
                 && at <= now
             {
                 watched.releases.pop_front();
-                watched.control.released(flow, bytes);
+                watched.control.dequeued(flow, bytes);
             }
             let next = watched.control.next(&level, |flow| self.demand(flow));
             self.back_pressure = Some(pressure);
@@ -332,7 +332,7 @@ impl PacketTransport {
     }
 
     /// A segment was put into a station's queue.
-    pub(super) fn injected_at_station(&mut self, now: Time, station: u32, at: usize, bytes: u32) {
+    pub(super) fn enqueued_at_station(&mut self, now: Time, station: u32, at: usize, bytes: u32) {
         let flow = self.flow_of(at);
         let forwarding = self.air().map_or(0, |air| air.forwarding(StationId(station)));
         if let Some(pressure) = &mut self.back_pressure {
@@ -341,11 +341,11 @@ impl PacketTransport {
                 watched.drain.idle(now);
             }
             watched.bytes += u64::from(bytes);
-            watched.control.injected(flow, bytes);
+            watched.control.enqueued(flow, bytes);
         }
     }
     /// A packet has left a station's queue: the node's own, or a forwarded one.
-    pub(super) fn released_at_station(&mut self, now: Time, departed: &Departed<Packet>) {
+    pub(super) fn dequeued_at_station(&mut self, now: Time, departed: &Departed<Packet>) {
         let Departed { packet, at, forwarded } = departed;
         // A packet names its receiving endpoint; the sender is the other one of the pair.
         let flow = u64::from(packet.generation) << 32 | u64::from(packet.to ^ 1);
@@ -355,7 +355,7 @@ impl PacketTransport {
             watched.drain.left(now, bytes);
             if !forwarded {
                 watched.bytes = watched.bytes.saturating_sub(u64::from(bytes));
-                watched.control.released(flow, bytes);
+                watched.control.dequeued(flow, bytes);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! printed one, and its kin.
 
 use crate::support::{Side, Wire, plain};
-use tcp::{Config, Demand, Endpoint, Flags, Injection, InjectionLimits, Level};
+use tcp::{Config, Demand, Endpoint, Flags, Level, TransmitQueueLimiter, TransmitQueueLimits};
 use units::{BitRate, Bytes, Time};
 
 const MS: Time = Time::from_ms(1);
@@ -16,8 +16,8 @@ fn demand(flow: u64) -> Demand {
     Demand { flow, segment: 1040, pace: None }
 }
 
-fn by_packets(packets: u32, restart: Option<u32>) -> Injection {
-    Injection::new(InjectionLimits { packets: Some(packets), restart, ..InjectionLimits::default() })
+fn by_packets(packets: u32, restart: Option<u32>) -> TransmitQueueLimiter {
+    TransmitQueueLimiter::new(TransmitQueueLimits { packets: Some(packets), restart, ..TransmitQueueLimits::default() })
 }
 
 #[test]
@@ -61,7 +61,7 @@ impl Printed {
 }
 
 /// A transmit queue of `capacity` from which the device takes everything at once, as it does for an aggregate; TCP has
-/// 1,000 packets to send. Returns how many it has injected after a hundred rounds.
+/// 1,000 packets to send. Returns how many it has sent after a hundred rounds.
 fn drained_in_batches(mut injects: impl FnMut(u32) -> u32, capacity: u32) -> u32 {
     let (mut left, mut sent) = (1000, 0);
     for _ in 0..100 {
@@ -126,20 +126,24 @@ fn held_flows_are_restarted_in_turn() {
     assert_eq!(control.held(), 1);
 
     // Where flows have limits of their own, one that is at its limit keeps its turn.
-    let mut control = Injection::new(InjectionLimits { per_flow: Some(MS), ..InjectionLimits::default() });
+    let mut control =
+        TransmitQueueLimiter::new(TransmitQueueLimits { per_flow: Some(MS), ..TransmitQueueLimits::default() });
     for flow in [1, 2] {
         control.hold(flow);
     }
-    control.injected(1, 2080);
+    control.enqueued(1, 2080);
     assert_eq!((control.next(&level(2), known), control.next(&level(2), known)), (Some(2), None));
-    control.released(1, 1040);
+    control.dequeued(1, 1040);
     assert_eq!(control.next(&level(1), known), Some(1));
 }
 
 #[test]
 fn limits_in_time_and_bytes_follow_the_rate() {
     // 1,040 bytes take a millisecond.
-    let mut control = Injection::new(InjectionLimits { delay: Some(Time::from_ms(20)), ..InjectionLimits::default() });
+    let mut control = TransmitQueueLimiter::new(TransmitQueueLimits {
+        delay: Some(Time::from_ms(20)),
+        ..TransmitQueueLimits::default()
+    });
     assert_eq!(control.room(&level(0), &demand(0)), 20);
     assert_eq!(control.room(&level(15), &demand(0)), 5);
     let slower = Level { rate: BitRate::from_bps(8_320_000 / 4), ..level(0) };
@@ -147,24 +151,28 @@ fn limits_in_time_and_bytes_follow_the_rate() {
     let crawling = Level { rate: BitRate::from_bps(8), ..level(0) };
     assert_eq!(control.room(&crawling, &demand(0)), 1);
 
-    let mut control = Injection::new(InjectionLimits { bytes: Some(Bytes::new(5000)), ..InjectionLimits::default() });
+    let mut control = TransmitQueueLimiter::new(TransmitQueueLimits {
+        bytes: Some(Bytes::new(5000)),
+        ..TransmitQueueLimits::default()
+    });
     // The packet that passes the limit still goes: 5,200 bytes.
     assert_eq!([0, 4, 5].map(|packets| control.room(&level(packets), &demand(0))), [5, 1, 0]);
 }
 
 #[test]
 fn a_small_queue_holds_a_millisecond_at_the_flows_own_pace_and_two_segments() {
-    let mut control = Injection::new(InjectionLimits { per_flow: Some(MS), ..InjectionLimits::default() });
+    let mut control =
+        TransmitQueueLimiter::new(TransmitQueueLimits { per_flow: Some(MS), ..TransmitQueueLimits::default() });
     // 20 Mbit/s: 2,500 bytes in a millisecond; 100 Mbit/s: 12,500.
     let paced = |flow, mbps| Demand { pace: Some(BitRate::from_mbps(mbps)), ..demand(flow) };
     assert_eq!(control.room(&level(50), &demand(1)), 2, "no round trip yet");
     assert_eq!(control.room(&level(50), &paced(1, 1)), 2);
     assert_eq!(control.room(&level(50), &paced(1, 20)), 3);
     assert_eq!(control.room(&level(50), &paced(1, 100)), 13);
-    control.injected(1, 1040);
-    control.injected(1, 1040);
+    control.enqueued(1, 1040);
+    control.enqueued(1, 1040);
     assert_eq!((control.room(&level(50), &paced(1, 1)), control.room(&level(50), &paced(2, 1))), (0, 2));
-    control.released(1, 1040);
+    control.dequeued(1, 1040);
     assert_eq!(control.room(&level(50), &paced(1, 1)), 1);
 }
 
@@ -200,7 +208,7 @@ fn an_endpoint_without_room_acknowledges_and_waits() {
 
 /// A sender that has a window of 1,000 packets before a queue of 128, for a second; `at` is told the time and the level
 /// every millisecond.
-fn sender(control: Option<&mut Injection>, mut at: impl FnMut(&mut Wire, u32)) -> Wire {
+fn sender(control: Option<&mut TransmitQueueLimiter>, mut at: impl FnMut(&mut Wire, u32)) -> Wire {
     let config = Config { initial_window: 1000, ..plain() };
     let mut wire = Wire::new(&config, &config, DELAY).bottleneck(BitRate::from_bps(8_320_000), 128).established();
     wire.client.set_room(control.is_some().then_some(0));
@@ -248,8 +256,8 @@ fn the_queue_stays_at_the_threshold_and_loses_nothing() {
 
 #[test]
 fn a_threshold_in_time_follows_a_falling_rate() {
-    let lasts = |limits: InjectionLimits| {
-        let mut control = Injection::new(limits);
+    let lasts = |limits: TransmitQueueLimits| {
+        let mut control = TransmitQueueLimiter::new(limits);
         let mut last = 0;
         sender(Some(&mut control), |wire, t| {
             if t == 300 {
@@ -261,8 +269,11 @@ fn a_threshold_in_time_follows_a_falling_rate() {
         last
     };
     // 100 packets last 100 ms at first and 250 ms in the end; 100 ms are 100 packets at first and 40 in the end.
-    assert!((99..=101).contains(&lasts(InjectionLimits { packets: Some(100), ..InjectionLimits::default() })));
+    assert!((99..=101).contains(&lasts(TransmitQueueLimits { packets: Some(100), ..TransmitQueueLimits::default() })));
     assert!(
-        (39..=41).contains(&lasts(InjectionLimits { delay: Some(Time::from_ms(100)), ..InjectionLimits::default() }))
+        (39..=41).contains(&lasts(TransmitQueueLimits {
+            delay: Some(Time::from_ms(100)),
+            ..TransmitQueueLimits::default()
+        }))
     );
 }

@@ -3,7 +3,7 @@
 
 use des::EventQueue;
 use net::{ARRIVAL, Discipline, FqCodelSpec, Limit, LinkId, LinkSpec, TRANSMISSION_DONE, Topology};
-use tcp::{Config, InjectionLimits};
+use tcp::{Config, TransmitQueueLimits};
 use transport::{End, Handle, Happened, Message, Open, Owner, PacketTransport, QUEUE_ROOM, TIMER, Tag};
 use units::{BitRate, Bytes, Time};
 
@@ -21,14 +21,14 @@ struct Run {
 const UP: LinkId = LinkId(0);
 
 impl Run {
-    fn new(limits: InjectionLimits, discipline: Discipline, queue: u32) -> Self {
+    fn new(limits: TransmitQueueLimits, discipline: Discipline, queue: u32) -> Self {
         let fast = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(2)).with_limit(Limit::Packets(1000));
         let mut topology = Topology::star(3, &fast);
         let up = LinkSpec::new(BitRate::from_mbps(10), Time::from_ms(2));
         *topology.spec_mut(UP) = up.with_limit(Limit::Packets(queue)).with_discipline(discipline);
         let mut transport = PacketTransport::new(topology, Bytes::new(38), 1).unwrap();
-        if limits != InjectionLimits::default() {
-            transport.set_injection_limits(vec![limits; 3]);
+        if limits != TransmitQueueLimits::default() {
+            transport.set_transmit_queue_limits(vec![limits; 3]);
         }
         Self { transport, events: EventQueue::new(), now: Time::ZERO, flows: Vec::new(), longest: 0 }
     }
@@ -65,8 +65,8 @@ impl Run {
     }
 }
 
-fn packets(threshold: u32) -> InjectionLimits {
-    InjectionLimits { packets: Some(threshold), ..InjectionLimits::default() }
+fn packets(threshold: u32) -> TransmitQueueLimits {
+    TransmitQueueLimits { packets: Some(threshold), ..TransmitQueueLimits::default() }
 }
 
 /// Payload bytes that the link can carry in a time: 1,448 of 1,538.
@@ -82,7 +82,7 @@ fn within(received: u64, expected: u64, part: f64) {
 #[test]
 fn a_queue_that_is_watched_never_overflows() {
     let second = Time::from_secs(1);
-    for (limits, drops) in [(InjectionLimits::default(), true), (packets(40), false)] {
+    for (limits, drops) in [(TransmitQueueLimits::default(), true), (packets(40), false)] {
         let mut run = Run::new(limits, Discipline::DropTail, 50);
         for _ in 0..4 {
             run.send(1, 1 << 30);
@@ -116,7 +116,7 @@ fn connections_share_a_watched_queue_fairly() {
 
 #[test]
 fn a_threshold_in_time_halves_its_packets_with_the_rate() {
-    let limits = InjectionLimits { delay: Some(Time::from_ms(50)), ..InjectionLimits::default() };
+    let limits = TransmitQueueLimits { delay: Some(Time::from_ms(50)), ..TransmitQueueLimits::default() };
     let mut run = Run::new(limits, Discipline::DropTail, 100);
     run.send(1, 1 << 30);
     run.run(Time::from_secs(5));
@@ -133,7 +133,7 @@ fn a_threshold_in_time_halves_its_packets_with_the_rate() {
 
 #[test]
 fn small_queues_hold_what_each_connection_needs() {
-    let limits = InjectionLimits { per_flow: Some(Time::from_ms(1)), ..InjectionLimits::default() };
+    let limits = TransmitQueueLimits { per_flow: Some(Time::from_ms(1)), ..TransmitQueueLimits::default() };
     let fq_codel = Discipline::FqCodel(FqCodelSpec::default());
     for discipline in [Discipline::DropTail, fq_codel] {
         let mut run = Run::new(limits, discipline, 100);
@@ -159,7 +159,7 @@ fn small_queues_hold_what_each_connection_needs() {
 #[test]
 fn a_link_that_fails_empties_its_queue_and_holds_nobody_for_good() {
     for discipline in [Discipline::DropTail, Discipline::FqCodel(FqCodelSpec::default())] {
-        for limits in [packets(30), InjectionLimits { per_flow: Some(Time::from_ms(1)), ..packets(30) }] {
+        for limits in [packets(30), TransmitQueueLimits { per_flow: Some(Time::from_ms(1)), ..packets(30) }] {
             let mut run = Run::new(limits, discipline, 100);
             for _ in 0..3 {
                 run.send(1, 3_000_000);
@@ -194,7 +194,7 @@ fn acknowledgements_pass_a_full_queue_and_connections_end() {
 #[test]
 fn a_limit_on_what_is_not_sent_bounds_the_socket_and_not_the_queue() {
     let limit = Bytes::new(16_384);
-    let run = |limited: bool, watched: InjectionLimits| {
+    let run = |limited: bool, watched: TransmitQueueLimits| {
         let mut run = Run::new(watched, Discipline::DropTail, 50);
         if limited {
             run.transport.set_unsent_limit(limit);
@@ -205,7 +205,7 @@ fn a_limit_on_what_is_not_sent_bounds_the_socket_and_not_the_queue() {
         run.run(Time::from_secs(10));
         run
     };
-    let (free, limited) = (run(false, InjectionLimits::default()), run(true, InjectionLimits::default()));
+    let (free, limited) = (run(false, TransmitQueueLimits::default()), run(true, TransmitQueueLimits::default()));
     assert_eq!(free.transport.most_unsent(), Bytes::new(20_000_000));
     assert_eq!(limited.transport.most_unsent(), limit);
     assert!(free.longest == 50 && limited.longest == 50 && free.drops() > 0 && limited.drops() > 0);
@@ -220,7 +220,7 @@ fn a_limit_on_what_is_not_sent_bounds_the_socket_and_not_the_queue() {
 /// goes down, or that is aborted, leaves nothing behind.
 #[test]
 fn what_waits_to_be_written_is_written_in_order_and_then_the_end() {
-    let mut run = Run::new(InjectionLimits::default(), Discipline::DropTail, 50);
+    let mut run = Run::new(TransmitQueueLimits::default(), Discipline::DropTail, 50);
     run.transport.set_unsent_limit(Bytes::new(4_096));
     for _ in 0..3 {
         run.send(1, 100_000);
@@ -240,7 +240,7 @@ fn what_waits_to_be_written_is_written_in_order_and_then_the_end() {
     run.run(Time::from_secs(5));
     assert_eq!(run.transport.received(run.flows[3], End::Server), Some(60_000));
     run.transport.take_upcalls(&mut upcalls);
-    let mut again = Run::new(InjectionLimits::default(), Discipline::DropTail, 50);
+    let mut again = Run::new(TransmitQueueLimits::default(), Discipline::DropTail, 50);
     again.transport.set_unsent_limit(Bytes::new(4_096));
     again.send(1, 100_000);
     for tag in [2, 3] {
