@@ -1,6 +1,6 @@
 //! Packets, links, queues, shaping, topologies, routing.
 //!
-//! The network does not look into what it carries, but for the ECN field: see [`Packet`].
+//! The network looks at nothing of a packet but its ECN field: see [`Packet`].
 
 pub mod bond;
 mod link;

@@ -1,4 +1,4 @@
-//! The network at run time: packets go from link to link along their routes.
+//! The network at run time: packets travel from link to link along their routes.
 
 mod bonding;
 
@@ -14,9 +14,9 @@ use units::{BitRate, Time};
 
 /// Event kind: the packet at the head of a link's ring arrives at the link's end.
 pub const ARRIVAL: u8 = 0;
-/// Event kind: a managed link's transmitter is done with a packet.
+/// Event kind: the transmitter of a managed link has finished a packet.
 pub const TRANSMISSION_DONE: u8 = 1;
-/// Event kind: something happens at an end of a bond.
+/// Event kind: an end of a bond has something to do.
 pub const BOND: u8 = 8;
 
 /// Links, routes, and the packets between them.
@@ -28,40 +28,40 @@ pub struct Network<P> {
     sent: u64,
     delivered: u64,
     no_route: u64,
-    /// Reused for what disciplines drop and what links lose.
+    /// Buffer for packets that disciplines drop or links lose.
     gone: Vec<PacketId>,
     captured: Vec<(Time, P)>,
-    /// Packets that have left the queues of managed links for which that is watched.
+    /// Packets that have left the queues of managed links, where [`Network::watch_releases`] asks for them.
     released: Vec<P>,
     /// Owners of packets that queues have dropped.
     dropped: Vec<(u32, u32)>,
-    /// Classes of flows, up to the last that is not 0.
+    /// Class of each flow, up to the last that is not 0.
     classes: Vec<u8>,
     bonds: Box<Bonds>,
 }
 
-/// Where every packet has gone: what was sent is delivered, dropped, lost or in flight.
+/// What became of every packet sent: delivered, dropped, lost or in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Ledger {
-    /// Handed to the network.
+    /// Packets handed to the network.
     pub sent: u64,
-    /// Handed back at the end of their route.
+    /// Packets handed back at the end of their route.
     pub delivered: u64,
-    /// Dropped at a full queue, or before the processor of a bond's end.
+    /// Packets dropped at a full queue or by a discipline, or before the processor of a bond's end.
     pub dropped: u64,
-    /// Lost on a link by chance.
+    /// Packets lost at random on a link.
     pub lost: u64,
-    /// Lost on a link that was or went down or silent, or at a bond without a usable member.
+    /// Packets lost on a link that was or went down or silent, or at a bond without a usable member.
     pub lost_down: u64,
-    /// Sent when no path led to the receiver.
+    /// Packets without a path to their receiver.
     pub no_route: u64,
-    /// In queues, in transmission and on wires, counted there.
+    /// Packets in queues, in transmission and on wires, counted there.
     pub in_flight: u64,
-    /// Taken places of the packet slab.
+    /// Occupied places of the packet slab.
     pub slab: u64,
 }
 
-/// The books do not balance: an error in the simulator, never in its input.
+/// The ledger does not balance: an error in the simulator, never in its input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the packet ledger does not balance: {0:?}")]
 pub struct LedgerError(pub Ledger);
@@ -79,7 +79,7 @@ impl Ledger {
 }
 
 impl<P: Packet> Network<P> {
-    /// The network of a topology; random loss draws from `seed`.
+    /// The network of a topology. Random losses are drawn from `seed`.
     pub fn new(topology: &Topology, seed: u64) -> Result<Self, SpecError> {
         let specs = || topology.cables().iter().flat_map(|cable| [&cable.forth, &cable.back]);
         for spec in specs() {
@@ -103,12 +103,12 @@ impl<P: Packet> Network<P> {
         Ok(network)
     }
 
-    /// Puts a discipline in place of a link's drop-tail queue; for an idle link, before the run.
+    /// Replaces a link's drop-tail queue by a discipline. The link must be idle, before the run.
     pub fn manage(&mut self, link: LinkId, queue: Box<dyn Queue>) {
         self.links[link.0 as usize].manage(queue);
     }
 
-    /// Puts the ports of each switch that has a shared buffer into it.
+    /// Puts the ports of every switch with a shared buffer into that buffer.
     fn share_buffers(&mut self, topology: &Topology, seed: u64) -> Result<(), SpecError> {
         for (switch, spec) in topology.shared_buffers() {
             spec.check()?;
@@ -122,7 +122,7 @@ impl<P: Packet> Network<P> {
         Ok(())
     }
 
-    /// Sets the class of a flow, for the queues that have classes; 0, the first, where none is set.
+    /// Sets the class of a flow, for queues with classes. Class 0, the first, is the default.
     pub fn set_class(&mut self, flow: u32, class: u8) {
         let flow = flow as usize;
         if flow >= self.classes.len() {
@@ -138,11 +138,11 @@ impl<P: Packet> Network<P> {
     pub fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         self.routing.route(key)
     }
-    /// The route of a flow by way of the switch `via`, over the links that are up.
+    /// The route of a flow through the switch `via`, over the links that are up.
     pub fn route_via(&mut self, key: FlowKey, via: VertexId) -> Option<RouteId> {
         self.routing.route_via(key, via)
     }
-    /// The links of a route; of a bond the member that a packet takes now, by turns the first.
+    /// The links of a route. For a bond: the member that the next packet takes; with round robin, the first.
     pub fn route_links(&self, route: RouteId) -> impl Iterator<Item = LinkId> {
         self.routing.places(route).map(|at| match self.routing.bond_for(at) {
             Some((end, class)) => self.bonds.member_for(end, class),
@@ -181,7 +181,7 @@ impl<P: Packet> Network<P> {
         self.forward(now, Transit { packet, next: route.0, bytes, flow }, events);
     }
 
-    /// Handles an [`ARRIVAL`]. A packet at the end of its route is handed out with its flow: read it with
+    /// Handles an [`ARRIVAL`]. Returns a packet at the end of its route, and its flow: read it with
     /// [`Network::packet`], then [`Network::finish`] it.
     #[inline]
     pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) -> Option<(PacketId, u32)> {
@@ -209,7 +209,7 @@ impl<P: Packet> Network<P> {
         None
     }
 
-    /// Frees a packet that was handed out.
+    /// Frees a packet that was returned.
     #[inline]
     pub fn finish(&mut self, packet: PacketId) {
         self.packets.free(packet);
@@ -260,9 +260,8 @@ impl<P: Packet> Network<P> {
         self.free_dropped(index);
     }
 
-    /// Begins the next transmission on a managed link if it can. Called before anything else happens to the link, so
-    /// that a transmission that ends at the very instant of something else ends first, as on a plain link, whatever the
-    /// order of the events.
+    /// Starts the next transmission on a managed link if it can. Called before anything else happens on the link: a
+    /// transmission that ends at the same instant ends first, as on a plain link, whatever the order of the events.
     fn begin_next(&mut self, now: Time, index: u32, events: &mut EventQueue) {
         let link = &mut self.links[index as usize];
         if let Some(begun) = link.begin_next(now, &mut self.gone) {
@@ -290,7 +289,8 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// Takes both directions of a cable down or up. Going down loses what is on it. Routes must be asked for again.
+    /// Takes both directions of a cable down or up. What is on it when it goes down is lost. Routes must be asked for
+    /// again.
     pub fn set_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
         for direction in [link, link.reverse()] {
             self.begin_next(now, direction.0, events);
@@ -316,7 +316,7 @@ impl<P: Packet> Network<P> {
         self.carrier_of_member(now, link, up, events);
     }
 
-    /// Changes the rate of one direction of a link; a rate of zero is refused (take the link down instead).
+    /// Changes the rate of one direction of a link. A rate of zero is refused: take the link down instead.
     pub fn set_rate(
         &mut self,
         now: Time,
@@ -338,36 +338,36 @@ impl<P: Packet> Network<P> {
         Ok(())
     }
 
-    /// From `now` on keeps for how long a link's queue has each length ([`Link::occupancy`]).
+    /// From `now` on records how long a link's queue has each length ([`Link::occupancy`]).
     pub fn watch(&mut self, now: Time, link: LinkId) {
         self.links[link.0 as usize].watch(now);
     }
 
-    /// From now on keeps every packet that a link transmits, with the start of its transmission.
+    /// From now on records every packet that a link transmits, with the start of its transmission.
     pub fn capture(&mut self, link: LinkId) {
         self.links[link.0 as usize].capture();
     }
-    /// What has been kept since the last call; a packet is kept when it has reached the link's end.
+    /// The packets recorded since the last call. A packet is recorded when it reaches the link's end.
     pub fn take_captured(&mut self) -> Vec<(Time, P)> {
         std::mem::take(&mut self.captured)
     }
 
-    /// From now on keeps every packet that leaves the queue of a managed link, sent, dropped or lost with the link. Of
-    /// any other link [`Link::waiting_below`] and [`Link::free_at`] tell beforehand.
+    /// From now on records every packet that leaves the queue of a managed link: sent, dropped, or lost with the link.
+    /// For any other link [`Link::waiting_below`] and [`Link::free_at`] predict this.
     pub fn watch_releases(&mut self, link: LinkId) {
         self.links[link.0 as usize].tell();
     }
-    /// What has been kept since the last call, in order.
+    /// The packets recorded since the last call, in order.
     pub fn take_released(&mut self) -> std::vec::Drain<'_, P> {
         self.released.drain(..)
     }
 
-    /// How many drops nobody has asked about yet.
+    /// How many drops [`Network::take_dropped`] has not returned yet.
     #[inline]
     pub fn has_dropped(&self) -> usize {
         self.dropped.len()
     }
-    /// Whose packets queues have dropped since the last call, in order.
+    /// The owners of packets that queues have dropped since the last call, in order.
     pub fn take_dropped(&mut self) -> std::vec::Drain<'_, (u32, u32)> {
         self.dropped.drain(..)
     }
@@ -377,7 +377,7 @@ impl<P: Packet> Network<P> {
         self.links.iter().map(|link| link.counters().packets).sum()
     }
 
-    /// Where every packet has gone.
+    /// What became of every packet.
     pub fn ledger(&self) -> Ledger {
         let sum = |count: fn(&Link) -> u64| self.links.iter().map(count).sum();
         Ledger {

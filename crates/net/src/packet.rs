@@ -8,39 +8,37 @@ define_index! {
     pub PacketId
 }
 
-/// What the network can carry. It looks at nothing of a packet but its ECN field, and at that only where a discipline
-/// may mark it.
+/// What the network can carry. It reads only a packet's ECN field, and only where a discipline may mark it.
 pub trait Packet: Copy {
     /// Its ECN field.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
-    /// Sets its ECN field to [`Ecn::Ce`]; only called if it is [`Ecn::Ect`].
+    /// Sets its ECN field to [`Ecn::Ce`]. Called only if the field is [`Ecn::Ect`].
     fn mark(&mut self) {}
-    /// Whose it is, for the count of drops: a number, and a generation where the number may have been somebody else's
-    /// before.
+    /// Its owner, for the count of drops: a number, and a generation in case the number is reused.
     fn owner(&self) -> (u32, u32) {
         (0, 0)
     }
 }
 
-/// A bare number, without an ECN field.
+/// A bare number without an ECN field.
 impl Packet for usize {}
 
-/// What links need of a packet on its way.
+/// What links need to know of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transit {
     pub packet: PacketId,
-    /// Its place on its route.
+    /// Its next place on its route.
     pub next: u32,
     /// Length on the wire.
     pub bytes: u32,
-    /// Names its flow, one direction of a connection.
+    /// Its flow: one direction of a connection.
     pub flow: u32,
 }
 
-/// Holds every packet between its sending and its end; freed places are used again, last freed first, while they are
-/// still in cache.
+/// Holds every packet from its sending to its end. Freed places are reused, last freed first, while they are still in
+/// cache.
 #[derive(Debug, Clone)]
 pub(crate) struct Packets<P> {
     places: Vec<P>,
@@ -64,7 +62,7 @@ impl<P: Packet> Packets<P> {
     pub(crate) fn get(&self, id: PacketId) -> &P {
         &self.places[id.0 as usize]
     }
-    /// Marks a packet if it can be and is not; returns whether it has been.
+    /// Marks a packet that is [`Ecn::Ect`]; returns whether it did.
     pub(crate) fn mark(&mut self, id: PacketId) -> bool {
         let packet = &mut self.places[id.0 as usize];
         let markable = packet.ecn() == Ecn::Ect;
@@ -77,7 +75,7 @@ impl<P: Packet> Packets<P> {
     pub(crate) fn free(&mut self, id: PacketId) {
         self.free.push(id);
     }
-    /// How many places are taken.
+    /// How many places are occupied.
     pub(crate) fn live(&self) -> u64 {
         (self.places.len() - self.free.len()) as u64
     }

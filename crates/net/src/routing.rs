@@ -1,7 +1,7 @@
 //! Shortest paths with equal-cost multipath (RFC 2992's hash choice), as source routes in an arena.
 //!
-//! A route is a run of link indices that ends in [`END`]; a packet carries its place on it, so that no hop looks
-//! anything up (csg-htsim's source routes). Equal routes are stored once and kept, so that packets in flight stay valid
+//! A route is a run of link indices that ends in [`END`]. A packet carries its place on the route, so a hop needs no
+//! lookup (csg-htsim's source routes). Equal routes are stored once and never freed, so packets in flight stay valid
 //! when routes change.
 
 use crate::bond::{Address, CLASSES, Distribution, HashPolicy, Headers};
@@ -14,7 +14,7 @@ define_index! {
     pub RouteId
 }
 
-/// The mark after a route's last link.
+/// Marks the end of a route.
 pub(crate) const END: u32 = u32::MAX;
 
 /// What ECMP hashes: the 5-tuple of a flow (the protocol is TCP).
@@ -35,7 +35,7 @@ impl FlowKey {
     pub const fn reverse(self) -> Self {
         Self { from: self.to, to: self.from, from_port: self.to_port, to_port: self.from_port }
     }
-    /// The hash by which `vertex` chooses among equal paths; it is the same in every run and on every machine.
+    /// The hash by which `vertex` chooses among equal paths: the same in every run and on every machine.
     fn hash(self, vertex: usize) -> u64 {
         let ports = u64::from(self.from_port) << 16 | u64::from(self.to_port);
         let ends = u64::from(self.from.0) << 32 | u64::from(self.to.0);
@@ -55,32 +55,32 @@ const UNREACHABLE: u16 = u16::MAX;
 
 /// Distances and routes over the links that are up.
 ///
-/// A bond is one link here: that of its end e has the number of links plus e, and stands on a route as the number of
-/// links plus e times 840 plus the remainder of the flow's hash modulo 840.
+/// A bond counts as one link here. End e of the bonds has the link number `links` + e. On a route it stands as `links`
+/// + 840 e + (the flow's hash mod 840).
 #[derive(Debug)]
 pub(crate) struct Routing {
-    /// How many links there are.
+    /// How many links the topology has.
     links: u32,
-    /// The hash policy of each end of a bond; none goes by turns.
+    /// The hash policy of each end of a bond; `None` for round robin.
     policies: Vec<Option<HashPolicy>>,
     /// Number of each host.
     hosts: Vec<u32>,
-    /// Of each host that hangs on one vertex by one link: that vertex, which forwards, and the link to it. Such hosts,
-    /// most of a large network, take no part in the search for shortest paths.
+    /// The vertex and link of each host that has a single link, to a vertex that forwards. Such hosts, most of a large
+    /// network, take no part in the search for shortest paths.
     leaves: Vec<Option<(VertexId, LinkId)>>,
-    /// The number of each vertex that is no leaf among these.
+    /// The number of each vertex among those that are no leaves.
     inner: Vec<u32>,
-    /// Neighbours of each vertex with the link to them, without the leaves.
+    /// Neighbours of each vertex with the link to them; leaves are left out.
     neighbours: Vec<Vec<(VertexId, LinkId)>>,
     /// The link from a vertex to itself, if it has one.
     loopbacks: Vec<Option<LinkId>>,
     forwards: Vec<bool>,
     down: Vec<bool>,
-    /// Hops to a destination from every vertex that is no leaf, computed when first asked for.
+    /// Hops to a destination from every vertex that is no leaf, computed on first use.
     distances: Vec<Option<Box<[u16]>>>,
     arena: Vec<u32>,
     known: BTreeMap<Box<[u32]>, RouteId>,
-    /// Routes between two vertices that have only one shortest path, without a bond on it: every flow takes it.
+    /// Routes between two vertices with only one shortest path and no bond on it: all flows share them.
     only: BTreeMap<(u32, u32), RouteId>,
 }
 
@@ -153,14 +153,14 @@ impl Routing {
         self.arena[place as usize]
     }
 
-    /// A link's state has changed: distances are computed anew.
+    /// A link has gone up or down: distances are computed anew.
     pub(crate) fn set_down(&mut self, link: LinkId, down: bool) {
         self.down[link.0 as usize] = down;
         self.distances.fill(None);
         self.only.clear();
     }
 
-    /// The route of a flow, if its end can be reached. A flow to its own vertex takes its loopback, if it has one.
+    /// The route of a flow, if its end is reachable. A flow to its own vertex takes the loopback, if there is one.
     pub(crate) fn route(&mut self, key: FlowKey) -> Option<RouteId> {
         if key.from == key.to {
             let loopback = self.loopbacks[key.from.0 as usize]?;
@@ -182,7 +182,7 @@ impl Routing {
         Some(route)
     }
 
-    /// The route of a flow by way of a switch: the shortest to it, and from there to the end.
+    /// The route of a flow through a switch: the shortest path to it, then the shortest to the end.
     pub(crate) fn route_via(&mut self, key: FlowKey, via: VertexId) -> Option<RouteId> {
         let mut links = Vec::new();
         self.lead(key, key.from, via, &mut links)?;
@@ -193,8 +193,7 @@ impl Routing {
         Some(self.intern(links))
     }
 
-    /// Appends the links that lead a flow from a vertex to another, if that can be reached; whether there was no
-    /// choice.
+    /// Appends the links of a shortest path of a flow; `None` if there is none. True if there was only one.
     fn lead(&mut self, key: FlowKey, from: VertexId, to: VertexId, links: &mut Vec<u32>) -> Option<bool> {
         let mut at = from;
         if let Some((vertex, link)) = self.leaves[from.0 as usize] {
@@ -237,7 +236,7 @@ impl Routing {
         (!self.down[link.0 as usize]).then_some(link.0)
     }
 
-    /// What stands on a flow's route for a link.
+    /// How a link stands on a flow's route.
     fn place_of(&self, link: LinkId, key: FlowKey) -> u32 {
         let Some(end) = link.0.checked_sub(self.links) else { return link.0 };
         let address = |vertex: VertexId| Address::of_host(self.hosts[vertex.0 as usize]);
@@ -252,12 +251,12 @@ impl Routing {
         self.links + end * CLASSES + hash % CLASSES
     }
 
-    /// The end of a bond and the remainder of the hash for which `at` stands on a route; none for a plain link.
+    /// The bond end and the hash remainder that `at` stands for; `None` for a plain link.
     pub(crate) fn bond_for(&self, at: u32) -> Option<(usize, u32)> {
         let at = at.checked_sub(self.links)?;
         Some(((at / CLASSES) as usize, at % CLASSES))
     }
-    /// The link that a bond is from one of its ends.
+    /// The link number of a bond, seen from one of its ends.
     pub(crate) fn bond_link(&self, end: usize) -> LinkId {
         LinkId(self.links + end as u32)
     }
@@ -272,13 +271,13 @@ impl Routing {
         })
     }
 
-    /// What stands on a route: links, and for a bond what [`Routing::bond_for`] understands.
+    /// The places of a route: links, and bonds as [`Routing::bond_for`] decodes them.
     pub(crate) fn places(&self, route: RouteId) -> impl Iterator<Item = u32> {
         self.arena[route.0 as usize..].iter().copied().take_while(|at| *at != END)
     }
 }
 
-/// Breadth-first from the destination backwards. What does not forward is the end of a path, never in its middle.
+/// Breadth-first search backwards from the destination. A vertex that does not forward can only end a path.
 fn distances_to(
     to: VertexId,
     inner: &[u32],

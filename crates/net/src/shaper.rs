@@ -2,23 +2,22 @@
 
 use units::{BitRate, Bytes, Time};
 
-/// A token bucket: what it lets through in any interval t is at most burst + rate x t.
+/// A token bucket: in any interval t at most burst + rate x t passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucketSpec {
-    /// Tokens (bytes) come at this rate.
+    /// Rate at which tokens (bytes) arrive.
     pub rate: BitRate,
-    /// Depth of the bucket: the most tokens that it holds.
+    /// Depth of the bucket: the most tokens it holds.
     pub burst: Bytes,
 }
 
-/// The bucket's state as one instant, in the manner of the virtual scheduling algorithm (ITU-T I.371, annex A): exact
-/// in integers.
+/// The bucket's state as one instant, as in the virtual scheduling algorithm (ITU-T I.371, annex A): exact in integers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     spec: TokenBucketSpec,
     /// How long an empty bucket takes to fill.
     fill: Time,
-    /// When the bucket will be full if nothing more is sent.
+    /// When the bucket is full if nothing more is sent.
     full_at: Time,
 }
 
@@ -27,8 +26,8 @@ impl TokenBucket {
         Self { spec, fill: spec.rate.transmission_time(spec.burst), full_at: Time::ZERO }
     }
 
-    /// The earliest start, not before `start`, at which there are tokens for `bytes`. A packet longer than the burst
-    /// goes when the bucket is full.
+    /// The earliest start, not before `start`, with tokens for `bytes`. A packet longer than the burst goes when the
+    /// bucket is full.
     pub(crate) fn earliest(&self, start: Time, bytes: u32) -> Time {
         let cost = self.cost(bytes);
         let spare = self.fill.saturating_sub(cost);

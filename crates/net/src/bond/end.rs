@@ -6,21 +6,21 @@ use crate::topology::VertexId;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Packets that may wait for an end's processor; more are dropped. Linux's `netdev_max_backlog`.
+/// Packets that may wait for an end's processor (Linux's `netdev_max_backlog`); more are dropped.
 const BACKLOG: usize = 1_000;
 
-/// What an end does with a packet at once.
+/// What an end does at once with a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sent {
     /// Sent over the link with this index.
     Over(u32),
-    /// Waits for the processor, first in the backlog; the processor is done with it at this time.
+    /// First in the backlog; the processor finishes it at this time.
     First(Time),
-    /// Waits in the backlog behind others.
+    /// In the backlog behind others.
     Waits,
-    /// Too many wait for the processor.
+    /// Dropped at a full backlog.
     Dropped,
-    /// No member is usable.
+    /// Lost: no member is usable.
     Lost,
 }
 
@@ -28,10 +28,10 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) struct End {
     spec: EndSpec,
-    /// The system that it belongs to, and its LACP's name for it.
+    /// The vertex of the end.
     pub(crate) at: VertexId,
     system: [u8; 6],
-    /// The system is down: its LACP neither speaks nor hears.
+    /// The vertex is down: its LACP neither sends nor receives.
     pub(crate) halted: bool,
     /// The members, in the direction from this end.
     pub(crate) members: Vec<u32>,
@@ -42,13 +42,13 @@ pub(crate) struct End {
     backlog: VecDeque<(Time, u32, Transit)>,
     free_at: Time,
     pub(crate) lacp: Option<Group>,
-    /// When its LACP timer fires next.
+    /// When the next LACP timer event is due.
     pub(crate) armed: Time,
     pub(crate) counters: EndCounters,
 }
 
 impl End {
-    /// An end all of whose members have carrier; with LACP it uses none before it has agreed with its partner.
+    /// An end whose members all have carrier. With LACP it uses none before it agrees with its partner.
     pub(crate) fn new(spec: EndSpec, at: VertexId, members: Vec<u32>, system: [u8; 6]) -> Self {
         let mut end = Self {
             spec,
@@ -68,7 +68,7 @@ impl End {
         end.lacp = end.new_group();
         end
     }
-    /// LACP as it is when the system starts.
+    /// LACP's state at the start of the system.
     fn new_group(&self) -> Option<Group> {
         let rate = self.spec.lacp?;
         let timeout = if rate == LacpRate::Fast { State::SHORT_TIMEOUT } else { State::default() };
@@ -83,7 +83,7 @@ impl End {
         Some(Group::new((0..self.members.len()).map(port)))
     }
 
-    /// Its system goes down, and what its LACP knew is gone; or it is back, and begins anew on the members that have
+    /// Halts the system, and its LACP state is lost; or restarts it, and LACP begins anew on the members that have
     /// carrier.
     pub(crate) fn set_halted(&mut self, now: Time, halted: bool, out: &mut Vec<(usize, Lacpdu)>) {
         if self.halted == halted {
@@ -108,7 +108,7 @@ impl End {
         self.backlog.len() as u64
     }
 
-    /// Takes a packet whose hash leaves `class`.
+    /// Sends a packet whose flow hash has the remainder `class`.
     pub(crate) fn send(&mut self, now: Time, class: u32, item: Transit) -> Sent {
         if self.spec.overhead == Time::ZERO {
             return self.distribute(class);
@@ -122,7 +122,7 @@ impl End {
         if self.backlog.len() == 1 { Sent::First(self.free_at) } else { Sent::Waits }
     }
 
-    /// The processor is done with the first packet: what becomes of it, and when it is done with the next.
+    /// The processor has finished the first packet: what becomes of it, and when the next one is finished.
     pub(crate) fn processed(&mut self) -> Option<(Transit, Sent, Option<Time>)> {
         let (_, class, item) = self.backlog.pop_front()?;
         let next = self.backlog.front().map(|(done, ..)| *done);
@@ -146,7 +146,7 @@ impl End {
         Sent::Over(self.usable[choice as usize])
     }
 
-    /// Looks which members are usable now; returns those for which that has changed.
+    /// Updates the usable members; returns those that changed.
     pub(crate) fn refresh(&mut self) -> Vec<(usize, bool)> {
         let usable =
             |member: &usize| self.carrier[*member] && self.lacp.as_ref().is_none_or(|group| group.distributes(*member));
@@ -159,12 +159,12 @@ impl End {
         self.members.iter().enumerate().filter_map(changed).collect()
     }
 
-    /// Whether what arrives at this end on a member is taken in.
+    /// Whether this end takes in what arrives on a member.
     pub(crate) fn collects(&self, member: usize) -> bool {
         self.lacp.as_ref().is_none_or(|group| group.collects(member))
     }
 
-    /// The counters, with those of LACP.
+    /// The counters, including LACP's.
     pub(crate) fn counters(&self) -> EndCounters {
         let mut counters = self.counters;
         for port in self.lacp.iter().flat_map(Group::ports) {

@@ -1,8 +1,7 @@
 //! Transmit hash policies of a bond.
 //!
-//! The formulas are those that the documentation of the Linux bonding driver gives for `xmit_hash_policy` (Linux 6,
-//! Ethernet Bonding Driver HOWTO): which member a packet takes depends on its headers alone, so one flow never leaves
-//! one member.
+//! The formulas are those of the Linux bonding driver's `xmit_hash_policy` (Linux 6, Ethernet Bonding Driver HOWTO). A
+//! packet's member depends on its headers alone, so a flow never leaves its member.
 
 /// Addresses of one end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +20,7 @@ impl Address {
     }
 }
 
-/// What of a packet's headers a policy may look at.
+/// The headers that a policy may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Headers {
     /// The sending host.
@@ -49,18 +48,18 @@ pub enum HashPolicy {
 const IPV4: u32 = 0x0800;
 
 impl HashPolicy {
-    /// The hash; the member is its remainder by the number of usable members.
+    /// The hash. The member is the hash modulo the number of usable members.
     ///
-    /// Addresses and ports are numbers in the order of the header, as on a big-endian machine. (The driver folds them
-    /// as they lie in memory; on a little-endian one the bits that decide among 2, 4 or 8 members are the same, among
-    /// other numbers the remainders differ.)
+    /// Addresses and ports are numbers in header order, as on a big-endian machine. (The driver folds them as they lie
+    /// in memory. On a little-endian machine the bits that choose among 2, 4 or 8 members are the same; for other
+    /// numbers of members the remainders differ.)
     pub const fn hash(self, headers: &Headers) -> u32 {
         let Headers { source, destination, source_port, destination_port } = headers;
         let layer2 = (source.mac[5] ^ destination.mac[5]) as u32 ^ IPV4;
         match self {
             Self::Layer2 => layer2,
             Self::Layer23 => fold(layer2 ^ source.ip ^ destination.ip),
-            // The lowest bit is discarded: connections often come from even ports only.
+            // The lowest bit is discarded: connections often use even ports only.
             Self::Layer34 => {
                 fold(((*source_port as u32) << 16 | *destination_port as u32) ^ source.ip ^ destination.ip) >> 1
             }

@@ -1,8 +1,8 @@
 //! Bonds: several links between two neighbours used as one (IEEE 802.3ad, now 802.1AX).
 //!
-//! A bond's members are ordinary links with queues and counters of their own. Routes lead over the bond; which member a
-//! packet takes is chosen when it is sent. The choice of a hash policy depends only on the flow, so the route carries
-//! it: its remainder by 840, from which the remainder by any number of members up to eight follows.
+//! A bond's members are ordinary links with their own queues and counters. Routes lead over the bond; a packet's member
+//! is chosen when it is sent. A hash policy depends only on the flow, so the route carries the hash modulo 840, which
+//! yields the remainder by any number of members up to eight.
 
 mod end;
 mod hash;
@@ -26,13 +26,13 @@ pub(crate) const CLASSES: u32 = 840;
 /// How an end spreads packets over the members.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Distribution {
-    /// By headers: a flow keeps to one member as long as the usable members stay the same.
+    /// By header hash: a flow stays on one member as long as the usable members stay the same.
     Hash(HashPolicy),
-    /// Packet by packet in turn (`balance-rr`): one flow fills all members, and its packets overtake each other.
+    /// Round robin by packet (`balance-rr`): one flow fills all members, and its packets are reordered.
     RoundRobin,
 }
 
-/// How often an end wants to hear from its partner.
+/// How often an end wants LACPDUs from its partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LacpRate {
     /// Every second; gives up after 3 s.
@@ -46,9 +46,9 @@ pub enum LacpRate {
 pub struct EndSpec {
     /// How it spreads packets.
     pub distribution: Distribution,
-    /// How it agrees with the other end; none for a static bond, whose members are usable as long as they have carrier.
+    /// LACP's rate; `None` for a static bond, whose members are usable while they have carrier.
     pub lacp: Option<LacpRate>,
-    /// Time its processor takes for each packet that it sends over the bond, one after the other.
+    /// Processor time for each packet sent over the bond, one after the other.
     pub overhead: Time,
 }
 
@@ -61,11 +61,11 @@ pub struct BondSpec {
     pub members: Vec<LinkId>,
     /// The ends: where the members begin, and where they end.
     pub ends: [EndSpec; 2],
-    /// Whether LACP has come to an agreement before the run; else it begins with the run.
+    /// Whether LACP has reached agreement before the run. Otherwise it starts with the run.
     pub agreed: bool,
 }
 
-/// Why a [`BondSpec`] cannot be.
+/// Why a [`BondSpec`] is refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum BondError {
     /// Too few or too many members.
@@ -89,7 +89,7 @@ pub enum BondError {
 }
 
 impl BondSpec {
-    /// Whether such a bond can exist in a topology.
+    /// Checks that such a bond can exist in a topology.
     pub fn check(&self, topology: &Topology) -> Result<(), BondError> {
         let name = || self.name.clone();
         let Some(first) = self.members.first().filter(|_| self.members.len() <= MOST_MEMBERS) else {
@@ -117,7 +117,7 @@ impl BondSpec {
     }
 }
 
-/// What an end of a bond has done so far, beside the counters of its members.
+/// Counters of one end of a bond, beside those of its members.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct EndCounters {
     /// Packets handed to members.
@@ -130,13 +130,13 @@ pub struct EndCounters {
     pub lacpdus_sent: u64,
     /// LACPDUs received.
     pub lacpdus_received: u64,
-    /// LACPDUs sent from here that were lost on the way.
+    /// LACPDUs sent from here that were lost on the wire.
     pub lacpdus_lost: u64,
     /// Times that a port here was out of synchronization for 60 s.
     pub churns: u64,
 }
 
-/// A member becomes usable to an end, or ceases to be.
+/// A member has become usable to an end, or unusable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemberChange {
     /// The time of the change.
@@ -149,6 +149,6 @@ pub struct MemberChange {
     pub member: usize,
     /// Whether it is usable from now on.
     pub usable: bool,
-    /// How many are usable now.
+    /// How many members are usable now.
     pub usable_now: usize,
 }

@@ -1,4 +1,4 @@
-//! What a link has done so far, and what it holds.
+//! A link's counters, and what it holds.
 
 use super::Link;
 use super::managed::waited;
@@ -12,16 +12,15 @@ pub struct Counters {
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
-    /// Packets that the queue dropped: it was full, or its discipline chose to.
+    /// Packets that the queue dropped because it was full or its discipline chose to.
     pub drops: u64,
-    /// Packets that the queue marked with congestion experienced, of those that it has let go.
+    /// Packets that the queue marked (CE) and has let go.
     pub marks: u64,
-    /// Packets lost on the wire by chance.
+    /// Packets lost at random on the wire.
     pub lost: u64,
-    /// Packets lost because the link was or went down, carried nothing without a sign of it, or was not listened to by
-    /// the end of a bond.
+    /// Packets lost because the link was or went down, was silent, or the end of a bond ignored them.
     pub lost_down: u64,
-    /// The most packets that ever waited.
+    /// Longest queue in packets.
     pub longest_queue: u64,
 }
 
@@ -54,41 +53,41 @@ impl Link {
     pub fn shaper(&self) -> Option<TokenBucketSpec> {
         self.shaper.as_ref().map(TokenBucket::spec)
     }
-    /// Integral over time of the waiting packets, from the start to `now`, in packet-picoseconds: exact to the event.
+    /// Integral of the queue length from the start to `now`, in packet-picoseconds: exact to the event.
     pub fn queue_integral(&self, now: Time) -> u128 {
         if let Some(managed) = &self.managed {
             return self.waits + waited(managed.queue.len(), managed.changed, now);
         }
-        // Waits are added up when packets are accepted; what of them lies after `now` has not happened yet.
+        // Waits are summed when packets are accepted. The part after `now` has not happened yet.
         let to_come: u128 =
             self.ring.iter().rev().map_while(|p| Some(u128::from(p.start.as_ps().checked_sub(now.as_ps())?))).sum();
         self.waits - to_come
     }
-    /// How many packets wait for the transmitter at `now`, which must not lie before the last packet's acceptance.
+    /// How many packets wait for the transmitter at `now`, which must not precede the last packet's acceptance.
     pub fn waiting(&self, now: Time) -> usize {
         match &self.managed {
             Some(managed) => managed.queue.len(),
             None => self.ring.iter().rev().take_while(|p| p.start > now).count(),
         }
     }
-    /// When fewer than `level` packets wait, if none comes: now, or when one of them begins transmission. Of a managed
-    /// link nobody knows; [`Network::take_released`](crate::Network::take_released) tells.
+    /// When fewer than `level` packets wait if none arrives: now, or when one of them begins transmission. A managed
+    /// link cannot predict it; see [`Network::take_released`](crate::Network::take_released).
     pub fn waiting_below(&self, now: Time, level: usize) -> Time {
         let at = self.ring.len().checked_sub(level.max(1)).and_then(|index| self.ring.get(index));
         at.map_or(now, |packet| packet.start.max(now))
     }
-    /// The rate at which its queue empties: the token bucket's where that is slower.
+    /// The rate at which the queue drains: the token bucket's if it is slower than the transmitter.
     pub fn drain_rate(&self) -> BitRate {
         self.shaper().map_or(self.rate, |shaper| shaper.rate.min(self.rate))
     }
-    /// How many bytes on the wire they are.
+    /// Bytes on the wire of the packets that wait at `now`.
     pub fn waiting_bytes(&self, now: Time) -> u64 {
         match &self.managed {
             Some(managed) => managed.queue.bytes(),
             None => self.ring.iter().rev().take_while(|p| p.start > now).map(|p| u64::from(p.item.bytes)).sum(),
         }
     }
-    /// Time for which the transmitter has been busy until `now`.
+    /// How long the transmitter has been busy until `now`.
     pub fn busy(&self, now: Time) -> Time {
         let to_come: u64 = self
             .ring
@@ -102,7 +101,7 @@ impl Link {
             .sum();
         Time::from_ps(self.busy - to_come)
     }
-    /// How many packets it holds: waiting, in transmission, or on the wire.
+    /// How many packets wait, are in transmission, or are on the wire.
     pub fn holds(&self) -> u64 {
         (self.ring.len() + self.managed.as_ref().map_or(0, |managed| managed.queue.len())) as u64
     }

@@ -1,16 +1,16 @@
-//! Loss, silence, and changes while packets are under way.
+//! Loss, silence, and changes while packets are in flight.
 
 use super::{Link, Losses};
 use crate::packet::PacketId;
 use units::{BitRate, Bytes, Time};
 
 impl Link {
-    /// From now on nothing that is sent arrives, or it does again.
+    /// With `silent`, nothing that is sent arrives; without, it does again.
     pub(crate) fn set_silent(&mut self, silent: bool) {
         self.silent = silent;
         self.choose_path();
     }
-    /// From now on what arrives is not taken in, or it is again.
+    /// With `ignored`, nothing that arrives is taken in; without, it is again.
     pub(crate) fn set_ignored(&mut self, ignored: bool) {
         self.ignored = ignored;
         self.choose_path();
@@ -19,19 +19,19 @@ impl Link {
     pub fn is_silent(&self) -> bool {
         self.silent
     }
-    /// Share of packets that are lost on the wire.
+    /// Fraction of packets lost on the wire in the long run.
     pub(crate) fn loss(&self) -> f64 {
         self.losses.as_ref().map_or(0.0, Losses::mean)
     }
 
-    /// Whether packets may be lost on the wire or are watched: [`Link::inspect`] says.
+    /// Whether packets may be lost on the wire or are watched; then [`Link::inspect`] decides.
     #[inline]
     pub(crate) fn is_special(&self) -> bool {
         self.plain_ps_per_byte == 0
     }
 
-    /// Of the packet that arrives next: whether the wire has lost it, and when its transmission began if packets are
-    /// captured.
+    /// Of the packet that arrives next: whether the wire loses it, and, if packets are captured, when its transmission
+    /// started.
     pub(crate) fn inspect(&mut self) -> (bool, Option<Time>) {
         if self.occupancy.is_some()
             && let Some(head) = self.ring.front()
@@ -46,9 +46,9 @@ impl Link {
         (lost, self.ring.front().filter(|_| self.captured).map(|head| head.start))
     }
 
-    /// The rate changes: of a packet in transmission the remaining bits are sent at the new rate, and what waits is
-    /// timed anew. Returns when the ring's head now arrives; older events are stale. (A shaped packet does not start
-    /// before the time for which it took its tokens.)
+    /// Changes the rate. The remaining bits of a packet in transmission are sent at the new rate, and waiting packets
+    /// are timed anew. Returns the new arrival time of the ring's head; older events are stale. (A shaped packet does
+    /// not start before the time for which it took its tokens.)
     pub(crate) fn change_rate(&mut self, now: Time, rate: BitRate) -> Option<Time> {
         self.see_begun_watched(now);
         self.see_begun(now);
@@ -81,7 +81,7 @@ impl Link {
         self.ring.front().map(|head| head.arrival)
     }
 
-    /// The link goes down: everything on it is lost and appended to `lost`; older events are stale.
+    /// Takes the link down. Everything on it is lost and appended to `lost`; older events are stale.
     pub(crate) fn go_down(&mut self, now: Time, lost: &mut Vec<PacketId>) {
         let before = lost.len();
         self.see_begun_watched(now);

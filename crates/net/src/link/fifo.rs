@@ -1,11 +1,11 @@
-//! The ring of packets of a link that no discipline manages: queue, transmitter and wire in one.
+//! The ring of packets of a link without a discipline: queue, transmitter and wire in one.
 
 use super::{InFlight, Link};
 use crate::packet::Transit;
 use crate::queue::Limit;
 use units::{Bytes, Time};
 
-/// What became of a packet that was offered to a link.
+/// What became of a packet offered to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     /// Queued behind other packets of the ring.
@@ -19,7 +19,7 @@ pub(crate) enum Fate {
 }
 
 impl Link {
-    /// Offers a packet to a link that no discipline manages.
+    /// Offers a packet to a link without a discipline.
     #[inline]
     pub(crate) fn offer(&mut self, now: Time, item: Transit) -> Fate {
         if self.plain_ps_per_byte == 0 {
@@ -33,7 +33,7 @@ impl Link {
         self.transmit(start, time, item)
     }
 
-    /// Offers a packet to a link that is shaped, lossy or down.
+    /// Offers a packet to a link off the fast path: shaped, lossy, watched or down.
     #[cold]
     fn offer_special(&mut self, now: Time, item: Transit) -> Fate {
         if !self.up {
@@ -52,13 +52,13 @@ impl Link {
             shaper.take(start, item.bytes);
         }
         if let Some(occupancy) = &mut self.occupancy {
-            // For no time at all, where its transmission begins at once.
+            // For no time at all if its transmission begins at once.
             occupancy.enter(now);
         }
         self.transmit(start, self.rate.transmission_time(Bytes::new(item.bytes.into())), item)
     }
 
-    /// Whether a packet that cannot begin before `start` finds room to wait.
+    /// Whether a packet that cannot start before `start` may wait.
     #[inline]
     fn wait(&mut self, now: Time, start: Time, bytes: u32) -> bool {
         self.see_begun(now);
@@ -78,7 +78,7 @@ impl Link {
         true
     }
 
-    /// Puts a packet on the ring whose transmission begins at `start` and takes `time`.
+    /// Puts a packet on the ring; its transmission starts at `start` and takes `time`.
     #[inline]
     pub(super) fn transmit(&mut self, start: Time, time: Time, item: Transit) -> Fate {
         self.free_at = start + time;
@@ -103,7 +103,7 @@ impl Link {
         }
     }
 
-    /// The head of the ring arrives: what it is, and when the next one comes.
+    /// Removes the ring's head, which has arrived. Returns it and the arrival time of the next.
     #[inline]
     pub(crate) fn arrive(&mut self) -> Option<(Transit, Option<Time>)> {
         let head = self.ring.pop_front()?;
@@ -114,7 +114,7 @@ impl Link {
         }
         let next = self.ring.front().map(|next| next.arrival);
         if next.is_none() {
-            // Begins again at the front of its memory, which is in cache.
+            // Starts again at the front of the ring's memory, which is in cache.
             self.ring.clear();
         }
         Some((head.item, next))

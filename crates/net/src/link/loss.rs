@@ -1,4 +1,4 @@
-//! How a wire loses packets.
+//! Random loss on a wire.
 
 use super::SpecError;
 use des::RandomStream;
@@ -6,29 +6,29 @@ use des::RandomStream;
 /// How a wire loses packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Loss {
-    /// Each alike, with this probability, whatever became of the others.
+    /// Independent losses with this probability.
     Random(f64),
     /// In bursts.
     Bursts(GilbertElliott),
 }
 
-/// A wire of two states (Gilbert 1960; Elliott 1963): before each packet it may change between them, then loses it with
-/// the state's probability. It begins in the good one.
+/// Gilbert-Elliott: a wire of two states (Gilbert 1960; Elliott 1963). Before each packet it may change state, then it
+/// loses the packet with the state's probability. It starts in the good state.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// Probability that the good state ends before a packet (p).
+    /// Probability p that the good state ends before a packet.
     pub to_bad: f64,
-    /// Probability that the bad state ends before a packet (r): it lasts 1 / r packets in the mean.
+    /// Probability r that the bad state ends before a packet; it lasts 1 / r packets on average.
     pub to_good: f64,
-    /// Probability of a loss in the bad state (1 - h).
+    /// Loss probability 1 - h in the bad state.
     pub bad: f64,
-    /// Probability of a loss in the good state (1 - k).
+    /// Loss probability 1 - k in the good state.
     pub good: f64,
 }
 
 impl GilbertElliott {
-    /// Gilbert's wire whose bursts of losses have a mean length in packets and make up a share `loss` of all:
-    /// everything is lost in the bad state, nothing in the good one.
+    /// Gilbert's wire with bursts of `length` packets on average and a fraction `loss` of packets lost: the bad state
+    /// loses everything, the good state nothing.
     pub fn bursts(loss: f64, length: f64) -> Self {
         let to_good = 1.0 / length;
         Self { to_bad: to_good * loss / (1.0 - loss), to_good, bad: 1.0, good: 0.0 }
@@ -48,19 +48,19 @@ impl From<f64> for Loss {
 }
 
 impl Loss {
-    /// The share of packets that it loses in the long run.
+    /// The fraction of packets lost in the long run.
     pub fn mean(&self) -> f64 {
         match *self {
             Self::Random(probability) => probability,
             Self::Bursts(GilbertElliott { to_bad, to_good, bad, good }) => {
-                // A wire that never changes stays in the good state.
+                // A wire that never changes state stays in the good one.
                 let share_bad = if to_bad > 0.0 { to_bad / (to_bad + to_good) } else { 0.0 };
                 share_bad * bad + (1.0 - share_bad) * good
             }
         }
     }
 
-    /// Whether all its numbers are probabilities.
+    /// Checks that all numbers are probabilities.
     pub fn check(&self) -> Result<(), SpecError> {
         let numbers = match *self {
             Self::Random(probability) => [probability; 4],
@@ -100,12 +100,12 @@ impl Losses {
         }
     }
 
-    /// From now on loses packets in another way; what has been drawn stays drawn.
+    /// Changes the loss model. Draws already made stand.
     pub fn change(&mut self, loss: Loss) {
         self.loss = loss;
     }
 
-    /// The share of packets that it loses in the long run.
+    /// The fraction of packets lost in the long run.
     pub fn mean(&self) -> f64 {
         self.loss.mean()
     }

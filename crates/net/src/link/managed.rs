@@ -1,20 +1,20 @@
-//! A link whose queue a discipline manages: a transmission begins when the one before is done.
+//! A link whose queue is a discipline: each transmission starts when the previous one is done.
 
 use super::{Fate, Link};
 use crate::packet::PacketId;
 use crate::queue::{Ecn, Item, Queue};
 use units::{Bytes, Time};
 
-/// The slow path: a discipline and what the link has to remember about it.
+/// The slow path: a discipline and what the link tracks of it.
 #[derive(Debug)]
 pub(super) struct Managed {
     pub queue: Box<dyn Queue>,
     /// When the number of waiting packets last changed.
     pub changed: Time,
     pub marks: u64,
-    /// Packets that leave its queue are kept for whoever watches.
+    /// Whether packets that leave the queue are recorded.
     pub tells: bool,
-    /// Reused for what the discipline drops.
+    /// Buffer for packets that the discipline drops.
     pub dropped: Vec<Item>,
 }
 
@@ -22,7 +22,7 @@ impl Managed {
     pub fn new(queue: Box<dyn Queue>) -> Self {
         Self { queue, changed: Time::ZERO, marks: 0, tells: false, dropped: Vec::new() }
     }
-    /// Moves out what the discipline has dropped; returns how many they are.
+    /// Moves the dropped packets to `gone`; returns their number.
     pub fn take_dropped(&mut self, gone: &mut Vec<PacketId>) -> u64 {
         let count = self.dropped.len() as u64;
         gone.extend(self.dropped.drain(..).map(|item| item.packet));
@@ -37,7 +37,7 @@ pub(crate) struct Begun {
     /// When it is done.
     pub done: Time,
     pub packet: PacketId,
-    /// What the queue has made of the packet's ECN field.
+    /// The packet's ECN field as the queue left it.
     pub ecn: Ecn,
 }
 
@@ -48,23 +48,23 @@ impl Link {
         self.choose_path();
     }
 
-    /// Whether a discipline stands in place of its drop-tail queue.
+    /// Whether a discipline replaces its drop-tail queue.
     pub fn is_managed(&self) -> bool {
         self.managed.is_some()
     }
 
-    /// From now on packets that leave its queue are kept, where a discipline manages it.
+    /// From now on packets that leave the queue are recorded, if the link is managed.
     pub(crate) fn tell(&mut self) {
         if let Some(managed) = &mut self.managed {
             managed.tells = true;
         }
     }
-    /// Whether they are.
+    /// Whether packets that leave the queue are recorded.
     pub(crate) fn tells(&self) -> bool {
         self.managed.as_ref().is_some_and(|managed| managed.tells)
     }
 
-    /// Hands a packet to the discipline; what that drops is appended to `gone`.
+    /// Hands a packet to the discipline. What the discipline drops is appended to `gone`.
     pub(crate) fn enqueue(&mut self, now: Time, item: Item, gone: &mut Vec<PacketId>) {
         let Some(managed) = &mut self.managed else { return };
         self.waits += waited(managed.queue.len(), managed.changed, now);
@@ -74,7 +74,7 @@ impl Link {
         self.note_changed(now);
     }
 
-    /// Begins the next transmission if the transmitter is free and something waits; what the discipline drops is
+    /// Starts the next transmission if the transmitter is free and a packet waits. What the discipline drops is
     /// appended to `gone`.
     pub(crate) fn begin_next(&mut self, now: Time, gone: &mut Vec<PacketId>) -> Option<Begun> {
         if self.free_at > now {
@@ -98,21 +98,21 @@ impl Link {
         Some(Begun { fate, done: self.free_at, packet: item.packet, ecn: item.ecn })
     }
 
-    /// The discipline has marked a packet that was not marked before.
+    /// Counts a packet that the discipline has newly marked.
     pub(crate) fn count_mark(&mut self) {
         if let Some(managed) = &mut self.managed {
             managed.marks += 1;
         }
     }
 
-    /// Keeps the longest queue; called when an arriving packet has either begun transmission or waits.
+    /// Updates the longest queue. Called once an arriving packet has either started transmission or waits.
     pub(crate) fn note_queue(&mut self) {
         if let Some(managed) = &self.managed {
             self.longest_queue = self.longest_queue.max(managed.queue.len() as u32);
         }
     }
 
-    /// When the transmitter is done with all that it has accepted.
+    /// When the transmitter has finished all accepted packets.
     pub fn free_at(&self) -> Time {
         self.free_at
     }

@@ -1,7 +1,7 @@
 //! One direction of a link: a transmitter with its queue, then a wire.
 //!
 //! A plain FIFO link costs one event per packet. Its departure is known when it is queued: transmission starts when the
-//! packets before it are out (and the token bucket allows). So queue, transmitter and wire are one ring of packets in
+//! packets before it are out and the token bucket allows it. So queue, transmitter and wire are one ring of packets in
 //! order, and only the ring's head has a pending event. (Csg-htsim's pipes keep such a ring for the wire; here it
 //! includes the queue.)
 
@@ -26,7 +26,7 @@ use managed::Managed;
 use std::collections::VecDeque;
 use units::{BitRate, Time};
 
-/// A packet between its acceptance and its arrival: two to a cache line.
+/// A packet between its acceptance and its arrival. Two fit in a cache line.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     start: Time,
@@ -36,38 +36,37 @@ struct InFlight {
 
 const _: () = assert!(size_of::<InFlight>() == 32);
 
-/// One direction of a link at run time. The first two cache lines are all that a packet of a plain link touches.
+/// One direction of a link at run time. A packet of a plain link touches only the first two cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Link {
     ring: VecDeque<InFlight>,
-    /// When the transmitter is done with all that it has accepted.
+    /// When the transmitter has finished all accepted packets.
     free_at: Time,
     delay: Time,
-    /// Picoseconds per byte of a plain link. Zero sends packets the long way: the link is shaped, managed, lossy,
-    /// captured or down, or its rate makes no whole number.
+    /// Picoseconds per byte of a plain link. Zero for the slow path: the link is shaped, managed, lossy, watched or
+    /// down, or its rate makes no whole number.
     plain_ps_per_byte: u32,
     generation: u32,
-    /// How many packets at the front of the ring are known to have begun transmission; brought up to date when it
-    /// matters.
+    /// How many packets at the front of the ring are known to have begun transmission. Updated when needed.
     begun: u32,
     longest_queue: u32,
-    /// Integral of the waiting packets over time, in packet-picoseconds, of all that are accepted: by Little's law the
-    /// sum of their waits.
+    /// Integral of the queue length over time, in packet-picoseconds, of all accepted packets. By Little's law it is
+    /// the sum of their waits.
     waits: u128,
     limit: Limit,
-    /// Bytes of those that are not known to have begun transmission.
+    /// Bytes of the packets not known to have begun transmission.
     waiting_bytes: u64,
     packets: u64,
     bytes: u64,
-    /// Transmission times of all that are accepted, in picoseconds.
+    /// Transmission times of all accepted packets, in picoseconds.
     busy: u64,
     rate: BitRate,
     up: bool,
     captured: bool,
-    /// Nothing arrives, and no carrier is missing.
+    /// Nothing arrives although the carrier is present.
     silent: bool,
-    /// The end of a bond does not take in what arrives.
+    /// The end of a bond ignores what arrives.
     ignored: bool,
     drops: u64,
     lost: u64,
@@ -75,7 +74,7 @@ pub struct Link {
     losses: Option<Losses>,
     shaper: Option<TokenBucket>,
     managed: Option<Box<Managed>>,
-    /// How long its queue had each length, where that is watched.
+    /// How long the queue had each length, if that is watched.
     occupancy: Option<Box<Occupancy>>,
 }
 
@@ -116,7 +115,7 @@ impl Link {
         link
     }
 
-    /// Whether packets can go the short way; called whenever something changes on which it depends.
+    /// Chooses the fast or the slow path. Called whenever a condition of the choice changes.
     fn choose_path(&mut self) {
         const PS: u64 = 8_000_000_000_000;
         let odd = self.captured || self.silent || self.ignored || self.occupancy.is_some();

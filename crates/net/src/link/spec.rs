@@ -1,4 +1,4 @@
-//! What a link is to be.
+//! The settings of a link.
 
 use super::Loss;
 use crate::bond::BondError;
@@ -17,7 +17,7 @@ pub struct LinkSpec {
     pub delay: Time,
     /// How much may wait for the transmitter.
     pub limit: Limit,
-    /// Random loss of transmitted packets on the wire.
+    /// Random loss of packets on the wire.
     pub loss: Loss,
     /// A token bucket in front of the transmitter.
     pub shaper: Option<TokenBucketSpec>,
@@ -31,29 +31,29 @@ impl LinkSpec {
         let (limit, loss) = (Limit::Packets(128), Loss::Random(0.0));
         Self { rate, delay, limit, loss, shaper: None, discipline: Discipline::DropTail }
     }
-    /// Replaces the queue's limit.
+    /// Sets the queue's limit.
     pub const fn with_limit(mut self, limit: Limit) -> Self {
         self.limit = limit;
         self
     }
-    /// Replaces the queue's discipline.
+    /// Sets the queue's discipline.
     pub const fn with_discipline(mut self, discipline: Discipline) -> Self {
         self.discipline = discipline;
         self
     }
-    /// Replaces the loss model; a number is a probability per packet.
+    /// Sets the loss model; a number is a loss probability per packet.
     pub fn with_loss(mut self, loss: impl Into<Loss>) -> Self {
         self.loss = loss.into();
         self
     }
-    /// Puts a token bucket in front of the transmitter; its `limit` replaces the queue's.
+    /// Puts a token bucket in front of the transmitter and sets the queue's limit.
     pub const fn with_shaper(mut self, shaper: TokenBucketSpec, limit: Limit) -> Self {
         self.shaper = Some(shaper);
         self.limit = limit;
         self
     }
 
-    /// Whether such a link can exist and carry a packet.
+    /// Checks that such a link can carry a packet.
     pub fn check(&self) -> Result<(), SpecError> {
         const LONGEST: Bytes = Bytes::new(1_538);
         if self.rate == BitRate::default() {
@@ -73,24 +73,24 @@ impl LinkSpec {
         self.discipline.check(self.limit, self.drain_rate())
     }
 
-    /// Its queue as an object.
+    /// The queue as an object.
     pub(crate) fn queue(&self, seed: u64, index: u64) -> Box<dyn Queue> {
         self.discipline.build(self.limit, self.drain_rate(), RandomStream::new(seed, "net/queue", index))
     }
 
-    /// The rate at which its queue empties: the token bucket's where that is slower.
+    /// The rate at which the queue drains: the token bucket's if it is slower than the transmitter.
     fn drain_rate(&self) -> BitRate {
         self.shaper.map_or(self.rate, |shaper| shaper.rate.min(self.rate))
     }
 }
 
-/// Why a [`LinkSpec`] cannot be.
+/// Why a [`LinkSpec`] is refused.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum SpecError {
     /// A rate of zero.
     #[error("a link's rate must be above zero")]
     Rate,
-    /// No probability.
+    /// A loss that is no probability.
     #[error("a loss of {0} is not a probability: it must lie between 0 and 1")]
     Loss(f64),
     /// A queue that can never hold a packet.
@@ -102,7 +102,7 @@ pub enum SpecError {
     /// A discipline whose parameters contradict each other or the queue's limit.
     #[error("{0}")]
     Discipline(String),
-    /// A bond that cannot be.
+    /// A bond that is refused.
     #[error(transparent)]
     Bond(#[from] BondError),
 }

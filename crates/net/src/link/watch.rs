@@ -1,24 +1,24 @@
-//! Packets and queue lengths that are kept for whoever watches, which costs a plain link its short way.
+//! Recording of packets and queue lengths. A watched link takes the slow path.
 
 use super::Link;
 use des::Occupancy;
 use units::Time;
 
 impl Link {
-    /// From now on packets that are transmitted are to be kept for whoever watches.
+    /// From now on records the packets that are transmitted.
     pub(crate) fn capture(&mut self) {
         self.captured = true;
         self.choose_path();
     }
 
-    /// From `now` on keeps for how long the queue has each length, which costs a plain link its short way.
+    /// From `now` on records how long the queue has each length.
     pub(crate) fn watch(&mut self, now: Time) {
         self.see_begun(now);
         self.occupancy = Some(Box::new(Occupancy::new(now, self.waiting(now))));
         self.choose_path();
     }
-    /// Picoseconds for which 0, 1, 2 packets and so on waited, from when it was watched to `now`, which must not lie
-    /// before the last packet's acceptance; above 65,535 they count as so many.
+    /// Picoseconds for which 0, 1, 2 packets and so on waited, from the start of the watch to `now`, which must not
+    /// precede the last packet's acceptance. More than 65,535 packets count as 65,535.
     pub fn occupancy(&self, now: Time) -> Option<Vec<u64>> {
         let mut occupancy = self.occupancy.as_deref()?.clone();
         if self.managed.is_none() {
@@ -29,7 +29,7 @@ impl Link {
         occupancy.set(now, 0);
         Some(occupancy.into_times())
     }
-    /// Brings a watched plain queue up to date: packets have begun transmission since.
+    /// Brings a watched plain queue up to date: packets may have begun transmission.
     pub(super) fn see_begun_watched(&mut self, now: Time) {
         if let Some(occupancy) = self.occupancy.as_deref_mut().filter(|_| self.managed.is_none()) {
             for packet in self.ring.iter().skip(self.begun as usize).take_while(|packet| packet.start <= now) {

@@ -1,4 +1,4 @@
-//! What the network does for its bonds: members for packets, LACPDUs on the links, members that fail.
+//! Bonds in the network: the member of each packet, LACPDUs on the links, member failures.
 
 use super::{BOND, Network};
 use crate::bond::{BondError, BondSpec, End, EndCounters, Lacpdu, MemberChange, Sent, agree};
@@ -24,15 +24,15 @@ struct Frame {
     pdu: Lacpdu,
 }
 
-/// All bonds; ends 2k and 2k + 1 are those of bond k.
+/// All bonds. Ends 2k and 2k + 1 belong to bond k.
 #[derive(Debug, Default)]
 pub(super) struct Bonds {
     ends: Vec<End>,
-    /// Draws whether an LACPDU is lost; a stream for each link that is a member.
+    /// Random losses of LACPDUs: one stream per member link.
     losses: Vec<Vec<RandomStream>>,
     frames: Slab<FrameId, Frame>,
     changes: Vec<MemberChange>,
-    /// Reused for the LACPDUs that an end sends.
+    /// Buffer for the LACPDUs that an end sends.
     out: Vec<(usize, Lacpdu)>,
 }
 
@@ -58,7 +58,7 @@ impl Bonds {
             let stream = |link: &u32| RandomStream::new(seed, "net/lacp", u64::from(*link));
             self.losses.push(members.iter().map(stream).collect());
         }
-        // A bond that was checked has members, all between the same two.
+        // `BondSpec::check` has seen to it: there are members, all between the same two vertices.
         let (a, b) = topology.ends(bond.members[0]);
         let mut ends = [End::new(first, a, forth, system(0)), End::new(second, b, back, system(1))];
         if bond.agreed {
@@ -87,7 +87,7 @@ impl Bonds {
     pub(super) fn waiting(&self) -> u64 {
         self.sum(End::waiting)
     }
-    /// The member that a packet of a hash takes; where none is usable, and by turns, the first.
+    /// The member for a packet with this hash; the first if none is usable.
     pub(super) fn member_for(&self, end: usize, class: u32) -> LinkId {
         let end = &self.ends[end];
         LinkId(end.usable().get(class as usize % end.usable().len().max(1)).copied().unwrap_or(end.members[0]))
@@ -100,7 +100,7 @@ impl Bonds {
 }
 
 impl<P: Packet> Network<P> {
-    /// Begins what goes on by itself: LACP. To be called once, at time zero.
+    /// Starts LACP. Called once, at time zero.
     pub fn start(&mut self, events: &mut EventQueue) {
         for end in 0..self.bonds.ends.len() {
             let agreed = !self.bonds.ends[end].usable().is_empty();
@@ -112,7 +112,7 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// What happened to the members of bonds so far.
+    /// The changes of members so far.
     pub fn member_changes(&self) -> &[MemberChange] {
         &self.bonds.changes
     }
@@ -120,7 +120,7 @@ impl<P: Packet> Network<P> {
     pub fn bond_counters(&self, bond: usize, end: usize) -> EndCounters {
         self.bonds.ends[2 * bond + end].counters()
     }
-    /// The members that an end of a bond may send over now.
+    /// The members over which an end of a bond may send now.
     pub fn usable_members(&self, bond: usize, end: usize) -> impl Iterator<Item = LinkId> {
         self.bonds.ends[2 * bond + end].usable().iter().copied().map(LinkId)
     }
@@ -129,13 +129,14 @@ impl<P: Packet> Network<P> {
         self.bonds.frames.len() as u64
     }
 
-    /// Lets a link carry nothing from now on, without a sign of it at either end; or everything again.
+    /// With `silent`, a link carries nothing from now on, and neither end can tell; without, it carries everything
+    /// again.
     pub fn set_silent(&mut self, link: LinkId, silent: bool) {
         self.links[link.0 as usize].set_silent(silent);
     }
 
-    /// A host or switch goes down, or is back. Down, its ends of bonds forget their LACP and are silent while their
-    /// members keep their carrier, so that its neighbours notice when no LACPDU comes; back, they begin anew. Returns
+    /// Halts a host or switch, or restarts it. A halted one's bond ends forget their LACP state and are silent. Their
+    /// members keep carrier, so neighbours notice only the missing LACPDUs. After the restart LACP begins anew. Returns
     /// as [`Network::on_bond`].
     pub fn set_halted(&mut self, now: Time, vertex: VertexId, halted: bool, events: &mut EventQueue) -> bool {
         let mut rerouted = false;
@@ -171,8 +172,7 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// Handles a [`BOND`] event; returns whether neighbours have found or lost each other, so that routes must be asked
-    /// for again.
+    /// Handles a [`BOND`] event. True if a bond has become usable or unusable, so that routes must be asked for again.
     pub fn on_bond(&mut self, event: &Event, events: &mut EventQueue) -> bool {
         let (now, index) = (event.time(), event.index as usize);
         match event.arg {
@@ -200,7 +200,7 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// An LACPDU suffers what its link suffers, but waits in no queue: control frames go first.
+    /// An LACPDU meets the fate of its link but waits in no queue: control frames go first.
     fn deliver_lacpdu(&mut self, now: Time, frame: FrameId, events: &mut EventQueue) -> bool {
         let bonds = &mut *self.bonds;
         let Some(Frame { from, member, pdu }) = bonds.frames.remove(frame) else { return false };
@@ -229,7 +229,7 @@ impl<P: Packet> Network<P> {
         }
     }
 
-    /// After an end's machines have run: its LACPDUs leave, its timer is set, its usable members are noted. Returns as
+    /// Runs after an end's state machines: sends its LACPDUs, sets its timer, notes its usable members. Returns as
     /// [`Network::on_bond`].
     fn update_end(&mut self, now: Time, index: usize, events: &mut EventQueue) -> bool {
         let bonds = &mut *self.bonds;

@@ -1,4 +1,4 @@
-//! Controlled delay of a FIFO queue (RFC 8289), with marks in place of drops for ECN-capable packets as in RFC 8290.
+//! CoDel (RFC 8289). ECN-capable packets are marked instead of dropped, as in RFC 8290.
 
 use super::fifo::Fifo;
 use super::{Item, Limit, Queue};
@@ -9,13 +9,13 @@ use units::{Bytes, Time};
 /// Parameters of [`Codel`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CodelSpec {
-    /// The standing waiting time that is acceptable.
+    /// Acceptable standing sojourn time.
     pub target: Time,
-    /// For how long the waiting time may be above the target: about the longest round-trip time of the connections.
+    /// How long the sojourn time may exceed the target: about the longest RTT of the connections.
     pub interval: Time,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// A full packet: a queue with no more bytes than this is left alone.
+    /// A full packet: a queue of at most this many bytes is left alone.
     pub packet: Bytes,
 }
 
@@ -35,7 +35,7 @@ impl CodelSpec {
     }
 }
 
-/// The oldest item that may be transmitted now; those that CoDel drops on the way are appended to `dropped`.
+/// The next item to transmit. Items that CoDel drops on the way are appended to `dropped`.
 pub(super) fn dequeue(
     control: &mut ControlledDelay,
     now: Time,
@@ -55,8 +55,8 @@ pub(super) fn dequeue(
     control.dequeue(now, &ControlledDelaySpec { target, interval, packet }, take, interfere)
 }
 
-/// A FIFO queue that drops or marks at its head, ever more often, while packets have waited longer than a target for an
-/// interval.
+/// A FIFO queue that drops or marks at its head once sojourn times have exceeded the target for an interval, and ever
+/// more often while they do.
 #[derive(Debug)]
 pub struct Codel {
     spec: CodelSpec,
@@ -66,7 +66,7 @@ pub struct Codel {
 }
 
 impl Codel {
-    /// An empty queue of at most `limit`, no delay (see [`Limit::at_rate`]).
+    /// An empty queue of at most `limit`, which must not be a delay (see [`Limit::at_rate`]).
     pub fn new(spec: &CodelSpec, limit: Limit) -> Self {
         Self { spec: *spec, limit, fifo: Fifo::default(), control: ControlledDelay::default() }
     }

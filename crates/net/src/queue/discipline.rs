@@ -7,37 +7,37 @@ use crate::SpecError;
 use des::RandomStream;
 use units::{BitRate, Bytes};
 
-/// A full Ethernet frame with preamble and gap: what a packet counts where packets and bytes are compared.
+/// A full Ethernet frame with preamble and gap: converts packets to bytes where the two are compared.
 const PACKET: Bytes = Bytes::new(1_538);
 
 /// A queue's discipline and its parameters.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Discipline {
-    /// First in, first out, until it is full.
+    /// First in, first out, until full.
     #[default]
     DropTail,
     /// Drop-tail that also marks above a threshold ([`Threshold`]).
     Threshold {
-        /// Marks a packet when the queue, counted with it, exceeds this.
+        /// Marks a packet if the queue, including it, exceeds this.
         mark_above: Limit,
     },
     /// Random early detection ([`Red`]).
     Red(RedSpec),
-    /// Controlled delay ([`Codel`]).
+    /// CoDel ([`Codel`]).
     Codel(CodelSpec),
-    /// Controlled delay for each flow ([`FqCodel`]).
+    /// CoDel per flow ([`FqCodel`]).
     FqCodel(FqCodelSpec),
-    /// A proportional integral controller of the delay ([`Pie`]).
+    /// PIE, a proportional integral controller of the delay ([`Pie`]).
     Pie(PieSpec),
     /// Classes in strict order ([`Priority`]).
     Priority {
-        /// How many.
+        /// Number of classes.
         classes: u32,
     },
 }
 
 impl Discipline {
-    /// Whether such a queue of at most `limit` can be, in front of a transmitter of this rate.
+    /// Checks this discipline for a queue of at most `limit` in front of a transmitter of this rate.
     pub fn check(&self, limit: Limit, rate: BitRate) -> Result<(), SpecError> {
         match self {
             Self::Threshold { mark_above: Limit::Unlimited } => {
@@ -55,7 +55,7 @@ impl Discipline {
         }
     }
 
-    /// The queue as an object; its random draws, if it makes any, come from `random`.
+    /// The queue as an object; random draws come from `random`.
     pub fn build(&self, limit: Limit, rate: BitRate, mut random: RandomStream) -> Box<dyn Queue> {
         let limit = limit.at_rate(rate);
         match self {

@@ -1,11 +1,11 @@
-//! First in, first out, until it is full.
+//! First in, first out, until full.
 
 use super::{Item, Limit, Queue};
 use std::collections::VecDeque;
 use units::Time;
 
-/// FIFO drop-tail as a discipline object; a link without one does the same with one event per packet, and a test holds
-/// the two equal.
+/// FIFO drop-tail as a discipline object. A link without a discipline does the same with one event per packet; a test
+/// holds the two equal.
 #[derive(Debug)]
 pub struct DropTail {
     limit: Limit,
@@ -14,8 +14,8 @@ pub struct DropTail {
 }
 
 impl DropTail {
-    /// An empty queue. A limit by delay needs the transmitter's rate, which a discipline does not know: see
-    /// [`Limit::at_rate`].
+    /// An empty queue. The limit must not be a delay, because a discipline does not know the transmitter's rate (see
+    /// [`Limit::at_rate`]).
     pub const fn new(limit: Limit) -> Self {
         Self { limit, items: VecDeque::new(), bytes: 0 }
     }

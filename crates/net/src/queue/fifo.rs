@@ -1,10 +1,10 @@
-//! What disciplines that measure waiting times keep: items with their arrival.
+//! Items with their arrival times, for disciplines that measure sojourn times.
 
 use super::Item;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Items in order of their arrival, and when that was.
+/// Items in order of arrival, with their arrival times.
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
     items: VecDeque<(Time, Item)>,
@@ -16,7 +16,7 @@ impl Fifo {
         self.bytes += u64::from(item.bytes);
         self.items.push_back((now, item));
     }
-    /// The oldest item, and when it came.
+    /// The oldest item and its arrival time.
     pub fn pop(&mut self) -> Option<(Time, Item)> {
         let (since, item) = self.items.pop_front()?;
         self.bytes -= u64::from(item.bytes);

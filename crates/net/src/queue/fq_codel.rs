@@ -1,5 +1,5 @@
-//! FQ-CoDel: RFC 8290, section 4. Flows are hashed into queues, the queues served by deficit round robin with
-//! precedence for new ones, and each kept short by CoDel.
+//! FQ-CoDel (RFC 8290, section 4). Flows are hashed into queues. Deficit round robin serves the queues, new ones first,
+//! and CoDel keeps each one short.
 
 use super::codel::{self, CodelSpec};
 use super::fifo::Fifo;
@@ -12,13 +12,13 @@ use units::{Bytes, Time};
 /// Parameters of [`FqCodel`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FqCodelSpec {
-    /// CoDel of each queue.
+    /// CoDel's parameters for each queue.
     pub codel: CodelSpec,
-    /// How many queues there are.
+    /// Number of queues.
     pub flows: u32,
-    /// Bytes that a queue may send in its turn.
+    /// Bytes that a queue may send per turn.
     pub quantum: Bytes,
-    /// The most packets that are dropped at once from the fattest queue when all together exceed the limit.
+    /// Most packets dropped at once from the fattest queue when all queues together exceed the limit.
     pub batch: u32,
 }
 
@@ -43,9 +43,9 @@ impl FqCodelSpec {
 struct Flow {
     fifo: Fifo,
     control: ControlledDelay,
-    /// Bytes that it may still send in this turn.
+    /// Bytes that it may still send in this turn (deficit).
     credits: i64,
-    /// Whether it is in one of the two lists.
+    /// Whether it is in the list of new or old queues.
     listed: bool,
 }
 
@@ -54,9 +54,9 @@ struct Flow {
 pub struct FqCodel {
     spec: FqCodelSpec,
     limit: Limit,
-    /// Shifts which flows share a queue.
+    /// Salt of the flow hash.
     perturbation: u64,
-    /// Queues come into being when first used.
+    /// A queue is allocated on first use.
     flows: Vec<Option<Box<Flow>>>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
@@ -65,22 +65,22 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// Empty queues of at most `limit` together, no delay (see [`Limit::at_rate`]).
+    /// Empty queues that together hold at most `limit`, which must not be a delay (see [`Limit::at_rate`]).
     pub fn new(spec: &FqCodelSpec, limit: Limit, perturbation: u64) -> Self {
         let mut flows = Vec::new();
         flows.resize_with(spec.flows as usize, || None);
         Self { spec: *spec, limit, perturbation, flows, new: VecDeque::new(), old: VecDeque::new(), len: 0, bytes: 0 }
     }
 
-    /// The queue of a flow.
+    /// Which queue a flow is hashed to.
     pub fn queue_of(&self, flow: u32) -> usize {
         let hash = crate::routing::mix(u64::from(flow) ^ self.perturbation);
         ((u128::from(hash) * self.flows.len() as u128) >> 64) as usize
     }
 
-    /// Section 4.1: half of the packets of the queue with most bytes, but no more than a batch, go from its head.
+    /// Section 4.1: drops half of the fattest queue's packets from its head, but at most a batch.
     fn drop_from_fattest(&mut self, dropped: &mut Vec<Item>) {
-        // Of equally fat queues the first, whatever the iterator would choose.
+        // Of equally fat queues the first; `max_by_key` would take the last.
         let fattest = self.flows.iter_mut().flatten().rev().max_by_key(|flow| flow.fifo.bytes());
         let Some(flow) = fattest else { return };
         let count = flow.fifo.len().div_ceil(2).min(self.spec.batch as usize);
@@ -132,8 +132,8 @@ impl Queue for FqCodel {
             }
             list.pop_front();
             if is_new {
-                // An empty new queue has to pass through the old ones, or its next packet would be served before all of
-                // them.
+                // A new queue that runs empty goes through the old ones first. Otherwise its next packet would precede
+                // them all.
                 self.old.push_back(at);
             } else {
                 flow.listed = false;

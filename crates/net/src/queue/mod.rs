@@ -1,7 +1,7 @@
-//! The queue seam: disciplines over opaque items.
+//! Queueing disciplines over opaque items.
 //!
-//! A discipline knows neither links nor packets: it is handed items and the time, so the same one can serve a simulated
-//! link and real frames. Plain FIFO drop-tail needs no discipline object: a link computes departures when packets
+//! A discipline knows neither links nor packets. It is handed items and the time, so the same one can serve a simulated
+//! link and real frames. Plain FIFO drop-tail needs no discipline object: the link computes departures when packets
 //! arrive (see [`crate::Link`]).
 
 mod codel;
@@ -37,17 +37,17 @@ use units::{BitRate, Bytes, Time};
 /// What a queue knows of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// Opaque to the queue.
+    /// The packet; opaque to the queue.
     pub packet: PacketId,
-    /// Opaque to the queue: where the packet goes next.
+    /// Where the packet goes next; opaque to the queue.
     next: u32,
     /// Length on the wire.
     pub bytes: u32,
-    /// Names its flow, one direction of a connection.
+    /// Its flow: one direction of a connection.
     pub flow: u32,
-    /// Whether it can be marked, or is marked.
+    /// Whether it is ECN-capable or marked.
     pub ecn: Ecn,
-    /// Its flow's class, for disciplines that have classes: 0 goes first.
+    /// Class of its flow, for disciplines with classes; 0 goes first.
     pub class: u8,
 }
 
@@ -62,7 +62,7 @@ impl Item {
     pub(crate) const fn transit(self) -> Transit {
         Transit { packet: self.packet, next: self.next, bytes: self.bytes, flow: self.flow }
     }
-    /// Marks it with congestion experienced; false if its transport would not understand.
+    /// Sets CE. False if its transport is not ECN-capable.
     pub fn mark(&mut self) -> bool {
         let capable = self.ecn != Ecn::NotEct;
         if capable {
@@ -74,31 +74,30 @@ impl Item {
 
 /// A queueing discipline in front of a transmitter.
 pub trait Queue: fmt::Debug {
-    /// Takes an item in. What is dropped for it, which may be the item itself or others, is appended to `dropped`.
+    /// Enqueues an item. What is dropped, the item itself or others, is appended to `dropped`.
     fn enqueue(&mut self, now: Time, item: Item, dropped: &mut Vec<Item>);
-    /// The item to transmit next. Items that the discipline drops on the way are appended to `dropped`.
+    /// The next item to transmit. Items that the discipline drops on the way are appended to `dropped`.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Item>) -> Option<Item>;
     /// How many items wait.
     fn len(&self) -> usize;
-    /// How many bytes on the wire they are.
+    /// Their bytes on the wire.
     fn bytes(&self) -> u64;
-    /// Whether none waits.
+    /// Whether no item waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// How much may wait in a drop-tail queue. The packet in transmission is outside the queue.
+/// How much may wait in a queue. The packet in transmission is outside the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     /// A number of packets.
     Packets(u32),
     /// A number of bytes on the wire.
     Bytes(Bytes),
-    /// A packet that would wait longer than this for its transmission is dropped (what a token bucket's `latency` means
-    /// in Linux).
+    /// Longest wait for transmission: a packet that would wait longer is dropped (Linux's `latency` of a token bucket).
     Delay(Time),
-    /// Everything waits, as in a computer's own memory.
+    /// No limit, as for packets in a computer's own memory.
     Unlimited,
 }
 
@@ -111,8 +110,8 @@ impl Limit {
             other => other,
         }
     }
-    /// Whether a queue of so many packets and bytes is within it. A delay says nothing without a rate
-    /// ([`Limit::at_rate`]).
+    /// Whether a queue of this many packets and bytes is within the limit. A delay is never exceeded here (see
+    /// [`Limit::at_rate`]).
     pub fn holds(self, packets: usize, bytes: u64) -> bool {
         match self {
             Self::Packets(limit) => packets <= limit as usize,
@@ -120,7 +119,7 @@ impl Limit {
             Self::Delay(_) | Self::Unlimited => true,
         }
     }
-    /// About how many bytes it is, when full packets are `packet` long; none without a limit.
+    /// The limit in bytes, with full packets of `packet` bytes; `None` for a delay or no limit.
     pub(crate) fn in_bytes(self, packet: Bytes) -> Option<u64> {
         match self {
             Self::Packets(packets) => Some(u64::from(packets) * packet.get()),

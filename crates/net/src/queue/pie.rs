@@ -1,5 +1,5 @@
-//! Proportional integral controller enhanced: RFC 8033, sections 4 and 5 (without section 5.3's switching on at a third
-//! of the buffer).
+//! PIE, the proportional integral controller enhanced (RFC 8033, sections 4 and 5, without section 5.3's activation at
+//! a third of the buffer).
 
 use super::fifo::Fifo;
 use super::{Item, Limit, Queue};
@@ -7,35 +7,35 @@ use crate::SpecError;
 use des::RandomStream;
 use units::{Bytes, Time};
 
-/// How PIE knows how long packets wait.
+/// How PIE estimates the queueing delay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DelayEstimate {
-    /// As long as the packet that has left last.
+    /// The sojourn time of the last packet that left.
     Timestamp,
-    /// As long as the measured departure rate needs for the bytes that wait (section 5.2).
+    /// The queue's bytes over the measured departure rate (section 5.2).
     DepartureRate,
 }
 
 /// Parameters of [`Pie`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PieSpec {
-    /// The waiting time to hold (`QDELAY_REF`).
+    /// Target queueing delay (`QDELAY_REF`).
     pub target: Time,
-    /// Time between changes of the probability (`T_UPDATE`).
+    /// Interval of updates of the probability (`T_UPDATE`).
     pub update: Time,
-    /// For how long a burst passes after quiet (`MAX_BURST`).
+    /// Burst that passes after a quiet time (`MAX_BURST`).
     pub burst: Time,
-    /// Weight of the waiting time's distance from the target, per second.
+    /// Weight of the delay's distance from the target, per second.
     pub alpha: f64,
-    /// Weight of its change, per second.
+    /// Weight of the delay's change, per second.
     pub beta: f64,
-    /// How the waiting time is known.
+    /// How the delay is estimated.
     pub estimate: DelayEstimate,
-    /// Up to which probability ECN-capable packets are marked where others are dropped (section 5.1); zero marks none.
+    /// Highest probability at which ECN-capable packets are marked instead of dropped (section 5.1); zero never marks.
     pub mark_up_to: f64,
-    /// Whether drops are kept from clumping and from staying away (section 5.4).
+    /// Whether drops are spaced: neither in clumps nor too far apart (section 5.4).
     pub derandomize: bool,
-    /// A typical packet: a queue with no more bytes than two of these is left alone.
+    /// A typical packet: a queue of at most two of these is left alone.
     pub packet: Bytes,
 }
 
@@ -68,7 +68,8 @@ impl PieSpec {
     }
 }
 
-/// Section 5.2: bytes that begin a measurement, and end it (`DQ_THRESHOLD`), and the weight of its outcome.
+/// Section 5.2: queue length that starts a measurement and bytes that end it (`DQ_THRESHOLD`), and the weight of its
+/// result.
 const MEASURED: u64 = 1 << 14;
 const MEASURED_WEIGHT: f64 = MEASURED as f64 / 65_536.0;
 /// Section 5.4: the sum of probabilities since the last drop below which none is dropped, and from which one is.
@@ -78,7 +79,7 @@ const TOO_LATE: f64 = 8.5;
 /// Section 5.2's measurement of the departure rate.
 #[derive(Debug, Default)]
 struct Departures {
-    /// When the measurement under way began, and what has left since.
+    /// When the present measurement began, and the bytes that have left since.
     since: Option<(Time, u64)>,
     /// Bytes per second; zero before the first measurement.
     rate: f64,
@@ -100,8 +101,7 @@ impl Departures {
     }
 }
 
-/// A FIFO queue that drops or marks arriving packets with a probability that a controller sets by how long packets
-/// wait.
+/// A FIFO queue that drops or marks arriving packets with a probability that follows the queueing delay.
 #[derive(Debug)]
 pub struct Pie {
     spec: PieSpec,
@@ -112,16 +112,16 @@ pub struct Pie {
     /// Sum of the probabilities at arrivals since the last drop.
     accumulated: f64,
     burst_left: Time,
-    /// Of the packet that left last.
+    /// Sojourn time of the packet that left last.
     last_wait: Time,
-    /// At the last update and the one before.
+    /// Queueing delay at the last update.
     delay: Time,
     departures: Departures,
     next_update: Time,
 }
 
 impl Pie {
-    /// An empty queue of at most `limit`, no delay (see [`Limit::at_rate`]).
+    /// An empty queue of at most `limit`, which must not be a delay (see [`Limit::at_rate`]).
     pub fn new(spec: &PieSpec, limit: Limit, random: RandomStream) -> Self {
         Self {
             spec: *spec,
@@ -137,11 +137,11 @@ impl Pie {
             next_update: spec.update,
         }
     }
-    /// The probability of a drop after the last update.
+    /// The drop probability after the last update.
     pub fn probability(&self) -> f64 {
         self.probability
     }
-    /// The waiting time as known now.
+    /// The present estimate of the queueing delay.
     fn delay_now(&self) -> Time {
         match self.spec.estimate {
             _ if self.fifo.len() == 0 => Time::ZERO,
@@ -153,7 +153,7 @@ impl Pie {
         }
     }
 
-    /// Makes up for the updates that were due since the last packet came or went: in between nothing changes.
+    /// Runs the updates due since the last packet arrived or left: in between nothing changes.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             self.update();
@@ -166,7 +166,7 @@ impl Pie {
         }
     }
 
-    /// Section 4.2, and the burst allowance's share of section 4.4.
+    /// Section 4.2, and the countdown of section 4.4's burst allowance.
     fn update(&mut self) {
         let delay = self.delay_now();
         let seconds = |time: Time| time.as_secs_f64();

@@ -1,6 +1,6 @@
-//! Strict priority: while a class has a packet no later class sends (the static priority scheduler of Zhang and Keshav,
-//! "Comparison of Rate-Based Service Disciplines", SIGCOMM 1991; the `prio` queues of routers). It does not preempt a
-//! packet in transmission.
+//! Strict priority: while a class has a packet, no later class sends (the static priority scheduler of Zhang and
+//! Keshav, "Comparison of Rate-Based Service Disciplines", SIGCOMM 1991; the `prio` queues of routers). A packet in
+//! transmission is not preempted.
 
 use super::{DropTail, Item, Limit, Queue};
 use units::Time;

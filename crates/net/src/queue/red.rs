@@ -11,24 +11,23 @@ use units::{BitRate, Bytes, Time};
 /// Parameters of [`Red`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RedSpec {
-    /// Average queue below which nothing is dropped. Left out: 5 packets; adaptive, what waits for half of 5 ms, and no
-    /// less than 5 packets.
+    /// Average queue below which nothing is dropped. Default: 5 packets; adaptive: 2.5 ms of packets, at least 5.
     pub min: Option<Limit>,
-    /// Average queue at which the probability is `max_p`. Left out: three times `min`.
+    /// Average queue at which the probability is `max_p`. Default: three times `min`.
     pub max: Option<Limit>,
-    /// Probability of a drop at `max`; adaptive, the one to begin with.
+    /// Probability of a drop at `max`; adaptive: its initial value.
     pub max_p: f64,
-    /// Weight of a new sample in the average. Left out: 0.002; adaptive, 1 - exp(-1 / C) at a rate of C packets per
+    /// Weight of a new sample in the average. Default: 0.002; adaptive: 1 - exp(-1 / C) at a rate of C packets per
     /// second.
     pub weight: Option<f64>,
-    /// Whether the probability rises from `max_p` at `max` to 1 at twice that; else it is 1 from `max` on.
+    /// Whether the probability rises from `max_p` at `max` to 1 at twice `max`. Off, it is 1 from `max` on.
     pub gentle: bool,
-    /// Whether `max_p` follows the average queue.
+    /// Adaptive RED: whether `max_p` follows the average queue.
     pub adaptive: bool,
-    /// Whether ECN-capable packets are marked where others are dropped early.
+    /// Whether ECN-capable packets are marked instead of dropped early.
     pub ecn: bool,
-    /// A typical packet: what a threshold in packets is worth in bytes, the unit of idle time, and in byte mode of the
-    /// probability.
+    /// A typical packet: converts thresholds from packets to bytes, and is the unit of idle time and of the probability
+    /// in byte mode.
     pub packet: Bytes,
 }
 
@@ -39,7 +38,7 @@ impl Default for RedSpec {
     }
 }
 
-/// [`RedSpec`] in front of a given transmitter: thresholds in packets, or in bytes.
+/// [`RedSpec`] in front of a given transmitter; thresholds in packets or bytes.
 #[derive(Clone, Copy, Debug)]
 struct RedParameters {
     by_bytes: bool,
@@ -52,12 +51,12 @@ struct RedParameters {
 
 /// Adaptive RED, section 5: the queueing delay that `min` is chosen for, in seconds.
 const TARGET_DELAY: f64 = 0.005;
-/// Adaptive RED, figure 1: seconds between changes, their limits, and the decrease.
+/// Adaptive RED, figure 1: interval of changes, bounds of `max_p`, and its decrease.
 const INTERVAL: Time = Time::from_ms(500);
 const MAX_P: std::ops::RangeInclusive<f64> = 0.01..=0.5;
 const DECREASE: f64 = 0.9;
-/// A queue of no more packets (or bytes) than this is left alone however high its average still is. The paper has no
-/// such rule; ns-2 and ns-3 have: without it a link runs empty after each peak.
+/// A queue of at most this many packets (or bytes) is left alone, however high its average still is. The paper has no
+/// such rule, but ns-2 and ns-3 have: without it a link runs empty after each peak.
 const NEARLY_EMPTY: f64 = 1.0;
 
 impl RedSpec {
@@ -76,7 +75,7 @@ impl RedSpec {
         RedParameters { by_bytes, min, max, weight, packet_time: rate.transmission_time(self.packet) }
     }
 
-    /// Whether such a queue of at most `limit` can be, in front of a transmitter of this rate.
+    /// Checks these parameters for a queue of at most `limit` in front of a transmitter of this rate.
     pub(super) fn check(&self, limit: Limit, rate: BitRate) -> Result<(), SpecError> {
         let refuse = |what: String| Err(SpecError::Discipline(what));
         let probability = |p: f64| p > 0.0 && p <= 1.0;
@@ -112,9 +111,9 @@ pub struct Red {
     fifo: DropTail,
     random: RandomStream,
     average: f64,
-    /// Packets since the last one that was dropped or marked, -1 below the lower threshold.
+    /// Packets since the last drop or mark; -1 below the lower threshold.
     count: i64,
-    /// Since when the transmitter has had nothing to send.
+    /// Since when the transmitter has been idle.
     idle_since: Option<Time>,
     max_p: f64,
     next_change: Time,
@@ -135,7 +134,7 @@ impl Red {
             next_change: INTERVAL,
         }
     }
-    /// The average queue at the last arrival, in packets, or in bytes where its thresholds are.
+    /// The average queue at the last arrival, in packets, or in bytes if the thresholds are.
     pub fn average(&self) -> f64 {
         self.average
     }
@@ -144,15 +143,15 @@ impl Red {
         self.max_p
     }
 
-    /// The average at a time at which nothing arrives: while the transmitter is idle it decays as if small packets had
-    /// found the queue empty.
+    /// The average at a time without an arrival. While the transmitter is idle, it decays as if small packets had found
+    /// the queue empty.
     fn average_at(&self, now: Time) -> f64 {
         let Some(since) = self.idle_since else { return self.average };
         let packets = now.saturating_sub(since).as_ps() as f64 / self.parameters.packet_time.as_ps().max(1) as f64;
         self.average * libm::pow(1.0 - self.parameters.weight, packets)
     }
 
-    /// Adaptive RED, figure 1: additive increase and multiplicative decrease of `max_p` towards an average midway
+    /// Adaptive RED, figure 1: additive increase and multiplicative decrease of `max_p`, towards an average midway
     /// between the thresholds.
     fn adapt(&mut self, now: Time) {
         let RedParameters { min, max, .. } = self.parameters;
@@ -167,7 +166,7 @@ impl Red {
         }
     }
 
-    /// Probability of a drop at the present average, before it is spread evenly; none where the drop is certain.
+    /// Probability of a drop at the present average, before drops are spaced; `None` if the drop is certain.
     fn probability(&self) -> Option<f64> {
         let RedParameters { min, max, .. } = self.parameters;
         if self.average < max {
@@ -195,8 +194,8 @@ impl Queue for Red {
             if self.parameters.by_bytes {
                 p *= f64::from(item.bytes) / self.spec.packet.get() as f64;
             }
-            // Spaces drops evenly (section VII, method 2): with p constant the gap to the next is uniform, its longest
-            // 1/p less one, the first's 1/p.
+            // Spaces drops evenly (section VII, method 2): with constant p the gap to the next drop is uniform, at most
+            // 1/p - 1 packets, and at most 1/p before the first drop.
             let spent = self.count as f64 * p;
             let p = if spent < 1.0 { p / (1.0 - spent) } else { 1.0 };
             if self.random.chance(p) {
@@ -207,7 +206,7 @@ impl Queue for Red {
                 }
             }
         } else {
-            // Above its upper threshold RED drops what it could mark too (RFC 3168, section 7).
+            // Above its upper threshold RED drops even what it could mark (RFC 3168, section 7).
             self.count = 0;
             dropped.push(item);
             return;

@@ -1,9 +1,9 @@
 //! One buffer for all ports of a switch, with dynamic thresholds: Choudhury and Hahne, "Dynamic Queue Length Thresholds
 //! for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6(2), 1998, equation (1).
 //!
-//! A port may hold alpha times what is free: T(t) = alpha (B - Q(t)). With S ports that all want more than their share
-//! each comes to hold alpha B / (1 + alpha S), and B / (1 + alpha S) stays free for ports that become busy (equations
-//! (3) and (4)).
+//! A port may hold alpha times the free buffer: T(t) = alpha (B - Q(t)). If S ports want more than their share, each
+//! holds alpha B / (1 + alpha S) in the end, and B / (1 + alpha S) stays free for ports that become busy (equations (3)
+//! and (4)).
 
 use super::{Item, Queue};
 use crate::SpecError;
@@ -14,9 +14,9 @@ use units::{Bytes, Time};
 /// A switch's buffer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SharedBufferSpec {
-    /// What all ports together hold at most, B.
+    /// B: most bytes that all ports together hold.
     pub size: Bytes,
-    /// How many times what is free a port may hold.
+    /// Alpha: a port may hold this many times the free buffer.
     pub alpha: f64,
 }
 
@@ -32,7 +32,7 @@ impl SharedBufferSpec {
     }
 }
 
-/// What the ports of one switch share: how much of the buffer is taken.
+/// The state that a switch's ports share: how much of the buffer is taken.
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
     spec: SharedBufferSpec,
@@ -44,15 +44,15 @@ impl SharedBuffer {
     pub fn new(spec: SharedBufferSpec) -> Self {
         Self { spec, taken: Rc::new(Cell::new(0)) }
     }
-    /// Bytes that all ports hold, Q(t).
+    /// Q(t): bytes that all ports hold.
     pub fn taken(&self) -> u64 {
         self.taken.get()
     }
-    /// Bytes that a port may hold now, T(t).
+    /// T(t): bytes that a port may hold now.
     pub fn threshold(&self) -> f64 {
         self.spec.alpha * self.spec.size.get().saturating_sub(self.taken()) as f64
     }
-    /// A port: any discipline, in front of which the threshold decides what enters.
+    /// A port: any discipline, behind the threshold.
     pub fn port(&self, queue: Box<dyn Queue>) -> SharedPort {
         SharedPort { queue, buffer: self.clone() }
     }
@@ -72,7 +72,7 @@ pub struct SharedPort {
 impl Queue for SharedPort {
     fn enqueue(&mut self, now: Time, item: Item, dropped: &mut Vec<Item>) {
         let before = self.queue.bytes();
-        // A port below its threshold may take the packet, but no packet more than the buffer holds.
+        // A port below its threshold may take the packet, if the buffer has room for it.
         let fits = self.buffer.taken() + u64::from(item.bytes) <= self.buffer.spec.size.get();
         if (before as f64) < self.buffer.threshold() && fits {
             self.queue.enqueue(now, item, dropped);

@@ -1,13 +1,13 @@
 //! Threshold marking: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1 (1); RFC 8257, section 3.1.
 //!
-//! One parameter K: a packet is marked when the instantaneous queue, counted with it, exceeds K. (So does RED in ns-2
-//! and ns-3 when set up for DCTCP, with both thresholds at K and a weight of 1: they look at the queue before the
-//! packet, and mark at K and above.)
+//! One parameter K: a packet is marked if the instantaneous queue, including it, exceeds K. RED in ns-2 and ns-3 does
+//! the same when set up for DCTCP, with both thresholds at K and a weight of 1: it looks at the queue before the
+//! packet, and marks at K and above.
 
 use super::{DropTail, Item, Limit, Queue};
 use units::Time;
 
-/// FIFO drop-tail that marks above a threshold. What cannot be marked only meets the limit.
+/// FIFO drop-tail that marks above a threshold. Packets that are not ECN-capable only meet the limit.
 #[derive(Debug)]
 pub struct Threshold {
     fifo: DropTail,
@@ -15,7 +15,8 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// An empty queue of at most `limit` that marks above `mark_above`; neither a delay (see [`Limit::at_rate`]).
+    /// An empty queue of at most `limit` that marks above `mark_above`. Neither must be a delay (see
+    /// [`Limit::at_rate`]).
     pub const fn new(limit: Limit, mark_above: Limit) -> Self {
         Self { fifo: DropTail::new(limit), mark_above }
     }

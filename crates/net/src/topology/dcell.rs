@@ -5,7 +5,7 @@
 use super::{Topology, TopologyError, VertexId};
 use crate::LinkSpec;
 
-/// More servers are not built.
+/// Largest number of servers.
 const MOST: u64 = 200_000;
 
 /// The servers of a DCell and the links between them.
@@ -15,14 +15,14 @@ pub struct Dcell {
     pub per_switch: usize,
     /// How many servers there are.
     pub servers: usize,
-    /// Pairs of servers that are connected directly, level by level.
+    /// Pairs of directly connected servers, level by level.
     pub links: Vec<(usize, usize)>,
 }
 
 impl Dcell {
-    /// DCell(n, k): `per_switch` servers on a mini-switch make a level-0 cell. A level-l cell is t + 1 cells of level
-    /// l - 1, t the servers of each, with one link between any two: of cells i < j, from server j - 1 of cell i to
-    /// server i of cell j (figure 3).
+    /// DCell(n, k): `per_switch` servers on a mini-switch make a level-0 cell. A level-l cell consists of t + 1 cells
+    /// of level l - 1, each of t servers, with one link between any two. For cells i < j it leads from server j - 1 of
+    /// cell i to server i of cell j (figure 3).
     pub fn new(per_switch: u32, level: u32) -> Result<Self, TopologyError> {
         let too_large = TopologyError::Dcell { per_switch, level };
         if per_switch == 0 {
@@ -53,7 +53,7 @@ impl Dcell {
 }
 
 impl Topology {
-    /// DCell(n, k) of forwarding hosts, all links alike.
+    /// DCell(n, k) of forwarding hosts with equal links.
     pub fn dcell(per_switch: u32, level: u32, link: &LinkSpec) -> Result<Self, TopologyError> {
         let plan = Dcell::new(per_switch, level)?;
         let mut topology = Self::new();

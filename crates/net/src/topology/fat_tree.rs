@@ -1,13 +1,13 @@
 //! Fat-trees of equal switches: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network
-//! Architecture", SIGCOMM 2008, section 2.2. Paths are chosen by ECMP here, not by the paper's two-level tables.
+//! Architecture", SIGCOMM 2008, section 2.2. ECMP chooses paths here, not the paper's two-level tables.
 
 use super::{Topology, TopologyError, VertexId};
 use crate::LinkSpec;
 
 impl Topology {
-    /// The switches of a fat-tree of `ports`-port switches, connected by links of `fabric`: per pod `ports` / 2 edge
-    /// switches under as many aggregation switches, and (`ports` / 2)^2 core switches, each connected to every pod.
-    /// Returns the edge switches, pod by pod; `ports` / 2 hosts fit on each.
+    /// The switches of a fat-tree of `ports`-port switches, connected by links of `fabric`. A pod has `ports` / 2 edge
+    /// switches under as many aggregation switches. (`ports` / 2)^2 core switches connect to every pod. Returns the
+    /// edge switches, pod by pod; each has room for `ports` / 2 hosts.
     pub fn add_fat_tree(&mut self, ports: u32, fabric: &LinkSpec) -> Result<Vec<VertexId>, TopologyError> {
         if ports < 2 || !ports.is_multiple_of(2) {
             return Err(TopologyError::FatTree(ports));
@@ -16,7 +16,7 @@ impl Topology {
         let cores: Vec<_> = (1..=half * half).map(|core| self.add_switch(format!("core-{core}"))).collect();
         let mut edges = Vec::new();
         for pod in 1..=ports {
-            // The i-th aggregation switch of each pod goes to the i-th group of core switches.
+            // The i-th aggregation switch of each pod connects to the i-th group of core switches.
             let above: Vec<_> = cores
                 .chunks(half)
                 .enumerate()

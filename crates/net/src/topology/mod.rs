@@ -1,4 +1,4 @@
-//! Graphs of hosts and switches, and the usual ones ready made.
+//! Graphs of hosts and switches, and the usual ones ready-made.
 
 mod dcell;
 mod fat_tree;
@@ -27,7 +27,7 @@ impl LinkId {
     }
 }
 
-/// What a vertex is. Switches forward; hosts where told to ([`Topology::let_forward`]).
+/// The kind of a vertex. Switches forward; hosts only where told to ([`Topology::let_forward`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VertexKind {
     /// Sends and receives.
@@ -45,7 +45,7 @@ pub(crate) struct Vertex {
     uplink: Option<LinkId>,
 }
 
-/// Why a topology cannot be.
+/// Why a topology is refused.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum TopologyError {
     /// Ports that cannot be halved.
@@ -86,12 +86,12 @@ pub struct Topology {
     bonds: Vec<BondSpec>,
     /// The first vertex of each name.
     by_name: BTreeMap<String, VertexId>,
-    /// Of each cable in a bond: the first bond that it is in, and which member it is.
+    /// For each cable in a bond: the first bond that it is in, and its number among the members.
     in_bond: BTreeMap<u32, (usize, usize)>,
 }
 
 impl Topology {
-    /// No vertices yet.
+    /// A topology without vertices.
     pub fn new() -> Self {
         Self::default()
     }
@@ -112,19 +112,19 @@ impl Topology {
         self.vertices.push(Vertex { name, kind, forwards: kind == VertexKind::Switch, uplink: None });
         vertex
     }
-    /// Lets a host forward as a switch does, in no time of its own: server-centric networks.
+    /// Lets a host forward like a switch, without delay of its own: for server-centric networks.
     pub fn let_forward(&mut self, host: VertexId) {
         self.vertices[host.0 as usize].forwards = true;
     }
-    /// Whether packets for others may pass by way of a vertex.
+    /// Whether a vertex forwards packets for others.
     pub fn forwards(&self, vertex: VertexId) -> bool {
         self.vertices[vertex.0 as usize].forwards
     }
-    /// Connects two vertices by a full-duplex link that is the same both ways; returns the direction a to b.
+    /// Connects two vertices by a full-duplex link, equal both ways. Returns the direction a to b.
     pub fn connect(&mut self, a: VertexId, b: VertexId, spec: &LinkSpec) -> LinkId {
         self.connect_both(a, b, spec.clone(), spec.clone())
     }
-    /// Connects two vertices by a full-duplex link with its own settings each way; returns the direction a to b.
+    /// Connects two vertices by a full-duplex link with separate settings each way. Returns the direction a to b.
     pub fn connect_both(&mut self, a: VertexId, b: VertexId, forth: LinkSpec, back: LinkSpec) -> LinkId {
         let link = LinkId(2 * self.cables.len() as u32);
         self.cables.push(Cable { a, b, forth, back });
@@ -136,9 +136,9 @@ impl Topology {
         link
     }
 
-    /// Nodes that share a physical host: they hang on a bridge inside it by links of `inside`, and the bridge on
-    /// `uplink` to `switch` is the host's one network card. What they send each other never leaves the host. Returns
-    /// the nodes.
+    /// Nodes that share a physical host. Each connects to a bridge inside the host by a link of `inside`; the bridge
+    /// connects to `switch` by `uplink`, the host's one network card. Traffic between the nodes never leaves the host.
+    /// Returns the nodes.
     pub fn add_shared_host(
         &mut self,
         name: &str,
@@ -157,7 +157,7 @@ impl Topology {
         (0..nodes).map(attach).collect()
     }
 
-    /// Gives a switch one buffer for the queues of all its ports, in which each port's limit and discipline hold too.
+    /// Gives a switch one buffer for the queues of all its ports. Each port's limit and discipline still hold.
     pub fn share_buffer(&mut self, switch: VertexId, buffer: SharedBufferSpec) {
         self.shared.retain(|(at, _)| *at != switch);
         self.shared.push((switch, buffer));
@@ -166,31 +166,31 @@ impl Topology {
     pub fn shared_buffers(&self) -> &[(VertexId, SharedBufferSpec)] {
         &self.shared
     }
-    /// Lets cables act as one; [`BondSpec::check`] says whether they can.
+    /// Bonds cables. [`BondSpec::check`] says whether they can be bonded.
     pub fn add_bond(&mut self, bond: BondSpec) {
         for (member, link) in bond.members.iter().enumerate() {
             self.in_bond.entry(link.0 / 2).or_insert((self.bonds.len(), member));
         }
         self.bonds.push(bond);
     }
-    /// The bonds in order of their adding.
+    /// The bonds in the order in which they were added.
     pub fn bonds(&self) -> &[BondSpec] {
         &self.bonds
     }
-    /// The bond that a link belongs to, and which of its members it is.
+    /// The bond of a link, and the link's number among its members.
     pub fn bond_of(&self, link: LinkId) -> Option<(&BondSpec, usize)> {
         let (bond, member) = *self.in_bond.get(&(link.0 / 2))?;
         Some((&self.bonds[bond], member))
     }
 
-    /// Gives every host a loopback: a cable to itself, over which it talks to itself.
+    /// Gives every host a loopback: a cable to itself.
     pub fn add_loopbacks(&mut self, spec: &LinkSpec) {
         for host in self.hosts.clone() {
             self.connect(host, host, spec);
         }
     }
 
-    /// The hosts in order of their adding.
+    /// The hosts in the order in which they were added.
     pub fn hosts(&self) -> &[VertexId] {
         &self.hosts
     }
@@ -198,7 +198,7 @@ impl Topology {
     pub fn cables(&self) -> &[Cable] {
         &self.cables
     }
-    /// How many vertices there are.
+    /// Number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.vertices.len()
     }
@@ -206,15 +206,15 @@ impl Topology {
     pub fn find(&self, name: &str) -> Option<VertexId> {
         self.by_name.get(name).copied()
     }
-    /// What a vertex is called.
+    /// The name of a vertex.
     pub fn name(&self, vertex: VertexId) -> &str {
         &self.vertices[vertex.0 as usize].name
     }
-    /// What a vertex is.
+    /// The kind of a vertex.
     pub fn kind(&self, vertex: VertexId) -> VertexKind {
         self.vertices[vertex.0 as usize].kind
     }
-    /// Where a link begins and ends.
+    /// The vertices at which a link begins and ends.
     pub fn ends(&self, link: LinkId) -> (VertexId, VertexId) {
         let cable = &self.cables[link.0 as usize / 2];
         if link.0.is_multiple_of(2) { (cable.a, cable.b) } else { (cable.b, cable.a) }
@@ -229,14 +229,14 @@ impl Topology {
         let cable = &mut self.cables[link.0 as usize / 2];
         if link.0.is_multiple_of(2) { &mut cable.forth } else { &mut cable.back }
     }
-    /// What a link is called: `from->to`, and `from->to #2` the second member of a bond.
+    /// The name of a link: `from->to`, or `from->to #2` for the second member of a bond.
     pub fn link_name(&self, link: LinkId) -> String {
         let (from, to) = self.ends(link);
         let member = self.bond_of(link).map_or_else(String::new, |(_, member)| format!(" #{}", member + 1));
         format!("{}->{}{member}", self.name(from), self.name(to))
     }
-    /// The link on which a host sends, the first of them if there are several; its reverse is one on which it receives.
-    /// None for a vertex without a cable.
+    /// The link on which a host sends, the first if there are several; its reverse is one on which it receives. `None`
+    /// for a vertex without a cable.
     pub fn uplink(&self, host: VertexId) -> Option<LinkId> {
         self.vertices[host.0 as usize].uplink
     }
@@ -249,8 +249,8 @@ impl Topology {
         topology
     }
 
-    /// `pairs` senders on one router, as many receivers on another, and a bottleneck between them. Senders are the
-    /// first hosts. The bottleneck is cable 0, its loaded direction link 0.
+    /// `pairs` senders on one router, as many receivers on another, and a bottleneck between the routers. Senders are
+    /// the first hosts. The bottleneck is cable 0; its loaded direction is link 0.
     pub fn dumbbell(pairs: usize, access: &LinkSpec, bottleneck: &LinkSpec, bottleneck_back: &LinkSpec) -> Self {
         let mut topology = Self::new();
         let left = topology.add_switch("left");
@@ -261,7 +261,7 @@ impl Topology {
         topology
     }
 
-    /// Racks of hosts, their switches on one core switch by `trunk`.
+    /// Racks of hosts; `trunk` connects each rack's switch to one core switch.
     pub fn racks(racks: usize, hosts_per_rack: usize, link: &LinkSpec, trunk: &LinkSpec) -> Self {
         let mut topology = Self::new();
         let core = topology.add_switch("core");
@@ -273,7 +273,7 @@ impl Topology {
         topology
     }
 
-    /// Two racks whose switches are connected by `trunk` directly.
+    /// Two racks; `trunk` connects their switches directly.
     pub fn two_racks(hosts_per_rack: [usize; 2], link: &LinkSpec, trunk: &LinkSpec) -> Self {
         let mut topology = Self::new();
         let first = topology.add_switch("rack-0");
@@ -284,8 +284,8 @@ impl Topology {
         topology
     }
 
-    /// A tree of switches below a root, `fanouts` children per level; the children of the last level are hosts. `specs`
-    /// are the links of each level.
+    /// A tree of switches below a root, with `fanouts` children per level. The children of the last level are hosts.
+    /// `specs` are the links of each level.
     pub fn tree(fanouts: &[usize], specs: &[LinkSpec]) -> Self {
         let mut topology = Self::new();
         let mut level = vec![topology.add_switch("root")];

@@ -1,11 +1,11 @@
-//! The parking lot: a chain of bottlenecks, each with traffic of its own beside what passes through all (as in Floyd,
+//! The parking lot: a chain of bottlenecks, each with local traffic beside the traffic that crosses all (as in Floyd,
 //! "Connections with Multiple Congested Gateways in Packet-Switched Networks", 1991, figure 4).
 
 use super::Topology;
 use crate::LinkSpec;
 
-/// On which routers, from 0, the ends of a pair of hosts stand in a parking lot of so many hops: pair 0 goes all the
-/// way, the others cross one hop each in turn.
+/// The routers, from 0, at the two ends of a pair of hosts in a parking lot of `hops` hops. Pair 0 crosses all hops;
+/// the others cross one hop each, in turn.
 pub const fn parking_lot_pair(pair: usize, hops: usize) -> (usize, usize) {
     if pair == 0 {
         return (0, hops);
@@ -15,9 +15,8 @@ pub const fn parking_lot_pair(pair: usize, hops: usize) -> (usize, usize) {
 }
 
 impl Topology {
-    /// `hops` bottlenecks in a row. Hosts 0 and 1 are the sender and receiver of what goes all the way, hosts 2i and
-    /// 2i + 1 of what crosses the i-th bottleneck only. The bottlenecks are the first cables, their loaded directions
-    /// the links 0, 2 and so on.
+    /// `hops` bottlenecks in a row. Hosts 0 and 1 are the sender and receiver across all of them; hosts 2i and 2i + 1
+    /// cross only the i-th. The bottlenecks are the first cables; their loaded directions are links 0, 2 and so on.
     pub fn parking_lot(hops: usize, access: &LinkSpec, bottleneck: &LinkSpec) -> Self {
         let mut topology = Self::new();
         let routers: Vec<_> = (0..=hops).map(|i| topology.add_switch(format!("router-{i}"))).collect();

@@ -1,9 +1,9 @@
 //! Back-pressure from a host's transmit queue to TCP (Lee 2014; Linux's TSQ and BQL have the same purpose).
 //!
 //! The transmit queue is that of the first link on a connection's path, or that of the node's wireless station. Before
-//! an endpoint sends, [`TransmitQueueLimiter`] says how many segments the queue admits. An endpoint that must wait is held, and
-//! restarted when the queue has fallen below its limit. For a plain link that time is known as soon as its packets are
-//! queued. A managed link and a station report each departure.
+//! an endpoint sends, [`TransmitQueueLimiter`] says how many segments the queue admits. An endpoint that must wait is
+//! held, and restarted when the queue has fallen below its limit. For a plain link that time is known as soon as its
+//! packets are queued. A managed link and a station report each departure.
 
 use super::packet::Packet;
 use super::{ConnectionIndex, PacketTransport};

@@ -1,7 +1,7 @@
-//! The Link Aggregation Control Protocol (IEEE 802.1AX-2014, 6.4): pure state machines.
+//! The Link Aggregation Control Protocol (IEEE 802.1AX-2014, 6.4) as pure state machines.
 //!
-//! A [`Group`] is one system's end of a bond, a port for each link. It is handed the time and one input, and appends
-//! the LACPDUs to be sent.
+//! A [`Group`] is one system's end of a bond, with a port for each link. It is handed the time and one input, and
+//! appends the LACPDUs to send.
 
 mod pdu;
 mod port;
@@ -11,19 +11,19 @@ pub use port::{Counters, Mux, Port, Receive};
 
 use units::Time;
 
-/// What LACP aggregates together: our key, and the partner's system and key (the LAG ID, 6.3.6.1).
+/// LAG ID (6.3.6.1): our key, and the partner's system and key.
 type Lag = (u16, u16, [u8; 6], u16);
 
-/// One system's ports that are to become one bond.
+/// One system's ports that are to form one bond.
 #[derive(Clone, Debug)]
 pub struct Group {
     ports: Vec<Port>,
-    /// With whom the aggregator is; it keeps its partner as long as a port is attached for it.
+    /// The aggregator's LAG ID. It keeps its partner while a port is attached for it.
     lag: Option<Lag>,
 }
 
 impl Group {
-    /// Ports without carrier. Of each port's state, activity, timeout and aggregation count.
+    /// Ports without carrier. Of each port's state, only activity, timeout and aggregation are used.
     pub fn new(ports: impl IntoIterator<Item = Info>) -> Self {
         Self { ports: ports.into_iter().map(Port::new).collect(), lag: None }
     }
@@ -32,23 +32,23 @@ impl Group {
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
-    /// Whether frames may be sent on a port.
+    /// Whether frames may be sent on a port (Distributing).
     pub fn distributes(&self, port: usize) -> bool {
         self.ports[port].mux_state() == Mux::Distributing
     }
-    /// Whether frames that arrive on a port are taken in.
+    /// Whether frames that arrive on a port are taken in (Collecting).
     pub fn collects(&self, port: usize) -> bool {
         matches!(self.ports[port].mux_state(), Mux::Collecting | Mux::Distributing)
     }
 
-    /// All ports get their carrier at once.
+    /// All ports gain carrier at once.
     pub fn start(&mut self, now: Time, out: &mut Vec<(usize, Lacpdu)>) {
         for port in &mut self.ports {
             port.set_carrier(now, true);
         }
         self.run_machines(now, out);
     }
-    /// The carrier of a port comes or goes.
+    /// A port gains or loses carrier.
     pub fn set_carrier(&mut self, now: Time, port: usize, up: bool, out: &mut Vec<(usize, Lacpdu)>) {
         self.ports[port].set_carrier(now, up);
         self.run_machines(now, out);
@@ -58,7 +58,7 @@ impl Group {
         self.ports[port].on_pdu(now, pdu);
         self.run_machines(now, out);
     }
-    /// Time has passed; what is not due does not happen.
+    /// Runs what is due at `now`.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<(usize, Lacpdu)>) {
         self.run_machines(now, out);
     }
@@ -67,7 +67,7 @@ impl Group {
         self.ports.iter().map(Port::deadline).min().unwrap_or(Time::MAX)
     }
 
-    /// Lets all machines run until none moves.
+    /// Runs all machines until none moves.
     fn run_machines(&mut self, now: Time, out: &mut Vec<(usize, Lacpdu)>) {
         for port in &mut self.ports {
             port.step_receive(now);
@@ -92,8 +92,8 @@ impl Group {
         moved
     }
 
-    /// The selection logic (6.4.14): one aggregator, for the ports of the largest group of one LAG ID. A port that is
-    /// to change its group is detached first.
+    /// Selection logic (6.4.14): one aggregator, for the ports of the largest group with one LAG ID. A port that
+    /// changes its group is detached first.
     fn select(&mut self) {
         let lag_of = |port: &Port| {
             let partner = port.partner();
@@ -109,7 +109,7 @@ impl Group {
             lags.rev().max_by_key(|lag| members(*lag))
         };
         let lag = kept.or_else(largest);
-        // Without anyone to choose, those that have lost their carrier stay where they were, in case it returns.
+        // If no port can be chosen, ports that lost their carrier stay selected, in case it returns.
         self.lag = lag.or(self.lag);
         for port in &mut self.ports {
             let belongs = lag.is_some_and(|lag| port.is_aggregatable() && lag_of(port) == lag);
@@ -121,7 +121,7 @@ impl Group {
         }
     }
 
-    /// Makes `by` the beginning of time, for machines that have run before it.
+    /// Shifts all timers: `by` becomes time zero.
     fn rebase(&mut self, by: Time) {
         for port in &mut self.ports {
             port.rebase(by);
@@ -129,15 +129,15 @@ impl Group {
     }
 }
 
-/// Lets two groups, port connected to port of the same number, come to an agreement before the beginning of time over
-/// links that lose nothing and take no time. Returns how long it took them.
+/// Lets two groups, ports of equal number connected, agree before time zero, over links without loss or delay. Returns
+/// how long it took.
 pub fn agree(ends: &mut [Group; 2]) -> Time {
     let mut out = [Vec::new(), Vec::new()];
     let mut now = Time::ZERO;
     for (end, group) in ends.iter_mut().enumerate() {
         group.start(now, &mut out[end]);
     }
-    // What does not agree by now never will: the last timers are those of churn.
+    // Groups that do not agree by then never will: the churn timers are the last.
     let end_of_patience = Time::from_secs(120);
     loop {
         while out.iter().any(|out| !out.is_empty()) {

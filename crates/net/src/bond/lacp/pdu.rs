@@ -1,28 +1,28 @@
-//! What the two ends of a link tell each other: LACPDUs (IEEE 802.1AX-2014, 6.4.2).
+//! LACPDUs: what the two ends of a link tell each other (IEEE 802.1AX-2014, 6.4.2).
 
 /// A port's state as an octet of flags (6.4.2.3).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct State(u8);
 
 impl State {
-    /// The port sends LACPDUs unasked.
+    /// The port sends LACPDUs unsolicited.
     pub const ACTIVITY: Self = Self(0x01);
-    /// The port wants LACPDUs every second and times out after three (else every 30 s and after 90 s).
+    /// The port wants LACPDUs every second and times out after 3 s. Clear: every 30 s and after 90 s.
     pub const SHORT_TIMEOUT: Self = Self(0x02);
     /// The link may be aggregated.
     pub const AGGREGATION: Self = Self(0x04);
     /// The port is attached to the right aggregator.
     pub const SYNCHRONIZATION: Self = Self(0x08);
-    /// The port takes frames in.
+    /// The port takes in frames (Collecting).
     pub const COLLECTING: Self = Self(0x10);
-    /// The port sends frames.
+    /// The port sends frames (Distributing).
     pub const DISTRIBUTING: Self = Self(0x20);
-    /// What the port knows of its partner is made up.
+    /// The port uses default information about its partner.
     pub const DEFAULTED: Self = Self(0x40);
     /// The port has not heard its partner for too long.
     pub const EXPIRED: Self = Self(0x80);
 
-    /// The flags of both.
+    /// The union of the two.
     #[must_use]
     pub const fn with(self, flags: Self) -> Self {
         Self(self.0 | flags.0)
@@ -41,25 +41,25 @@ impl State {
     }
 }
 
-/// What names a port, and its state.
+/// The identity of a port, and its state.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Info {
-    /// Priority of its system.
+    /// Priority of the port's system.
     pub system_priority: u16,
-    /// Address of its system.
+    /// Address of the port's system.
     pub system: [u8; 6],
-    /// Ports of one system may be aggregated with each other if their keys are equal.
+    /// Ports of one system with equal keys may be aggregated.
     pub key: u16,
-    /// Its own priority.
+    /// Priority of the port.
     pub port_priority: u16,
-    /// Its number.
+    /// Number of the port.
     pub port: u16,
-    /// Its state.
+    /// State of the port.
     pub state: State,
 }
 
 impl Info {
-    /// Whether it is the same port, as far as aggregation goes, as another (`update_Selected`, 6.4.9).
+    /// Whether `other` is the same port for aggregation (`update_Selected`, 6.4.9).
     pub(super) fn is_same_port(&self, other: &Self) -> bool {
         self.same_names(other) && !self.differs_in(other, State::AGGREGATION)
     }
@@ -71,12 +71,12 @@ impl Info {
     }
 }
 
-/// What a port says of itself and of whom it believes to be its partner.
+/// What a port says of itself and of its supposed partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lacpdu {
     /// The sender.
     pub actor: Info,
-    /// Its partner as it knows it.
+    /// The partner as the sender knows it.
     pub partner: Info,
 }
 

@@ -3,35 +3,35 @@
 use super::pdu::{Info, Lacpdu, State};
 use units::Time;
 
-/// Seconds between LACPDUs to a partner with a short timeout.
+/// Interval of LACPDUs to a partner with a short timeout.
 const FAST_PERIODIC_TIME: Time = Time::from_secs(1);
-/// Seconds between LACPDUs to a partner with a long timeout.
+/// Interval of LACPDUs to a partner with a long timeout.
 const SLOW_PERIODIC_TIME: Time = Time::from_secs(30);
-/// How long a partner's information is valid at a port with a short timeout.
+/// How long partner information is valid at a port with a short timeout.
 const SHORT_TIMEOUT_TIME: Time = Time::from_secs(3);
-/// How long a partner's information is valid at a port with a long timeout.
+/// How long partner information is valid at a port with a long timeout.
 const LONG_TIMEOUT_TIME: Time = Time::from_secs(90);
-/// How long a port waits for others to be aggregated with it.
+/// How long a port waits for others to aggregate with.
 const AGGREGATE_WAIT_TIME: Time = Time::from_secs(2);
-/// A port that is out of synchronization for longer churns.
+/// A port out of synchronization for longer than this churns.
 const CHURN_DETECTION_TIME: Time = Time::from_secs(60);
-/// No more LACPDUs than this are sent in any [`FAST_PERIODIC_TIME`] (6.4.16).
+/// Most LACPDUs in any [`FAST_PERIODIC_TIME`] (6.4.16).
 const BURST: usize = 3;
 
-/// The receive machine's state (figure 6-18). LACP is always enabled here, and a port never moves.
+/// State of the receive machine (figure 6-18). LACP is always enabled here, and a port never moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Receive {
-    /// No carrier; what was known of the partner is kept.
+    /// No carrier; partner information is kept.
     PortDisabled,
-    /// Nothing heard for too long, or not yet.
+    /// Nothing received for too long, or nothing yet.
     Expired,
-    /// Nothing heard for so long that the partner's parameters are made up.
+    /// Nothing received for so long that default partner information is used.
     Defaulted,
-    /// The partner is heard.
+    /// The partner's LACPDUs arrive.
     Current,
 }
 
-/// The periodic transmission machine's state (figure 6-19).
+/// State of the periodic transmission machine (figure 6-19).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Periodic {
     None,
@@ -39,22 +39,22 @@ enum Periodic {
     Slow,
 }
 
-/// The mux machine's state (figure 6-21, independent control).
+/// State of the mux machine (figure 6-21, independent control).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mux {
-    /// Part of no aggregator.
+    /// In no aggregator.
     Detached,
-    /// Waits for others.
+    /// Waits for other ports.
     Waiting,
-    /// Part of the aggregator.
+    /// In the aggregator.
     Attached,
-    /// Takes frames in.
+    /// Takes in frames.
     Collecting,
-    /// Sends frames, too.
+    /// Also sends frames.
     Distributing,
 }
 
-/// A churn machine's state (figures 6-23 and 6-24).
+/// State of a churn machine (figures 6-23 and 6-24).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Churn {
     None,
@@ -63,7 +63,7 @@ enum Churn {
 }
 
 impl Churn {
-    /// Follows one end's synchronization; true when it begins to churn.
+    /// Follows one end's synchronization. True when it starts to churn.
     fn step(&mut self, now: Time, carrier: bool, synchronized: bool) -> bool {
         match self {
             _ if !carrier => *self = Self::Monitor(Time::MAX),
@@ -83,16 +83,16 @@ impl Churn {
     }
 }
 
-/// What a port has done so far.
+/// Counters of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counters {
     /// LACPDUs sent.
     pub sent: u64,
     /// LACPDUs received.
     pub received: u64,
-    /// Times that this end has been out of synchronization for 60 s.
+    /// Times that this end was out of synchronization for 60 s.
     pub actor_churns: u64,
-    /// Times that the partner has been out of synchronization for 60 s.
+    /// Times that the partner was out of synchronization for 60 s.
     pub partner_churns: u64,
 }
 
@@ -113,7 +113,7 @@ pub struct Port {
     pub(super) waited: bool,
     /// An LACPDU is due.
     need_to_transmit: bool,
-    /// When the last LACPDUs were sent, the oldest first.
+    /// When the last LACPDUs were sent, oldest first.
     last_sent: [Option<Time>; BURST],
     actor_churn: Churn,
     partner_churn: Churn,
@@ -121,8 +121,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port without carrier, all machines at their beginning. Of the state, activity, timeout and aggregation are
-    /// taken.
+    /// A port without carrier, with all machines in their initial states. Of `actor`'s state, only activity, timeout
+    /// and aggregation are used.
     pub(super) fn new(actor: Info) -> Self {
         let mut port = Self {
             actor,
@@ -174,7 +174,7 @@ impl Port {
         self.carrier
     }
 
-    /// Whether the selection logic may put it into a group: its partner is known, both ends allow it, and it is not
+    /// Whether the selection logic may choose it: its partner is known, both ends allow aggregation, and it is not
     /// connected to its own system.
     pub(super) fn is_aggregatable(&self) -> bool {
         self.carrier
@@ -230,7 +230,7 @@ impl Port {
         self.actor.state.set(State::DEFAULTED, false);
     }
 
-    /// `recordDefault` (6.4.9) with a partner about which nothing is configured.
+    /// `recordDefault` (6.4.9), with no administrative values for the partner.
     fn record_default(&mut self) {
         self.partner = Info::default();
         self.actor.state.set(State::DEFAULTED, true);
@@ -253,7 +253,7 @@ impl Port {
         timers.into_iter().chain(churns).min().unwrap_or(Time::MAX)
     }
 
-    /// Lets the receive machine's timer expire if it is due.
+    /// Runs the receive machine's timer if it is due.
     pub(super) fn step_receive(&mut self, now: Time) {
         if self.current_while > now {
             return;
@@ -261,8 +261,8 @@ impl Port {
         match self.receive {
             Receive::Current => self.expire(now),
             Receive::Expired => {
-                // `update_Default_Selected`: nothing is configured about the partner, so whatever was known differs
-                // from it.
+                // `update_Default_Selected`: the partner has no administrative values, so what was known differs from
+                // them.
                 self.selected = false;
                 self.record_default();
                 self.actor.state.set(State::EXPIRED, false);
@@ -300,7 +300,7 @@ impl Port {
 
     // === Mux machine ===
 
-    /// Lets the wait for others end if it is due.
+    /// Ends the wait for other ports if it is due.
     pub(super) fn step_wait(&mut self, now: Time) {
         if self.wait_while <= now {
             self.wait_while = Time::MAX;
@@ -308,7 +308,7 @@ impl Port {
         }
     }
 
-    /// One transition of the mux machine if one is due. `ready`: no port of the aggregator waits for others any more.
+    /// One transition of the mux machine if one is due. `ready`: no port of the aggregator still waits for others.
     pub(super) fn step_mux(&mut self, now: Time, ready: bool) -> bool {
         let partner = self.partner.state;
         let synchronized = partner.has(State::SYNCHRONIZATION);
@@ -341,7 +341,7 @@ impl Port {
         self.last_sent[0].map_or(Time::ZERO, |oldest| oldest + FAST_PERIODIC_TIME)
     }
 
-    /// The LACPDU that is due, if it may be sent now.
+    /// The due LACPDU, if it may be sent now.
     pub(super) fn transmit(&mut self, now: Time) -> Option<Lacpdu> {
         if !self.carrier {
             self.need_to_transmit = false;
@@ -356,7 +356,7 @@ impl Port {
         Some(Lacpdu { actor: self.actor, partner: self.partner })
     }
 
-    /// Makes `by` the beginning of time.
+    /// Shifts all timers: `by` becomes time zero.
     pub(super) fn rebase(&mut self, by: Time) {
         let earlier = |time: &mut Time| {
             if *time != Time::MAX {
