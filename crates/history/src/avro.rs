@@ -1,8 +1,8 @@
 //! Avro 1.11 data as job histories use it: a schema in JSON, and records in the binary or the JSON encoding.
 //!
-//! A history is not an Avro container file: after a line with the encoding and a line with the schema the records
-//! follow bare, so only a datum decoder is needed. It never reads past the input, never recurses deeper than
-//! [`MAX_DEPTH`], and holds no more than [`MAX_VALUES`] values at a time.
+//! A history is not an Avro container file. After a line with the encoding and a line with the schema the records
+//! follow bare, so a datum decoder suffices. It never reads past the input, never recurses deeper than [`MAX_DEPTH`],
+//! and holds at most [`MAX_VALUES`] values at a time.
 
 use super::error::{HistoryError, Problem};
 use serde_json::{Map, Value};
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 /// Deepest nesting of values; real histories reach 8.
 const MAX_DEPTH: u32 = 64;
 
-/// Most values in one record; real ones have about 1,000. A null takes no byte and an empty string one, so the length
-/// of the file alone would not bound the memory that they take.
+/// Most values in one record; real ones have about 1,000. A null takes no byte and an empty string one, so the file's
+/// length alone would not bound the memory.
 const MAX_VALUES: u32 = 1 << 20;
 
 /// A parsed schema: the type of one record of the file, and the named types that it refers to.
@@ -43,7 +43,7 @@ struct Named {
 
 #[derive(Debug)]
 enum Kind {
-    /// A name whose definition is being read; it may refer to itself.
+    /// A named type whose definition is being read. It may refer to itself.
     Open,
     Enum(Vec<String>),
     Record(Vec<(String, Type)>),
@@ -58,7 +58,7 @@ struct Reader {
 }
 
 impl Schema {
-    /// Reads a schema from its JSON text, which stands at `offset` in the file.
+    /// Reads a schema from its JSON text at `offset` in the file.
     pub fn parse(text: &[u8], offset: usize) -> Result<Self, HistoryError> {
         let json: Value = serde_json::from_slice(text).map_err(|e| HistoryError::json(offset, &e))?;
         let mut reader = Reader { offset, named: Vec::new(), by_name: BTreeMap::new() };
@@ -84,7 +84,7 @@ impl Reader {
         }
     }
 
-    /// Only the types of which histories are made are known: no float, double, bytes or fixed.
+    /// Only types that histories use are known: no float, double, bytes or fixed.
     fn lookup(&self, name: &str, namespace: &str) -> Option<Type> {
         Some(match name {
             "null" => Type::Null,
@@ -131,7 +131,7 @@ impl Reader {
         }
     }
 
-    /// Enters a named type, so that its own fields may refer to it; returns its index and its namespace.
+    /// Registers a named type, so that its own fields may refer to it. Returns its index and namespace.
     fn declare(
         &mut self,
         json: &Value,
@@ -157,12 +157,12 @@ fn full_name(name: &str, namespace: &str) -> String {
 
 // === the binary encoding ===
 
-/// Decodes bare records one after the other, each as plain JSON: unions without their wrapping.
+/// Decodes bare records in sequence, each to plain JSON with unions unwrapped.
 pub struct Binary<'a> {
     schema: &'a Schema,
     bytes: &'a [u8],
     at: usize,
-    /// Values that this record may still have.
+    /// Values left to this record.
     budget: u32,
 }
 
@@ -255,7 +255,8 @@ impl<'a> Binary<'a> {
         })
     }
 
-    /// Items come in blocks of a count each, until a count of zero; a negative count is followed by the block's length.
+    /// Items come in blocks, each with its count, until a count of zero. A negative count is followed by the block's
+    /// length in bytes.
     fn blocks(&mut self, mut item: impl FnMut(&mut Self) -> Result<(), HistoryError>) -> Result<(), HistoryError> {
         loop {
             let count = self.long("the count of a block")?;
@@ -288,7 +289,7 @@ impl<'a> Binary<'a> {
         Ok(text.to_owned())
     }
 
-    /// A zigzag number in base 128, lowest digits first.
+    /// A zigzag base-128 number, lowest digits first.
     fn long(&mut self, what: &'static str) -> Result<i64, HistoryError> {
         let start = self.at;
         let mut number = 0u64;
@@ -316,14 +317,14 @@ impl<'a> Binary<'a> {
 // === the JSON encoding ===
 
 impl Schema {
-    /// Plain JSON from a record in Avro's JSON encoding, in which a union's value is wrapped in its branch's name.
-    /// `offset` is where the record starts.
+    /// Plain JSON from a record in Avro's JSON encoding, which wraps a union's value in its branch's name. `offset` is
+    /// where the record starts.
     pub fn unwrap_json(&self, json: Value, offset: usize) -> Result<Value, HistoryError> {
         self.unwrap(&self.root, json, offset)
     }
 
-    // No deeper than `json`, whose depth the JSON parser limits: each step into the schema but a name takes one of
-    // JSON, and a name stands for a record or an enum.
+    // Recurses no deeper than `json`, whose depth the JSON parser limits. Each step into the schema takes one into the
+    // JSON, except a name, which stands for a record or an enum.
     fn unwrap(&self, kind: &Type, json: Value, offset: usize) -> Result<Value, HistoryError> {
         let mismatch = |expected: &str, found: &Value| {
             let found: String = found.to_string().chars().take(60).collect();
@@ -354,7 +355,7 @@ impl Schema {
                 (Kind::Record(fields), Value::Object(mut object)) => {
                     let mut record = Map::new();
                     for (name, kind) in fields {
-                        // A field that is left out is left to whoever reads the record: most have a default.
+                        // A missing field is left to the reader of the record: most fields have a default.
                         if let Some(value) = object.remove(name) {
                             record.insert(name.clone(), self.unwrap(kind, value, offset)?);
                         }
@@ -367,7 +368,7 @@ impl Schema {
         })
     }
 
-    /// The name by which the JSON encoding calls a branch of a union.
+    /// The branch name of a type in the JSON encoding of a union.
     fn name(&self, kind: &Type) -> &str {
         match kind {
             Type::Null => "null",

@@ -1,8 +1,8 @@
-//! Why a history cannot be read: where in the file, what belongs there, what stands there instead.
+//! Why a history cannot be read: where in the file, what was expected there, what was found.
 
 use std::fmt;
 
-/// A history that cannot be read. The message names the byte, what was expected there and what was found.
+/// A history that cannot be read. The message names the byte offset, what was expected there and what was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HistoryError {
     /// Offset in bytes from the start of the file.
@@ -14,23 +14,23 @@ pub struct HistoryError {
 /// What is wrong with a history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// The file is none of the formats that are read; holds its first bytes, printable.
+    /// The file has none of the known formats; holds its first bytes, printable.
     UnknownFormat(String),
-    /// The file ends inside something.
+    /// The file ends inside a value.
     Truncated {
-        /// What the file ends in.
+        /// The value that is cut off.
         within: &'static str,
     },
-    /// Something stands where something else belongs.
+    /// A value differs from what was expected.
     Malformed {
-        /// What belongs there.
+        /// What was expected.
         expected: String,
         /// What was found.
         found: String,
     },
-    /// The file breaks a limit that keeps hostile input from exhausting the machine.
+    /// The file exceeds a limit that protects the machine from hostile input.
     Limit(String),
-    /// Each part can be read, but together they are not a job.
+    /// Each part can be read, but together they make no job.
     Inconsistent(String),
 }
 

@@ -1,7 +1,7 @@
-//! Hadoop's own job history: a line with the encoding, a line with the schema, then one event after the other.
+//! Hadoop's own job history: a line with the encoding, a line with the schema, then the events.
 //!
-//! The events and their fields are those of `org.apache.hadoop.mapreduce.jobhistory` (Events.avpr), releases 0.23 to
-//! 3.5. Events that tell nothing about where and when tasks ran are passed over.
+//! The events and fields are those of `org.apache.hadoop.mapreduce.jobhistory` (Events.avpr), releases 0.23 to 3.5.
+//! Events that do not say where and when tasks ran are skipped.
 
 use super::avro::{Binary, Schema};
 use super::error::HistoryError as Error;
@@ -123,7 +123,7 @@ struct AttemptStarted {
     avataar: Option<String>,
 }
 
-/// The end of an attempt: of a map, of a reduce, good or bad; each has some of the moments.
+/// The end of any attempt: map or reduce, successful or not. Each kind has some of the moments.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AttemptEnded {
@@ -261,7 +261,7 @@ impl Builder {
         attempt.map_finish_ms = stated(event.map_finish_time);
         attempt.shuffle_finish_ms = stated(event.shuffle_finish_time);
         attempt.sort_finish_ms = stated(event.sort_finish_time);
-        // An attempt that was withdrawn before it got a container ran on host UNKNOWN.
+        // An attempt that was withdrawn before it got a container has the host UNKNOWN.
         if event.hostname != "UNKNOWN" {
             if attempt.host.is_empty() {
                 attempt.host = host(&event.hostname);
@@ -269,7 +269,7 @@ impl Builder {
             attempt.rack = event.rackname.unwrap_or_default();
         }
         attempt.counters = event.counters.map(Counters::from).unwrap_or_default();
-        // Progress that was not sampled is written as -1.
+        // Progress that was not sampled is recorded as -1.
         if event.clock_splits.iter().chain(&event.cpu_usages).all(|ms| *ms >= 0) {
             (attempt.clock_splits_ms, attempt.cpu_splits_ms) = (event.clock_splits, event.cpu_usages);
         }
@@ -291,7 +291,7 @@ fn fields<T: DeserializeOwned>(record: Value, what: &str, offset: usize) -> Resu
     serde_json::from_value(record).map_err(|e| Error::malformed(offset, format!("the fields of {what}"), e.to_string()))
 }
 
-/// The host in the name of a TaskTracker (`tracker_w1:localhost/127.0.0.1:3`) or of a NodeManager (`w1`).
+/// The host in the name of a TaskTracker (`tracker_w1:localhost/127.0.0.1:3`) or a NodeManager (`w1`).
 fn host(name: &str) -> String {
     name.strip_prefix("tracker_").unwrap_or(name).split(':').next().unwrap_or_default().to_owned()
 }

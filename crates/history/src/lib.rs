@@ -1,8 +1,8 @@
-//! Histories of real jobs: what a cluster wrote down, read into types.
+//! Histories of real jobs, as clusters recorded them, read into types.
 //!
-//! Pure: bytes in, [`JobHistory`] out. Read are Hadoop's own job history (`.jhist`, in its two encodings `Avro-Binary`
-//! and `Avro-Json`), the JSON traces of Rumen, which derive from it, and those of the YARN scheduler load simulator
-//! (SLS), which keep only where and when containers ran.
+//! Pure: bytes in, [`JobHistory`] out. Three kinds are read: Hadoop's own job history (`.jhist`, in its two encodings
+//! `Avro-Binary` and `Avro-Json`); the JSON traces of Rumen, which derive from it; and those of the YARN scheduler load
+//! simulator (SLS), which keep only where and when containers ran.
 
 mod avro;
 mod error;
@@ -17,48 +17,48 @@ use error::HistoryError as Error;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The largest file that is read; a history of 20,000 tasks has about this size.
+/// Largest file that is read: about the history of 20,000 tasks.
 pub const MAX_BYTES: usize = 1 << 28;
 
-/// The longest time between two moments of one job, in milliseconds: what fits in a simulated time.
+/// Longest time between two moments of one job, in milliseconds: it fits in a simulated time.
 const MAX_SPAN_MS: i64 = 200 * 86_400_000;
 
-/// One job as its history tells it. Times are milliseconds since 1970 by the clock of the cluster.
+/// One job, as its history records it. Times are milliseconds since 1970 by the cluster's clock.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JobHistory {
-    /// `job_1795217314114_0002`.
+    /// Job identifier, such as `job_1795217314114_0002`.
     pub id: String,
     /// The name that the user gave it.
     pub name: String,
     /// When the client submitted it.
     pub submit_ms: i64,
-    /// When its AppMaster (or JobTracker) had set it up and began to run tasks.
+    /// When its AppMaster (or JobTracker) had set it up and started to run tasks.
     pub launch_ms: i64,
     /// When it ended.
     pub finish_ms: Option<i64>,
     /// How it ended.
     pub state: JobState,
-    /// The AppMasters that ran it: one, and one more for each that died.
+    /// The AppMasters that ran it: one, plus one for each that died.
     pub masters: Vec<Master>,
     /// The map tasks by number.
     pub maps: Vec<Task>,
     /// The reduce tasks by number.
     pub reduces: Vec<Task>,
-    /// Sums over all tasks, as the job itself states them.
+    /// Sums over all tasks, as the job itself reports them.
     pub counters: Counters,
 }
 
 /// How a job ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum JobState {
-    /// The history has no end: the job was still running, or its master died.
+    /// The history has no end: the job was still running, or its AppMaster died.
     #[default]
     Unfinished,
     /// All tasks succeeded.
     Succeeded,
     /// A task failed too often, or the setup did.
     Failed,
-    /// Somebody killed it.
+    /// Killed by a user or operator.
     Killed,
 }
 
@@ -71,7 +71,7 @@ pub struct Master {
     pub start_ms: i64,
 }
 
-/// Which of the two sorts of task.
+/// Map or reduce.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TaskKind {
     /// A map.
@@ -83,9 +83,9 @@ pub enum TaskKind {
 /// A task: one split, or one partition.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Task {
-    /// Its number among the tasks of its sort.
+    /// Its number among the tasks of its kind.
     pub number: u32,
-    /// When it was scheduled (its attempts start later).
+    /// When it was scheduled. Its attempts start later.
     pub start_ms: Option<i64>,
     /// When its first attempt succeeded.
     pub finish_ms: Option<i64>,
@@ -109,17 +109,17 @@ pub struct Attempt {
     pub number: u32,
     /// Where it ran; empty if it was withdrawn before it got a container.
     pub host: String,
-    /// The rack of that host, as `/default-rack`; empty if not stated.
+    /// The rack of that host, such as `/default-rack`; empty if not recorded.
     pub rack: String,
-    /// Whether the master called its input local to the node, the rack, or neither; empty if not stated.
+    /// Whether the AppMaster classed its input as local to the node, the rack, or neither; empty if not recorded.
     pub locality: String,
-    /// Whether it was started beside another attempt that seemed slow.
+    /// Whether it is a speculative attempt, started beside a slow one.
     pub speculative: bool,
     /// When its container was launched; `None` if it never was.
     pub start_ms: Option<i64>,
     /// When it ended.
     pub finish_ms: Option<i64>,
-    /// Maps: when the last record of input had been mapped (sorting, spilling and merging follow).
+    /// Maps: when the map function had processed the last input record. Sorting, spilling and merging follow.
     pub map_finish_ms: Option<i64>,
     /// Reduces: when the last map output had been fetched.
     pub shuffle_finish_ms: Option<i64>,
@@ -127,49 +127,49 @@ pub struct Attempt {
     pub sort_finish_ms: Option<i64>,
     /// How it ended.
     pub state: AttemptState,
-    /// What it counted; of a killed attempt, as of its last report.
+    /// Its counters; for a killed attempt, as of its last report.
     pub counters: Counters,
-    /// Wall time, in milliseconds, of each twelfth of its progress; empty if not stated.
+    /// Wall time of each twelfth of its progress, in milliseconds; empty if not recorded.
     pub clock_splits_ms: Vec<i64>,
-    /// CPU time, in milliseconds, of each twelfth of its progress; empty if not stated.
+    /// CPU time of each twelfth of its progress, in milliseconds; empty if not recorded.
     pub cpu_splits_ms: Vec<i64>,
 }
 
 /// How an attempt ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AttemptState {
-    /// The history does not say: it was running when the job ended.
+    /// Not recorded: it was running when the job ended.
     #[default]
     Unfinished,
-    /// It did its task.
+    /// It completed its task.
     Succeeded,
-    /// It broke.
+    /// It failed.
     Failed,
-    /// It was stopped: another attempt was faster, its node was lost, or the job was killed.
+    /// It was killed: another attempt was faster, its node was lost, or the job was killed.
     Killed,
 }
 
-/// Counters by the name that Hadoop gives them, such as `HDFS_BYTES_READ`.
+/// Counters by Hadoop's names, such as `HDFS_BYTES_READ`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters(BTreeMap<String, i64>);
 
 impl Counters {
-    /// The value of a counter, if it was counted.
+    /// The value of a counter, if recorded.
     pub fn get(&self, name: &str) -> Option<u64> {
         self.0.get(name).and_then(|value| u64::try_from(*value).ok())
     }
 
-    /// The value of a counter, zero if it was not counted.
+    /// The value of a counter, zero if not recorded.
     pub fn count(&self, name: &str) -> u64 {
         self.get(name).unwrap_or(0)
     }
 
-    /// Whether nothing was counted.
+    /// Whether no counter is recorded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Enters a counter. The first of a name stays: the framework's groups come before a user's.
+    /// Enters a counter. The first of a name stays, because the framework's groups precede the user's.
     fn enter(&mut self, name: &str, value: i64) {
         if !self.0.contains_key(name) {
             self.0.insert(name.to_owned(), value);
@@ -190,7 +190,7 @@ pub enum Format {
     Sls,
 }
 
-/// Reads a history file of any of the formats; Rumen and SLS files may hold several jobs.
+/// Reads a history file of any format. Rumen and SLS files may hold several jobs.
 pub fn read(bytes: &[u8]) -> Result<(Format, Vec<JobHistory>), Error> {
     if bytes.len() > MAX_BYTES {
         let what = format!("the file has {} bytes; up to {MAX_BYTES} are read", bytes.len());
@@ -245,7 +245,7 @@ fn read_json(bytes: &[u8]) -> Result<(Format, Vec<JobHistory>), Error> {
     }
 }
 
-/// `job_1795217314114_0002` and the like: what all identifiers of a job's parts are made of.
+/// The part of a task's or attempt's identifier that follows the job's.
 struct Id<'a> {
     kind: TaskKind,
     task: u32,
@@ -253,7 +253,7 @@ struct Id<'a> {
 }
 
 impl<'a> Id<'a> {
-    /// Reads `task_<cluster>_<job>_<m|r>_<task>` or `attempt_<the same>_<attempt>`; `None` for setup and cleanup tasks.
+    /// Reads `task_<cluster>_<job>_<m|r>_<task>` or `attempt_<the same>_<attempt>`. `None` for setup and cleanup tasks.
     fn parse(text: &'a str, offset: usize) -> Result<Option<Self>, Error> {
         let wrong = || Error::malformed(offset, "an identifier of a task or an attempt", format!("`{text:.80}`"));
         let mut parts = text.split('_').skip(3);
@@ -273,7 +273,7 @@ impl<'a> Id<'a> {
     }
 }
 
-/// Tasks while they are gathered: sparse, so that a hostile number does not allocate.
+/// Tasks while they are gathered. The map is sparse, so that a hostile task number does not allocate.
 #[derive(Default)]
 struct Tasks(BTreeMap<(TaskKind, u32), (Task, BTreeMap<u32, Attempt>)>);
 
@@ -291,7 +291,7 @@ impl Tasks {
         attempt
     }
 
-    /// Moves the gathered tasks into the job, and checks that its times belong together.
+    /// Moves the tasks into the job, and checks that its times belong together.
     fn finish(self, mut job: JobHistory, offset: usize) -> Result<JobHistory, Error> {
         for ((kind, number), (mut task, attempts)) in self.0 {
             task.number = number;
@@ -316,7 +316,7 @@ impl Tasks {
     }
 }
 
-/// A moment, if it is stated: histories write 0 or -1 for one that never came.
+/// A moment, if recorded: histories write 0 or -1 for one that never came.
 fn stated(ms: i64) -> Option<i64> {
     (ms > 0).then_some(ms)
 }

@@ -1,7 +1,7 @@
 //! Rumen's JSON trace: what `TraceBuilder` extracts from job histories (`LoggedJob`, `LoggedTask`,
 //! `LoggedTaskAttempt`).
 //!
-//! It has no AppMaster and no end of a map's input, and marks no attempt as speculative.
+//! It lacks the AppMaster and the end of a map's input, and marks no attempt as speculative.
 
 use super::error::HistoryError as Error;
 use super::{AttemptState, Counters, Id, JobHistory, JobState, Tasks, stated};
@@ -66,7 +66,7 @@ struct LoggedAttempt {
     #[serde(default)]
     cpu_usages: Vec<i64>,
     resource_usage_metrics: Option<ResourceUsage>,
-    /// The counters are fields of the attempt, and so is whatever a newer Rumen adds.
+    /// The counters, which are fields of the attempt, and whatever a newer Rumen adds.
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
 }
@@ -82,7 +82,7 @@ fn unknown() -> i64 {
     -1
 }
 
-/// Rumen's name of a counter, and Hadoop's.
+/// Rumen's and Hadoop's name of a counter.
 const COUNTERS: [(&str, &str); 14] = [
     ("hdfsBytesRead", "HDFS_BYTES_READ"),
     ("hdfsBytesWritten", "HDFS_BYTES_WRITTEN"),
@@ -100,7 +100,7 @@ const COUNTERS: [(&str, &str); 14] = [
     ("spilledRecords", "SPILLED_RECORDS"),
 ];
 
-/// Reads the job that stands at `offset`.
+/// Reads the job at `offset`.
 pub fn job(object: Value, offset: usize) -> Result<JobHistory, Error> {
     let logged: LoggedJob = serde_json::from_value(object)
         .map_err(|e| Error::malformed(offset, "the fields of a Rumen job", e.to_string()))?;
@@ -108,7 +108,7 @@ pub fn job(object: Value, offset: usize) -> Result<JobHistory, Error> {
         id: logged.job_id,
         name: logged.job_name.unwrap_or_default(),
         submit_ms: logged.submit_time,
-        // Traces made for SLS leave the launch out.
+        // Traces made for SLS omit the launch.
         launch_ms: stated(logged.launch_time).unwrap_or(logged.submit_time),
         finish_ms: stated(logged.finish_time),
         state: match logged.outcome.as_deref() {

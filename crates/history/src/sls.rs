@@ -1,4 +1,4 @@
-//! The JSON trace of YARN's scheduler load simulator: where and when each container ran, and nothing about bytes.
+//! The JSON trace of YARN's scheduler load simulator: where and when each container ran, without bytes.
 
 use super::error::HistoryError as Error;
 use super::{AttemptState, Id, JobHistory, JobState, TaskKind, Tasks};
@@ -13,7 +13,7 @@ struct Job {
     start: i64,
     #[serde(rename = "job.end.ms")]
     end: i64,
-    /// Some writers leave the identifier out, some write a number.
+    /// Some writers omit the identifier, some write a number.
     #[serde(rename = "job.id")]
     id: Option<Value>,
     #[serde(rename = "job.tasks")]
@@ -32,7 +32,7 @@ struct Container {
     kind: Option<String>,
 }
 
-/// Reads the job that stands at `offset`, the `index`-th of its file. Times count from the start of the trace.
+/// Reads the job at `offset`, the `index`-th of its file. Times count from the start of the trace.
 pub fn job(object: Value, offset: usize, index: usize) -> Result<JobHistory, Error> {
     let trace: Job = serde_json::from_value(object)
         .map_err(|e| Error::malformed(offset, "the fields of an SLS job", e.to_string()))?;
@@ -62,7 +62,7 @@ pub fn job(object: Value, offset: usize, index: usize) -> Result<JobHistory, Err
                 return Err(Error::malformed(offset, "a `container.type` of \"map\" or \"reduce\"", found));
             }
         };
-        // A container is an attempt; which of them belong to one task is not told, so each is a task of its own.
+        // A container is an attempt. The trace does not say which attempts belong to one task, so each becomes a task.
         let id = Id { kind, task: *next, attempt: None };
         *next += 1;
         let task = tasks.task(&id);

@@ -1,5 +1,5 @@
-//! From one job's history to what its workload does per byte and record: volumes from its counters, CPU from its
-//! counters and from the wall time of its phases.
+//! Calibrates a workload on one job's history: volumes from its counters, CPU costs from its counters and the wall time
+//! of its phases, per byte and record.
 
 use super::hosts::Hosts;
 use super::work::{Machines, Work, each_attempt, work};
@@ -7,12 +7,13 @@ use crate::{Attempt, AttemptState, JobHistory};
 use hadoop::workload::{Keys, PARTITION_OVERHEAD, RECORD_METADATA, RECORD_OVERHEAD};
 use units::{Bytes, Time};
 
-/// What a history says of a job. Ratios are per byte, costs in nanoseconds of a core at speed 1 per byte (or record).
+/// What a history reveals of a job. Ratios are per byte. Costs are nanoseconds of a core of speed 1 per byte (or
+/// record).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// The kind of job that the counters show.
+    /// The kind of job, judged by the counters.
     pub shape: Shape,
-    /// Bytes that each map reads (or makes), in the order of the maps.
+    /// Bytes that each map reads (or generates), in the order of the maps.
     pub splits: Vec<Bytes>,
     /// The workers that hold each split, in the order of the maps.
     pub split_hosts: Vec<Vec<u32>>,
@@ -26,26 +27,26 @@ pub struct Calibration {
     pub map_record: Option<f64>,
     /// The combiner, if one ran.
     pub combiner: Option<Combiner>,
-    /// Bytes of each reducer's part of the map output.
+    /// Bytes of map output that each reducer gets.
     pub shares: Vec<f64>,
-    /// Output per byte of reduce input (of map output in a job without reducers).
+    /// Output per byte of reduce input; zero in a job without reducers.
     pub reduce_ratio: f64,
     /// Bytes that maps write to HDFS themselves, per byte of their input.
     pub side_ratio: f64,
     /// CPU costs.
     pub costs: Costs,
-    /// CPU time to start a task, which its counters leave out.
+    /// CPU time of a task's start, which the task's counters omit.
     pub start_up: Option<f64>,
-    /// How much maps of one size differ in their work: the standard deviation, relative; zero if there are no two.
+    /// Relative standard deviation of the work of maps of equal size; zero if no two have equal size.
     pub variation: f64,
-    /// Seconds from the heartbeat that brought its container to an attempt's start, ascending: of the first attempts,
-    /// and of later ones.
+    /// Delays, in seconds, from the heartbeat that brought its container to an attempt's start, ascending: of the first
+    /// attempts, and of later ones.
     pub start_delays: [Vec<f64>; 2],
-    /// Seconds from the start of the AppMaster to the launch of the job.
+    /// Seconds from the AppMaster's start to the job's launch.
     pub master_start: Option<f64>,
-    /// Whether an attempt was started beside another.
+    /// Whether an attempt was speculative.
     pub speculative: bool,
-    /// What could not be read from the history and was assumed.
+    /// What the history does not show and is assumed.
     pub assumed: Vec<&'static str>,
 }
 
@@ -54,27 +55,27 @@ pub struct Calibration {
 pub enum Shape {
     /// Maps read splits of HDFS files.
     Splits,
-    /// Maps read whole files that are not their splits (TestDFSIO's read).
+    /// Maps read whole files that are not their splits (TestDFSIO read).
     WholeFiles,
-    /// Maps make data and write it to HDFS (TeraGen, TestDFSIO's write).
+    /// Maps generate data and write it to HDFS (TeraGen, TestDFSIO write).
     Generated,
 }
 
-/// A combiner that leaves one record per different key.
+/// A combiner that leaves one record per distinct key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Combiner {
-    /// The keys and how often each occurs.
+    /// The keys and their frequencies.
     pub keys: Keys,
     /// Bytes of a combined record.
     pub record: f64,
 }
 
-/// CPU costs, where the history tells them.
+/// CPU costs, as far as the history shows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// Map function, per byte of input.
     pub map: Option<f64>,
-    /// Comparing in a sort, per record and binary logarithm of the records.
+    /// Comparisons of a sort, per record and binary logarithm of the records.
     pub sort: Option<f64>,
     /// Writing a spill, per byte.
     pub spill: Option<f64>,
@@ -82,49 +83,49 @@ pub struct Costs {
     pub combine: Option<f64>,
     /// Merging, per byte read.
     pub merge: Option<f64>,
-    /// Receiving a map output, per byte.
+    /// Fetching map output, per byte.
     pub fetch: Option<f64>,
     /// Reduce function and output, per byte of reduce input.
     pub reduce: Option<f64>,
 }
 
-/// What is given beside the history: the machines, and the settings that the job ran with.
+/// Inputs beside the history: the machines, and the settings of the job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
     /// The machines.
     pub machines: Machines,
-    /// Seconds between two heartbeats of an AppMaster.
+    /// Interval of an AppMaster's heartbeats, in seconds.
     pub heartbeat: f64,
     /// A map's sort buffer.
     pub sort_buffer: Bytes,
-    /// How full it is when a spill begins.
+    /// Fill level at which a spill starts.
     pub spill_percent: f64,
-    /// Counted CPU time of a task that does nothing.
+    /// Counted CPU time of a task without work.
     pub overhead: Time,
-    /// Cost of a comparison that is assumed, in nanoseconds.
+    /// Assumed cost of a comparison, in nanoseconds.
     pub sort: f64,
-    /// Cost of writing a spill that is assumed where a combiner hides it, in nanoseconds per byte.
+    /// Assumed cost of writing a spill where a combiner hides it, in nanoseconds per byte.
     pub spill: f64,
-    /// HDFS's block.
+    /// HDFS block size.
     pub block: Bytes,
-    /// Replicas of what the job writes.
+    /// Replicas of the job's output.
     pub replication: u32,
-    /// CPU time that a DataNode takes to receive a replica, in nanoseconds per byte: it is simulated, and no cost of
-    /// the job.
+    /// CPU time of a DataNode to receive a replica, in nanoseconds per byte. It is simulated separately and is no cost
+    /// of the job.
     pub receive: f64,
 }
 
-/// No map reads more than this; a counter that says so is wrong.
+/// A counter above this is wrong: no map reads more.
 const LARGEST: u64 = 1 << 44;
-/// Maps are of one size if one has no more than this times the bytes of the next smaller one.
+/// Maps are of one size if none has more than this times the bytes of the next smaller one.
 const ONE_SIZE: f64 = 1.03;
-/// More than that is no noise.
+/// A larger variation is no noise.
 const MOST_VARIATION: f64 = 0.5;
-/// Heartbeats after which it is not known any more when they were.
+/// Heartbeats after the launch whose times are still known.
 const HEARTBEATS_KNOWN: f64 = 30.0;
-/// The smallest volume from which a cost per byte is read: below it, fixed costs hide it.
+/// Smallest volume that shows a cost per byte. Below it fixed costs hide the cost.
 const ENOUGH: f64 = 1e6;
-/// The same for a reducer, whose commit alone takes as much CPU as the reduction of some megabytes.
+/// The same for a reducer, whose commit alone takes the CPU time of reducing some megabytes.
 const ENOUGH_TO_REDUCE: f64 = 8e6;
 
 /// Calibrates on one job.
@@ -143,7 +144,7 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         splits.fill(given.block);
     }
     for split in &mut splits {
-        // A split ends at a block, but what its reader takes ends with a record.
+        // A split ends at a block, but its reader reads to the end of a record.
         if *split > given.block.mul_f64(0.999) && *split < given.block.mul_f64(1.001) {
             *split = given.block;
         }
@@ -214,7 +215,7 @@ fn shape(maps: &[&Attempt]) -> Shape {
     }
 }
 
-/// What a map reads, or makes. The description of the split itself is read from HDFS too, and is not input.
+/// Bytes that a map reads or generates. The description of its split is read from HDFS too, but is no input.
 fn volume(shape: Shape, map: &Attempt) -> Bytes {
     let count = |counter| map.counters.count(counter);
     let bytes = match shape {
@@ -228,9 +229,9 @@ fn split_hosts(job: &JobHistory, hosts: &Hosts) -> Vec<Vec<u32>> {
     job.maps.iter().map(|t| t.preferred_hosts.iter().filter_map(|h| hosts.number(h)).collect()).collect()
 }
 
-/// The AppMaster gets containers at its heartbeats, the first of which leaves at the job's launch and the second of
-/// which brings the first containers' tasks. What is beyond a whole number of intervals is the delay. Each heartbeat
-/// comes some milliseconds later than that, so that only those of the first half minute are known.
+/// The AppMaster gets containers at its heartbeats. The first heartbeat leaves at the job's launch; the second brings
+/// the containers of the first tasks. The delay is what exceeds a whole number of intervals. Each heartbeat is some
+/// milliseconds late, so only those of the first half minute are known.
 fn start_delays(job: &JobHistory, heartbeat: f64) -> [Vec<f64>; 2] {
     let mut delays = [Vec::new(), Vec::new()];
     if job.masters.is_empty() || heartbeat <= 0.0 {
@@ -241,7 +242,7 @@ fn start_delays(job: &JobHistory, heartbeat: f64) -> [Vec<f64>; 2] {
     let first = starts.iter().copied().fold(f64::INFINITY, f64::min);
     let beat = libm::floor(first / heartbeat) * heartbeat;
     for start in starts {
-        // What begins within an interval of the first came with it.
+        // Attempts that start within an interval of the first came with the same heartbeat.
         let together = start - first < heartbeat;
         let delay = if together { start - beat } else { start - libm::floor(start / heartbeat) * heartbeat };
         delays[usize::from(!together)].push(delay);
@@ -252,8 +253,8 @@ fn start_delays(job: &JobHistory, heartbeat: f64) -> [Vec<f64>; 2] {
     delays
 }
 
-/// A combiner's keys: as many as the reducers saw in all, with the Zipf exponent that leaves as many records as they
-/// got.
+/// The combiner's keys: as many as the reducers counted groups, with the Zipf exponent that leaves as many records as
+/// the reducers read.
 fn combiner(job: &JobHistory, maps: &[&Attempt], reduces: &[&Attempt]) -> Option<Combiner> {
     let left = sum(reduces, "REDUCE_INPUT_RECORDS");
     let distinct = sum(reduces, "REDUCE_INPUT_GROUPS") as u64;
@@ -288,12 +289,12 @@ struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Costs, and the seconds of CPU that starting a task takes.
+    /// Costs, and the CPU seconds of a task's start.
     ///
-    /// All are of the work that attempts got by wall time, less what DataNodes took to receive their output. What tasks
-    /// count themselves is less: it leaves out the start of their JVM and whatever else the machine does for them.
-    /// Reducers merge in their sort phase, and reduce in the last. Maps spill the rest and merge in their sort phase;
-    /// their function has what remains of all their work.
+    /// All work is measured by wall time, less the time of DataNodes to receive the output. What tasks count themselves
+    /// is less: it omits the start of their JVM and other work of the machine for them. Reducers merge in their sort
+    /// phase and reduce in the last phase. Maps spill the rest and merge in their sort phase; the map function gets
+    /// what remains of all their work.
     fn costs(&self, assumed: &mut Vec<&'static str>) -> (Costs, Option<f64>) {
         let mut costs = Costs::default();
         if sum(self.maps, "CPU_MILLISECONDS") == 0.0 {
@@ -316,7 +317,7 @@ impl Fit<'_> {
         let shuffled = sum(self.reduces, "REDUCE_SHUFFLE_BYTES");
         let stated = self.reduces.iter().all(|a| a.sort_finish_ms.is_some());
         if shuffled > ENOUGH_TO_REDUCE * reduces && stated {
-            // The reducers' merges are on the way to the job's end, and nothing else runs in their sort phase.
+            // Reducers' merges delay the job's end, and nothing else runs in their sort phase.
             let merge: f64 = reduce_work.iter().map(|w| w.second).sum();
             let last =
                 reduce_work.iter().map(|w| w.third).sum::<f64>() - received(self.reduces) - overhead / 2.0 * reduces;
@@ -336,7 +337,7 @@ impl Fit<'_> {
         (costs, Some(start_up))
     }
 
-    /// How much the work of maps of one size differs: the deviations from the mean of their size, pooled.
+    /// Variation of the work of maps of one size: deviations from each size's mean, pooled.
     fn variation(&self, start_up: f64) -> f64 {
         let all = work(self.job, self.hosts, &self.given.machines, start_up);
         let mut maps: Vec<(Bytes, f64)> = each_attempt(self.job)
@@ -357,8 +358,8 @@ impl Fit<'_> {
         if freedom > 0.0 { libm::sqrt(squares / freedom).min(MOST_VARIATION) } else { 0.0 }
     }
 
-    /// The CPU time of a start and the work of successful attempts. How long reducers that start take their share of
-    /// the cores depends on the former, so both are iterated.
+    /// CPU time of a start, and the work of successful attempts. How long a starting reducer shares the cores depends
+    /// on the CPU time of its start, so both are iterated.
     fn start_up(&self) -> (f64, Vec<Work>, Vec<Work>) {
         let mut result = (1.0, Vec::new(), Vec::new());
         for _ in 0..4 {
@@ -376,8 +377,8 @@ impl Fit<'_> {
         result
     }
 
-    /// What a start takes of a map's work beyond what it counted. The longer a map, the more of what it did not count
-    /// is not its start, so of maps with different work the straight line through both is followed back to no work.
+    /// CPU time of a map's start: the work that the map did not count. The longer a map, the more of its uncounted work
+    /// is not its start. So with maps of different work, a straight line through them is extrapolated to no work.
     fn map_start(&self, work: &[Work]) -> f64 {
         let counted = self.maps.iter().map(|a| a.counters.count("CPU_MILLISECONDS") as f64 / 1e3);
         let received = |a: &Attempt| {
@@ -397,12 +398,12 @@ impl Fit<'_> {
         let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
         let variance = mean(&|p| (p.0 - x) * (p.0 - x));
         let covariance = mean(&|p| (p.0 - x) * (p.1 - y));
-        // A spread of a third of the mean, or the line is through one cloud.
+        // Without a spread of a third of the mean, the line would fit a single cloud.
         let slope = if variance > x * x / 9.0 { (covariance / variance).max(0.0) } else { 0.0 };
         (y - slope * x).clamp(0.0, y.max(0.0))
     }
 
-    /// Start-up time of reducers that started when all maps were done; more than a start if they then waited for the
+    /// Start-up time of reducers that started after the last map. It is more than a start if they then waited for the
     /// network.
     fn reduce_start(&self, work: &[Work]) -> f64 {
         let maps_end = self.maps.iter().filter_map(|a| a.finish_ms).max();
@@ -411,7 +412,7 @@ impl Fit<'_> {
         {
             return f64::INFINITY;
         }
-        // A third of a reducer's progress is its shuffle.
+        // The shuffle is a third of a reducer's progress.
         let counted = |a: &Attempt| match a.cpu_splits_ms.len() {
             0 => self.given.overhead.as_secs_f64(),
             splits => a.cpu_splits_ms[..splits / 3].iter().sum::<i64>() as f64 / 1e3,
@@ -422,9 +423,9 @@ impl Fit<'_> {
 
     /// Fits sorting, combining and spilling to the work of the maps' sort phases.
     ///
-    /// A map with one spill shows what spilling costs; in one with several a merge follows, and shows what merging
-    /// costs if the cost of its spills is known: of the maps with one spill where these are the more, else that of the
-    /// presets.
+    /// A map with one spill shows the cost of spilling. In a map with several a merge follows: it shows the cost of
+    /// merging if the cost of its spills is known. That is taken from the maps with one spill if these wrote more, else
+    /// from the presets.
     fn sort_phases(&self, work: &[Work]) -> Sorting {
         let [mut single, mut several, mut beside] = [Piece::default(); 3];
         let (mut single_work, mut several_work, mut merged) = (0.0, 0.0, 0.0);
@@ -448,7 +449,7 @@ impl Fit<'_> {
         let nano = 1e-9;
         let mut sorting = Sorting { sort: self.given.sort, spill: self.given.spill, ..Sorting::default() };
         if self.combiner.is_some() {
-            // What is left after combining is little: spilling and merging it can be neglected beside the combiner.
+            // What is left after combining is little: its spilling and merging are neglected beside the combiner.
             let read = single.bytes + several.bytes;
             let written = single.written + several.written;
             let comparisons = single.comparisons + several.comparisons;
@@ -457,7 +458,7 @@ impl Fit<'_> {
         } else if single.written > several.written.max(ENOUGH) {
             let left = single_work - nano * sorting.sort * single.comparisons;
             if left < 0.0 {
-                // Less work than the assumed comparisons alone would be.
+                // There is less work than the assumed comparisons alone would take.
                 (sorting.sort, sorting.spill) = (single_work / nano / single.comparisons, 0.0);
             } else {
                 sorting.spill = left / nano / single.written;
@@ -477,7 +478,7 @@ impl Fit<'_> {
         sorting
     }
 
-    /// The spills of a map beside its function, and the last one: the buffer holds serialised bytes and metadata.
+    /// The spills that run beside a map's function, and the last one. The buffer holds serialised bytes and metadata.
     fn spills(&self, map: &Attempt) -> (Vec<Piece>, Piece) {
         let count = |counter| map.counters.count(counter) as f64;
         let (bytes, records) = (count("MAP_OUTPUT_BYTES"), count("MAP_OUTPUT_RECORDS"));
@@ -498,13 +499,13 @@ impl Fit<'_> {
     }
 }
 
-/// What the sort phases of maps tell: costs in nanoseconds, work in seconds.
+/// What the sort phases of maps show: costs in nanoseconds, work in seconds.
 #[derive(Default)]
 struct Sorting {
     sort: f64,
     spill: f64,
     combine: Option<f64>,
-    /// Whether costs are those of the presets.
+    /// Whether the costs are the presets'.
     assumed: bool,
     /// Work of all spills.
     spilling: f64,
@@ -513,7 +514,7 @@ struct Sorting {
     merged: f64,
 }
 
-/// What one or several spills take in: serialised bytes, bytes on disk, comparisons.
+/// Input of one or several spills: serialised bytes, bytes on disk, comparisons.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     bytes: f64,

@@ -1,9 +1,9 @@
-//! Which node of a scenario each host of a history becomes.
+//! The node of a scenario that each host of a history becomes.
 
 use crate::JobHistory;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The hosts of a history as workers: numbered from 1.
+/// The hosts of a history as workers, numbered from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     numbers: BTreeMap<String, u32>,
@@ -12,8 +12,8 @@ pub struct Hosts {
 impl Hosts {
     /// All hosts that ran an attempt or an AppMaster, or hold a split.
     ///
-    /// Hosts named `<prefix><number>` keep their numbers where these are those of the cluster's workers; else they are
-    /// numbered in the order of their names, numbers in names counting as such.
+    /// Hosts named `<prefix><number>` keep their numbers if these are numbers of the cluster's workers. Otherwise they
+    /// are numbered in the order of their names, numbers in names compared as numbers.
     pub fn of(job: &JobHistory, workers: Option<u32>) -> Self {
         Self::of_all(&[job], workers)
     }
@@ -38,12 +38,12 @@ impl Hosts {
         Self { numbers }
     }
 
-    /// The number of a host's worker.
+    /// The worker number of a host.
     pub fn number(&self, host: &str) -> Option<u32> {
         self.numbers.get(host).copied()
     }
 
-    /// Workers that a cluster needs to have these hosts.
+    /// The number of workers that a cluster needs for these hosts.
     pub fn workers(&self) -> u32 {
         self.numbers.values().max().copied().unwrap_or(1)
     }
@@ -54,7 +54,7 @@ impl Hosts {
     }
 }
 
-/// A name's first part and the number at the end of it: `("w", Some(3))` from `w3.example.org`.
+/// A name's first label, split into prefix and final number: `("w", Some(3))` from `w3.example.org`.
 fn split(name: &str) -> (&str, Option<u32>) {
     let label = name.split('.').next().unwrap_or(name);
     let prefix = label.trim_end_matches(|c: char| c.is_ascii_digit());

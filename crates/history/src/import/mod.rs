@@ -1,8 +1,8 @@
-//! A real job's history becomes a scenario that runs, or a plan that is replayed.
+//! Turns a real job's history into a scenario that runs, or a plan that is replayed.
 //!
-//! The volumes of the job come from its counters; the CPU costs from its counters and from the wall time of its phases;
-//! the settings from its configuration; the machines and the network from a scenario that describes the cluster. What
-//! none of them states is a default, and the scenario says so.
+//! The job's volumes come from its counters. CPU costs come from its counters and the wall time of its phases, settings
+//! from its configuration, machines and network from a scenario that describes the cluster. Everything else is a
+//! default, and the scenario says so.
 
 mod calibrate;
 mod hosts;
@@ -23,14 +23,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::{Bytes, Time};
 
-/// What a history is imported with.
+/// What an import uses beside the history.
 #[derive(Clone, Debug, Default)]
 pub struct Sources<'a> {
-    /// A scenario whose machines, network and settings are the cluster's: its name and text. Its job is replaced.
+    /// Name and text of a scenario with the cluster's machines, network and settings. Its job is replaced.
     pub cluster: Option<(&'a str, &'a str)>,
-    /// The run's configuration and shaping.
+    /// The configuration and shaping of the run.
     pub settings: Option<Settings>,
-    /// The job that wrote the files that this one reads, where a history does not say where they are (TestDFSIO).
+    /// The job that wrote the input files, where a history does not say where they are (TestDFSIO).
     pub writer: Option<&'a JobHistory>,
 }
 
@@ -39,29 +39,29 @@ pub struct Sources<'a> {
 pub struct Imported {
     /// The scenario.
     pub scenario: Scenario,
-    /// What the history said.
+    /// What the history revealed.
     pub calibration: Calibration,
-    /// The hosts of the history as workers.
+    /// The history's hosts as workers.
     pub hosts: Hosts,
-    /// Where each key's value is from, by its path.
+    /// Source of each key's value, by the key's path.
     notes: BTreeMap<String, String>,
     heading: String,
 }
 
-/// Why a history does not become a scenario.
+/// Why a history cannot be imported.
 #[derive(Clone, Debug)]
 pub enum ImportError {
-    /// The cluster's scenario, or a setting of the run, is wrong.
+    /// The cluster's scenario, or a setting of the run, is invalid.
     Scenario(ScenarioError),
-    /// The job did not end well, so that its history does not show what it does.
+    /// The job did not succeed, so its history does not show what it does.
     State(String, JobState),
-    /// The job has hosts beyond the cluster's workers: how many there are, and how many are needed.
+    /// The history has hosts beyond the cluster's workers: workers present, workers needed.
     Workers(u32, u32),
-    /// The job has no map.
+    /// The job has no map task.
     Empty(String),
-    /// The rate to which links are shaped is none.
+    /// The rate to which links are shaped is invalid.
     Rate(String),
-    /// The job that should have written the files did not write as many: its name, and how many there are.
+    /// The writing job did not write these files: its name, and the number of files.
     Writer(String, usize),
 }
 
@@ -100,7 +100,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         return Err(ImportError::Empty(job.id.clone()));
     }
     let mut notes = BTreeMap::new();
-    // A job must be there for the scenario to be whole; what it says is replaced below.
+    // A scenario needs a job to be valid; its values are replaced below.
     let mut assignments = vec!["job.workload=\"generic\"".to_owned()];
     for (key, value, property) in sources.settings.iter().flat_map(|s| &s.keys) {
         assignments.push(format!("{key}={value}"));
@@ -167,7 +167,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         notes.insert("mapreduce.task-variation".into(), "of the work of maps of one size".into());
     }
     if scenario.node.variation > 0.0 {
-        // The run that is calibrated on was as much faster or slower than the average as the next one will be.
+        // The calibrated run differs from the average by as much as the next run will: the variances add.
         scenario.node.variation *= std::f64::consts::SQRT_2;
         scenario.node.variation = significant(scenario.node.variation);
         notes.insert("node.variation".into(), "of one run against another: that of each by the root of two".into());
@@ -187,7 +187,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     }
     let heading = heading(job, &hosts, &calibration, sources.cluster.map(|(file, _)| file));
     let mut imported = Imported { scenario, calibration, hosts, notes, heading };
-    // What is written must be what runs: a counter that is out of every range is said here and not when it is run.
+    // What is written must run: a counter out of range is reported here, not when the scenario runs.
     imported.scenario = Scenario::parse(&job.id, &imported.to_toml(), &[]).map_err(ImportError::Scenario)?;
     Ok(imported)
 }
@@ -305,7 +305,7 @@ fn heading(job: &JobHistory, hosts: &Hosts, calibration: &Calibration, cluster: 
     text
 }
 
-/// A name that stays on its line.
+/// A name without line breaks or other control characters.
 fn printable(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).collect()
 }
@@ -320,7 +320,7 @@ fn rounded(time: Time) -> Time {
 }
 
 impl Imported {
-    /// The scenario as a person reads it: keys that differ from the defaults, each with where its value is from.
+    /// The scenario for a person to read: keys that differ from the defaults, each with the source of its value.
     pub fn to_toml(&self) -> String {
         let mut text = self.heading.clone();
         let mut section = String::new();

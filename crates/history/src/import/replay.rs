@@ -1,11 +1,11 @@
-//! Where and when a recorded job started its attempts, as a plan that a run follows.
+//! A recorded job's placement and start times as a plan that a run follows.
 
 use super::hosts::Hosts;
 use crate::JobHistory;
 use scenario::{Plan, PlannedAttempt, PlannedKind, node_name};
 use units::Time;
 
-/// The plan of a job: its attempts on the nodes that its hosts became, at the times after submission that it states.
+/// The plan of a job: its attempts on the nodes of its hosts, at their recorded times after submission.
 ///
 /// Attempts that never got a container are left out.
 pub fn replay(job: &JobHistory, hosts: &Hosts) -> Plan {

@@ -1,39 +1,39 @@
-//! A job's configuration in Hadoop's own properties, as scenario keys.
+//! A job's configuration: Hadoop's properties as scenario keys.
 
 use std::borrow::Cow;
 use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Bytes through a host's interface during a recorded run, headers included.
+/// Bytes through a host's interface during a recorded run, with headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// The host.
     pub host: String,
-    /// What it received.
+    /// Bytes received.
     pub received: u64,
-    /// What it sent.
+    /// Bytes sent.
     pub sent: u64,
 }
 
-/// A run's description: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, `job_jar_bytes`, and
-/// `[interface_bytes]` with `received` and `sent` of each host.
+/// The description of a run: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, `job_jar_bytes`,
+/// and `[interface_bytes]` with `received` and `sent` of each host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Scenario keys with their values as TOML, and the property that each is from.
+    /// Scenario keys, their values as TOML, and the property that each comes from.
     pub keys: Vec<(&'static str, String, String)>,
     /// The rate to which each worker's link is shaped.
     pub shaped: Option<String>,
-    /// What was counted at the interfaces.
+    /// The bytes counted at the interfaces.
     pub interfaces: Vec<Interface>,
 }
 
 /// A description that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
-    /// Where, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// The problem, for the reader.
+    /// The problem, in words for the user.
     pub message: String,
 }
 
@@ -53,11 +53,11 @@ enum Unit {
     Milliseconds,
     Seconds,
     Boolean,
-    /// The heap in a JVM's options.
+    /// The heap size in a JVM's options.
     Heap,
 }
 
-/// Hadoop's properties and the keys that stand for them.
+/// Hadoop's properties and their scenario keys.
 const PROPERTIES: [(&str, &str, Unit); 29] = [
     ("dfs.blocksize", "hdfs.block", Unit::Bytes),
     ("dfs.replication", "hdfs.replication", Unit::Number),
@@ -91,7 +91,7 @@ const PROPERTIES: [(&str, &str, Unit); 29] = [
 ];
 
 impl Settings {
-    /// Reads a description; properties that no key stands for are passed over.
+    /// Reads a description. Properties without a scenario key are skipped.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let line = |at: usize| text.get(..at).unwrap_or(text).matches('\n').count() + 1;
         let table = DeTable::parse(text).map_err(|e| SettingsError {
@@ -139,7 +139,7 @@ impl Settings {
 
 const INTERFACE_BYTES: &str = "[interface_bytes] needs `HOST = { received = BYTES, sent = BYTES }`";
 
-/// The hosts of `[interface_bytes]`, or where it is not what it should be.
+/// The hosts of `[interface_bytes]`, or the offset of a malformed part.
 fn interfaces(table: &Spanned<DeValue<'_>>) -> Result<Vec<Interface>, usize> {
     let DeValue::Table(hosts) = table.get_ref() else { return Err(table.span().start) };
     let host = |(host, counted): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
@@ -154,7 +154,7 @@ fn interfaces(table: &Spanned<DeValue<'_>>) -> Result<Vec<Interface>, usize> {
 }
 
 impl Unit {
-    /// The value as a scenario has it, unless it is not of this unit.
+    /// The value as a scenario states it; `None` if it does not have this unit.
     fn toml(self, written: &str) -> Option<String> {
         let written = written.trim();
         let number = || written.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0).map(|_| written);

@@ -1,38 +1,38 @@
 //! CPU work from wall time: how many core-seconds each attempt got in each of its phases.
 //!
-//! A history states when phases began and ended, but a task that shares its cores with others takes longer for the same
-//! work. Under processor sharing each of n runnable tasks of a machine gets min(1, cores / n) of a core, so the work of
-//! a phase is the integral of that share over it. Maps count as runnable from start to end; reducers while their JVM
-//! starts and after their last fetch (between, they wait for maps and the network), or from their start if all maps
-//! were done then.
+//! A history records when phases began and ended, but a task that shares its cores takes longer for the same work.
+//! Under processor sharing each of n runnable tasks of a machine gets min(1, cores / n) of a core. So the work of a
+//! phase is the integral of that share over the phase. Maps are runnable from start to end. Reducers are runnable while
+//! their JVM starts and after their last fetch; in between they wait for maps and the network. Reducers that start
+//! after the last map are runnable from their start.
 
 use super::hosts::Hosts;
 use crate::{Attempt, JobHistory};
 
-/// Cores of each physical machine, and the machine of each worker.
+/// The cores of each physical machine, and the machine of each worker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machines {
-    /// Cores left to tasks on each machine.
+    /// Cores available to tasks on each machine.
     pub cores: Vec<f64>,
     /// The machine of worker i + 1.
     pub of_worker: Vec<usize>,
-    /// Seconds from an attempt's start until it takes part: what no processor shortens.
+    /// Seconds from an attempt's start until it is runnable. No processor shortens them.
     pub latency: f64,
 }
 
 /// Core-seconds of one attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Maps: from the container's start to the last record of input. Reducers: the start of the JVM, or to the last
-    /// fetch.
+    /// Maps: from the container's start to the last input record. Reducers: the start of the JVM, or everything up to
+    /// the last fetch.
     pub first: f64,
-    /// Maps: sorting, spilling and merging what is left. Reducers: the final merge.
+    /// Maps: sorting, spilling and merging the rest. Reducers: the final merge.
     pub second: f64,
     /// Reducers: the reduce function and its output.
     pub third: f64,
 }
 
-/// Steps into which the time of the job is cut for the integral.
+/// Time steps of the integral over the job.
 const STEPS: u32 = 20_000;
 
 struct Running {
@@ -42,13 +42,14 @@ struct Running {
     /// Whether it is runnable all the time.
     busy: bool,
     start: f64,
-    /// Ends of the phases; all are the end of the attempt where a moment is not stated.
+    /// Ends of the phases; the end of the attempt where a moment is not recorded.
     first_end: f64,
     second_end: f64,
     end: f64,
 }
 
-/// The work of each attempt of `job`, maps first, in the order of tasks and attempts; `start_up` is what a JVM takes.
+/// The work of each attempt of `job`: maps first, in the order of tasks and attempts. `start_up` is the CPU time of a
+/// JVM start.
 pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64) -> Vec<Work> {
     let mut attempts = Vec::new();
     let seconds = |ms: i64| (ms - job.launch_ms) as f64 / 1e3;
@@ -110,7 +111,7 @@ pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64)
     done
 }
 
-/// All attempts with whether each is a map's, in the order of [`work`]'s result.
+/// All attempts, each with whether it is a map's, in the order of [`work`]'s result.
 pub fn each_attempt(job: &JobHistory) -> impl Iterator<Item = (bool, &Attempt)> {
     let maps = job.maps.iter().flat_map(|t| &t.attempts).map(|a| (true, a));
     maps.chain(job.reduces.iter().flat_map(|t| &t.attempts).map(|a| (false, a)))
@@ -143,7 +144,7 @@ mod tests {
         let near = |a: f64, b: f64| (a - b).abs() < 0.01;
         assert!(near(done[0].first, 5.0) && near(done[0].second, 1.0), "{done:?}");
         assert!(near(done[1].first, 2.0) && near(done[1].second, 2.0), "{done:?}");
-        // On a machine each, work is wall time.
+        // With a machine each, work is wall time.
         let own = Machines { cores: vec![1.0, 2.0], of_worker: vec![0, 1], latency: 0.0 };
         let done = work(&job, &hosts, &own, 0.0);
         assert!(near(done[0].first, 6.0) && near(done[1].first, 4.0), "{done:?}");
