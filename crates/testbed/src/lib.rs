@@ -1,5 +1,5 @@
-//! A testbed on one machine: network namespaces, emulated links between them ([`link`]), and real programs measured
-//! over those ([`study`]).
+//! A testbed on one machine: network namespaces, emulated links between them ([`link`]), and measurements of real
+//! programs over those links ([`study`]).
 
 pub mod link;
 pub mod study;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 use units::Time;
 
-/// Time since the links came up, on the monotonic clock.
+/// Time since the links came up, by the monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 

@@ -1,5 +1,5 @@
-//! Runs the paths: one thread for each carries the frames of both directions. What a kernel answers by itself, as
-//! acknowledgements, is thus there when the thread has handed over the frame, and nobody has to be woken.
+//! Runs the paths. One thread per path carries the frames of both directions. What a kernel answers by itself, such as
+//! an acknowledgement, is there as soon as the thread has handed over the frame, without a wake-up.
 
 use super::clock::Clock;
 use super::forwarder::{Forwarder, Slept};
@@ -21,11 +21,11 @@ pub struct Runner {
     report: Arc<Mutex<PathReport>>,
     stop: Arc<Stop>,
     thread: Option<JoinHandle<()>>,
-    /// Why its thread runs at ordinary priority, if it does.
+    /// Why the thread runs at ordinary priority, if it does.
     pub ordinary_priority: Option<String>,
 }
 
-/// Wakes a thread that waits, for the last time.
+/// Wakes a waiting thread, to stop it.
 #[derive(Debug)]
 struct Stop {
     asked: AtomicBool,
@@ -33,7 +33,7 @@ struct Stop {
 }
 
 impl Runner {
-    /// Begins to carry the frames of a path; its forwarders, there and back, are made on the thread that owns them.
+    /// Starts to carry the frames of a path. `forwarders`, there and back, are made on the thread that owns them.
     pub fn start(
         name: &str,
         forwarders: impl FnOnce() -> [Forwarder; 2] + Send + 'static,
@@ -44,7 +44,7 @@ impl Runner {
         let (shared_report, shared_stop) = (report.clone(), stop.clone());
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("link {name}")).spawn(move || {
-            // The receiver is gone only if its thread panicked.
+            // The receiver is gone only if the spawning thread panicked.
             let _ = tell.send(raise_priority());
             let worker = Worker {
                 forwarders: forwarders(),
@@ -71,7 +71,7 @@ impl Runner {
 impl Drop for Runner {
     fn drop(&mut self) {
         self.stop.asked.store(true, Ordering::Relaxed);
-        // Only a counter near its limit refuses, and that one is readable already.
+        // The write fails only if the counter is near its limit, and then it is readable already.
         let _ = self.stop.wake.write(1);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -81,7 +81,7 @@ impl Drop for Runner {
 
 struct Worker {
     forwarders: [Forwarder; 2],
-    /// Whether there may be something to read for them.
+    /// Whether each forwarder may have something to read.
     ready: [bool; 2],
     clock: Clock,
     report: Arc<Mutex<PathReport>>,
@@ -99,7 +99,7 @@ impl Worker {
                 if self.ready[index] {
                     self.ready[index] = !self.forwarders[index].read(self.clock, &mut self.slept);
                 }
-                // What was sent may have been answered.
+                // A frame just sent may have been answered.
                 self.ready[1 - index] |= self.forwarders[index].send_due(self.clock);
             }
             self.tell();
@@ -109,7 +109,7 @@ impl Worker {
         }
     }
 
-    /// Brings the report up to date, unless somebody is reading it: a reader must not make this thread wait.
+    /// Updates the report, unless a reader holds it: a reader must not make this thread wait.
     fn tell(&mut self) {
         let Ok(mut report) = self.report.try_lock() else { return };
         let PathReport { forth, back, waits, .. } = &mut *report;
@@ -124,7 +124,7 @@ impl Worker {
         let mut inputs = inputs.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         self.slept = Some(Slept { since: self.clock.now(), waking: self.waking.usual() });
         self.waking.sleep(self.clock, &mut inputs, (deadline < Time::MAX).then_some(deadline));
-        // Also what is wrong with an interface shows when it is read.
+        // An interface's error is readable, too.
         self.ready = [0, 1].map(|index| inputs[index].revents().is_none_or(|events| !events.is_empty()));
     }
 }

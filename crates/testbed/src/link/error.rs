@@ -1,26 +1,26 @@
-//! What can go wrong with a link.
+//! Errors of links.
 
 use std::io;
 use thiserror::Error;
 
-/// Why there is no link.
+/// Why a link cannot be made.
 #[derive(Debug, Error)]
 pub enum LinkError {
-    /// Bad input.
+    /// Invalid input.
     #[error("{0}")]
     Input(String),
-    /// This machine, or this user, cannot.
+    /// This machine or user lacks a capability.
     #[error("this host lacks {capability}: {reason}")]
     Missing {
         /// The missing capability.
         capability: &'static str,
-        /// How its absence was seen, and what would help.
+        /// How its absence was noticed, and what would help.
         reason: String,
     },
-    /// The system refused something that it should have done.
+    /// The system refused an operation.
     #[error("cannot {what}: {error}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: String,
         /// The system's error.
         error: io::Error,

@@ -1,4 +1,4 @@
-//! Paths as a file describes them.
+//! Paths described by a file.
 
 use super::{LinkError, Path, Shape, check};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ pub struct Paths {
     pub seed: u64,
 }
 
-/// The files that come with the program: name, text.
+/// Files built into the program: name, text.
 const BUILT_IN: [(&str, &str); 4] = [
     ("metro", include_str!("../../links/metro.toml")),
     ("continental", include_str!("../../links/continental.toml")),
@@ -23,12 +23,12 @@ const BUILT_IN: [(&str, &str); 4] = [
 ];
 
 impl Paths {
-    /// Names of the paths that come with the program.
+    /// Names of the built-in files.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.into_iter().map(|(name, _)| name)
     }
 
-    /// Paths that come with the program, by their name; else a file.
+    /// Reads built-in paths by name, or else a file.
     pub fn read(name: &FilePath) -> Result<Self, LinkError> {
         if let Some((name, text)) = BUILT_IN.into_iter().find(|(known, _)| FilePath::new(known) == name) {
             return Self::parse(name, text, FilePath::new(""));
@@ -44,7 +44,7 @@ impl Paths {
         Self::parse(&name.display().to_string(), &text, name.parent().unwrap_or(FilePath::new("")))
     }
 
-    /// Reads a file's text; traces are looked for in `folder`.
+    /// Reads a file's text. Traces are looked up in `folder`.
     pub fn parse(name: &str, text: &str, folder: &FilePath) -> Result<Self, LinkError> {
         let file: File = toml::from_str(text)
             .map_err(|error| LinkError::Input(format!("{name}: {}", error.to_string().trim_end())))?;
@@ -63,7 +63,7 @@ struct File {
     path: Vec<PathEntry>,
 }
 
-/// A path: what holds both ways, and what differs there and back.
+/// A path: settings for both ways, and for each way.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct PathEntry {

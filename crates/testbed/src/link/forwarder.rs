@@ -1,4 +1,4 @@
-//! Carries the frames of one direction of a path from a TAP device through its pipe to another.
+//! Carries the frames of one direction of a path, from one TAP device through the pipe to the other.
 
 use super::clock::Clock;
 use super::frame;
@@ -12,32 +12,32 @@ use std::time::Duration;
 use tun_rs::SyncDevice;
 use units::Time;
 
-/// One direction of a path, with the bytes of the frames that it holds.
+/// One direction of a path, with the bytes of the frames it holds.
 pub struct Forwarder {
     pipe: Pipe,
     from: Arc<SyncDevice>,
     to: Arc<SyncDevice>,
     frames: Frames,
-    /// Reused for frames that the pipe has dropped or lost.
+    /// Buffer for frames that the pipe has dropped or lost.
     gone: Vec<Item>,
-    /// Counts of frames that are not in the report yet.
+    /// Lateness of frames, not reported yet.
     lateness: Vec<Time>,
     marked: u64,
     refused: u64,
 }
 
-/// A sleep from which its thread has woken to read.
+/// A sleep that ended because a frame arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Slept {
-    /// When it began.
+    /// When the sleep began.
     pub since: Time,
     /// How long the processor takes to wake the thread.
     pub waking: Time,
 }
 
-/// Frames read before those that are due are sent.
+/// Frames read before due frames are sent.
 const BATCH: usize = 16;
-/// A frame without virtual LAN tags has 1514 bytes.
+/// A frame without VLAN tags has 1514 bytes.
 const BUFFER: usize = 1_536;
 
 impl Forwarder {
@@ -46,8 +46,8 @@ impl Forwarder {
         Self { pipe, from, to, frames, gone, lateness, marked: 0, refused: 0 }
     }
 
-    /// Reads the frames that have come, at most a batch. Returns whether none is left. The frame that woke the thread
-    /// is dated back by the waking time, but not before the sleep.
+    /// Reads at most a batch of frames that have arrived; true if none is left. The frame that woke the thread is dated
+    /// back by the waking time, but not before the sleep.
     pub fn read(&mut self, clock: Clock, slept: &mut Option<Slept>) -> bool {
         for _ in 0..BATCH {
             let packet = self.frames.take();
@@ -63,7 +63,7 @@ impl Forwarder {
                 Err(error) => {
                     self.frames.free(packet);
                     if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) {
-                        // The interface is gone or broken; it will not be better in no time.
+                        // The interface is gone or broken, and will not recover at once.
                         std::thread::sleep(Duration::from_millis(10));
                     }
                     return true;
@@ -73,7 +73,7 @@ impl Forwarder {
         false
     }
 
-    /// Hands out the frames whose time has come; returns whether there were any.
+    /// Sends the frames that are due. True if there were any.
     pub fn send_due(&mut self, clock: Clock) -> bool {
         let now = clock.now();
         self.pipe.advance(now, &mut self.gone);
@@ -84,7 +84,7 @@ impl Forwarder {
             if item.ecn == Ecn::Ce && frame::mark(buffer) {
                 self.marked += 1;
             }
-            // The frame leaves at the beginning of the call: the rest of that is the receiving host's own work.
+            // The frame leaves at the start of the call. The rest of the call is the receiving host's own work.
             self.lateness.push(clock.now().saturating_sub(due));
             self.refused += u64::from(self.to.send(buffer).is_err());
             self.frames.free(item.packet);
@@ -92,7 +92,7 @@ impl Forwarder {
         self.lateness.len() > before
     }
 
-    /// Brings a report up to date.
+    /// Updates a report.
     pub fn tell(&mut self, report: &mut PipeReport) {
         report.counters = self.pipe.counters();
         report.marked = self.marked;
@@ -100,12 +100,12 @@ impl Forwarder {
         self.lateness.drain(..).for_each(|late| report.lateness.record(late));
     }
 
-    /// Nothing is due before this, if nothing comes.
+    /// When the next frame is due, if none arrives before.
     pub fn deadline(&self) -> Time {
         self.pipe.deadline()
     }
 
-    /// Becomes readable when something comes.
+    /// Becomes readable when a frame arrives.
     pub fn input(&self) -> BorrowedFd<'_> {
         self.from.as_fd()
     }
@@ -115,7 +115,7 @@ impl Forwarder {
     }
 }
 
-/// The bytes of the frames that a pipe holds.
+/// The bytes of the frames in a pipe.
 #[derive(Default)]
 struct Frames {
     #[expect(clippy::vec_box, reason = "growing must not copy frames: that takes milliseconds when there are many")]

@@ -1,4 +1,4 @@
-//! What a queue needs to know of an Ethernet frame: its flow, its ECN field and its class.
+//! What a queue needs to know of an Ethernet frame: flow, ECN field and class.
 
 use super::path::ETHERNET;
 use net::{Ecn, Item, PacketId};
@@ -8,7 +8,7 @@ const ETHERTYPE: usize = 12;
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
-/// A frame as a queue's item; what is no IP packet is a flow of its own and cannot be marked.
+/// A frame as a queue's item. A frame without an IP packet belongs to flow 0 and cannot be marked.
 pub fn item(packet: PacketId, frame: &[u8]) -> Item {
     let bytes = frame.len() as u32;
     let Some(header) = Header::of(frame) else { return Item::new(packet, 0, bytes, Ecn::NotEct) };
@@ -23,7 +23,7 @@ pub fn item(packet: PacketId, frame: &[u8]) -> Item {
     item
 }
 
-/// Marks a frame with congestion experienced; returns whether it was not marked before.
+/// Marks a frame with CE. True if it was not marked before.
 pub fn mark(frame: &mut [u8]) -> bool {
     let Some(header) = Header::of(frame) else { return false };
     let class = header.traffic_class | 3;
@@ -31,7 +31,7 @@ pub fn mark(frame: &mut [u8]) -> bool {
         return false;
     }
     if header.version == 4 {
-        // The header's checksum follows the one word that changes: RFC 1624, equation 3.
+        // The header checksum is updated for the one changed word (RFC 1624, equation 3).
         let word = |frame: &[u8], at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
         let old = word(frame, HEADER);
         frame[HEADER + 1] = class;
@@ -52,7 +52,7 @@ struct Header<'a> {
     traffic_class: u8,
     addresses: &'a [u8],
     protocol: u8,
-    /// Source and destination port, where there are any.
+    /// Source and destination port, if there are any.
     ports: &'a [u8],
 }
 
@@ -66,7 +66,7 @@ impl<'a> Header<'a> {
         match frame.get(ETHERTYPE..HEADER)? {
             kind if kind == IPV4 => {
                 let (first, protocol) = (*packet.first()?, *packet.get(9)?);
-                // Only the first fragment has ports, and all fragments belong together.
+                // Only the first fragment has ports, and all fragments belong to one flow.
                 let fragment = packet[6] & 0x3f != 0 || packet[7] != 0;
                 let ports = if fragment { &[][..] } else { ports(usize::from(first & 0x0f) * 4, protocol) };
                 Some(Self { version: 4, traffic_class: packet[1], addresses: packet.get(12..20)?, protocol, ports })
@@ -86,7 +86,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// A number that packets of one direction of a connection share.
+    /// A number shared by the packets of one direction of a connection.
     fn flow(&self) -> u32 {
         let mut hash = 0x811c_9dc5_u32;
         for byte in self.addresses.iter().chain([&self.protocol]).chain(self.ports) {
@@ -100,7 +100,7 @@ impl<'a> Header<'a> {
 mod tests {
     use super::*;
 
-    /// A frame with an IPv4 and UDP header whose checksum is right.
+    /// A frame with IPv4 and UDP headers and a correct checksum.
     fn ipv4(traffic_class: u8, port: u16) -> Vec<u8> {
         let mut frame = vec![0; HEADER + 28];
         frame[ETHERTYPE..HEADER].copy_from_slice(&IPV4);

@@ -1,13 +1,13 @@
-//! How late the emulator was: every figure taken over a link stands or falls with it.
+//! How late the emulator was. Every figure measured over a link depends on it.
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use std::fmt;
 use units::Time;
 
-/// A frame that leaves later than this after its time is late, as is a wait for a processor of this length.
+/// A frame that leaves later than this is late; so is a processor wait of this length.
 pub const TOLERANCE: Time = Time::from_ms(1);
-/// The longest lateness that the histogram distinguishes, in nanoseconds.
+/// Largest lateness that the histogram resolves, in nanoseconds.
 const LONGEST_NS: u64 = 60_000_000_000;
 
 /// A histogram of lateness, with a relative error of at most 1 %.
@@ -22,7 +22,7 @@ impl Default for Lateness {
     }
 }
 
-/// The lateness of the middle one, of all but one in a hundred, and of the worst.
+/// Median, 99th percentile and maximum.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.count() == 0 {
@@ -38,7 +38,7 @@ impl Lateness {
         self.0.saturating_record((late.as_ps() / 1_000).clamp(1, LONGEST_NS));
     }
 
-    /// The values that were added since an earlier state of this histogram.
+    /// The values recorded since an earlier state of this histogram.
     pub(super) fn since(&self, before: &Self) -> Self {
         let mut since = self.clone();
         let _ = since.0.subtract(&before.0);
@@ -54,7 +54,7 @@ impl Lateness {
         let tolerance = TOLERANCE.as_ps() / 1_000;
         self.0.iter_recorded().filter(|at| at.value_iterated_to() > tolerance).map(|at| at.count_at_value()).sum()
     }
-    /// The lateness that this share of them did not exceed.
+    /// The lateness that this fraction of the values did not exceed.
     pub fn quantile(&self, share: f64) -> Time {
         Time::from_ns(self.0.value_at_quantile(share))
     }

@@ -1,9 +1,9 @@
 //! Emulated links between network namespaces, on any kernel with TAP devices: rate, delay, jitter, queue, loss,
 //! reordering, and changes of these over time.
 //!
-//! A frame that leaves a namespace by a path's interface is read from its TAP device, goes through a [`Pipe`], and is
-//! written to the interface at the other end when its time has come. [`Pair::up`] makes two namespaces and the paths
-//! between them. `docs/reference/testbed.md` has shapes, units and measured accuracy.
+//! A frame that leaves a namespace by a path's interface is read from its TAP device. It passes a [`Pipe`] and is
+//! written to the interface at the other end when it is due. [`Pair::up`] makes two namespaces and the paths between
+//! them. `docs/reference/testbed.md` has shapes, units and measured accuracy.
 
 mod clock;
 mod engine;

@@ -14,23 +14,23 @@ use std::process::{Child, Command};
 use std::time::Duration;
 use std::{fs, thread};
 
-/// A network namespace. One without a name ends with this handle and the processes in it, so nothing is left of it even
-/// if this process is killed.
+/// A network namespace. An unnamed one ends with this handle and the processes in it, so nothing is left even if this
+/// process is killed.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
     name: Option<String>,
 }
 
-/// Where `ip netns` keeps names.
+/// Where `ip netns` keeps its names.
 pub(super) const NAMES: &str = "/run/netns";
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/net";
-/// Processes that are left have this long to end before they are killed.
+/// Time for processes to end before they are killed.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Namespace {
-    /// A new one without a name.
+    /// A new unnamed namespace.
     pub(crate) fn create() -> Result<Self, LinkError> {
         let made = on_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -56,19 +56,19 @@ impl Namespace {
         Ok(Self { file, name: None })
     }
 
-    /// A namespace that `ip netns` has made.
+    /// A namespace made by `ip netns`.
     pub(super) fn open(name: &str) -> Result<Self, LinkError> {
         let file = File::open(Path::new(NAMES).join(name));
         let file = file.map_err(LinkError::system(format!("open the network namespace {name}")))?;
         Ok(Self { file, name: Some(name.to_owned()) })
     }
 
-    /// The name under `ip netns`, if there is one.
+    /// The name in `ip netns`, if there is one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// A path by which other programs enter it (`nsenter --net=PATH`), as long as this process holds it.
+    /// A path by which other programs enter it (`nsenter --net=PATH`) while this process holds it.
     pub fn path(&self) -> PathBuf {
         match &self.name {
             Some(name) => Path::new(NAMES).join(name),
@@ -76,13 +76,13 @@ impl Namespace {
         }
     }
 
-    /// Moves the calling thread into the namespace for good, for the threads of a runtime as they start: sockets are
-    /// made in their thread's namespace.
+    /// Moves the calling thread into the namespace for good. For a runtime's threads as they start: a socket is made in
+    /// its thread's namespace.
     pub fn enter(&self) -> io::Result<()> {
         setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)
     }
 
-    /// Runs something on a thread inside of it.
+    /// Runs `work` on a thread inside the namespace.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         on_thread(|| {
             self.enter()?;
@@ -90,12 +90,12 @@ impl Namespace {
         })
     }
 
-    /// Starts a program inside of it.
+    /// Starts a program inside the namespace.
     pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         self.within(|| command.spawn())?
     }
 
-    /// The processes in it, but for this one.
+    /// The processes in the namespace, except this one.
     pub fn processes(&self) -> io::Result<Vec<u32>> {
         let own = fstat(&self.file)?;
         let is_in = |pid: &u32| {
@@ -110,12 +110,12 @@ impl Namespace {
         Ok(fstat(&self.file)?.st_ino)
     }
 
-    /// Ends the processes in it: asks them to, and after a second does not ask.
+    /// Ends the processes in the namespace: SIGTERM, and SIGKILL after a second.
     pub(crate) fn end_processes(&self) {
         let signal = |signal: Signal| {
             let pids = self.processes().unwrap_or_default();
             for pid in &pids {
-                // A process that has gone meanwhile is no error.
+                // A process that is already gone is no error.
                 let _ = kill(Pid::from_raw(*pid as i32), signal);
             }
             pids.is_empty()
@@ -133,7 +133,7 @@ impl Namespace {
     }
 }
 
-/// Namespaces are entered by threads: one that comes for this and goes leaves the caller where it is.
+/// Runs `work` on a thread of its own. A thread enters a namespace for good; the caller's stays where it is.
 fn on_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, work)?;

@@ -1,4 +1,4 @@
-//! Two namespaces with paths between them.
+//! Two namespaces and the paths between them.
 
 use super::clock::Clock;
 use super::engine::Runner;
@@ -46,14 +46,14 @@ impl Addresses {
 }
 
 impl Pair {
-    /// Two new namespaces without names, and these paths between them. The same seed and the same frames at the same
-    /// times lose the same frames.
+    /// Makes two unnamed namespaces and these paths between them. With the same seed, the same frames at the same times
+    /// suffer the same losses.
     pub fn up(paths: &[Path], seed: u64) -> Result<Self, LinkError> {
         check(paths)?;
         Self::between(Namespace::create()?, Namespace::create()?, paths, seed)
     }
 
-    /// The pair between two existing namespaces.
+    /// The pair of two existing namespaces.
     pub(super) fn between(near: Namespace, far: Namespace, paths: &[Path], seed: u64) -> Result<Self, LinkError> {
         let names: Vec<&str> = paths.iter().map(|path| path.name.as_str()).collect();
         let ends =
@@ -71,11 +71,11 @@ impl Pair {
     pub fn near(&self) -> &Namespace {
         &self.near
     }
-    /// The namespace where their servers do.
+    /// The namespace where their servers run.
     pub fn far(&self) -> &Namespace {
         &self.far
     }
-    /// The paths, as they were asked for.
+    /// The settings of the paths.
     pub fn paths(&self) -> &[Path] {
         &self.paths
     }
@@ -84,8 +84,8 @@ impl Pair {
         (0..self.paths.len()).map(Addresses::of).collect()
     }
 
-    /// The report of all paths so far. To restrict it to a measurement, keep a report from the measurement's beginning
-    /// and call [`Report::since`] on the one from its end, then [`Report::late`].
+    /// The report of all paths so far. For one measurement, take a report before and after it, then call
+    /// [`Report::since`] and [`Report::late`].
     pub fn report(&self) -> io::Result<Report> {
         let names: Vec<&str> = self.paths.iter().map(|path| path.name.as_str()).collect();
         let [near, far] = [setup::overflows(&self.near, &names)?, setup::overflows(&self.far, &names)?];
@@ -101,14 +101,14 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        // What is named outlives its links: others may be in there, and `ip netns` owns it.
+        // A named namespace outlives its links: others may use it, and `ip netns` owns it.
         for namespace in [&self.near, &self.far].into_iter().filter(|namespace| namespace.name().is_none()) {
             namespace.end_processes();
         }
     }
 }
 
-/// Whether these paths can be, side by side.
+/// Checks that these paths can exist side by side.
 pub fn check(paths: &[Path]) -> Result<(), LinkError> {
     if paths.is_empty() || paths.len() > MOST_PATHS {
         return Err(LinkError::Input(format!("{} paths were asked for: there can be 1 to {MOST_PATHS}", paths.len())));
@@ -125,7 +125,7 @@ pub fn check(paths: &[Path]) -> Result<(), LinkError> {
 fn start(path: &Path, index: u64, seed: u64, clock: Clock, near: SyncDevice, far: SyncDevice) -> io::Result<Runner> {
     let (near, far, owned) = (Arc::new(near), Arc::new(far), path.clone());
     let forwarders = move || {
-        // As the two directions of cable number `index` in a simulated network.
+        // The two pipes stand for the directions of cable number `index` in a simulated network.
         let pipe = |direction, number| Pipe::new(direction, owned.round_trip(), seed, number);
         [
             Forwarder::new(pipe(&owned.forth, 2 * index), near.clone(), far.clone()),

@@ -1,4 +1,4 @@
-//! What a path between two namespaces is to be.
+//! The settings of a path between two namespaces.
 
 use super::{LinkError, Trace};
 use net::{Discipline, Limit, Loss};
@@ -7,18 +7,18 @@ use units::{BitRate, Bytes, Time};
 /// One direction of a path: a queue, a transmitter, then a wire.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Direction {
-    /// Rate of the transmitter. Ethernet frames are counted as tc does: header and payload, neither check sequence nor
+    /// Rate of the transmitter. Ethernet frames count as in tc: header and payload, without frame check sequence and
     /// preamble. `None` is unlimited.
     pub rate: Option<BitRate>,
     /// Propagation delay, one way.
     pub delay: Time,
     /// Variation of the delay.
     pub jitter: Jitter,
-    /// Frames that are held back, so that others overtake them.
+    /// Frames that are held back so that others overtake them.
     pub reorder: Reorder,
     /// Frames lost on the wire.
     pub loss: Loss,
-    /// Queue limit. `None` is what the path carries in a round trip, and at least 100 full frames.
+    /// Queue limit. Default: what the path carries in an RTT, at least 100 full frames.
     pub limit: Option<Limit>,
     /// Queue discipline.
     pub discipline: Discipline,
@@ -31,16 +31,16 @@ pub struct Direction {
 pub struct Jitter {
     /// The delay varies uniformly by this, up and down.
     pub by: Time,
-    /// Whether a frame may overtake another; if not, it waits for those before it.
+    /// Whether a frame may overtake another. Off, it waits for those before it.
     pub reorders: bool,
 }
 
-/// Frames that arrive later than they would.
+/// Frames that are held back.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Reorder {
-    /// Probability that a frame is one.
+    /// Probability that a frame is held back.
     pub share: f64,
-    /// How much later a frame that is held back arrives.
+    /// How much later such a frame arrives.
     pub by: Time,
 }
 
@@ -59,9 +59,9 @@ pub struct Path {
 pub const FRAME: Bytes = Bytes::new(ETHERNET + 1_500);
 /// An Ethernet header.
 pub const ETHERNET: u64 = 14;
-/// The shortest queue that a path has unless told.
+/// The shortest default queue, in frames.
 const LEAST_QUEUE: u64 = 100;
-/// Limits of what can be asked for: frames are held in memory.
+/// Limits of queue and delay: frames are held in memory.
 const LONGEST_QUEUE: u64 = 1_000_000;
 const LONGEST_DELAY: Time = Time::from_secs(600);
 
@@ -80,8 +80,8 @@ impl Direction {
         }
     }
 
-    /// The rate for which the queue is sized, if there is one: the constant rate, the mean of recorded opportunities,
-    /// or the highest rate of the trace.
+    /// The rate for which the queue is sized: the constant rate, the mean of recorded opportunities, or the highest
+    /// rate of the trace.
     pub fn nominal_rate(&self) -> Option<BitRate> {
         match &self.trace {
             Some(Trace::Opportunities(opportunities)) => Some(opportunities.mean_rate()),
@@ -90,13 +90,14 @@ impl Direction {
         }
     }
 
-    /// Goodput of one TCP connection with timestamps at a constant rate: full segments over IPv4, 1448 of 1514 bytes.
+    /// Goodput of one TCP connection with timestamps at a constant rate: full segments over IPv4 carry 1448 of 1514
+    /// bytes.
     pub fn tcp_goodput(&self) -> Option<BitRate> {
         let bps = u128::from(self.rate.filter(|_| self.trace.is_none())?.as_bps());
         Some(BitRate::from_bps((bps * 1_448 / u128::from(FRAME.get())) as u64))
     }
 
-    /// The queue limit on a path with this round-trip time.
+    /// The queue limit on a path with this RTT.
     pub fn limit(&self, round_trip: Time) -> Limit {
         match (self.limit, self.nominal_rate()) {
             (Some(limit), _) => limit,
@@ -146,24 +147,24 @@ impl Direction {
         self.discipline.check(limit, rate).map_err(|error| error.to_string())
     }
 
-    /// The rate that the queue is made for.
+    /// The rate that the queue's discipline assumes.
     pub(super) fn queue_rate(&self) -> BitRate {
         self.nominal_rate().unwrap_or(BitRate::from_gbps(1_000))
     }
 }
 
 impl Path {
-    /// A path of equal directions, each with half of the round-trip time.
+    /// A path with equal directions, each with half of the RTT.
     pub fn new(name: &str, rate: impl Into<Option<BitRate>>, round_trip: Time) -> Self {
         Self::symmetric(name, &Direction::new(rate.into(), round_trip / 2))
     }
 
-    /// A path whose directions are both like this.
+    /// A path with `direction` both ways.
     pub fn symmetric(name: &str, direction: &Direction) -> Self {
         Self { name: name.to_owned(), forth: direction.clone(), back: direction.clone() }
     }
 
-    /// Sets the loss both ways; a number is a probability.
+    /// Sets the loss both ways; a number is a loss probability per frame.
     pub fn with_loss(mut self, loss: impl Into<Loss>) -> Self {
         let loss = loss.into();
         (self.forth.loss, self.back.loss) = (loss, loss);
@@ -182,12 +183,12 @@ impl Path {
         self
     }
 
-    /// The delay there and back.
+    /// The RTT without queueing: the delay there and back.
     pub fn round_trip(&self) -> Time {
         self.forth.delay + self.back.delay
     }
 
-    /// Whether such a path can be.
+    /// Checks the settings.
     pub fn check(&self) -> Result<(), LinkError> {
         check_name("path", &self.name)?;
         for (way, direction) in [("there", &self.forth), ("back", &self.back)] {
@@ -199,7 +200,7 @@ impl Path {
     }
 }
 
-/// Names become those of interfaces, namespaces and files.
+/// Checks a name. It becomes that of an interface, a namespace or a file.
 pub(super) fn check_name(of: &str, name: &str) -> Result<(), LinkError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let right = (1..=15).contains(&name.len())

@@ -1,8 +1,8 @@
-//! One direction of a path as a state machine: frames in, frames out, at the times that a queue, a transmitter and a
-//! wire would take.
+//! One direction of a path as a state machine: frames in, and frames out at the times that a queue, a transmitter and a
+//! wire determine.
 //!
-//! Queue disciplines and losses are those of `net`, with the same random streams: a pipe drops and loses the same
-//! frames as link number `index` of a simulated network with the same seed (`tests/it/model.rs`). A frame is an opaque
+//! Disciplines and losses are those of `net`, with the same random streams. So a pipe drops and loses the same frames
+//! as link number `index` of a simulated network with the same seed (`tests/it/model.rs`). A frame is an opaque
 //! [`Item`]; the owner of the pipe holds its bytes.
 
 use super::path::{Direction, Jitter, Reorder};
@@ -23,7 +23,7 @@ pub struct Pipe {
     wire: Wire,
     changes: Arc<[Change]>,
     changed: usize,
-    /// Until when everything has happened.
+    /// The time up to which everything has happened.
     now: Time,
     dropped: Vec<Item>,
     counters: Counters,
@@ -32,23 +32,23 @@ pub struct Pipe {
 /// Counters of frames in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counters {
-    /// Offered to the queue.
+    /// Frames offered to the queue.
     pub offered: u64,
-    /// Dropped by the queue.
+    /// Frames dropped by the queue.
     pub dropped: u64,
-    /// Lost on the wire.
+    /// Frames lost on the wire.
     pub lost: u64,
-    /// Held back for others to overtake.
+    /// Frames held back for others to overtake.
     pub held_back: u64,
-    /// Handed out at the far end.
+    /// Frames handed out at the far end.
     pub arrived: u64,
     /// Bytes of the frames that arrived.
     pub arrived_bytes: u64,
-    /// The most frames that ever waited.
+    /// Longest queue in frames.
     pub longest_queue: u64,
 }
 
-/// Frames in flight, by arrival, and by departure among equals.
+/// Frames in flight, ordered by arrival, then by departure.
 #[derive(Debug)]
 struct Wire {
     delay: Time,
@@ -91,7 +91,7 @@ impl PartialEq for Flight {
 impl Eq for Flight {}
 
 impl Pipe {
-    /// An idle pipe, as link number `index` of a run with `seed`, on a path with this round-trip time.
+    /// An idle pipe that stands for link number `index` of a run with `seed`, on a path with this RTT.
     pub fn new(direction: &Direction, round_trip: Time, seed: u64, index: u64) -> Self {
         let (opportunities, changes) = match &direction.trace {
             Some(Trace::Opportunities(opportunities)) => (Some(opportunities.clone()), None),
@@ -121,7 +121,7 @@ impl Pipe {
         }
     }
 
-    /// A frame comes. Those that are dropped or lost by then are appended to `gone`.
+    /// Offers a frame. Frames dropped or lost by then are appended to `gone`.
     pub fn offer(&mut self, now: Time, item: Item, gone: &mut Vec<Item>) {
         self.advance(now, gone);
         self.counters.offered += 1;
@@ -131,7 +131,7 @@ impl Pipe {
         self.account_dropped(gone);
     }
 
-    /// Everything up to `now` happens, each thing at its own time.
+    /// Runs everything up to `now`, each event at its own time.
     pub fn advance(&mut self, now: Time, gone: &mut Vec<Item>) {
         loop {
             let sent = self.transmitter.next(!self.queue.is_empty());
@@ -151,7 +151,7 @@ impl Pipe {
         self.account_dropped(gone);
     }
 
-    /// The next frame that has arrived by `now`, and when it did; after [`Pipe::advance`].
+    /// The next frame that has arrived by `now`, and its arrival time. Called after [`Pipe::advance`].
     pub fn take_arrived(&mut self, now: Time) -> Option<(Time, Item)> {
         if self.wire.flying.peek()?.0.arrival > now {
             return None;
@@ -162,7 +162,7 @@ impl Pipe {
         Some((flight.arrival, flight.item))
     }
 
-    /// Nothing arrives before this, if nothing is offered.
+    /// A time before which nothing arrives, if nothing is offered.
     pub fn deadline(&self) -> Time {
         let arrival = self.wire.flying.peek().map_or(Time::MAX, |flight| flight.0.arrival);
         let waiting = !self.queue.is_empty();
@@ -185,7 +185,7 @@ impl Pipe {
         self.queue.len() + usize::from(!self.transmitter.is_free()) + self.wire.flying.len()
     }
 
-    /// The frame in hand is out, or an opportunity has come.
+    /// The current frame is out, or an opportunity has come.
     fn transmit(&mut self, at: Time, gone: &mut Vec<Item>) {
         if let Some(mut bytes) = self.transmitter.take_opportunity(at) {
             loop {
@@ -204,7 +204,7 @@ impl Pipe {
         }
     }
 
-    /// Begins with what waits, where there is a transmitter that could.
+    /// Starts waiting frames while the transmitter is free, unless it sends at opportunities.
     fn begin(&mut self, now: Time, gone: &mut Vec<Item>) {
         while self.transmitter.is_free() && !self.transmitter.has_opportunities() {
             let Some(item) = self.queue.dequeue(now, &mut self.dropped) else { break };
@@ -242,7 +242,7 @@ impl Pipe {
 }
 
 impl Wire {
-    /// Takes a frame that departs at `now`; returns whether it is held back.
+    /// Takes a frame that departs at `now`. True if it is held back.
     fn carry(&mut self, now: Time, item: Item) -> bool {
         let mut arrival = now + self.delay;
         if self.jitter.by > Time::ZERO {

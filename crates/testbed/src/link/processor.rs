@@ -1,4 +1,4 @@
-//! What the emulator's threads ask of the scheduler, and what they get.
+//! What the emulator's threads ask of the scheduler, and what they get from it.
 
 use super::lateness::Lateness;
 use std::fs::File;
@@ -12,7 +12,7 @@ use units::Time;
 /// The real-time priority: above ordinary threads, below the kernel's own (50 and up).
 const PRIORITY: u8 = 20;
 
-/// Gives the calling thread real-time priority (`SCHED_FIFO`): ordinary threads wait while it has something to do.
+/// Gives the calling thread real-time priority (`SCHED_FIFO`): ordinary threads wait while it has work.
 pub fn raise_priority() -> Result<(), String> {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     let priority = ThreadPriority::try_from(PRIORITY)?;
@@ -20,18 +20,18 @@ pub fn raise_priority() -> Result<(), String> {
         .map_err(|error| format!("SCHED_FIFO is refused: {error}"))
 }
 
-/// How long the calling thread was ready and had no processor, by the kernel's count.
+/// How long the calling thread waited on a run queue, by the kernel's count.
 pub struct ProcessorWaits {
     file: Option<File>,
     looked: Time,
     waited_ns: u64,
 }
 
-/// The kernel is asked this often, at most.
+/// Smallest interval between two queries of the kernel.
 const EVERY: Time = Time::from_ms(10);
 
 impl ProcessorWaits {
-    /// Kernels without scheduler statistics tell nothing.
+    /// Kernels without scheduler statistics report nothing.
     pub fn open() -> Self {
         let file = File::open("/proc/thread-self/schedstat").ok();
         let mut waits = Self { file, looked: Time::ZERO, waited_ns: 0 };
@@ -39,7 +39,7 @@ impl ProcessorWaits {
         waits
     }
 
-    /// Adds how long it was since the last time.
+    /// Records the wait since the last call.
     pub fn look(&mut self, now: Time, into: &mut Lateness) {
         if now.saturating_sub(self.looked) < EVERY {
             return;

@@ -1,5 +1,5 @@
-//! Links with a name. Their namespaces can be entered from anywhere and outlast a killed emulator, so each link has a
-//! record on disk, by which it is shown, taken down, and cleaned away.
+//! Named links. Their namespaces can be entered from anywhere and outlast a killed emulator. So each link has a record
+//! on disk, by which it is shown, taken down, and cleaned up.
 
 use super::namespace::{NAMES, Namespace};
 use super::pair::Addresses;
@@ -27,11 +27,11 @@ pub struct Registry {
 pub struct Record {
     /// The name of the link.
     pub name: String,
-    /// The process that emulates it.
+    /// The process that emulates the link.
     pub pid: u32,
-    /// When that began, in clock ticks since the machine did: numbers of processes are used again.
+    /// Start time of the process in clock ticks since boot, because process numbers are reused.
     started: u64,
-    /// The namespaces that were made for it: near, far.
+    /// The namespaces made for the link: near, far.
     namespaces: Vec<OwnNamespace>,
     /// The paths of the link.
     pub paths: Vec<PathRecord>,
@@ -40,7 +40,7 @@ pub struct Record {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct OwnNamespace {
     name: String,
-    /// None before it is made.
+    /// The namespace's inode; `None` before it is made.
     inode: Option<u64>,
 }
 
@@ -64,11 +64,11 @@ pub struct Link {
     registry: Registry,
 }
 
-/// An emulator that is told to end has this long to take its link down.
+/// Time for an emulator to take its link down after SIGTERM.
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Registry {
-    /// The registry of this user: below /run for root, else in `XDG_RUNTIME_DIR`.
+    /// The user's registry: below /run for root, else in `XDG_RUNTIME_DIR`.
     pub fn of_user() -> Result<Self, LinkError> {
         if Uid::effective().is_root() {
             return Ok(Self::at("/run/trunkline/links"));
@@ -87,8 +87,8 @@ impl Registry {
         Self { folder: folder.into() }
     }
 
-    /// Makes two namespaces that `ip netns` knows as NAME-near and NAME-far, and paths between them. Cleans away first
-    /// what killed emulators have left.
+    /// Makes two namespaces, NAME-near and NAME-far in `ip netns`, and paths between them. First cleans up after killed
+    /// emulators.
     pub fn up(&self, name: &str, paths: &[Path], seed: u64) -> Result<Link, LinkError> {
         check_name("link", name)?;
         check(paths)?;
@@ -114,7 +114,7 @@ impl Registry {
             namespaces: names.into_iter().map(|name| OwnNamespace { name, inode: None }).collect(),
             paths: paths.iter().enumerate().map(path).collect(),
         };
-        // Written first: nothing is made that is not on record.
+        // The record is written first: nothing is made that is not on record.
         self.write(&record)?;
         let pair = self.make(&mut record, paths, seed);
         match pair {
@@ -130,7 +130,7 @@ impl Registry {
     fn make(&self, record: &mut Record, paths: &[Path], seed: u64) -> Result<Pair, LinkError> {
         let mut made = Vec::new();
         for own in &mut record.namespaces {
-            // Asks with a clear answer; `ip netns` only says no.
+            // This attempt gives a clear error; `ip netns` gives none.
             drop(Namespace::create()?);
             setup::ip("make a network namespace", &["netns", "add", &own.name])?;
             let namespace = Namespace::open(&own.name)?;
@@ -142,17 +142,17 @@ impl Registry {
         Pair::between(near, far, paths, seed)
     }
 
-    /// All links on record whose emulator runs, by name.
+    /// All recorded links whose emulator runs, by name.
     pub fn links(&self) -> Result<Vec<Record>, LinkError> {
         Ok(self.records()?.into_iter().filter(Record::is_running).collect())
     }
 
-    /// The last report that a link's emulator has published.
+    /// The last report published by a link's emulator.
     pub fn report(&self, name: &str) -> Option<Value> {
         serde_json::from_slice(&fs::read(self.file(name, "report")).ok()?).ok()
     }
 
-    /// Takes a link down; returns whether its emulator still ran. What is not on record is an error.
+    /// Takes a link down; true if its emulator still ran. A link without a record is an error.
     pub fn down(&self, name: &str) -> Result<bool, LinkError> {
         check_name("link", name)?;
         let _lock = self.lock()?;
@@ -177,12 +177,12 @@ impl Registry {
         Ok(ran)
     }
 
-    /// Cleans away what is left of links whose emulator is gone.
+    /// Removes links whose emulator is gone.
     fn clean(&self) -> Result<(), LinkError> {
         self.records()?.iter().filter(|record| !record.is_running()).try_for_each(|record| self.forget(record))
     }
 
-    /// Removes the record of a link, and its namespaces if they are still those that were made for it.
+    /// Removes a link's record, and its namespaces if they are still those made for it.
     fn forget(&self, record: &Record) -> Result<(), LinkError> {
         for own in &record.namespaces {
             let Ok(namespace) = Namespace::open(&own.name) else { continue };
@@ -230,7 +230,7 @@ impl Registry {
             .map_err(LinkError::system(format!("write a record in {}", self.folder.display())))
     }
 
-    /// Writes a file beside its place and moves it there: readers see all of it or nothing.
+    /// Writes a file elsewhere and renames it into place: readers see all of it or nothing.
     fn write_whole(&self, name: &str, kind: &str, json: &Value) -> io::Result<()> {
         let (file, partial) = (self.file(name, kind), self.file(name, "partial"));
         fs::write(&partial, format!("{json:#}\n"))?;
@@ -241,7 +241,7 @@ impl Registry {
         self.folder.join(format!("{name}.{kind}.json"))
     }
 
-    /// One at a time makes and removes links.
+    /// Serialises the making and removal of links.
     fn lock(&self) -> Result<Flock<File>, LinkError> {
         let folder = || format!("use {} for records of links", self.folder.display());
         fs::create_dir_all(&self.folder).map_err(LinkError::system(folder()))?;
@@ -251,17 +251,17 @@ impl Registry {
 }
 
 impl Record {
-    /// Whether the process that emulates it runs.
+    /// Whether the process that emulates the link runs.
     fn is_running(&self) -> bool {
         started(self.pid) == Some(self.started)
     }
 
-    /// The names of its namespaces: near, far.
+    /// The names of the link's namespaces: near, far.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
         self.namespaces.iter().map(|own| own.name.as_str())
     }
 
-    /// Processes in its namespaces, which lose their network when it goes down.
+    /// Processes in the link's namespaces. They lose their network when the link goes down.
     pub fn processes(&self) -> Vec<u32> {
         let namespaces = self.namespaces().filter_map(|name| Namespace::open(name).ok());
         namespaces
@@ -272,7 +272,7 @@ impl Record {
 }
 
 impl Link {
-    /// Publishes the report of the paths so far, for `testbed link status`.
+    /// Publishes the paths' report, for `testbed link status`.
     pub fn publish(&self) -> io::Result<()> {
         self.registry.write_whole(&self.record.name, "report", &self.pair.report()?.to_json())
     }
@@ -280,13 +280,13 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // What cannot be removed now stays on record, and is cleaned away by the next link.
+        // What cannot be removed now stays on record, and is cleaned up when the next link is made.
         let _ = self.registry.forget(&self.record);
     }
 }
 
-/// The start time of a running process: field 22 of its `stat`, counted behind its name, which may hold anything. A
-/// zombie has ended.
+/// The start time of a running process: field 22 of its `stat`, counted from the end of the name, which may hold
+/// anything. A zombie has ended.
 fn started(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();

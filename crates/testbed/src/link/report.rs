@@ -1,16 +1,16 @@
-//! What the links of a pair have done, and whether to believe what was measured over them.
+//! What a pair's links have done, and whether to trust measurements over them.
 
 use super::lateness::{Lateness, TOLERANCE};
 use super::pipe::Counters;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// All that the paths of a pair have done since they came up, or in between two reports.
+/// What a pair's paths have done since they came up, or between two reports.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// In the order of the paths.
+    /// The paths' reports, in the order of the paths.
     pub paths: Vec<PathReport>,
-    /// Why the emulator runs without real-time priority, where it does.
+    /// Why the emulator runs without real-time priority, if it does.
     pub ordinary_priority: Option<String>,
 }
 
@@ -23,23 +23,23 @@ pub struct PathReport {
     pub forth: PipeReport,
     /// From far to near.
     pub back: PipeReport,
-    /// How long the path's thread waited for a processor, in pieces of about 10 ms. Frames that came meanwhile were
-    /// read that much late.
+    /// How long the path's thread waited for a processor, in intervals of about 10 ms. Frames that arrived meanwhile
+    /// were read that much late.
     pub waits: Lateness,
 }
 
 /// What happened in one direction of a path.
 #[derive(Clone, Debug, Default)]
 pub struct PipeReport {
-    /// Counters of frames.
+    /// Frame counters.
     pub counters: Counters,
-    /// Frames that its queue marked with congestion experienced.
+    /// Frames that the queue marked (CE).
     pub marked: u64,
-    /// Frames that the kernel did not take at the far end.
+    /// Frames that the kernel refused at the far end.
     pub refused: u64,
-    /// Frames that came faster than the emulator read them, and were lost before it.
+    /// Frames lost in front of the emulator because they arrived faster than it read them.
     pub overflowed: u64,
-    /// How late frames left, against their model time.
+    /// How much later than its model time each frame left.
     pub lateness: Lateness,
 }
 
@@ -90,7 +90,7 @@ impl PipeReport {
 }
 
 impl Report {
-    /// The difference to an earlier report of the same pair. The longest queue is that of all time.
+    /// The difference from an earlier report of the same pair. The longest queue is that of all time.
     pub fn since(&self, before: &Self) -> Self {
         let paths = self.paths.iter().zip(&before.paths).map(|(path, before)| PathReport {
             name: path.name.clone(),
@@ -101,7 +101,7 @@ impl Report {
         Self { paths: paths.collect(), ordinary_priority: self.ordinary_priority.clone() }
     }
 
-    /// Whether the emulator kept its times; if not, in words, what to know of a measurement that was taken meanwhile.
+    /// Whether the emulator was late; if so, a warning for a measurement taken meanwhile.
     pub fn late(&self) -> Option<String> {
         let pipes = || self.paths.iter().flat_map(|path| [&path.forth, &path.back]);
         let late: u64 = pipes().map(|pipe| pipe.lateness.late()).sum();

@@ -1,7 +1,7 @@
-//! Interfaces at the ends of paths: TAP devices with fixed addresses, set up by `ip` of iproute2.
+//! Interfaces at the ends of paths: TAP devices with fixed addresses, set up by iproute2's `ip`.
 //!
 //! Neighbours are fixed, no router is solicited and no group joined, so only the users' frames cross a path. The
-//! addresses are those set aside for measuring: 198.18.0.0/15 (RFC 2544) and 2001:2::/48 (RFC 5180).
+//! addresses are reserved for measurements: 198.18.0.0/15 (RFC 2544) and 2001:2::/48 (RFC 5180).
 
 use super::LinkError;
 use super::namespace::Namespace;
@@ -12,19 +12,19 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-/// An end of all paths.
+/// One end of all paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// Where the users' programs run.
     Near,
-    /// Where their servers do.
+    /// Where their servers run.
     Far,
 }
 
-/// The number of paths that have addresses.
+/// Largest number of paths: the addresses allow no more.
 pub const MOST_PATHS: usize = 250;
-/// The kernel's queue in front of the emulator: long enough never to fill, because the path's own queue decides what is
-/// dropped.
+/// The kernel's queue in front of the emulator. It is long enough never to fill, because the path's own queue decides
+/// what is dropped.
 const KERNEL_QUEUE: u32 = 10_000;
 const TUN: &str = "/dev/net/tun";
 
@@ -58,18 +58,18 @@ fn mac(path: usize, side: Side) -> String {
     format!("02:74:6c:00:{path:02x}:{:02x}", side.number())
 }
 
-/// Whether this kernel speaks IPv6.
+/// Whether this kernel supports IPv6.
 pub fn has_ipv6() -> bool {
     Path::new("/proc/sys/net/ipv6").exists()
 }
 
-/// Makes the interfaces of these names in a namespace, up and addressed.
+/// Makes interfaces with these names in a namespace, up and with addresses.
 pub fn interfaces(namespace: &Namespace, side: Side, names: &[&str]) -> Result<Vec<SyncDevice>, LinkError> {
     let devices = namespace.within(|| names.iter().map(|name| tap(name)).collect::<Result<Vec<_>, _>>());
     let devices = devices.map_err(LinkError::system("enter a network namespace"))??;
     let mut batch = "link set dev lo up\n".to_owned();
     for (path, name) in names.iter().enumerate() {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = add_interface(&mut batch, path, name, side);
     }
     ip_batch(namespace, &batch)?;
@@ -91,7 +91,7 @@ fn add_interface(batch: &mut String, path: usize, name: &str, side: Side) -> std
     Ok(())
 }
 
-/// A TAP device in the calling thread's namespace; it goes when it is dropped.
+/// A TAP device in the calling thread's namespace. It is removed when dropped.
 fn tap(name: &str) -> Result<SyncDevice, LinkError> {
     let missing = |capability, reason: String| LinkError::Missing { capability, reason };
     if !Path::new(TUN).exists() {
@@ -108,7 +108,7 @@ fn tap(name: &str) -> Result<SyncDevice, LinkError> {
     Ok(device)
 }
 
-/// Has `ip` carry out commands, one on each line, inside a namespace.
+/// Runs `ip` commands, one per line, inside a namespace.
 pub fn ip_batch(namespace: &Namespace, commands: &str) -> Result<(), LinkError> {
     let mut ip = Command::new("ip");
     ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -122,7 +122,7 @@ pub fn ip_batch(namespace: &Namespace, commands: &str) -> Result<(), LinkError> 
     finished("set up interfaces", run())
 }
 
-/// Has `ip` carry out a command.
+/// Runs one `ip` command.
 pub fn ip(what: &str, arguments: &[&str]) -> Result<(), LinkError> {
     finished(what, Command::new("ip").args(arguments).stdin(Stdio::null()).output())
 }
@@ -141,12 +141,12 @@ fn finished(what: &str, output: io::Result<std::process::Output>) -> Result<(), 
     Err(LinkError::system(what)(io::Error::other(format!("ip says: {said}"))))
 }
 
-/// For each interface of a namespace, the frames that overflowed the kernel's queue in front of the emulator.
+/// For each interface of a namespace: the frames that overflowed the kernel's queue in front of the emulator.
 pub fn overflows(namespace: &Namespace, names: &[&str]) -> io::Result<Vec<u64>> {
     let table = namespace.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))??;
     let of = |name: &&str| {
         let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
-        // Eight fields about what was received; then bytes, packets, errors and drops of what was sent.
+        // Eight fields of received traffic come first; then bytes, packets, errors and drops of sent traffic.
         line.and_then(|line| line.split_ascii_whitespace().nth(11)?.parse().ok()).unwrap_or(0)
     };
     Ok(names.iter().map(of).collect())

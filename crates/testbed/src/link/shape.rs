@@ -1,4 +1,4 @@
-//! What a file or a command line says of a direction of a path, in words and units.
+//! The shape of one direction of a path as a file or command line writes it, with units.
 
 use super::path::{Direction, Jitter, Reorder};
 use super::share::share;
@@ -10,7 +10,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::str::FromStr;
 use units::{BitRate, Bytes, Time};
 
-/// The shape of one direction as a file or command line gives it; an absent key changes nothing.
+/// The shape of one direction, as a file or command line gives it. An absent key changes nothing.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Shape {
@@ -23,16 +23,16 @@ pub struct Shape {
     /// Variation of the delay, up and down.
     #[serde(default, deserialize_with = "written")]
     pub jitter: Option<Time>,
-    /// Whether frames may overtake each other by that.
+    /// Whether jitter may reorder frames.
     pub jitter_reorders: Option<bool>,
-    /// Share of frames that are lost.
+    /// Fraction of frames lost.
     #[serde(default, deserialize_with = "written")]
     pub loss: Option<Share>,
-    /// Mean length of the bursts in which that share is lost, in frames.
+    /// Mean length of loss bursts, in frames.
     pub burst: Option<f64>,
-    /// All probabilities of a wire with two states, in place of `loss`.
+    /// All probabilities of a two-state wire, instead of `loss`.
     gilbert_elliott: Option<TwoStates>,
-    /// Share of frames that are held back for others to overtake.
+    /// Fraction of frames held back for others to overtake.
     #[serde(default, deserialize_with = "written")]
     pub reorder: Option<Share>,
     /// How long frames are held back.
@@ -41,11 +41,11 @@ pub struct Shape {
     /// Queue limit and discipline.
     #[serde(default)]
     pub queue: QueueShape,
-    /// A trace's file.
+    /// File of the trace.
     pub trace: Option<PathBuf>,
 }
 
-/// The queue of one direction as a file or command line gives it.
+/// The queue of one direction, as a file or command line gives it.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct QueueShape {
@@ -84,7 +84,7 @@ struct RedShape {
     ecn: Option<bool>,
 }
 
-/// CoDel's, and those of each of FQ-CoDel's queues.
+/// Parameters of CoDel, and of each of FQ-CoDel's queues.
 #[derive(Clone, Copy, Default, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct CodelShape {
@@ -117,7 +117,7 @@ impl FromStr for Share {
     }
 }
 
-/// `100 packets`, `64 KB`, or what waits for `50 ms`.
+/// `100 packets`, `64 KB`, or a delay such as `50 ms`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct QueueLimit(pub Limit);
 
@@ -136,13 +136,13 @@ impl FromStr for QueueLimit {
     }
 }
 
-/// A value that is written as a text.
+/// A value written as a string.
 fn written<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(from: D) -> Result<Option<T>, D::Error> {
     String::deserialize(from)?.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
 impl Shape {
-    /// Changes a direction to what is said; traces are looked for in `folder`.
+    /// Applies the given keys to a direction. Traces are looked up in `folder`.
     pub fn apply(&self, direction: &mut Direction, folder: &FilePath) -> Result<(), LinkError> {
         direction.rate = self.rate.or(direction.rate);
         direction.delay = self.delay.unwrap_or(direction.delay);

@@ -1,6 +1,6 @@
-//! Shares as people write them.
+//! Fractions as text.
 
-/// A probability or a share: `0.001` or `0.1 %`.
+/// Parses a probability or fraction: `0.001` or `0.1 %`.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),

@@ -1,4 +1,4 @@
-//! How a path changes over time: Mahimahi's packet-delivery opportunities, and a table of rate, delay and loss.
+//! How a path changes over time: Mahimahi's packet-delivery opportunities, or a table of rate, delay and loss.
 
 use super::LinkError;
 use super::share::share;
@@ -7,31 +7,31 @@ use std::sync::Arc;
 use std::{fs, io};
 use units::{BitRate, Bytes, Time};
 
-/// A recorded or made-up course of a direction.
+/// The recorded or synthetic course of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trace {
-    /// When the transmitter may send, as `mm-link` of Mahimahi (Netravali et al. 2015) reads it.
+    /// When the transmitter may send, in the format of Mahimahi's `mm-link` (Netravali et al. 2015).
     Opportunities(Arc<Opportunities>),
     /// Changes of rate, delay and loss, in order of time.
     Changes(Arc<[Change]>),
 }
 
-/// Times at which 1500 bytes of IP packets may leave, over and over.
+/// Times at which 1500 bytes of IP packets may leave, repeated for ever.
 #[derive(PartialEq, Debug)]
 pub struct Opportunities {
     times: Vec<Time>,
 }
 
-/// A change of the shape from some time on; absent values stay as they are.
+/// A change of the shape at some time. Absent values stay as they are.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
-    /// Since the link came up.
+    /// Time since the link came up.
     pub at: Time,
-    /// Rate of the transmitter; at zero it stands still.
+    /// Rate of the transmitter; at zero it halts.
     pub rate: Option<BitRate>,
     /// One-way delay.
     pub delay: Option<Time>,
-    /// Probability of a loss.
+    /// Loss probability.
     pub loss: Option<f64>,
 }
 
@@ -39,7 +39,7 @@ pub struct Change {
 pub const OPPORTUNITY: Bytes = Bytes::new(1_500);
 
 impl Trace {
-    /// Reads a file: one whose first line names columns is a table, another one of Mahimahi's.
+    /// Reads a file. If its first line names columns it is a table, otherwise Mahimahi's format.
     pub fn read(path: &Path) -> Result<Self, LinkError> {
         let text = fs::read(path).and_then(|bytes| {
             String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not a text"))
@@ -48,7 +48,7 @@ impl Trace {
         Self::parse(&text).map_err(|what| LinkError::Input(format!("{}: {what}", path.display())))
     }
 
-    /// Reads a text in either format; an error says the line.
+    /// Reads a text in either format. An error names the line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         if first.trim_start().starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -60,8 +60,8 @@ impl Trace {
 }
 
 impl Opportunities {
-    /// Parses times in whole milliseconds, one on each line, in order; a time that is repeated stands for as many
-    /// opportunities. After the last one the trace begins again.
+    /// Parses times in whole milliseconds, one per line, in order. A repeated time stands for as many opportunities.
+    /// After the last time the trace starts again.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut times = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -87,24 +87,24 @@ impl Opportunities {
         }
     }
 
-    /// The length of the trace, after which it begins again.
+    /// The length of the trace, after which it starts again.
     pub fn period(&self) -> Time {
         self.times.last().copied().unwrap_or(Time::MAX)
     }
 
-    /// Opportunity number `index`, from the start of the link on.
+    /// The time of opportunity number `index`, counted from the start of the link.
     pub fn at(&self, index: u64) -> Time {
         let (round, place) = (index / self.times.len() as u64, index % self.times.len() as u64);
         self.period() * round + self.times[place as usize]
     }
 
-    /// The first one that comes after `now`.
+    /// The number of the first opportunity after `now`.
     pub fn after(&self, now: Time) -> u64 {
         let (round, within) = (now / self.period(), now % self.period());
         round * self.times.len() as u64 + self.times.partition_point(|at| *at <= within) as u64
     }
 
-    /// The rate in the long run.
+    /// The long-run rate.
     pub fn mean_rate(&self) -> BitRate {
         let bits = self.times.len() as f64 * OPPORTUNITY.get() as f64 * 8.0;
         BitRate::from_bps((bits / self.period().as_secs_f64()) as u64)
@@ -113,8 +113,8 @@ impl Opportunities {
 
 const COLUMNS: [&str; 4] = ["time", "rate", "delay", "loss"];
 
-/// Parses a table with commas. The first line names the columns, `time` among them. Times, rates and delays have their
-/// unit; an empty field changes nothing.
+/// Parses a comma-separated table. The first line names the columns, `time` among them. Times, rates and delays have
+/// units. An empty field changes nothing.
 fn changes(text: &str) -> Result<Vec<Change>, String> {
     let mut lines =
         text.lines().enumerate().map(|(number, line)| (number + 1, line.trim())).filter(|(_, line)| !line.is_empty());

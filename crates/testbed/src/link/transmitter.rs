@@ -1,4 +1,4 @@
-//! What empties a queue: a transmitter of some rate, or recorded opportunities to send.
+//! What empties a queue: a transmitter with a rate, or recorded opportunities to send.
 
 use super::path::ETHERNET;
 use super::trace::{OPPORTUNITY, Opportunities};
@@ -6,7 +6,7 @@ use net::Item;
 use std::sync::Arc;
 use units::{BitRate, Bytes, Time};
 
-/// A transmitter, with the frame that it sends.
+/// A transmitter and the frame that it sends.
 #[derive(Debug)]
 pub struct Transmitter {
     sending: Option<Item>,
@@ -15,13 +15,13 @@ pub struct Transmitter {
 
 #[derive(Debug)]
 enum Pace {
-    /// As fast as frames come.
+    /// As fast as frames arrive.
     Free,
-    /// Bits at a rate, until the frame in hand is out.
+    /// At a rate, until the current frame is out.
     Rate { rate: BitRate, done: Time },
-    /// The rate is zero. So much of the frame in hand is left, in bits times 10^12.
+    /// The rate is zero. `left` is the rest of the current frame, in bits times 10^12.
     Halted { left: u128 },
-    /// Bytes of IP packets at given times.
+    /// Bytes of IP packets at recorded times.
     Opportunities { of: Arc<Opportunities>, next: u64, left: u64 },
 }
 
@@ -37,17 +37,17 @@ impl Transmitter {
         Self { sending: None, pace }
     }
 
-    /// Whether it can begin with a frame.
+    /// Whether it can start a frame.
     pub fn is_free(&self) -> bool {
         self.sending.is_none()
     }
 
-    /// Whether it sends at recorded times only.
+    /// Whether it sends only at recorded times.
     pub fn has_opportunities(&self) -> bool {
         matches!(self.pace, Pace::Opportunities { .. })
     }
 
-    /// The next event: the end of the current transmission, or, with a frame in hand or `waiting`, the next
+    /// The next event: the end of the current transmission, or, with a current frame or `waiting`, the next
     /// opportunity.
     pub fn next(&self, waiting: bool) -> Time {
         match &self.pace {
@@ -57,7 +57,7 @@ impl Transmitter {
         }
     }
 
-    /// Begins with a frame at `now`. One that needs no time is out at once, and handed back.
+    /// Starts a frame at `now`. A frame that takes no time is returned at once.
     pub fn begin(&mut self, now: Time, item: Item) -> Option<Item> {
         match &mut self.pace {
             Pace::Free => return Some(item),
@@ -71,7 +71,7 @@ impl Transmitter {
         None
     }
 
-    /// The frame in hand is out, if its time has come.
+    /// The current frame, if it is out by `now`.
     pub fn finish(&mut self, now: Time) -> Option<Item> {
         match self.pace {
             Pace::Rate { done, .. } if done <= now => self.sending.take(),
@@ -79,7 +79,7 @@ impl Transmitter {
         }
     }
 
-    /// Takes the next recorded opportunity if it is due at `now`. Returns the bytes that it carries.
+    /// Takes the next opportunity if it is due at `now`; returns the bytes that it carries.
     pub fn take_opportunity(&mut self, now: Time) -> Option<u64> {
         let Pace::Opportunities { of, next, .. } = &mut self.pace else { return None };
         if of.at(*next) > now {
@@ -89,7 +89,7 @@ impl Transmitter {
         Some(OPPORTUNITY.get())
     }
 
-    /// Spends an opportunity on the frame in hand, which is handed back when it is out.
+    /// Spends an opportunity on the current frame; returns the frame when it is out.
     pub fn spend(&mut self, bytes: &mut u64) -> Option<Item> {
         let Pace::Opportunities { left, .. } = &mut self.pace else { return None };
         let sent = (*left).min(*bytes);
@@ -98,7 +98,7 @@ impl Transmitter {
         if *left == 0 { self.sending.take() } else { None }
     }
 
-    /// Nothing waits and none is in hand: opportunities up to `now` pass unused.
+    /// Lets opportunities up to `now` pass unused, when there is neither a waiting nor a current frame.
     pub fn pass(&mut self, now: Time) {
         if let (Pace::Opportunities { of, next, .. }, None) = (&mut self.pace, &self.sending)
             && of.at(*next) <= now
@@ -107,7 +107,7 @@ impl Transmitter {
         }
     }
 
-    /// Sets another rate from `now` on; the rest of the frame in hand is sent at that rate.
+    /// Changes the rate at `now`. The rest of the current frame is sent at the new rate.
     pub fn change_rate(&mut self, now: Time, rate: BitRate) {
         let left = match &self.pace {
             Pace::Rate { rate, done } => u128::from(done.saturating_sub(now).as_ps()) * u128::from(rate.as_bps()),
@@ -124,7 +124,7 @@ impl Transmitter {
     }
 }
 
-/// Mahimahi counts IP packets.
+/// IP bytes of a frame, which Mahimahi counts.
 fn packet_bytes(item: Item) -> u64 {
     u64::from(item.bytes).saturating_sub(ETHERNET).max(1)
 }

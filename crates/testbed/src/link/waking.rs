@@ -1,8 +1,8 @@
-//! How long the calling thread takes to wake, by its own timers: tens of microseconds on a virtual machine, more under
-//! load.
+//! How long the calling thread takes to wake, measured by its own timers: tens of microseconds on a virtual machine,
+//! more under load.
 //!
-//! Both ends of a sleep are corrected by it. A thread with a deadline sleeps that much less and polls the clock for the
-//! rest. A frame that woke the thread is taken to have come that much earlier.
+//! Both ends of a sleep are corrected by it. A thread with a deadline sleeps that much less, and polls the clock for
+//! the rest. A frame that woke the thread is taken to have arrived that much earlier.
 
 use super::clock::Clock;
 use nix::poll::{PollFd, ppoll};
@@ -10,25 +10,25 @@ use nix::sys::time::TimeSpec;
 use std::time::Duration;
 use units::Time;
 
-/// The number of last wakings that count.
+/// Number of recent wake-ups that count.
 const KEPT: usize = 15;
-/// More than this is not a matter of waking, but of being kept waiting: it counts as lateness, and is not corrected.
+/// A longer delay is no wake-up latency but a wait for a processor. It counts as lateness and is not corrected.
 const MOST: Time = Time::from_us(200);
-/// A thread that sleeps for less does not wake early: it would be watching the clock all the time.
+/// A thread that sleeps for less does not wake early; otherwise it would poll the clock all the time.
 const PAUSE: Time = Time::from_us(300);
 const TRIAL: Time = Time::from_us(200);
 
-/// The last wakings.
+/// The recent wake-ups.
 #[derive(Debug)]
 pub struct Waking {
     late: [Time; KEPT],
     next: usize,
-    /// The time for which it has woken early, if there was one.
+    /// The last deadline for which it woke early.
     watched: Time,
 }
 
 impl Waking {
-    /// Tries it out, which takes a few milliseconds.
+    /// Measures some wake-ups, in a few milliseconds.
     pub fn measured(clock: Clock) -> Self {
         let mut waking = Self { late: [Time::ZERO; KEPT], next: 0, watched: Time::MAX };
         for _ in 0..KEPT {
@@ -39,20 +39,20 @@ impl Waking {
         waking
     }
 
-    /// A timer for `due` has woken the thread at `now`.
+    /// A timer due at `due` woke the thread at `now`.
     fn note(&mut self, due: Time, now: Time) {
         self.late[self.next] = now.saturating_sub(due);
         self.next = (self.next + 1) % KEPT;
     }
 
-    /// The median of the kept times that waking took.
+    /// The median wake-up latency.
     pub fn usual(&self) -> Time {
         let mut late = self.late;
         late.sort_unstable();
         late[KEPT / 2].min(MOST)
     }
 
-    /// Sleeps until one of the descriptors has something, or, if `until` is given, until shortly before that.
+    /// Sleeps until a descriptor is ready or, with `until`, until shortly before that time.
     pub fn sleep(&mut self, clock: Clock, descriptors: &mut [PollFd], until: Option<Time>) {
         let now = clock.now();
         let longest = until.map(|until| {
@@ -66,14 +66,14 @@ impl Waking {
                 left
             }
         });
-        // A signal wakes it early, which does no harm.
+        // A signal ends the sleep early, which does no harm.
         let woken = ppoll(descriptors, longest.map(timeout), None);
         if let (Ok(0), Some(longest)) = (woken, longest.filter(|longest| *longest > Time::ZERO)) {
             self.note(now + longest, clock.now());
         }
     }
 
-    /// The second longest of the kept times that waking took, and a margin: the first steps after waking are slow.
+    /// The second longest wake-up latency, plus a margin: the first steps after a wake-up are slow.
     fn most(&self) -> Time {
         let mut late = self.late;
         late.sort_unstable();

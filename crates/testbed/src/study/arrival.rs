@@ -1,4 +1,4 @@
-//! What arrives, compared with what was served.
+//! What arrived, compared with what was served.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -6,18 +6,18 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::process::ChildStdout;
 
-/// Where the payload comes out, or, for what only tells its result, that.
+/// Where the payload arrives.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arrives {
     /// On standard output.
     Stdout,
-    /// There, only its result: equal to the original when all is well.
+    /// Standard output, which has only a result: equal to the original's if all is well.
     Answer,
-    /// In a document; what that is when opened again is in this file.
+    /// In a document. This file has its content in the format of comparisons.
     Opened(PathBuf),
-    /// In a file, from its beginning on.
+    /// In a file, from its start on.
     File(PathBuf),
-    /// In a file, in parts of it.
+    /// In a file, in several parts.
     Parts(PathBuf),
 }
 
@@ -26,7 +26,7 @@ pub enum Arrives {
 pub struct Compared {
     /// Bytes that arrived.
     pub bytes: u64,
-    /// Whether none of them differs.
+    /// Whether they are all as sent.
     pub same: bool,
 }
 
@@ -38,12 +38,12 @@ impl Arrives {
         match self {
             Self::Stdout | Self::Answer | Self::Opened(_) => None,
             Self::File(file) => fs::metadata(file).ok().map(|metadata| metadata.len()),
-            // Where nothing was written yet the file has holes.
+            // The file has holes where nothing was written yet.
             Self::Parts(file) => fs::metadata(file).ok().map(|metadata| metadata.blocks() * 512),
         }
     }
 
-    /// Compares a file. Of one in parts, what is zero and should not be has not come yet.
+    /// Compares a file. In a file in parts, a zero in place of another byte has not arrived yet.
     pub fn compare(&self, original: &File) -> io::Result<Compared> {
         let mut compared = Compared { bytes: 0, same: true };
         let (file, in_parts) = match self {
@@ -76,7 +76,7 @@ impl Arrives {
     }
 }
 
-/// Reads to the end, and compares.
+/// Reads the output to its end and compares it.
 pub fn receive(mut output: ChildStdout, original: &File, record: impl Fn(u64)) -> io::Result<Compared> {
     let (mut here, mut there) = (vec![0; 256 << 10], vec![0; 256 << 10]);
     let mut compared = Compared { bytes: 0, same: true };
@@ -121,7 +121,7 @@ mod tests {
         let (file, parts) = (Arrives::File(arrived.clone()), Arrives::Parts(arrived.clone()));
         assert_eq!(compare(&file, &original), (20_000, true));
         assert_eq!(compare(&file, &original[..5_000]), (5_000, true));
-        // Parts from 0 and from 10,001 on; 10,001 is not at the end of a block.
+        // Parts from 0 and from 10,001 on. 10,001 is not at a block's end.
         let mut holes = original.clone();
         holes[3_000..10_001].fill(0);
         assert_eq!(compare(&parts, &holes), (20_000 - 7_001, true));

@@ -1,4 +1,4 @@
-//! What is measured by itself: a program over a path, in one way, with some socket buffers and congestion control.
+//! The unit of measurement: one program over one path, in one way, with given socket buffers and congestion control.
 
 use super::spec::Program;
 use crate::link::{Direction, Path};
@@ -9,33 +9,33 @@ use std::str::FromStr;
 use std::sync::Arc;
 use units::Bytes;
 
-/// The way by which the program's bytes cross the path.
+/// How the program's bytes cross the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// The program's own TCP connection.
     Plain,
-    /// Through gateways beside the program's and the server's host, with the system's buffers. The program's
+    /// Through gateways beside the program's and the server's hosts, with the system's buffers. The program's
     /// connections are redirected.
     Jet,
-    /// Through a gateway on its own host, by `trunkline jet run`.
+    /// Through a gateway on the program's host, by `trunkline jet run`.
     JetRun,
-    /// As `jet`, in the mode of Wang et al. 2014: 16 streams in turn, 64 KB of socket buffer each.
+    /// As `jet`, in the mode of Wang et al. 2014: 16 streams in turn, each with 64 KB of socket buffer.
     Paper,
     /// The program's own TCP connection with BBR, and buffers of up to 64 MiB at both ends.
     Bbr,
-    /// The program's own connection, made MPTCP's by `mptcpize` at both ends, with eight addresses at the near one.
+    /// The program's own connection over MPTCP, by `mptcpize` at both ends, with eight addresses at the near end.
     Mptcp,
-    /// The file by `aria2c -x16` instead.
+    /// `aria2c -x16` fetches the file instead.
     Aria2,
-    /// The file by lftp's `pget -n 16` instead.
+    /// `pget -n 16` of lftp fetches the file instead.
     Lftp,
-    /// On files of its own host: no path is crossed, and what it takes is its own.
+    /// On files of the program's own host. No path is crossed: the time is the program's own.
     Local,
 }
 
 impl Way {
-    /// All of them.
+    /// All ways.
     pub const ALL: [Self; 9] = [
         Self::Plain,
         Self::Jet,
@@ -63,18 +63,18 @@ impl Way {
         }
     }
 
-    /// Whether gateways are part of it.
+    /// Whether it uses gateways.
     pub const fn has_gateways(self) -> bool {
         matches!(self, Self::Jet | Self::JetRun | Self::Paper)
     }
 }
 
-/// The socket buffers of the program's host and of the server's.
+/// Socket buffers of the program's and the server's host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Buffers {
-    /// The system's.
+    /// The system's defaults.
     Default,
-    /// At most so much, each way.
+    /// At most this much, each way.
     Limited(Bytes),
 }
 
@@ -93,7 +93,7 @@ impl FromStr for Buffers {
     }
 }
 
-/// The length without blanks, for names.
+/// The size without blanks, for names.
 impl fmt::Display for Buffers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -120,7 +120,7 @@ pub struct Cell {
     pub way: Way,
     /// The program's and the server's buffers.
     pub buffers: Buffers,
-    /// The congestion control of whatever crosses the path, by the kernel's name.
+    /// The congestion control of everything that crosses the path, by the kernel's name.
     pub control: String,
 }
 
@@ -131,12 +131,12 @@ impl Cell {
         format!("{}/{}/{buffers}/{control}/{}", path.name, program.name, way.name())
     }
 
-    /// The name of its file.
+    /// The name of its record's file.
     pub fn file_name(&self) -> String {
         format!("{}.json", self.id().replace('/', "_"))
     }
 
-    /// All that was asked: a record counts for the cell that was asked the same.
+    /// All parameters requested. A record is valid for a cell with equal parameters.
     pub fn asked(&self) -> Value {
         json!({
             "path": self.path.name,
@@ -154,8 +154,8 @@ impl Cell {
         })
     }
 
-    /// Payload rate that the path can carry, in bits per second: full segments, less what is lost. What crosses both
-    /// ways crosses one after the other.
+    /// Payload rate that the path can carry, in bits per second: full segments, less losses. Payload that crosses both
+    /// ways crosses one way after the other.
     pub fn capacity_bps(&self) -> Option<f64> {
         let rate = |way: &Direction| Some(way.tcp_goodput()?.as_bps() as f64 * (1.0 - way.loss.mean()));
         let (back, forth) = (rate(&self.path.back), rate(&self.path.forth));
@@ -168,7 +168,7 @@ impl Cell {
         }
     }
 
-    /// Expected duration in seconds, by the path's rate or the cell's limit.
+    /// Expected duration in seconds, from the path's rate or the cell's limits.
     pub fn expected_s(&self) -> f64 {
         const PREPARED_S: f64 = 4.0;
         let rtt = self.path.round_trip().as_secs_f64();
@@ -177,7 +177,7 @@ impl Cell {
         } else {
             let rate = self.capacity_bps().unwrap_or(1e9);
             let window = match self.buffers {
-                // The kernel advertises half of a buffer (tcp_adv_win_scale).
+                // The kernel announces half of a buffer (tcp_adv_win_scale).
                 Buffers::Limited(bytes) if matches!(self.way, Way::Plain | Way::Mptcp) => {
                     bytes.get() as f64 * 4.0 / rtt.max(1e-3)
                 }
@@ -191,7 +191,7 @@ impl Cell {
     }
 }
 
-/// `KEY=VALUE[,VALUE]`: a choice among cells.
+/// `KEY=VALUE[,VALUE]`: a filter of cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Only {
     key: &'static str,
@@ -222,12 +222,12 @@ impl Only {
         }
     }
 
-    /// Whether it chooses this cell.
+    /// Whether the filter accepts a cell.
     pub fn takes(&self, cell: &Cell) -> bool {
         self.values.contains(&self.value_of(cell))
     }
 
-    /// Keeps the cells that all choices take. A value that no cell has is an error that names those there are.
+    /// Keeps the cells that all filters accept. A value that no cell has is an error, which lists the known values.
     pub fn choose(choices: &[Self], cells: Vec<Cell>) -> Result<Vec<Cell>, String> {
         for only in choices {
             let mut there: Vec<String> = cells.iter().map(|cell| only.value_of(cell)).collect();

@@ -1,4 +1,4 @@
-//! The programs, as a user types them.
+//! The client programs, as a user types them.
 
 use super::arrival::Arrives;
 use super::office;
@@ -19,12 +19,12 @@ use units::Time;
 pub struct Client {
     pub command: Command,
     pub arrives: Arrives,
-    /// The command that turns what was saved into a form that can be compared.
+    /// The command that converts what was saved to a form that can be compared.
     pub opens: Option<Command>,
     mount: Option<Mount>,
 }
 
-/// A mounted file system, which goes with this.
+/// A mounted file system. Dropping it unmounts.
 struct Mount {
     #[expect(dead_code, reason = "held for its drop, after the file system is unmounted")]
     process: Process,
@@ -32,7 +32,7 @@ struct Mount {
 }
 
 impl Mount {
-    /// A folder of the server, by `sshfs`.
+    /// Mounts a folder of the server by `sshfs`.
     fn new(scene: Scene<'_>, prefix: &[OsString], remote: &Path) -> Result<Self, TrialError> {
         let Scene { stock, site, work, stop, .. } = scene;
         let at = work.join("mounted");
@@ -48,7 +48,7 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // Lazily: it goes even if the server has gone before.
+        // A lazy unmount succeeds even if the server is already gone.
         if let Some(umount) = find("umount") {
             let _ = Command::new(umount).args(["--lazy", "--"]).arg(&self.at).stderr(Stdio::null()).status();
         }
@@ -56,7 +56,7 @@ impl Drop for Mount {
 }
 
 impl Client {
-    /// The commands of a cell. `prefix` goes before the command that connects.
+    /// The commands of a cell. `prefix` precedes the command that connects.
     pub fn of(scene: Scene<'_>, prefix: &[OsString]) -> Result<Self, TrialError> {
         let Scene { cell, stock, work, .. } = scene;
         let arrived = work.join("arrived");
@@ -79,9 +79,9 @@ impl Client {
                 (aria2, Arrives::Parts(arrived))
             }
             (Way::Lftp, _) => {
-                // The words are our own: an address, and plain names of folders.
+                // No quoting is needed: the words are our own, an address and plain folder names.
                 let mut lftp = program("lftp")?;
-                // Or the whole file has its blocks from the beginning, and what has arrived cannot be seen.
+                // Otherwise the whole file has its blocks from the start, and progress cannot be seen.
                 let what = format!("set file:use-fallocate no; pget -n 16 {url} -o {}", arrived.display());
                 lftp.args(["--norc", "-c", &what]);
                 (lftp, Arrives::Parts(arrived))
@@ -124,7 +124,8 @@ impl Client {
         Ok(Self { command: behind(prefix, own), arrives, opens: None, mount: None })
     }
 
-    /// A program on files of the server, which `sshfs` mounts before: what is measured begins with the program.
+    /// A program that works on the server's files, mounted by `sshfs` beforehand. The measurement starts with the
+    /// program.
     fn on_files(scene: Scene<'_>, prefix: &[OsString]) -> Result<Self, TrialError> {
         let Scene { cell, stock, work, .. } = scene;
         let there = work.join("there");
@@ -144,8 +145,8 @@ impl Client {
         Ok(Self { mount, ..client })
     }
 
-    /// `ex`, which reads a file on one side and writes it on the other. The server's folder `there` is mounted `at`
-    /// another place here.
+    /// `ex`, which reads a file on one side and writes it on the other. The server's folder `there` is mounted here
+    /// `at`.
     fn editor(scene: Scene<'_>, there: &Path, at: &Path, saves: bool) -> Result<Self, TrialError> {
         let Scene { cell, stock, work, .. } = scene;
         let (served, arrived) = (stock.served(cell), work.join("arrived"));
@@ -161,8 +162,8 @@ impl Client {
         Ok(Self { command: ex, arrives: Arrives::File(arrives), opens: None, mount: None })
     }
 
-    /// `soffice`, which opens a document of the server and saves it. It has done the same on a local one before, so
-    /// that its first start is not measured.
+    /// `soffice`, which opens a document of the server and saves it. It has done so on a local document before, so its
+    /// first start is not measured.
     fn office(scene: Scene<'_>, there: &Path, at: &Path) -> Result<Self, TrialError> {
         let Scene { cell, stock, work, .. } = scene;
         let (own, served) = (work.join("office"), stock.served(cell));
@@ -180,7 +181,7 @@ impl Client {
         })
     }
 
-    /// Whether something has to be unmounted before its folder can go.
+    /// Unmounts what is mounted, so that its folder can be removed.
     pub fn unmount(&mut self) {
         self.mount = None;
     }
@@ -192,7 +193,7 @@ fn with(name: &'static str, arguments: &[&str]) -> Result<Command, TrialError> {
     Ok(command)
 }
 
-/// The command with the words of `prefix` before it.
+/// The command, preceded by the words of `prefix`.
 fn behind(prefix: &[OsString], command: Command) -> Command {
     let Some((first, rest)) = prefix.split_first() else { return command };
     let mut behind = Command::new(first);

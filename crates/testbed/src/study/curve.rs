@@ -1,38 +1,38 @@
-//! How many bytes had arrived when, and what follows from it.
+//! Arrived bytes over time, and the figures that follow from them.
 
 use units::Time;
 
-/// Bytes over time since the program was started.
+/// Arrived bytes over the time since the program's start.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Curve(Vec<(Time, u64)>);
 
-/// Points are no closer than this.
+/// Smallest distance between two points.
 const STEP: Time = Time::from_ms(10);
-/// A rate is reached when the average over a round trip, and over at least this time, has it.
+/// A rate is reached if the average over an RTT, and over at least this time, has it.
 const HELD: Time = Time::from_ms(500);
 
 impl Curve {
-    /// Records how many bytes have arrived by now. A larger earlier record was wrong and is dropped.
+    /// Records how many bytes have arrived by `now`. An earlier record of more bytes was wrong and is dropped.
     pub fn record(&mut self, now: Time, bytes: u64) {
         while self.0.pop_if(|(_, before)| *before > bytes).is_some() {}
         match self.0.as_mut_slice() {
-            // The last point moves until it is a step away from the one before it.
+            // The last point moves until it is a step away from the point before it.
             [.., (before, _), last] if last.0.saturating_sub(*before) < STEP => *last = (now, bytes),
             _ => self.0.push((now, bytes)),
         }
     }
 
-    /// All that arrived.
+    /// All bytes that arrived.
     pub fn bytes(&self) -> u64 {
         self.0.last().map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// When the last byte came.
+    /// When the last byte arrived.
     pub fn end(&self) -> Time {
         self.0.last().map_or(Time::ZERO, |(time, _)| *time)
     }
 
-    /// Bytes that had arrived at a time, by linear interpolation.
+    /// Bytes that had arrived by `time`, interpolated linearly.
     fn at(&self, time: Time) -> f64 {
         let next = self.0.partition_point(|(at, _)| *at <= time);
         let (from, low) = if next == 0 { (Time::ZERO, 0) } else { self.0[next - 1] };
@@ -41,21 +41,20 @@ impl Curve {
         low as f64 + part * (*high as f64 - low as f64)
     }
 
-    /// Goodput between two times, in bits per second; none of no time.
+    /// Goodput between two times, in bits per second; `None` for an empty interval.
     pub fn goodput_bps(&self, from: Time, to: Time) -> Option<f64> {
         let length = to.saturating_sub(from);
         (length > Time::ZERO).then(|| (self.at(to) - self.at(from)) * 8.0 / length.as_secs_f64())
     }
 
-    /// When a rate was first reached, averaged over a round trip and at least 0.5 s from then on. `None` if it never
-    /// was.
+    /// When a rate was first reached, averaged over the RTT that follows, and over at least 0.5 s. `None` if never.
     pub fn reached(&self, rate_bps: f64, round_trip: Time) -> Option<Time> {
         let window = round_trip.max(HELD);
         let starts = self.0.iter().map(|(time, _)| *time).take_while(|time| *time + window <= self.end());
         starts.into_iter().find(|time| self.goodput_bps(*time, *time + window).is_some_and(|got| got >= rate_bps))
     }
 
-    /// Points about so far from each other, as seconds and bytes.
+    /// Points about `step` apart, as seconds and bytes.
     pub fn points(&self, step: Time) -> Vec<(f64, u64)> {
         let mut points: Vec<(f64, u64)> = Vec::new();
         for (time, bytes) in &self.0 {
@@ -100,7 +99,7 @@ mod tests {
         let reached = |rate, rtt| curve.reached(rate, Time::from_ms(rtt));
         assert_eq!(reached(7.9e6, 100), Some(Time::from_secs(1)));
         assert_eq!(reached(15.9e6, 100), Some(Time::from_secs(5)));
-        // Over a second that begins at 4.2 s there are 800 KB at the one rate and 400 at the other.
+        // The second that starts at 4.2 s has 800 KB at the first rate and 400 KB at the other.
         assert_eq!(reached(9.6e6, 1_000), Some(Time::from_ms(4_200)));
         assert_eq!(reached(17e6, 100), None);
         assert_eq!(reached(15.9e6, 3_000), None, "it never had it for three seconds");

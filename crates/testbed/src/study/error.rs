@@ -10,10 +10,10 @@ pub enum TrialError {
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
-    /// There is no link.
+    /// The link could not be made.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// A program is not there.
+    /// A program is not installed.
     #[error("{program} is not installed: apt-get install {package}")]
     Missing {
         /// The program's name.
@@ -24,10 +24,10 @@ pub enum TrialError {
     /// A server, a gateway or the program failed.
     #[error("{0}")]
     Failed(String),
-    /// The system refused something.
+    /// The system refused an operation.
     #[error("cannot {what}: {error}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: String,
         /// The system's error.
         error: io::Error,

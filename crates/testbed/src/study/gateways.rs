@@ -1,4 +1,4 @@
-//! Gateways at both ends of the path, as their users start them.
+//! Gateways at both ends of the path, started as users start them.
 
 use super::TrialError;
 use super::cell::Way;
@@ -17,9 +17,9 @@ use units::Time;
 pub struct Gateways {
     near: Process,
     far: Process,
-    /// The near one's Unix socket, for `jet run`.
+    /// The near gateway's Unix socket, for `jet run`.
     socket: PathBuf,
-    /// The `trunkline` that they are of.
+    /// The `trunkline` program that they run.
     program: PathBuf,
     /// CPU time that they had used when they were ready.
     cpu_s: f64,
@@ -38,13 +38,13 @@ pub struct Streams {
     pub cpu_s: f64,
 }
 
-/// Where both answer `jet status`: on loopback of their own namespaces.
+/// Where both gateways answer `jet status`: the loopback of their own namespaces.
 const MONITOR: &str = "127.0.0.1:7609";
 const PORT: u16 = 7608;
-/// Number of streams in the paper's table.
+/// Streams in the paper's table.
 const PAPER_STREAMS: &str = "16";
 
-/// Keys of both gateways, each knowing the other's.
+/// Makes keys for both gateways; each gets the other's.
 pub fn make_keys(program: &Path, folder: &Path) -> Result<(), TrialError> {
     let keys = |side: &str| {
         let mut command = Command::new(program);
@@ -64,7 +64,7 @@ pub fn make_keys(program: &Path, folder: &Path) -> Result<(), TrialError> {
 }
 
 impl Gateways {
-    /// Starts both and waits for their session.
+    /// Starts both gateways and waits for their session.
     pub fn start(scene: Scene<'_>) -> Result<Self, TrialError> {
         let Scene { cell, stock, site, work, stop } = scene;
         let (program, keys) = (stock.program.as_path(), stock.at("keys"));
@@ -82,7 +82,7 @@ impl Gateways {
         let mut serve = common("serve", "far");
         serve.args(["--listen", &listen, "--allow", &format!("{SERVER}:*")]);
         let mut far = scene.start(site.pair.far(), serve, "far-gateway")?;
-        // The gateway's own address is reached within its namespace, whatever the path is like.
+        // A gateway's own address is reachable in its namespace, whatever the path.
         far.until("take sessions", Time::from_secs(10), stop, || status(program, site.pair.far()).is_some())?;
         let mut keep = common("gateway", "near");
         keep.args(["--to", &listen, "--run-socket"]).arg(&socket);
@@ -95,7 +95,7 @@ impl Gateways {
             let streams = |status: &Value| status["sessions"][0]["streams"].as_array().map_or(0, Vec::len);
             status(program, at).is_some_and(|status| streams(&status) > 0)
         })?;
-        // In use a gateway has run for long when a program needs it, so its warm streams exist: wait for them.
+        // In use, a gateway has run long before a program needs it, and its warm streams exist. So wait for them.
         let clock = Clock::start();
         while clock.now() < cell.path.round_trip() * 4 + Time::from_ms(200) && !stop() {
             std::thread::sleep(super::process::LOOK);
@@ -104,7 +104,7 @@ impl Gateways {
         Ok(Self { near, far, socket, program: program.to_owned(), cpu_s })
     }
 
-    /// The words before a command that make its connections go by `jet run`.
+    /// The words that precede a command so that its connections go through `jet run`.
     pub fn run_prefix(&self) -> Vec<OsString> {
         let words = [self.program.as_os_str(), "jet".as_ref(), "run".as_ref(), "--gateway".as_ref()];
         words.into_iter().chain([self.socket.as_os_str(), "--".as_ref()]).map(OsString::from).collect()
@@ -124,7 +124,7 @@ impl Gateways {
         }
     }
 
-    /// A gateway that has ended meanwhile, and its output.
+    /// A gateway that has ended, and its output.
     pub fn ended(&mut self) -> Result<Option<String>, TrialError> {
         for (side, gateway) in [("near", &mut self.near), ("far", &mut self.far)] {
             if let Some(status) = gateway.status()? {

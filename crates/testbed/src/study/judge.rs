@@ -1,39 +1,39 @@
-//! What is said of rows of the published table.
+//! Compares measurements with the published table.
 
 use super::{Buffers, Cell, Measurement, Record, Way};
 use serde::Serialize;
 
-/// A program through gateways against the same program alone, and against the published speedup.
+/// A program through gateways, compared with the same program alone and with the published speedup.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Row {
     /// The row's name in the published table.
     pub row: String,
-    /// The program's, here.
+    /// The program's name in the study.
     pub program: String,
     /// The name of the path.
     pub path: String,
     /// The program's and the server's buffers.
     pub buffers: String,
-    /// The congestion control beneath.
+    /// The congestion control.
     pub control: String,
     /// The speedup published.
     pub published: f64,
-    /// The speedup asked: that, or nine tenths of what the path can carry, if that is less.
+    /// The speedup required: the published one, or 90 % of the path's capacity over the plain goodput if that is less.
     pub asked: f64,
     /// The speedup measured.
     pub speedup: f64,
-    /// The program by itself is slower than its figure says, so the speedup is at least this.
+    /// The plain goodput is an upper bound, so the speedup is a lower bound.
     pub at_least: bool,
-    /// Goodput through the gateways as a share of what the path carries.
+    /// Goodput through the gateways as a fraction of the path's capacity.
     pub of_path: f64,
-    /// Whether as much was reached as was asked; none where a program was cut off and nobody knows how far it was.
+    /// Whether the required speedup was reached; `None` if a program was cut off with unknown progress.
     pub reached: Option<bool>,
 }
 
-/// Part of the path that has to be filled where the published speedup is more than the path can give.
+/// Fraction of the path to fill where the published speedup exceeds what the path can give.
 const FILLED: f64 = 0.9;
 
-/// Rows of the published table that were measured both ways.
+/// The rows of the published table that were measured both ways.
 pub fn rows(measured: &[(Cell, Record)]) -> Vec<Row> {
     measured.iter().filter(|(cell, _)| cell.way == Way::Jet).filter_map(|jet| row(jet, measured)).collect()
 }
@@ -101,16 +101,16 @@ mod tests {
         let judge = |jet: f64, plain: f64| {
             compare("r".into(), 5.4, cell, &outcome(jet, false), &outcome(plain, false)).expect("both have a rate")
         };
-        // The path could give 26 times as much: what was published is asked.
+        // The path could give 26 times as much, so the published speedup is required.
         let row = judge(27.1, 5.0);
         assert_eq!((row.asked, row.reached), (5.4, Some(true)));
         assert_eq!(judge(26.9, 5.0).reached, Some(false));
-        // The path cannot: nine tenths of it are asked.
+        // The path cannot, so nine tenths of its capacity are required.
         let row = judge(131.0, 50.0);
         assert!((row.asked - 2.6064).abs() < 1e-4 && row.reached == Some(true), "{row:?}");
         assert_eq!(judge(130.0, 50.0).reached, Some(false));
-        // A program that was cut off may have been slower. Of the gateways that settles nothing; of the plain program
-        // only that the gain is at least this.
+        // A program that was cut off may have been slower. For the gateways that leaves the verdict open; for the plain
+        // program it only makes the gain a lower bound.
         let judge = |jet: &Measurement, plain: &Measurement| {
             let row = compare("r".into(), 5.4, cell, jet, plain).expect("both have a rate");
             (row.reached, row.at_least)

@@ -1,7 +1,7 @@
-//! Real programs over emulated paths: the unmodified program as it is, through `jet`, and by its competitors.
+//! Real programs over emulated paths: the unmodified program alone, through `jet`, and with its competitors.
 //!
-//! A [`Study`] names paths, programs, ways and settings. Each combination is a [`Cell`], measured by itself between
-//! namespaces of its own ([`Trial`]) and kept as a [`Record`]. `docs/reference/testbed.md` has the file format, the
+//! A [`Study`] names paths, programs, ways and settings. Each combination is a [`Cell`]. A [`Trial`] measures a cell
+//! between namespaces of its own and keeps a [`Record`]. `docs/reference/testbed.md` has the file format, the
 //! conditions and the meaning of the figures.
 
 mod arrival;

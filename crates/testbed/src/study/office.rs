@@ -1,4 +1,4 @@
-//! LibreOffice: the document that it opens and saves, and how it is called.
+//! LibreOffice: the documents that it opens and saves, and its command lines.
 
 use super::TrialError;
 use super::clients::forget;
@@ -14,30 +14,29 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use units::Bytes;
 
-/// The format of documents that are saved.
+/// Format of saved documents.
 pub const SAVED: &str = "odt";
-/// The format in which two documents are compared: a single file with all text and pictures and without a date. A saved
-/// document has a date, and a random number of its session.
+/// Format in which documents are compared: one file with all text and pictures and no date. A saved document has a date
+/// and a random number of its session.
 const OPENED: &str = "html:HTML (StarWriter):EmbedImages";
-/// A chapter's part of a document, as saved: a picture and some text.
+/// Size of a chapter, as saved: a picture and some text.
 const CHAPTER: u64 = 1_000_000;
-/// The picture's share of that, in per cent: noise, which nothing compresses.
+/// The picture's share of a chapter, in per cent: noise, which does not compress.
 const PICTURE: u64 = 92;
-/// Pixels of three bytes in a row of it.
+/// Pixels in a row of the picture, of three bytes each.
 const WIDTH: u64 = 624;
-/// Words of 64 random bits in a line of text, and what is left of such a line when it is compressed.
+/// Words of 64 random bits in a line of text, and the compressed size of such a line.
 const WORDS: usize = 16;
 const LINE: u64 = 162;
-/// Where the program puts the socket by which another call with the same settings would find it, whatever it is told.
+/// Where the program always puts the socket by which another call with the same settings would find it.
 const SOCKETS: &str = "/tmp";
 
-/// Opens a document and saves it into a folder by `soffice`. Everything else that `soffice` writes goes to a folder of
-/// its own.
+/// `soffice` opens a document and saves it to a folder. Everything else that it writes goes to the folder `own`.
 pub fn save(own: &Path, document: &Path, to: &Path) -> Result<Command, TrialError> {
     convert(own, SAVED, document, to)
 }
 
-/// Writes a document as it is when opened.
+/// `soffice` opens a document and writes it in the format of comparisons.
 pub fn open(own: &Path, document: &Path, to: &Path) -> Result<Command, TrialError> {
     convert(own, OPENED, document, to)
 }
@@ -49,7 +48,7 @@ fn convert(own: &Path, format: &str, document: &Path, to: &Path) -> Result<Comma
     Ok(soffice)
 }
 
-/// Makes a document in a folder: as it is saved, `NAME.odt`, and as it is when opened, `NAME.html`.
+/// Makes a document in a folder: `NAME.odt` as saved, `NAME.html` as compared.
 pub fn make(folder: &Path, name: &str, size: Bytes) -> Result<(), TrialError> {
     clear()?;
     let file = |extension: &str| folder.join(format!("{name}.{extension}"));
@@ -62,7 +61,7 @@ pub fn make(folder: &Path, name: &str, size: Bytes) -> Result<(), TrialError> {
     written().map_err(TrialError::system(format!("write {}", source.display())))?;
     finish(&mut save(folder, &source, folder)?)?;
     finish(&mut open(folder, &file(SAVED), folder)?)?;
-    // The exit code is zero also on failure.
+    // `soffice` exits with zero even if it fails.
     if file("html").is_file() {
         Ok(())
     } else {
@@ -70,7 +69,7 @@ pub fn make(folder: &Path, name: &str, size: Bytes) -> Result<(), TrialError> {
     }
 }
 
-/// Removes what a `soffice` of this user that was killed has left: its socket, at which nobody listens any more.
+/// Removes the sockets of killed `soffice` processes of this user: those at which nobody listens.
 pub fn clear() -> Result<(), TrialError> {
     clear_in(Path::new(SOCKETS))
 }
@@ -90,7 +89,7 @@ fn clear_in(folder: &Path) -> Result<(), TrialError> {
     Ok(())
 }
 
-/// Chapters in rich text: the one format with text and pictures that needs no compression, no checksums and no coding
+/// Writes chapters as rich text, the one format with text and pictures that needs no compression, checksum or encoding
 /// but hexadecimal.
 fn write(size: Bytes, out: &mut impl Write) -> io::Result<()> {
     let mut random = RandomStream::new(1, "testbed/document", 0);
@@ -100,11 +99,11 @@ fn write(size: Bytes, out: &mut impl Write) -> io::Result<()> {
         let chapter = left.min(CHAPTER);
         left -= chapter;
         let rows = (chapter * PICTURE / 100 / (WIDTH * 3)) as u32;
-        // In twips: 96 pixels to an inch.
+        // In twips, at 96 pixels per inch.
         let (wide, high) = (WIDTH * 15, rows * 15);
         writeln!(out, "{{\\pict\\dibitmap0\\picw{WIDTH}\\pich{rows}\\picwgoal{wide}\\pichgoal{high}")?;
-        // BITMAPINFOHEADER: its length, width, height, planes and bits of a pixel, then compression, size, resolution
-        // and colours, with usual values.
+        // BITMAPINFOHEADER: its length, width, height, planes and bits per pixel; then compression, size, resolution
+        // and colours with usual values.
         for field in [40, WIDTH as u32, rows, 1 | 24 << 16, 0, 0, 0, 0, 0, 0] {
             write!(out, "{:08x}", field.swap_bytes())?;
         }
@@ -160,7 +159,7 @@ mod tests {
         for (picture, rows) in text.split("{\\pict").skip(1).zip([491, 491, 245]) {
             assert!(picture.contains(&format!("\\pich{rows}\\")), "{}", &picture[..80]);
             let hex = picture.lines().nth(1).and_then(|line| line.strip_suffix("}\\par")).expect("in a line");
-            // Height and width are little-endian, behind the length of the header.
+            // Width and height are little-endian and follow the header's length.
             assert!(
                 hex.starts_with(&format!("2800000070020000{:08x}01001800", u32::swap_bytes(rows))),
                 "{}",
@@ -169,8 +168,7 @@ mod tests {
             assert_eq!(hex.len() as u64, 2 * (40 + 3 * WIDTH * u64::from(rows)));
             bytes += hex.len() as u64 / 2;
         }
-        // The information in random hexadecimal digits and a blank: 64 bits in 17 bytes, and a little more as
-        // compressed.
+        // Information in hexadecimal digits and a blank: 64 bits in 17 bytes; compressed, a little more than that.
         let lines = text.lines().filter(|line| line.ends_with(" \\par")).count() as u64;
         let least = bytes + lines * WORDS as u64 * 8;
         assert!(least < 2_500_000 && least > 2_400_000, "{least}");

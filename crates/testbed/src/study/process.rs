@@ -1,4 +1,4 @@
-//! A server, a gateway or a program that runs in a namespace until it is ended.
+//! A server, gateway or program that runs in a namespace until it is ended.
 
 use super::TrialError;
 use crate::link::{Clock, Namespace};
@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 use units::Time;
 
-/// A process that is ended when this is dropped: first asked to, then killed.
+/// A process. Dropping it sends SIGTERM, then SIGKILL.
 pub struct Process {
     child: Child,
     name: String,
@@ -22,18 +22,18 @@ pub struct Process {
     ended: bool,
 }
 
-/// A process has this long to end by itself.
+/// Time for a process to end after SIGTERM.
 const GRACE: Time = Time::from_secs(5);
-/// Interval between two looks of a waiting loop.
+/// Polling interval of waiting loops.
 pub const LOOK: Duration = Duration::from_millis(5);
 
 impl Process {
-    /// Starts it; what it says on standard error goes to a log.
+    /// Starts the process. Its standard error goes to a log.
     pub fn start(at: &Namespace, mut command: Command, name: &str, logs: &Path) -> Result<Self, TrialError> {
         let log = logs.join(format!("{name}.log"));
         let starting = |error: io::Error| TrialError::system(format!("start {name}"))(error);
         let errors = File::create(&log).map_err(starting)?;
-        // A group of its own: what a terminal sends to ours is for us to hand on.
+        // A process group of its own: signals of the terminal reach us, and we pass them on.
         command.stdin(Stdio::null()).stderr(errors).process_group(0);
         let child = at.spawn(&mut command).map_err(starting)?;
         Ok(Self { child, name: name.to_owned(), log, ended: false })
@@ -44,14 +44,14 @@ impl Process {
         self.child.stdout.take()
     }
 
-    /// Whether it has ended, and how.
+    /// How it ended, if it has.
     pub fn status(&mut self) -> Result<Option<ExitStatus>, TrialError> {
         let status = self.child.try_wait().map_err(TrialError::system(format!("wait for {}", self.name)))?;
         self.ended |= status.is_some();
         Ok(status)
     }
 
-    /// The end of what it said.
+    /// The last lines of its log.
     pub fn said(&self) -> String {
         let text = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -60,16 +60,16 @@ impl Process {
         lines.join("; ")
     }
 
-    /// CPU time that it and its threads have used.
+    /// CPU time used by the process and its threads.
     pub fn cpu_s(&self) -> f64 {
         let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        // Fields 14 and 15, counted behind the name, which may hold anything.
+        // Fields 14 and 15, counted from the end of the name, which may hold anything.
         let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_ascii_whitespace()).into_iter().flatten();
         fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / ticks
     }
 
-    /// Ends it: asks it to, and after a while does not ask.
+    /// Ends the process: SIGTERM, then SIGKILL after a while.
     pub fn end(&mut self) {
         if self.ended {
             return;
@@ -89,7 +89,7 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// Waits until `is_so` holds, for at most `within`. `what` names it in the error.
+    /// Waits until `is_so` holds, at most for `within`. `what` names the event in an error.
     pub fn until(
         &mut self,
         what: &str,
@@ -116,7 +116,7 @@ impl Process {
         }
     }
 
-    /// Waits until it takes connections at a port.
+    /// Waits until the process accepts connections at a port.
     pub fn until_it_listens(
         &mut self,
         at: &Namespace,
@@ -135,7 +135,7 @@ impl Drop for Process {
     }
 }
 
-/// Runs a program to its end, here; returns what it printed.
+/// Runs a program here to its end; returns its output.
 pub fn finish(command: &mut Command) -> Result<Vec<u8>, TrialError> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output().map_err(TrialError::system(format!("run {name}")))?;
@@ -146,7 +146,7 @@ pub fn finish(command: &mut Command) -> Result<Vec<u8>, TrialError> {
     Err(TrialError::Failed(format!("{name} ended with {}: {said}", output.status)))
 }
 
-/// A folder that is new and empty.
+/// Makes a folder new and empty.
 pub fn fresh(folder: &Path) -> Result<(), TrialError> {
     let made = match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! What is kept of a cell: a file of its own, written whole or not at all.
+//! The record of a cell: a file of its own, written whole or not at all.
 
 use super::gateways::Streams;
 use super::{Cell, TrialError};
@@ -12,15 +12,15 @@ use std::path::Path;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// The program ended by itself, with everything.
+    /// By itself, with all the payload.
     Whole,
-    /// Cut off by time.
+    /// Cut off at its time limit.
     Cut,
-    /// The program ended with an error, or what arrived differs from what was sent.
+    /// With an error, or what arrived differs from what was sent.
     Failed,
 }
 
-/// The measurements of a cell. Rates are of the program's payload, in bits per second.
+/// The measurements of a cell. Rates are of payload, in bits per second.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measurement {
     /// How the program ended.
@@ -29,28 +29,28 @@ pub struct Measurement {
     pub wrong: Option<String>,
     /// Wall time from the program's start to its end, in seconds.
     pub wall_s: f64,
-    /// Payload bytes that arrived and were compared with what was sent.
+    /// Payload bytes that arrived. They were compared with what was sent.
     pub bytes: u64,
-    /// Over all of that.
+    /// Goodput over the whole run.
     pub goodput_bps: Option<f64>,
-    /// The cell was cut off with unknown progress: the goodput is an upper bound.
+    /// The cell was cut off with unknown progress, so the goodput is an upper bound.
     pub at_most: bool,
-    /// Over the first twelve round trips; none where the round trip is zero or nothing was seen meanwhile.
+    /// Goodput over the first twelve RTTs; `None` if the RTT is zero or no progress could be seen.
     pub first_bps: Option<f64>,
-    /// Goodput after the first twelve round trips.
+    /// Goodput after the first twelve RTTs.
     pub later_bps: Option<f64>,
-    /// When, since its start, it first had 90 % of what the path carries, for a round trip and at least half a second.
+    /// Time from the start until it first had 90 % of the path's capacity, for an RTT and at least half a second.
     pub filled_after_s: Option<f64>,
     /// What the gateways report.
     pub streams: Option<Streams>,
-    /// MPTCP's subflows beside the first.
+    /// MPTCP subflows beside the first.
     pub subflows: Option<u64>,
-    /// Seconds and bytes.
+    /// Points of seconds and bytes.
     pub curve: Vec<(f64, u64)>,
 }
 
 impl Measurement {
-    /// The rate that stands for it: after the first round trips where it was cut off by time on purpose.
+    /// The rate that represents the measurement: after the first RTTs if it was cut off on purpose.
     pub fn rate_bps(&self, cell: &Cell) -> Option<f64> {
         let cut = cell.program.time.is_some() && self.ended != Ended::Failed;
         if cut { self.later_bps } else { self.goodput_bps }
@@ -63,30 +63,30 @@ pub struct Record {
     schema: String,
     /// The cell's name.
     pub id: String,
-    /// The parameters that were asked for.
+    /// The parameters requested.
     asked: Value,
     /// The measurements.
     pub outcome: Measurement,
-    /// The emulator's sentence about its lateness, if it was late at all.
+    /// The emulator's warning, if it was late at all.
     pub late: Option<String>,
-    /// Part of its frames that left late.
+    /// Fraction of its frames that left late.
     pub late_share: f64,
-    /// Frames that came faster than it read them.
+    /// Frames lost in front of the emulator because they arrived faster than it read them.
     pub overflowed: u64,
     /// The emulator's report, as `testbed link` writes it.
     emulator: Value,
-    /// The machine meanwhile.
+    /// The machine's condition meanwhile.
     pub conditions: Value,
 }
 
 const SCHEMA: &str = "trunkline-testbed-cell/1";
 
-/// What an earlier call has left of a cell.
+/// What an earlier run has left of a cell.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kept {
-    /// Nothing, or of something else.
+    /// Nothing, or a record of something else.
     Nothing,
-    /// A measurement during which the emulator was late, or which failed.
+    /// A measurement that failed, or during which the emulator was late.
     Doubtful(Box<Record>),
     /// A measurement that counts.
     Good(Box<Record>),
@@ -118,12 +118,12 @@ impl Record {
         }
     }
 
-    /// Whether the emulator was too late, or something failed.
+    /// Whether the emulator was late for more than this fraction of its frames, or something failed.
     pub fn is_doubtful(&self, most_late: f64) -> bool {
         self.late_share > most_late || self.overflowed > 0 || self.outcome.ended == Ended::Failed
     }
 
-    /// Reads what is kept of a cell.
+    /// Reads the record of a cell.
     pub fn read(folder: &Path, cell: &Cell, most_late: f64) -> Kept {
         let text = fs::read(folder.join(cell.file_name())).unwrap_or_default();
         match serde_json::from_slice::<Self>(&text) {
@@ -138,7 +138,7 @@ impl Record {
         }
     }
 
-    /// Keeps it: beside its place first, then moved there.
+    /// Writes the record: elsewhere first, then renamed into place.
     pub fn keep(&self, folder: &Path, cell: &Cell) -> Result<(), TrialError> {
         let (file, beside) = (folder.join(cell.file_name()), folder.join(format!("{}.partial", cell.file_name())));
         let text = serde_json::to_string_pretty(self).map_err(std::io::Error::from);

@@ -1,4 +1,4 @@
-//! What servers, gateways and programs of a cell have around them.
+//! The surroundings of a cell's servers, gateways and programs.
 
 use super::process::Process;
 use super::site::Site;
@@ -8,7 +8,7 @@ use crate::link::Namespace;
 use std::path::Path;
 use std::process::Command;
 
-/// A cell, where it is measured and with what.
+/// A cell, and everything that its measurement uses.
 #[derive(Clone, Copy)]
 pub struct Scene<'a> {
     /// The cell that is measured.
@@ -17,14 +17,14 @@ pub struct Scene<'a> {
     pub stock: &'a Stock,
     /// The four namespaces of the cell.
     pub site: &'a Site,
-    /// A folder for what lasts as long as the cell.
+    /// A folder that lasts as long as the cell.
     pub work: &'a Path,
     /// Whether the user wants to stop.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Scene<'_> {
-    /// Starts something; what it says is kept in the cell's folder.
+    /// Starts a process. Its log is in the cell's folder.
     pub fn start(&self, at: &Namespace, command: Command, name: &str) -> Result<Process, TrialError> {
         Process::start(at, command, name, self.work)
     }

@@ -16,7 +16,7 @@ impl Tool {
         matches!(self, Self::Put | Self::ViSave | Self::Soffice)
     }
 
-    /// Whether it comes from there.
+    /// Whether the payload comes from the server.
     pub(super) const fn downloads(self) -> bool {
         !matches!(self, Self::Put | Self::ViSave)
     }
@@ -26,7 +26,7 @@ impl Tool {
         self.uploads() as u64 + self.downloads() as u64
     }
 
-    /// Whether it works on files, wherever they are.
+    /// Whether the tool works on files, local or mounted.
     pub(super) const fn works_on_files(self) -> bool {
         matches!(self, Self::ViOpen | Self::ViSave | Self::Soffice)
     }
@@ -44,7 +44,7 @@ impl Tool {
     }
 }
 
-/// Starts what a cell's program talks to, and waits until it can.
+/// Starts the server of a cell's program, and waits until it accepts connections.
 pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
     let Scene { cell, stock, site, work, stop } = scene;
     let write = |name: &str, text: String| {
@@ -93,7 +93,7 @@ pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
     Ok(process)
 }
 
-/// The command under `mptcpize`, which makes its sockets MPTCP's.
+/// The command under `mptcpize`, which makes its sockets use MPTCP.
 fn multipath(command: &Command) -> Command {
     use std::os::unix::process::CommandExt;
     let mut under = Command::new(find("mptcpize").unwrap_or_default());
@@ -101,7 +101,7 @@ fn multipath(command: &Command) -> Command {
     clean(&mut under);
     if let Some(folder) = command.get_current_dir() {
         under.current_dir(folder);
-        // PostgreSQL refuses to be root, and its folder says who it is.
+        // PostgreSQL refuses to run as root. The owner of its folder is its user.
         if let Ok(owner) = fs::metadata(folder) {
             use std::os::unix::fs::MetadataExt;
             under.uid(owner.uid()).gid(owner.gid());

@@ -1,5 +1,5 @@
 //! The site of a cell: the program's host and the server's, each behind a router, and the emulated path between the
-//! two.
+//! routers.
 //!
 //! ```text
 //! app 198.19.1.2 -- veth -- near 198.18.0.1 == the path == far 198.18.0.2 -- veth -- srv 198.19.2.2
@@ -15,11 +15,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::net::Ipv4Addr;
 
-/// The namespaces of a cell. Dropping it ends what runs in them and takes everything down.
+/// The namespaces of a cell. Dropping it ends the processes in them and takes everything down.
 pub struct Site {
     /// The program's host.
     pub app: Namespace,
-    /// The server's.
+    /// The server's host.
     pub srv: Namespace,
     /// The routers, and the path between them.
     pub pair: Pair,
@@ -27,13 +27,13 @@ pub struct Site {
 
 /// The server's address.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 19, 2, 2);
-/// The far router's, where a near gateway finds it.
+/// The far router's address, where the near gateway finds the far one.
 pub const FAR: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
-/// Addresses that multipath TCP may begin subflows from, beside the first. The kernel takes up to eight subflows.
+/// Further addresses for MPTCP subflows. The kernel allows up to eight subflows.
 const MORE_ADDRESSES: std::ops::RangeInclusive<u8> = 3..=9;
 
 impl Site {
-    /// All of it, for a cell.
+    /// Makes the site of a cell.
     pub fn up(cell: &Cell) -> Result<Self, TrialError> {
         let pair = Pair::up(std::slice::from_ref(&cell.path), cell.seed)?;
         let (app, srv) = (Namespace::create()?, Namespace::create()?);
@@ -65,7 +65,7 @@ impl Site {
             )?;
             sysctl(router, "net/ipv4/ip_forward", "1")?;
             for namespace in [router, host] {
-                // What one measurement learns of the path is not to help the next.
+                // What one measurement learns of the path must not help the next.
                 sysctl(namespace, "net/ipv4/tcp_no_metrics_save", "1")?;
             }
             if let Buffers::Limited(bytes) = cell.buffers {
@@ -84,7 +84,7 @@ impl Site {
         let mut batch = "mptcp limits set subflows 8 add_addr_accepted 8\n".to_owned();
         for host in MORE_ADDRESSES {
             let (address, device) = (format!("198.19.1.{host}"), "dev eth0");
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = writeln!(batch, "address add {address}/24 {device}\nmptcp endpoint add {address} {device} subflow");
         }
         ip_batch(&self.app, &batch)?;
@@ -92,7 +92,7 @@ impl Site {
         Ok(())
     }
 
-    /// Subflows of multipath TCP that joined a connection from the program's host, beside its first.
+    /// MPTCP subflows that joined from the program's host, beside the first.
     pub fn joined_subflows(&self) -> u64 {
         let read = self.app.within(|| fs::read_to_string("/proc/thread-self/net/netstat"));
         let text = read.ok().and_then(Result::ok).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
-        // The routers' are ended by the pair.
+        // The pair ends the routers' processes.
         self.app.end_processes();
         self.srv.end_processes();
     }

@@ -1,4 +1,4 @@
-//! A study as its file describes it.
+//! A study described by its file.
 
 use super::cell::{Buffers, Cell, Only, Way};
 use super::tool::Tool;
@@ -13,11 +13,11 @@ use units::{BitRate, Bytes, Time};
 /// A study: programs, paths, and the ways to measure them.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The name: that of the folder.
+    /// The name: that of its folder.
     pub name: String,
     /// The title of the study.
     pub title: String,
-    /// A cell counts as late when the emulator let more than this share of its frames leave late.
+    /// A cell is late if the emulator sent more than this fraction of its frames late.
     pub late: f64,
     cells: Vec<Cell>,
     quick: Vec<Cell>,
@@ -32,11 +32,11 @@ pub struct Program {
     pub tool: Tool,
     /// Payload, in bytes.
     pub size: Bytes,
-    /// Time after the first twelve round trips at which the program is cut off; `None` runs it to its end.
+    /// Time after the first twelve RTTs at which the program is cut off; `None` runs it to its end.
     pub time: Option<Time>,
-    /// Time after which the program is ended in any case.
+    /// Time limit after which the program is ended in any case.
     pub limit: Time,
-    /// The row of the paper's table that it stands for, and the speedup published there.
+    /// The row of the published table that it reproduces, and the speedup published there.
     pub published: Option<(String, f64)>,
 }
 
@@ -46,12 +46,12 @@ const BUILT_IN: [(&str, &str); 2] = [
 ];
 
 impl Study {
-    /// Names of the studies that come with the program.
+    /// Names of the built-in studies.
     pub fn built_in_names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.into_iter().map(|(name, _)| name)
     }
 
-    /// A built-in study by its name, or one from a folder with a `testbed.toml`.
+    /// A built-in study by name, or a study from a folder with a `testbed.toml`.
     pub fn read(name: &str) -> Result<Self, LinkError> {
         if let Some((name, text)) = BUILT_IN.into_iter().find(|(known, _)| *known == name) {
             return Self::parse(name, text);
@@ -84,7 +84,7 @@ impl Study {
         Ok(Self { name: name.to_owned(), title: file.title, late: late.map_err(wrong)?, cells, quick })
     }
 
-    /// The cells to measure. The short form has just enough of them to see that everything works.
+    /// The cells to measure. The quick form has just enough to see that everything works.
     pub fn cells(&self, quick: bool) -> &[Cell] {
         if quick { &self.quick } else { &self.cells }
     }
@@ -104,7 +104,7 @@ struct File {
     quick: Option<Quick>,
 }
 
-/// Every combination of these is a path.
+/// A path for each combination of these.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Grid {
@@ -123,7 +123,7 @@ struct ProgramEntry {
     time: Option<String>,
     limit: Option<String>,
     ways: Vec<Way>,
-    /// Ways that are measured under the first control alone.
+    /// Ways that are measured only under the first congestion control.
     #[serde(default)]
     once: Vec<Way>,
     row: Option<String>,
@@ -140,11 +140,11 @@ struct Quick {
     limit: Option<String>,
 }
 
-/// Socket buffers of the way `bbr`: what 1 Gbit/s needs at 539 ms.
+/// Socket buffers of the way `bbr`: they fill 1 Gbit/s at an RTT of 539 ms.
 const TUNED: Bytes = Bytes::from_mib(64);
-/// The time limit of a program that has none of its own.
+/// Default time limit of a program.
 const LIMIT: Time = Time::from_secs(900);
-/// No file is larger.
+/// Largest payload.
 const MOST: Bytes = Bytes::from_mb(20_000);
 
 fn parsed<T: FromStr<Err: std::fmt::Display>>(what: &str, text: &str) -> Result<T, String> {
@@ -164,7 +164,7 @@ impl File {
                 let time: Time = parsed("grid.round-trips", round_trip)?;
                 for loss in &grid.losses {
                     let share: Share = parsed("grid.losses", loss)?;
-                    // The path's name is that of an interface: of at most fifteen letters.
+                    // The path's name becomes an interface's, of at most fifteen characters.
                     let part = |text: &str| text.replace([' ', '%'], "").replace('.', "-");
                     let name = format!("r{}-l{}", part(round_trip), part(loss));
                     paths.push((Path::new(&name, rate, time).with_loss(share.0), grid.seed.unwrap_or(1)));
@@ -249,7 +249,7 @@ impl ProgramEntry {
         let size = match (size, time) {
             (Some(size), None) if (Bytes::new(64_000)..=MOST).contains(&size) => size,
             (Some(size), None) => return Err(wrong(format!("a size of {size} cannot be: 64 KB to {MOST}"))),
-            // As long as is needed: the cell says.
+            // The cell decides how long the file must be.
             (None, Some(_)) if matches!(self.tool, Tool::Curl | Tool::Wget) => Bytes::ZERO,
             (None, Some(_)) => return Err(wrong("only downloads by curl and wget are cut off by time".to_owned())),
             _ => return Err(wrong("it has either a size, and runs to its end, or a time".to_owned())),

@@ -1,4 +1,4 @@
-//! What servers serve: files, databases, keys. Made when they are first needed, the same in every run.
+//! What servers serve: files, databases, keys. They are made on first use, the same in every run.
 
 use super::gateways::make_keys;
 use super::office;
@@ -17,18 +17,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use units::{Bytes, Time};
 
-/// The folder with all of it.
+/// The folder of everything that is served.
 pub struct Stock {
     folder: PathBuf,
     /// The `trunkline` whose gateways are measured.
     pub(super) program: PathBuf,
-    /// The file for downloads that are cut off by time.
+    /// Size of the file for downloads that are cut off by time.
     endless: Bytes,
-    /// What was tried so far, by name: made, or why it could not be made.
+    /// What was made so far, by name, or why it could not be made.
     made: BTreeMap<String, Result<(), String>>,
 }
 
-/// Bytes of a row of the databases.
+/// Bytes per row of the databases.
 const ROW: u64 = 1_000;
 
 impl Stock {
@@ -50,24 +50,24 @@ impl Stock {
         for name in ["www/put", "text", "documents", "logs"] {
             fs::create_dir_all(stock.at(name)).map_err(TrialError::system("make folders for servers"))?;
         }
-        // Databases run as users of their own.
+        // Databases run under users of their own, who must reach their folders.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o711))
             .map_err(TrialError::system("open the folder for servers"))?;
         Ok(stock)
     }
 
-    /// A file or folder in it.
+    /// The path of a file or folder in the stock.
     pub(super) fn at(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
-    /// The payload that a cell's program is asked to move.
+    /// The payload of a cell's program.
     pub(super) fn payload(&self, cell: &Cell) -> Bytes {
         if cell.program.time.is_some() { self.endless } else { cell.program.size }
     }
 
-    /// Bytes to arrive in a cell. The encoder ends a video with the frame in which its size is reached, and a document
-    /// is as large as the program makes it.
+    /// Bytes that have to arrive in a cell. The encoder ends a video with the frame that reaches the size, and the
+    /// program decides a document's size.
     pub(super) fn whole(&self, cell: &Cell) -> u64 {
         let (asked, tool) = (self.payload(cell).get(), cell.program.tool);
         let made = match tool {
@@ -79,7 +79,7 @@ impl Stock {
         file.map_or(asked, |file| file.len()) * tool.crossings()
     }
 
-    /// The name under which the server has a cell's file.
+    /// The server's name of a cell's file.
     pub(super) fn served(&self, cell: &Cell) -> String {
         let size = self.payload(cell).get();
         match cell.program.tool {
@@ -90,7 +90,7 @@ impl Stock {
         }
     }
 
-    /// The file that has to arrive, byte by byte.
+    /// The file with the exact bytes that have to arrive.
     pub(super) fn original(&self, cell: &Cell) -> PathBuf {
         let size = self.payload(cell).get();
         match cell.program.tool {
@@ -136,7 +136,7 @@ impl Stock {
         made
     }
 
-    /// Bytes that nothing compresses.
+    /// Writes bytes that do not compress.
     fn write_random(&mut self, size: Bytes) -> Result<(), TrialError> {
         let mut random = RandomStream::new(1, "testbed/file", 0);
         self.write(&format!("www/{}.bin", size.get()), |out| {
@@ -151,7 +151,7 @@ impl Stock {
         })
     }
 
-    /// Lines of words, and the same with a word changed in each.
+    /// Writes lines of words, and a copy with one word changed in each line.
     fn write_text(&mut self, size: Bytes) -> Result<(), TrialError> {
         let bytes = size.get();
         for (name, word) in [(format!("text/{bytes}.txt"), "alpha"), (format!("{bytes}.changed"), "bravo")] {
@@ -160,7 +160,7 @@ impl Stock {
                 let mut left = bytes as usize;
                 while left > 0 {
                     let mut line = format!("{word} {:016x}{:016x}", random.next_u64(), random.next_u64());
-                    // The last line is as long as it takes, with its end.
+                    // The last line fills up the size, with its line end.
                     line.extend(std::iter::repeat_n(
                         '.',
                         if left < 160 { left } else { 79 }.saturating_sub(line.len() + 1),
@@ -198,7 +198,7 @@ impl Stock {
         copied.map(|_| ()).map_err(TrialError::system("write ssh's keys"))
     }
 
-    /// Noise that moves, so that the file is large and cheap to decode.
+    /// Moving noise, so that the file is large and cheap to decode.
     fn make_video(&mut self, size: Bytes) -> Result<(), TrialError> {
         let file = self.at("www").join(format!("{}.mkv", size.get()));
         let input = "testsrc2=size=320x240:rate=25,noise=alls=60:allf=t:all_seed=1";
@@ -213,7 +213,7 @@ impl Stock {
         fs::write(self.at(&format!("{}.md5", size.get())), sum).map_err(TrialError::system("write the video's sum"))
     }
 
-    /// A folder that a database's user owns.
+    /// Makes a folder that a database's user owns.
     fn folder_of(&self, name: &str, user: &str) -> Result<(PathBuf, User), TrialError> {
         let found = User::from_name(user).ok().flatten();
         let user = found.ok_or_else(|| TrialError::Failed(format!("this host has no user {user}")))?;
@@ -227,7 +227,7 @@ impl Stock {
         Ok((folder, user))
     }
 
-    /// The server of MariaDB, as it always runs.
+    /// The MariaDB server, with the options of every run.
     pub(super) fn mariadbd(&self) -> Command {
         let folder = self.at("mariadb");
         let mut command = Command::new(find("mariadbd").unwrap_or_default());
@@ -276,7 +276,7 @@ impl Stock {
         Ok(())
     }
 
-    /// The server of PostgreSQL, as it always runs, as its own user.
+    /// The PostgreSQL server, with the options of every run, as its own user.
     pub(super) fn postgres(&self) -> Result<Command, TrialError> {
         let (folder, user) = self.folder_of("postgres", "postgres")?;
         let mut command = Command::new(postgres("postgres").unwrap_or_default());
@@ -327,17 +327,17 @@ impl Stock {
     }
 }
 
-/// The options of `mysqldump` that make its output the same every time.
+/// Options with which the output of `mysqldump` is the same every time.
 pub(super) fn dump_options(size: Bytes) -> [String; 3] {
     ["--compact".to_owned(), "--skip-dump-date".to_owned(), format!("d{}", size.get())]
 }
 
-/// The whole table.
+/// The statement that copies the whole table.
 pub(super) fn copy_statement(size: Bytes) -> String {
     format!("copy r{} to stdout", size.get())
 }
 
-/// Bytes that a path can carry in a cell that is cut off by time.
+/// Bytes that the path can carry in a cell that is cut off by time.
 fn needed_while_cut(cell: &Cell) -> Option<Bytes> {
     const SPARE_S: f64 = 5.0;
     let time = cell.program.time?.as_secs_f64() + 12.0 * cell.path.round_trip().as_secs_f64() + SPARE_S;
@@ -345,7 +345,7 @@ fn needed_while_cut(cell: &Cell) -> Option<Bytes> {
     Some(Bytes::from_mb((rate_bps / 8e6 * time).ceil() as u64))
 }
 
-/// A program, with an environment that holds nothing of the user's.
+/// A program without the user's environment.
 pub(super) fn program(name: &'static str) -> Result<Command, TrialError> {
     let file = find(name).ok_or_else(|| TrialError::Failed(format!("{name} is not installed")))?;
     let mut command = Command::new(file);
@@ -353,7 +353,7 @@ pub(super) fn program(name: &'static str) -> Result<Command, TrialError> {
     Ok(command)
 }
 
-/// Takes away what the user's environment would change.
+/// Replaces the user's environment by a fixed one.
 pub(super) fn clean(command: &mut Command) {
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("HOME", "/nonexistent").env("LC_ALL", "C");
 }

@@ -1,10 +1,10 @@
-//! What was measured, in a hundred columns and as a table of values.
+//! The measurements as text of a hundred columns, and as CSV.
 
 use super::judge::{Row, rows};
 use super::{Buffers, Cell, Ended, Record, Study, Way};
 use std::fmt::Write;
 
-/// Everything as Markdown that is also readable as it stands.
+/// Everything as Markdown that is also readable as plain text.
 pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> String {
     let form = if quick { ", quick form" } else { "" };
     let mut text = format!("# {}{form}\n\n{}\n", study.name, study.title);
@@ -57,10 +57,10 @@ fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0))
 }
 
-/// A line of a table: a program with the buffers and the control of its host.
+/// A line of a table: a program, with the buffers and congestion control of its host.
 type Line<'a> = (&'a str, Buffers, &'a str);
 
-/// Whether a way has buffers and a control of its own.
+/// Whether a way has buffers and congestion control of its own.
 const fn has_its_own(way: Way) -> bool {
     matches!(way, Way::Bbr | Way::Local)
 }
@@ -82,7 +82,7 @@ fn measured_of<'a>(measured: &[&'a (Cell, Record)], line: Line<'_>, way: Way) ->
     measured.iter().find(|(cell, _)| cell.way == way && cell.program.name == program && same(cell)).copied()
 }
 
-/// The table of one path: a line for each program, buffers and control, a column for each way.
+/// The table of one path: a line per program, buffers and control; a column per way.
 fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], most_late: f64) {
     let gain = ways.contains(&Way::Plain) && ways.contains(&Way::Jet);
     let head = |way: &Way| format!("{:>6}|", if *way == Way::JetRun { "run" } else { way.name() });
@@ -113,7 +113,7 @@ fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], 
     }
 }
 
-/// Times of programs that work on files: over the path, and on files of their own host, which no path makes faster.
+/// Times of programs that work on files: over the path, and on files of their own host, where no path matters.
 fn of_programs_on_files(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)]) {
     let of = |line: Line<'_>, way: Way| {
         let (_, record) = measured_of(measured, line, way)?;
@@ -149,7 +149,7 @@ fn value((cell, record): &(Cell, Record), most_late: f64) -> String {
     format!("{most}{rate}{late}")
 }
 
-/// Against the published table.
+/// The comparison with the published table.
 fn published(text: &mut String, rows: &[Row]) {
     let _ = writeln!(
         text,
@@ -176,7 +176,7 @@ fn published(text: &mut String, rows: &[Row]) {
     let _ = writeln!(text, "\n{reached} of {} reached", rows.len());
 }
 
-/// Three significant digits.
+/// A number with three significant digits.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 || v == 0.0 => 0,
@@ -187,7 +187,7 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A line for each cell; the first names the columns with their units.
+/// A line per cell. The first line names the columns with their units.
 pub fn csv(measured: &[(Cell, Record)]) -> String {
     let mut text =
         "path,rate_bps,round_trip_s,loss,program,way,buffers,control,ended,wall_s,bytes,goodput_bps,at_most,\
@@ -286,7 +286,7 @@ mod tests {
             text.contains("\n- vi-open, 64KiB cubic: plain >300 s, jet >300 s, bbr >300 s, local >300 s\n"),
             "{text}"
         );
-        // What was cut off by gateways has not reached anything.
+        // Gateways that were cut off have reached nothing.
         assert!(text.contains("0 of 42 reached"), "{text}");
     }
 

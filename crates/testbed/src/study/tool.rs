@@ -1,4 +1,4 @@
-//! The programs that a study drives, and Debian's packages that have them.
+//! The programs that a study runs, and the Debian packages that provide them.
 
 use super::{Cell, TrialError, Way};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub enum Tool {
     /// `curl`, a download by HTTP.
     Curl,
-    /// `wget`, likewise.
+    /// `wget`, a download by HTTP.
     Wget,
     /// `curl -T`, an upload by HTTP PUT, as to WebHDFS or an object store.
     Put,
@@ -24,23 +24,23 @@ pub enum Tool {
     Copy,
     /// `ffmpeg` decoding a video that it reads by HTTP.
     Ffmpeg,
-    /// `ex`, the vi editor, opening a document on a file system mounted by `sshfs`.
+    /// `ex`, the vi editor, opens a document on an `sshfs` mount.
     ViOpen,
-    /// vi saves a file over sshfs.
+    /// `ex` saves a document on an `sshfs` mount.
     ViSave,
-    /// `soffice`, LibreOffice's writer, opening a document there and saving it there as another.
+    /// `soffice`, LibreOffice's writer, opens a document on an `sshfs` mount and saves it there as another.
     Soffice,
 }
 
-/// Where Debian keeps what is not in a user's PATH.
+/// Folders of programs, also those outside a user's PATH.
 const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// A program's file.
+/// The file of a program.
 pub(super) fn find(program: &str) -> Option<PathBuf> {
     FOLDERS.iter().map(|folder| Path::new(folder).join(program)).find(|file| file.is_file())
 }
 
-/// PostgreSQL's own programs: its newest version's.
+/// A program of the newest PostgreSQL version installed.
 pub(super) fn postgres(program: &str) -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let mut versions: Vec<u32> = versions.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
@@ -50,7 +50,7 @@ pub(super) fn postgres(program: &str) -> Option<PathBuf> {
 }
 
 impl Tool {
-    /// The programs that it needs, with Debian's packages.
+    /// The programs that the tool needs, with their Debian packages.
     fn needs(self) -> &'static [(&'static str, &'static str)] {
         const NGINX: (&str, &str) = ("nginx", "nginx-light");
         const SSH: [(&str, &str); 3] =
@@ -87,7 +87,7 @@ impl Way {
     }
 }
 
-/// The first program that a cell needs and that is not there.
+/// The first program that a cell needs and that is not installed.
 pub fn missing(cell: &Cell) -> Option<TrialError> {
     let there = |program: &str| match program {
         "postgres" | "initdb" => postgres(program).is_some(),

@@ -1,4 +1,4 @@
-//! A cell, measured.
+//! The measurement of a cell.
 
 use super::arrival::{Arrives, receive};
 use super::clients::Client;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use units::Time;
 
-/// A cell to be measured, with what it needs.
+/// A cell to measure, and what its measurement needs.
 pub struct Trial<'a> {
     /// The cell that is measured.
     pub cell: &'a Cell,
@@ -29,25 +29,25 @@ pub struct Trial<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Round trips at the beginning that are reported separately.
+/// Number of initial RTTs that are reported separately.
 const FIRST: u64 = 12;
-/// Part of the path that has to be filled to say when it was.
+/// Fraction of the path's capacity at which it counts as filled.
 const FILLED: f64 = 0.9;
-/// Interval between two kept points of the curve.
+/// Interval between two recorded points of the curve.
 const KEPT: Time = Time::from_ms(250);
 
 /// What was observed of a program while it ran.
 struct Seen {
     curve: Curve,
-    /// When it ended, or was ended.
+    /// Time until it ended or was ended.
     wall: Time,
     ended: Ended,
-    /// Why what arrived is wrong.
+    /// What is wrong, if anything.
     wrong: Option<String>,
 }
 
 impl Trial<'_> {
-    /// Measures the cell in namespaces of its own, which are gone afterwards.
+    /// Measures the cell in namespaces of its own, which are removed afterwards.
     pub fn run(self) -> Result<Record, TrialError> {
         let tool = self.cell.program.tool;
         let measured = self.measure();
@@ -102,7 +102,7 @@ impl Seen {
         let known = self.curve.bytes() > 0;
         let bytes = if known { self.curve.bytes() } else { whole };
         let bps = match self.ended {
-            // What came while it was being ended is none of it.
+            // Bytes that arrived while it was being ended do not count.
             Ended::Cut if known => self.curve.goodput_bps(Time::ZERO, self.wall).unwrap_or(0.0),
             _ => bytes as f64 * 8.0 / self.wall.as_secs_f64(),
         };
@@ -114,7 +114,7 @@ impl Seen {
             wall_s: self.wall.as_secs_f64(),
             bytes,
             goodput_bps: (ended != Ended::Failed).then_some(bps),
-            // The program was cut off and its progress is unknown: this is an upper bound.
+            // Cut off with unknown progress: an upper bound.
             at_most: !known && ended == Ended::Cut,
             first_bps: self.curve.goodput_bps(Time::ZERO, first.min(self.wall)),
             later_bps: self.curve.goodput_bps(first, self.wall),
@@ -126,7 +126,7 @@ impl Seen {
     }
 }
 
-/// Runs the program and watches what it brings. `at_end` is called when it has ended, or just before it is ended.
+/// Runs the program and watches its progress. `at_end` is called when it has ended, or just before it is ended.
 fn observe(scene: Scene<'_>, client: &mut Client, at_end: impl FnOnce()) -> Result<Seen, TrialError> {
     let Scene { cell, stock, site, stop, .. } = scene;
     let original = File::open(stock.original(cell)).map_err(TrialError::system("open what is served"))?;
@@ -156,7 +156,7 @@ fn observe(scene: Scene<'_>, client: &mut Client, at_end: impl FnOnce()) -> Resu
         });
         let (wall, status) = loop {
             if stop() {
-                // Before whoever reads its output is waited for.
+                // First, because the reader of its output is waited for next.
                 process.end();
                 return Err(TrialError::Interrupted);
             }
@@ -199,14 +199,14 @@ fn observe(scene: Scene<'_>, client: &mut Client, at_end: impl FnOnce()) -> Resu
             wrong = Some(format!("{} of {length} bytes arrived: {}", compared.bytes, process.said()));
         }
         if cell.program.time.is_some() && ended == Ended::Whole {
-            // A download that was to be cut off has come to the end of its file before.
+            // The download was to be cut off, but reached the end of its file first.
             ended = Ended::Cut;
         }
         let mut curve = std::mem::take(&mut *curve.lock().unwrap_or_else(PoisonError::into_inner));
         if matches!(client.arrives, Arrives::Parts(_)) {
             curve.record(wall, compared.bytes);
         }
-        // The program's last bytes may be read after it has ended.
+        // The program's last bytes may be read after its end.
         let wall = if ended == Ended::Whole { wall.max(curve.end()) } else { wall };
         Ok(Seen { curve, wall, ended, wrong })
     })
