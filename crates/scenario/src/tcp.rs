@@ -118,8 +118,9 @@ section! {
         /// trip after the peer's window is half open again.
         push_flow_control: bool = false;
         /// Transmit queueing level control (Lee 2014, Algorithm 1): TCP stops sending while the transmit queue holds
-        /// this many packets. The queue is that of the first link on the path. Left out, no limit in packets.
-        /// `queue-threshold`, `queue-time`, `queue-bytes` and `small-queue` may be combined; the tightest limit holds.
+        /// this many packets. The queue is that of the first link on the path, or of the wireless station. Left out, no
+        /// limit in packets. `queue-threshold`, `queue-time`, `queue-bytes` and `small-queue` may be combined; the
+        /// tightest limit holds.
         queue_threshold: Option<u32> = None, 1..=1_000_000;
         /// Once stopped by `queue-threshold`, TCP starts again when the queue holds fewer packets than this. Default:
         /// `queue-threshold`.
@@ -159,7 +160,7 @@ section! {
         retries: u32 = 15, 0..=255;
         /// Retransmissions of a SYN before the attempt is given up.
         syn_retries: u32 = 6, 0..=255;
-        /// Nodes whose TCP differs. Where several entries name a node, the last one counts.
+        /// Nodes whose TCP differs. Where several entries set a key for the same node, the last one counts.
         node: Vec<TcpOfNode> = Vec::new();
     }
 }

@@ -202,7 +202,8 @@ mod tests {
     #[test]
     fn properties_become_keys_with_their_units() {
         let text = "network_rate_per_worker = \"10 Mbit/s\"\n[configuration]\n\"mapreduce.task.io.sort.mb\" = \"64\"\n\
-                    \"mapreduce.reduce.java.opts\" = \"-server -Xmx300m -XX:+UseSerialGC\"\n\"of.no.interest\" = \"1\"\n";
+                    \"mapreduce.reduce.java.opts\" = \"-server -Xmx300m -XX:+UseSerialGC\"\n\
+                    \"of.no.interest\" = \"1\"\n";
         let settings = Settings::parse(text).unwrap();
         let keys: Vec<_> = settings.keys.iter().map(|(key, value, _)| (*key, value.as_str())).collect();
         assert_eq!(keys, [("mapreduce.io-sort", "\"64 MiB\""), ("mapreduce.reduce-heap", "\"300 MiB\"")]);
