@@ -37,7 +37,7 @@ struct Arrival {
     now: Time,
     /// Its timestamp echo.
     echo: Option<u32>,
-    /// RACK.fack before this acknowledgement: the order within one acknowledgement says nothing of reordering.
+    /// RACK.fack before this acknowledgement: the order within one acknowledgement shows no reordering.
     fack: u64,
     /// The end of what its DSACK block reports.
     duplicate: Option<u64>,

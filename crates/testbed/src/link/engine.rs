@@ -124,7 +124,7 @@ impl Worker {
         let mut inputs = inputs.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         self.slept = Some(Slept { since: self.clock.now(), waking: self.waking.usual() });
         self.waking.sleep(self.clock, &mut inputs, (deadline < Time::MAX).then_some(deadline));
-        // An interface's error is readable, too.
+        // An error event counts as ready, too: the read shows the error.
         self.ready = [0, 1].map(|index| inputs[index].revents().is_none_or(|events| !events.is_empty()));
     }
 }
