@@ -110,8 +110,8 @@ section! {
         hystart: HyStart = HyStart::Linux;
         /// Whether segments are paced: at 2 cwnd per RTT in slow start, at 1.2 cwnd per RTT after it. BBR always paces.
         pacing: bool = false;
-        /// Congestion window validation (RFC 7661): cwnd grows only while it limits the sender. Off, every
-        /// acknowledgement opens it, as in ns-2.
+        /// Congestion window validation, by Linux's rule: cwnd grows only while it limits the sender, in slow start to
+        /// twice the most in flight. Off, every acknowledgement opens it, as in ns-2.
         window_validation: bool = true;
         /// TCP push flow control (Lee 2014, Algorithm 2). It starts when the peer closes its window. An acknowledgement
         /// of a pushed segment then gives no RTT sample and caps cwnd at the bytes that were in flight. It ends a round

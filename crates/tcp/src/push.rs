@@ -28,7 +28,8 @@ pub(crate) const FLOOR: u64 = 2;
 pub(crate) struct PushControl {
     /// Ends of the pushed segments in flight, ascending; some may be acknowledged already.
     ends: VecDeque<u64>,
-    /// The mode lasts until more than this is acknowledged.
+    /// The mode is on, until more than `until` is acknowledged.
+    on: bool,
     until: u64,
 }
 
@@ -59,7 +60,7 @@ impl Endpoint {
     }
     /// The mode is on.
     pub fn in_push_flow_control(&self) -> bool {
-        self.tx.push_controlled
+        self.special.there().and_then(|special| special.push.as_ref()).is_some_and(|push| push.on)
     }
     /// A segment with PSH that ends at `end` is being sent.
     pub(crate) fn note_pushed(&mut self, end: u64) {
@@ -69,23 +70,29 @@ impl Endpoint {
     /// The peer has closed its window.
     #[cold]
     pub(crate) fn begin_push_flow_control(&mut self) {
-        self.tx.push_controlled = true;
-        self.push().until = self.tx.nxt;
+        let until = self.tx.nxt;
+        let push = self.push();
+        (push.on, push.until) = (true, until);
     }
     /// Whether the mode goes on after this segment.
     #[cold]
     pub(crate) fn judge_push_flow_control(&mut self, segment: &Segment) {
-        if segment.window < self.tx.max_window / 2 {
-            self.push().until = self.tx.nxt;
-        } else if segment.ack > self.push().until {
-            self.tx.push_controlled = false;
+        if !self.in_push_flow_control() {
+            return;
+        }
+        let (small, nxt) = (segment.window < self.tx.max_window / 2, self.tx.nxt);
+        let push = self.push();
+        if small {
+            push.until = nxt;
+        } else if segment.ack > push.until {
+            push.on = false;
         }
     }
     /// In the mode: whether this, which moves the left edge, acknowledges a pushed segment.
     #[cold]
     pub(crate) fn acknowledges_pushed(&mut self, segment: &Segment) -> bool {
         let una = self.tx.una;
-        self.push().acknowledges_pushed(una, segment.ack)
+        self.in_push_flow_control() && self.push().acknowledges_pushed(una, segment.ack)
     }
     /// It did: `flight` bytes were outstanding before.
     pub(crate) fn clamp_pushed(&mut self, flight: u64) {

@@ -31,7 +31,7 @@ impl Endpoint {
                 self.begin_push_flow_control();
             }
         }
-        if self.tx.push_controlled {
+        if self.config.push_flow_control {
             self.judge_push_flow_control(segment);
         }
         if self.tx.probing {
@@ -121,7 +121,7 @@ impl Endpoint {
         echoed: bool,
         out: &mut Output,
     ) {
-        let pushed = self.tx.push_controlled && self.acknowledges_pushed(segment);
+        let pushed = self.config.push_flow_control && self.acknowledges_pushed(segment);
         let tx = &mut self.tx;
         let acked = segment.ack - tx.una;
         let flight = tx.nxt - tx.una;
@@ -163,7 +163,7 @@ impl Endpoint {
             flight,
             una: tx.una,
             nxt: tx.nxt,
-            cwnd_limited: tx.cwnd_limited || !self.config.window_validation,
+            cwnd_limited: tx.uses_window() || !self.config.window_validation,
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
         };
         match tx.phase {

@@ -19,7 +19,7 @@ impl Endpoint {
             let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
             if let Some((start, end)) = tx.repair.board.next_lost(tx.una, mss) {
                 if !room {
-                    self.tx.cwnd_limited = true;
+                    self.tx.note_use(true);
                     return false;
                 }
                 if self.must_wait(now) {

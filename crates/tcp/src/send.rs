@@ -48,25 +48,28 @@ pub(crate) struct Sender {
     pub push_end: u64,
     /// Largest window the peer has offered.
     pub max_window: u32,
+    /// The record of cwnd's use holds until this is acknowledged (`cwnd_usage_seq` of Linux). The low 32 bits suffice:
+    /// it lies within a window of `una`.
+    use_until: u32,
+    /// TS.Recent: the timestamp to echo.
+    pub ts_recent: u32,
+    /// The most segments outstanding since the record began (`max_packets_out` of Linux).
+    most_out: u16,
+    /// Segments with data that may be sent before the owner gives room for more; [`FREE`] for any number.
+    pub room: u16,
     pub phase: Phase,
-    /// The congestion window alone held data back.
-    pub cwnd_limited: bool,
+    /// cwnd was full since the record began.
+    cwnd_limited: bool,
     /// The application has closed.
     pub finishing: bool,
     /// A byte beyond the peer's window is under way.
     pub probing: bool,
     /// The peer's window is zero.
     pub shut: bool,
-    /// Push flow control is in its mode.
-    pub push_controlled: bool,
-    /// Segments with data that may be sent before the owner gives room for more; [`FREE`] for any number.
-    pub room: u16,
     /// Doublings of the persist timer.
     pub probes: u8,
     pub retries: u8,
     pub dup_acks: u8,
-    /// TS.Recent: the timestamp to echo.
-    pub ts_recent: u32,
     /// Loss recovery and rare counters.
     pub repair: Cold<Repair>,
 }
@@ -141,12 +144,13 @@ impl Sender {
             push_end: 0,
             max_window: 0,
             phase: Phase::Open,
+            use_until: 0,
+            most_out: 0,
             cwnd_limited: false,
             finishing: false,
             probing: false,
             room: FREE,
             shut: false,
-            push_controlled: false,
             probes: 0,
             retries: 0,
             dup_acks: 0,
@@ -166,6 +170,22 @@ impl Sender {
             return u64::from(repair.counted_pipe).min(2 * outstanding);
         }
         repair.board.pipe(outstanding)
+    }
+    /// Records how far cwnd is used, after data was sent or when cwnd is `full` (Linux, `tcp_cwnd_validate`). A full
+    /// cwnd is remembered until all that is outstanding now is acknowledged. Until one is full, the most segments
+    /// outstanding are.
+    pub fn note_use(&mut self, full: bool) {
+        let out = (self.nxt - self.una).div_ceil(u64::from(self.window.mss)).min(u64::from(u16::MAX)) as u16;
+        let over = (self.una as u32).wrapping_sub(self.use_until).cast_signed() >= 0;
+        if over || full || !self.cwnd_limited && out > self.most_out {
+            (self.cwnd_limited, self.most_out, self.use_until) = (full, out, self.nxt as u32);
+        }
+    }
+    /// Whether cwnd is used so far that it may grow (Linux, `tcp_is_cwnd_limited`). In slow start it may grow to twice
+    /// the most in flight.
+    pub fn uses_window(&self) -> bool {
+        let window = &self.window;
+        self.cwnd_limited || window.slow_start() && window.cwnd < 2 * u64::from(self.most_out) * u64::from(window.mss)
     }
     /// Nothing at or beyond this is sent: the peer's window, or `max_window` if smaller.
     #[inline]
@@ -243,10 +263,9 @@ impl Endpoint {
         self.special.stop_waiting_for_pace();
         if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && !self.special.is_watched() {
             // A side that only receives ends here.
-            tx.cwnd_limited = false;
-        } else {
-            self.transmit_waiting(now, out);
+            return;
         }
+        self.transmit_waiting(now, out);
     }
     #[inline(never)]
     fn transmit_waiting(&mut self, now: Time, out: &mut Output) {
@@ -276,9 +295,12 @@ impl Endpoint {
         let tx = &self.tx;
         let end = tx.stream_end();
         if tx.nxt < end {
+            let start = tx.nxt;
             self.send_new_data(now, end, out);
-        } else {
-            self.tx.cwnd_limited = false;
+            let full = self.tx.pipe() + u64::from(self.tx.window.mss) > self.allowance();
+            if full || self.tx.nxt > start {
+                self.tx.note_use(full);
+            }
         }
         true
     }
@@ -332,7 +354,6 @@ impl Endpoint {
     fn send_new_data(&mut self, now: Time, end: u64, out: &mut Output) {
         let mss = self.full_segment();
         let allowance = self.allowance();
-        self.tx.cwnd_limited = false;
         while self.tx.nxt < end {
             let tx = &self.tx;
             let written = tx.write_end - tx.nxt;
@@ -343,7 +364,6 @@ impl Endpoint {
                 tx.pipe()
             };
             if counted + len > allowance && len > 0 {
-                self.tx.cwnd_limited = true;
                 return;
             }
             let room = tx.send_edge(&self.config).saturating_sub(tx.nxt);

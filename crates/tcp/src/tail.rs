@@ -74,7 +74,7 @@ impl Endpoint {
             let full = self.full_segment();
             let Some((start, end)) = self.tx.rack().and_then(|rack| rack.next_lost(full)) else { return true };
             if self.tx.pipe() + full > self.allowance() {
-                self.tx.cwnd_limited = true;
+                self.tx.note_use(true);
                 return false;
             }
             if self.must_wait(now) {

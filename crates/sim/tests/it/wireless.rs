@@ -140,7 +140,7 @@ fn a_job_on_the_air() {
 /// 30 packets that nobody overflows who looks.
 #[test]
 fn tcp_watches_queues_of_nodes_that_forward() {
-    let row = |routing: &str, from: &[&str], tcp: &str| {
+    let row = |routing: &str, from: &[&str], tcp: &str, seed: u32| {
         let flow = |from: &&str| format!("{{ kind = \"long\", from = \"{from}\", to = \"master\", start = \"15 s\" }}");
         let flows: Vec<String> = from.iter().map(flow).collect();
         let result = run(&format!(
@@ -148,7 +148,7 @@ fn tcp_watches_queues_of_nodes_that_forward() {
             cluster = {{ workers = 2 }}
             network = {{ topology = "wifi", wifi = {{ standard = "a", rate-control = "fixed", rate = "6 Mbit/s", range = "100 m", routing = "{routing}", queue = {{ packets = 30 }} }} }}
             traffic = [{}]
-            run = {{ until = "35 s" }}
+            run = {{ until = "35 s", seed = {seed} }}
             [mobility]
             area = ["200 m", "10 m"]
             node = [{{ node = "master", at = ["160 m", "1 m"] }}, {{ node = "worker-1", at = ["0 m", "1 m"] }}, {{ node = "worker-2", at = ["80 m", "1 m"] }}]
@@ -169,12 +169,20 @@ fn tcp_watches_queues_of_nodes_that_forward() {
     let watched =
         ["queue-threshold = 10", "queue-time = \"5 ms\"", "queue-bytes = \"15 KB\"", "small-queue = \"1 ms\""];
     for routing in ["aodv", "olsr"] {
-        // The middle one sends to the last, and passes on what the first sends there.
+        // The middle one sends to the last, and passes on what the first sends there. A busy channel costs OLSR its
+        // HELLOs and so its routes: with one seed goodput is anything from 0.3 to 3.4 Mbit/s, watched or not. Its mean
+        // over four seeds is what is compared.
         let both = ["worker-1", "worker-2"];
-        let (longest, drops, blind) = row(routing, &both, "");
+        let over_seeds = |tcp: &str| {
+            let rows = [1, 2, 3, 4].map(|seed| row(routing, &both, tcp, seed));
+            let drops: u64 = rows.iter().map(|(_, drops, _)| drops).sum();
+            let goodput = rows.iter().map(|(_, _, goodput)| goodput / 4.0).sum::<f64>();
+            (rows[0].0, drops, goodput)
+        };
+        let (longest, drops, blind) = over_seeds("");
         assert!(longest == 30 && drops > 0, "{routing}: {longest} packets, {drops} drops");
         for tcp in watched {
-            let (longest, drops, goodput) = row(routing, &both, tcp);
+            let (longest, drops, goodput) = over_seeds(tcp);
             // Acknowledgements, what is passed on and the router's own messages do not wait.
             assert!(longest < 20 && drops == 0, "{routing}, {tcp}: {longest} packets, {drops} drops");
             assert!(goodput > blind / 2.0, "{routing}, {tcp}: {goodput} Mbit/s, {blind} blind");
@@ -183,7 +191,7 @@ fn tcp_watches_queues_of_nodes_that_forward() {
     // What TCP has put into the queue leaves it by way of the router, also while that looks for a way: the connection
     // goes on.
     for tcp in watched {
-        let (longest, drops, goodput) = row("aodv", &["worker-1"], tcp);
+        let (longest, drops, goodput) = row("aodv", &["worker-1"], tcp, 1);
         assert!(
             longest < 15 && drops == 0 && goodput > 0.2,
             "{tcp}: {longest} packets, {drops} drops, {goodput} Mbit/s"

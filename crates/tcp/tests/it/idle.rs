@@ -69,7 +69,7 @@ fn a_ceiling_below_the_window_stops_its_growth() {
 
 #[test]
 fn a_window_that_does_not_hold_back_does_not_grow() {
-    // Twenty answers of one segment each, a window of ten: RFC 7661 leaves it, RFC 5681 alone adds a segment with each
+    // Twenty answers of one segment each, a window of ten: validation leaves it, RFC 5681 alone adds a segment with each
     // in slow start.
     for (window_validation, segments) in [(true, 10), (false, 30)] {
         let config = Config { initial_window: 10, window_validation, ..plain() };
@@ -80,4 +80,40 @@ fn a_window_that_does_not_hold_back_does_not_grow() {
         }
         assert_eq!(wire.client.window().cwnd, segments * u64::from(config.mss));
     }
+}
+
+/// `tcp_is_cwnd_limited` of Linux: in slow start cwnd grows to twice the most in flight. Six segments per round trip,
+/// each acknowledged: a cwnd of ten opens to twelve and stays.
+#[test]
+fn slow_start_opens_the_window_to_twice_what_is_in_flight() {
+    let config = Config { initial_window: 10, ..plain() };
+    let mut wire = Wire::new(&config, &config, DELAY).established();
+    for _ in 0..20 {
+        wire.write(Side::Client, 6_000);
+        wire.run();
+    }
+    assert_eq!(wire.client.window().cwnd, 12_000);
+}
+
+/// `tcp_cwnd_validate` of Linux: a full cwnd is remembered for a round trip. In congestion avoidance two segments more
+/// than cwnd are written. The first two ACKs release these two, and from then on cwnd is not full. The other ACKs
+/// count all the same, so that cwnd grows by a segment. In the next round half a window is written: cwnd stays.
+#[test]
+fn a_window_that_was_full_grows_for_a_round() {
+    let config = Config { initial_window: 2, ..plain() };
+    let mut wire = Wire::new(&config, &config, DELAY).established();
+    // One loss ends slow start.
+    wire.write(Side::Client, 1_000_000);
+    wire.lose(&[40]);
+    wire.run();
+    let window = *wire.client.window();
+    assert!(!window.slow_start());
+    let before = window.cwnd / 1_000 * 1_000;
+    wire.write(Side::Client, before + 2_000);
+    wire.run();
+    let after = wire.client.window().cwnd;
+    assert!(after > window.cwnd, "{window:?} {after}");
+    wire.write(Side::Client, before / 2);
+    wire.run();
+    assert_eq!(wire.client.window().cwnd, after);
 }

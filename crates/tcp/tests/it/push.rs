@@ -244,18 +244,19 @@ fn bursts_to_a_slow_reader(push_flow_control: bool, round_trip: u64) -> (u32, u6
     (counters.zero_windows_seen, wire.server.received(), counters.retransmissions)
 }
 
-/// What the algorithm is for: fewer closed windows, and nothing lost by it. How many fewer is a matter of the round
-/// trip: from its floor of two segments a window is at its old size again after three, so that a pause of the reader
-/// that is much longer than these meets as large a burst as ever.
+/// What the algorithm is for: fewer closed windows, and nothing lost by it. From its floor of two segments cwnd needs
+/// three round trips to admit a burst of 18 again (2, 4, 8, 16). The reader pauses for 100 ms: where three round trips
+/// are shorter, the next burst is as large as ever; where they are longer, it is not.
 #[test]
 fn a_slow_reader_closes_its_window_less_often_where_round_trips_are_long() {
-    let mut saved = Vec::new();
-    for round_trip in [2, 10, 20, 50, 100] {
+    let saved = |round_trip| {
         let (without, offered, _) = bursts_to_a_slow_reader(false, round_trip);
         let (with, carried, sent_again) = bursts_to_a_slow_reader(true, round_trip);
         assert!(carried as f64 > 0.99 * offered as f64 && sent_again == 0, "{carried} of {offered} bytes");
-        saved.push(1.0 - f64::from(with) / f64::from(without));
-    }
-    assert!(saved.is_sorted(), "{saved:?}");
-    assert!(saved[0] < 0.02 && saved[3] > 0.25, "{saved:?}");
+        1.0 - f64::from(with) / f64::from(without)
+    };
+    let short = [2, 5, 10, 20, 30].map(saved);
+    let long = [40, 50, 60, 80, 100].map(saved);
+    assert!(short.iter().all(|saved| *saved < 0.02), "{short:?}");
+    assert!(long.iter().all(|saved| *saved > 0.15), "{long:?}");
 }

@@ -34,9 +34,9 @@ fn a_lost_last_segment_is_probed_after_two_round_trips() {
     assert_eq!(later(&wire, start), [(300, 9)]);
     let counters = wire.client.counters();
     assert_eq!((counters.tail_probes, counters.timeouts, counters.fast_recoveries), (1, 0, 0));
-    // That it was a loss, and not a lost acknowledgement, shows with the next data: no DSACK has come. The window is
-    // halved then.
-    assert_eq!((wire.client.window().cwnd, wire.client.window().ssthresh), (10 * MSS, u64::MAX));
+    // cwnd was full, and each of the ten acknowledgements has added a segment. That it was a loss, and not a lost
+    // acknowledgement, shows with the next data: no DSACK has come. cwnd is halved then.
+    assert_eq!((wire.client.window().cwnd, wire.client.window().ssthresh), (20 * MSS, u64::MAX));
     // Ten segments on their way when the acknowledgement of the first of them comes: nine are left, half of which is
     // the new threshold.
     wire.write(Side::Client, 10 * MSS);
