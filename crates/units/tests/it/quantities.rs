@@ -260,5 +260,6 @@ fn a_word_that_is_near_is_meant() {
     assert_eq!(nearest("delay", ["rate", "dely", "delays", "relay"]), Some("dely"), "the first of those as near");
     assert_eq!(nearest("queu", ["rate", "quue", "queue"]), Some("queue"));
     assert_eq!((nearest("xyrat", ["rat"]), nearest("xyzrat", ["at"])), (Some("rat"), None));
+    assert_eq!(nearest("delay", ["delay-us"]), Some("delay-us"), "three edits, of the longer one's eight letters");
     assert_eq!(nearest("anything", []), None);
 }
