@@ -279,3 +279,49 @@ fn the_timer_marks_what_is_overdue() {
         [(200, 9), (500, 0), (600, 1), (600, 2), (700, 3), (700, 4), (700, 5), (700, 6), (800, 7), (800, 8), (800, 9)];
     assert_eq!(later(&wire, start), expected);
 }
+
+/// TLP_process_ack (RFC 8985, section 7.4.2): a duplicate without data and SACK blocks says that the original and the
+/// probe have arrived. One that carries data says nothing: the next acknowledgement beyond the probe tells of a loss.
+#[test]
+fn data_of_the_peer_does_not_speak_for_a_probe() {
+    for (len, ssthresh) in [(0, u64::MAX), (1000, 2 * MSS)] {
+        let (mut endpoint, mut out) = (Endpoint::connect(&config(10)), Output::default());
+        endpoint.open(Time::ZERO, &mut out);
+        let mut syn = Segment::new(Flags::SYN | Flags::ACK | Flags::SACK_PERMITTED, 0, 1);
+        (syn.window, syn.mss, syn.window_scale) = (65_535, MSS as u16, 7);
+        endpoint.on_segment(Time::from_ms(100), &syn, &mut out);
+        endpoint.write(Time::from_ms(100), MSS, true, &mut out).unwrap();
+        out.clear();
+        endpoint.on_timer(endpoint.deadline(), &mut out);
+        assert_eq!((again(&out), endpoint.counters().tail_probes), (vec![0], 1));
+        endpoint.on_segment(Time::from_ms(400), &ack(at(1), &[]), &mut out);
+        let mut duplicate = ack(at(1), &[]);
+        duplicate.len = len;
+        endpoint.on_segment(Time::from_ms(401), &duplicate, &mut out);
+        endpoint.write(Time::from_ms(402), MSS, true, &mut out).unwrap();
+        let mut next = ack(at(2), &[]);
+        next.seq += u64::from(len);
+        endpoint.on_segment(Time::from_ms(502), &next, &mut out);
+        // A segment was outstanding: the least threshold is two.
+        assert_eq!(endpoint.window().ssthresh, ssthresh, "{len} bytes");
+    }
+}
+
+/// After a timeout cwnd is one segment. Where a segment just sent fills it, the lost one goes all the same.
+#[test]
+fn a_timeout_retransmits_whatever_is_still_believed_in_flight() {
+    let (mut endpoint, mut out) = (Endpoint::connect(&config(10)), Output::default());
+    endpoint.open(Time::ZERO, &mut out);
+    let mut syn = Segment::new(Flags::SYN | Flags::ACK | Flags::SACK_PERMITTED, 0, 1);
+    (syn.window, syn.mss, syn.window_scale) = (65_535, MSS as u16, 7);
+    endpoint.on_segment(Time::from_ms(100), &syn, &mut out);
+    endpoint.write(Time::from_ms(100), MSS, true, &mut out).unwrap();
+    // The probe, and then the timer.
+    endpoint.on_timer(endpoint.deadline(), &mut out);
+    let expiry = endpoint.deadline();
+    endpoint.write(expiry - Time::from_ms(1), MSS, true, &mut out).unwrap();
+    assert_eq!(endpoint.deadline(), expiry);
+    out.clear();
+    endpoint.on_timer(expiry, &mut out);
+    assert_eq!((endpoint.counters().timeouts, again(&out)), (1, vec![0]));
+}

@@ -380,6 +380,25 @@ fn beside_timestamps_three_blocks_fit() {
     assert_eq!(receiver.1.segments[0].header_bytes(), 80);
 }
 
+/// Blocks that ride along come out of the payload (RFC 6691): 4 bytes, and 8 for each block.
+#[test]
+fn data_beside_blocks_is_shorter_by_these() {
+    let payload = |arrivals: &[u64], in_order: u64| {
+        let mut receiver = Receiver::new(&Config { count_options: true, ..plain() }, Flags::SACK_PERMITTED);
+        for number in arrivals {
+            receiver.data(*number);
+        }
+        let Receiver(endpoint, out) = &mut receiver;
+        let mut update = Segment::new(Flags::ACK, at(in_order), 1);
+        update.window = 60_000;
+        endpoint.on_segment(Time::from_ms(100), &update, out);
+        out.clear();
+        endpoint.write(Time::from_ms(100), 5000, true, out).unwrap();
+        out.segments[0].len
+    };
+    assert_eq!([payload(&[0], 1), payload(&[0, 2], 1), payload(&[0, 2, 4], 1)], [1000, 988, 980]);
+}
+
 #[test]
 fn a_duplicate_is_reported_first() {
     let mut receiver = Receiver::new(&plain(), Flags::SACK_PERMITTED);
