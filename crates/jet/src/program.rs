@@ -1,6 +1,7 @@
 //! The task of one connection: bytes between the session and the socket of a program or server.
 
 use crate::shared_session::SharedSession;
+use crate::socket;
 use socket2::SockRef;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::Shutdown;
@@ -15,6 +16,9 @@ use tokio::net::TcpStream;
 const TURNS: usize = 16;
 /// Pieces of the session's memory that one call writes or reads.
 const PIECES: usize = 9;
+/// Unsent bytes in a program's socket: enough until this task has its turn. By itself the kernel takes megabytes for a
+/// program that does not read: the peer would send on as if they were read.
+const UNSENT: u32 = 256 << 10;
 /// Bytes read at a time: at first, and at most. A call costs about as much as a few kilobytes.
 const READ: [u64; 2] = [16 << 10, 256 << 10];
 
@@ -30,6 +34,7 @@ pub(crate) enum Ended {
 /// Carries a connection's bytes until both directions are over. A reset is passed on as one.
 pub(crate) async fn carry(shared: Arc<SharedSession>, connection: u32, stream: TcpStream) -> Ended {
     close_as(&stream, Ended::Reset);
+    socket::limit_unsent(&stream, UNSENT);
     let stream = Arc::new(stream);
     shared.attach(connection, &stream);
     let mut program = Program { connection, stream, reading: true, writing: true, most: READ[0] };

@@ -4,6 +4,7 @@ use crate::config::Config;
 use crate::ranges::Span;
 use crate::receiver::Receiver;
 use crate::sender::{Notified, Sender};
+use crate::share::Share;
 use crate::streams::{StreamId, Streams};
 use crate::transmit::{Assigned, Timers};
 use crate::wire::{Ack, Data, Frame};
@@ -318,6 +319,12 @@ impl Connection {
         self.tx.allowance = Some(bytes);
     }
 
+    /// Says what part of its credit there is memory for. For an owner of several connections that share memory: it
+    /// takes credit back that a connection does not use.
+    pub(crate) fn share(&mut self, now: Time, share: Share) {
+        self.rx.share(now, share);
+    }
+
     // === What it can be asked ===
 
     /// New data taken for sending so far, without retransmissions.
@@ -344,6 +351,10 @@ impl Connection {
     /// Whether new data waits only for the peer's credit, or for this allowance of its owner.
     pub fn is_blocked(&self, allowance: u64) -> bool {
         self.tx.next < self.tx.written && (self.tx.is_blocked() || allowance == 0)
+    }
+    /// New bytes sent of which nothing shows that the peer's program takes them.
+    pub(crate) fn unproven(&self) -> u64 {
+        self.tx.unproven
     }
     /// Bytes written that are neither acknowledged nor in flight.
     pub fn waiting(&self) -> Bytes {

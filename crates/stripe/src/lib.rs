@@ -20,6 +20,7 @@ mod ranges;
 mod receiver;
 mod sender;
 pub mod session;
+mod share;
 mod streams;
 mod transmit;
 mod window;

@@ -2,6 +2,7 @@
 
 use crate::connection::{Piece, Violation};
 use crate::ranges::{RangeSet, Span};
+use crate::share::Share;
 use crate::window::{Progress, Window};
 use crate::wire::{Ack, Data, MAX_RANGES};
 use units::Time;
@@ -27,8 +28,14 @@ pub(crate) struct Receiver {
     consumed: u64,
     /// Bytes that may be held, in order or not.
     window: Window,
-    /// The peer has been told that it may send positions below this.
+    /// What the owner has memory for.
+    share: Share,
+    /// The peer may send positions below this.
     granted: u64,
+    /// The last ACK has said so. HELLO, which speaks for all connections, may have said more.
+    told: u64,
+    /// There has been an ACK.
+    begun: bool,
     /// The end, once known.
     end: Option<u64>,
     /// The peer has reset its byte stream with this code.
@@ -52,7 +59,10 @@ impl Receiver {
             held: RangeSet::default(),
             consumed: 0,
             window: Window::new(window, max_window),
+            share: Share::WHOLE,
             granted: window,
+            told: window,
+            begun: false,
             end: None,
             reset: None,
             stopped: false,
@@ -82,9 +92,17 @@ impl Receiver {
     pub fn holes(&self) -> usize {
         self.held.len()
     }
-    /// The most that may be held at once.
+    /// The most that is to be held at once.
     pub fn window(&self) -> u64 {
-        self.window.size()
+        self.window.within(self.share)
+    }
+    /// What the owner of several connections has memory for. It takes windows back that are not used.
+    pub fn share(&mut self, now: Time, share: Share) {
+        self.share = share;
+        self.window.take_back(now);
+        if !self.begun {
+            self.told = self.window();
+        }
     }
     /// The end has arrived, and all before it.
     pub fn is_complete(&self) -> bool {
@@ -182,7 +200,7 @@ impl Receiver {
     /// Announces credit at once if it has grown by a quarter of the window; less waits for the next ACK.
     fn grant(&mut self, now: Time) {
         let window = self.window();
-        if self.end.is_none() && (self.consumed + window).saturating_sub(self.granted) >= (window / 4).max(1) {
+        if self.end.is_none() && (self.consumed + window).saturating_sub(self.told) >= (window / 4).max(1) {
             self.ack_at = now;
         }
     }
@@ -190,10 +208,12 @@ impl Receiver {
     pub fn ack(&mut self) -> Ack {
         self.ack_at = Time::MAX;
         self.unacknowledged = 0;
-        self.granted = self.granted.max(self.consumed + self.window());
+        self.told = self.told.max(self.consumed + self.window());
+        self.granted = self.granted.max(self.told);
+        self.begun = true;
         Ack {
             next: self.next,
-            limit: self.granted,
+            limit: self.told,
             end: self.is_complete(),
             reset: self.reset.is_some(),
             ranges: self.held.iter().take(MAX_RANGES).collect(),

@@ -67,6 +67,9 @@ pub(crate) struct Sender {
     pub next: u64,
     /// The peer's credit: it accepts no position from here on.
     pub limit: u64,
+    /// New bytes sent, less twice those by which the peer has raised its credit since: little while its program takes
+    /// at least half of what comes.
+    pub unproven: u64,
     /// Bytes of new data that may be sent; `None` is without bound.
     pub allowance: Option<u64>,
     /// Lost spans, to be retransmitted.
@@ -95,6 +98,7 @@ impl Sender {
         let len = self.sendable().min(most);
         let span = Span::new(self.next, self.next + len);
         self.next += len;
+        self.unproven += len;
         self.allowance = self.allowance.map(|left| left - len);
         (len > 0).then_some(span)
     }
@@ -123,8 +127,10 @@ impl Sender {
 
     /// Takes in an ACK; returns whether it brings news. The owner sees acknowledged data by `una`.
     pub fn on_ack(&mut self, ack: &Ack) -> bool {
-        let mut news = ack.limit > self.limit;
-        self.limit = self.limit.max(ack.limit);
+        let raised = ack.limit.saturating_sub(self.limit);
+        self.limit += raised;
+        self.unproven = self.unproven.saturating_sub(raised.saturating_mul(2));
+        let mut news = raised > 0;
         if ack.next > self.una {
             news = true;
             self.forget(Span::new(self.una, ack.next));

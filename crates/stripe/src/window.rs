@@ -1,9 +1,12 @@
 //! Credit of a receiver: how many bytes its peer may have in flight.
 
+use crate::share::Share;
 use units::Time;
 
 /// Credit beyond the measured rate, in bytes: as much as may come before the first round trip is over.
 const SLACK: u64 = 256 << 10;
+/// Credit that was not needed for so long is taken back, half at a time.
+const UNUSED: Time = Time::from_secs(10);
 
 /// Progress of a byte stream: `arrived` counts bytes in order or not, `end` is the highest position received. The
 /// path's rate is the smaller advance of the two. A stream that continues after a stall makes `arrived` jump; `end`
@@ -33,6 +36,7 @@ impl Progress {
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     size: u64,
+    first: u64,
     most: u64,
     /// Progress half a round trip ago, one, one and a half, and two.
     marks: [(Time, Progress); 4],
@@ -40,15 +44,34 @@ pub(crate) struct Window {
     held: u64,
     /// The application has had everything since the last mark.
     keeps_up: bool,
+    /// The application had everything at some time between the last two marks.
+    kept_up: bool,
+    /// When more than half of it was of use.
+    used_at: Time,
 }
 
 impl Window {
     /// Creates credit of `size` bytes that never grows beyond `most`.
     pub fn new(size: u64, most: u64) -> Self {
-        Self { size, most: most.max(size), marks: [(Time::ZERO, Progress::default()); 4], held: 0, keeps_up: false }
+        Self {
+            size,
+            first: size,
+            most: most.max(size),
+            marks: [(Time::ZERO, Progress::default()); 4],
+            held: 0,
+            keeps_up: false,
+            kept_up: false,
+            used_at: Time::ZERO,
+        }
     }
     pub fn size(&self) -> u64 {
         self.size
+    }
+    /// Its size where memory is short. An application that keeps up has what it needs, below its share of the limit:
+    /// what it is sent does not stay. One that does not keep up has a share of its window.
+    pub fn within(&self, share: Share) -> u64 {
+        let share = if self.keeps_up || self.kept_up { share.part_of(self.most) } else { share.part_of(self.size) };
+        self.size.min(share)
     }
     /// Notes the bytes that are held out of order.
     pub fn hold(&mut self, bytes: u64) {
@@ -82,16 +105,28 @@ impl Window {
                 // A silence says nothing about the present rate.
                 self.marks = [self.marks[0]; 4];
             }
-            (self.held, self.keeps_up) = (0, false);
+            (self.held, self.keeps_up, self.kept_up) = (0, false, keeps_up);
         }
         if !keeps_up {
             return 0;
         }
         let size = lately.saturating_add(held).saturating_mul(2).min(average.saturating_mul(4));
-        size.saturating_add(SLACK).min(self.most).saturating_sub(self.size)
+        let size = size.saturating_add(SLACK).min(self.most);
+        if size > self.size / 2 {
+            self.used_at = now;
+        }
+        size.saturating_sub(self.size)
     }
     pub fn grow(&mut self, bytes: u64) {
         self.size += bytes;
+    }
+    /// Takes back half of the window if less would have done for a while, or if the application does not keep up. What
+    /// the peer has been told stays; it is told no more until that is used up.
+    pub fn take_back(&mut self, now: Time) {
+        if now.saturating_sub(self.used_at) > UNUSED {
+            self.size = (self.size / 2).max(self.first);
+            self.used_at = now;
+        }
     }
 }
 

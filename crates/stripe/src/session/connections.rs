@@ -1,6 +1,6 @@
 //! Calls of programs on their connections.
 
-use super::end::{End, Opening};
+use super::end::{End, Opening, SLACK};
 use super::{Role, Session, code};
 use crate::ranges::Span;
 use crate::sender::Notified;
@@ -36,7 +36,7 @@ impl Session {
         let connection = self.next_connection;
         self.next_connection += 1;
         self.used.insert(Span::new(u64::from(connection), u64::from(connection) + 1), |_| {});
-        let end = End::new(&self.settings.connection, Opening::Asked(destination, Notified::Due));
+        let end = self.new_end(Opening::Asked(destination, Notified::Due));
         self.ends.insert(connection, end);
         self.dirty.insert(connection);
         Ok(connection)
@@ -67,12 +67,15 @@ impl Session {
         if end.core.given_up().is_some() {
             return 0;
         }
-        let own = end.room(self.settings.connection.max_credit.get());
+        let own = self.room_of(end);
         let all = self.credit.room();
         if own > 0 && all == 0 {
             self.starved.insert(connection);
         }
         own.min(all)
+    }
+    fn room_of(&self, end: &End) -> u64 {
+        end.room(self.credit.ahead(SLACK), self.settings.connection.max_credit.get())
     }
     /// Memory for up to `most` bytes that a program is about to write, in pieces. [`wrote`](Self::wrote) must then say
     /// how many it has written. Empty if the byte stream takes no more.
@@ -87,8 +90,11 @@ impl Session {
         if end.core.given_up().is_none() {
             end.core.write(bytes);
             end.tx.extend(&mut self.blocks, bytes);
-            end.core.expect_more(end.room(self.settings.connection.max_credit.get()) == 0);
             self.credit.hold(bytes);
+        }
+        let is_full = self.ends.get(&connection).is_some_and(|end| self.room_of(end) == 0);
+        if let Some(end) = self.ends.get_mut(&connection).filter(|end| end.core.given_up().is_none()) {
+            end.core.expect_more(is_full);
         }
     }
     /// A program has written.

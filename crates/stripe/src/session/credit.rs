@@ -1,5 +1,14 @@
 //! Session credit: flow control over all connections of a session, and a gateway's pool of memory.
+//!
+//! A limit over all connections stops those that are read when others are not, unless what nobody reads is counted
+//! apart (RFC 9000, section 4, leaves that to implementations). Here
+//! - the allowance is what has been received and a window on top, as long as there is memory. So bytes that wait for
+//!   their programs use up memory, not the window.
+//! - What a connection may hold is a part of the memory that unread bytes leave ([`Credit::share`]). So memory is never
+//!   used up, however many programs do not read (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998).
+//! - A sender leaves the last of its allowance to connections whose bytes are taken ([`Credit::allowed`]).
 
+use crate::share::Share;
 use crate::window::{Progress, Window};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,11 +16,14 @@ use units::Time;
 
 /// What a session may send of all its connections' bytes before the first ALLOW, in bytes (P-30).
 pub const FIRST_ALLOWANCE: u64 = 4 << 20;
+/// The last of an allowance, in bytes: for connections whose programs take what comes (P-34).
+const RESERVE: u64 = 1 << 20;
 
 /// Memory that sessions share: the credit granted to their peers, and data held for their own programs. A pool may be a
 /// part of a larger one.
 #[derive(Debug)]
 pub struct Pool {
+    size: u64,
     free: AtomicI64,
     whole: Option<Arc<Pool>>,
 }
@@ -26,7 +38,12 @@ impl Pool {
         Self::part(bytes, Some(Arc::clone(self)))
     }
     fn part(bytes: u64, whole: Option<Arc<Self>>) -> Arc<Self> {
-        Arc::new(Self { free: AtomicI64::new(i64::try_from(bytes).unwrap_or(i64::MAX)), whole })
+        let size = bytes.min(i64::MAX as u64);
+        Arc::new(Self { size, free: AtomicI64::new(size as i64), whole })
+    }
+    /// The most that can be free.
+    fn size(&self) -> u64 {
+        self.whole.as_ref().map_or(self.size, |whole| self.size.min(whole.size()))
     }
     /// Free bytes.
     pub fn free(&self) -> u64 {
@@ -44,6 +61,11 @@ impl Pool {
             whole.give(bytes);
         }
         taken
+    }
+    /// Takes up to so many bytes, as many as are free; returns how many. None if others take some at this moment.
+    fn take_some(&self, bytes: u64) -> u64 {
+        let some = bytes.min(self.free());
+        if self.take(some) { some } else { 0 }
     }
     /// Accounts for bytes that are held already, even if none are free: two programs may have used the same room.
     fn take_anyway(&self, bytes: u64) {
@@ -73,17 +95,20 @@ pub(super) struct Credit {
     returned: u64,
     /// The allowance announced to the peer, cumulative.
     granted: u64,
-    /// Bytes that the peer may have outstanding; taken from the pool.
+    /// Bytes that the peer is to have under way, besides `RESERVE`.
     window: Window,
+    /// Bytes taken from the pool for what the peer may make this end hold.
+    charged: u64,
     /// Bytes held for local programs; taken from the pool.
     held: u64,
-    /// Upper limit of `held`.
+    /// Upper limit of `held`, and of what is promised to the peer.
     most: u64,
 }
 
 impl Credit {
     /// `None` if the pool has less than the first allowance.
     pub fn new(pool: &Arc<Pool>, most: u64) -> Option<Self> {
+        let most = most.max(FIRST_ALLOWANCE);
         pool.take(FIRST_ALLOWANCE).then(|| Self {
             pool: Arc::clone(pool),
             limit: FIRST_ALLOWANCE,
@@ -91,45 +116,21 @@ impl Credit {
             received: 0,
             returned: 0,
             granted: FIRST_ALLOWANCE,
-            window: Window::new(FIRST_ALLOWANCE, most),
+            window: Window::new(FIRST_ALLOWANCE - RESERVE, most - RESERVE),
+            charged: FIRST_ALLOWANCE,
             held: 0,
-            most: most.max(FIRST_ALLOWANCE),
+            most,
         })
     }
-    /// New data that may be sent now, in bytes.
-    pub fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.used)
-    }
-    /// The peer has sent bytes for the first time; returns whether it was allowed to.
-    pub fn receive(&mut self, bytes: u64) -> bool {
-        self.received = self.received.saturating_add(bytes);
-        self.window.hold(self.received.saturating_sub(self.returned));
-        self.received <= self.granted
-    }
-    /// Returns credit for bytes that programs have taken, or that are void. The credit follows the rate of arrival, as
-    /// a connection's does, while the pool has memory. `drained`: a connection's buffer is empty.
-    pub fn give_back(&mut self, now: Time, bytes: u64, drained: bool, rtt: Time) {
-        self.returned = self.returned.saturating_add(bytes);
-        // Session credit has no order: both are the bytes received.
-        let progress = Progress { arrived: self.received, end: self.received };
-        let more = self.window.wants(now, progress, drained, rtt);
-        if more > 0 && self.pool.take(more) {
-            self.window.grow(more);
-        }
-    }
-    /// The allowance to announce to the peer, if it has grown enough.
-    pub fn grant(&mut self) -> Option<u64> {
-        let window = self.window.size();
-        let limit = self.returned.saturating_add(window);
-        if limit.saturating_sub(self.granted) >= window / 4 {
-            self.granted = limit;
-            return Some(limit);
-        }
-        None
-    }
-    /// The last announced allowance, to repeat it if it may have been lost.
-    pub fn granted(&self) -> u64 {
-        self.granted
+
+    // === What is sent ===
+
+    /// New bytes that a connection may send, if it has sent `unproven` bytes since the peer's program last took some.
+    /// The last of the allowance is for connections whose programs do: each leaves others as much as it has unproven,
+    /// up to `RESERVE`.
+    pub fn allowed(&self, unproven: u64) -> u64 {
+        let left = self.limit.saturating_sub(self.used);
+        left.saturating_sub(RESERVE).max(left.saturating_sub(unproven) / 2)
     }
     /// Bytes held for local programs.
     pub fn held(&self) -> u64 {
@@ -139,6 +140,10 @@ impl Credit {
     pub fn room(&self) -> u64 {
         self.most.saturating_sub(self.held).min(self.pool.free())
     }
+    /// The part of `bytes` that a connection may hold ahead of what is under way.
+    pub fn ahead(&self, bytes: u64) -> u64 {
+        Share::of(self.room(), self.whole()).part_of(bytes)
+    }
     pub fn hold(&mut self, bytes: u64) {
         self.held += bytes;
         self.pool.take_anyway(bytes);
@@ -147,10 +152,73 @@ impl Credit {
         self.held -= bytes;
         self.pool.give(bytes);
     }
+
+    // === What is received ===
+
+    /// The peer has sent bytes for the first time; returns whether it was allowed to.
+    pub fn receive(&mut self, bytes: u64) -> bool {
+        self.received = self.received.saturating_add(bytes);
+        self.received <= self.granted
+    }
+    /// Programs have taken bytes, or these are void. Their memory goes back to the pool; a new grant takes it again.
+    pub fn give_back(&mut self, bytes: u64) {
+        self.returned = self.returned.saturating_add(bytes);
+        let charge = self.promised().max(FIRST_ALLOWANCE).min(self.charged);
+        self.pool.give(self.charged - charge);
+        self.charged = charge;
+    }
+    /// The window follows the rate of arrival, as a connection's does. `drained`: a program has taken all that
+    /// there was of a connection.
+    pub fn tune(&mut self, now: Time, drained: bool, rtt: Time) {
+        // Session credit has no order: both are the bytes received.
+        let progress = Progress { arrived: self.received, end: self.received };
+        let more = self.window.wants(now, progress, drained, rtt);
+        self.window.grow(more);
+        self.window.take_back(now);
+    }
+    /// The allowance to announce to the peer, if it has grown enough.
+    pub fn grant(&mut self) -> Option<u64> {
+        let (window, left) = (self.window.size() + RESERVE, self.left());
+        let wanted = window.saturating_sub(left).min(self.most.saturating_sub(self.promised()));
+        // A small step is worth its frame where little is left.
+        if wanted == 0 || wanted < (window / 4).min(left) {
+            return None;
+        }
+        let free = self.charged.saturating_sub(self.promised());
+        let taken = self.pool.take_some(wanted.saturating_sub(free));
+        self.charged += taken;
+        let more = wanted.min(free + taken);
+        self.granted += more;
+        (more > 0).then_some(self.granted)
+    }
+    /// Whether the pool has no memory for what the peer should have.
+    pub fn is_short(&self) -> bool {
+        self.left() < RESERVE && self.promised() < self.most && self.pool.free() == 0
+    }
+    /// The last announced allowance, to repeat it if it may have been lost.
+    pub fn granted(&self) -> u64 {
+        self.granted
+    }
+    /// Bytes that the peer may still send.
+    fn left(&self) -> u64 {
+        self.granted.saturating_sub(self.received)
+    }
+    /// Bytes that the peer may make this end hold, with those that are held.
+    fn promised(&self) -> u64 {
+        self.granted.saturating_sub(self.returned)
+    }
+    /// What a connection may make this end hold.
+    pub fn share(&self) -> Share {
+        let unread = self.received.saturating_sub(self.returned);
+        Share::of(self.most.min(self.pool.free() + self.charged).saturating_sub(unread), self.whole())
+    }
+    fn whole(&self) -> u64 {
+        self.most.min(self.pool.size())
+    }
 }
 
 impl Drop for Credit {
     fn drop(&mut self) {
-        self.pool.give(self.window.size() + self.held);
+        self.pool.give(self.charged + self.held);
     }
 }

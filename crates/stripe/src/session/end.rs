@@ -11,7 +11,7 @@ use units::Time;
 /// the peer's credit lets be in flight (2 x, with losses up to 4 x rate x round-trip time, and
 /// [`Window`](crate::window::Window)'s slack) a connection holds 2 to 4 x rate x round-trip time + 640 KiB. The rest of
 /// a MiB is for the little that streams of a path without losses bring out of order.
-const SLACK: u64 = 384 << 10;
+pub(super) const SLACK: u64 = 384 << 10;
 
 /// How a connection was or is being opened.
 #[derive(Clone, Debug)]
@@ -161,10 +161,10 @@ impl End {
     pub fn give_back_rest(&self) -> u64 {
         self.highest - self.returned
     }
-    /// How much may be written: no more than `most` is held.
-    pub fn room(&self, most: u64) -> u64 {
+    /// How much may be written: `ahead` beyond what is under way, and no more than `most` is held.
+    pub fn room(&self, ahead: u64, most: u64) -> u64 {
         let under_way = self.core.taken() - self.core.acknowledged();
-        (under_way + SLACK).min(most).saturating_sub(self.tx.len())
+        (under_way + ahead).min(most).saturating_sub(self.tx.len())
     }
     /// Whether more streams would help: there is data to send that neither the peer's credit nor the application holds
     /// back.

@@ -17,6 +17,7 @@ impl Session {
         self.rest();
         self.alone_since = None;
         (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
+        self.tell_share |= self.share < self.settings.connection.credit.get();
         self.tell_leave |= self.leaving;
         // Whatever waited for a stream has one now.
         self.dirty.extend(self.ends.keys());
@@ -91,6 +92,7 @@ impl Session {
         self.rest();
         self.forsake(now, id);
         (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
+        self.tell_share |= self.share < self.settings.connection.credit.get();
         self.tell_leave |= self.leaving;
         if self.states.is_empty() {
             self.alone_since = Some(now);

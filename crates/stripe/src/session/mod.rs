@@ -118,10 +118,15 @@ pub struct Session {
     used: RangeSet,
     next_connection: u32,
     credit: Credit,
+    /// What the peer was told that a connection may hold before its program takes anything, and what it has told.
+    share: u64,
+    peer_share: u64,
     /// Connections that something has happened to since the last flush.
     dirty: BTreeSet<u32>,
-    /// Connections that wait for streams, and which of them had its turn last.
+    /// Connections that wait for streams, and which of them had its turn last. Those whose bytes the peer's program
+    /// does not take come behind.
     hungry: BTreeSet<u32>,
+    patient: BTreeSet<u32>,
     /// Connections that wait for credit.
     blocked: BTreeSet<u32>,
     turn: u32,
@@ -137,6 +142,7 @@ pub struct Session {
     holes: usize,
     /// The session's own numbers have to be told, again or for the first time.
     tell_credit: bool,
+    tell_share: bool,
     tell_wish: bool,
     tell_leave: bool,
     tell_carriage: bool,
@@ -171,8 +177,11 @@ impl Session {
             used: RangeSet::default(),
             next_connection: 1,
             credit,
+            share: settings.connection.credit.get(),
+            peer_share: settings.connection.peer_credit.get(),
             dirty: BTreeSet::new(),
             hungry: BTreeSet::new(),
+            patient: BTreeSet::new(),
             blocked: BTreeSet::new(),
             turn: 0,
             starved: BTreeSet::new(),
@@ -181,6 +190,7 @@ impl Session {
             unread: BTreeSet::new(),
             holes: 0,
             tell_credit: false,
+            tell_share: false,
             tell_wish: false,
             tell_leave: false,
             tell_carriage: false,
@@ -291,6 +301,8 @@ impl Session {
                 }
             }
             Frame::Allow { limit } => self.credit.limit = self.credit.limit.max(*limit),
+            // P-33: it takes nothing back of HELLO's.
+            Frame::Share { bytes } => self.peer_share = *bytes,
             Frame::Want { streams } => {
                 self.peer_wish = (*streams).min(self.settings.max_streams);
                 self.effects.number = true;
@@ -364,7 +376,7 @@ impl Session {
             if self.used.len() > 2 * self.settings.connections {
                 return Err(Violation::TooManyConnections);
             }
-            let mut end = End::new(&self.settings.connection, Opening::Awaited);
+            let mut end = self.new_end(Opening::Awaited);
             if self.ends.len() >= self.settings.connections {
                 end.opening = Opening::Refused;
                 end.core.reset(code::NO_ROOM);
@@ -378,8 +390,16 @@ impl Session {
     /// Returns the bytes that programs have taken to the session's credit.
     fn return_credit(&mut self, now: Time, connection: u32) {
         let Some(end) = self.ends.get_mut(&connection) else { return };
-        let (returned, drained) = (end.give_back(), end.core.readable().is_empty());
-        self.credit.give_back(now, returned, drained, self.streams.window_rtt());
+        let returned = end.give_back();
+        let drained = returned > 0 && end.core.readable().is_empty();
+        self.credit.give_back(returned);
+        self.credit.tune(now, drained, self.streams.window_rtt());
+    }
+    /// The ends' credit is that of HELLO, of which the peer may ask us to use less (P-33).
+    fn new_end(&self, opening: Opening) -> End {
+        let connection = &self.settings.connection;
+        let peer_credit = connection.peer_credit.min(Bytes::new(self.peer_share));
+        End::new(&Config { peer_credit, ..*connection }, opening)
     }
 
     // === What it can be asked ===

@@ -83,7 +83,7 @@ impl Session {
     }
     /// Whether connections want a stream too.
     fn is_contested(&self, stream: StreamId) -> bool {
-        !self.hungry.is_empty() || self.states.get(&stream).is_some_and(StreamState::has_data)
+        self.wait_for_streams() || self.states.get(&stream).is_some_and(StreamState::has_data)
     }
     /// Whether it is datagrams' turn on a stream: where connections want it too, both get as many bytes of it (P-43).
     pub(super) fn is_turn_of_datagrams(&self, stream: StreamId) -> bool {

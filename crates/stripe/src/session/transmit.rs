@@ -1,12 +1,13 @@
 //! What goes on which stream.
 
-use super::end::Opening;
+use super::end::{Opening, SLACK};
 use super::stream_state::StreamState;
 use super::tuning::Waiting;
 use super::{Session, StreamId};
 use crate::ranges::Span;
 use crate::sender::Notified;
 use crate::wire::{Data, Frame};
+use std::collections::BTreeSet;
 use units::{BitRate, Time};
 
 /// A transport takes no more at once than its stream sends in this time, or this many bytes.
@@ -17,6 +18,10 @@ const SHORTEST: u64 = 16 << 10;
 const UNREAD: u64 = 4 << 20;
 /// No stream is blamed for less.
 const UNREAD_OF_ONE: u64 = 64 << 10;
+
+/// New bytes that a connection sends like any other before its peer's program has taken some: as much as a request or
+/// a small answer has (P-23), and about what TCP sends a program that does not read.
+const UNPROVEN: u64 = 64 << 10;
 
 /// Where a transport puts what it takes, one piece behind the other.
 #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
@@ -44,9 +49,9 @@ impl Session {
             self.lose_stream(now, id);
             self.effects.streams.insert(id);
         }
-        self.tell();
+        self.tell(now);
         while let Some(connection) = self.dirty.pop_first() {
-            self.pump(now, connection);
+            self.pump(now, connection, false);
         }
         self.feed(now);
         self.invite(now);
@@ -58,7 +63,7 @@ impl Session {
 
     /// Sends the session's own numbers: the latest, and again after the loss of a stream that may have carried them
     /// (P-31).
-    fn tell(&mut self) {
+    fn tell(&mut self, now: Time) {
         if self.states.is_empty() {
             self.datagrams.news.clear();
             return;
@@ -68,6 +73,15 @@ impl Session {
             self.say(0, Frame::Allow { limit });
         } else if std::mem::take(&mut self.tell_credit) {
             self.say(0, Frame::Allow { limit: self.credit.granted() });
+        }
+        if self.credit.is_short() {
+            // Other sessions may let go of some.
+            self.check_soon(now);
+        }
+        let share = self.credit.share().part_of(self.settings.connection.credit.get());
+        if std::mem::take(&mut self.tell_share) || share.abs_diff(self.share) > self.share / 4 {
+            self.share = share;
+            self.say(0, Frame::Share { bytes: share });
         }
         let wish = self.tuning.tuner.open();
         if wish != self.wish || std::mem::take(&mut self.tell_wish) {
@@ -104,23 +118,28 @@ impl Session {
         self.states.values().map(|state| state.control_bytes).sum()
     }
 
-    /// Lets a connection send what it can.
-    pub(super) fn pump(&mut self, now: Time, connection: u32) {
+    /// Lets a connection send what it can. If its bytes are not taken, it sends no new ones before its turn while others
+    /// wait for streams: what fills buffers is not to take the path from what is read (P-34).
+    fn pump(&mut self, now: Time, connection: u32, in_turn: bool) {
         self.open(now, connection);
+        let (ahead, most) = (self.credit.ahead(SLACK), self.settings.connection.max_credit.get());
+        let others_wait = !in_turn && self.lack_streams(&self.hungry);
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let mut out = std::mem::take(&mut self.out);
-        end.core.allow(self.credit.left());
-        let most = self.settings.connection.max_credit.get();
-        let was_full = end.room(most) == 0;
+        end.core.share(now, self.credit.share());
+        let waits = others_wait && end.core.unproven() > UNPROVEN;
+        end.core.allow(if waits { 0 } else { self.credit.allowed(end.core.unproven()) });
+        let was_full = end.room(ahead, most) == 0;
         let before = end.core.taken();
         end.core.transmit(now, &mut self.streams, &mut out);
         self.credit.used += end.core.taken() - before;
-        let blocked = end.core.is_blocked(self.credit.left());
-        if was_full && end.room(most) > 0 {
+        let blocked = end.core.is_blocked(self.credit.allowed(end.core.unproven()));
+        if was_full && end.room(ahead, most) > 0 {
             // Streams have taken some: its program can write again before anything is acknowledged.
             self.effects.connections.insert(connection);
         }
         let (hungry, over, due) = (end.is_hungry(), end.is_over(), end.core.deadline());
+        let patient = end.core.unproven() > UNPROVEN;
         if due != end.due {
             self.due.remove(&(end.due, connection));
             end.due = due;
@@ -132,18 +151,11 @@ impl Session {
             self.send(stream, connection, frame);
         }
         self.out = out;
-        if hungry {
-            self.hungry.insert(connection);
-        } else {
-            self.hungry.remove(&connection);
-        }
-        if blocked {
-            self.blocked.insert(connection);
-        } else {
-            self.blocked.remove(&connection);
-        }
+        put(&mut self.hungry, connection, hungry && !patient);
+        put(&mut self.patient, connection, hungry && patient);
+        put(&mut self.blocked, connection, blocked);
         if over {
-            self.drop_end(now, connection);
+            self.drop_end(connection);
         }
     }
     /// OPEN or OPENED, where one is due.
@@ -164,30 +176,33 @@ impl Session {
         self.send(stream, connection, frame);
     }
     /// A connection is over: what it counted goes back.
-    pub(super) fn drop_end(&mut self, now: Time, connection: u32) {
+    pub(super) fn drop_end(&mut self, connection: u32) {
         let Some(end) = self.ends.remove(&connection) else { return };
         self.due.remove(&(end.due, connection));
         self.hungry.remove(&connection);
+        self.patient.remove(&connection);
         self.blocked.remove(&connection);
         self.credit.let_go(end.tx.len());
         self.holes -= end.holes;
-        let rest = end.give_back_rest();
-        self.credit.give_back(now, rest, false, Time::MAX);
+        self.credit.give_back(end.give_back_rest());
         self.effects.connections.insert(connection);
     }
     /// Streams have room: connections that wait for it send, each in its turn.
     fn feed(&mut self, now: Time) {
         let has_room = |session: &Self| session.streams.soonest_with_room(1, None).is_some();
-        if self.hungry.is_empty() || !has_room(self) {
-            return;
-        }
-        let behind = self.hungry.range(..=self.turn).copied();
-        let turns: Vec<u32> = self.hungry.range(self.turn + 1..).copied().chain(behind).collect();
-        for connection in turns {
-            self.turn = connection;
-            self.pump(now, connection);
-            if !has_room(self) {
-                break;
+        for patient in [false, true] {
+            let waiting = if patient { &self.patient } else { &self.hungry };
+            if waiting.is_empty() || !has_room(self) || patient && self.lack_streams(&self.hungry) {
+                continue;
+            }
+            let behind = waiting.range(..=self.turn).copied();
+            let turns: Vec<u32> = waiting.range(self.turn + 1..).copied().chain(behind).collect();
+            for connection in turns {
+                self.turn = connection;
+                self.pump(now, connection, true);
+                if !has_room(self) {
+                    break;
+                }
             }
         }
     }
@@ -222,12 +237,14 @@ impl Session {
     }
     /// What is waited for now.
     fn note(&mut self, now: Time) {
-        let waiting = if !self.blocked.is_empty() || !self.starved.is_empty() {
-            Waiting::Credit
-        } else if self.hungry.is_empty() && !self.datagrams.is_waiting() || self.states.is_empty() {
-            Waiting::Application
-        } else {
+        // What other connections' programs do not take says nothing of one that waits for streams.
+        let for_streams = self.lack_streams(&self.hungry) || self.lack_streams(&self.patient);
+        let waiting = if (for_streams || self.datagrams.is_waiting()) && !self.states.is_empty() {
             Waiting::Streams
+        } else if !self.blocked.is_empty() || !self.starved.is_empty() {
+            Waiting::Credit
+        } else {
+            Waiting::Application
         };
         self.tuning.note(now, waiting);
     }
@@ -276,6 +293,23 @@ impl Session {
     }
     /// Whether anything waits for a stream to send it.
     pub fn is_hungry(&self) -> bool {
-        !self.hungry.is_empty() || self.datagrams.is_waiting()
+        self.wait_for_streams() || self.datagrams.is_waiting()
+    }
+    /// Whether one of these connections waits for streams and not for credit.
+    fn lack_streams(&self, waiting: &BTreeSet<u32>) -> bool {
+        waiting.iter().any(|connection| !self.blocked.contains(connection))
+    }
+    /// Whether connections do.
+    pub(super) fn wait_for_streams(&self) -> bool {
+        !self.hungry.is_empty() || !self.patient.is_empty()
+    }
+}
+
+/// Puts a connection into a set, or takes it out.
+fn put(set: &mut BTreeSet<u32>, connection: u32, is_in: bool) {
+    if is_in {
+        set.insert(connection);
+    } else {
+        set.remove(&connection);
     }
 }

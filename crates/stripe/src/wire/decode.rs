@@ -4,7 +4,7 @@ use super::datagram::MAX_DATAGRAM_BODY;
 use super::{
     ACK, ALLOW, Ack, DATA, DATAGRAM, Data, Datagram, Destination, FLAG_END, FLAG_NAMED, FLAG_RESET, FLOWS, FORGET,
     Frame, GONE, HEADER, HELLO, HELLO_BODY, Hello, JOIN, JOIN_BODY, KNOWN, LEAVE, MAX_BODY, MAX_NAME, MAX_RANGES, OPEN,
-    OPENED, OVER, PING, PONG, REFUSE, RESET, Refusal, START, STOP, VERSION, WANT, WireError,
+    OPENED, OVER, PING, PONG, REFUSE, RESET, Refusal, SHARE, START, STOP, VERSION, WANT, WireError,
 };
 use crate::ranges::Span;
 
@@ -40,7 +40,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
     if version != VERSION {
         return Err(WireError::Version(version));
     }
-    if kind & 0x80 != 0 && !(FLOWS..=FORGET).contains(&kind) {
+    if kind & 0x80 != 0 && !(FLOWS..=SHARE).contains(&kind) {
         return if length <= MAX_BODY {
             Ok(Decoded::Skip(HEADER + length as usize))
         } else {
@@ -51,7 +51,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         DATA => FLAG_END,
         ACK => FLAG_END | FLAG_RESET,
         DATAGRAM => FLAG_NAMED,
-        HELLO | RESET..=LEAVE | FLOWS..=FORGET => 0,
+        HELLO | RESET..=LEAVE | FLOWS..=SHARE => 0,
         _ => return Err(WireError::Type(kind)),
     };
     if flags & !allowed != 0 || reserved != 0 {
@@ -93,6 +93,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         RESET => Frame::Reset { code: u32::from_be_bytes(body.take()), end: offset },
         GONE => Frame::Gone { stream: number(offset)? },
         ALLOW => Frame::Allow { limit: offset },
+        SHARE => Frame::Share { bytes: offset },
         WANT => Frame::Want { streams: number(offset)? },
         PING => Frame::Ping { token: offset },
         PONG => Frame::Pong { token: offset },

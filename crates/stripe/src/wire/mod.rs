@@ -34,6 +34,7 @@
 //! | 129 DATAGRAM | 0 | 1: with its destination | that (its length as u16, then as in OPEN), and the datagram (at most [`MAX_DATAGRAM`]) |
 //! | 130 KNOWN | 0 | | |
 //! | 131 FORGET | 0 | | code (u32) |
+//! | 132 SHARE | what a connection may have sent before its first ACK | | |
 //!
 //! HELLO is the first frame of each stream, both ways, and the only one that every version has to read: a peer of
 //! another version is refused with it. OPEN, OPENED, OVER, DATA, ACK, RESET and STOP belong to a connection, DATAGRAM,
@@ -84,6 +85,7 @@ const FLOWS: u8 = 128;
 const DATAGRAM: u8 = 129;
 const KNOWN: u8 = 130;
 const FORGET: u8 = 131;
+const SHARE: u8 = 132;
 const HELLO_BODY: u32 = 30;
 const JOIN_BODY: u32 = 32;
 const FLAG_END: u8 = 1;
@@ -135,6 +137,11 @@ pub enum Frame {
     Allow {
         /// Bytes since the session began.
         limit: u64,
+    },
+    /// How much of HELLO's credit a new connection is to use (P-33).
+    Share {
+        /// Bytes before the first ACK.
+        bytes: u64,
     },
     /// The number of streams that the far end would like (P-27).
     Want {
@@ -352,6 +359,7 @@ impl Frame {
             Self::Opened => (OPENED, 0, 0),
             Self::Over => (OVER, 0, 0),
             Self::Allow { limit } => (ALLOW, 0, *limit),
+            Self::Share { bytes } => (SHARE, 0, *bytes),
             Self::Want { streams } => (WANT, 0, u64::from(*streams)),
             Self::Ping { token } => (PING, 0, *token),
             Self::Pong { token } => (PONG, 0, *token),

@@ -3,9 +3,7 @@
 
 use stripe::optimizer::{Limits, Policy, Tuner};
 use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings, code};
-use stripe::wire::{
-    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Item, MAX_DATAGRAM, Refusal, decode,
-};
+use stripe::wire::{Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Item, MAX_DATAGRAM, decode};
 use stripe::{Config, Span, StreamId};
 use units::{BitRate, Bytes, Time};
 
@@ -196,7 +194,7 @@ impl<'a> Play<'a> {
             _ => match input.few() {
                 0 => Frame::Leave,
                 1 => Frame::Start,
-                2 => Frame::Refuse(Refusal::Busy),
+                2 => Frame::Share { bytes: input.number() },
                 3 => Frame::Pong { token: 1 },
                 4 => Frame::Flows { most: input.few() },
                 5 => self.datagram(),

@@ -4,6 +4,7 @@ mod any_streams;
 mod datagrams;
 mod fuzz;
 mod members;
+mod model;
 mod optimizer;
 mod protocol;
 mod rules;

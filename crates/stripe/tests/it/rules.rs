@@ -2,7 +2,7 @@
 
 use stripe::optimizer::Tuner;
 use stripe::session::{Gauge, Pool, Role, Session, Settings};
-use stripe::wire::{Data, Destination, Frame, FrameReader, Item};
+use stripe::wire::{Ack, Data, Destination, Frame, FrameReader, Item};
 use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
 
@@ -173,4 +173,56 @@ fn a_clock_that_goes_back_breaks_nothing() {
     assert!(sends(&mut far, SECOND, 1 << 20).contains(&Frame::Pong { token: 1 }));
     far.on_timer(late * 2);
     assert!(far.has_stream(ONE) && !far.is_over());
+}
+
+/// P-33: SHARE holds for connections that begin after it, until an ACK raises their limit.
+#[test]
+fn a_new_connection_begins_with_the_share_that_the_peer_asks_for() {
+    let mut near = session(Role::Near);
+    let sent = |near: &mut Session, now: Time| -> u64 {
+        // A stream takes no more at once than it sends in 10 ms.
+        let frames = (0..4).flat_map(|_| sends(near, now, 1 << 20));
+        frames.map(|frame| if let Frame::Data(data) = frame { u64::from(data.len) } else { 0 }).sum()
+    };
+    hears(&mut near, Time::ZERO, 0, Frame::Share { bytes: 20_000 });
+    let connection = near.connect(somewhere()).expect("room");
+    near.write(connection, &vec![1; 300_000]);
+    near.flush(Time::ZERO);
+    assert_eq!(sent(&mut near, Time::ZERO), 20_000);
+    let ack = Ack { next: 20_000, limit: 70_000, ..Ack::default() };
+    hears(&mut near, SECOND, connection, Frame::Ack(ack));
+    assert_eq!(sent(&mut near, SECOND), 50_000);
+    // The peer's HELLO allows 1 MiB: SHARE cannot add to that.
+    hears(&mut near, SECOND, 0, Frame::Share { bytes: 1 << 30 });
+    let connection = near.connect(somewhere()).expect("room");
+    near.write(connection, &vec![1; 300_000]);
+    near.flush(SECOND);
+    assert_eq!(sent(&mut near, SECOND), 300_000);
+}
+
+/// P-33 and P-30: programs that read nothing make shares small, and the allowance goes on with what arrives. What HELLO
+/// has allowed is accepted nevertheless.
+#[test]
+fn unread_bytes_make_shares_small_and_take_nothing_back() {
+    let mut far = session(Role::Far);
+    let (mut share, mut allowed) = (256 << 10, 4 << 20);
+    let first = vec![7; 256 << 10];
+    for connection in 1..=8 {
+        hears(&mut far, SECOND, connection, Frame::Open(somewhere()));
+        far.accept(connection);
+        let data = Data { offset: 0, len: first.len() as u32, end: false };
+        far.on_item(SECOND, ONE, &Item::Payload { connection, data, payload: &first }).expect("HELLO's credit");
+        far.flush(SECOND);
+        for frame in sends(&mut far, SECOND, 1 << 20) {
+            match frame {
+                Frame::Share { bytes } => share = bytes,
+                Frame::Allow { limit } => allowed = limit,
+                _ => {}
+            }
+        }
+    }
+    // Of 8 MiB 2 are unread, and three quarters are left: 9/16 of 256 KiB is 144 KiB, told by steps of a quarter.
+    assert!((108 << 10..=192 << 10).contains(&share), "{share}");
+    // 2 MiB have arrived. Of 4 MiB ahead of that a quarter may be untold.
+    assert!((5 << 20..=6 << 20).contains(&allowed), "{allowed}");
 }

@@ -2,7 +2,7 @@
 
 use stripe::optimizer::{Law, Limits, Policy, Tuner};
 use stripe::session::{Gauge, Pool, Role, Session, Settings};
-use stripe::wire::Destination;
+use stripe::wire::{Destination, Frame, Item};
 use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
 
@@ -86,6 +86,8 @@ fn a_program_that_is_held_back_has_use_for_a_slow_stream() {
 fn a_program_that_was_held_back_writes_again_as_soon_as_streams_have_taken_some() {
     let (mut session, connection) = session(Tuner::Fixed(1));
     session.add_stream(Time::ZERO, ONE, 0, gauge(100, 800));
+    let allow = Item::Frame { connection: 0, frame: Frame::Allow { limit: 50_000_000 } };
+    session.on_item(Time::ZERO, ONE, &allow).expect("right");
     session.flush(Time::ZERO);
     let (mut written, mut taken) = (0, Vec::<u8>::new());
     // Nothing is acknowledged meanwhile: that takes a round trip.

@@ -81,6 +81,7 @@ fn the_corpus_means_what_its_names_say() {
     assert_eq!(line("datagram-named-4"), frame(7, Frame::Datagram(named.clone()), 37));
     assert_eq!(line("datagram"), frame(7, Frame::Datagram(Datagram { to: None, ..named }), 28));
     assert_eq!(line("flows"), frame(0, Frame::Flows { most: 1024 }, 20));
+    assert_eq!(line("share"), frame(0, Frame::Share { bytes: 64 << 10 }, 20));
     assert_eq!(line("forget"), frame(7, Frame::Forget { code: 111 }, 24));
     assert_eq!(line("datagram-cut"), Ok(Decoded::Incomplete(28)));
     assert_eq!(line("datagram-too-long"), Err(WireError::Length(65_768)));
@@ -149,6 +150,7 @@ fn frame() -> impl Strategy<Value = Frame> {
             proptest::sample::select(vec![
                 Frame::Want { streams },
                 Frame::Allow { limit },
+                Frame::Share { bytes: limit },
                 Frame::Ping { token },
                 Frame::Pong { token },
                 Frame::Start,

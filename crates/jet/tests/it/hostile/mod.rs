@@ -366,7 +366,9 @@ async fn what_is_held_for_a_peer_that_does_not_read_is_bounded() {
         Site::new(Options { peer_memory: 8 << 20, patience: Duration::from_secs(1), ..Options::default() }).await;
     let mut peer = Peer::connect(site.at, &site.hostile).await.expect("TLS");
     let greedy = hello([1; 16], 1, u64::MAX, 1 << 18, 128);
-    let opens: Vec<u8> = (1..=20).flat_map(|connection| open(connection, endless)).collect();
+    // Each connection holds a share of what is free: 60 that may hold 384 KiB leave 1 / (1 + 60 x 384 KiB / 8 MiB) of
+    // it, a quarter.
+    let opens: Vec<u8> = (1..=60).flat_map(|connection| open(connection, endless)).collect();
     peer.say(&[greedy, frame(START, 0, 0, &[]), frame(ALLOW, 0, u64::MAX, &[]), opens].concat()).await.expect("open");
     let held = || {
         let sessions = site.far.status().sessions;

@@ -1,9 +1,10 @@
 //! Two sessions, the streams between them, and programs that write and check a pattern.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use stripe::optimizer::Tuner;
 use stripe::session::{Gauge, Pool, Role, Session, Settings};
-use stripe::wire::{Destination, FrameReader};
+use stripe::wire::{Destination, Frame, FrameReader, Item};
 use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
 
@@ -22,6 +23,8 @@ pub struct Pipe {
     pub directions: [Direction; 2],
     pub readers: [FrameReader; 2],
     pub swallows: bool,
+    /// Each frame that may come twice does.
+    pub repeats: bool,
     pub shut: [bool; 2],
 }
 
@@ -40,6 +43,8 @@ pub struct Plan {
     pub finished: bool,
     pub read: u64,
     pub ended: bool,
+    /// Bytes that its program reads at a time; without, all that there are.
+    pub pace: Option<u64>,
 }
 
 pub struct Net {
@@ -71,13 +76,21 @@ pub fn destination() -> Destination {
     Destination::Name("db.example".to_owned(), 3306)
 }
 
+/// Frames that say what is so, and not what has happened: another stream may bring them again.
+fn may_repeat(item: &Item<'_>) -> bool {
+    let Item::Frame { frame, .. } = item else { return true };
+    matches!(frame, Frame::Data(_) | Frame::Ack(_) | Frame::Allow { .. } | Frame::Open(_) | Frame::Opened)
+}
+
 impl Net {
     pub fn new(settings: [Settings; 2]) -> Self {
-        let mut roles = [Role::Near, Role::Far].into_iter();
+        Self::with_pools(settings, &[Pool::new(256 << 20), Pool::new(256 << 20)])
+    }
+    pub fn with_pools(settings: [Settings; 2], pools: &[Arc<Pool>; 2]) -> Self {
+        let mut roles = [(Role::Near, &pools[0]), (Role::Far, &pools[1])].into_iter();
         let sides = settings.map(|settings| {
-            let pool = Pool::new(256 << 20);
-            let role = roles.next().expect("two");
-            let session = Session::new(Time::ZERO, role, settings, Tuner::Fixed(2), &pool).expect("memory");
+            let (role, pool) = roles.next().expect("two");
+            let session = Session::new(Time::ZERO, role, settings, Tuner::Fixed(2), pool).expect("memory");
             Side { session, plans: BTreeMap::new(), openings: Vec::new(), refuses: None }
         });
         Self { now: Time::ZERO, sides, pipes: BTreeMap::new(), next: 1 }
@@ -106,6 +119,7 @@ impl Net {
             directions: Default::default(),
             readers: [FrameReader::new(256 << 10), FrameReader::new(256 << 10)],
             swallows: false,
+            repeats: false,
             shut: [false; 2],
         };
         for side in 0..2 {
@@ -156,7 +170,8 @@ impl Net {
                 }
             }
             let mut count = 0;
-            for got in session.readable(*connection).flatten() {
+            let pace = plan.pace.unwrap_or(u64::MAX) as usize;
+            for got in session.readable(*connection).flatten().take(pace) {
                 assert_eq!(*got, byte(*connection, 1 - side, plan.read + count), "position {}", plan.read);
                 count += 1;
             }
@@ -211,7 +226,10 @@ impl Net {
                     for part in bytes.chunks(1 + bytes.len() / 3) {
                         let mut input = part;
                         while let Some(item) = pipe.readers[1 - side].next(&mut input).expect("own frames are right") {
-                            peer.on_item(self.now, *id, &item).expect("the peer keeps to the protocol");
+                            let times = if pipe.repeats && may_repeat(&item) { 2 } else { 1 };
+                            for _ in 0..times {
+                                peer.on_item(self.now, *id, &item).expect("the peer keeps to the protocol");
+                            }
                         }
                     }
                 }
