@@ -4,16 +4,19 @@ use crate::allow::Allowed;
 use crate::by_peer::ByPeer;
 use crate::door::redirect;
 use crate::handshake::{self, HandshakeError, Opening, Request, Shaking, say};
+use crate::keep_alive;
 use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
 use crate::numbers::Numbers;
 use crate::options::{MAX_PAYLOAD, Options};
 use crate::places::{Place, Places};
 use crate::race::race;
+use crate::refusals::{Cause, in_words};
 use crate::route::alternating;
 use crate::shared_session::{Asked, SharedSession};
 use crate::status::Status;
 use crate::tls::{self, Secret};
+use crate::trust::Trusted;
 use crate::udp::{self, FlowPlaces};
 use crate::{program, socket, stream_task, timer};
 use std::collections::BTreeMap;
@@ -73,6 +76,7 @@ struct Entry {
 #[derive(Debug)]
 pub struct Far {
     told: FarOptions,
+    trusted: Trusted,
     sessions: Mutex<BTreeMap<[u8; 16], Entry>>,
     pool: Arc<Pool>,
     /// Each peer's part of the pool, while it has sessions.
@@ -123,11 +127,13 @@ impl Far {
         if told.peers.is_empty() {
             return Err(FarError::NoPeers);
         }
-        let config = tls::server(&told.identity, &told.peers)?;
+        let trusted = Trusted::new(told.peers.clone());
+        let config = tls::server(&told.identity, &trusted)?;
         let pool = told.options.pool();
         let far = Arc::new(Self {
             flows: FlowPlaces::new(told.options.udp.unwrap_or_default()),
             told,
+            trusted,
             sessions: Mutex::default(),
             pool,
             pools: ByPeer::default(),
@@ -156,7 +162,7 @@ impl Far {
                         },
                         Err(error) => {
                             // Out of descriptors, most likely: waits for open ones to be closed.
-                            far.log.note("accepting streams", &error.to_string());
+                            far.log.refused(Cause::of(&error), None, "accepting streams", &error.to_string());
                             sleep(PAUSE).await;
                         }
                     }
@@ -187,7 +193,7 @@ impl Far {
         }
     }
     fn dismiss(&self, from: IpAddr, why: &HandshakeError) {
-        self.log.note(&format!("a stream from {from}"), &why.to_string());
+        self.log.refused(Cause::of_stream(why), None, &format!("a stream from {from}"), &why.to_string());
     }
     /// Does TLS and HELLO, and finds the session that the stream belongs to.
     async fn greet(
@@ -199,6 +205,9 @@ impl Far {
         let probe = stream.as_fd().try_clone_to_owned()?;
         let ends = [stream.local_addr()?.ip(), stream.peer_addr()?.ip()];
         let mut tls = acceptor.accept(Shaking::new(stream)).await?;
+        if !tls::speaks(tls.get_ref().1) {
+            return Err(HandshakeError::Protocol);
+        }
         let Some(peer) = tls::peer(tls.get_ref().1) else { return Err(HandshakeError::Order) };
         let mut opening = Opening::new(MAX_PAYLOAD);
         let hello = opening.hello(&mut tls).await?;
@@ -238,6 +247,15 @@ impl Far {
         let both_ways = self.told.options.peer_memory.saturating_mul(2);
         self.pools.of(peer, || self.pool.within(both_ways))
     }
+    /// Trusts these peers from now on. The sessions of others end at once, and their programs are told.
+    pub fn trust(&self, peers: Peers) {
+        self.trusted.set(peers);
+        // A session that begins meanwhile asks for itself, with the sessions locked.
+        for entry in self.sessions().values().filter(|entry| !self.trusted.has(entry.peer)) {
+            self.log.note_of(&entry.shared.peer, "a session ends", "its peer is not pinned any more");
+            entry.shared.work(|session, _| session.give_up());
+        }
+    }
     /// Begins a new session (P-7).
     fn begin(
         self: &Arc<Self>,
@@ -246,6 +264,7 @@ impl Far {
         secret: Secret,
     ) -> Result<Arc<SharedSession>, Refusal> {
         let mut sessions = self.sessions();
+        let name = self.trusted.name(peer).ok_or(Refusal::Proof)?;
         if sessions.contains_key(&hello.session) {
             return Err(Refusal::Proof);
         }
@@ -259,8 +278,7 @@ impl Far {
         let pool = self.pool_of(peer);
         let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
         let (openings, asked) = mpsc::unbounded_channel();
-        let name = self.told.peers.name(peer).unwrap_or_default();
-        let shared = SharedSession::new(name.to_owned(), began, session, openings);
+        let shared = SharedSession::new(name, began, session, openings);
         let mut numbers = Numbers::default();
         numbers.take(hello.stream);
         let entry = Entry { shared: Arc::clone(&shared), secret, peer, numbers, paths: Vec::new() };
@@ -341,6 +359,14 @@ impl Far {
             while let Some(asked) = asked.recv().await {
                 let (far, shared) = (Arc::clone(&self), Arc::clone(&shared));
                 match asked {
+                    Asked::Refused(code) => {
+                        self.log.refused(
+                            Cause::of_code(code),
+                            Some(&shared.peer),
+                            "a connection is refused",
+                            &in_words(code),
+                        );
+                    }
                     Asked::Connection(connection, to) => drop(tokio::spawn(far.connect(shared, connection, to))),
                     Asked::Flow(flow, to) => {
                         let places = places.clone();
@@ -356,6 +382,11 @@ impl Far {
             () = connecting => {}
             () = timer::run(&shared, &self.log) => {}
         }
+        let left = shared.look(Session::connection_count);
+        if left > 0 {
+            let why = "it had no streams any more, broke the rules, or is not trusted";
+            self.log.refused(Cause::SessionLost, Some(&shared.peer), "a session ends with its connections", why);
+        }
         self.sessions().remove(&id);
     }
 
@@ -369,9 +400,13 @@ impl Far {
             Err(error) => {
                 // P-13: the error as the system's number, which the near gateway passes on to the program.
                 let code = errno(&error);
-                if error.kind() == io::ErrorKind::PermissionDenied {
-                    self.log.note_of(&shared.peer, &format!("{to} is not allowed"), "no --allow rule has it");
-                }
+                let (what, why) = match error.kind() {
+                    io::ErrorKind::PermissionDenied => {
+                        (format!("{to} is not allowed"), "no --allow rule has it".to_owned())
+                    }
+                    _ => (format!("no connection to {to}"), error.to_string()),
+                };
+                self.log.refused(Cause::of(&error), Some(&shared.peer), &what, &why);
                 shared.work(|session, now| session.refuse(now, connection, code));
                 shared.forget(connection);
             }
@@ -382,6 +417,7 @@ impl Far {
         let none = io::Error::from_raw_os_error(libc::EACCES);
         let stream = race(addresses.into_iter().map(connect).collect(), none).await?;
         stream.set_nodelay(true)?;
+        keep_alive::by_default(&stream);
         Ok(stream)
     }
     /// The addresses of a destination, as far as the rules allow it (P-13). The error for a forbidden one does not tell
@@ -421,7 +457,12 @@ impl Far {
     }
     /// The gateway's status.
     pub fn status(&self) -> Status {
-        Status::of("far", self.sessions().iter().map(|(id, entry)| (id, &*entry.shared)), &self.pool)
+        Status::of(
+            "far",
+            self.sessions().iter().map(|(id, entry)| (id, &*entry.shared)),
+            &self.pool,
+            self.log.refusals(),
+        )
     }
 }
 

@@ -497,6 +497,31 @@ async fn a_key_that_is_not_pinned_is_worth_nothing() {
     site.is_as_before().await;
 }
 
+/// P-1: the right key, and another protocol or none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_does_not_name_the_protocol_is_not_served() {
+    let site = Site::new(Options::default()).await;
+    for protocols in [&[][..], &[&b"http/1.1"[..]]] {
+        let Ok(mut peer) = Peer::connect_speaking(site.at, &site.hostile, protocols).await else { continue };
+        let _ = peer.say(&[usual_hello([1; 16], 1), frame(START, 0, 0, &[])].concat()).await;
+        assert!(peer.hear().await.is_err(), "{protocols:?}");
+    }
+    assert!(site.log.lines().iter().any(|line| line.contains("ALPN")), "{:?}", site.log.lines());
+    assert!(site.far.status().refusals["handshake"] >= 1);
+    site.is_as_before().await;
+    // The same the other way round.
+    let (own, far) = (Identity::generate().expect("a key"), Key::new());
+    let mut peers = Peers::default();
+    far.pinned("far", &mut peers);
+    let listener = TcpListener::bind(LOOPBACK).await.expect("loopback");
+    let near = near(own, peers, listener.local_addr().expect("bound"));
+    let (stream, _) = listener.accept().await.expect("a stream");
+    if let Ok(mut peer) = Peer::accept_speaking(stream, &far, &[]).await {
+        assert!(peer.hear().await.is_err(), "it says nothing to such a one");
+    }
+    assert!(!near.ready(Duration::ZERO).await);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_are_told_of_the_loss_of_a_session_by_a_reset() {
     let (told, mut heard) = tokio::sync::mpsc::channel(4);
