@@ -9,7 +9,7 @@ use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
 use crate::numbers::Numbers;
 use crate::options::{MAX_PAYLOAD, Options};
-use crate::places::{Place, Places};
+use crate::places::{Place, Places, Source};
 use crate::race::race;
 use crate::refusals::{Cause, in_words};
 use crate::route::alternating;
@@ -18,7 +18,9 @@ use crate::status::Status;
 use crate::tls::{self, Secret};
 use crate::trust::Trusted;
 use crate::udp::{self, FlowPlaces};
-use crate::{program, socket, stream_task, timer};
+use crate::{host, program, socket, stream_task, timer};
+use rustls::ServerConfig;
+use rustls::server::Acceptor;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -31,10 +33,13 @@ use stripe::wire::{Destination, Frame, Hello, Refusal};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
-use tokio_rustls::{TlsAcceptor, TlsStream};
+use tokio_rustls::server::{Accept, StartHandshake};
+use tokio_rustls::{LazyConfigAcceptor, TlsStream};
 use units::Time;
 
-/// Handshakes under way at once, over all addresses: peers without a key cost no more than this.
+/// Connections at once that have not said what TLS begins with: they cost a descriptor and little else.
+const SILENT: usize = 1024;
+/// Handshakes under way at once with strangers, over all addresses; and with peers, by their hints.
 const HANDSHAKES: usize = 256;
 /// A server that does not answer within this time is taken to be absent.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -140,10 +145,10 @@ impl Far {
             log,
             leaving: watch::Sender::new(false),
         });
-        let places = Places::new(HANDSHAKES);
+        let rooms = Arc::new(Rooms::new());
         for listener in listeners {
             let mut leaving = far.leaving.subscribe();
-            let (far, config, places) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&places));
+            let (far, config, rooms) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&rooms));
             tokio::spawn(async move {
                 loop {
                     let accepted = tokio::select! {
@@ -153,13 +158,11 @@ impl Far {
                     };
                     let Some(far) = far.upgrade() else { return };
                     match accepted {
-                        Ok((stream, from)) => match places.take(from.ip()) {
-                            Some(place) => {
-                                let acceptor = TlsAcceptor::from(Arc::clone(&config));
-                                tokio::spawn(far.welcome(stream, from.ip(), acceptor, place));
-                            }
-                            None => far.dismiss(from.ip(), &HandshakeError::NoPlace),
-                        },
+                        Ok((stream, from)) => {
+                            let place = rooms.silent.take(Source::of(from.ip()));
+                            let rooms = Arc::clone(&rooms);
+                            tokio::spawn(far.welcome(stream, from.ip(), Arc::clone(&config), rooms, place));
+                        }
                         Err(error) => {
                             // Out of descriptors, most likely: waits for open ones to be closed.
                             far.log.refused(Cause::of(&error), None, "accepting streams", &error.to_string());
@@ -172,39 +175,60 @@ impl Far {
         Ok(far)
     }
 
-    /// Serves a stream from its handshake, for which it has a place, to its end.
-    async fn welcome(self: Arc<Self>, stream: TcpStream, from: IpAddr, acceptor: TlsAcceptor, mut place: Place) {
-        let greeted = tokio::select! {
-            greeted = timeout(handshake::PATIENCE, self.greet(stream, acceptor)) => greeted.unwrap_or(Err(HandshakeError::Silence)),
-            () = place.lost() => Err(HandshakeError::NoPlace),
-        };
-        drop(place);
-        let ended = match greeted {
-            Ok((shared, id, tls, opening)) => {
-                let (reader, input) = opening.into_parts();
-                stream_task::run(shared, id, tls, reader, input, self.told.options.key_lasts)
-                    .await
-                    .map_err(HandshakeError::Io)
-            }
+    /// Serves a stream to its end. It has a place among the silent, until it has said what TLS begins with.
+    async fn welcome(
+        self: Arc<Self>,
+        stream: TcpStream,
+        from: IpAddr,
+        config: Arc<ServerConfig>,
+        rooms: Arc<Rooms>,
+        place: Place,
+    ) {
+        let deadline = Instant::now() + handshake::PATIENCE;
+        let ended = match within(deadline, place, self.begun(stream)).await {
+            // Much is remembered of a stream only from here on.
+            Ok(begun) => Box::pin(self.serve_stream(begun, from, config, &rooms, deadline)).await,
             Err(error) => Err(error),
         };
         if let Err(error) = ended {
             self.dismiss(from, &error);
         }
     }
+    /// Serves a stream from its handshake to its end. Strangers and peers have places of their own.
+    async fn serve_stream(
+        self: &Arc<Self>,
+        begun: StartHandshake<Shaking>,
+        from: IpAddr,
+        config: Arc<ServerConfig>,
+        rooms: &Rooms,
+        deadline: Instant,
+    ) -> Result<(), HandshakeError> {
+        let place = match begun.client_hello().server_name().and_then(|hint| self.trusted.hinted(hint)) {
+            Some(peer) => rooms.peers.take(Source::Peer(peer)),
+            None => rooms.strangers.take(Source::of(from)),
+        };
+        let (shared, id, tls, opening) = within(deadline, place, self.greet(begun.into_stream(config))).await?;
+        let (reader, input) = opening.into_parts();
+        stream_task::run(shared, id, tls, reader, input, self.told.options.key_lasts).await.map_err(HandshakeError::Io)
+    }
     fn dismiss(&self, from: IpAddr, why: &HandshakeError) {
         self.log.refused(Cause::of_stream(why), None, &format!("a stream from {from}"), &why.to_string());
+    }
+    /// Waits for TLS's first message. Before anything has come nothing is set up for it.
+    async fn begun(&self, stream: TcpStream) -> Result<StartHandshake<Shaking>, HandshakeError> {
+        stream.readable().await?;
+        socket::prepare(&stream, &self.told.options)?;
+        Ok(LazyConfigAcceptor::new(Acceptor::default(), Shaking::new(stream)).await?)
     }
     /// Does TLS and HELLO, and finds the session that the stream belongs to.
     async fn greet(
         self: &Arc<Self>,
-        stream: TcpStream,
-        acceptor: TlsAcceptor,
+        accept: Accept<Shaking>,
     ) -> Result<(Arc<SharedSession>, StreamId, TlsStream<Shaking>, Opening), HandshakeError> {
-        socket::prepare(&stream, &self.told.options)?;
+        let mut tls = accept.await?;
+        let stream = tls.get_ref().0.socket();
         let probe = stream.as_fd().try_clone_to_owned()?;
         let ends = [stream.local_addr()?.ip(), stream.peer_addr()?.ip()];
-        let mut tls = acceptor.accept(Shaking::new(stream)).await?;
         if !tls::speaks(tls.get_ref().1) {
             return Err(HandshakeError::Protocol);
         }
@@ -463,6 +487,35 @@ impl Far {
             &self.pool,
             self.log.refusals(),
         )
+    }
+}
+
+/// Room for handshakes: of those that have said nothing yet, of strangers, and of who gives a peer's hint.
+#[derive(Debug)]
+struct Rooms {
+    silent: Arc<Places>,
+    strangers: Arc<Places>,
+    peers: Arc<Places>,
+}
+
+impl Rooms {
+    fn new() -> Self {
+        // Connections to servers need descriptors, too.
+        let silent = SILENT.min(host::descriptors() / 4).max(1);
+        let [silent, strangers, peers] = [silent, HANDSHAKES, HANDSHAKES].map(Places::new);
+        Self { silent, strangers, peers }
+    }
+}
+
+/// A part of a handshake, as long as there is time and its place is not taken by another.
+async fn within<T>(
+    deadline: Instant,
+    mut place: Place,
+    part: impl Future<Output = Result<T, HandshakeError>>,
+) -> Result<T, HandshakeError> {
+    tokio::select! {
+        done = timeout_at(deadline, part) => done.unwrap_or(Err(HandshakeError::Silence)),
+        () = place.lost() => Err(HandshakeError::NoPlace),
     }
 }
 

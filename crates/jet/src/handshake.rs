@@ -32,7 +32,7 @@ pub(crate) enum HandshakeError {
     Unpinned,
     #[error("no answer within {} s", PATIENCE.as_secs())]
     Silence,
-    #[error("too many handshakes are under way, most of them from there")]
+    #[error("too many handshakes are under way: most are from there, or it was the slowest")]
     NoPlace,
 }
 
@@ -134,6 +134,10 @@ pub(crate) struct Shaking {
 impl Shaking {
     pub fn new(socket: TcpStream) -> Self {
         Self { socket, begun: Vec::new() }
+    }
+    /// The socket.
+    pub fn socket(&self) -> &TcpStream {
+        &self.socket
     }
     /// The socket, and the beginning of an incomplete record.
     pub fn into_parts(self) -> (TcpStream, Vec<u8>) {

@@ -33,6 +33,10 @@ impl Fingerprint {
         bytes.copy_from_slice(digest(&SHA256, public_key).as_ref());
         Self(bytes)
     }
+    /// The digest.
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
 }
 
 impl fmt::Display for Fingerprint {

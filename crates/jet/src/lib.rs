@@ -14,6 +14,7 @@ mod by_peer;
 mod destination;
 mod explain;
 mod handshake;
+mod hint;
 mod keep_alive;
 mod numbers;
 mod paths;

@@ -21,7 +21,6 @@ use crate::udp::{self, Flows};
 use crate::{Doors, Refusal, stream_task, timer};
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -502,7 +501,7 @@ impl Inner {
         secret: Option<&Secret>,
     ) -> Result<Stream, HandshakeError> {
         let probe = tcp.as_fd().try_clone_to_owned()?;
-        let name = ServerName::try_from("trunkline-jet").map_err(|_| HandshakeError::Order)?;
+        let name = tls::name(self.told.identity.fingerprint()).ok_or(HandshakeError::Order)?;
         let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, Shaking::new(tcp)).await?;
         if !tls::speaks(tls.get_ref().1) {
             return Err(HandshakeError::Protocol);

@@ -1,5 +1,6 @@
 //! Mutual TLS 1.3 between gateways that know each other's keys, and what binds further streams to the first.
 
+use crate::hint;
 use crate::keys::{Fingerprint, Identity};
 use crate::trust::Trusted;
 use ring::hmac;
@@ -114,7 +115,6 @@ pub(crate) fn client(identity: &Identity, trusted: &Trusted) -> Result<Arc<Clien
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.resumption = Resumption::disabled();
     config.enable_secret_extraction = true;
-    config.enable_sni = false;
     Ok(Arc::new(config))
 }
 
@@ -135,6 +135,11 @@ pub(crate) fn server(identity: &Identity, trusted: &Trusted) -> Result<Arc<Serve
 /// Whose key the other end has shown.
 pub(crate) fn peer(state: &CommonState) -> Option<Fingerprint> {
     state.peer_certificates()?.first().map(|key| Fingerprint::of(key))
+}
+
+/// The name that a near gateway gives in TLS: a hint of who it is.
+pub(crate) fn name(own: Fingerprint) -> Option<ServerName<'static>> {
+    ServerName::try_from(hint::of(own)).ok()
 }
 
 /// Whether both ends speak this protocol (RFC 7301). TLS goes on if one end names no protocol at all.

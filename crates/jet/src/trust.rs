@@ -1,5 +1,6 @@
 //! The peers that a gateway trusts, while it runs: whoever is unpinned loses its sessions at once.
 
+use crate::hint;
 use crate::keys::{Fingerprint, Peers};
 use crate::log::Log;
 use std::fs;
@@ -26,6 +27,11 @@ impl Trusted {
     }
     pub fn has(&self, peer: Fingerprint) -> bool {
         self.name(peer).is_some()
+    }
+    /// The peer that has given this hint.
+    pub fn hinted(&self, hint: &str) -> Option<Fingerprint> {
+        let peers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        hint::whose(hint, peers.iter().map(|(peer, _)| peer))
     }
     pub fn set(&self, peers: Peers) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = peers;
