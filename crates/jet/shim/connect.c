@@ -35,6 +35,9 @@
 /* Linux' name for the state in which a socket can be connected (include/net/tcp_states.h). */
 #define STATE_CLOSE 7
 
+/* Behind the path of the gateway's socket: the file that says where its doors are (wire.rs). */
+#define DOORS ".doors"
+
 /* How long the door may take to say where to connect, in seconds: it does nothing for it. */
 #define VERDICT_PATIENCE 5
 
@@ -189,6 +192,50 @@ static int call_gateway(void)
     return door;
 }
 
+/* Whether an address is in a network: its address, and its length in bits. */
+static int is_in(const uint8_t address[16], const uint8_t network[17])
+{
+    unsigned bits = network[16], whole = bits / 8, rest = bits % 8;
+    if (bits > 128 || memcmp(address, network, whole) != 0)
+        return 0;
+    return rest == 0 || (address[whole] ^ network[whole]) >> (8 - rest) == 0;
+}
+
+/* Reads where to connect, without asking anybody: 1 with the door's port, 0 for directly, -1 if it is not written. */
+static int look_up(const struct destination *to, uint8_t port[2])
+{
+    const char *socket = getenv("TRUNKLINE_JET_SOCKET");
+    char path[sizeof((struct sockaddr_un *)0)->sun_path + sizeof DOORS];
+    uint8_t doors[4096];
+    size_t length = socket ? strlen(socket) : sizeof path;
+    if (length > sizeof path - sizeof DOORS)
+        return -1;
+    memcpy(path, socket, length);
+    memcpy(path + length, DOORS, sizeof DOORS);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    ssize_t count = read(file, doors, sizeof doors);
+    close(file);
+    static const uint8_t MAGIC[4] = {'T', 'J', 1, 0};
+    if (count < 8 || count == sizeof doors || (count - 8) % 17 != 0 || memcmp(doors, MAGIC, sizeof MAGIC) != 0)
+        return -1;
+    for (ssize_t at = 8; at < count; at += 17)
+        if (is_in(to->address, doors + at))
+            return 0;
+    memcpy(port, doors + (memcmp(to->address, MAPPED, 12) == 0 ? 4 : 6), 2);
+    return port[0] != 0 || port[1] != 0;
+}
+
+/* Says where to without asking: the door need not have answered when the program goes on. */
+static int announce(int door, const struct destination *to)
+{
+    uint8_t message[22] = {'T', 'J', 1, 1};
+    memcpy(message + 4, to->port, 2);
+    memcpy(message + 6, to->address, 16);
+    return write_all(door, message, sizeof message) ? 0 : fail(ENETDOWN);
+}
+
 /* Asks where to connect: 1 with the door's port, 0 for directly, -1 with errno if nobody says. */
 static int ask(int door, const struct destination *to, uint8_t port[2])
 {
@@ -265,10 +312,17 @@ static void disconnect(int fd)
 static int connect_redirected(int fd, const struct sockaddr *to, socklen_t length, const struct destination *destination)
 {
     uint8_t port[2];
+    int flags = fcntl(fd, F_GETFL);
+    int patient = flags >= 0 && !(flags & O_NONBLOCK);
     int door = call_gateway();
     if (door < 0)
         return -1;
-    int asked = ask(door, destination, port);
+    /* Who cannot wait for the connection does not wait for the gateway either: it may be busy, or stopped. */
+    int asked = patient ? -1 : look_up(destination, port);
+    if (asked < 0)
+        asked = ask(door, destination, port);
+    else if (asked > 0 && announce(door, destination) != 0)
+        asked = -1;
     if (asked <= 0) {
         int error = errno;
         close(door);
@@ -281,8 +335,7 @@ static int connect_redirected(int fd, const struct sockaddr *to, socklen_t lengt
     int result = connect_to_door(fd, to->sa_family, destination, port);
     int error = result == 0 ? 0 : errno;
     if (error == 0 || error == EINPROGRESS || error == EINTR) {
-        int flags = fcntl(fd, F_GETFL);
-        int waits = error == 0 && flags >= 0 && !(flags & O_NONBLOCK);
+        int waits = error == 0 && patient;
         if (!claim(door, fd, waits)) {
             error = ENETDOWN;
             disconnect(fd);

@@ -4,18 +4,23 @@ use crate::allow::Allowed;
 use crate::by_peer::ByPeer;
 use crate::door::redirect;
 use crate::handshake::{self, HandshakeError, Opening, Request, Shaking, say};
+use crate::keep_alive;
 use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
 use crate::numbers::Numbers;
 use crate::options::{MAX_PAYLOAD, Options};
-use crate::places::{Place, Places};
+use crate::places::{Place, Places, Source};
 use crate::race::race;
+use crate::refusals::{Cause, in_words};
 use crate::route::alternating;
 use crate::shared_session::{Asked, SharedSession};
 use crate::status::Status;
 use crate::tls::{self, Secret};
+use crate::trust::Trusted;
 use crate::udp::{self, FlowPlaces};
-use crate::{program, socket, stream_task, timer};
+use crate::{host, program, socket, stream_task, timer};
+use rustls::ServerConfig;
+use rustls::server::Acceptor;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -28,10 +33,13 @@ use stripe::wire::{Destination, Frame, Hello, Refusal};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
-use tokio_rustls::{TlsAcceptor, TlsStream};
+use tokio_rustls::server::{Accept, StartHandshake};
+use tokio_rustls::{LazyConfigAcceptor, TlsStream};
 use units::Time;
 
-/// Handshakes under way at once, over all addresses: peers without a key cost no more than this.
+/// Connections at once that have not said what TLS begins with: they cost a descriptor and little else.
+const SILENT: usize = 1024;
+/// Handshakes under way at once with strangers, over all addresses; and with peers, by their hints.
 const HANDSHAKES: usize = 256;
 /// A server that does not answer within this time is taken to be absent.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -73,6 +81,7 @@ struct Entry {
 #[derive(Debug)]
 pub struct Far {
     told: FarOptions,
+    trusted: Trusted,
     sessions: Mutex<BTreeMap<[u8; 16], Entry>>,
     pool: Arc<Pool>,
     /// Each peer's part of the pool, while it has sessions.
@@ -123,21 +132,23 @@ impl Far {
         if told.peers.is_empty() {
             return Err(FarError::NoPeers);
         }
-        let config = tls::server(&told.identity, &told.peers)?;
+        let trusted = Trusted::new(told.peers.clone());
+        let config = tls::server(&told.identity, &trusted)?;
         let pool = told.options.pool();
         let far = Arc::new(Self {
             flows: FlowPlaces::new(told.options.udp.unwrap_or_default()),
             told,
+            trusted,
             sessions: Mutex::default(),
             pool,
             pools: ByPeer::default(),
             log,
             leaving: watch::Sender::new(false),
         });
-        let places = Places::new(HANDSHAKES);
+        let rooms = Arc::new(Rooms::new());
         for listener in listeners {
             let mut leaving = far.leaving.subscribe();
-            let (far, config, places) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&places));
+            let (far, config, rooms) = (Arc::downgrade(&far), Arc::clone(&config), Arc::clone(&rooms));
             tokio::spawn(async move {
                 loop {
                     let accepted = tokio::select! {
@@ -147,16 +158,14 @@ impl Far {
                     };
                     let Some(far) = far.upgrade() else { return };
                     match accepted {
-                        Ok((stream, from)) => match places.take(from.ip()) {
-                            Some(place) => {
-                                let acceptor = TlsAcceptor::from(Arc::clone(&config));
-                                tokio::spawn(far.welcome(stream, from.ip(), acceptor, place));
-                            }
-                            None => far.dismiss(from.ip(), &HandshakeError::NoPlace),
-                        },
+                        Ok((stream, from)) => {
+                            let place = rooms.silent.take(Source::of(from.ip()));
+                            let rooms = Arc::clone(&rooms);
+                            tokio::spawn(far.welcome(stream, from.ip(), Arc::clone(&config), rooms, place));
+                        }
                         Err(error) => {
                             // Out of descriptors, most likely: waits for open ones to be closed.
-                            far.log.note("accepting streams", &error.to_string());
+                            far.log.refused(Cause::of(&error), None, "accepting streams", &error.to_string());
                             sleep(PAUSE).await;
                         }
                     }
@@ -166,39 +175,63 @@ impl Far {
         Ok(far)
     }
 
-    /// Serves a stream from its handshake, for which it has a place, to its end.
-    async fn welcome(self: Arc<Self>, stream: TcpStream, from: IpAddr, acceptor: TlsAcceptor, mut place: Place) {
-        let greeted = tokio::select! {
-            greeted = timeout(handshake::PATIENCE, self.greet(stream, acceptor)) => greeted.unwrap_or(Err(HandshakeError::Silence)),
-            () = place.lost() => Err(HandshakeError::NoPlace),
-        };
-        drop(place);
-        let ended = match greeted {
-            Ok((shared, id, tls, opening)) => {
-                let (reader, input) = opening.into_parts();
-                stream_task::run(shared, id, tls, reader, input, self.told.options.key_lasts)
-                    .await
-                    .map_err(HandshakeError::Io)
-            }
+    /// Serves a stream to its end. It has a place among the silent, until it has said what TLS begins with.
+    async fn welcome(
+        self: Arc<Self>,
+        stream: TcpStream,
+        from: IpAddr,
+        config: Arc<ServerConfig>,
+        rooms: Arc<Rooms>,
+        place: Place,
+    ) {
+        let deadline = Instant::now() + handshake::PATIENCE;
+        let ended = match within(deadline, place, self.begun(stream)).await {
+            // Much is remembered of a stream only from here on.
+            Ok(begun) => Box::pin(self.serve_stream(begun, from, config, &rooms, deadline)).await,
             Err(error) => Err(error),
         };
         if let Err(error) = ended {
             self.dismiss(from, &error);
         }
     }
+    /// Serves a stream from its handshake to its end. Strangers and peers have places of their own.
+    async fn serve_stream(
+        self: &Arc<Self>,
+        begun: StartHandshake<Shaking>,
+        from: IpAddr,
+        config: Arc<ServerConfig>,
+        rooms: &Rooms,
+        deadline: Instant,
+    ) -> Result<(), HandshakeError> {
+        let place = match begun.client_hello().server_name().and_then(|hint| self.trusted.hinted(hint)) {
+            Some(peer) => rooms.peers.take(Source::Peer(peer)),
+            None => rooms.strangers.take(Source::of(from)),
+        };
+        let (shared, id, tls, opening) = within(deadline, place, self.greet(begun.into_stream(config))).await?;
+        let (reader, input) = opening.into_parts();
+        stream_task::run(shared, id, tls, reader, input, self.told.options.key_lasts).await.map_err(HandshakeError::Io)
+    }
     fn dismiss(&self, from: IpAddr, why: &HandshakeError) {
-        self.log.note(&format!("a stream from {from}"), &why.to_string());
+        self.log.refused(Cause::of_stream(why), None, &format!("a stream from {from}"), &why.to_string());
+    }
+    /// Waits for TLS's first message. Before anything has come nothing is set up for it.
+    async fn begun(&self, stream: TcpStream) -> Result<StartHandshake<Shaking>, HandshakeError> {
+        stream.readable().await?;
+        socket::prepare(&stream, &self.told.options)?;
+        Ok(LazyConfigAcceptor::new(Acceptor::default(), Shaking::new(stream)).await?)
     }
     /// Does TLS and HELLO, and finds the session that the stream belongs to.
     async fn greet(
         self: &Arc<Self>,
-        stream: TcpStream,
-        acceptor: TlsAcceptor,
+        accept: Accept<Shaking>,
     ) -> Result<(Arc<SharedSession>, StreamId, TlsStream<Shaking>, Opening), HandshakeError> {
-        socket::prepare(&stream, &self.told.options)?;
+        let mut tls = accept.await?;
+        let stream = tls.get_ref().0.socket();
         let probe = stream.as_fd().try_clone_to_owned()?;
         let ends = [stream.local_addr()?.ip(), stream.peer_addr()?.ip()];
-        let mut tls = acceptor.accept(Shaking::new(stream)).await?;
+        if !tls::speaks(tls.get_ref().1) {
+            return Err(HandshakeError::Protocol);
+        }
         let Some(peer) = tls::peer(tls.get_ref().1) else { return Err(HandshakeError::Order) };
         let mut opening = Opening::new(MAX_PAYLOAD);
         let hello = opening.hello(&mut tls).await?;
@@ -238,6 +271,15 @@ impl Far {
         let both_ways = self.told.options.peer_memory.saturating_mul(2);
         self.pools.of(peer, || self.pool.within(both_ways))
     }
+    /// Trusts these peers from now on. The sessions of others end at once, and their programs are told.
+    pub fn trust(&self, peers: Peers) {
+        self.trusted.set(peers);
+        // A session that begins meanwhile asks for itself, with the sessions locked.
+        for entry in self.sessions().values().filter(|entry| !self.trusted.has(entry.peer)) {
+            self.log.note_of(&entry.shared.peer, "a session ends", "its peer is not pinned any more");
+            entry.shared.work(|session, _| session.give_up());
+        }
+    }
     /// Begins a new session (P-7).
     fn begin(
         self: &Arc<Self>,
@@ -246,6 +288,7 @@ impl Far {
         secret: Secret,
     ) -> Result<Arc<SharedSession>, Refusal> {
         let mut sessions = self.sessions();
+        let name = self.trusted.name(peer).ok_or(Refusal::Proof)?;
         if sessions.contains_key(&hello.session) {
             return Err(Refusal::Proof);
         }
@@ -259,8 +302,7 @@ impl Far {
         let pool = self.pool_of(peer);
         let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
         let (openings, asked) = mpsc::unbounded_channel();
-        let name = self.told.peers.name(peer).unwrap_or_default();
-        let shared = SharedSession::new(name.to_owned(), began, session, openings);
+        let shared = SharedSession::new(name, began, session, openings);
         let mut numbers = Numbers::default();
         numbers.take(hello.stream);
         let entry = Entry { shared: Arc::clone(&shared), secret, peer, numbers, paths: Vec::new() };
@@ -341,6 +383,14 @@ impl Far {
             while let Some(asked) = asked.recv().await {
                 let (far, shared) = (Arc::clone(&self), Arc::clone(&shared));
                 match asked {
+                    Asked::Refused(code) => {
+                        self.log.refused(
+                            Cause::of_code(code),
+                            Some(&shared.peer),
+                            "a connection is refused",
+                            &in_words(code),
+                        );
+                    }
                     Asked::Connection(connection, to) => drop(tokio::spawn(far.connect(shared, connection, to))),
                     Asked::Flow(flow, to) => {
                         let places = places.clone();
@@ -356,6 +406,11 @@ impl Far {
             () = connecting => {}
             () = timer::run(&shared, &self.log) => {}
         }
+        let left = shared.look(Session::connection_count);
+        if left > 0 {
+            let why = "it had no streams any more, broke the rules, or is not trusted";
+            self.log.refused(Cause::SessionLost, Some(&shared.peer), "a session ends with its connections", why);
+        }
         self.sessions().remove(&id);
     }
 
@@ -369,9 +424,13 @@ impl Far {
             Err(error) => {
                 // P-13: the error as the system's number, which the near gateway passes on to the program.
                 let code = errno(&error);
-                if error.kind() == io::ErrorKind::PermissionDenied {
-                    self.log.note_of(&shared.peer, &format!("{to} is not allowed"), "no --allow rule has it");
-                }
+                let (what, why) = match error.kind() {
+                    io::ErrorKind::PermissionDenied => {
+                        (format!("{to} is not allowed"), "no --allow rule has it".to_owned())
+                    }
+                    _ => (format!("no connection to {to}"), error.to_string()),
+                };
+                self.log.refused(Cause::of(&error), Some(&shared.peer), &what, &why);
                 shared.work(|session, now| session.refuse(now, connection, code));
                 shared.forget(connection);
             }
@@ -382,6 +441,7 @@ impl Far {
         let none = io::Error::from_raw_os_error(libc::EACCES);
         let stream = race(addresses.into_iter().map(connect).collect(), none).await?;
         stream.set_nodelay(true)?;
+        keep_alive::by_default(&stream);
         Ok(stream)
     }
     /// The addresses of a destination, as far as the rules allow it (P-13). The error for a forbidden one does not tell
@@ -421,7 +481,41 @@ impl Far {
     }
     /// The gateway's status.
     pub fn status(&self) -> Status {
-        Status::of("far", self.sessions().iter().map(|(id, entry)| (id, &*entry.shared)), &self.pool)
+        Status::of(
+            "far",
+            self.sessions().iter().map(|(id, entry)| (id, &*entry.shared)),
+            &self.pool,
+            self.log.refusals(),
+        )
+    }
+}
+
+/// Room for handshakes: of those that have said nothing yet, of strangers, and of who gives a peer's hint.
+#[derive(Debug)]
+struct Rooms {
+    silent: Arc<Places>,
+    strangers: Arc<Places>,
+    peers: Arc<Places>,
+}
+
+impl Rooms {
+    fn new() -> Self {
+        // Connections to servers need descriptors, too.
+        let silent = SILENT.min(host::descriptors() / 4).max(1);
+        let [silent, strangers, peers] = [silent, HANDSHAKES, HANDSHAKES].map(Places::new);
+        Self { silent, strangers, peers }
+    }
+}
+
+/// A part of a handshake, as long as there is time and its place is not taken by another.
+async fn within<T>(
+    deadline: Instant,
+    mut place: Place,
+    part: impl Future<Output = Result<T, HandshakeError>>,
+) -> Result<T, HandshakeError> {
+    tokio::select! {
+        done = timeout_at(deadline, part) => done.unwrap_or(Err(HandshakeError::Silence)),
+        () = place.lost() => Err(HandshakeError::NoPlace),
     }
 }
 

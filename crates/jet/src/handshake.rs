@@ -22,14 +22,32 @@ pub(crate) enum HandshakeError {
     Tls(#[from] rustls::Error),
     #[error("the peer did not begin as the protocol has it")]
     Order,
+    #[error("the peer does not say in TLS that it speaks trunkline-jet/1 (ALPN)")]
+    Protocol,
     #[error("the peer refuses the stream: {0}")]
     Refused(Refusal),
     #[error("it is refused: {0}")]
     Dismissed(Refusal),
+    #[error("the far gateway does not know this gateway's key, or no more")]
+    Unpinned,
     #[error("no answer within {} s", PATIENCE.as_secs())]
     Silence,
-    #[error("too many handshakes are under way, most of them from there")]
+    #[error("too many handshakes are under way: most are from there, or it was the slowest")]
     NoPlace,
+}
+
+impl HandshakeError {
+    /// The far gateway's TLS has refused this gateway's key. It does so behind its own handshake (RFC 8446, section
+    /// 4.4.2.4), so nobody else can have said it.
+    pub fn unpinned(self) -> Self {
+        let refused = rustls::Error::AlertReceived(rustls::AlertDescription::AccessDenied);
+        let inner = match &self {
+            Self::Io(error) => error.get_ref(),
+            _ => None,
+        };
+        let is_refused = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) == Some(&refused);
+        if is_refused { Self::Unpinned } else { self }
+    }
 }
 
 /// A near gateway's request: a new session, or another stream of one.
@@ -116,6 +134,10 @@ pub(crate) struct Shaking {
 impl Shaking {
     pub fn new(socket: TcpStream) -> Self {
         Self { socket, begun: Vec::new() }
+    }
+    /// The socket.
+    pub fn socket(&self) -> &TcpStream {
+        &self.socket
     }
     /// The socket, and the beginning of an incomplete record.
     pub fn into_parts(self) -> (TcpStream, Vec<u8>) {

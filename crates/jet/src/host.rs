@@ -19,6 +19,11 @@ pub fn raise_descriptors() {
     }
 }
 
+/// How many descriptors the process may have.
+pub(crate) fn descriptors() -> usize {
+    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |most| most as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

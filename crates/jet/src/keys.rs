@@ -33,6 +33,10 @@ impl Fingerprint {
         bytes.copy_from_slice(digest(&SHA256, public_key).as_ref());
         Self(bytes)
     }
+    /// The digest.
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
 }
 
 impl fmt::Display for Fingerprint {
@@ -175,9 +179,13 @@ fn new_pkcs8() -> Result<Vec<u8>, KeyError> {
 pub struct Peers(BTreeMap<Fingerprint, String>);
 
 impl Peers {
+    /// The file of the peers in a folder.
+    pub(crate) fn file(folder: &Path) -> PathBuf {
+        folder.join(PEERS)
+    }
     /// The peers in a folder; empty without such a file.
     pub fn load(folder: &Path) -> Result<Self, KeyError> {
-        let path = folder.join(PEERS);
+        let path = Self::file(folder);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -212,7 +220,7 @@ impl Peers {
     }
     /// Writes the peers to a folder, whole or not at all.
     pub fn save(&self, folder: &Path) -> Result<(), KeyError> {
-        let path = folder.join(PEERS);
+        let path = Self::file(folder);
         let mut text = String::from("# Gateways that may speak to this one: fingerprint and name.\n");
         for (fingerprint, name) in &self.0 {
             // Writing to a string does not fail.

@@ -1,5 +1,6 @@
 //! A gateway's log on standard error: each line once, until a while has passed.
 
+use crate::refusals::Counts;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -20,6 +21,8 @@ const EACH: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     seen: Arc<Mutex<Seen>>,
+    /// What was refused, by cause.
+    refusals: Arc<Mutex<Counts>>,
     /// Whether decisions are logged too.
     explain: bool,
 }
@@ -45,6 +48,14 @@ impl Log {
     /// The lines written of late.
     pub fn lines(&self) -> Vec<String> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).lines.keys().cloned().collect()
+    }
+    /// Counts a refusal.
+    pub(crate) fn count(&self, cause: &'static str) {
+        *self.refusals.lock().unwrap_or_else(PoisonError::into_inner).entry(cause).or_default() += 1;
+    }
+    /// What was refused, by cause.
+    pub(crate) fn refusals(&self) -> Counts {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
     /// Logs something that the owner may want to know, and why.
     pub fn note(&self, what: &str, why: &str) {

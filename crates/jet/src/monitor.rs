@@ -2,7 +2,7 @@
 
 use crate::status::Status;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -36,8 +36,11 @@ async fn answer(mut stream: TcpStream, status: &impl Fn() -> Status) -> io::Resu
             return Ok(());
         }
     }
-    let line = String::from_utf8_lossy(&request);
-    let (code, kind, body) = match line.split("\r\n").next().unwrap_or_default().split(' ').collect::<Vec<_>>()[..] {
+    let text = String::from_utf8_lossy(&request);
+    let (code, kind, body) = match text.split("\r\n").next().unwrap_or_default().split(' ').collect::<Vec<_>>()[..] {
+        _ if !is_for_here(&text) => {
+            ("421 Misdirected Request", "text/plain", "ask for localhost or a loopback address\n".to_owned())
+        }
         ["GET", "/metrics", _] => ("200 OK", "text/plain; version=0.0.4; charset=utf-8", status().metrics()),
         ["GET", "/status", _] => match serde_json::to_string(&status()) {
             Ok(body) => ("200 OK", "application/json", body),
@@ -55,6 +58,22 @@ async fn answer(mut stream: TcpStream, status: &impl Fn() -> Status) -> io::Resu
     stream.shutdown().await
 }
 
+/// Whether a request names this host, once, as loopback. A web page's script can have its own name lead to a loopback
+/// address (DNS rebinding), but the browser says that name here.
+fn is_for_here(request: &str) -> bool {
+    let fields = request.lines().skip(1).filter_map(|line| line.split_once(':'));
+    let mut hosts = fields.filter(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, host)| host.trim());
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    // With a port or without (RFC 9110, section 7.2); a tunnel may have another one.
+    let digits = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if digits(port) && !name.ends_with(':') => name,
+        _ => host,
+    };
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// Asks a gateway for its status.
 pub async fn ask(at: SocketAddr) -> io::Result<Status> {
     let asked = async {
@@ -67,4 +86,52 @@ pub async fn ask(at: SocketAddr) -> io::Result<Status> {
         status.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "what answers there is no gateway"))
     };
     timeout(PATIENCE, asked).await.unwrap_or(Err(io::ErrorKind::TimedOut.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_names_this_host() {
+        let asks = |host: &str| is_for_here(&format!("GET /status HTTP/1.1\r\nHost: {host}\r\nAccept: */*\r\n\r\n"));
+        for here in
+            ["localhost", "LOCALHOST:7609", "127.0.0.1", "127.0.0.1:7609", "127.8.9.1:80", "[::1]", "[::1]:7609"]
+        {
+            assert!(asks(here), "{here}");
+        }
+        for elsewhere in [
+            "",
+            "evil.example",
+            "evil.example:7609",
+            "localhost.evil.example",
+            "192.0.2.1:7609",
+            "[2001:db8::1]",
+            "0.0.0.0",
+        ] {
+            assert!(!asks(elsewhere), "{elsewhere}");
+        }
+        assert!(!is_for_here("GET /status HTTP/1.0\r\n\r\n"), "it names nobody");
+        assert!(!is_for_here("GET /status HTTP/1.1\r\nHost: localhost\r\nhost: evil.example\r\n\r\n"), "two hosts");
+    }
+
+    #[tokio::test]
+    async fn a_page_of_another_name_learns_nothing() {
+        let status = || Status { role: "near".to_owned(), sessions: Vec::new(), free_bytes: 7, ..Status::default() };
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback");
+        let at = listener.local_addr().expect("bound");
+        tokio::spawn(serve(listener, status));
+        for (path, host, code) in
+            [("/status", "evil.example", "421"), ("/metrics", "evil.example", "421"), ("/status", "localhost", "200")]
+        {
+            let mut stream = TcpStream::connect(at).await.expect("it listens");
+            let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.expect("open");
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.expect("an answer");
+            assert!(answer.starts_with(&format!("HTTP/1.1 {code} ")), "{answer}");
+            assert_eq!(answer.contains("free_bytes"), code == "200", "{answer}");
+        }
+        assert_eq!(ask(at).await.expect("an answer"), status());
+    }
 }

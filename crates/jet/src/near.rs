@@ -3,22 +3,24 @@
 
 use crate::door::{Accepted, Answer};
 use crate::handshake::{self, HandshakeError, Opening, Shaking, say};
-use crate::keys::{Identity, Peers};
+use crate::keep_alive::{self, Ends};
+use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
 use crate::options::{MAX_PAYLOAD, Options};
 use crate::paths::Paths;
 use crate::program::{self, Ended};
 use crate::race::race;
+use crate::refusals::{Cause, in_words};
 use crate::route::Route;
 use crate::shared_session::SharedSession;
 use crate::socket::Via;
 use crate::status::Status;
 use crate::tls::{self, Secret};
+use crate::trust::Trusted;
 use crate::udp::{self, Flows};
 use crate::{Doors, Refusal, stream_task, timer};
 use ring::rand::{SecureRandom, SystemRandom};
 use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -91,6 +93,7 @@ struct Inner {
     told: NearOptions,
     /// The paths, at least one.
     routes: Vec<Route>,
+    trusted: Trusted,
     config: Arc<ClientConfig>,
     pool: Arc<Pool>,
     log: Log,
@@ -118,6 +121,8 @@ struct Running {
     /// The address at which the session began, and the limit of streams that both ends accept.
     peer: SocketAddr,
     most: u32,
+    /// The far gateway's key.
+    key: Fingerprint,
 }
 
 /// A stream whose handshake is done.
@@ -128,6 +133,8 @@ struct Stream {
     probe: OwnedFd,
     opening: Opening,
     hello: Hello,
+    /// The far gateway's key.
+    key: Fingerprint,
     /// The secret of the session's first stream.
     secret: Option<Secret>,
 }
@@ -142,11 +149,13 @@ impl Near {
         if routes.is_empty() {
             return Err(NearError::Nowhere);
         }
-        let config = tls::client(&told.identity, &told.peers)?;
+        let trusted = Trusted::new(told.peers.clone());
+        let config = tls::client(&told.identity, &trusted)?;
         let pool = told.options.pool();
         let inner = Arc::new(Inner {
             told,
             routes,
+            trusted,
             config,
             pool,
             log,
@@ -179,7 +188,14 @@ impl Near {
     pub fn status(&self) -> Status {
         let sessions = self.inner.sessions();
         let sessions = sessions.iter().map(|running| (&running.id, &*running.shared));
-        Status::of("near", sessions, &self.inner.pool)
+        Status::of("near", sessions, &self.inner.pool, self.inner.log.refusals())
+    }
+    /// Trusts these peers from now on. The sessions with others end at once, and programs are told.
+    pub fn trust(&self, peers: Peers) {
+        self.inner.trusted.set(peers);
+        for running in self.inner.sessions().iter() {
+            self.inner.end_if_unpinned(running);
+        }
     }
     /// Takes no new connections, and returns when the existing ones have ended. Doors are to be closed before.
     pub async fn leave(&self) {
@@ -191,6 +207,12 @@ impl Near {
 impl Inner {
     fn sessions(&self) -> MutexGuard<'_, Vec<Arc<Running>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn end_if_unpinned(&self, running: &Running) {
+        if !self.trusted.has(running.key) {
+            self.log.note("a session ends", "the far gateway is not pinned any more");
+            running.shared.work(|session, _| session.give_up());
+        }
     }
     /// A session that accepts connections.
     async fn shared(&self, most: Duration) -> Option<Arc<SharedSession>> {
@@ -250,6 +272,8 @@ impl Inner {
     async fn serve(self: Arc<Self>, accepted: Accepted) {
         program::close_as(&accepted.stream, Ended::Reset);
         let to = accepted.to.clone();
+        let called = to.clone();
+        let ends = Ends::of(&accepted.stream, &to);
         let begun = match self.shared(BEGIN).await {
             Some(shared) => {
                 let connection = shared.work(|session, _| session.connect(to));
@@ -259,7 +283,15 @@ impl Inner {
         };
         let (shared, connection) = match begun {
             Ok(begun) => begun,
-            Err(errno) => return accepted.refused(Refusal::of_code(errno as u32)).await,
+            Err(errno) => {
+                let why = match errno {
+                    libc::ENETUNREACH => "there is no session with the far gateway".to_owned(),
+                    errno => in_words(errno as u32),
+                };
+                let cause = if errno == libc::ENETUNREACH { Cause::NoSession } else { Cause::of_code(errno as u32) };
+                self.log.refused(cause, None, &format!("no connection to {called}"), &why);
+                return accepted.refused(Refusal::of_code(errno as u32)).await;
+            }
         };
         // Where the kernel has already completed the program's handshake, 0-RTT data may follow the OPEN.
         if !matches!(accepted.answer, Answer::Established)
@@ -267,15 +299,29 @@ impl Inner {
         {
             shared.work(|session, now| session.abandon(now, connection, code));
             shared.forget(connection);
+            self.refused(&called, code);
             return accepted.refused(Refusal::of_code(code)).await;
         }
         match accepted.opened().await {
             Ok(stream) => {
                 let _ = stream.set_nodelay(true);
-                program::carry(shared, connection, stream).await;
+                keep_alive::by_default(&stream);
+                tokio::select! {
+                    ended = program::carry(Arc::clone(&shared), connection, stream) => {
+                        if let Ended::Refused(code) = ended {
+                            self.refused(&called, code);
+                        }
+                    }
+                    () = keep_alive::mirror(&shared, connection, ends) => {}
+                }
             }
             Err(_) => shared.forget(connection),
         }
+    }
+
+    /// The far gateway has refused a connection.
+    fn refused(&self, to: &wire::Destination, code: u32) {
+        self.log.refused(Cause::of_code(code), None, &format!("no connection to {to}"), &in_words(code));
     }
 
     // === The session ===
@@ -290,6 +336,8 @@ impl Inner {
                     pause = REDIAL[0];
                     let running = Arc::new(running);
                     self.sessions().insert(0, Arc::clone(&running));
+                    // It may have been unpinned during the handshake.
+                    self.end_if_unpinned(&running);
                     self.shared.send_replace(Some(Arc::clone(&running.shared)));
                     tokio::select! {
                         () = timer::run(&running.shared, &self.log) => {}
@@ -351,8 +399,9 @@ impl Inner {
         let session = Session::new(Time::ZERO, Role::Near, settings, tuner, &self.pool)
             .ok_or(HandshakeError::Dismissed(wire::Refusal::Busy))?;
         let shared = SharedSession::new(self.told.to.join(", "), began, session, openings);
+        let key = stream.key;
         self.carry(&shared, stream);
-        Ok(Running { shared, id, secret, next_stream: AtomicU32::new(2), peer, most })
+        Ok(Running { shared, id, secret, next_stream: AtomicU32::new(2), peer, most, key })
     }
     /// Keeps the number of streams at the number wanted (P-27), on every path, until the session is over or, before it
     /// is `leaving`, takes no more connections.
@@ -407,6 +456,12 @@ impl Inner {
                     match dialled {
                         Ok(stream) => self.carry(shared, stream),
                         Err(HandshakeError::Refused(wire::Refusal::UnknownSession)) if have == 0 => return,
+                        Err(error @ HandshakeError::Unpinned) if have == 0 => {
+                            self.log.note("a session ends", &error.to_string());
+                            // Its programs are told now, not when nobody waits for streams any more.
+                            shared.work(|session, _| session.give_up());
+                            return;
+                        }
                         // The far gateway has not noticed that other streams are gone, or is a new process that does
                         // not know the session.
                         Err(HandshakeError::Refused(wire::Refusal::TooManyStreams | wire::Refusal::UnknownSession)) => {}
@@ -446,8 +501,11 @@ impl Inner {
         secret: Option<&Secret>,
     ) -> Result<Stream, HandshakeError> {
         let probe = tcp.as_fd().try_clone_to_owned()?;
-        let name = ServerName::try_from("trunkline-jet").map_err(|_| HandshakeError::Order)?;
+        let name = tls::name(self.told.identity.fingerprint()).ok_or(HandshakeError::Order)?;
         let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, Shaking::new(tcp)).await?;
+        if !tls::speaks(tls.get_ref().1) {
+            return Err(HandshakeError::Protocol);
+        }
         let begins = match secret {
             Some(secret) => Frame::Join { proof: secret.proof(&**tls.get_ref().1, id)? },
             None => Frame::Start,
@@ -455,12 +513,13 @@ impl Inner {
         let hello = Session::hello(&self.told.options.settings(None), *session, id);
         say(&mut tls, &[Frame::Hello(hello), begins]).await?;
         let mut opening = Opening::new(MAX_PAYLOAD);
-        let hello = opening.hello(&mut tls).await?;
+        let hello = opening.hello(&mut tls).await.map_err(HandshakeError::unpinned)?;
         if hello.session != *session || hello.stream != id.0 {
             return Err(HandshakeError::Order);
         }
+        let key = tls::peer(tls.get_ref().1).ok_or(HandshakeError::Order)?;
         let secret = if secret.is_none() { Some(Secret::of(&**tls.get_ref().1, session)?) } else { None };
-        Ok(Stream { id, path, tls: tls.into(), probe, opening, hello, secret })
+        Ok(Stream { id, path, tls: tls.into(), probe, opening, hello, key, secret })
     }
 }
 

@@ -1,19 +1,26 @@
-//! Places for handshakes. Nobody has shown a key yet, so addresses share the places: when they run out, the address
-//! with most gives one up for an address with fewer.
+//! Places for handshakes, for whom nobody has shown a key yet. Whoever comes gets one: when they run out, the source
+//! with most loses the one that it has had for longest. So who is slow waits as long as nobody needs the place.
 
-use std::collections::{BTreeMap, VecDeque};
+use crate::keys::Fingerprint;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
-/// The source of a stream. An IPv6 host has its whole /64 (RFC 7421), so a /64 counts as one address.
+/// The source of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Source(IpAddr);
+pub(crate) enum Source {
+    /// An address. An IPv6 host has its whole /64 (RFC 7421), so a /64 counts as one address.
+    Address(IpAddr),
+    /// A peer, by its hint.
+    Peer(Fingerprint),
+}
 
 impl Source {
-    fn of(address: IpAddr) -> Self {
+    pub fn of(address: IpAddr) -> Self {
         // A socket of both families shows IPv4 addresses within one /64, so these count singly.
-        Self(match address.to_canonical() {
+        Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => IpAddr::V6((u128::from(address) >> 64 << 64).into()),
             address @ IpAddr::V4(_) => address,
         })
@@ -23,8 +30,18 @@ impl Source {
 /// A place by its number, and the signal by which it is taken from its holder.
 type Held = (u64, oneshot::Sender<()>);
 
+/// How a source stands: who has most loses first, of equals who has had a place for longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Standing {
+    held: usize,
+    oldest: Reverse<u64>,
+    source: Source,
+}
+
 #[derive(Debug, Default)]
 struct Taken {
+    /// Of each source with places, in the order in which they lose one last.
+    standings: BTreeSet<Standing>,
     /// Places by source, the oldest first.
     by_source: BTreeMap<Source, VecDeque<Held>>,
     count: usize,
@@ -54,26 +71,47 @@ impl Places {
     fn taken(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// A place for this address. `None` if all are taken and no address has at least two more than this one.
-    pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
-        let source = Source::of(address);
+    /// A place for this source. Where all are taken, somebody loses one.
+    pub fn take(self: &Arc<Self>, source: Source) -> Place {
         let mut taken = self.taken();
         if taken.count >= self.most {
-            let own = taken.by_source.get(&source).map_or(0, VecDeque::len);
-            let (_, most) = taken.by_source.iter_mut().max_by_key(|(_, held)| held.len())?;
-            if most.len() < own + 2 {
-                return None;
-            }
-            // The oldest place of that address, which has had the most time. Dropping its sender tells the holder.
-            most.pop_front();
-            taken.count -= 1;
+            taken.evict();
         }
         let number = taken.next;
         let (sender, evicted) = oneshot::channel();
         taken.next += 1;
         taken.count += 1;
-        taken.by_source.entry(source).or_default().push_back((number, sender));
-        Some(Place { places: Arc::clone(self), source, number, evicted })
+        let held = taken.by_source.entry(source).or_default();
+        held.push_back((number, sender));
+        let standing = Standing { held: held.len(), oldest: Reverse(held[0].0), source };
+        taken.standings.insert(standing);
+        if standing.held > 1 {
+            taken.standings.remove(&Standing { held: standing.held - 1, ..standing });
+        }
+        Place { places: Arc::clone(self), source, number, evicted }
+    }
+}
+
+impl Taken {
+    /// Takes a place from the source with most, of equals from the one whose place is the oldest.
+    fn evict(&mut self) {
+        let Some(Standing { source, oldest: Reverse(number), .. }) = self.standings.last().copied() else { return };
+        self.remove(source, number);
+    }
+    /// Removes a place, if it is still held. Dropping its sender tells the holder.
+    fn remove(&mut self, source: Source, number: u64) {
+        let Some(held) = self.by_source.get_mut(&source) else { return };
+        let Some(place) = held.iter().position(|(other, _)| *other == number) else { return };
+        self.standings.remove(&Standing { held: held.len(), oldest: Reverse(held[0].0), source });
+        held.remove(place);
+        self.count -= 1;
+        match held.front() {
+            Some((oldest, _)) => {
+                let standing = Standing { held: held.len(), oldest: Reverse(*oldest), source };
+                self.standings.insert(standing);
+            }
+            None => drop(self.by_source.remove(&source)),
+        }
     }
 }
 
@@ -86,15 +124,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut taken = self.places.taken();
-        let Some(held) = taken.by_source.get_mut(&self.source) else { return };
-        let before = held.len();
-        held.retain(|(number, _)| *number != self.number);
-        let given_back = before - held.len();
-        if held.is_empty() {
-            taken.by_source.remove(&self.source);
-        }
-        taken.count -= given_back;
+        self.places.taken().remove(self.source, self.number);
     }
 }
 
@@ -120,21 +150,36 @@ mod tests {
     #[tokio::test]
     async fn whoever_has_most_gives_one_up_for_whoever_has_fewer() {
         let places = Places::new(4);
-        let take = |text| places.take(address(text));
-        let mut flood: Vec<Place> = (0..4).map(|_| take("192.0.2.1").expect("free")).collect();
-        assert!(take("192.0.2.1").is_none(), "its own are no others'");
-        let mut good = take("192.0.2.2").expect("a share");
-        assert!(is_lost(&mut flood[0]).await && !is_lost(&mut flood[1]).await && !is_lost(&mut good).await);
-        let second = take("192.0.2.2").expect("two of four");
-        assert!(is_lost(&mut flood[1]).await);
-        // Two each: no third for either, but a share for a third address.
-        assert!(take("192.0.2.1").is_none() && take("192.0.2.2").is_none());
-        let third = take("192.0.2.3").expect("a share");
+        let take = |text| places.take(Source::of(address(text)));
+        let mut flood: Vec<Place> = (0..4).map(|_| take("192.0.2.1")).collect();
+        flood.push(take("192.0.2.1"));
+        assert!(is_lost(&mut flood[0]).await && !is_lost(&mut flood[1]).await, "its own oldest, and no others'");
+        let mut good = take("192.0.2.2");
+        assert!(is_lost(&mut flood[1]).await && !is_lost(&mut good).await);
+        let mut second = take("192.0.2.2");
+        assert!(is_lost(&mut flood[2]).await && !is_lost(&mut flood[3]).await);
+        // Two each: the oldest of all goes for a third address.
+        let mut third = take("192.0.2.3");
+        assert!(is_lost(&mut flood[3]).await && !is_lost(&mut flood[4]).await);
+        assert!(!is_lost(&mut good).await && !is_lost(&mut second).await && !is_lost(&mut third).await);
         // A place that was given back is free again: once.
         drop((flood, good, second, third));
-        let all: Vec<Place> = (0..4).map(|_| take("192.0.2.9").expect("free")).collect();
-        assert!(take("192.0.2.9").is_none());
+        let mut all: Vec<Place> = (0..5).map(|_| take("192.0.2.9")).collect();
+        assert!(is_lost(&mut all[0]).await && !is_lost(&mut all[1]).await);
         drop(all);
-        assert!(places.taken().by_source.is_empty() && places.taken().count == 0);
+        let taken = places.taken();
+        assert!(taken.by_source.is_empty() && taken.standings.is_empty() && taken.count == 0);
+    }
+
+    #[tokio::test]
+    async fn of_many_with_one_place_each_the_oldest_goes() {
+        let places = Places::new(256);
+        let take = |number: u32| places.take(Source::of(IpAddr::V4(number.into())));
+        let mut all: Vec<Place> = (1..=10_000).map(take).collect();
+        assert!(is_lost(&mut all[9_743]).await && !is_lost(&mut all[9_744]).await, "256 of 10,000 are left");
+        let taken = places.taken();
+        assert_eq!((taken.count, taken.standings.len()), (256, 256));
+        // Places give themselves up when they are dropped.
+        drop(taken);
     }
 }

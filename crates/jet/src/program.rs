@@ -1,5 +1,6 @@
 //! The task of one connection: bytes between the session and the socket of a program or server.
 
+use crate::keep_alive;
 use crate::shared_session::SharedSession;
 use crate::socket;
 use socket2::SockRef;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use stripe::session::State;
+use stripe::wire::KeepAlive;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
@@ -29,6 +31,8 @@ pub(crate) enum Ended {
     Properly,
     /// Ended by a reset, from the peer or at the socket here.
     Reset,
+    /// It never reached its destination, for this reason (P-14).
+    Refused(u32),
 }
 
 /// Carries a connection's bytes until both directions are over. A reset is passed on as one.
@@ -37,7 +41,7 @@ pub(crate) async fn carry(shared: Arc<SharedSession>, connection: u32, stream: T
     socket::limit_unsent(&stream, UNSENT);
     let stream = Arc::new(stream);
     shared.attach(connection, &stream);
-    let mut program = Program { connection, stream, reading: true, writing: true, most: READ[0] };
+    let mut program = Program { connection, stream, reading: true, writing: true, most: READ[0], kept_alive: None };
     let ended = std::future::poll_fn(|cx| program.poll(&shared, cx)).await;
     close_as(&program.stream, ended);
     shared.forget(connection);
@@ -47,7 +51,7 @@ pub(crate) async fn carry(shared: Arc<SharedSession>, connection: u32, stream: T
 /// What closing a socket does. Until a connection has ended properly, closing is a reset, also when the kernel closes
 /// because this process was killed: a program would take a FIN for the end of the data.
 pub(crate) fn close_as(stream: &TcpStream, ended: Ended) {
-    let linger = (ended == Ended::Reset).then_some(Duration::ZERO);
+    let linger = (ended != Ended::Properly).then_some(Duration::ZERO);
     // On failure the socket is closed already.
     let _ = SockRef::from(stream).set_linger(linger);
 }
@@ -60,6 +64,8 @@ struct Program {
     writing: bool,
     /// Bytes read at a time.
     most: u64,
+    /// As the other end's program has it.
+    kept_alive: Option<KeepAlive>,
 }
 
 impl Program {
@@ -81,9 +87,14 @@ impl Program {
             let (state, room, readable) = shared.serve(connection, cx.waker(), |session| {
                 (session.state(connection), session.room(connection), session.readable(connection).next().is_some())
             });
-            let Some(state) = state.filter(|state| state.reset.is_none()) else {
-                return Poll::Ready(Ok(Ended::Reset));
-            };
+            let Some(state) = state else { return Poll::Ready(Ok(Ended::Reset)) };
+            if let Some(code) = state.reset {
+                return Poll::Ready(Ok(if state.opened { Ended::Reset } else { Ended::Refused(code) }));
+            }
+            if let Some(wanted) = state.keep_alive.filter(|wanted| self.kept_alive != Some(*wanted)) {
+                keep_alive::apply(&self.stream, wanted);
+                self.kept_alive = Some(wanted);
+            }
             let mut moved = false;
             if self.writing
                 && let Poll::Ready(done) = self.poll_write(shared, cx, &state, readable)?

@@ -244,6 +244,7 @@ mod tests {
     use super::*;
     use crate::keys::{Identity, Peers};
     use crate::protection::WORN;
+    use crate::trust::Trusted;
     use crate::{scratch, tls};
     use rustls::pki_types::ServerName;
     use std::future::poll_fn;
@@ -259,8 +260,8 @@ mod tests {
             peers.pin(identity.fingerprint(), "peer").expect("a name");
             peers
         });
-        let connector = TlsConnector::from(tls::client(&keys[0], &peers[1]).expect("right"));
-        let acceptor = TlsAcceptor::from(tls::server(&keys[1], &peers[0]).expect("right"));
+        let connector = TlsConnector::from(tls::client(&keys[0], &Trusted::new(peers[1].clone())).expect("right"));
+        let acceptor = TlsAcceptor::from(tls::server(&keys[1], &Trusted::new(peers[0].clone())).expect("right"));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback");
         let address = listener.local_addr().expect("bound");
         let near = async {

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use stripe::optimizer::Law;
-use stripe::session::{Effects, Gauge, Session, Sink};
+use stripe::session::{Effects, Gauge, Session, Sink, code};
 use stripe::wire::{Destination, FrameReader};
 use stripe::{Health, StreamId, session::Census};
 use tokio::net::TcpStream;
@@ -76,6 +76,8 @@ pub(crate) enum Asked {
     Connection(u32, Destination),
     /// A flow of datagrams.
     Flow(u32, Destination),
+    /// A connection that was refused with this code, to be noted.
+    Refused(u32),
 }
 
 impl SharedSession {
@@ -110,7 +112,7 @@ impl SharedSession {
         let now = self.now();
         let result = on(&mut inner, now);
         inner.session.flush(now);
-        let Effects { connections, streams, openings, flows, flow_openings, number } = inner.session.effects();
+        let Effects { connections, streams, openings, refused, flows, flow_openings, number } = inner.session.effects();
         wakers.extend(flows.into_iter().filter_map(|flow| inner.flows.remove(&flow)));
         wakers.extend(connections.into_iter().filter_map(|connection| inner.programs.remove(&connection)));
         wakers.extend(streams.into_iter().filter_map(|id| inner.streams.get_mut(&id)?.waker.take()));
@@ -120,7 +122,8 @@ impl SharedSession {
         drop(inner);
         let connections = openings.into_iter().map(|(connection, to)| Asked::Connection(connection, to));
         let flows = flow_openings.into_iter().map(|(flow, to)| Asked::Flow(flow, to));
-        for opening in connections.chain(flows) {
+        let refused = (0..refused).map(|_| Asked::Refused(code::NO_ROOM));
+        for opening in connections.chain(flows).chain(refused) {
             // Only a far gateway is asked for connections, and it listens as long as it has the session.
             let _ = self.openings.send(opening);
         }

@@ -1,14 +1,16 @@
 //! How a gateway stands: for `trunkline jet status`, and for Prometheus.
 
 use crate::explain::Decision;
+use crate::refusals::Counts;
 use crate::shared_session::SharedSession;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use stripe::Health;
 use stripe::session::Pool;
 
 /// The status of a gateway.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// `near` or `far`.
     pub role: String,
@@ -16,6 +18,9 @@ pub struct Status {
     pub sessions: Vec<SessionStatus>,
     /// Memory that no session has taken, in bytes.
     pub free_bytes: u64,
+    /// What was refused since the gateway began, by cause. An older gateway does not say.
+    #[serde(default)]
+    pub refusals: BTreeMap<String, u64>,
 }
 
 /// The status of a session.
@@ -94,9 +99,11 @@ impl Status {
         role: &str,
         sessions: impl Iterator<Item = (&'a [u8; 16], &'a SharedSession)>,
         pool: &Pool,
+        refusals: Counts,
     ) -> Self {
         let sessions = sessions.map(|(id, shared)| session(id, shared)).collect();
-        Self { role: role.to_owned(), sessions, free_bytes: pool.free() }
+        let refusals = refusals.into_iter().map(|(cause, count)| (cause.to_owned(), count)).collect();
+        Self { role: role.to_owned(), sessions, free_bytes: pool.free(), refusals }
     }
 
     /// In Prometheus' text format, version 0.0.4.
@@ -159,6 +166,13 @@ impl Status {
             "# HELP trunkline_jet_free_bytes Memory that no session has taken.\n# TYPE trunkline_jet_free_bytes gauge"
         );
         let _ = writeln!(text, "trunkline_jet_free_bytes{{role=\"{}\"}} {}", self.role, self.free_bytes);
+        let _ = writeln!(
+            text,
+            "# HELP trunkline_jet_refusals_total Connections and streams refused.\n# TYPE trunkline_jet_refusals_total counter"
+        );
+        for (cause, count) in &self.refusals {
+            let _ = writeln!(text, "trunkline_jet_refusals_total{{role=\"{}\",cause=\"{cause}\"}} {count}", self.role);
+        }
         text
     }
 }
@@ -249,7 +263,12 @@ mod tests {
             datagrams_refused: 6,
             streams: Vec::new(),
         };
-        Status { role: "near".to_owned(), sessions: vec![session], free_bytes: 9 }
+        Status {
+            role: "near".to_owned(),
+            sessions: vec![session],
+            free_bytes: 9,
+            refusals: BTreeMap::from([("not_allowed".to_owned(), 3)]),
+        }
     }
 
     /// https://prometheus.io/docs/instrumenting/exposition_formats and .../practices/naming.
@@ -290,6 +309,7 @@ mod tests {
             assert!(sample.is_some_and(|sample| sample.ends_with(&format!(" {value}"))), "{name}: {text}");
         }
         assert!(text.ends_with('\n') && text.contains("trunkline_jet_held_bytes"));
+        assert!(text.contains(r#"trunkline_jet_refusals_total{role="near",cause="not_allowed"} 3"#), "{text}");
         // Both directions, told apart.
         for (name, value) in [("delivered", 7), ("received", 11)] {
             let counted = |line: &str| {

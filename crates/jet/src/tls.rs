@@ -1,6 +1,8 @@
 //! Mutual TLS 1.3 between gateways that know each other's keys, and what binds further streams to the first.
 
-use crate::keys::{Fingerprint, Identity, Peers};
+use crate::hint;
+use crate::keys::{Fingerprint, Identity};
+use crate::trust::Trusted;
 use ring::hmac;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
@@ -21,16 +23,16 @@ const ALPN: &[u8] = b"trunkline-jet/1";
 const SESSION_LABEL: &[u8] = b"EXPORTER-trunkline-jet-session";
 const JOIN_LABEL: &[u8] = b"EXPORTER-trunkline-jet-join";
 
-/// Accepts the keys that are pinned, and no other.
+/// Accepts the keys that are pinned at the moment, and no other.
 #[derive(Debug)]
 struct Pinned {
-    peers: Peers,
+    trusted: Trusted,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Pinned {
     fn check(&self, key: &CertificateDer<'_>) -> Result<(), Error> {
-        let known = self.peers.name(Fingerprint::of(key)).is_some();
+        let known = self.trusted.has(Fingerprint::of(key));
         if known { Ok(()) } else { Err(Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure)) }
     }
 }
@@ -93,18 +95,18 @@ impl ClientCertVerifier for Pinned {
     judges_signatures!();
 }
 
-fn pinned(peers: &Peers) -> (Arc<rustls::crypto::CryptoProvider>, Arc<Pinned>) {
+fn pinned(trusted: &Trusted) -> (Arc<rustls::crypto::CryptoProvider>, Arc<Pinned>) {
     let mut provider = rustls::crypto::ring::default_provider();
     // The library's order, but for this one: as strong as the keys that are shown (Ed25519), with fewer rounds.
     provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);
     let provider = Arc::new(provider);
     let algorithms = provider.signature_verification_algorithms;
-    (provider, Arc::new(Pinned { peers: peers.clone(), algorithms }))
+    (provider, Arc::new(Pinned { trusted: trusted.clone(), algorithms }))
 }
 
 /// TLS configuration of a near gateway. No resumption and no early data: what they carry could be replayed (P-2).
-pub(crate) fn client(identity: &Identity, peers: &Peers) -> Result<Arc<ClientConfig>, Error> {
-    let (provider, pinned) = pinned(peers);
+pub(crate) fn client(identity: &Identity, trusted: &Trusted) -> Result<Arc<ClientConfig>, Error> {
+    let (provider, pinned) = pinned(trusted);
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .dangerous()
@@ -113,13 +115,12 @@ pub(crate) fn client(identity: &Identity, peers: &Peers) -> Result<Arc<ClientCon
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.resumption = Resumption::disabled();
     config.enable_secret_extraction = true;
-    config.enable_sni = false;
     Ok(Arc::new(config))
 }
 
 /// TLS configuration of a far gateway.
-pub(crate) fn server(identity: &Identity, peers: &Peers) -> Result<Arc<ServerConfig>, Error> {
-    let (provider, pinned) = pinned(peers);
+pub(crate) fn server(identity: &Identity, trusted: &Trusted) -> Result<Arc<ServerConfig>, Error> {
+    let (provider, pinned) = pinned(trusted);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_client_cert_verifier(pinned)
@@ -134,6 +135,16 @@ pub(crate) fn server(identity: &Identity, peers: &Peers) -> Result<Arc<ServerCon
 /// Whose key the other end has shown.
 pub(crate) fn peer(state: &CommonState) -> Option<Fingerprint> {
     state.peer_certificates()?.first().map(|key| Fingerprint::of(key))
+}
+
+/// The name that a near gateway gives in TLS: a hint of who it is.
+pub(crate) fn name(own: Fingerprint) -> Option<ServerName<'static>> {
+    ServerName::try_from(hint::of(own)).ok()
+}
+
+/// Whether both ends speak this protocol (RFC 7301). TLS goes on if one end names no protocol at all.
+pub(crate) fn speaks(state: &CommonState) -> bool {
+    state.alpn_protocol() == Some(ALPN)
 }
 
 /// An exporter of a TLS connection (RFC 8446, section 7.5): a value that both its ends know, and nobody else.
@@ -176,10 +187,10 @@ mod tests {
     use rustls::{ClientConnection, ServerConnection};
     use std::io::{Read, Write};
 
-    fn pin(identity: &Identity) -> Peers {
-        let mut peers = Peers::default();
+    fn pin(identity: &Identity) -> Trusted {
+        let mut peers = crate::keys::Peers::default();
         peers.pin(identity.fingerprint(), "peer").expect("a name");
-        peers
+        Trusted::new(peers)
     }
     /// Two ends of a TLS connection, shaken hands in memory.
     fn connect(

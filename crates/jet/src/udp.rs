@@ -13,6 +13,7 @@ use crate::far::errno;
 use crate::keys::Fingerprint;
 use crate::log::Log;
 use crate::options::Udp;
+use crate::refusals::Cause;
 use crate::scratch;
 use crate::shared_session::SharedSession;
 use std::future::poll_fn;
@@ -96,9 +97,10 @@ pub(crate) async fn serve(
     if let Err(error) = &ended {
         match error.kind() {
             io::ErrorKind::PermissionDenied => {
-                log.note_of(&shared.peer, &format!("UDP to {to} is not allowed"), "no --allow rule has it");
+                let what = format!("UDP to {to} is not allowed");
+                log.refused(Cause::NotAllowed, Some(&shared.peer), &what, "no --allow rule has it");
             }
-            _ => log.note(&format!("no UDP to {to}"), &error.to_string()),
+            _ => log.refused(Cause::of(error), Some(&shared.peer), &format!("no UDP to {to}"), &error.to_string()),
         }
     }
     shared.close_flow(flow, code);

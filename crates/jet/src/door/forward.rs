@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use tokio::task::JoinSet;
 
+use super::listen::Recognised;
 use super::{Accepted, Answer, DoorError, Hall, Open, listen};
 use crate::handover::Inherited;
 use crate::udp::{Flows, Relay};
@@ -82,7 +83,7 @@ impl Forward {
         let mut tasks = JoinSet::new();
         tasks.spawn(listen::serve(listener, "forward", hall, move |stream| {
             let to = self.to.clone();
-            async { Some(Accepted { stream, to, answer: Answer::Established }) }
+            async { Recognised::Accepted(Accepted { stream, to, answer: Answer::Established }) }
         }));
         Ok(Open { addresses, listeners, tasks, trace: None })
     }

@@ -14,6 +14,7 @@ use tokio::time;
 
 use super::{Accepted, DoorError, Hall};
 use crate::handover::Inherited;
+use crate::refusals::Cause;
 use crate::udp::Relay;
 use crate::{Destination, Refusal};
 
@@ -64,12 +65,25 @@ pub async fn closing(closing: &mut watch::Receiver<bool>) {
     let _ = closing.wait_for(|closing| *closing).await;
 }
 
+/// What has become of a connection at a door.
+pub enum Recognised {
+    /// Its destination is known.
+    Accepted(Accepted),
+    /// It is served otherwise, or its program has been told why not.
+    Served,
+    /// Its destination is not known, for this reason; it is closed.
+    Unclear(&'static str),
+}
+
+/// Why a connection is closed that says nothing.
+const SILENT: &str = "the program did not say within 10 s where to";
+
 /// Accepts connections until the door closes, and returns when the accepted ones are dealt with. `recognise` finds a
-/// connection's destination, or gives `None` for one to be closed.
+/// connection's destination.
 pub async fn serve<F, R>(listener: TcpListener, door: &'static str, hall: Hall, recognise: F)
 where
     F: Fn(TcpStream) -> R,
-    R: Future<Output = Option<Accepted>> + Send + 'static,
+    R: Future<Output = Recognised> + Send + 'static,
 {
     let places = Arc::new(Semaphore::new(STRANGERS));
     let mut exhausted = false;
@@ -90,13 +104,24 @@ where
                 exhausted = false;
                 let _ = stream.set_nodelay(true);
                 let recognised = recognise(stream);
-                let out = hall.out.clone();
+                let (out, log) = (hall.out.clone(), hall.log.clone());
                 tokio::spawn(async move {
-                    if let Ok(Some(accepted)) = time::timeout(PATIENCE, recognised).await {
+                    match time::timeout(PATIENCE, recognised).await.unwrap_or(Recognised::Unclear(SILENT)) {
                         // The receiver is gone when the gateway is ending.
-                        if let Err(left) = out.send(accepted).await {
-                            left.0.refused(Refusal::NoGateway).await;
+                        Recognised::Accepted(accepted) => {
+                            if let Err(left) = out.send(accepted).await {
+                                left.0.refused(Refusal::NoGateway).await;
+                            }
                         }
+                        Recognised::Unclear(why) => {
+                            log.refused(
+                                Cause::NoDestination,
+                                None,
+                                &format!("a connection at the {door} door is closed"),
+                                why,
+                            );
+                        }
+                        Recognised::Served => {}
                     }
                     drop(place);
                 });
@@ -104,8 +129,8 @@ where
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
                 if !exhausted {
-                    hall.log
-                        .note(&format!("the {door} door cannot take connections for the moment"), &error.to_string());
+                    let what = format!("the {door} door cannot take connections for the moment");
+                    hall.log.refused(Cause::of(&error), None, &what, &error.to_string());
                     exhausted = true;
                 }
                 time::sleep(EXHAUSTED).await;

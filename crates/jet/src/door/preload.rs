@@ -27,6 +27,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time;
 
+use super::listen::Recognised;
 use super::{Accepted, Answer, DoorError, Hall, Open, Trace, listen};
 use crate::handover::Inherited;
 use crate::{Destination, Refusal};
@@ -58,7 +59,14 @@ pub fn nearest_socket() -> PathBuf {
 
 const SOCKET: &str = "jet-run.sock";
 
-/// The socket's file, removed when the door closes unless a successor has it.
+/// The file beside a socket that says where the doors are ([`wire`]).
+fn doors_of(socket: &Path) -> PathBuf {
+    let mut path = socket.as_os_str().to_owned();
+    path.push(".doors");
+    path.into()
+}
+
+/// The socket's file, and the one beside it, removed when the door closes unless a successor has them.
 #[derive(Debug)]
 pub struct SocketFile(Option<PathBuf>);
 
@@ -72,6 +80,7 @@ impl SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
+            let _ = fs::remove_file(doors_of(path));
             let _ = fs::remove_file(path);
         }
     }
@@ -79,18 +88,20 @@ impl Drop for SocketFile {
 
 impl Preload {
     pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
-        let (control, file) = self.bind(inherited)?;
-        let listeners = control.as_fd().try_clone_to_owned().into_iter().collect();
         let v4 = listen::bind((Ipv4Addr::LOCALHOST, 0).into(), inherited).await?;
         // A host may do without IPv6; its programs then have no IPv6 destinations either.
         let v6 = listen::bind((Ipv6Addr::LOCALHOST, 0).into(), inherited).await.ok();
         let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port()).ok();
-        let exchange = Arc::new(Exchange {
-            v4: port(&v4),
-            v6: v6.as_ref().and_then(port),
-            direct: self.direct,
-            meetings: Mutex::default(),
-        });
+        let ports = [port(&v4), v6.as_ref().and_then(port)];
+        let written = wire::doors(ports[0], ports[1], &self.direct);
+        let (control, file, succeeds) = self.bind(&written, inherited)?;
+        if succeeds {
+            // The predecessor takes what has read of its ports.
+            time::sleep(SETTLE).await;
+        }
+        let listeners = control.as_fd().try_clone_to_owned().into_iter().collect();
+        let exchange =
+            Arc::new(Exchange { v4: ports[0], v6: ports[1], direct: self.direct, meetings: Mutex::default() });
         let addresses = [Some(&v4), v6.as_ref()].into_iter().flatten().filter_map(|it| it.local_addr().ok()).collect();
         let mut tasks = JoinSet::new();
         for listener in [Some(v4), v6].into_iter().flatten() {
@@ -99,16 +110,22 @@ impl Preload {
                 Arc::clone(&exchange).recognise(stream)
             }));
         }
+        if succeeds {
+            tasks.spawn(write_later(self.socket, written, hall.closing.clone()));
+        }
         tasks.spawn(control_loop(control, exchange, hall.closing));
         Ok(Open { addresses, listeners, tasks, trace: Some(Trace::Preload(file)) })
     }
 
-    /// The Unix socket, for this user and group alone.
-    fn bind(&self, inherited: &Inherited) -> Result<(UnixListener, SocketFile), DoorError> {
+    /// The Unix socket, for this user and group alone, with the file of the doors beside it; and whether it was a
+    /// predecessor's. While that one takes programs from the socket too, they have to ask: whoever answers gives its own
+    /// ports.
+    fn bind(&self, written: &[u8], inherited: &Inherited) -> Result<(UnixListener, SocketFile, bool), DoorError> {
         let failed = |cause| DoorError::Listen { address: self.socket.display().to_string(), cause };
         let file = SocketFile(Some(self.socket.clone()));
         if let Some(listener) = inherited.unix(|own| own.as_pathname() == Some(&*self.socket)) {
-            return Ok((UnixListener::from_std(listener).map_err(failed)?, file));
+            let _ = fs::remove_file(doors_of(&self.socket));
+            return Ok((UnixListener::from_std(listener).map_err(failed)?, file, true));
         }
         if std::os::unix::net::UnixStream::connect(&self.socket).is_ok() {
             return Err(DoorError::Occupied(self.socket.clone()));
@@ -121,9 +138,32 @@ impl Preload {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             _ => {}
         }
+        // Whoever reaches the socket finds the ports of this gateway, not of one before it.
+        write_doors(&self.socket, written).map_err(failed)?;
         let listener = UnixListener::bind(&self.socket).map_err(failed)?;
         fs::set_permissions(&self.socket, fs::Permissions::from_mode(0o660)).map_err(failed)?;
-        Ok((listener, file))
+        Ok((listener, file, false))
+    }
+}
+
+/// A new process waits so long before it takes programs from a socket that it has inherited; and so long before it
+/// writes its own doors, when the old one takes none any more.
+const SETTLE: Duration = Duration::from_millis(100);
+const ALONE: Duration = Duration::from_secs(5);
+
+/// Writes where the doors are, whole or not at all.
+fn write_doors(socket: &Path, written: &[u8]) -> io::Result<()> {
+    let path = doors_of(socket);
+    let new = path.with_extension("new");
+    fs::write(&new, written)?;
+    fs::set_permissions(&new, fs::Permissions::from_mode(0o640))?;
+    fs::rename(&new, path)
+}
+async fn write_later(socket: PathBuf, written: Vec<u8>, mut closing: watch::Receiver<bool>) {
+    tokio::select! {
+        () = listen::closing(&mut closing) => {}
+        // On failure programs ask.
+        () = time::sleep(ALONE) => drop(write_doors(&socket, &written)),
     }
 }
 
@@ -163,17 +203,19 @@ impl Exchange {
     }
 
     /// The destination of a connection at the door.
-    async fn recognise(self: Arc<Self>, stream: TcpStream) -> Option<Accepted> {
-        let from = canonical(stream.peer_addr().ok()?);
+    async fn recognise(self: Arc<Self>, stream: TcpStream) -> Recognised {
+        let unclear = Recognised::Unclear("no program has said that it is its own");
+        let Ok(from) = stream.peer_addr().map(canonical) else { return unclear };
         let said = match self.meet(from) {
             Ok(said) => said,
             Err(waiting) => {
                 let said = time::timeout(MEETING, waiting).await;
                 self.forget(from);
-                said.ok()?.ok()?
+                let Ok(Ok(said)) = said else { return unclear };
+                said
             }
         };
-        Some(Accepted { stream, to: Destination::Address(said.to), answer: said.answer })
+        Recognised::Accepted(Accepted { stream, to: Destination::Address(said.to), answer: said.answer })
     }
 
     /// The report on the connection from an address, or a receiver that will get it.
@@ -268,8 +310,10 @@ async fn serve(mut program: UnixStream, exchange: Arc<Exchange>) -> Option<()> {
 async fn asked(program: &mut UnixStream, exchange: &Exchange) -> Option<(SocketAddr, wire::Claim)> {
     let mut request = [0; wire::REQUEST];
     program.read_exact(&mut request).await.ok()?;
-    let to = wire::request(&request)?;
-    program.write_all(&wire::verdict(exchange.verdict(to))).await.ok()?;
+    let wire::Request { to, asks } = wire::request(&request)?;
+    if asks {
+        program.write_all(&wire::verdict(exchange.verdict(to))).await.ok()?;
+    }
     let mut claim = [0; wire::CLAIM];
     program.read_exact(&mut claim).await.ok()?;
     Some((to, wire::claim(&claim)?))

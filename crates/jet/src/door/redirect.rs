@@ -22,6 +22,7 @@ use socket2::{Domain, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::task::{self, JoinSet};
 
+use super::listen::Recognised;
 use super::{Accepted, Answer, DoorError, Hall, Open, Trace, listen};
 use crate::Destination;
 use crate::handover::Inherited;
@@ -172,7 +173,8 @@ impl Redirection {
             addresses.extend(listener.local_addr().ok());
             tasks.spawn(listen::serve(listener, "redirection", hall.clone(), move |stream| async move {
                 let to = if transparent { own_destination(&stream) } else { original_destination(&stream) };
-                Some(Accepted { to: Destination::Address(to?), stream, answer: Answer::Established })
+                let Some(to) = to else { return Recognised::Unclear("the kernel did not redirect it here") };
+                Recognised::Accepted(Accepted { to: Destination::Address(to), stream, answer: Answer::Established })
             }));
         }
         for (socket, flows) in sockets.datagrams.into_iter().zip(flows.into_iter().cycle()) {

@@ -16,6 +16,7 @@ use tokio::net::TcpStream;
 
 use tokio::task::JoinSet;
 
+use super::listen::Recognised;
 use super::{Accepted, Answer, DoorError, Hall, Open, forward, listen};
 use crate::handover::Inherited;
 use crate::udp::Flows;
@@ -92,16 +93,19 @@ impl Socks5 {
         tasks.spawn(listen::serve(listener, "socks5", hall, move |mut stream| {
             let (users, flows) = (Arc::clone(&users), self.flows.clone());
             async move {
-                match (converse(&mut stream, users.as_ref().as_ref()).await.ok()??, flows) {
-                    (Wish::Connect(to), _) => Some(Accepted { stream, to, answer: Answer::Socks5 }),
+                let Ok(Some(wish)) = converse(&mut stream, users.as_ref().as_ref()).await else {
+                    return Recognised::Unclear("the program does not speak SOCKS5, or has no valid password");
+                };
+                match (wish, flows) {
+                    (Wish::Connect(to), _) => Recognised::Accepted(Accepted { stream, to, answer: Answer::Socks5 }),
                     // The association is served by a task of its own.
                     (Wish::Associate(port), Some(flows)) => {
                         tokio::spawn(async move { associate::serve(stream, port, flows).await });
-                        None
+                        Recognised::Served
                     }
                     (Wish::Associate(_), None) => {
                         let _ = stream.write_all(&handshake::unsupported()).await;
-                        None
+                        Recognised::Served
                     }
                 }
             }

@@ -219,3 +219,50 @@ async fn a_session_of_many_idle_connections_still_answers() {
     drop(idle);
     rig.idle().await;
 }
+
+/// Each refusal has its line, once, and is counted at both ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refusals_are_told_with_their_reason_and_counted() {
+    let gone = TcpListener::bind(support::LOOPBACK).await.expect("loopback").local_addr().expect("bound");
+    let rig = Rig::new(gone).await;
+    let forbidden = jet::Destination::Address("192.0.2.1:80".parse().expect("an address"));
+    let forbidden = support::door(&rig.near, forbidden, || Answer::Established).await;
+    for _ in 0..20 {
+        for door in [rig.door, forbidden] {
+            if let Ok(mut program) = TcpStream::connect(door).await {
+                assert!(program.read_u8().await.is_err());
+            }
+        }
+    }
+    let counts = |status: jet::status::Status, cause: &str| status.refusals.get(cause).copied().unwrap_or(0);
+    for status in [&|| rig.near.status(), &|| rig.far.status()] as [&dyn Fn() -> jet::status::Status; 2] {
+        until(|| counts(status(), "unreachable") == 20 && counts(status(), "not_allowed") == 20).await;
+    }
+    for log in &rig.logs {
+        let lines = log.lines();
+        let of = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+        assert_eq!([of(&format!("no connection to {gone}")), of("192.0.2.1:80")], [1, 1], "{lines:?}");
+        assert!(of("refused") >= 1, "{lines:?}");
+    }
+}
+
+/// P-32.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_beyond_the_limit_are_counted_at_the_end_that_refuses() {
+    let few = Options { connections: 2, ..Options::default() };
+    let rig = Rig::with(server(echo).await, [Options::default(), few], || Answer::Established).await;
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut program = rig.program().await;
+        program.write_all(b"?").await.expect("open");
+        assert_eq!(program.read_u8().await.expect("it answers"), b'?');
+        held.push(program);
+    }
+    // The reset may be there before the program has seen that it is connected.
+    if let Ok(mut third) = TcpStream::connect(rig.door).await {
+        assert!(third.read_u8().await.is_err());
+    }
+    until(|| rig.far.status().refusals.get("too_many_connections") == Some(&1)).await;
+    until(|| rig.near.status().refusals.get("too_many_connections") == Some(&1)).await;
+    assert!(rig.logs[1].lines().iter().any(|line| line.contains("--connections")), "{:?}", rig.logs[1].lines());
+}

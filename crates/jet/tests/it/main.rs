@@ -6,6 +6,8 @@ mod fuzz;
 mod gateways;
 mod hostile;
 mod protocol;
+mod revocation;
 mod support;
 mod udp;
+mod vanished;
 mod worn;

@@ -4,7 +4,7 @@ use super::end::{End, Opening, SLACK};
 use super::{Role, Session, code};
 use crate::ranges::Span;
 use crate::sender::Notified;
-use crate::wire::Destination;
+use crate::wire::{Destination, Frame, KeepAlive};
 use units::Time;
 
 /// No further connection can be opened in this session.
@@ -24,6 +24,8 @@ pub struct State {
     pub stopped: Option<u32>,
     /// The peer has all that was written and the end, or has stopped the stream.
     pub sent: bool,
+    /// How the peer's program has the connection kept alive (P-19).
+    pub keep_alive: Option<KeepAlive>,
 }
 
 impl Session {
@@ -147,7 +149,14 @@ impl Session {
             reset: end.reset,
             stopped: end.stopped,
             sent: end.core.is_sent(),
+            keep_alive: end.keep_alive,
         })
+    }
+    /// Says how the program here has its connection kept alive (P-19). It may be lost with a stream.
+    pub fn have_kept_alive(&mut self, connection: u32, keep_alive: KeepAlive) {
+        if self.ends.contains_key(&connection) {
+            self.say(connection, Frame::KeepAlive(keep_alive));
+        }
     }
     /// The owner is done with a connection. It is removed when the peer is done too.
     pub fn release(&mut self, now: Time, connection: u32) {

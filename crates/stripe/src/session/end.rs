@@ -4,7 +4,7 @@ use super::buffer::{Blocks, Buffer};
 use crate::config::Config;
 use crate::connection::{Connection, Notice, Output, Violation};
 use crate::sender::Notified;
-use crate::wire::{Data, Destination, Frame};
+use crate::wire::{Data, Destination, Frame, KeepAlive};
 use units::Time;
 
 /// Bytes that a program may write ahead of what is in flight, so that no stream waits for the program to run. With what
@@ -47,6 +47,8 @@ pub(super) struct End {
     pub finished: bool,
     pub reset: Option<u32>,
     pub stopped: Option<u32>,
+    /// How the peer's program has it kept alive (P-19).
+    pub keep_alive: Option<KeepAlive>,
     /// The owner has done with it.
     pub released: bool,
     /// Holes that the session has counted.
@@ -67,6 +69,7 @@ impl End {
             finished: false,
             reset: None,
             stopped: None,
+            keep_alive: None,
             released: false,
             holes: 0,
             due: Time::MAX,

@@ -98,6 +98,8 @@ pub struct Effects {
     pub streams: BTreeSet<StreamId>,
     /// Connections that the peer wants; each to be accepted or refused.
     pub openings: Vec<(u32, Destination)>,
+    /// Connections that the peer wanted and that were refused for lack of room.
+    pub refused: u32,
     /// Flows of datagrams in which something has come, or that are over.
     pub flows: BTreeSet<u32>,
     /// Flows that the peer has opened; each to be served, or closed.
@@ -345,6 +347,10 @@ impl Session {
                 }
                 Ok((0, 0))
             }
+            Frame::KeepAlive(keep_alive) => {
+                end.keep_alive = Some(*keep_alive);
+                Ok((0, 0))
+            }
             Frame::Over => Ok((0, end.on_over(now, code::RESET, blocks, out))),
             frame => end.on_frame(now, frame, blocks, out),
         }
@@ -381,6 +387,7 @@ impl Session {
                 end.opening = Opening::Refused;
                 end.core.reset(code::NO_ROOM);
                 end.core.stop(Time::ZERO, code::NO_ROOM);
+                self.effects.refused += 1;
                 end.released = true;
             }
             self.ends.insert(connection, end);

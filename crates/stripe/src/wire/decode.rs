@@ -3,8 +3,9 @@
 use super::datagram::MAX_DATAGRAM_BODY;
 use super::{
     ACK, ALLOW, Ack, DATA, DATAGRAM, Data, Datagram, Destination, FLAG_END, FLAG_NAMED, FLAG_RESET, FLOWS, FORGET,
-    Frame, GONE, HEADER, HELLO, HELLO_BODY, Hello, JOIN, JOIN_BODY, KNOWN, LEAVE, MAX_BODY, MAX_NAME, MAX_RANGES, OPEN,
-    OPENED, OVER, PING, PONG, REFUSE, RESET, Refusal, SHARE, START, STOP, VERSION, WANT, WireError,
+    Frame, GONE, HEADER, HELLO, HELLO_BODY, Hello, JOIN, JOIN_BODY, KEEPALIVE, KEEPALIVE_BODY, KNOWN, KeepAlive, LEAVE,
+    MAX_BODY, MAX_NAME, MAX_RANGES, OPEN, OPENED, OVER, PING, PONG, REFUSE, RESET, Refusal, SHARE, START, STOP,
+    VERSION, WANT, WireError,
 };
 use crate::ranges::Span;
 
@@ -40,7 +41,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
     if version != VERSION {
         return Err(WireError::Version(version));
     }
-    if kind & 0x80 != 0 && !(FLOWS..=SHARE).contains(&kind) {
+    if kind & 0x80 != 0 && !(FLOWS..=KEEPALIVE).contains(&kind) {
         return if length <= MAX_BODY {
             Ok(Decoded::Skip(HEADER + length as usize))
         } else {
@@ -51,7 +52,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         DATA => FLAG_END,
         ACK => FLAG_END | FLAG_RESET,
         DATAGRAM => FLAG_NAMED,
-        HELLO | RESET..=LEAVE | FLOWS..=SHARE => 0,
+        HELLO | RESET..=LEAVE | FLOWS..=KEEPALIVE => 0,
         _ => return Err(WireError::Type(kind)),
     };
     if flags & !allowed != 0 || reserved != 0 {
@@ -64,6 +65,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         RESET | STOP | REFUSE | FORGET => length == 4,
         DATAGRAM => length <= MAX_DATAGRAM_BODY as u32,
         JOIN => length == JOIN_BODY,
+        KEEPALIVE => length == KEEPALIVE_BODY,
         OPEN => length <= MAX_NAME as u32 + 3,
         _ => length == 0,
     };
@@ -109,6 +111,11 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         DATAGRAM => Frame::Datagram(Datagram::decode(body.0, flags & FLAG_NAMED != 0)?),
         KNOWN => Frame::Known,
         FORGET => Frame::Forget { code: u32::from_be_bytes(body.take()) },
+        KEEPALIVE => Frame::KeepAlive(KeepAlive {
+            idle: u32::from_be_bytes(body.take()),
+            interval: u32::from_be_bytes(body.take()),
+            probes: u32::from_be_bytes(body.take()),
+        }),
         _ => Frame::Leave,
     };
     // P-5: a session's frame has no connection, a connection's has one.

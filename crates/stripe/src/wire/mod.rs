@@ -35,10 +35,11 @@
 //! | 130 KNOWN | 0 | | |
 //! | 131 FORGET | 0 | | code (u32) |
 //! | 132 SHARE | what a connection may have sent before its first ACK | | |
+//! | 133 KEEPALIVE | 0 | | seconds of silence, seconds between probes, probes (u32 each) |
 //!
 //! HELLO is the first frame of each stream, both ways, and the only one that every version has to read: a peer of
-//! another version is refused with it. OPEN, OPENED, OVER, DATA, ACK, RESET and STOP belong to a connection, DATAGRAM,
-//! KNOWN and FORGET to a flow, whose number stands in the same place; the others to the session (connection 0). A frame
+//! another version is refused with it. OPEN, OPENED, OVER, DATA, ACK, RESET, STOP and KEEPALIVE belong to a connection,
+//! DATAGRAM, KNOWN and FORGET to a flow, whose number stands in the same place; the others to the session (connection 0). A frame
 //! of unknown type is skipped if its high bit is set, and an error otherwise.
 
 mod datagram;
@@ -86,8 +87,10 @@ const DATAGRAM: u8 = 129;
 const KNOWN: u8 = 130;
 const FORGET: u8 = 131;
 const SHARE: u8 = 132;
+const KEEPALIVE: u8 = 133;
 const HELLO_BODY: u32 = 30;
 const JOIN_BODY: u32 = 32;
+const KEEPALIVE_BODY: u32 = 12;
 const FLAG_END: u8 = 1;
 const FLAG_RESET: u8 = 2;
 const FLAG_NAMED: u8 = 1;
@@ -174,6 +177,19 @@ pub enum Frame {
         /// Linux's error number; 0 if nothing went wrong.
         code: u32,
     },
+    /// How the program has its connection kept alive (P-19).
+    KeepAlive(KeepAlive),
+}
+
+/// A socket's keep-alive (RFC 9293, section 3.8.4), in whole seconds as sockets have it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeepAlive {
+    /// Silence before the first probe.
+    pub idle: u32,
+    /// Time between probes.
+    pub interval: u32,
+    /// Probes without an answer after which the other end is given up.
+    pub probes: u32,
 }
 
 /// Why a stream is not wanted.
@@ -316,6 +332,7 @@ impl Frame {
                 Self::Ack(ack) => 8 + 16 * ack.ranges.len().min(MAX_RANGES) as u64,
                 Self::Reset { .. } | Self::Stop { .. } | Self::Refuse(_) | Self::Forget { .. } => 4,
                 Self::Join { .. } => u64::from(JOIN_BODY),
+                Self::KeepAlive(_) => u64::from(KEEPALIVE_BODY),
                 Self::Open(destination) => destination.wire_bytes() as u64,
                 Self::Datagram(datagram) => datagram.wire_bytes() as u64,
                 _ => 0,
@@ -337,6 +354,7 @@ impl Frame {
                     | Self::Open(_)
                     | Self::Opened
                     | Self::Over
+                    | Self::KeepAlive(_)
             )
     }
 
@@ -368,6 +386,7 @@ impl Frame {
             Self::Datagram(datagram) => (DATAGRAM, if datagram.to.is_some() { FLAG_NAMED } else { 0 }, 0),
             Self::Known => (KNOWN, 0, 0),
             Self::Forget { .. } => (FORGET, 0, 0),
+            Self::KeepAlive(_) => (KEEPALIVE, 0, 0),
         };
         out.extend([kind, flags, VERSION, 0]);
         out.extend(((self.wire_bytes() - HEADER as u64) as u32).to_be_bytes());
@@ -392,6 +411,9 @@ impl Frame {
             Self::Refuse(refusal) => out.extend(refusal.code().to_be_bytes()),
             Self::Open(destination) => destination.encode(out),
             Self::Datagram(datagram) => datagram.encode(out),
+            Self::KeepAlive(KeepAlive { idle, interval, probes }) => {
+                out.extend([idle, interval, probes].into_iter().flat_map(|number| number.to_be_bytes()));
+            }
             _ => {}
         }
     }

@@ -3,7 +3,10 @@
 
 use stripe::optimizer::{Limits, Policy, Tuner};
 use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings, code};
-use stripe::wire::{Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Item, MAX_DATAGRAM, decode};
+use stripe::wire::{
+    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Item, KeepAlive, MAX_DATAGRAM, Refusal,
+    decode,
+};
 use stripe::{Config, Span, StreamId};
 use units::{BitRate, Bytes, Time};
 
@@ -199,6 +202,7 @@ impl<'a> Play<'a> {
                 4 => Frame::Flows { most: input.few() },
                 5 => self.datagram(),
                 6 => Frame::Known,
+                7 => Frame::KeepAlive(KeepAlive { idle: input.few(), interval: input.few(), probes: input.few() }),
                 _ => Frame::Forget { code: input.few() },
             },
         }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use std::net::{Ipv6Addr, SocketAddrV4};
 use stripe::Span;
 use stripe::wire::{
-    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Hello, Item, MAX_DATAGRAM, MAX_RANGES,
-    Refusal, WireError, decode,
+    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Hello, Item, KeepAlive, MAX_DATAGRAM,
+    MAX_RANGES, Refusal, WireError, decode,
 };
 
 const MAX_PAYLOAD: u32 = 1 << 20;
@@ -83,6 +83,8 @@ fn the_corpus_means_what_its_names_say() {
     assert_eq!(line("flows"), frame(0, Frame::Flows { most: 1024 }, 20));
     assert_eq!(line("share"), frame(0, Frame::Share { bytes: 64 << 10 }, 20));
     assert_eq!(line("forget"), frame(7, Frame::Forget { code: 111 }, 24));
+    let keep_alive = KeepAlive { idle: 60, interval: 20, probes: 3 };
+    assert_eq!(line("keepalive"), frame(7, Frame::KeepAlive(keep_alive), 32));
     assert_eq!(line("datagram-cut"), Ok(Decoded::Incomplete(28)));
     assert_eq!(line("datagram-too-long"), Err(WireError::Length(65_768)));
     assert_eq!(line("half-a-header"), Ok(Decoded::Incomplete(20)));
@@ -161,6 +163,7 @@ fn frame() -> impl Strategy<Value = Frame> {
                 Frame::Flows { most: streams },
                 Frame::Known,
                 Frame::Forget { code: streams },
+                Frame::KeepAlive(KeepAlive { idle: streams, interval: limit as u32, probes: token as u32 }),
             ])
         }),
         (proptest::option::of(destination()), proptest::collection::vec(any::<u8>(), 0..2000))

@@ -11,6 +11,7 @@ use jet::keys::{Identity, Peers};
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::Options;
+use jet::trust;
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -71,6 +72,9 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         let mut daemon = Daemon::new(&log)?;
         let near = Arc::new(Near::start(told, log.clone()).map_err(|error| Failure::Input(error.to_string()))?);
         let doors = gateway.doors.open(&near, &log, &inherited).await?;
+        let trusting = Arc::clone(&near);
+        let mut following = JoinSet::new();
+        following.spawn(trust::follow(folder, log.clone(), move |peers| trusting.trust(peers)));
         let shown = Arc::clone(&near);
         let monitor = gateway.common.answer(&inherited, move || shown.status()).await?;
         daemon.ready(inherited)?;

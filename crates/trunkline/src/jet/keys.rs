@@ -19,7 +19,7 @@ pub struct Keys {
     /// The name of the gateway that is pinned
     #[arg(long, value_name = "NAME", default_value = "peer", requires = "pin")]
     pub name: String,
-    /// Trust the gateway with this key no more; gateways that run have to be started again
+    /// Trust the gateway with this key no more: gateways that run end its sessions within a second
     #[arg(long, value_name = "FINGERPRINT", conflicts_with = "pin")]
     pub unpin: Option<Fingerprint>,
 }

@@ -8,11 +8,13 @@ use jet::allow::{Allowed, Rule};
 use jet::far::{Far, FarError, FarOptions, listen};
 use jet::keys::{Identity, Peers};
 use jet::log::Log;
+use jet::trust;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 #[derive(Debug, clap::Args)]
 pub struct Serve {
@@ -53,6 +55,9 @@ pub fn serve(serve: &Serve) -> Result<(), Failure> {
         let mut daemon = Daemon::new(&log)?;
         let far = Far::start(told, listeners, log.clone()).map_err(wrong)?;
         let shown = Arc::clone(&far);
+        let trusting = Arc::clone(&far);
+        let mut following = JoinSet::new();
+        following.spawn(trust::follow(folder, log.clone(), move |peers| trusting.trust(peers)));
         let monitor = serve.common.answer(&inherited, move || shown.status()).await?;
         daemon.ready(inherited)?;
         let listen: Vec<_> = serve.listen.iter().map(ToString::to_string).collect();

@@ -60,6 +60,10 @@ pub fn status(status: &Status) -> Result<(), Failure> {
 /// A page of it. Rates need what was a second before.
 fn text(now: &Standing, before: Option<&Standing>) -> String {
     let mut text = format!("{} gateway, {} of memory free\n", now.role, bytes(now.free_bytes));
+    if !now.refusals.is_empty() {
+        let counts: Vec<String> = now.refusals.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
+        let _ = writeln!(text, "refused: {}", counts.join(", "));
+    }
     if now.sessions.is_empty() {
         text += "no session\n";
     }
@@ -177,7 +181,7 @@ mod tests {
             datagrams_refused: 2,
             streams: vec![stream],
         };
-        Standing { role: "near".to_owned(), sessions: vec![session], free_bytes: 1 << 30 }
+        Standing { role: "near".to_owned(), sessions: vec![session], free_bytes: 1 << 30, ..Standing::default() }
     }
 
     #[test]

@@ -9,20 +9,57 @@
 //! | outcome | to the library, if it waits | an errno of this kernel (4 bytes, below 65,536), 0 for success |
 //!
 //! Numbers are big-endian. `shim/connect.c` is the other side.
+//!
+//! A program whose socket is non-blocking cannot wait for a verdict. Its request has 1 in place of 0 and gets none: the
+//! library reads where the door is in a file beside the socket, `.doors` behind its name. That has `TJ`, version, 0, the
+//! ports for IPv4 and IPv6 (2 each, 0 for none), and the networks to be connected to directly (address of 16 bytes as in
+//! a request, length in bits).
 
+use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const MAGIC: [u8; 4] = [b'T', b'J', 1, 0];
+const ANNOUNCES: [u8; 4] = [b'T', b'J', 1, 1];
 
 /// Length of a request in bytes.
 pub const REQUEST: usize = 22;
 /// Length of a claim in bytes.
 pub const CLAIM: usize = 20;
 
-/// The destination in a request; `None` if it is no request of this version.
-pub fn request(bytes: &[u8; REQUEST]) -> Option<SocketAddr> {
+/// A request of the library's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The destination.
+    pub to: SocketAddr,
+    /// Whether the library waits for a verdict.
+    pub asks: bool,
+}
+
+/// Reads a request; `None` if it is none of this version.
+pub fn request(bytes: &[u8; REQUEST]) -> Option<Request> {
     let (magic, address) = bytes.split_at(MAGIC.len());
-    (magic == MAGIC).then(|| socket_address(address))?
+    let asks = match magic {
+        magic if magic == MAGIC => true,
+        magic if magic == ANNOUNCES => false,
+        _ => return None,
+    };
+    Some(Request { to: socket_address(address)?, asks })
+}
+
+/// What the file of the doors says.
+pub fn doors(v4: Option<u16>, v6: Option<u16>, direct: &[IpNet]) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(verdict(v4));
+    bytes.extend(verdict(v6));
+    for network in direct {
+        let (address, bits) = match network {
+            IpNet::V4(network) => (network.network().to_ipv6_mapped(), network.prefix_len() + 96),
+            IpNet::V6(network) => (network.network(), network.prefix_len()),
+        };
+        bytes.extend(address.octets());
+        bytes.push(bits);
+    }
+    bytes
 }
 
 /// The request for a destination, as the library writes it.
@@ -74,7 +111,12 @@ mod tests {
     #[test]
     fn destinations_of_both_families() {
         for to in ["192.0.2.1:3306", "[2001:db8::1]:80"] {
-            assert_eq!(request(&ask(to.parse().unwrap())), to.parse().ok());
+            let mut bytes = ask(to.parse().unwrap());
+            assert_eq!(request(&bytes), Some(Request { to: to.parse().unwrap(), asks: true }));
+            bytes[3] = 1;
+            assert_eq!(request(&bytes), Some(Request { to: to.parse().unwrap(), asks: false }));
+            bytes[3] = 2;
+            assert_eq!(request(&bytes), None);
         }
         assert_eq!(
             ask("192.0.2.1:80".parse().unwrap())[4..],
@@ -85,10 +127,19 @@ mod tests {
         assert_eq!(verdict(None), [0, 0]);
     }
 
+    #[test]
+    fn the_file_of_the_doors_is_as_the_library_reads_it() {
+        let direct = ["10.1.0.0/16", "2001:db8::/32"].map(|network| network.parse().unwrap());
+        let bytes = doors(Some(0x1234), None, &direct);
+        let v4 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 1, 0, 0, 112];
+        let v6 = [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 32];
+        assert_eq!(bytes, [&b"TJ\x01\x00\x12\x34\x00\x00"[..], &v4, &v6].concat());
+    }
+
     proptest! {
         #[test]
         fn anything_at_all_is_survived(bytes: [u8; REQUEST], other: [u8; CLAIM]) {
-            prop_assert!(request(&bytes).is_none() || bytes[..4] == MAGIC);
+            prop_assert!(request(&bytes).is_none() || bytes[..3] == MAGIC[..3]);
             prop_assert!(claim(&other).is_none_or(|claim| claim.from.port() != 0));
         }
     }

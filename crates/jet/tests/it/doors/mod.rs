@@ -2,7 +2,7 @@
 
 mod datagrams;
 mod gateways;
-mod namespace;
+pub mod namespace;
 mod peers;
 mod preload;
 mod proxies;

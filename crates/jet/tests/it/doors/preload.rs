@@ -137,3 +137,47 @@ fn a_socket_is_one_gateways() {
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&rights) & 0o777, 0o660);
     });
 }
+
+/// Connects without blocking, says how long that took, and then waits for the connection.
+const IMPATIENT: &str = "
+import errno, select, socket, time
+with socket.socket() as sock:
+    sock.setblocking(False)
+    began = time.monotonic()
+    error = sock.connect_ex(('192.0.2.1', 7))
+    took = time.monotonic() - began
+    assert error == errno.EINPROGRESS and took < 0.5, (error, took)
+    assert select.select([], [sock], [], 20)[1]
+    assert sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
+    sock.sendall(b'?')
+    assert select.select([sock], [], [], 20)[0] and sock.recv(1) == b'?'
+with socket.socket() as sock:
+    sock.setblocking(False)
+    sock.connect_ex(('192.0.2.77', 7))
+    assert select.select([], [sock], [], 20)[1]
+    assert sock.getpeername()[0] == '192.0.2.77', 'what goes directly still does'
+print('done')
+";
+
+/// All threads of the gateway stand still for three seconds, as after SIGSTOP.
+#[test]
+fn a_stopped_gateway_holds_no_program_that_does_not_wait() {
+    inside("doors::preload::a_stopped_gateway_holds_no_program_that_does_not_wait", async || {
+        let _door = open(Front::Preload(door()), servers()).await;
+        let mut command = Command::new("/usr/bin/python3");
+        command.args(["-c", IMPATIENT]).envs(launch::environment(&door().socket).unwrap());
+        let (stopped, has_stopped) = std::sync::mpsc::channel();
+        // The runtime has two workers, and each is kept by one of these.
+        for _ in 0..2 {
+            let stopped = stopped.clone();
+            tokio::spawn(async move {
+                stopped.send(()).unwrap();
+                std::thread::sleep(std::time::Duration::from_secs(3));
+            });
+        }
+        has_stopped.recv().unwrap();
+        has_stopped.recv().unwrap();
+        let output = std::thread::spawn(move || command.output().unwrap()).join().unwrap();
+        assert_eq!(output.stdout, b"done\n", "{}", String::from_utf8_lossy(&output.stderr));
+    });
+}

@@ -1,5 +1,6 @@
 //! Peers that know each other's keys and break the rules of docs/reference/protocol.md; and peers that are not known.
 
+mod flood;
 mod peer;
 mod udp;
 
@@ -30,6 +31,8 @@ struct Site {
     log: Log,
     hostile: Key,
     other: Key,
+    /// The honest gateway's key, and the far one's.
+    keys: (Identity, Identity),
     /// Memory that is free when nobody hostile has a session.
     free: u64,
 }
@@ -46,11 +49,12 @@ impl Site {
         let told = FarOptions { identity: far_key.clone(), peers, allowed: allowed(&["127.0.0.1:*"]), options };
         let log = Log::default();
         let far = Far::start(told, vec![listener], log.clone()).expect("it starts");
+        let keys = (near_key.clone(), far_key.clone());
         let near = near(near_key, support::pinned(&far_key, "far"), at);
         let server = server(echo).await;
         assert!(near.ready(Duration::from_secs(10)).await);
         let free = far.status().free_bytes;
-        Self { far, at, near, server, log, hostile, other, free }
+        Self { far, at, near, server, log, hostile, other, keys, free }
     }
     async fn start(&self, session: u8) -> Peer {
         Peer::start(self.at, &self.hostile, [session; 16]).await.expect("a session").0
@@ -162,7 +166,7 @@ async fn a_flood_from_one_address_leaves_others_their_share() {
         }
     });
     // Each of its handshakes lasts until it is not waited for any more.
-    until(|| flooding.load(Ordering::Relaxed) >= 200).await;
+    until(|| flooding.load(Ordering::Relaxed) >= 1000).await;
     let began = Instant::now();
     let (first, secret) = Peer::start(at, &site.hostile, session).await.expect("a session");
     let mut streams = vec![first];
@@ -173,9 +177,9 @@ async fn a_flood_from_one_address_leaves_others_their_share() {
         streams.push(stream);
     }
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    // It had all places that others did not ask for, and no more.
+    // It had all 1,024 places of the silent that others did not ask for, and no more.
     let most = flooding.load(Ordering::Relaxed);
-    assert!((200..=260).contains(&most) && !flood.is_finished(), "{most}");
+    assert!((1000..=1030).contains(&most) && !flood.is_finished(), "{most}");
     flood.abort();
     drop(streams);
 }
@@ -497,6 +501,31 @@ async fn a_key_that_is_not_pinned_is_worth_nothing() {
         assert!(peer.hear().await.is_err());
     }
     site.is_as_before().await;
+}
+
+/// P-1: the right key, and another protocol or none.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_does_not_name_the_protocol_is_not_served() {
+    let site = Site::new(Options::default()).await;
+    for protocols in [&[][..], &[&b"http/1.1"[..]]] {
+        let Ok(mut peer) = Peer::connect_speaking(site.at, &site.hostile, protocols).await else { continue };
+        let _ = peer.say(&[usual_hello([1; 16], 1), frame(START, 0, 0, &[])].concat()).await;
+        assert!(peer.hear().await.is_err(), "{protocols:?}");
+    }
+    assert!(site.log.lines().iter().any(|line| line.contains("ALPN")), "{:?}", site.log.lines());
+    assert!(site.far.status().refusals["handshake"] >= 1);
+    site.is_as_before().await;
+    // The same the other way round.
+    let (own, far) = (Identity::generate().expect("a key"), Key::new());
+    let mut peers = Peers::default();
+    far.pinned("far", &mut peers);
+    let listener = TcpListener::bind(LOOPBACK).await.expect("loopback");
+    let near = near(own, peers, listener.local_addr().expect("bound"));
+    let (stream, _) = listener.accept().await.expect("a stream");
+    if let Ok(mut peer) = Peer::accept_speaking(stream, &far, &[]).await {
+        assert!(peer.hear().await.is_err(), "it says nothing to such a one");
+    }
+    assert!(!near.ready(Duration::ZERO).await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -19,6 +19,9 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
+/// P-1.
+const ALPN: &[u8] = b"trunkline-jet/1";
+
 pub const HELLO: u8 = 1;
 pub const DATA: u8 = 2;
 pub const ACK: u8 = 3;
@@ -166,6 +169,10 @@ pub fn open(connection: u32, to: SocketAddr) -> Vec<u8> {
 impl Peer {
     /// A client with this key; whom it reaches it does not ask.
     pub async fn connect(to: SocketAddr, key: &Key) -> io::Result<Self> {
+        Self::connect_speaking(to, key, &[ALPN]).await
+    }
+    /// A client that names these protocols (RFC 7301).
+    pub async fn connect_speaking(to: SocketAddr, key: &Key, protocols: &[&[u8]]) -> io::Result<Self> {
         let (provider, anyone) = provider();
         let resolver = rustls::client::AlwaysResolvesClientRawPublicKeys::new(Arc::clone(&key.0));
         let mut config = ClientConfig::builder_with_provider(provider)
@@ -174,13 +181,17 @@ impl Peer {
             .dangerous()
             .with_custom_certificate_verifier(anyone)
             .with_client_cert_resolver(Arc::new(resolver));
-        config.alpn_protocols = vec![b"trunkline-jet/1".to_vec()];
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         let name = ServerName::try_from("hostile.example").expect("a name");
         let tls = TlsConnector::from(Arc::new(config)).connect(name, TcpStream::connect(to).await?).await?;
         Ok(Self { tls: tls.into(), heard: Vec::new() })
     }
     /// A server with this key, for one stream.
     pub async fn accept(stream: TcpStream, key: &Key) -> io::Result<Self> {
+        Self::accept_speaking(stream, key, &[ALPN]).await
+    }
+    /// A server that names these protocols.
+    pub async fn accept_speaking(stream: TcpStream, key: &Key, protocols: &[&[u8]]) -> io::Result<Self> {
         let (provider, anyone) = provider();
         let resolver = rustls::server::AlwaysResolvesServerRawPublicKeys::new(Arc::clone(&key.0));
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -188,7 +199,7 @@ impl Peer {
             .expect("TLS 1.3")
             .with_client_cert_verifier(anyone)
             .with_cert_resolver(Arc::new(resolver));
-        config.alpn_protocols = vec![b"trunkline-jet/1".to_vec()];
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         let tls = TlsAcceptor::from(Arc::new(config)).accept(stream).await?;
         Ok(Self { tls: tls.into(), heard: Vec::new() })
     }

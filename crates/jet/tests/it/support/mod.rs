@@ -143,11 +143,20 @@ impl Rig {
     pub async fn with(server: SocketAddr, options: [Options; 2], answer: fn() -> Answer) -> Self {
         Self::over(server, options, answer, Vec::new()).await
     }
-    pub async fn over(
+    /// A rig whose far gateway has these rules.
+    pub async fn allowing(server: SocketAddr, rules: &[&str]) -> Self {
+        let options = [Options::default(), Options::default()];
+        Self::build(server, options, || Answer::Established, Vec::new(), rules).await
+    }
+    pub async fn over(server: SocketAddr, options: [Options; 2], answer: fn() -> Answer, via: Vec<Via>) -> Self {
+        Self::build(server, options, answer, via, &["127.0.0.1:*", "[::1]:*", "localhost:*"]).await
+    }
+    async fn build(
         server: SocketAddr,
         [near_options, far_options]: [Options; 2],
         answer: fn() -> Answer,
         via: Vec<Via>,
+        rules: &[&str],
     ) -> Self {
         let (near_key, far_key) = (Identity::generate().expect("a key"), Identity::generate().expect("a key"));
         let listener = listen(LOOPBACK.parse().expect("an address"), &far_options).expect("loopback");
@@ -155,7 +164,7 @@ impl Rig {
         let told = FarOptions {
             identity: far_key.clone(),
             peers: pinned(&near_key, "near"),
-            allowed: allowed(&["127.0.0.1:*", "[::1]:*", "localhost:*"]),
+            allowed: allowed(rules),
             options: far_options,
         };
         let logs = [Log::default(), Log::default()];
