@@ -190,13 +190,19 @@ fn shutdown(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-/// Reads once. A short read means an empty socket, which is not read again before more arrives.
+/// Reads once. A short read means an empty socket, which is not read again before more arrives. What was read is
+/// acknowledged then: who has written it may wait for that before it writes the rest of an answer (Nagle's algorithm, a
+/// small cwnd), and the kernel delays the acknowledgement by up to 40 ms where both ends take turns.
 fn read(stream: &TcpStream, slices: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     let room: usize = slices.iter().map(|slice| slice.len()).sum();
     let mut read = None;
     let outcome = stream.try_io(Interest::READABLE, || {
         let count = *read.insert(rustix::io::readv(stream, slices)?);
-        if count < room { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(count) }
+        if count < room {
+            socket::acknowledge(stream);
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(count)
     });
     read.map_or(outcome, Ok)
 }

@@ -100,6 +100,11 @@ pub(crate) fn limit_unsent(socket: &impl AsFd, bytes: u32) {
     // A kernel without the option (Linux before 3.12) queues more: slower to change its mind, but correct.
     let _ = SockRef::from(socket).set_tcp_notsent_lowat(bytes);
 }
+/// Sends an acknowledgement that the kernel delays (`TCP_QUICKACK`, which does not last).
+pub(crate) fn acknowledge(socket: &impl AsFd) {
+    // On failure it is sent when its delay is over.
+    let _ = SockRef::from(socket).set_tcp_quickack(true);
+}
 nix::sockopt_impl!(
     /// The socket option `SO_MAX_PACING_RATE`, in bytes a second.
     MaxPacingRate, SetOnly, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, u64, SetStruct<u64>

@@ -45,6 +45,41 @@ async fn an_end_leaves_the_other_direction_open() {
     rig.idle().await;
 }
 
+/// The median time of 25 exchanges over one connection, after one that is not counted. Both ends write each message in
+/// two pieces, without `TCP_NODELAY`: the second piece waits for the acknowledgement of the first (RFC 896).
+async fn exchange_in_pieces(mut stream: TcpStream) -> Duration {
+    stream.set_nodelay(false).expect("open");
+    let mut took = Vec::new();
+    for _ in 0..26 {
+        let began = std::time::Instant::now();
+        stream.write_all(&[1; 100]).await.expect("open");
+        stream.write_all(&[1; 100]).await.expect("open");
+        stream.read_exact(&mut [0; 200]).await.expect("open");
+        took.push(began.elapsed());
+    }
+    took.remove(0);
+    took.sort();
+    took[took.len() / 2]
+}
+async fn answer_in_pieces(mut stream: TcpStream) {
+    stream.set_nodelay(false).expect("open");
+    while stream.read_exact(&mut [0; 200]).await.is_ok() {
+        for _ in 0..2 {
+            stream.write_all(&[2; 100]).await.expect("open");
+        }
+    }
+}
+
+/// Linux delays an acknowledgement by at least 40 ms (`TCP_DELACK_MIN`) where both ends take turns. One such delay at
+/// either gateway would show.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_in_pieces_do_not_wait_for_delayed_acknowledgements() {
+    let rig = Rig::new(server(answer_in_pieces).await).await;
+    let median = exchange_in_pieces(rig.program().await).await;
+    assert!(median < Duration::from_millis(30), "{median:?}");
+    rig.idle().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_connections_share_the_streams() {
     let _alone = processor().await;
