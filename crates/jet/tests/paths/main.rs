@@ -275,6 +275,42 @@ fn what_a_dead_path_had_is_opened_elsewhere_at_once_and_given_back() {
     });
 }
 
+/// P-30, P-33, P-34. The buffers of those that do not read are full after some seconds: 1 MiB here, and the kernel's.
+#[test]
+fn programs_that_do_not_read_hold_up_nobody() {
+    const EACH: usize = 30;
+    let _alone = alone();
+    let gateways = Gateways::new(&[path("wan", 155, 20)], &[], &[FIRST]);
+    let small = || {
+        let mut times: Vec<Duration> = (0..9).map(|_| gateways.download(1000)[0]).collect();
+        times.sort();
+        times[4]
+    };
+    gateways.download(20_000_000);
+    let ([large_alone, _], small_alone) = (gateways.download(20_000_000), small());
+    let door = gateways.door;
+    let others = gateways.run(async move {
+        let mut others = Vec::new();
+        for number in 0..2 * EACH {
+            let mut stream = TcpStream::connect(door).await.expect("the door is open");
+            stream.write_u64(u64::MAX).await.expect("open");
+            others.push(tokio::spawn(async move {
+                let (mut buffer, is_slow) = (vec![0; 1000], number % 2 == 0);
+                while !is_slow || stream.read(&mut buffer).await.is_ok() {
+                    sleep(Duration::from_millis(100)).await;
+                }
+            }));
+        }
+        sleep(Duration::from_secs(15)).await;
+        others
+    });
+    let ([large, _], small) = (gateways.download(20_000_000), small());
+    // Those that are slow take 0.3 MB/s, a sixtieth of the path.
+    assert!(large < large_alone.mul_f64(1.2), "20 MB take {large:?}, alone {large_alone:?}");
+    assert!(small < small_alone + Duration::from_millis(5), "1 KB takes {small:?}, alone {small_alone:?}");
+    others.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
 #[test]
 fn paths_are_told_by_interfaces_and_by_addresses() {
     let _alone = alone();
