@@ -72,6 +72,7 @@ struct Entry {
     shared: Arc<SharedSession>,
     secret: Secret,
     peer: Fingerprint,
+    begun: Instant,
     numbers: Numbers,
     /// The paths that streams have taken, by their local and remote addresses.
     paths: Vec<[IpAddr; 2]>,
@@ -300,12 +301,24 @@ impl Far {
         let tuner = options.tuner(settings.max_streams);
         let began = Instant::now();
         let pool = self.pool_of(peer);
-        let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
+        let Some(session) = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool) else {
+            // What nobody has come back to makes room for who is here: the peer will ask again.
+            let alone = |entry: &&Entry| entry.shared.look(Session::alone_until).is_some();
+            if let Some(entry) = sessions.values().filter(alone).min_by_key(|entry| (entry.peer != peer, entry.begun)) {
+                entry.shared.work(|session, _| session.give_up());
+            }
+            return Err(Refusal::Busy);
+        };
+        // A peer that lost its streams to an outage joins its session again. It begins another where it has forgotten
+        // that one.
+        for entry in sessions.values().filter(|entry| entry.peer == peer) {
+            entry.shared.work(Session::hurry);
+        }
         let (openings, asked) = mpsc::unbounded_channel();
         let shared = SharedSession::new(name, began, session, openings);
         let mut numbers = Numbers::default();
         numbers.take(hello.stream);
-        let entry = Entry { shared: Arc::clone(&shared), secret, peer, numbers, paths: Vec::new() };
+        let entry = Entry { shared: Arc::clone(&shared), secret, peer, begun: began, numbers, paths: Vec::new() };
         sessions.insert(hello.session, entry);
         drop(sessions);
         tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&shared), asked));
@@ -466,7 +479,7 @@ impl Far {
     pub async fn leave(&self) {
         self.leaving.send_replace(true);
         for entry in self.sessions().values() {
-            entry.shared.work(|session, _| session.leave());
+            entry.shared.work(Session::leave);
         }
         let told = Instant::now();
         // A closing stream exists until both ends have closed it: an end without close_notify would count as a death
