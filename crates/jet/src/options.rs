@@ -172,8 +172,8 @@ mod tests {
     use super::*;
 
     /// A program by itself waits for 15 retransmissions at most (`tcp_retries2`). The timeout doubles from 200 ms up to
-    /// 120 s: 0.2 (1 + 2 + ... + 2^9) + 5 x 120 + 120 s. That is 204.6 + 600 + 120 = 924.6 s, and one more of 120 s where
-    /// the first timeout was longer.
+    /// 120 s: 0.2 (1 + 2 + ... + 2^9) + 5 x 120 + 120 s. That is 204.6 + 600 + 120 = 924.6 s, and one more of 120 s
+    /// where the first timeout was longer.
     #[test]
     fn a_session_waits_longer_than_a_program_would_by_itself() {
         let doubled: f64 = (0..10).map(|power| 0.2 * f64::from(1 << power)).sum();
