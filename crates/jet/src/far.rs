@@ -32,7 +32,7 @@ use stripe::session::{Pool, Role, Session};
 use stripe::wire::{Destination, Frame, Hello, Refusal};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_rustls::server::{Accept, StartHandshake};
 use tokio_rustls::{LazyConfigAcceptor, TlsStream};
 use units::Time;
@@ -43,6 +43,11 @@ const SILENT: usize = 1024;
 const HANDSHAKES: usize = 256;
 /// A server that does not answer within this time is taken to be absent.
 const CONNECT: Duration = Duration::from_secs(20);
+/// A name that is not allowed is refused after this time, whether it exists or not: resolvers mostly know within it.
+const BLIND: Duration = Duration::from_secs(1);
+/// Why a destination is refused.
+const NO_RULE: &str = "no --allow rule has it, or its name leads to a private address, which needs a rule of its own \
+                       (--allow ADDRESS:PORT)";
 /// Pause after a listener has failed.
 const PAUSE: Duration = Duration::from_millis(100);
 const BACKLOG: u32 = 1024;
@@ -72,6 +77,7 @@ struct Entry {
     shared: Arc<SharedSession>,
     secret: Secret,
     peer: Fingerprint,
+    begun: Instant,
     numbers: Numbers,
     /// The paths that streams have taken, by their local and remote addresses.
     paths: Vec<[IpAddr; 2]>,
@@ -131,6 +137,9 @@ impl Far {
     pub fn start(told: FarOptions, listeners: Vec<TcpListener>, log: Log) -> Result<Arc<Self>, FarError> {
         if told.peers.is_empty() {
             return Err(FarError::NoPeers);
+        }
+        for peer in told.allowed.peers().filter(|peer| !told.peers.iter().any(|(_, name)| name == *peer)) {
+            log.note(&format!("--allow {peer}=... is for nobody"), "no pinned peer has that name");
         }
         let trusted = Trusted::new(told.peers.clone());
         let config = tls::server(&told.identity, &trusted)?;
@@ -300,12 +309,24 @@ impl Far {
         let tuner = options.tuner(settings.max_streams);
         let began = Instant::now();
         let pool = self.pool_of(peer);
-        let session = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool).ok_or(Refusal::Busy)?;
+        let Some(session) = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool) else {
+            // What nobody has come back to makes room for who is here: the peer will ask again.
+            let alone = |entry: &&Entry| entry.shared.look(Session::alone_until).is_some();
+            if let Some(entry) = sessions.values().filter(alone).min_by_key(|entry| (entry.peer != peer, entry.begun)) {
+                entry.shared.work(|session, _| session.give_up());
+            }
+            return Err(Refusal::Busy);
+        };
+        // A peer that lost its streams to an outage joins its session again. It begins another where it has forgotten
+        // that one.
+        for entry in sessions.values().filter(|entry| entry.peer == peer) {
+            entry.shared.work(Session::hurry);
+        }
         let (openings, asked) = mpsc::unbounded_channel();
         let shared = SharedSession::new(name, began, session, openings);
         let mut numbers = Numbers::default();
         numbers.take(hello.stream);
-        let entry = Entry { shared: Arc::clone(&shared), secret, peer, numbers, paths: Vec::new() };
+        let entry = Entry { shared: Arc::clone(&shared), secret, peer, begun: began, numbers, paths: Vec::new() };
         sessions.insert(hello.session, entry);
         drop(sessions);
         tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&shared), asked));
@@ -395,7 +416,7 @@ impl Far {
                     Asked::Flow(flow, to) => {
                         let places = places.clone();
                         tokio::spawn(async move {
-                            let reached = async { udp::connect(far.addresses(&to).await?).await };
+                            let reached = async { udp::connect(far.addresses(&shared.peer, &to).await?).await };
                             udp::serve(&shared, flow, &to, &places, reached, &far.log).await;
                         });
                     }
@@ -416,7 +437,7 @@ impl Far {
 
     /// Connects to a program's destination, if that is allowed.
     async fn connect(self: Arc<Self>, shared: Arc<SharedSession>, connection: u32, to: Destination) {
-        match self.reach(&to).await {
+        match self.reach(&shared.peer, &to).await {
             Ok(stream) => {
                 shared.work(|session, _| session.accept(connection));
                 program::carry(shared, connection, stream).await;
@@ -425,9 +446,7 @@ impl Far {
                 // P-13: the error as the system's number, which the near gateway passes on to the program.
                 let code = errno(&error);
                 let (what, why) = match error.kind() {
-                    io::ErrorKind::PermissionDenied => {
-                        (format!("{to} is not allowed"), "no --allow rule has it".to_owned())
-                    }
+                    io::ErrorKind::PermissionDenied => (format!("{to} is not allowed"), NO_RULE.to_owned()),
                     _ => (format!("no connection to {to}"), error.to_string()),
                 };
                 self.log.refused(Cause::of(&error), Some(&shared.peer), &what, &why);
@@ -436,29 +455,44 @@ impl Far {
             }
         }
     }
-    async fn reach(&self, to: &Destination) -> io::Result<TcpStream> {
-        let addresses = self.addresses(to).await?;
+    async fn reach(&self, peer: &str, to: &Destination) -> io::Result<TcpStream> {
+        let addresses = self.addresses(peer, to).await?;
         let none = io::Error::from_raw_os_error(libc::EACCES);
         let stream = race(addresses.into_iter().map(connect).collect(), none).await?;
         stream.set_nodelay(true)?;
         keep_alive::by_default(&stream);
         Ok(stream)
     }
-    /// The addresses of a destination, as far as the rules allow it (P-13). The error for a forbidden one does not tell
-    /// whether it exists.
-    async fn addresses(&self, to: &Destination) -> io::Result<Vec<SocketAddr>> {
-        let allowed = &self.told.allowed;
-        let by_name = allowed.names(to);
-        let addresses: Vec<SocketAddr> = match to {
-            Destination::Address(address) => vec![*address],
-            Destination::Name(name, port) => lookup_host((name.as_str(), *port))
-                .await
-                .map_err(|_| io::Error::from_raw_os_error(libc::EHOSTUNREACH))?
-                .collect(),
+    /// The addresses of a destination, as far as the rules allow it (P-13). What a name resolves to decides, so nothing
+    /// is asked for it later. The answer for a forbidden name does not tell whether it exists, by word or by time.
+    async fn addresses(&self, peer: &str, to: &Destination) -> io::Result<Vec<SocketAddr>> {
+        let (allowed, forbidden) = (&self.told.allowed, io::Error::from_raw_os_error(libc::EACCES));
+        let (name, port) = match to {
+            Destination::Address(address) if allowed.has(peer, *address) => return Ok(vec![*address]),
+            Destination::Address(_) => return Err(forbidden),
+            Destination::Name(name, port) => (name.as_str(), *port),
         };
-        let addresses = addresses.into_iter().filter(|address| by_name || allowed.has(*address));
-        let addresses = alternating(addresses);
-        if addresses.is_empty() { Err(io::Error::from_raw_os_error(libc::EACCES)) } else { Ok(addresses) }
+        let by_name = allowed.names(peer, to);
+        if !by_name && !allowed.has_port(peer, port) {
+            return Err(forbidden);
+        }
+        let answered_at = Instant::now() + BLIND;
+        let found = lookup_host((name, port)).await;
+        let fits = |address: &SocketAddr| {
+            if by_name { allowed.by_name(peer, *address) } else { allowed.has(peer, *address) }
+        };
+        let addresses = match found {
+            Ok(found) => alternating(found.filter(fits)),
+            Err(_) if by_name => return Err(io::Error::from_raw_os_error(libc::EHOSTUNREACH)),
+            Err(_) => Vec::new(),
+        };
+        if addresses.is_empty() {
+            if !by_name {
+                sleep_until(answered_at).await;
+            }
+            return Err(forbidden);
+        }
+        Ok(addresses)
     }
 
     /// Refuses new connections (P-28), and returns when the existing ones have ended. One may have been asked for
@@ -466,7 +500,7 @@ impl Far {
     pub async fn leave(&self) {
         self.leaving.send_replace(true);
         for entry in self.sessions().values() {
-            entry.shared.work(|session, _| session.leave());
+            entry.shared.work(Session::leave);
         }
         let told = Instant::now();
         // A closing stream exists until both ends have closed it: an end without close_notify would count as a death

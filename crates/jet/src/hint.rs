@@ -1,5 +1,5 @@
 //! A hint in TLS's first message by which a far gateway tells its peers' streams from strangers' before it spends
-//! anything on them. It proves no identity, and nothing depends on it but which handshakes are given up first when there
+//! anything on them. It proves no identity. Nothing depends on it but which handshakes are given up first when there
 //! are too many.
 //!
 //! It stands where TLS has a server's name (RFC 6066, section 3): `j`, a nonce, and an HMAC of it whose key is the near

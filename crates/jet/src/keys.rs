@@ -208,11 +208,14 @@ impl Peers {
     }
     /// Adds a peer; returns whether it is new.
     pub fn pin(&mut self, fingerprint: Fingerprint, name: &str) -> Result<bool, KeyError> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || !name.chars().all(fits) {
+        if !Self::is_name(name) {
             return Err(KeyError::Name(name.to_owned()));
         }
         Ok(self.0.insert(fingerprint, name.to_owned()).is_none())
+    }
+    /// Whether a peer can have this name.
+    pub(crate) fn is_name(name: &str) -> bool {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
     }
     /// Forgets a peer; returns whether it was known.
     pub fn unpin(&mut self, fingerprint: Fingerprint) -> bool {

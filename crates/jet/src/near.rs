@@ -486,7 +486,12 @@ impl Inner {
     /// Opens another stream of a session (P-8).
     async fn join(&self, running: &Running, id: StreamId, path: u32) -> Result<Stream, HandshakeError> {
         let opening = async {
-            let tcp = self.routes[path as usize].connect(Some(running.peer), &self.told.options).await?;
+            let (route, peer) = (&self.routes[path as usize], Some(running.peer));
+            let tcp = if running.shared.standings().iter().all(|stream| !stream.usable) {
+                route.probe(peer, &self.told.options).await?
+            } else {
+                route.connect(peer, &self.told.options).await?
+            };
             self.greet(tcp, &running.id, id, path, Some(&running.secret)).await
         };
         timeout(handshake::PATIENCE, opening).await.unwrap_or(Err(HandshakeError::Silence))

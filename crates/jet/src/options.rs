@@ -14,6 +14,10 @@ pub(crate) const MAX_PAYLOAD: u32 = 256 << 10;
 /// Segment size and socket buffers of the paper's mode: 64 KB, "the default buffer size" (Wang et al. 2014, section 1).
 const PAPER: u32 = 64 << 10;
 
+/// Longer than any TCP of Linux waits for an acknowledgement: with `tcp_retries2` of 15 it counts 924.6 s
+/// (Documentation/networking/ip-sysctl.rst), and gives up when the next retransmission is due, 120 s later at most.
+pub const PATIENCE: Duration = Duration::from_mins(18);
+
 /// How many streams a session has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Streams {
@@ -42,7 +46,7 @@ pub struct Options {
     pub peer_memory: u64,
     /// Bytes held in all.
     pub memory: u64,
-    /// How long a session outlives its streams.
+    /// How long a session outlives its streams where nothing says that the other end is gone (P-10).
     pub patience: Duration,
     /// A stream that is silent for this long is probed.
     pub keep_alive: Duration,
@@ -85,7 +89,7 @@ impl Default for Options {
             connection_memory: 64 << 20,
             peer_memory: 256 << 20,
             memory: 1 << 30,
-            patience: Duration::from_secs(30),
+            patience: PATIENCE,
             keep_alive: Duration::from_secs(10),
             key_lasts: WORN,
             congestion: None,
@@ -161,4 +165,20 @@ fn fitting(segmentation: Segmentation, max_payload: u32) -> Segmentation {
 
 fn time(duration: Duration) -> Time {
     Time::from_ns(duration.as_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program by itself waits for 15 retransmissions at most (`tcp_retries2`). The timeout doubles from 200 ms up to
+    /// 120 s: 0.2 (1 + 2 + ... + 2^9) + 5 x 120 + 120 s. That is 204.6 + 600 + 120 = 924.6 s, and one more of 120 s
+    /// where the first timeout was longer.
+    #[test]
+    fn a_session_waits_longer_than_a_program_would_by_itself() {
+        let doubled: f64 = (0..10).map(|power| 0.2 * f64::from(1 << power)).sum();
+        let linux = doubled + 6.0 * 120.0;
+        assert!((linux - 924.6).abs() < 0.01, "{linux}");
+        assert!(Options::default().patience.as_secs_f64() > linux + 120.0);
+    }
 }

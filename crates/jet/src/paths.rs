@@ -28,6 +28,8 @@ const NOTHING: f64 = 0.1;
 const PROMPT: Time = Time::from_secs(1);
 /// Pause between attempts at a path on which streams fail: the first, and the longest.
 const RETRY: [Time; 2] = [Time::from_ms(100), Time::from_secs(5)];
+/// The longest pause while no path has a stream that works: programs wait for the first.
+const RETRY_ALONE: Time = Time::from_ms(300);
 
 /// The state of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,12 +208,13 @@ impl Paths {
         }
     }
     pub fn dialled(&mut self, now: Time, path: u32, well: bool, jitter: f64) {
+        let longest = if self.list.iter().any(|path| path.usable > 0) { RETRY[1] } else { RETRY_ALONE };
         let Some(path) = self.list.get_mut(path as usize) else { return };
         path.dialling -= 1;
         if well {
             (path.pause, path.retry_at) = (None, Time::ZERO);
         } else if path.retry_at <= now {
-            let pause = path.pause.map_or(RETRY[0], |pause| (pause * 2).min(RETRY[1]));
+            let pause = path.pause.map_or(RETRY[0], |pause| (pause * 2).min(longest));
             path.pause = Some(pause);
             path.retry_at = now.saturating_add(Time::from_secs_f64(pause.as_secs_f64() * jitter));
         }
@@ -230,6 +233,11 @@ impl Paths {
         }
         if let Some((number, _)) = open().find(|(_, path)| path.all() == 0) {
             return Some(number);
+        }
+        let tried = |path: &Path| path.streams > 0 || path.pause.is_some();
+        if self.list.iter().all(|path| path.usable == 0) && self.list.iter().any(tried) {
+            // One stream at a time asks whether a path is there again.
+            return open().find(|(_, path)| path.dialling == 0).map(|(number, _)| number);
         }
         let places: u32 = self.list.iter().map(Path::places).sum();
         if have >= want || places >= most {

@@ -10,12 +10,18 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout};
 
 /// Where Linux describes devices.
 const DEVICES: &str = "/sys/class/net";
 /// The number of ports that are tried for a stream; most are free.
 const PORTS: usize = 8;
+
+/// Time of a probe beside its round trips, and the most that is given to these.
+const PROMPT: Duration = Duration::from_millis(400);
+const LONGEST: Duration = Duration::from_secs(3);
 
 /// A path between two gateways.
 #[derive(Debug)]
@@ -26,6 +32,8 @@ pub(crate) struct Route {
     pub via: Option<Via>,
     /// Streams so far: members of a bond are taken in turn.
     turn: AtomicU32,
+    /// How long the last stream took to connect, in milliseconds: about a round trip.
+    connected_ms: AtomicU32,
 }
 
 impl Route {
@@ -33,7 +41,12 @@ impl Route {
     pub fn all(to: &[String], via: &[Via]) -> Vec<Self> {
         let out: Vec<Option<Via>> = if via.is_empty() { vec![None] } else { via.iter().cloned().map(Some).collect() };
         let hosts = |via: Option<Via>| {
-            to.iter().map(move |to| Self { to: to.clone(), via: via.clone(), turn: AtomicU32::new(0) })
+            to.iter().map(move |to| Self {
+                to: to.clone(),
+                via: via.clone(),
+                turn: AtomicU32::new(0),
+                connected_ms: AtomicU32::new(0),
+            })
         };
         out.into_iter().flat_map(hosts).collect()
     }
@@ -47,7 +60,18 @@ impl Route {
             let (via, options, ports) = (self.via.clone(), options.clone(), self.ports(turn, address, options));
             async move { socket::dial(address, via.as_ref(), &ports, &options).await }
         });
-        race(attempts.collect(), io::Error::other("no address of the far gateway can be reached from here")).await
+        let began = Instant::now();
+        let none = io::Error::other("no address of the far gateway can be reached from here");
+        let stream = race(attempts.collect(), none).await?;
+        self.connected_ms.store(began.elapsed().as_millis() as u32, Ordering::Relaxed);
+        Ok(stream)
+    }
+    /// Connects to what answers at once, or not at all. A SYN that was lost in an outage is sent again ever more seldom
+    /// (RFC 6298); after an outage a new attempt finds the path sooner.
+    pub async fn probe(&self, known: Option<SocketAddr>, options: &Options) -> io::Result<TcpStream> {
+        let round_trips = 2 * Duration::from_millis(self.connected_ms.load(Ordering::Relaxed).into());
+        let most = PROMPT + round_trips.min(LONGEST);
+        timeout(most, self.connect(known, options)).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
     }
     /// Source ports by which a stream takes its member of a bond to this address; none where any will do.
     fn ports(&self, turn: u32, to: SocketAddr, options: &Options) -> Vec<u16> {
@@ -138,7 +162,8 @@ mod tests {
         for host in ["127.0.0.1:0", "[::1]:0"] {
             let listener = tokio::net::TcpListener::bind(host).await.expect("loopback");
             let to = listener.local_addr().expect("bound");
-            let route = Route { to: to.to_string(), via: None, turn: AtomicU32::new(0) };
+            let route =
+                Route { to: to.to_string(), via: None, turn: AtomicU32::default(), connected_ms: AtomicU32::default() };
             let (mut counts, mut kept) = ([0; 4], Vec::new());
             for _ in 0..12 {
                 kept.push(route.connect(None, &options).await.expect("it listens"));
@@ -155,7 +180,8 @@ mod tests {
         let route = Route {
             to: "a:1".to_owned(),
             via: Some("2001:db8::9".parse().expect("an address")),
-            turn: AtomicU32::new(0),
+            turn: AtomicU32::default(),
+            connected_ms: AtomicU32::default(),
         };
         assert!(route.fits("[2001:db8::1]:1".parse().expect("an address")));
         assert!(!route.fits("192.0.2.1:1".parse().expect("an address")));

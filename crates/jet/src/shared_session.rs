@@ -206,11 +206,15 @@ impl SharedSession {
             stream.unwritten = stream.unwritten.min(bytes);
         }
     }
-    /// A stream's task has ended.
-    pub fn lose_stream(&self, id: StreamId) {
+    /// A stream's task has ended; `broken` if the peer's system has ended it.
+    pub fn lose_stream(&self, id: StreamId, broken: bool) {
         self.act(|inner, now| {
             inner.streams.remove(&id);
-            inner.session.lose_stream(now, id);
+            if broken {
+                inner.session.break_stream(now, id);
+            } else {
+                inner.session.lose_stream(now, id);
+            }
         });
     }
     /// Measures all streams if a decision depends on it, and does what is due.

@@ -168,7 +168,8 @@ impl Status {
         let _ = writeln!(text, "trunkline_jet_free_bytes{{role=\"{}\"}} {}", self.role, self.free_bytes);
         let _ = writeln!(
             text,
-            "# HELP trunkline_jet_refusals_total Connections and streams refused.\n# TYPE trunkline_jet_refusals_total counter"
+            "# HELP trunkline_jet_refusals_total Connections and streams refused.\n\
+             # TYPE trunkline_jet_refusals_total counter"
         );
         for (cause, count) in &self.refusals {
             let _ = writeln!(text, "trunkline_jet_refusals_total{{role=\"{}\",cause=\"{cause}\"}} {count}", self.role);

@@ -14,6 +14,10 @@ use tokio_rustls::TlsStream;
 /// Reads in a row before other tasks have their turn.
 const TURNS: usize = 4;
 
+/// Errors by which the peer's system says that it has the stream no more. Others come from silence, or from the path.
+const ENDED: [io::ErrorKind; 3] =
+    [io::ErrorKind::ConnectionReset, io::ErrorKind::UnexpectedEof, io::ErrorKind::BrokenPipe];
+
 /// Carries a stream until it ends: properly, or with an error.
 pub(crate) async fn run(
     shared: Arc<SharedSession>,
@@ -28,7 +32,8 @@ pub(crate) async fn run(
         Ok(mut task) => std::future::poll_fn(|cx| task.poll(&shared, cx)).await,
         Err(error) => Err(error),
     };
-    shared.lose_stream(id);
+    let broken = result.as_ref().is_err_and(|error| ENDED.contains(&error.kind()));
+    shared.lose_stream(id, broken);
     result
 }
 

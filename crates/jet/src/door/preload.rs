@@ -118,8 +118,8 @@ impl Preload {
     }
 
     /// The Unix socket, for this user and group alone, with the file of the doors beside it; and whether it was a
-    /// predecessor's. While that one takes programs from the socket too, they have to ask: whoever answers gives its own
-    /// ports.
+    /// predecessor's. While that one takes programs from the socket too, they have to ask: whoever answers gives its
+    /// own ports.
     fn bind(&self, written: &[u8], inherited: &Inherited) -> Result<(UnixListener, SocketFile, bool), DoorError> {
         let failed = |cause| DoorError::Listen { address: self.socket.display().to_string(), cause };
         let file = SocketFile(Some(self.socket.clone()));

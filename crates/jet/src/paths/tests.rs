@@ -246,6 +246,37 @@ fn an_only_path_is_tried_with_all_streams_at_once() {
     assert_eq!((paths.next(Time::ZERO, 4, 128), paths.dialling()), (None, 4));
 }
 
+/// After failures, while nothing works, one stream at a time; at most 0.3 s between two, so that a path that is back is
+/// found within a second.
+#[test]
+fn in_an_outage_each_path_is_asked_by_one_stream_and_soon_again() {
+    for count in [1, 2] {
+        let mut world = World::of(count);
+        world.act(8);
+        (0..count as u32).for_each(|path| world.set(path, false));
+        world.silent = (0..count as u32).collect();
+        world.paths.see(world.now, &world.streams);
+        let mut asked = vec![Vec::new(); count];
+        for _ in 0..600 {
+            world.now += Time::from_ms(100);
+            let mut dials = Vec::new();
+            while let Some(path) = world.paths.next(world.now, 8, 128) {
+                world.paths.dial(world.now, path);
+                dials.push(path);
+            }
+            for path in dials {
+                asked[path as usize].push(world.now);
+                world.paths.dialled(world.now, path, false, 1.0);
+            }
+        }
+        for times in asked {
+            let late = &times[20..];
+            assert!(late.windows(2).all(|pair| (100..=300).contains(&(pair[1] - pair[0]).as_ms())), "{late:?}");
+            assert!(late.len() > 150, "for as long as it lasts");
+        }
+    }
+}
+
 #[test]
 fn most_is_most() {
     let mut paths = Paths::new(4);

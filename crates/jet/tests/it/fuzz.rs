@@ -25,8 +25,8 @@ fn rules() {
             Ok(rule) => {
                 assert_eq!(rule.to_string().parse().as_ref(), Ok(&rule), "{rule}");
                 let allowed = Allowed::new(vec![rule]);
-                assert!(!allowed.has("192.0.2.1:0".parse().expect("an address")), "nobody listens at port 0");
-                assert!(!allowed.names(&Destination::Name(String::new(), 80)), "{text:?} allows no name");
+                assert!(!allowed.has("near", "192.0.2.1:0".parse().expect("an address")), "nobody listens at port 0");
+                assert!(!allowed.names("near", &Destination::Name(String::new(), 80)), "{text:?} allows no name");
             }
             Err(error) => assert!(error.to_string().contains("a rule is HOST:PORTS")),
         }

@@ -1,7 +1,7 @@
 //! Ends that vanish without a word: what a program with keep-alive learns by itself it learns through the gateways.
 
 use crate::doors::namespace::{enter, inside, neighbour, run};
-use crate::support::{Rig, until};
+use crate::support::{Rig, bytes, server, until, write_pattern};
 use socket2::{SockRef, TcpKeepalive};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
@@ -38,4 +38,47 @@ fn a_vanished_server_is_noticed_as_the_program_has_asked() {
         assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
         until(|| rig.far.status().sessions.iter().all(|session| session.connections == 0)).await;
     });
+}
+
+/// A path that swallows everything for six seconds, which is long for TCP's timers: bytes flow again within a second of
+/// its return, and none is missing.
+#[test]
+fn after_an_outage_bytes_flow_within_a_second() {
+    inside("vanished::after_an_outage_bytes_flow_within_a_second", async || {
+        neighbour("far", 1);
+        let at = enter("far", || TcpListener::bind("10.1.0.2:0").expect("its address"));
+        let rig = Rig::listening(server(endless).await, at).await;
+        let mut program = rig.program().await;
+        let mut at = read_some(&mut program, 0).await;
+        for outage in [3, 6] {
+            in_far("add table inet outage");
+            in_far("add chain inet outage drops { type filter hook input priority 0 ; policy drop ; }");
+            tokio::time::sleep(Duration::from_secs(outage)).await;
+            // What had arrived before is read, so that what comes next has come over the path.
+            while let Ok(read) = timeout(Duration::from_millis(1), read_some(&mut program, at)).await {
+                at = read;
+            }
+            in_far("delete table inet outage");
+            let began = Instant::now();
+            at = timeout(Duration::from_secs(20), read_some(&mut program, at)).await.expect("it goes on");
+            let took = began.elapsed();
+            println!("{took:?} after {outage} s");
+            assert!(took < Duration::from_secs(1), "{took:?} after {outage} s");
+        }
+    });
+}
+
+fn in_far(rule: &str) {
+    run(&format!("ip netns exec far nft {rule}"));
+}
+/// The pattern without an end.
+async fn endless(mut stream: tokio::net::TcpStream) {
+    let _ = write_pattern(&mut stream, u64::MAX).await;
+}
+/// Reads once; the bytes are the pattern's from this position on. Says to which one they go.
+async fn read_some(stream: &mut tokio::net::TcpStream, at: u64) -> u64 {
+    let mut buffer = vec![0; 64 << 10];
+    let count = stream.read(&mut buffer).await.expect("not reset");
+    assert!(count > 0 && buffer[..count] == bytes(at, count), "at {at}");
+    at + count as u64
 }

@@ -7,6 +7,9 @@ use crate::optimizer::Law;
 use crate::streams::{Measured, StreamId, Streams};
 use units::{BitRate, Bytes, Time};
 
+/// How long a session is kept that nobody is likely to come back to.
+pub(super) const ABANDONED: Time = Time::from_secs(30);
+
 impl Session {
     /// A stream is ready: both HELLOs have been read.
     pub fn add_stream(&mut self, now: Time, id: StreamId, path: u32, gauge: Gauge) {
@@ -15,7 +18,7 @@ impl Session {
         self.states.insert(id, state);
         self.streams.add(now, id, path, measured);
         self.rest();
-        self.alone_since = None;
+        self.alone_until = None;
         (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
         self.tell_share |= self.share < self.settings.connection.credit.get();
         self.tell_leave |= self.leaving;
@@ -35,6 +38,17 @@ impl Session {
         if self.remove(now, id) {
             self.gone.push(id);
         }
+    }
+    /// The peer's system has closed or reset a stream, without the peer: its process has ended, most likely. Then nobody
+    /// comes back whom it would be worth to wait for as for a path (P-10).
+    pub fn break_stream(&mut self, now: Time, id: StreamId) {
+        self.lose_stream(now, id);
+        self.hurry(now);
+    }
+    /// A session without streams is not kept for long any more.
+    pub fn hurry(&mut self, now: Time) {
+        let soon = now.saturating_add(ABANDONED);
+        self.alone_until = self.alone_until.map(|until| until.min(soon));
     }
     /// A stream is to be replaced. It does not count any more, so that another is opened (P-27); until there is a
     /// usable one that counts, it is better than none, and then it is closed.
@@ -95,7 +109,7 @@ impl Session {
         self.tell_share |= self.share < self.settings.connection.credit.get();
         self.tell_leave |= self.leaving;
         if self.states.is_empty() {
-            self.alone_since = Some(now);
+            self.alone_until = Some(now.saturating_add(self.settings.patience));
         }
         self.effects.number = true;
         true

@@ -155,8 +155,8 @@ pub struct Session {
     /// What the peer was told.
     wish: u32,
     tuning: Tuning,
-    /// When the last stream went.
-    alone_since: Option<Time>,
+    /// Without streams: until when it is kept.
+    alone_until: Option<Time>,
     check_at: Time,
     over: bool,
     effects: Effects,
@@ -201,7 +201,7 @@ impl Session {
             peer_wish: 0,
             wish: 0,
             tuning: Tuning::new(now, tuner),
-            alone_since: Some(now),
+            alone_until: Some(now.saturating_add(settings.patience)),
             check_at: now.saturating_add(settings.keep_alive),
             over: false,
             effects: Effects::default(),
@@ -434,6 +434,10 @@ impl Session {
     /// Bytes held: the programs' here, with datagrams of both directions; and the peer's.
     pub fn memory(&self) -> (Bytes, Bytes) {
         (Bytes::new(self.credit.held()), Bytes::new(self.ends.values().map(|end| end.rx.len()).sum()))
+    }
+    /// Without a stream: until when it is kept.
+    pub fn alone_until(&self) -> Option<Time> {
+        self.alone_until
     }
     /// Without a stream for longer than is waited: all that it had is void.
     pub fn is_over(&self) -> bool {

@@ -1,5 +1,6 @@
 //! What happens when nothing happens.
 
+use super::members::ABANDONED;
 use super::{Session, code};
 use crate::streams::{Health, Stream, StreamId};
 use crate::wire::Frame;
@@ -15,7 +16,7 @@ impl Session {
     /// When [`on_timer`](Self::on_timer) is to be called next; [`Time::MAX`] for never.
     pub fn deadline(&self) -> Time {
         let connections = self.due.first().map_or(Time::MAX, |(due, _)| *due);
-        let alone = self.alone_since.map_or(Time::MAX, |since| since.saturating_add(self.settings.patience));
+        let alone = self.alone_until.unwrap_or(Time::MAX);
         let tuner = if self.states.is_empty() { Time::MAX } else { self.tuning.tuner.deadline() };
         let connections = connections.min(self.datagrams.deadline());
         connections.min(self.streams.deadline()).min(tuner).min(self.check_at).min(alone)
@@ -62,7 +63,7 @@ impl Session {
             let next = if draining { DRAIN_CHECK } else { Time::from_ps(self.settings.keep_alive.as_ps() / 2) };
             self.check_at = now.saturating_add(next);
         }
-        if self.alone_since.is_some_and(|since| since.saturating_add(self.settings.patience) <= now) {
+        if self.alone_until.is_some_and(|until| until <= now) {
             self.give_up();
         }
     }
@@ -71,8 +72,11 @@ impl Session {
         self.check_at = self.check_at.min(now.saturating_add(DRAIN_CHECK));
     }
     /// The peer is asked for no more connections; those that it has asked for before it heard are taken (P-28).
-    pub fn leave(&mut self) {
+    pub fn leave(&mut self, now: Time) {
         (self.leaving, self.tell_leave) = (true, true);
+        // Streams that join go to the process that has taken this one's place.
+        self.settings.patience = self.settings.patience.min(ABANDONED);
+        self.hurry(now);
     }
 
     /// A stream that is silent is asked; one that does not answer is dead (P-24).
@@ -153,7 +157,7 @@ impl Session {
     /// Everything is void: programs are told (P-6, P-10).
     pub fn give_up(&mut self) {
         self.over = true;
-        self.alone_since = None;
+        self.alone_until = None;
         for (connection, end) in &mut self.ends {
             end.reset.get_or_insert(code::RESET);
             end.stopped.get_or_insert(code::RESET);

@@ -314,7 +314,7 @@ impl<'a> Play<'a> {
             }
             20 => self.session.release(now, connection),
             21 => self.session.refuse(now, connection, 111),
-            22 => self.session.leave(),
+            22 => self.session.leave(self.now),
             _ => self.now = now.saturating_add(WAITS[self.input.few() as usize]),
         }
     }

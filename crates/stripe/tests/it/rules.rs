@@ -126,7 +126,7 @@ fn what_is_next_goes_to_the_program_at_once() {
 #[test]
 fn an_open_that_has_crossed_a_leave_is_taken() {
     let mut far = session(Role::Far);
-    far.leave();
+    far.leave(Time::ZERO);
     far.flush(Time::ZERO);
     assert!(sends(&mut far, Time::ZERO, 1000).contains(&Frame::Leave));
     hears(&mut far, SECOND, 1, Frame::Open(somewhere()));

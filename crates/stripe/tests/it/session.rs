@@ -4,7 +4,7 @@
 use crate::support::sessions::{Net, destination, settings};
 use proptest::prelude::*;
 use stripe::optimizer::Tuner;
-use stripe::session::{Gauge, Pool, Role, Session, State, code};
+use stripe::session::{Gauge, Pool, Role, Session, Settings, State, code};
 use stripe::wire::{Frame, FrameReader, Item};
 use stripe::{StreamId, Violation};
 use units::{BitRate, Time};
@@ -163,7 +163,8 @@ fn a_gateway_that_leaves_takes_no_more() {
     net.add(100, 5);
     net.open([1_000_000, 1000]);
     net.run(20);
-    net.sides[1].session.leave();
+    let now = net.now;
+    net.sides[1].session.leave(now);
     net.run(20);
     assert!(net.sides[0].session.peer_leaves() && net.sides[0].session.connect(destination()).is_err());
     net.run_to_end(2000);
@@ -302,4 +303,62 @@ proptest! {
             prop_assert!(received.get() <= 3 << 20, "{:?}", received);
         }
     }
+}
+
+/// P-10: an outage of 16 minutes, longer than TCP's own (924.6 s, and 120 s), in the middle of a transfer.
+#[test]
+fn a_session_outlives_an_outage_that_nobody_has_caused() {
+    let patient = Settings { patience: Time::from_secs(18 * 60), ..settings() };
+    let mut net = Net::new([patient.clone(), patient]);
+    let stream = net.add(100, 10);
+    net.open([3_000_000, 2_000_000]);
+    net.run(100);
+    net.kill(stream, 0);
+    net.sides[1].session.lose_stream(net.now, stream);
+    net.wait(16 * 60);
+    assert!(net.sides.iter().all(|side| !side.session.is_over()));
+    net.add(100, 10);
+    net.run_to_end(2000);
+    net.run(100);
+    net.check_end();
+}
+
+/// P-10: where the peer's system has closed the last stream, or the peer has begun anew, 30 s are enough.
+#[test]
+fn a_session_whose_other_end_is_gone_is_not_kept_for_long() {
+    let patient = Settings { patience: Time::from_secs(18 * 60), ..settings() };
+    for broken in [false, true] {
+        let mut net = Net::new([patient.clone(), patient.clone()]);
+        let stream = net.add(100, 10);
+        net.open([3_000_000, 0]);
+        net.run(100);
+        let now = net.now;
+        let session = &mut net.sides[1].session;
+        if broken {
+            session.break_stream(now, stream);
+        } else {
+            session.lose_stream(now, stream);
+            assert_eq!(session.alone_until(), Some(now + Time::from_secs(18 * 60)));
+            session.hurry(now);
+        }
+        assert_eq!(session.alone_until(), Some(now + Time::from_secs(30)));
+        session.on_timer(now + Time::from_ms(29_999));
+        assert!(!session.is_over());
+        session.on_timer(now + Time::from_secs(30));
+        assert!(session.is_over());
+    }
+}
+
+/// Of several streams the last decides, and one that comes back changes it again.
+#[test]
+fn a_stream_that_breaks_beside_others_shortens_nothing() {
+    let patient = Settings { patience: Time::from_secs(18 * 60), ..settings() };
+    let mut net = Net::new([patient.clone(), patient]);
+    let streams = [net.add(100, 10), net.add(100, 10)];
+    let now = net.now;
+    let session = &mut net.sides[0].session;
+    session.break_stream(now, streams[0]);
+    assert_eq!(session.alone_until(), None);
+    session.lose_stream(now, streams[1]);
+    assert_eq!(session.alone_until(), Some(now + Time::from_secs(18 * 60)));
 }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::ValueHint;
 use jet::handover::Inherited;
-use jet::options::{Options, Streams, Udp};
+use jet::options::{Options, PATIENCE, Streams, Udp};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -99,6 +99,9 @@ pub struct Common {
     /// Where `trunkline jet status` and Prometheus (/metrics) may ask, on loopback [default: nowhere]
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     pub monitor: Option<SocketAddr>,
+    /// How long connections outlive an outage of all paths, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub patience: u64,
     /// How long connections may take to end when the gateway is told to go, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub grace: u64,
@@ -130,6 +133,7 @@ impl Common {
             connection_memory: self.connection_memory.get(),
             peer_memory: self.peer_memory.get(),
             memory: self.memory.get(),
+            patience: Duration::from_secs(self.patience),
             congestion: self.congestion.clone(),
             udp: self.udp.then(|| Udp { deadline: Duration::from_micros(self.udp_deadline.as_us()), ..Udp::default() }),
             ..Options::default()

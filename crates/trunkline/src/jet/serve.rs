@@ -21,8 +21,9 @@ pub struct Serve {
     /// Where sessions are taken; several times for several addresses
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7608")]
     pub listen: Vec<SocketAddr>,
-    /// Where peers' programs may go: HOST:PORTS or NETWORK/BITS:PORTS; nowhere else
-    #[arg(long, value_name = "RULE", required = true)]
+    /// Where peers' programs may go: HOST:PORTS or NETWORK/BITS:PORTS; nowhere else. With PEER= before it one peer's
+    /// alone. A HOST's private addresses need a rule of their own
+    #[arg(long, value_name = "[PEER=]RULE", required = true)]
     pub allow: Vec<Rule>,
     #[command(flatten)]
     pub common: Common,

@@ -1,5 +1,6 @@
 //! Peers that know each other's keys and break the rules of docs/reference/protocol.md; and peers that are not known.
 
+mod destinations;
 mod flood;
 mod peer;
 mod udp;
@@ -12,7 +13,8 @@ use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::Options;
 use peer::{
-    ACK, ALLOW, DATA, GONE, HELLO, Heard, JOIN, Key, PING, Peer, REFUSE, RESET, START, frame, hello, open, usual_hello,
+    ACK, ALLOW, DATA, GONE, HELLO, Heard, JOIN, Key, OPEN, OPENED, PING, Peer, REFUSE, RESET, START, frame, hello,
+    open, usual_hello,
 };
 use std::net::SocketAddr;
 use std::sync::Arc;

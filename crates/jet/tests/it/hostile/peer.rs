@@ -31,6 +31,7 @@ pub const START: u8 = 7;
 pub const JOIN: u8 = 8;
 pub const REFUSE: u8 = 9;
 pub const OPEN: u8 = 10;
+pub const OPENED: u8 = 11;
 pub const ALLOW: u8 = 13;
 pub const PING: u8 = 15;
 

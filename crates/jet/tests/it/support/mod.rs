@@ -146,10 +146,18 @@ impl Rig {
     /// A rig whose far gateway has these rules.
     pub async fn allowing(server: SocketAddr, rules: &[&str]) -> Self {
         let options = [Options::default(), Options::default()];
-        Self::build(server, options, || Answer::Established, Vec::new(), rules).await
+        let listener = std::net::TcpListener::bind(LOOPBACK).expect("loopback");
+        Self::build(server, options, || Answer::Established, Vec::new(), rules, listener).await
     }
     pub async fn over(server: SocketAddr, options: [Options; 2], answer: fn() -> Answer, via: Vec<Via>) -> Self {
-        Self::build(server, options, answer, via, &["127.0.0.1:*", "[::1]:*", "localhost:*"]).await
+        let rules = ["127.0.0.1:*", "[::1]:*", "localhost:*"];
+        let listener = listen(LOOPBACK.parse().expect("an address"), &options[1]).expect("loopback");
+        Self::build(server, options, answer, via, &rules, listener.into_std().expect("a listener")).await
+    }
+    /// A rig whose far gateway listens here, with no relay before it.
+    pub async fn listening(server: SocketAddr, listener: std::net::TcpListener) -> Self {
+        let options = [Options::default(), Options::default()];
+        Self::build(server, options, || Answer::Established, Vec::new(), &["127.0.0.1:*"], listener).await
     }
     async fn build(
         server: SocketAddr,
@@ -157,9 +165,11 @@ impl Rig {
         answer: fn() -> Answer,
         via: Vec<Via>,
         rules: &[&str],
+        listener: std::net::TcpListener,
     ) -> Self {
         let (near_key, far_key) = (Identity::generate().expect("a key"), Identity::generate().expect("a key"));
-        let listener = listen(LOOPBACK.parse().expect("an address"), &far_options).expect("loopback");
+        listener.set_nonblocking(true).expect("a listener");
+        let listener = TcpListener::from_std(listener).expect("a listener");
         let address = listener.local_addr().expect("bound");
         let told = FarOptions {
             identity: far_key.clone(),
@@ -173,7 +183,7 @@ impl Rig {
         let told = NearOptions {
             identity: near_key.clone(),
             peers: pinned(&far_key, "far"),
-            to: vec![relay.address.to_string()],
+            to: vec![if address.ip().is_loopback() { relay.address } else { address }.to_string()],
             via,
             options: near_options,
         };
