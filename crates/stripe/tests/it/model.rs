@@ -201,9 +201,10 @@ proptest! {
             }
         }
         prop_assert!(is_read(&play), "what is read makes no progress");
-        // A request and its answer take a round trip, 20 ms, and what this net takes to look, some milliseconds.
+        // A request and its answer take a round trip, 20 ms. Each way they may find a transport with 10 ms of what slow
+        // readers take. What this net takes to look is some milliseconds more.
         let small = play.download(1000);
-        prop_assert!(small < 35, "a small request takes {small} ms beside what is not read");
+        prop_assert!(small < 45, "a small request takes {small} ms beside what is not read");
         // 3 MB take 240 ms at this rate, and two round trips.
         let large = play.download(3_000_000);
         prop_assert!(large < 500, "3 MB take {large} ms beside what is not read");
