@@ -29,7 +29,7 @@ const PROMPT: Time = Time::from_secs(1);
 /// Pause between attempts at a path on which streams fail: the first, and the longest.
 const RETRY: [Time; 2] = [Time::from_ms(100), Time::from_secs(5)];
 /// The longest pause while no path has a stream that works: programs wait for the first.
-const RETRY_ALONE: Time = Time::from_ms(300);
+const RETRY_ALONE: Time = Time::from_ms(200);
 
 /// The state of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

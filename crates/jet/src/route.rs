@@ -20,7 +20,7 @@ const DEVICES: &str = "/sys/class/net";
 const PORTS: usize = 8;
 
 /// Time of a probe beside its round trips, and the most that is given to these.
-const PROMPT: Duration = Duration::from_millis(400);
+const PROMPT: Duration = Duration::from_millis(300);
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// A path between two gateways.

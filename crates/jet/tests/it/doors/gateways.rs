@@ -34,7 +34,10 @@ const V6: Family =
 /// A near and a far gateway, which lets programs go to ports 80 and 9 of the server, and to port 80 of one more host by
 /// its name.
 async fn gateways(family: Family) -> (Near, Arc<Far>) {
-    let rules = [format!("{}:80", family.server), format!("{}:9", family.server), format!("{NAME}:80")];
+    // A server's private address needs a rule of its own, besides that of its name.
+    let private = ["10.1.0.2:80".to_owned(), format!("{NAME}:80")];
+    let rules = [format!("{}:80", family.server), format!("{}:9", family.server)];
+    let rules: Vec<String> = rules.into_iter().chain(private).collect();
     pair(family.own, &rules, Options::default()).await
 }
 
