@@ -131,7 +131,7 @@ impl Gateways {
             let (mut at, mut buffer, mut longest) = (0, vec![0; 256 << 10], Duration::ZERO);
             loop {
                 let began = Instant::now();
-                let read = tokio::time::timeout(Duration::from_secs(60), stream.read(&mut buffer)).await;
+                let read = tokio::time::timeout(Duration::from_mins(1), stream.read(&mut buffer)).await;
                 let count = read.expect("within a minute").expect("not reset");
                 longest = longest.max(began.elapsed());
                 if count == 0 {

@@ -4,8 +4,7 @@
 use stripe::optimizer::{Limits, Policy, Tuner};
 use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings, code};
 use stripe::wire::{
-    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Item, KeepAlive, MAX_DATAGRAM, Refusal,
-    decode,
+    Ack, Data, Datagram, Decoded, Destination, Frame, FrameReader, HEADER, Item, KeepAlive, MAX_DATAGRAM, decode,
 };
 use stripe::{Config, Span, StreamId};
 use units::{BitRate, Bytes, Time};
