@@ -51,7 +51,7 @@ async fn exchange_in_pieces(mut stream: TcpStream) -> Duration {
     stream.set_nodelay(false).expect("open");
     let mut took = Vec::new();
     for _ in 0..26 {
-        let began = std::time::Instant::now();
+        let began = tokio::time::Instant::now();
         stream.write_all(&[1; 100]).await.expect("open");
         stream.write_all(&[1; 100]).await.expect("open");
         stream.read_exact(&mut [0; 200]).await.expect("open");
