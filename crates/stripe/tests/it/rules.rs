@@ -226,3 +226,24 @@ fn unread_bytes_make_shares_small_and_take_nothing_back() {
     // 2 MiB have arrived. Of 4 MiB ahead of that a quarter may be untold.
     assert!((5 << 20..=6 << 20).contains(&allowed), "{allowed}");
 }
+
+/// Opens a connection, and sends it every other byte of the first 32,000.
+fn leave_holes(far: &mut Session, connection: u32) -> Result<(), stripe::Violation> {
+    hears(far, SECOND, connection, Frame::Open(somewhere()));
+    far.accept(connection);
+    for hole in 0..16_000 {
+        let data = Data { offset: 2 * hole + 1, len: 1, end: false };
+        far.on_item(SECOND, ONE, &Item::Payload { connection, data, payload: b"x" })?;
+    }
+    Ok(())
+}
+
+/// P-21: 131,072 holes in all connections together. Eight times 16,000 are below that, nine times are above.
+#[test]
+fn holes_of_all_connections_are_bounded() {
+    let mut far = session(Role::Far);
+    for connection in 1..=8 {
+        leave_holes(&mut far, connection).expect("128,000 are within the rules");
+    }
+    assert!(leave_holes(&mut far, 9).is_err());
+}
