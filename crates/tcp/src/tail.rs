@@ -40,7 +40,7 @@ impl Endpoint {
         let verdict = rack.judge_probe(una, bare);
         let lost = self.find_losses(now);
         if verdict == Verdict::Repaired && self.tx.phase == Phase::Open && !lost {
-            // Section 7.4: a loss that the probe repaired reduces the window like any other.
+            // Section 7.4.2: a loss that the probe repaired reduces the window like any other.
             let flight = self.tx.flight_size();
             if self.loss_is_news() {
                 self.control.on_loss(&mut self.tx.window, now, flight);

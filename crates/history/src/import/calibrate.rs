@@ -123,9 +123,10 @@ const ONE_SIZE: f64 = 1.03;
 const MOST_VARIATION: f64 = 0.5;
 /// Heartbeats after the launch whose times are still known.
 const HEARTBEATS_KNOWN: f64 = 30.0;
-/// Smallest volume that shows a cost per byte. Below it fixed costs hide the cost.
+/// Smallest volume of maps, in bytes, that shows a cost per byte. Below it fixed costs hide the cost.
 const ENOUGH: f64 = 1e6;
-/// The same for a reducer, whose commit alone takes the CPU time of reducing some megabytes.
+/// Smallest volume of reducers, in bytes, that shows a cost per byte. The commit alone takes as much CPU time as
+/// reducing some megabytes.
 const ENOUGH_TO_REDUCE: f64 = 8e6;
 
 /// Calibrates on one job.

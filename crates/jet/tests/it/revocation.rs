@@ -21,6 +21,7 @@ async fn held(rig: &Rig) -> TcpStream {
     assert_eq!(program.read_u8().await.expect("it answers"), b'?');
     program
 }
+
 /// The program is reset, and that within a second of this call.
 async fn is_reset(mut program: TcpStream) {
     let began = Instant::now();

@@ -154,13 +154,13 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
 }
 
 /// A sender with ten segments outstanding since 100 ms, that is handed acknowledgements directly.
-fn sender() -> (Endpoint, Output) {
+fn sender(bytes: u64) -> (Endpoint, Output) {
     let (mut endpoint, mut out) = (Endpoint::connect(&config(10)), Output::default());
     endpoint.open(Time::ZERO, &mut out);
     let mut syn = Segment::new(Flags::SYN | Flags::ACK | Flags::SACK_PERMITTED, 0, 1);
     (syn.window, syn.mss, syn.window_scale) = (65_535, MSS as u16, 7);
     endpoint.on_segment(Time::from_ms(100), &syn, &mut out);
-    endpoint.write(Time::from_ms(100), 100 * MSS, true, &mut out).unwrap();
+    endpoint.write(Time::from_ms(100), bytes, true, &mut out).unwrap();
     out.clear();
     (endpoint, out)
 }
@@ -185,7 +185,7 @@ fn again(out: &Output) -> Vec<u64> {
 
 #[test]
 fn a_late_segment_has_a_quarter_of_the_least_round_trip() {
-    let (mut endpoint, mut out) = sender();
+    let (mut endpoint, mut out) = sender(100 * MSS);
     endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(2))]), &mut out);
     // RACK.rtt is 100 ms, the window 25 ms: the first segment is due by 225 ms.
     assert_eq!(endpoint.deadline(), Time::from_ms(225));
@@ -200,7 +200,7 @@ fn a_late_segment_has_a_quarter_of_the_least_round_trip() {
 
 #[test]
 fn three_segments_above_it_are_enough_while_nothing_was_reordered() {
-    let (mut endpoint, mut out) = sender();
+    let (mut endpoint, mut out) = sender(100 * MSS);
     endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(3))]), &mut out);
     assert!(again(&out).is_empty());
     endpoint.on_segment(Time::from_ms(201), &ack(1, &[(at(1), at(4))]), &mut out);
@@ -209,7 +209,7 @@ fn three_segments_above_it_are_enough_while_nothing_was_reordered() {
 
 #[test]
 fn once_reordering_is_seen_only_time_counts() {
-    let (mut endpoint, mut out) = sender();
+    let (mut endpoint, mut out) = sender(100 * MSS);
     endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(2))]), &mut out);
     // The first comes after all: reordering.
     endpoint.on_segment(Time::from_ms(210), &ack(at(2), &[]), &mut out);
@@ -223,7 +223,7 @@ fn once_reordering_is_seen_only_time_counts() {
 
 #[test]
 fn the_order_within_one_acknowledgement_is_no_reordering() {
-    let (mut endpoint, mut out) = sender();
+    let (mut endpoint, mut out) = sender(100 * MSS);
     // Acknowledgements were lost; one tells of 0 to 2, and of 4.
     endpoint.on_segment(Time::from_ms(200), &ack(at(3), &[(at(4), at(5))]), &mut out);
     // So three segments above 3 are still enough.
@@ -233,7 +233,7 @@ fn the_order_within_one_acknowledgement_is_no_reordering() {
 
 #[test]
 fn duplicates_that_the_receiver_reports_widen_the_window_once_a_round_trip() {
-    let (mut endpoint, mut out) = sender();
+    let (mut endpoint, mut out) = sender(100 * MSS);
     // Reordering seen, as above.
     endpoint.on_segment(Time::from_ms(200), &ack(1, &[(at(1), at(2))]), &mut out);
     endpoint.on_segment(Time::from_ms(210), &ack(at(2), &[]), &mut out);
@@ -285,13 +285,7 @@ fn the_timer_marks_what_is_overdue() {
 #[test]
 fn data_of_the_peer_does_not_speak_for_a_probe() {
     for (len, ssthresh) in [(0, u64::MAX), (1000, 2 * MSS)] {
-        let (mut endpoint, mut out) = (Endpoint::connect(&config(10)), Output::default());
-        endpoint.open(Time::ZERO, &mut out);
-        let mut syn = Segment::new(Flags::SYN | Flags::ACK | Flags::SACK_PERMITTED, 0, 1);
-        (syn.window, syn.mss, syn.window_scale) = (65_535, MSS as u16, 7);
-        endpoint.on_segment(Time::from_ms(100), &syn, &mut out);
-        endpoint.write(Time::from_ms(100), MSS, true, &mut out).unwrap();
-        out.clear();
+        let (mut endpoint, mut out) = sender(MSS);
         endpoint.on_timer(endpoint.deadline(), &mut out);
         assert_eq!((again(&out), endpoint.counters().tail_probes), (vec![0], 1));
         endpoint.on_segment(Time::from_ms(400), &ack(at(1), &[]), &mut out);
@@ -310,13 +304,8 @@ fn data_of_the_peer_does_not_speak_for_a_probe() {
 /// After a timeout cwnd is one segment. Where a segment just sent fills it, the lost one goes all the same.
 #[test]
 fn a_timeout_retransmits_whatever_is_still_believed_in_flight() {
-    let (mut endpoint, mut out) = (Endpoint::connect(&config(10)), Output::default());
-    endpoint.open(Time::ZERO, &mut out);
-    let mut syn = Segment::new(Flags::SYN | Flags::ACK | Flags::SACK_PERMITTED, 0, 1);
-    (syn.window, syn.mss, syn.window_scale) = (65_535, MSS as u16, 7);
-    endpoint.on_segment(Time::from_ms(100), &syn, &mut out);
+    let (mut endpoint, mut out) = sender(MSS);
     // RACK.rtt is 100 ms: what is younger is not overdue.
-    endpoint.write(Time::from_ms(100), MSS, true, &mut out).unwrap();
     endpoint.on_segment(Time::from_ms(200), &ack(at(1), &[]), &mut out);
     endpoint.write(Time::from_ms(200), MSS, true, &mut out).unwrap();
     // The probe, and then the timer.

@@ -28,7 +28,10 @@ impl Flood {
             let mut all: Vec<Option<TcpStream>> = (0..count).map(|_| None).collect();
             loop {
                 for (number, held) in all.iter_mut().enumerate() {
-                    let lost = |stream: &TcpStream| !matches!(stream.try_read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
+                    // Nothing to read yet: the connection is still there.
+                    let lost = |stream: &TcpStream| {
+                        stream.try_read(&mut [0]).map_err(|error| error.kind()) != Err(ErrorKind::WouldBlock)
+                    };
                     if held.as_ref().is_none_or(lost) {
                         // 127.1.0.1 and on.
                         let own = Ipv4Addr::from_bits(0x7f01_0001 + number as u32);
