@@ -68,7 +68,8 @@ fn main() {
     let runtime = runtime();
     let (near, door) = runtime.block_on(async {
         let to = vec![gateway.to_string()];
-        let told = NearOptions { identity: near_key, peers: near_pins, to, via: Vec::new(), options };
+        let told =
+            NearOptions { identity: near_key, peers: near_pins, to, via: Vec::new(), direct: Vec::new(), options };
         let near = Near::start(told, Log::default()).expect("it starts");
         assert!(near.ready(Duration::from_secs(20)).await, "no session");
         let forward = format!("0={server}").parse().expect("a forward");

@@ -173,7 +173,8 @@ async fn gateway(
     options: Options,
     server: SocketAddr,
 ) -> (Near, SocketAddr) {
-    let told = NearOptions { identity: key, peers, to: vec![to.to_string()], via: Vec::new(), options };
+    let told =
+        NearOptions { identity: key, peers, to: vec![to.to_string()], via: Vec::new(), direct: Vec::new(), options };
     let near = Near::start(told, Log::default()).expect("it starts");
     assert!(near.ready(Duration::from_secs(20)).await, "no session");
     tokio::time::sleep(Duration::from_secs(4)).await;

@@ -153,6 +153,14 @@ const SPECIAL: [(&str, u32); 18] = [
 ];
 
 impl Rule {
+    /// The peer whose rule it is; none if it holds for every peer.
+    pub fn peer(&self) -> Option<&str> {
+        self.peer.as_deref()
+    }
+    /// An address of its network; none for a name.
+    pub fn network(&self) -> Option<IpAddr> {
+        if let Hosts::Network(ip, _) = self.hosts { Some(ip) } else { None }
+    }
     fn is_for(&self, peer: &str) -> bool {
         self.peer.as_deref().is_none_or(|own| own == peer)
     }
@@ -180,6 +188,10 @@ impl Allowed {
     /// Allows these destinations and nothing else.
     pub fn new(rules: Vec<Rule>) -> Self {
         Self(rules)
+    }
+    /// Whether nothing is allowed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
     /// The peers that rules name.
     pub fn peers(&self) -> impl Iterator<Item = &str> {

@@ -2,7 +2,6 @@
 //! than the door. The near gateway asks the kernel how the program's socket is kept alive, and the far gateway has the
 //! server's connection kept alive likewise (P-19).
 
-use crate::shared_session::SharedSession;
 use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
 use std::future::pending;
 use std::io::{Read, Write};
@@ -39,8 +38,8 @@ pub(crate) fn apply(stream: &TcpStream, keep_alive: KeepAlive) {
 /// The most seconds that the kernel takes (MAX_TCP_KEEPIDLE).
 const MOST: u32 = 32_767;
 
-/// Says how a program's socket is kept alive, as long as this is polled: it never ends.
-pub(crate) async fn mirror(shared: &SharedSession, connection: u32, ends: Option<Ends>) {
+/// Tells `say` how a program's socket is kept alive, as long as this is polled: it never ends.
+pub(crate) async fn mirror(ends: Option<Ends>, say: impl Fn(KeepAlive)) {
     let Some(ends) = ends else { return pending().await };
     let (mut pause, mut estimate) = (LOOKS[0], Estimate::default());
     loop {
@@ -50,7 +49,7 @@ pub(crate) async fn mirror(shared: &SharedSession, connection: u32, ends: Option
             estimate.see(Instant::now(), expires);
         }
         if let Some(keep_alive) = estimate.keep_alive() {
-            shared.work(|session, _| session.have_kept_alive(connection, keep_alive));
+            say(keep_alive);
         }
     }
 }

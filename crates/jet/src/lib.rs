@@ -12,6 +12,7 @@
 mod bond;
 mod by_peer;
 mod destination;
+mod direct;
 mod explain;
 mod handshake;
 mod hint;
@@ -29,6 +30,7 @@ mod route;
 mod scratch;
 mod shared_session;
 mod socket;
+mod splice;
 mod startup;
 mod stream_task;
 mod timer;
@@ -51,6 +53,7 @@ pub mod trust;
 pub mod udp;
 
 pub use destination::{Destination, DestinationError, destination, parse_destination};
+pub use direct::DirectError;
 pub use refusal::Refusal;
 pub use socket::Via;
 

@@ -1,6 +1,8 @@
 //! The near gateway, beside the programs: keeps a session with a far gateway and sends programs' connections through
 //! it.
 
+use crate::allow::Rule;
+use crate::direct::{Direct, DirectError};
 use crate::door::{Accepted, Answer};
 use crate::handshake::{self, HandshakeError, Opening, Shaking, say};
 use crate::keep_alive::{self, Ends};
@@ -63,6 +65,8 @@ pub struct NearOptions {
     /// Local addresses or interfaces from which streams leave; empty to follow the system's routes. Each with each host
     /// is a path.
     pub via: Vec<Via>,
+    /// Destinations to which programs' connections may go directly, in the clear, while streams gain nothing.
+    pub direct: Vec<Rule>,
     /// Streams, memory and the other options that both gateways have.
     pub options: Options,
 }
@@ -79,6 +83,9 @@ pub enum NearError {
     /// No host of the far gateway is named.
     #[error("no address of the far gateway is named")]
     Nowhere,
+    /// A rule by which nothing can go directly.
+    #[error(transparent)]
+    Direct(#[from] DirectError),
 }
 
 /// A near gateway. It lives while this handle or a clone of its doors does.
@@ -96,6 +103,7 @@ struct Inner {
     trusted: Trusted,
     config: Arc<ClientConfig>,
     pool: Arc<Pool>,
+    direct: Direct,
     log: Log,
     /// The session that takes connections, while there is one.
     shared: watch::Sender<Option<Arc<SharedSession>>>,
@@ -152,12 +160,14 @@ impl Near {
         let trusted = Trusted::new(told.peers.clone());
         let config = tls::client(&told.identity, &trusted)?;
         let pool = told.options.pool();
+        let direct = Direct::new(told.direct.clone())?;
         let inner = Arc::new(Inner {
             told,
             routes,
             trusted,
             config,
             pool,
+            direct,
             log,
             shared: watch::Sender::new(None),
             sessions: Mutex::default(),
@@ -188,7 +198,9 @@ impl Near {
     pub fn status(&self) -> Status {
         let sessions = self.inner.sessions();
         let sessions = sessions.iter().map(|running| (&running.id, &*running.shared));
-        Status::of("near", sessions, &self.inner.pool, self.inner.log.refusals())
+        let mut status = Status::of("near", sessions, &self.inner.pool, self.inner.log.refusals());
+        status.direct = self.inner.direct.status(self.inner.shared.borrow().as_deref());
+        status
     }
     /// Trusts these peers from now on. The sessions with others end at once, and programs are told.
     pub fn trust(&self, peers: Peers) {
@@ -276,6 +288,11 @@ impl Inner {
         let ends = Ends::of(&accepted.stream, &to);
         let begun = match self.shared(BEGIN).await {
             Some(shared) => {
+                if let Some(server) = self.direct.connect(&to, &shared).await {
+                    // A program that has gone meanwhile needs no server.
+                    let Ok(program) = accepted.opened().await else { return };
+                    return self.direct.carry(program, server, ends).await;
+                }
                 let connection = shared.work(|session, _| session.connect(to));
                 connection.map(|connection| (shared, connection)).map_err(|_| libc::ENOBUFS)
             }
@@ -306,13 +323,16 @@ impl Inner {
             Ok(stream) => {
                 let _ = stream.set_nodelay(true);
                 keep_alive::by_default(&stream);
+                let say = |keep_alive| {
+                    shared.work(|session, _| session.have_kept_alive(connection, keep_alive));
+                };
                 tokio::select! {
                     ended = program::carry(Arc::clone(&shared), connection, stream) => {
                         if let Ended::Refused(code) = ended {
                             self.refused(&called, code);
                         }
                     }
-                    () = keep_alive::mirror(&shared, connection, ends) => {}
+                    () = keep_alive::mirror(ends, say) => {}
                 }
             }
             Err(_) => shared.forget(connection),

@@ -182,7 +182,7 @@ impl Program {
 }
 
 /// Shuts down writing to a socket.
-fn shutdown(stream: &TcpStream) -> io::Result<()> {
+pub(crate) fn shutdown(stream: &TcpStream) -> io::Result<()> {
     match SockRef::from(stream).shutdown(Shutdown::Write) {
         // The connection has been reset: reading from the socket reports it.
         Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
@@ -193,7 +193,7 @@ fn shutdown(stream: &TcpStream) -> io::Result<()> {
 /// Reads once. A short read means an empty socket, which is not read again before more arrives. What was read is
 /// acknowledged then: who has written it may wait for that before it writes the rest of an answer (Nagle's algorithm, a
 /// small cwnd), and the kernel delays the acknowledgement by up to 40 ms where both ends take turns.
-fn read(stream: &TcpStream, slices: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+pub(crate) fn read(stream: &TcpStream, slices: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     let room: usize = slices.iter().map(|slice| slice.len()).sum();
     let mut read = None;
     let outcome = stream.try_io(Interest::READABLE, || {

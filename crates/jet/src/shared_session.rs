@@ -286,6 +286,10 @@ impl SharedSession {
         // Another task of the flow's owner may be waiting for datagrams: wakes it.
         waiting.into_iter().for_each(Waker::wake);
     }
+    /// What the kernel says of each stream's socket.
+    pub fn tcp_infos(&self) -> Vec<TcpInfo> {
+        self.lock().streams.values().filter_map(|stream| TcpInfo::of(&stream.socket).ok()).collect()
+    }
     /// The streams that are not being closed, for the choice of the next one's path.
     pub fn standings(&self) -> Vec<Standing> {
         let inner = self.lock();

@@ -21,6 +21,22 @@ pub struct Status {
     /// What was refused since the gateway began, by cause. An older gateway does not say.
     #[serde(default)]
     pub refusals: BTreeMap<String, u64>,
+    /// Connections past the far gateway; none where no rule allows them.
+    #[serde(default)]
+    pub direct: Option<DirectStatus>,
+}
+
+/// How a near gateway's direct connections stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DirectStatus {
+    /// Direct connections that are not over.
+    pub connections: usize,
+    /// Direct connections since the gateway began.
+    pub begun: u64,
+    /// Whether new connections go directly.
+    pub direct: bool,
+    /// The least round trip between the gateways, in seconds, by which that is decided; none without a session.
+    pub round_trip_s: Option<f64>,
 }
 
 /// The status of a session.
@@ -103,7 +119,7 @@ impl Status {
     ) -> Self {
         let sessions = sessions.map(|(id, shared)| session(id, shared)).collect();
         let refusals = refusals.into_iter().map(|(cause, count)| (cause.to_owned(), count)).collect();
-        Self { role: role.to_owned(), sessions, free_bytes: pool.free(), refusals }
+        Self { role: role.to_owned(), sessions, free_bytes: pool.free(), refusals, direct: None }
     }
 
     /// In Prometheus' text format, version 0.0.4.
@@ -173,6 +189,20 @@ impl Status {
         );
         for (cause, count) in &self.refusals {
             let _ = writeln!(text, "trunkline_jet_refusals_total{{role=\"{}\",cause=\"{cause}\"}} {count}", self.role);
+        }
+        if let Some(direct) = &self.direct {
+            let _ = writeln!(
+                text,
+                "# HELP trunkline_jet_direct_connections Connections past the far gateway that are not over.\n\
+                 # TYPE trunkline_jet_direct_connections gauge\n\
+                 trunkline_jet_direct_connections{{role=\"{role}\"}} {}\n\
+                 # HELP trunkline_jet_direct_connections_total Connections past the far gateway.\n\
+                 # TYPE trunkline_jet_direct_connections_total counter\n\
+                 trunkline_jet_direct_connections_total{{role=\"{role}\"}} {}",
+                direct.connections,
+                direct.begun,
+                role = self.role,
+            );
         }
         text
     }
@@ -269,6 +299,7 @@ mod tests {
             sessions: vec![session],
             free_bytes: 9,
             refusals: BTreeMap::from([("not_allowed".to_owned(), 3)]),
+            direct: Some(DirectStatus { connections: 2, begun: 5, direct: true, round_trip_s: Some(0.0002) }),
         }
     }
 
@@ -311,6 +342,7 @@ mod tests {
         }
         assert!(text.ends_with('\n') && text.contains("trunkline_jet_held_bytes"));
         assert!(text.contains(r#"trunkline_jet_refusals_total{role="near",cause="not_allowed"} 3"#), "{text}");
+        assert!(text.contains("trunkline_jet_direct_connections_total{role=\"near\"} 5\n"), "{text}");
         // Both directions, told apart.
         for (name, value) in [("delivered", 7), ("received", 11)] {
             let counted = |line: &str| {

@@ -32,7 +32,7 @@ Peers are those whose keys `trunkline jet keys --pin` has pinned. On SIGTERM or 
   trunkline jet gateway --to far.example --udp --forward-udp 5353=dns.far.example:53 --socks5 1080
 
 SIGTERM, SIGINT and SIGUSR2 are as with `trunkline jet serve`.")]
-    Gateway(gateway::Gateway),
+    Gateway(Box<gateway::Gateway>),
     /// Run a program whose connections go through this host's gateway
     #[command(after_help = "Examples:
   trunkline jet run -- mysqldump --host db.far.example --all-databases

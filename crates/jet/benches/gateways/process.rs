@@ -101,7 +101,14 @@ async fn far(keys: &Path, server: SocketAddr) -> Result<(), Failure> {
 }
 async fn near(keys: &Path, far: &str, server: SocketAddr) -> Result<(), Failure> {
     let (identity, peers) = (Identity::load_or_create(keys)?, Peers::load(keys)?);
-    let told = NearOptions { identity, peers, to: vec![far.to_owned()], via: Vec::new(), options: Options::default() };
+    let told = NearOptions {
+        identity,
+        peers,
+        to: vec![far.to_owned()],
+        via: Vec::new(),
+        direct: Vec::new(),
+        options: Options::default(),
+    };
     let near = Near::start(told, Log::default())?;
     if !near.ready(Duration::from_secs(10)).await {
         return Err("no session".into());

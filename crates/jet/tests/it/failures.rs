@@ -150,6 +150,7 @@ async fn a_wrong_key_is_refused_at_both_ends() {
             peers: pinned(trusts, "far"),
             to: vec![rig.relay.address.to_string()],
             via: Vec::new(),
+            direct: Vec::new(),
             options: Options::default(),
         };
         Near::start(told, Log::default()).expect("it starts")
@@ -191,6 +192,7 @@ async fn a_session_beyond_the_memory_is_refused() {
         peers: pinned(&rig.far_key, "far"),
         to: vec![rig.relay.address.to_string()],
         via: Vec::new(),
+        direct: Vec::new(),
         options: Options::default(),
     };
     let second = Near::start(told, Log::default()).expect("it starts");

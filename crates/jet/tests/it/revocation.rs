@@ -68,6 +68,7 @@ async fn a_gateway_that_leaves_obeys_and_other_peers_go_on() {
         peers: pinned(&rig.far_key, "far"),
         to: vec![rig.relay.address.to_string()],
         via: Vec::new(),
+        direct: Vec::new(),
         options: Options::default(),
     };
     let other = jet::near::Near::start(told, Log::default()).expect("it starts");

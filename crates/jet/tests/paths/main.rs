@@ -8,7 +8,8 @@
 #[allow(dead_code, reason = "paths need a part of it")]
 mod support;
 
-use jet::allow::Allowed;
+mod direct;
+
 use jet::door::Answer;
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::Identity;
@@ -19,7 +20,7 @@ use jet::status::Status;
 use jet::{Destination, Via};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use support::{byte, door, pinned, server, write_pattern};
+use support::{byte, door, pinned, server_at, write_pattern};
 use testbed::link::{Namespace, Pair, Path, Trace};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -70,18 +71,29 @@ impl Gateways {
         Self::with(&Options::default(), paths, via, to)
     }
     fn with(options: &Options, paths: &[Path], via: &[Via], to: &[&str]) -> Self {
+        Self::serving(support::LOOPBACK, &[], options, paths, via, to)
+    }
+    /// With a server at an address of the far host, and rules for direct connections.
+    fn serving(
+        server: &'static str,
+        direct: &[&str],
+        options: &Options,
+        paths: &[Path],
+        via: &[Via],
+        to: &[&str],
+    ) -> Self {
         let pair = Arc::new(Pair::up(paths, 1).unwrap_or_else(|error| panic!("{error}")));
         let (near_key, far_key) = (Identity::generate().expect("a key"), Identity::generate().expect("a key"));
         let (near_runtime, far_runtime) = (runtime(&pair, Pair::near), runtime(&pair, Pair::far));
         let told = FarOptions {
             identity: far_key.clone(),
             peers: pinned(&near_key, "near"),
-            allowed: Allowed::new(vec!["127.0.0.1:*".parse().expect("a rule")]),
+            allowed: support::allowed(&["127.0.0.1:*", "198.18.0.2:*"]),
             options: options.clone(),
         };
         let far = far_runtime.spawn(async move {
             let listener = listen("[::]:7608".parse().expect("an address"), &told.options).expect("it listens");
-            (Far::start(told, vec![listener], Log::default()).expect("it starts"), server(source).await)
+            (Far::start(told, vec![listener], Log::default()).expect("it starts"), server_at(server, source).await)
         });
         let (far, server) = far_runtime.block_on(far).expect("no panic");
         let told = NearOptions {
@@ -89,6 +101,7 @@ impl Gateways {
             peers: pinned(&far_key, "far"),
             to: to.iter().map(|to| (*to).to_owned()).collect(),
             via: via.to_vec(),
+            direct: direct.iter().map(|rule| rule.parse().expect("a rule")).collect(),
             options: options.clone(),
         };
         let near = near_runtime.spawn(async move {

@@ -6,6 +6,7 @@ use super::options::Common;
 use super::{keys_folder, runtime};
 use crate::failure::Failure;
 use jet::Via;
+use jet::allow::Rule;
 use jet::door::Door;
 use jet::keys::{Identity, Peers};
 use jet::log::Log;
@@ -28,6 +29,10 @@ pub struct Gateway {
     /// A local address or interface from which streams leave; several times for several paths
     #[arg(long, value_name = "ADDRESS|INTERFACE")]
     pub via: Vec<Via>,
+    /// Where connections may go directly and in the clear, past the far gateway, while that is at most 1 ms away and
+    /// streams gain nothing: ADDRESS:PORTS or NETWORK/BITS:PORTS; several times for more
+    #[arg(long, value_name = "RULE", conflicts_with = "via")]
+    pub direct_if_near: Vec<Rule>,
     /// Spread streams over so many members of a bond with the hash layer3+4 that this host does not show, as the host's
     /// of a container [default: what the bond here has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
@@ -63,6 +68,7 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         peers: Peers::load(&folder)?,
         to: gateway.to.clone(),
         via: gateway.via.clone(),
+        direct: gateway.direct_if_near.clone(),
         options: Options { members: gateway.members, ..gateway.common.options()? },
     };
     let inherited = inherited()?;

@@ -64,6 +64,17 @@ fn text(now: &Standing, before: Option<&Standing>) -> String {
         let counts: Vec<String> = now.refusals.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
         let _ = writeln!(text, "refused: {}", counts.join(", "));
     }
+    if let Some(direct) = &now.direct {
+        let how = if direct.direct { "new ones go directly" } else { "new ones are carried" };
+        let why = direct.round_trip_s.map_or_else(
+            || "the path has not been measured".to_owned(),
+            |round_trip| format!("a round trip of {:.2} ms at least", 1000.0 * round_trip),
+        );
+        let open = counted(direct.connections, "direct connection");
+        let line = format!("{open}, {} since the start; {how}: {why}", direct.begun);
+        text += &Screen::of_output().wrapped(&line, 0);
+        text.push('\n');
+    }
     if now.sessions.is_empty() {
         text += "no session\n";
     }

@@ -57,7 +57,7 @@ pub async fn pair(own: &str, rules: &[String], options: Options) -> (Near, Arc<F
 
 /// A near gateway of a far one, which may be there or not.
 pub fn near_to(to: String, identity: Identity, far: &Identity, options: Options) -> Near {
-    let told = NearOptions { identity, peers: pinned(far), to: vec![to], via: Vec::new(), options };
+    let told = NearOptions { identity, peers: pinned(far), to: vec![to], via: Vec::new(), direct: Vec::new(), options };
     Near::start(told, Log::default()).unwrap()
 }
 

@@ -75,7 +75,14 @@ impl Site {
 }
 
 fn near(identity: Identity, peers: Peers, to: SocketAddr) -> Near {
-    let told = NearOptions { identity, peers, to: vec![to.to_string()], via: Vec::new(), options: Options::default() };
+    let told = NearOptions {
+        identity,
+        peers,
+        to: vec![to.to_string()],
+        via: Vec::new(),
+        direct: Vec::new(),
+        options: Options::default(),
+    };
     Near::start(told, Log::default()).expect("it starts")
 }
 

@@ -175,7 +175,7 @@ async fn a_near_gateway_serves_no_flows_of_the_far_ones() {
     far.pinned("far", &mut peers);
     let listener = TcpListener::bind(LOOPBACK).await.expect("loopback");
     let to = vec![listener.local_addr().expect("bound").to_string()];
-    let told = NearOptions { identity: own, peers, to, via: Vec::new(), options: with_udp() };
+    let told = NearOptions { identity: own, peers, to, via: Vec::new(), direct: Vec::new(), options: with_udp() };
     let _near = Near::start(told, Log::default()).expect("it starts");
     let meet = async || {
         loop {

@@ -185,6 +185,7 @@ impl Rig {
             peers: pinned(&far_key, "far"),
             to: vec![if address.ip().is_loopback() { relay.address } else { address }.to_string()],
             via,
+            direct: Vec::new(),
             options: near_options,
         };
         let near = Near::start(told, logs[0].clone()).expect("it starts");
@@ -271,7 +272,15 @@ where
     F: Fn(TcpStream) -> T + Send + 'static,
     T: Future<Output = ()> + Send + 'static,
 {
-    let listener = TcpListener::bind(LOOPBACK).await.expect("loopback");
+    server_at(LOOPBACK, serve).await
+}
+/// A server at an address of this host.
+pub async fn server_at<F, T>(address: &str, serve: F) -> SocketAddr
+where
+    F: Fn(TcpStream) -> T + Send + 'static,
+    T: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind(address).await.expect("an address of this host");
     let address = listener.local_addr().expect("bound");
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
