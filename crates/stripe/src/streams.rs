@@ -107,7 +107,7 @@ impl Stream {
         (self.measured.rtt / 2).saturating_add(queued)
     }
     /// Time without progress after which it is suspect: two timeouts, at least half a second.
-    fn patience(&self) -> Time {
+    pub(crate) fn patience(&self) -> Time {
         self.measured.rto.saturating_mul(2).max(Time::from_ms(500))
     }
     fn stalls_at(&self) -> Time {

@@ -229,7 +229,7 @@ impl Session {
         deliver: impl FnOnce(u32, &[u8]) -> u64,
     ) -> Result<(), Violation> {
         if let Some(state) = self.states.get_mut(&stream) {
-            (state.last_received, state.asked_at) = (now, None);
+            (state.last_received, state.asked_at, state.datagram_at) = (now, None, None);
             state.questioned &= matches!(item, Item::Frame { frame: Frame::Pong { .. }, .. });
         }
         if self.streams.take_several_paths() {

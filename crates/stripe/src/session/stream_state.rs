@@ -63,6 +63,8 @@ pub(super) struct StreamState {
     pub peer_shut: bool,
     /// Time of the last frame received on it.
     pub last_received: Time,
+    /// Time of the first datagram that it has taken since.
+    pub datagram_at: Option<Time>,
     /// Time of the PING that is not answered yet.
     pub asked_at: Option<Time>,
     /// A PING was sent because the path fell silent, and only its PONG has been received since.
@@ -88,6 +90,7 @@ impl StreamState {
             closed: false,
             peer_shut: false,
             last_received: now,
+            datagram_at: None,
             asked_at: None,
             questioned: false,
         }

@@ -9,7 +9,8 @@ use units::Time;
 
 /// How often streams that are being closed are looked at.
 const DRAIN_CHECK: Time = Time::from_ms(50);
-/// A path on which nothing is heard for this long, while another is, is asked.
+/// A path on which nothing is heard for this long, while another is, is asked. So is a stream on which nothing has been
+/// heard for this long after a datagram.
 pub(super) const SILENCE: Time = Time::from_ms(500);
 
 impl Session {
@@ -61,7 +62,10 @@ impl Session {
             self.drain();
             let draining = self.states.values().any(|state| !state.counts() && !state.shut);
             let next = if draining { DRAIN_CHECK } else { Time::from_ps(self.settings.keep_alive.as_ps() / 2) };
-            self.check_at = now.saturating_add(next);
+            let unasked = self.states.values().filter(|state| state.asked_at.is_none());
+            let first = unasked.filter_map(|state| state.datagram_at).min();
+            let question = first.map_or(Time::MAX, |at| at.saturating_add(SILENCE));
+            self.check_at = now.saturating_add(next).min(question);
         }
         if self.alone_until.is_some_and(|until| until <= now) {
             self.give_up();
@@ -91,7 +95,9 @@ impl Session {
         for (id, state) in &mut self.states {
             match state.asked_at {
                 Some(at) if now.saturating_sub(at) >= interval * 2 => dead.push(*id),
-                None if silent(state.last_received, interval) => {
+                None if silent(state.last_received, interval)
+                    || state.datagram_at.is_some_and(|at| silent(at, SILENCE)) =>
+                {
                     state.asked_at = Some(now);
                     asked.push(*id);
                 }

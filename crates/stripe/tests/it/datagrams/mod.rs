@@ -77,6 +77,48 @@ fn a_stream_that_stands_still_delays_only_what_it_has() {
     net.check_end();
 }
 
+/// P-24, P-43: the best stream by TCP's measurements passes nothing on, for its bytes are acknowledged by a proxy. It is
+/// asked 0.5 s after the first datagram, and left alone when it has not answered for another 0.5 s. The far end learns
+/// that only with its own answers, another second later.
+#[test]
+fn a_stream_that_acknowledges_and_delivers_nothing_loses_a_second_of_datagrams() {
+    for echoes in [false, true] {
+        let mut net = Net::both();
+        net.echoes = echoes;
+        net.add(20_000, 20);
+        let best = net.add(20_000, 10);
+        net.run(60);
+        net.swallow(best);
+        let flow = net.flow();
+        // Voice: 160 bytes every 20 ms, for 4 s.
+        for _ in 0..200 {
+            net.offer(0, flow, 160);
+            net.run(20);
+        }
+        net.run(100);
+        // A second is 50 datagrams, and a few milliseconds more may be one.
+        let heard = [net.heard(1, flow), net.heard(0, flow)];
+        assert!(heard[0] >= 149, "{heard:?}");
+        assert!(!echoes || heard[1] >= 98, "{heard:?}");
+        net.check_end();
+    }
+}
+
+/// P-24: the only stream is used, whatever it answers.
+#[test]
+fn the_only_stream_is_used_though_it_does_not_answer() {
+    let mut net = Net::both();
+    let only = net.add(20_000, 10);
+    net.run(60);
+    net.swallow(only);
+    let flow = net.flow();
+    for _ in 0..200 {
+        net.offer(0, flow, 160);
+        net.run(20);
+    }
+    assert_eq!((net.sides[0].tally().sent, net.sides[0].tally().late), (200, 0));
+}
+
 /// P-42: what only a dead stream had is lost, and not sent again.
 #[test]
 fn a_dead_stream_takes_its_datagrams_with_it() {

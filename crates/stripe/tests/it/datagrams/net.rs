@@ -28,6 +28,8 @@ struct Pipe {
     readers: [FrameReader; 2],
     /// Nothing is taken, and nothing arrives, before then: a segment was lost and is sent again.
     stalled_until: Time,
+    /// A proxy on its path acknowledges everything and passes nothing on.
+    swallows: bool,
 }
 
 pub struct Net {
@@ -104,6 +106,7 @@ impl Net {
             directions: Default::default(),
             readers: [FrameReader::new(256 << 10), FrameReader::new(256 << 10)],
             stalled_until: Time::ZERO,
+            swallows: false,
         };
         for side in 0..2 {
             let gauge = Self::gauge(&pipe, side);
@@ -125,6 +128,12 @@ impl Net {
     pub fn stall(&mut self, id: StreamId, ms: u64) {
         if let Some(pipe) = self.pipes.get_mut(&id) {
             pipe.stalled_until = self.now + Time::from_ms(ms);
+        }
+    }
+    /// From now on a proxy on the stream's path acknowledges everything and passes nothing on.
+    pub fn swallow(&mut self, id: StreamId) {
+        if let Some(pipe) = self.pipes.get_mut(&id) {
+            pipe.swallows = true;
         }
     }
     pub fn flow(&mut self) -> u32 {
@@ -216,7 +225,9 @@ impl Net {
         }
         while let Some((_, bytes)) = direction.queue.pop_front_if(|(at, _)| *at <= now) {
             direction.arrived += bytes.len() as u64;
-            arrived.push(bytes);
+            if !pipe.swallows {
+                arrived.push(bytes);
+            }
         }
         self.check_taken(side, &bytes);
         let Some(pipe) = self.pipes.get_mut(&id) else { return };
