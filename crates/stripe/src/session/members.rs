@@ -4,11 +4,24 @@ use super::Session;
 use super::end::Opening;
 use super::stream_state::{Gauge, StreamState};
 use crate::optimizer::Law;
+use crate::sender::Notified;
 use crate::streams::{Measured, StreamId, Streams};
 use units::{BitRate, Bytes, Time};
 
 /// How long a session is kept that nobody is likely to come back to.
 pub(super) const ABANDONED: Time = Time::from_secs(30);
+/// GONE is repeated for this many intervals of keep-alive. After three the peer finds the stream dead by itself (P-24);
+/// one more, because it looks twice in an interval.
+const GONE_FOR: u64 = 4;
+
+/// A stream that was found dead (P-25).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gone {
+    /// Whether GONE is due, or on which stream it was sent.
+    pub told: Notified,
+    /// When the peer needs no GONE any more.
+    pub until: Time,
+}
 
 impl Session {
     /// A stream is ready: both HELLOs have been read.
@@ -19,9 +32,7 @@ impl Session {
         self.streams.add(now, id, path, measured);
         self.rest();
         self.alone_until = None;
-        (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
-        self.tell_share |= self.share < self.settings.connection.credit.get();
-        self.tell_leave |= self.leaving;
+        self.tell_again();
         // Whatever waited for a stream has one now.
         self.dirty.extend(self.ends.keys());
         self.effects.number = true;
@@ -36,7 +47,8 @@ impl Session {
     /// A stream has broken. What only it carried goes on others, and the peer is told (P-25).
     pub fn lose_stream(&mut self, now: Time, id: StreamId) {
         if self.remove(now, id) {
-            self.gone.push(id);
+            let until = now.saturating_add(self.settings.keep_alive.saturating_mul(GONE_FOR));
+            self.gone.insert(id, Gone { told: Notified::Due, until });
         }
     }
     /// The peer's system has closed or reset a stream, without the peer: its process has ended, most likely. Then nobody
@@ -105,9 +117,6 @@ impl Session {
         self.streams.remove(id);
         self.rest();
         self.forsake(now, id);
-        (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
-        self.tell_share |= self.share < self.settings.connection.credit.get();
-        self.tell_leave |= self.leaving;
         if self.states.is_empty() {
             self.alone_until = Some(now.saturating_add(self.settings.patience));
         }
@@ -119,8 +128,16 @@ impl Session {
     pub(super) fn rest(&mut self) {
         self.streams.rest_beyond(self.tuning.tuner.target());
     }
-    /// No connection relies on a stream any more.
+    /// Control frames of the session may have been lost with a stream: they are sent again (P-25, P-31).
+    fn tell_again(&mut self) {
+        (self.tell_credit, self.tell_wish, self.tell_carriage) = (true, true, true);
+        self.tell_share |= self.share < self.settings.connection.credit.get();
+        self.tell_leave |= self.leaving;
+    }
+    /// A stream is dead or suspect: what only it carried goes on others.
     pub(super) fn forsake(&mut self, now: Time, id: StreamId) {
+        self.tell_again();
+        self.gone.values_mut().for_each(|gone| gone.told.lost(id));
         for (number, end) in &mut self.ends {
             end.core.on_stream_lost(now, id);
             if let Opening::Asked(_, told) | Opening::Answered(told) = &mut end.opening {

@@ -36,6 +36,7 @@ use buffer::Blocks;
 use credit::Credit;
 use datagrams::Datagrams;
 use end::{End, Opening};
+use members::Gone;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use stream_state::StreamState;
@@ -136,8 +137,8 @@ pub struct Session {
     starved: BTreeSet<u32>,
     /// Connections' deadlines.
     due: BTreeSet<(Time, u32)>,
-    /// Streams that were lost and of which the peer has to be told.
-    gone: Vec<StreamId>,
+    /// Streams that were found dead, and whether the peer has been told.
+    gone: BTreeMap<StreamId, Gone>,
     /// Streams that the peer does not read.
     unread: BTreeSet<StreamId>,
     /// Holes in what the peer has sent, all connections together.
@@ -188,7 +189,7 @@ impl Session {
             turn: 0,
             starved: BTreeSet::new(),
             due: BTreeSet::new(),
-            gone: Vec::new(),
+            gone: BTreeMap::new(),
             unread: BTreeSet::new(),
             holes: 0,
             tell_credit: false,

@@ -94,8 +94,13 @@ impl Session {
         if std::mem::take(&mut self.tell_leave) {
             self.say(0, Frame::Leave);
         }
-        for stream in std::mem::take(&mut self.gone) {
-            self.say(0, Frame::Gone { stream: stream.0 });
+        self.gone.retain(|_, gone| gone.told == Notified::Due || now < gone.until);
+        let due = self.gone.iter().filter(|(_, gone)| gone.told == Notified::Due).map(|(id, _)| *id);
+        for id in due.collect::<Vec<_>>() {
+            let carrier = self.say(0, Frame::Gone { stream: id.0 });
+            if let (Some(carrier), Some(gone)) = (carrier, self.gone.get_mut(&id)) {
+                gone.told = Notified::Sent(carrier);
+            }
         }
         self.tell_flows();
     }

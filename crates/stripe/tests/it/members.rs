@@ -87,6 +87,80 @@ fn a_stream_that_is_being_closed_where_the_path_dies_is_given_up() {
     net.check_end();
 }
 
+/// P-25: the stream that carries GONE may die too. The far end takes the first stream for a good one meanwhile, since
+/// all that it sends there is acknowledged. It hears of both a round trip after the second has been found dead.
+#[test]
+fn gone_is_said_again_when_its_stream_dies_too() {
+    let mut net = Net::new([settings(), settings()]);
+    let [first, second, third] = [net.add(100, 10), net.add(100, 20), net.add(100, 30)];
+    net.open([0, 20_000_000]);
+    net.run(200);
+    for id in [first, second] {
+        let pipe = net.pipes.get_mut(&id).expect("added");
+        (pipe.swallows, pipe.acknowledges) = (true, true);
+    }
+    net.sides[0].session.lose_stream(net.now, first);
+    net.run(10);
+    net.sides[0].session.lose_stream(net.now, second);
+    let far = |net: &Net| [first, second, third].map(|id| net.sides[1].session.has_stream(id));
+    assert_eq!(far(&net), [true; 3]);
+    // A one-way delay of 30 ms, behind what the transport has taken and not sent (5 ms).
+    net.run(40);
+    assert_eq!(far(&net), [false, false, true]);
+    // 20 MB take 1.6 s at 100 Mbit/s.
+    net.run_to_end(250000);
+
+    net.run(200);
+    net.check_end();
+}
+
+/// P-25, P-31: what a stream that stands still may have taken with it is said on another, before it is known to be dead.
+#[test]
+fn a_stream_that_stands_still_has_its_control_frames_repeated() {
+    let [dead, stands_still, last] = [StreamId(1), StreamId(2), StreamId(3)];
+    let mut session =
+        Session::new(Time::ZERO, Role::Far, settings(), Tuner::Fixed(3), &Pool::new(64 << 20)).expect("memory");
+    // GONE goes on the stream with the shortest round trip.
+    let gauge = |id: StreamId| Gauge {
+        rtt: Time::from_ms(10 * u64::from(id.0)),
+        rto: Time::from_ms(250),
+        rate: units::BitRate::from_mbps(100),
+        ..Gauge::default()
+    };
+    for id in [dead, stands_still, last] {
+        session.add_stream(Time::ZERO, id, 0, gauge(id));
+    }
+    let said = |session: &mut Session, now: Time, id: StreamId| {
+        session.flush(now);
+        let (mut out, mut reader) = (Vec::new(), FrameReader::new(256 << 10));
+        session.take(now, id, &mut out, 1 << 20);
+        let (mut input, mut frames) = (out.as_slice(), Vec::new());
+        while let Some(item) = reader.next(&mut input).expect("its own frames") {
+            let Item::Frame { frame, .. } = item else { panic!("payload") };
+            frames.push(frame);
+        }
+        (frames, out.len() as u64)
+    };
+    said(&mut session, Time::ZERO, dead);
+    session.lose_stream(Time::ZERO, dead);
+    let (first, unacknowledged) = said(&mut session, Time::ZERO, stands_still);
+    assert!(first.contains(&Frame::Gone { stream: 1 }));
+    // Two timeouts of 250 ms without progress.
+    let late = Time::from_ms(501);
+    session.measure(late, stands_still, Gauge { unacknowledged, ..gauge(stands_still) });
+    session.on_timer(late);
+    let (again, _) = said(&mut session, late, last);
+    let repeated =
+        |frame: &Frame| matches!(frame, Frame::Gone { stream: 1 } | Frame::Allow { .. } | Frame::Want { streams: 3 });
+    assert_eq!(again.iter().filter(|frame| repeated(frame)).count(), 3, "{again:?}");
+    // The peer finds the dead stream by itself within 30 s. After 40 s nobody is told of it any more.
+    let later = Time::from_secs(41);
+    said(&mut session, later, last);
+    session.lose_stream(later, last);
+    let (frames, _) = said(&mut session, later, stands_still);
+    assert!(frames.contains(&Frame::Gone { stream: 3 }) && !frames.contains(&Frame::Gone { stream: 1 }), "{frames:?}");
+}
+
 #[test]
 fn silence_is_asked_about_and_a_dead_stream_found() {
     let mut net = Net::new([settings(), settings()]);

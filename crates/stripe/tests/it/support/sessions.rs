@@ -23,6 +23,8 @@ pub struct Pipe {
     pub directions: [Direction; 2],
     pub readers: [FrameReader; 2],
     pub swallows: bool,
+    /// The transport, or a proxy on its path, acknowledges what it swallows.
+    pub acknowledges: bool,
     /// Each frame that may come twice does.
     pub repeats: bool,
     pub shut: [bool; 2],
@@ -119,6 +121,7 @@ impl Net {
             directions: Default::default(),
             readers: [FrameReader::new(256 << 10), FrameReader::new(256 << 10)],
             swallows: false,
+            acknowledges: false,
             repeats: false,
             shut: [false; 2],
         };
@@ -217,10 +220,12 @@ impl Net {
                     }
                 }
                 while let Some((_, bytes)) = pipe.directions[side].queue.pop_front_if(|(at, _)| *at <= self.now) {
+                    if !pipe.swallows || pipe.acknowledges {
+                        pipe.directions[side].arrived += bytes.len() as u64;
+                    }
                     if pipe.swallows {
                         continue;
                     }
-                    pipe.directions[side].arrived += bytes.len() as u64;
                     let peer = &mut self.sides[1 - side].session;
                     // Cut anywhere.
                     for part in bytes.chunks(1 + bytes.len() / 3) {
