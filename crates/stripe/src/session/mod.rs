@@ -141,7 +141,8 @@ pub struct Session {
     gone: BTreeMap<StreamId, Gone>,
     /// Streams that the peer does not read.
     unread: BTreeSet<StreamId>,
-    /// Holes in what the peer has sent, all connections together.
+    /// Holes in what the peer has sent, all connections together. A connection that ends has none: its byte stream is
+    /// complete or reset.
     holes: usize,
     /// The session's own numbers have to be told, again or for the first time.
     tell_credit: bool,
@@ -279,15 +280,15 @@ impl Session {
                 // The program has all of it: there is nothing that it would have to look at.
                 changed = delivered < payload.len() as u64 || end.finished;
             }
+        }
+        if let Item::Payload { connection, .. } | Item::Frame { connection, .. } = item
+            && let Some(end) = self.ends.get_mut(connection)
+        {
             let new = end.core.holes();
             self.holes = self.holes + new - std::mem::replace(&mut end.holes, new);
             if self.holes > MAX_HOLES {
                 return Err(Violation::Holes);
             }
-        }
-        if let Item::Payload { connection, .. } | Item::Frame { connection, .. } = item
-            && self.ends.contains_key(connection)
-        {
             self.return_credit(now, *connection);
             if changed {
                 self.effects.connections.insert(*connection);

@@ -188,7 +188,6 @@ impl Session {
         self.patient.remove(&connection);
         self.blocked.remove(&connection);
         self.credit.let_go(end.tx.len());
-        self.holes -= end.holes;
         self.credit.give_back(end.give_back_rest());
         self.effects.connections.insert(connection);
     }

@@ -1,7 +1,7 @@
 //! Rules of docs/reference/protocol.md at one end of a session, frame by frame; and clocks that jump.
 
 use stripe::optimizer::Tuner;
-use stripe::session::{Gauge, Pool, Role, Session, Settings};
+use stripe::session::{Gauge, Pool, Role, Session, Settings, code};
 use stripe::wire::{Ack, Data, Destination, Frame, FrameReader, Item};
 use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
@@ -246,4 +246,36 @@ fn holes_of_all_connections_are_bounded() {
         leave_holes(&mut far, connection).expect("128,000 are within the rules");
     }
     assert!(leave_holes(&mut far, 9).is_err());
+}
+
+/// P-17, P-21: what a reset discards leaves no holes, whether the connection has ended or not.
+#[test]
+fn a_reset_connection_leaves_no_holes() {
+    let mut far = session(Role::Far);
+    for connection in 1..=9 {
+        leave_holes(&mut far, connection).expect("those of the connections before are gone");
+        hears(&mut far, SECOND, connection, Frame::Reset { code: code::RESET, end: 32_000 });
+    }
+    assert_eq!(far.connection_count(), 9);
+}
+
+/// P-17, P-18: both byte streams are reset, and the peer has acknowledged ours.
+#[test]
+fn a_connection_that_both_ends_have_reset_ends() {
+    let mut far = session(Role::Far);
+    leave_holes(&mut far, 1).expect("16,000 are within the rules");
+    hears(&mut far, SECOND, 1, Frame::Reset { code: code::RESET, end: 32_000 });
+    hears(&mut far, SECOND, 1, Frame::Stop { code: code::RESET });
+    far.abandon(SECOND, 1, code::RESET);
+    far.release(SECOND, 1);
+    far.flush(SECOND);
+    assert!(sends(&mut far, SECOND, 1 << 20).contains(&Frame::Reset { code: code::RESET, end: 0 }));
+    assert_eq!(far.connection_count(), 1);
+    hears(&mut far, SECOND, 1, Frame::Ack(Ack { next: 0, limit: 0, end: false, reset: true, ranges: Vec::new() }));
+    far.flush(SECOND);
+    assert_eq!(far.connection_count(), 0);
+    for connection in 2..=9 {
+        leave_holes(&mut far, connection).expect("128,000 are within the rules");
+    }
+    assert!(leave_holes(&mut far, 10).is_err());
 }
