@@ -191,3 +191,22 @@ impl Sender {
         self.end.lost(stream);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is acknowledged a second time brings no news, though the segment before it is in flight yet.
+    #[test]
+    fn a_repeated_range_is_no_news() {
+        let mut sender = Sender { written: 300, limit: 300, ..Sender::default() };
+        while let Some(span) = sender.take(100) {
+            sender.sent(span, StreamId(1), Time::MAX);
+        }
+        let ack = Ack { next: 0, limit: 300, end: false, reset: false, ranges: vec![Span::new(100, 200)] };
+        assert!(sender.on_ack(&ack));
+        assert!(!sender.on_ack(&ack));
+        let in_flight: Vec<(u64, u64)> = sender.flight.iter().map(|(start, flight)| (*start, flight.end)).collect();
+        assert_eq!(in_flight, [(0, 100), (200, 300)]);
+    }
+}

@@ -235,7 +235,6 @@ impl Streams {
     /// times, since what one path brings waits for another's queue.
     pub(crate) fn window_rtt(&self) -> Time {
         match self.floor {
-            Some(floor) if floor >= BUSY => floor,
             Some(floor) => floor.max(self.rtt().min(BUSY)),
             None => self.rtt(),
         }
@@ -324,5 +323,40 @@ impl Streams {
             .map(|stream| stream.measured.rate.bytes_in(until.saturating_sub(soon)).get())
             .sum();
         (bytes.saturating_add(meanwhile) <= credit).then_some(other.id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The round-trip time for credit, in ms, of streams with a path, a smoothed and a least round-trip time.
+    fn window_rtt(streams: &[(u32, u64, u64)]) -> u64 {
+        let mut all = Streams::default();
+        for (id, (path, rtt, rtt_min)) in (1..).zip(streams) {
+            let measured = Measured {
+                rtt: Time::from_ms(*rtt),
+                rtt_min: Time::from_ms(*rtt_min),
+                rto: Time::from_ms(200),
+                rate: BitRate::from_mbps(100),
+                window: Bytes::ZERO,
+                handed: 0,
+                acknowledged: 0,
+                room: Bytes::ZERO,
+            };
+            all.add(Time::ZERO, StreamId(id), *path, measured);
+        }
+        all.window_rtt().as_ms()
+    }
+
+    #[test]
+    fn a_queue_counts_up_to_ten_milliseconds() {
+        assert_eq!(window_rtt(&[]), 0);
+        assert_eq!(window_rtt(&[(0, 4, 2)]), 4);
+        assert_eq!(window_rtt(&[(0, 30, 2)]), 10);
+        assert_eq!(window_rtt(&[(0, 30, 10)]), 10);
+        assert_eq!(window_rtt(&[(0, 200, 50), (0, 100, 60)]), 50);
+        // Of several paths the mean of the smoothed times.
+        assert_eq!(window_rtt(&[(0, 200, 50), (1, 100, 60)]), 150);
     }
 }

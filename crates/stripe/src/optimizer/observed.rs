@@ -138,3 +138,43 @@ impl Observed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loss rate after round trips with so many losses among so many segments.
+    fn loss(rounds: &[(u64, u64)]) -> Option<f64> {
+        let (mut observed, mut before) = (Observed::default(), Totals::default());
+        for (losses, sent) in rounds {
+            let mut now = before;
+            now.scattered.losses += losses;
+            now.scattered.sent += sent;
+            observed.add(&before, &now, 0.0);
+            before = now;
+        }
+        observed.loss()
+    }
+
+    /// Each count is halved alone. Otherwise the estimates were 100 of 280,000, and 20 of 1,300,000.
+    #[test]
+    fn old_losses_count_half() {
+        // 80 of 80,000 become 40 of 40,000. With 20 of 200,000 these are 60 of 240,000.
+        assert_eq!(loss(&[(80, 80_000), (20, 200_000)]), Some(60.0 / 240_000.0));
+        // 20 of 1,200,000 become 10 of 600,000. With 10 of 100,000 these are 20 of 700,000.
+        assert_eq!(loss(&[(20, 1_200_000), (10, 100_000)]), Some(20.0 / 700_000.0));
+    }
+
+    /// 64 losses and 1,000,000 segments are not beyond the limits.
+    #[test]
+    fn at_the_limits_nothing_is_halved() {
+        assert_eq!(loss(&[(64, 64_000), (0, 64_000)]), Some(64.0 / 128_000.0));
+        assert_eq!(loss(&[(10, 1_000_000), (10, 0)]), Some(20.0 / 1_000_000.0));
+    }
+
+    #[test]
+    fn seven_losses_are_not_enough() {
+        assert_eq!(loss(&[(7, 10_000)]), None);
+        assert_eq!(loss(&[(8, 10_000)]), Some(8.0 / 10_000.0));
+    }
+}

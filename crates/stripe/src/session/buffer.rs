@@ -126,6 +126,27 @@ mod tests {
         buffer.slices(span).flatten().copied().collect()
     }
 
+    #[test]
+    fn a_session_keeps_sixty_four_free_blocks() {
+        let mut blocks = Blocks::default();
+        // Blocks of holes have no memory, and are not kept.
+        (0..10).for_each(|_| blocks.keep(Vec::new()));
+        assert_eq!(blocks.0.len(), 0);
+        (0..70).for_each(|_| blocks.keep(vec![0; BLOCK]));
+        assert_eq!(blocks.0.len(), 64);
+    }
+
+    /// A block goes back with its last byte.
+    #[test]
+    fn a_block_without_bytes_is_freed() {
+        let (mut buffer, mut blocks) = (Buffer::default(), Blocks::default());
+        buffer.put(&mut blocks, 0, &vec![7; 2 * BLOCK]);
+        buffer.release(&mut blocks, BLOCK as u64 - 1);
+        assert_eq!((buffer.blocks.len(), blocks.0.len()), (2, 0));
+        buffer.release(&mut blocks, BLOCK as u64);
+        assert_eq!((buffer.blocks.len(), blocks.0.len()), (1, 1));
+    }
+
     proptest! {
         /// Against a plain array: pieces in any order, and what is read lets go of the front.
         #[test]

@@ -274,12 +274,11 @@ impl Session {
         let mut changed = true;
         if let Item::Payload { connection, payload, .. } = item
             && let Some(end) = self.ends.get_mut(connection)
+            && delivered > 0
         {
-            if delivered > 0 {
-                end.core.consume(now, delivered, &self.streams);
-                // The program has all of it: there is nothing that it would have to look at.
-                changed = delivered < payload.len() as u64 || end.finished;
-            }
+            end.core.consume(now, delivered, &self.streams);
+            // The program has all of it: there is nothing that it would have to look at.
+            changed = delivered < payload.len() as u64 || end.finished;
         }
         if let Item::Payload { connection, .. } | Item::Frame { connection, .. } = item
             && let Some(end) = self.ends.get_mut(connection)

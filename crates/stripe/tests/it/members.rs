@@ -1,11 +1,11 @@
 //! The streams of a session: they are closed, replaced, found dead, and given up.
 
-use crate::support::sessions::{Net, settings};
+use crate::support::sessions::{Net, destination, settings};
 use stripe::StreamId;
-use stripe::optimizer::Tuner;
-use stripe::session::{Gauge, Pool, Role, Session};
+use stripe::optimizer::{Limits, Policy, Tuner};
+use stripe::session::{Carriage, Gauge, Pool, Role, Session, Settings};
 use stripe::wire::{Frame, FrameReader, Item};
-use units::Time;
+use units::{BitRate, Time};
 
 /// P-26: an end without close_notify would be a death.
 #[test]
@@ -108,8 +108,7 @@ fn gone_is_said_again_when_its_stream_dies_too() {
     net.run(40);
     assert_eq!(far(&net), [false, false, true]);
     // 20 MB take 1.6 s at 100 Mbit/s.
-    net.run_to_end(250000);
-
+    net.run_to_end(2_500);
     net.run(200);
     net.check_end();
 }
@@ -124,7 +123,7 @@ fn a_stream_that_stands_still_has_its_control_frames_repeated() {
     let gauge = |id: StreamId| Gauge {
         rtt: Time::from_ms(10 * u64::from(id.0)),
         rto: Time::from_ms(250),
-        rate: units::BitRate::from_mbps(100),
+        rate: BitRate::from_mbps(100),
         ..Gauge::default()
     };
     for id in [dead, stands_still, last] {
@@ -171,6 +170,71 @@ fn silence_is_asked_about_and_a_dead_stream_found() {
     net.pipes.get_mut(&second).expect("added").swallows = true;
     net.wait(60);
     assert!(net.sides.iter().all(|side| side.session.has_stream(first) && !side.session.has_stream(second)));
+}
+
+fn near(tuner: Tuner) -> Session {
+    let carriage = Carriage { wait: Time::from_ms(100), flows: 20 };
+    let settings = Settings { datagrams: Some(carriage), ..settings() };
+    let mut session = Session::new(Time::ZERO, Role::Near, settings, tuner, &Pool::new(64 << 20)).expect("memory");
+    for id in [1, 2] {
+        session.add_stream(Time::ZERO, StreamId(id), 0, quiet(u64::from(id)));
+        // ALLOW and FLOWS are on their way and no longer in the queue.
+        session.flush(Time::ZERO);
+        session.take(Time::ZERO, StreamId(id), &mut Vec::new(), 1 << 20);
+        session.measure(Time::ZERO, StreamId(id), quiet(u64::from(id)));
+    }
+    session
+}
+/// A stream with nothing in flight.
+fn quiet(id: u64) -> Gauge {
+    let (rtt, rto) = (Time::from_ms(10 * id), Time::from_ms(250));
+    Gauge { rtt, rto, rate: BitRate::from_mbps(100), mss: 1448, ..Gauge::default() }
+}
+
+/// Each of the four reasons alone makes the owner measure its streams first.
+#[test]
+fn streams_are_measured_before_conclusions_are_drawn_from_them() {
+    let limits = Limits { first: 2, most: 4 };
+    let is_due_first_at = |session: &Session, at: Time| {
+        assert_eq!(session.deadline(), at);
+        assert!(!session.is_measuring(at - Time::from_us(1)) && session.is_measuring(at), "{} ms", at.as_ms());
+    };
+    // Streams are looked at after 10 s.
+    is_due_first_at(&near(Tuner::Fixed(2)), Time::from_secs(10));
+    // Without progress for two timeouts of 250 ms a stream is suspect.
+    let mut stands_still = near(Tuner::Fixed(2));
+    stands_still.measure(Time::ZERO, StreamId(1), Gauge { unacknowledged: 20, ..quiet(1) });
+    is_due_first_at(&stands_still, Time::from_ms(500));
+    // A round trip of at least 50 ms is over.
+    let mut tuned = near(Tuner::measuring(Policy::Fill, limits, 1));
+    tuned.on_timer(Time::ZERO);
+    is_due_first_at(&tuned, Time::from_ms(50));
+    // A datagram that stream 1 has not taken may go on stream 2: later by half of 10 ms, and 1 ms.
+    let mut datagrams = near(Tuner::Fixed(2));
+    let flows = Item::Frame { connection: 0, frame: Frame::Flows { most: 10 } };
+    datagrams.on_item(Time::ZERO, StreamId(1), &flows).expect("no violation");
+    let flow = datagrams.open_flow(Time::ZERO, destination()).expect("room");
+    assert!(datagrams.send_datagram(Time::ZERO, flow, &[7; 100]));
+    datagrams.flush(Time::ZERO);
+    is_due_first_at(&datagrams, Time::from_ms(6));
+}
+
+/// A stream that is being closed is looked at every 50 ms until it can be shut, and then with the others.
+#[test]
+fn a_stream_that_is_being_closed_is_looked_at_until_it_is_shut() {
+    let mut session = near(Tuner::Fixed(2));
+    let ping = Item::Frame { connection: 0, frame: Frame::Ping { token: 1 } };
+    session.on_item(Time::ZERO, StreamId(1), &ping).expect("no violation");
+    session.drain_stream(Time::ZERO, StreamId(1));
+    assert_eq!(session.deadline(), Time::from_ms(50));
+    session.on_timer(Time::from_ms(50));
+    assert!(!session.wants_shut(StreamId(1)), "it has a PONG to send");
+    assert_eq!(session.deadline(), Time::from_ms(100));
+    session.take(Time::from_ms(60), StreamId(1), &mut Vec::new(), 1 << 20);
+    session.measure(Time::from_ms(60), StreamId(1), quiet(1));
+    session.on_timer(Time::from_ms(100));
+    assert!(session.wants_shut(StreamId(1)));
+    assert_eq!(session.deadline(), Time::from_ms(5_100));
 }
 
 /// PINGs on the second of two streams in so many milliseconds, in which the first is heard every 100 ms, or neither is.

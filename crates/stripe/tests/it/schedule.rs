@@ -252,6 +252,47 @@ fn what_is_late_goes_on_another_stream_too_but_not_much() {
     assert_eq!((counters.sent - counters.copied, counters.copied / 10_000), (1_000_000, (262_144 + 20_000) / 10_000));
 }
 
+/// A late segment is copied when nothing else is to be sent: nothing new, nothing lost, nothing assigned. Stream 1 has
+/// room for one segment; what else there is waits for it, since stream 2 takes a second.
+#[test]
+fn what_is_late_is_copied_last() {
+    let streams = || {
+        let mut streams = Streams::default();
+        streams.add(Time::ZERO, StreamId(1), 0, measured(20, 8, 10_000));
+        streams.add(Time::ZERO, StreamId(2), 1, measured(2000, 8, 1 << 20));
+        streams
+    };
+    let copying = |scheduler| Connection::new(&Config { copies: 0.02, ..config(scheduler) });
+    let again = Measured { handed: 10_020, ..measured(20, 8, 10_000) };
+
+    // Late after 45 ms, as above.
+    let (mut new, mut of_new) = (copying(Scheduler::EarliestDelivery), streams());
+    new.write(20_000);
+    assert_eq!(sends(&mut new, &mut of_new, 0), [(1, 0)]);
+    assert_eq!(sends(&mut new, &mut of_new, 45), []);
+    of_new.update(Time::from_ms(46), StreamId(1), again);
+    assert_eq!(sends(&mut new, &mut of_new, 46), [(1, 10_000), (2, 0)]);
+
+    let (mut lost, mut of_lost) = (copying(Scheduler::EarliestDelivery), streams());
+    of_lost.add(Time::ZERO, StreamId(3), 0, measured(20, 8, 10_000));
+    lost.write(20_000);
+    assert_eq!(sends(&mut lost, &mut of_lost, 0), [(1, 0), (3, 10_000)]);
+    of_lost.remove(StreamId(3));
+    lost.on_stream_lost(Time::from_ms(1), StreamId(3));
+    assert_eq!(sends(&mut lost, &mut of_lost, 1), []);
+    assert_eq!(sends(&mut lost, &mut of_lost, 45), []);
+    of_lost.update(Time::from_ms(46), StreamId(1), again);
+    assert_eq!(sends(&mut lost, &mut of_lost, 46), [(1, 10_000), (2, 0)]);
+
+    // In turn: the third segment belongs to stream 1.
+    let (mut assigned, mut of_assigned) = (copying(Scheduler::RoundRobin), streams());
+    assigned.write(30_000);
+    assert_eq!(sends(&mut assigned, &mut of_assigned, 0), [(1, 0), (2, 10_000)]);
+    assert_eq!(sends(&mut assigned, &mut of_assigned, 45), []);
+    of_assigned.update(Time::from_ms(46), StreamId(1), again);
+    assert_eq!(sends(&mut assigned, &mut of_assigned, 46), [(1, 20_000), (2, 0)]);
+}
+
 #[test]
 fn a_stream_that_stands_still_is_suspected_until_it_moves() {
     let mut streams = Streams::default();
