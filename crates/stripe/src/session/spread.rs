@@ -1,9 +1,9 @@
 //! The choice of the stream for each datagram.
 //!
-//! A datagram waits in its flow until a stream takes it, so that none is tied to a stalled stream. The stream on which
-//! it arrives first is asked to take it. A stream that takes something at that moment may have it if it arrives there
-//! only a little later. The longer it waits, the later it may arrive: it never waits longer for a good stream than a
-//! worse one would cost.
+//! A datagram waits in its flow until a stream takes it, so that no datagram is tied to a stalled stream. The stream
+//! with the earliest arrival is asked to take it. Another stream that takes something at that moment may have it if it
+//! arrives there at most a little later, plus as long as it has waited. So the wait for a good stream never costs more
+//! than a worse one would.
 //!
 //! Datagrams are not acknowledged, and TCP's acknowledgements are no proof of delivery: a proxy on the path may send
 //! them and have lost the peer. So a stream that takes datagrams and brings nothing is asked with PING (P-24), and gets
@@ -17,14 +17,14 @@ use crate::wire::Frame;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// How much later than on the best stream a datagram may arrive; asking another stream for each datagram costs more.
+/// How much later than on the best stream a datagram may arrive. Asking another stream for each datagram costs more.
 const SLACK: Time = Time::from_ms(1);
-/// Bytes up to which a stream makes up for having sent more connections' payload than datagrams, or less.
+/// Limit in bytes of the imbalance between datagrams and connections' payload that a stream makes up for.
 const MOST_AHEAD: i64 = 256 << 10;
 
 impl Session {
-    /// Asks streams to take waiting datagrams: the stream on which the next one arrives first and, if that has waited,
-    /// those on which it would arrive later by as much.
+    /// Asks streams to take waiting datagrams: the stream with the earliest arrival, and another one when the datagram
+    /// has waited for the difference.
     pub(super) fn invite(&mut self, now: Time) {
         let before = self.datagrams.look_at.take();
         let Some((since, bytes)) = self.datagrams.head() else {
@@ -53,8 +53,8 @@ impl Session {
         }
         self.datagrams.look_at = Some(next);
     }
-    /// When so many bytes arrive on each stream that may take datagrams: on those in use that answer, or on all in use
-    /// if none does.
+    /// Arrival times of `bytes` bytes on the streams that may take datagrams: those in use that answer, or all in use
+    /// if none answers.
     fn etas(&self, now: Time, bytes: u64) -> BTreeMap<StreamId, Time> {
         let answers = |stream: &Stream| {
             let asked_at = self.states.get(&stream.id()).and_then(|state| state.asked_at);
@@ -73,8 +73,8 @@ impl Session {
         let waited = now.saturating_sub(since);
         *eta <= best.saturating_add(SLACK).saturating_add(waited)
     }
-    /// Puts the next datagram onto a stream if that is good enough; returns whether it did. From then on the datagram
-    /// is lost if the stream is (P-42).
+    /// Puts the next datagram on a stream if that suits. Returns whether it did. From then on the datagram is lost if
+    /// the stream is (P-42).
     pub(super) fn take_waiting(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
         self.datagrams.drop_late(now);
         if !self.suits(now, stream) {
@@ -99,12 +99,13 @@ impl Session {
     fn is_contested(&self, stream: StreamId) -> bool {
         self.wait_for_streams() || self.states.get(&stream).is_some_and(StreamState::has_data)
     }
-    /// Whether it is datagrams' turn on a stream: where connections want it too, both get as many bytes of it (P-43).
+    /// Whether it is the datagrams' turn on a stream. If connections want it too, both get the same number of bytes
+    /// (P-43).
     pub(super) fn is_turn_of_datagrams(&self, stream: StreamId) -> bool {
         let lead = self.states.get(&stream).map_or(0, |state| state.lead);
         self.datagrams.is_waiting() && (lead <= 0 || !self.is_contested(stream))
     }
-    /// A stream has taken payload of connections, and owes datagrams as much.
+    /// Counts payload of connections on a stream. Datagrams may then take as much.
     pub(super) fn owe_datagrams(&mut self, stream: StreamId, bytes: u64) {
         let waiting = self.datagrams.is_waiting();
         if let Some(state) = self.states.get_mut(&stream) {
