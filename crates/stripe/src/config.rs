@@ -5,10 +5,10 @@ use units::{BitRate, Bytes, Time};
 /// The scheduler: which stream gets a new segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheduler {
-    /// In turn, whatever a stream's rate (Wang et al. 2014, section 2.2). A segment is assigned before its stream has
-    /// room, so the slowest stream delays all others.
+    /// In turn, whatever the rates of the streams are (Wang et al. 2014, section 2.2). A segment is assigned before its
+    /// stream has room, so the slowest stream delays all others.
     RoundRobin,
-    /// To the stream with the earliest estimated delivery, if that has room now.
+    /// To the stream with the earliest estimated delivery, if it has room now.
     #[default]
     EarliestDelivery,
 }
@@ -16,22 +16,22 @@ pub enum Scheduler {
 /// Lengths of segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Segmentation {
-    /// Segments of this length, less at the end of what was written.
+    /// Fixed length. The last segment of what was written may be shorter.
     Fixed(u32),
-    /// What a stream sends in 2 ms, within 16 KiB to 256 KiB. On a slow stream segments are short, so that the last one
-    /// does not take long. On a fast stream they are long, so that they cost few calls.
+    /// What a stream transmits in 2 ms, from 16 KiB to 256 KiB. Segments are short on slow streams, so that the last
+    /// one does not take long, and long on fast streams, so that they cost few calls.
     ByRate,
 }
 
 impl Segmentation {
-    /// The longest segment for a stream of this rate.
+    /// Length of the longest segment for a stream of this rate.
     pub fn longest(self, rate: BitRate) -> u64 {
         match self {
             Self::Fixed(bytes) => u64::from(bytes.max(1)),
             Self::ByRate => rate.bytes_in(Time::from_ms(2)).get().clamp(16 << 10, 256 << 10),
         }
     }
-    /// The shortest that is cut while more is there.
+    /// Length of the shortest segment that is cut while more data waits.
     pub(crate) fn shortest(self) -> u64 {
         self.longest(BitRate::from_bps(0))
     }
@@ -44,20 +44,19 @@ pub struct Config {
     pub scheduler: Scheduler,
     /// Lengths of segments.
     pub segmentation: Segmentation,
-    /// Initial credit: bytes that this end buffers, in order or not. The other end may send as much before the first
-    /// acknowledgement.
+    /// Initial credit: bytes that this end holds, in order or not. The peer may send as much before the first ACK.
     pub credit: Bytes,
     /// Upper limit of the credit, which grows while the application keeps up.
     pub max_credit: Bytes,
     /// The other end's initial credit (from its HELLO).
     pub peer_credit: Bytes,
-    /// Delay of acknowledgements, to combine them.
+    /// Longest delay of an ACK, so that one ACK covers several segments.
     pub ack_delay: Time,
-    /// While at most this much is unacknowledged, all of it uses one stream: a request and its answer never wait for
-    /// the slowest. Not with round robin.
+    /// While at most this much is unacknowledged, all of it goes on one stream, so that a request and its answer never
+    /// wait for the slowest stream. Not with round robin.
     pub pin: Bytes,
-    /// Late segments are sent on a second stream too, while there is nothing else to send, up to this part of all
-    /// bytes.
+    /// Limit of copies of late segments, as a part of all bytes sent. Copies go on a second stream while there is
+    /// nothing else to send.
     pub copies: f64,
 }
 
@@ -77,7 +76,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The paper's settings (Wang et al. 2014, section 2.2): segments of one length, round robin.
+    /// The paper's settings (Wang et al. 2014, section 2.2): segments of one length in round robin.
     pub fn paper(segment: u32) -> Self {
         Self {
             scheduler: Scheduler::RoundRobin,

@@ -11,12 +11,12 @@ use crate::wire::{Ack, Data, Frame};
 use std::fmt;
 use units::{Bytes, Time};
 
-/// Output of a connection. Its entry points append to it; the owner carries it out and clears it.
+/// Output of a connection. Calls append to it. The owner carries it out and clears it.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// Frames to append to streams. A DATA frame's payload is that range of what the application wrote.
+    /// Frames to append to streams. The payload of a DATA frame is that range of what the application wrote.
     pub frames: Vec<(StreamId, Frame)>,
-    /// The new parts of the received segment.
+    /// New parts of the received segment.
     pub pieces: Vec<Piece>,
     /// Notices for the application.
     pub notices: Vec<Notice>,
@@ -52,7 +52,7 @@ impl Piece {
 /// A notice for the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The peer's byte stream is complete: its end follows the readable bytes.
+    /// The peer's byte stream is complete. Its end follows the readable bytes.
     Finished,
     /// The peer has reset its byte stream with this code. Readable bytes are void.
     Reset(u32),
@@ -60,37 +60,37 @@ pub enum Notice {
     Stopped(u32),
 }
 
-/// The peer broke the protocol; the session cannot go on.
+/// A violation of the protocol by the peer. The session cannot go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Violation {
-    /// Sent beyond its credit.
+    /// The peer sent beyond its credit.
     Credit {
-        /// The end of what it sent.
+        /// End of what it sent.
         end: u64,
-        /// The credit limit that it was granted.
+        /// Credit limit that it was granted.
         limit: u64,
     },
-    /// Stated two ends of one byte stream, or sent beyond the end.
+    /// The peer stated two ends of one byte stream, or sent beyond the end.
     End {
-        /// What was known.
+        /// The end, or the highest position, that was known before.
         known: u64,
         /// The end that it stated.
         other: u64,
     },
-    /// Acknowledged what was never sent.
+    /// The peer acknowledged what was never sent.
     Ack {
         /// The position that it acknowledged.
         position: u64,
         /// The end of what was sent.
         sent: u64,
     },
-    /// A frame that does not belong where it came.
+    /// A frame does not belong where it came.
     Misplaced,
-    /// Left more holes in byte streams than P-21 allows.
+    /// The peer left more holes in byte streams than P-21 allows.
     Holes,
-    /// Named a connection that nobody has opened.
+    /// The peer named a connection that nobody has opened.
     Unopened(u32),
-    /// Opened connections far beyond what is accepted (P-32).
+    /// The peer opened far more connections than are accepted (P-32).
     TooManyConnections,
 }
 
@@ -117,7 +117,7 @@ pub struct Counters {
     pub segments: u64,
     /// Payload handed to streams, copies and repetitions included.
     pub sent: u64,
-    /// Payload sent again because its stream was lost.
+    /// Payload sent again because its stream was lost, or after a timeout.
     pub repeated: u64,
     /// Payload sent on a second stream because it was late.
     pub copied: u64,
@@ -137,19 +137,19 @@ pub struct Connection {
     pub(crate) reset: (Notified, u32),
     /// Stop of the peer's byte stream, with its code.
     pub(crate) stop: (Notified, u32),
-    /// One beyond the highest position that was handed to a stream.
+    /// One beyond the highest position handed to a stream.
     pub(crate) highest: u64,
     pub(crate) assigned: Assigned,
     /// The application has more to write than fits now.
     pub(crate) more: bool,
-    /// The stream for small transfers while nothing else is in flight.
+    /// The connection's own stream, on which small transfers go.
     pub(crate) pinned: Option<StreamId>,
     pub(crate) timers: Timers,
     pub(crate) counters: Counters,
 }
 
 impl Connection {
-    /// A connection of which nothing has been sent.
+    /// A new connection, of which nothing has been sent.
     pub fn new(config: &Config) -> Self {
         Self {
             config: *config,
@@ -175,12 +175,11 @@ impl Connection {
             self.tx.written += bytes;
         }
     }
-    /// Says whether the application fills its send buffer, so that more data is to be expected. Then even a slow stream
-    /// is of use.
+    /// Says whether the application fills its send buffer. Then more data is to come, and even a slow stream is of use.
     pub fn expect_more(&mut self, more: bool) {
         self.more = more;
     }
-    /// Its byte stream ends after what it has written; it may go on reading (P-15).
+    /// Ends the byte stream after what was written. The application may go on reading (P-15).
     pub fn finish(&mut self) {
         if !self.tx.finishing && self.reset.0 == Notified::None {
             self.tx.finishing = true;
@@ -188,7 +187,7 @@ impl Connection {
             self.more = false;
         }
     }
-    /// The application gives its byte stream up: what the peer has not taken yet is void (P-17).
+    /// Resets the byte stream: what the peer has not taken yet is void (P-17).
     pub fn reset(&mut self, code: u32) {
         if self.reset.0 == Notified::None && !self.tx.is_done() {
             self.reset = (Notified::Due, code);
@@ -199,7 +198,7 @@ impl Connection {
             self.assigned.clear();
         }
     }
-    /// The application wants no more of the peer's byte stream.
+    /// Stops the peer's byte stream: the application wants no more of it.
     pub fn stop(&mut self, now: Time, code: u32) {
         if !self.rx.stopped && !self.rx.is_done() {
             self.rx.stopped = true;
@@ -234,7 +233,7 @@ impl Connection {
             }
             Frame::Ack(ack) => self.on_ack(now, ack)?,
             Frame::Reset { code, end } => {
-                // A byte stream that is complete stays so.
+                // A byte stream that is complete stays complete.
                 let complete = self.rx.is_complete();
                 self.rx.learn_end(*end, true)?;
                 if self.rx.reset.is_none() && !complete {
@@ -264,7 +263,7 @@ impl Connection {
             return Err(Violation::Ack { position, sent: self.highest });
         }
         let mut news = self.tx.on_ack(ack);
-        // A byte stream that the peer has received completely, or whose end it knows, needs no reset.
+        // The peer knows of the reset, or has the whole byte stream and needs no reset.
         if (ack.reset || ack.end) && self.reset.0.is_open() {
             self.reset.0.done();
             news = true;
@@ -274,8 +273,8 @@ impl Connection {
         }
         Ok(())
     }
-    /// The peer has removed this connection. It may do so once it has all of ours and we have acknowledged all of its
-    /// own. Else its byte stream is void.
+    /// The peer has forgotten this connection (OVER). It may do so once it has all of our byte stream, and our
+    /// acknowledgement of its own. Otherwise what is missing is void.
     pub fn on_over(&mut self, now: Time, code: u32, out: &mut Output) {
         self.tx.flight.clear();
         self.tx.lost.clear();
@@ -296,7 +295,7 @@ impl Connection {
         // Nobody is left to acknowledge to.
         self.rx.ack_at = Time::MAX;
     }
-    /// A stream is dead or makes no progress: data that only it carries is retransmitted on others (P-20).
+    /// A stream is dead or suspect: what only it carried is sent again on others (P-20).
     pub fn on_stream_lost(&mut self, now: Time, stream: StreamId) {
         self.tx.on_stream_lost(stream);
         for span in self.assigned.take(stream) {
@@ -307,20 +306,20 @@ impl Connection {
         if self.pinned == Some(stream) {
             self.pinned = None;
         }
-        // The last acknowledgement may have been on it.
+        // The last acknowledgement may have been lost with the stream.
         if self.rx.next() > 0 || self.rx.out_of_order() > 0 || self.rx.reset.is_some() || self.rx.is_complete() {
             self.rx.ack_at = now;
         }
     }
 
-    /// Limits new data to `bytes` from now on, besides the peer's credit. For an owner of several connections that
-    /// share an allowance.
+    /// Limits new data to `bytes` bytes from now on, besides the peer's credit. An owner uses it for an allowance that
+    /// several connections share.
     pub fn allow(&mut self, bytes: u64) {
         self.tx.allowance = Some(bytes);
     }
 
-    /// Says what part of its credit there is memory for. For an owner of several connections that share memory: it
-    /// takes credit back that a connection does not use.
+    /// Sets the part of the credit that there is memory for, and takes back credit that is not used. An owner uses it
+    /// for memory that several connections share.
     pub(crate) fn share(&mut self, now: Time, share: Share) {
         self.rx.share(now, share);
     }
@@ -331,12 +330,12 @@ impl Connection {
     pub fn taken(&self) -> u64 {
         self.tx.next
     }
-    /// The final position of its own byte stream, if that was reset.
+    /// Final position of our byte stream, if it was reset.
     pub fn given_up(&self) -> Option<u64> {
         (self.reset.0 != Notified::None).then_some(self.highest)
     }
 
-    /// The position below which the peer has everything; the owner need not keep it.
+    /// Position below which the peer has everything. The owner need not keep those bytes.
     pub fn acknowledged(&self) -> u64 {
         self.tx.una
     }
@@ -348,11 +347,11 @@ impl Connection {
     pub fn blocked(&self) -> Bytes {
         Bytes::new(self.tx.written.saturating_sub(self.tx.limit.max(self.tx.next)))
     }
-    /// Whether new data waits only for the peer's credit, or for this allowance of its owner.
+    /// Whether new data waits only for the peer's credit, or for the owner's `allowance`.
     pub fn is_blocked(&self, allowance: u64) -> bool {
         self.tx.next < self.tx.written && (self.tx.is_blocked() || allowance == 0)
     }
-    /// New bytes sent of which nothing shows that the peer's program takes them.
+    /// New bytes that the peer's program is not known to take.
     pub(crate) fn unproven(&self) -> u64 {
         self.tx.unproven
     }
@@ -360,7 +359,7 @@ impl Connection {
     pub fn waiting(&self) -> Bytes {
         Bytes::new(self.tx.written - self.tx.next + self.tx.lost.total() + self.assigned.total())
     }
-    /// Whether a stream carries unacknowledged data. A stream should be closed only if not.
+    /// Whether a stream carries data or notices that are not acknowledged. Such a stream should not be closed.
     pub fn uses(&self, stream: StreamId) -> bool {
         let open = [self.tx.end, self.reset.0, self.stop.0].contains(&Notified::Sent(stream));
         open || self.tx.uses(stream)
@@ -393,12 +392,12 @@ impl Connection {
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
-    /// The peer has all that was written, and its end or its reset.
+    /// Whether the peer has all that was written and its end, or our reset.
     pub fn is_sent(&self) -> bool {
         self.tx.is_done() || self.reset.0 == Notified::Done
     }
-    /// Both byte streams are over. It has to be kept for a while yet, or its peer's repetitions find nobody who
-    /// acknowledges them.
+    /// Whether both byte streams are over. The owner keeps the connection for a while, so that repetitions of the peer
+    /// are acknowledged.
     pub fn is_closed(&self) -> bool {
         self.is_sent() && self.rx.is_done()
     }

@@ -1,17 +1,17 @@
 //! One byte stream over many: the state machines, without I/O, clock or buffers.
 //!
 //! A [`Connection`] is one end of an application's connection. It cuts what the application writes into segments with
-//! offsets, gives each to one of the session's [`Streams`], and puts what arrives on them back in order. An
-//! acknowledgement between the ends frees the sender's buffer: that a stream's transport has delivered a byte is no
-//! proof that the peer has read it. The receiver grants credit and never holds more. When a stream dies, what only it
-//! carried goes on others.
+//! offsets, gives each segment to one of the session's [`Streams`], and reassembles what arrives on them. Only an
+//! acknowledgement by the peer frees the sender's buffer: delivery by a stream's transport is no proof that the peer
+//! has read a byte. The receiver grants credit and never holds more. When a stream dies, what only it carried goes on
+//! others.
 //!
-//! Bytes are named by their position, never held: the sender's owner keeps what was written until it is acknowledged,
-//! the receiver's keeps the [`Piece`]s it is told until they are readable. So the same machines carry real bytes behind
-//! sockets and counted ones in the simulator.
+//! Connections hold positions and no bytes. The sender's owner keeps what was written until it is acknowledged. The
+//! receiver's owner keeps the [`Piece`]s that it is told of until they are readable. So the same machines carry real
+//! bytes behind sockets and counted bytes in the simulator.
 //!
-//! After every call, call [`Connection::transmit`]; append its frames to their streams; call it again at its deadline.
-//! The streams' figures are brought up to date with [`Streams::update`].
+//! After every call: call [`Connection::transmit`], append its frames to their streams, and call it again at its
+//! deadline. [`Streams::update`] takes in new measurements of the streams.
 
 mod config;
 mod connection;

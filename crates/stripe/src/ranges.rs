@@ -1,5 +1,5 @@
-//! A sorted set of disjoint spans of stream positions: what a receiver holds out of order, what a sender has to send
-//! again.
+//! A sorted set of disjoint spans of stream positions: what a receiver holds out of order, and what a sender has to
+//! send again.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,38 @@ pub struct Span {
 }
 
 impl Span {
-    /// `start..end`.
+    /// The span `start..end`.
     pub const fn new(start: u64, end: u64) -> Self {
         Self { start, end }
     }
-    /// How many positions; 0 where `end` is not above `start`.
+    /// Number of positions; 0 if `end` is not above `start`.
     pub const fn len(&self) -> u64 {
         self.end.saturating_sub(self.start)
     }
-    /// Whether there is none.
+    /// Whether the span has no positions.
     pub const fn is_empty(&self) -> bool {
         self.end <= self.start
     }
 }
 
-/// Disjoint, non-touching spans in ascending order. A tree, unlike TCP's vector of the few holes of one window: a peer
-/// may leave as many holes as its credit has bytes, and what is sent again leaves from the middle.
+/// Disjoint, non-touching spans in ascending order. A tree and not a vector: a peer may leave as many holes as its
+/// credit has bytes, and retransmission removes spans from the middle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeSet {
-    /// End by start.
+    /// Ends by start.
     spans: BTreeMap<u64, u64>,
     total: u64,
 }
 
 impl RangeSet {
-    /// How many positions are in the set.
+    /// Number of positions in the set.
     pub fn total(&self) -> u64 {
         self.total
     }
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
-    /// How many spans.
+    /// Number of spans.
     pub fn len(&self) -> usize {
         self.spans.len()
     }
@@ -57,11 +57,11 @@ impl RangeSet {
     pub fn first(&self) -> Option<Span> {
         self.iter().next()
     }
-    /// One beyond the highest position.
+    /// One beyond the highest position; 0 if the set is empty.
     pub fn end(&self) -> u64 {
         self.spans.last_key_value().map_or(0, |(_, end)| *end)
     }
-    /// Adds a span; `added` is told each piece that was not there.
+    /// Adds a span. Calls `added` for each part that was not in the set.
     pub fn insert(&mut self, span: Span, mut added: impl FnMut(Span)) {
         if span.is_empty() {
             return;
@@ -91,7 +91,7 @@ impl RangeSet {
         }
         self.spans.insert(merged.start, merged.end);
     }
-    /// Takes a span out, whatever of it is in.
+    /// Removes a span, or what of it is in the set.
     pub fn remove(&mut self, span: Span) {
         if span.is_empty() {
             return;
@@ -114,7 +114,7 @@ impl RangeSet {
             }
         }
     }
-    /// Takes the lowest positions out: one piece of at most `most`.
+    /// Removes and returns the lowest positions: one span of at most `most`.
     pub fn take_first(&mut self, most: u64) -> Option<Span> {
         let first = self.first()?;
         let piece = Span::new(first.start, first.end.min(first.start.saturating_add(most)));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     proptest! {
-        /// In a small universe, against a plain array of bits.
+        /// Compares the set with an array of bits over 64 positions.
         #[test]
         fn agrees_with_an_array_of_bits(changes in changes()) {
             let (mut set, mut bits) = (RangeSet::default(), [false; 64]);

@@ -7,12 +7,13 @@ use crate::window::{Progress, Window};
 use crate::wire::{Ack, Data, MAX_RANGES};
 use units::Time;
 
-/// The most holes in a byte stream (P-21). Segments of a sensible length never leave more; each hole costs memory that
+/// The most holes in a byte stream (P-21). Segments of a sensible length never leave more. Each hole costs memory that
 /// the credit does not count.
 const MAX_HOLES: usize = 1 << 14;
 
-/// New bytes after which an ACK is sent at once: a sixteenth of the window, so that a sender that begins has nearly all
-/// of its credit; bounded, so that a fast gateway does not send more ACKs than they are worth.
+/// New bytes after which an ACK is sent at once (P-21): a sixteenth of the window, but of windows below 2 MiB an eighth
+/// up to 128 KiB. So a sender that begins has nearly all of its credit, and a fast gateway sends no more ACKs than they
+/// are worth.
 fn ack_threshold(window: u64) -> u64 {
     (window / 16).max(window.min(1 << 20) / 8)
 }
@@ -20,23 +21,23 @@ fn ack_threshold(window: u64) -> u64 {
 /// The receiving half.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
-    /// The in-order edge: all below has arrived.
+    /// In-order edge (RCV.NXT): everything below has arrived.
     next: u64,
-    /// Out-of-order spans beyond it.
+    /// Out-of-order spans above the edge.
     held: RangeSet,
-    /// The application has taken all below.
+    /// Everything below has been taken by the application.
     consumed: u64,
     /// Bytes that may be held, in order or not.
     window: Window,
-    /// What the owner has memory for.
+    /// The share of memory that the owner gives it.
     share: Share,
-    /// The peer may send positions below this.
+    /// Credit limit: the peer may send positions below this.
     granted: u64,
-    /// The last ACK has said so. HELLO, which speaks for all connections, may have said more.
+    /// Credit limit that the last ACK announced. HELLO, which speaks for all connections, may have granted more.
     told: u64,
-    /// There has been an ACK.
+    /// An ACK has been sent.
     begun: bool,
-    /// The end, once known.
+    /// Position of the end, once known.
     end: Option<u64>,
     /// The peer has reset its byte stream with this code.
     pub reset: Option<u32>,
@@ -51,8 +52,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// The peer may send `window` bytes until it is granted more, and never more than `max_window` ahead. An ACK waits
-    /// for `delay` at most.
+    /// `window` is the initial credit and `max_window` its upper limit. An ACK is delayed by at most `delay`.
     pub fn new(window: u64, max_window: u64, delay: Time) -> Self {
         Self {
             next: 0,
@@ -72,11 +72,11 @@ impl Receiver {
             duplicates: 0,
         }
     }
-    /// All below has arrived.
+    /// In-order edge: everything below has arrived.
     pub fn next(&self) -> u64 {
         self.next
     }
-    /// The application has taken all below.
+    /// Everything below has been taken by the application.
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
@@ -88,15 +88,15 @@ impl Receiver {
     pub fn out_of_order(&self) -> u64 {
         self.held.total()
     }
-    /// Spans that are held out of order.
+    /// Number of out-of-order spans.
     pub fn holes(&self) -> usize {
         self.held.len()
     }
-    /// The most that is to be held at once.
+    /// The most bytes to hold at once.
     pub fn window(&self) -> u64 {
         self.window.within(self.share)
     }
-    /// What the owner of several connections has memory for. It takes windows back that are not used.
+    /// Sets the share of memory, and takes back credit that is not used.
     pub fn share(&mut self, now: Time, share: Share) {
         self.share = share;
         self.window.take_back(now);
@@ -104,17 +104,17 @@ impl Receiver {
             self.told = self.window();
         }
     }
-    /// The end has arrived, and all before it.
+    /// Whether the byte stream has arrived up to its end.
     pub fn is_complete(&self) -> bool {
         self.end == Some(self.next)
     }
-    /// The byte stream is complete or reset, and the application has taken all.
+    /// Whether the byte stream is reset, or is complete and taken by the application.
     pub fn is_done(&self) -> bool {
         self.reset.is_some() || (self.is_complete() && (self.stopped || self.consumed == self.next))
     }
 
-    /// Takes a segment, or the beginning of one. Its new part is appended to `pieces`; returns whether the byte stream
-    /// has become complete.
+    /// Takes a segment, or the beginning of one. Appends its new parts to `pieces`. Returns whether the byte stream has
+    /// become complete.
     pub fn on_data(&mut self, now: Time, data: &Data, pieces: &mut Vec<Piece>) -> Result<bool, Violation> {
         let was_complete = self.is_complete();
         let span = Span::new(data.offset, data.offset.saturating_add(u64::from(data.len)));
@@ -128,7 +128,7 @@ impl Receiver {
         let before = self.next + self.held.total();
         let fresh = Span::new(span.start.max(self.next), span.end);
         if fresh.start == self.next && !fresh.is_empty() && self.held.is_empty() {
-            // In order, and no hole: nothing to keep.
+            // In order and without a hole: there is nothing to keep here.
             self.next = fresh.end;
             pieces.push(Piece::of(data, fresh));
         } else {
@@ -148,7 +148,7 @@ impl Receiver {
         self.duplicates += span.len() - new;
         self.unacknowledged += new;
         if self.stopped {
-            // Nobody reads it any more: it does not stay.
+            // Nobody reads a stopped byte stream: its bytes do not stay.
             self.consumed = self.next;
         }
         let completed = self.is_complete() && !was_complete;
@@ -175,21 +175,20 @@ impl Receiver {
             _ => Ok(()),
         }
     }
-    /// Discards what has arrived: nothing of it waits for the application.
+    /// Discards everything that the application has not taken.
     pub fn discard(&mut self, now: Time) {
         self.consumed = self.next;
         self.held.clear();
         self.ack_at = now;
     }
 
-    /// Takes in-order bytes in place of an application that wants no more.
+    /// Discards the in-order bytes of a stopped byte stream.
     pub fn discard_in_order(&mut self, now: Time) {
         self.consumed = self.next;
         self.grant(now);
     }
 
-    /// The application takes `bytes` of what is in order. `rtt` is the streams' round-trip time, for the window's
-    /// growth.
+    /// The application takes `bytes` in-order bytes. `rtt` is the streams' round-trip time, by which the window grows.
     pub fn consume(&mut self, now: Time, bytes: u64, rtt: Time) {
         self.consumed = self.next.min(self.consumed.saturating_add(bytes));
         let progress = Progress { arrived: self.next + self.held.total(), end: self.held.end().max(self.next) };
@@ -197,7 +196,7 @@ impl Receiver {
         self.window.grow(more);
         self.grant(now);
     }
-    /// Announces credit at once if it has grown by a quarter of the window; less waits for the next ACK.
+    /// Announces credit at once if it has grown by a quarter of the window. Less waits for the next ACK.
     fn grant(&mut self, now: Time) {
         let window = self.window();
         if self.end.is_none() && (self.consumed + window).saturating_sub(self.told) >= (window / 4).max(1) {

@@ -11,7 +11,7 @@ use units::Time;
 pub(crate) struct Flight {
     pub end: u64,
     pub stream: StreamId,
-    /// A second copy is on this stream.
+    /// The stream that has a second copy.
     pub copy: Option<StreamId>,
     /// Time after which it counts as late.
     pub due: Time,
@@ -49,7 +49,7 @@ impl Notified {
             *self = Self::Done;
         }
     }
-    /// Whether the peer has still to be told.
+    /// Whether the peer may not know it yet.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Due | Self::Sent(_))
     }
@@ -59,37 +59,37 @@ impl Notified {
 /// out of order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sender {
-    /// What the application has written.
+    /// End of what the application has written.
     pub written: u64,
-    /// All below is acknowledged.
+    /// Everything below is acknowledged (SND.UNA).
     pub una: u64,
-    /// The first position that no stream has been given.
+    /// First position that has not been taken for sending (SND.NXT).
     pub next: u64,
-    /// The peer's credit: it accepts no position from here on.
+    /// The peer's credit limit: it accepts positions below this.
     pub limit: u64,
-    /// New bytes sent, less twice those by which the peer has raised its credit since: little while its program takes
-    /// at least half of what comes.
+    /// New bytes sent, less twice the credit that the peer has granted since. It stays small while the peer's program
+    /// takes at least half of what arrives.
     pub unproven: u64,
-    /// Bytes of new data that may be sent; `None` is without bound.
+    /// Further new bytes that the owner lets go; `None` without a limit.
     pub allowance: Option<u64>,
-    /// Lost spans, to be retransmitted.
+    /// Lost spans, to be sent again.
     pub lost: RangeSet,
-    /// Segments in flight by first position; disjoint.
+    /// Segments in flight by their first position; disjoint.
     pub flight: BTreeMap<u64, Flight>,
-    /// Every segment in flight below this is on two streams.
+    /// Every segment in flight below this has a copy.
     pub copied: u64,
-    /// The application writes no more.
+    /// The application has ended its byte stream.
     pub finishing: bool,
     pub end: Notified,
 }
 
 impl Sender {
-    /// Bytes of new data that could be sent now.
+    /// Bytes of new data that can be sent now.
     pub fn sendable(&self) -> u64 {
         let sendable = self.written.min(self.limit).saturating_sub(self.next);
         sendable.min(self.allowance.unwrap_or(u64::MAX))
     }
-    /// There is new data that only the peer's credit holds back.
+    /// Whether new data waits for the peer's credit alone.
     pub fn is_blocked(&self) -> bool {
         self.next < self.written && self.next >= self.limit
     }
@@ -102,16 +102,16 @@ impl Sender {
         self.allowance = self.allowance.map(|left| left - len);
         (len > 0).then_some(span)
     }
-    /// A segment is handed to a stream.
+    /// Notes that a segment was handed to a stream.
     pub fn sent(&mut self, span: Span, stream: StreamId, due: Time) {
         self.copied = self.copied.min(span.start);
         self.flight.insert(span.start, Flight { end: span.end, stream, copy: None, due });
     }
-    /// The part of a span above `una`. So a false acknowledgement of the peer cannot make us read freed bytes.
+    /// The part of a span that is not below `una`. So a false ACK cannot make the owner read freed bytes.
     pub fn unacknowledged(&self, span: Span) -> Span {
         Span::new(span.start.max(self.una), span.end)
     }
-    /// A span is to be sent again.
+    /// Marks a span as lost: it is to be sent again.
     pub fn lose(&mut self, span: Span) {
         self.lost.insert(self.unacknowledged(span), |_| {});
     }
@@ -120,12 +120,12 @@ impl Sender {
         self.finishing && self.una == self.written && self.end == Notified::Done
     }
 
-    /// Whether a stream carries something that is not acknowledged.
+    /// Whether a stream carries a segment that is not acknowledged.
     pub fn uses(&self, stream: StreamId) -> bool {
         self.flight.values().any(|flight| flight.stream == stream || flight.copy == Some(stream))
     }
 
-    /// Takes in an ACK; returns whether it brings news. The owner sees acknowledged data by `una`.
+    /// Takes in an ACK. Returns whether it brings news.
     pub fn on_ack(&mut self, ack: &Ack) -> bool {
         let raised = ack.limit.saturating_sub(self.limit);
         self.limit += raised;
@@ -145,7 +145,7 @@ impl Sender {
         }
         news
     }
-    /// Marks positions as acknowledged; returns whether any of them was not.
+    /// Marks positions as acknowledged. Returns whether any of them was not before.
     fn forget(&mut self, span: Span) -> bool {
         let mut news = false;
         let before = self.flight.range(..span.start).next_back().map(|(start, flight)| (*start, *flight));
@@ -172,7 +172,7 @@ impl Sender {
         news || self.lost.total() < lost
     }
 
-    /// A stream is dead or suspect: what only it carries is to be sent again.
+    /// A stream is dead or suspect: what only it carried is lost.
     pub fn on_stream_lost(&mut self, stream: StreamId) {
         self.copied = self.una;
         let lost = &mut self.lost;
@@ -189,5 +189,24 @@ impl Sender {
             true
         });
         self.end.lost(stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An ACK that repeats a range brings no news, even if the segment below the range is still in flight.
+    #[test]
+    fn a_repeated_range_is_no_news() {
+        let mut sender = Sender { written: 300, limit: 300, ..Sender::default() };
+        while let Some(span) = sender.take(100) {
+            sender.sent(span, StreamId(1), Time::MAX);
+        }
+        let ack = Ack { next: 0, limit: 300, end: false, reset: false, ranges: vec![Span::new(100, 200)] };
+        assert!(sender.on_ack(&ack));
+        assert!(!sender.on_ack(&ack));
+        let in_flight: Vec<(u64, u64)> = sender.flight.iter().map(|(start, flight)| (*start, flight.end)).collect();
+        assert_eq!(in_flight, [(0, 100), (200, 300)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Sending: control first, then what was lost, what is new, and copies of what is late.
+//! Sending, in this order: control frames, lost segments, new segments, copies of late segments.
 
 use crate::config::Scheduler;
 use crate::connection::{Connection, Output};
@@ -9,18 +9,18 @@ use crate::wire::{Data, Frame};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
-/// Copies that are always allowed, so that short transfers have some too.
+/// Bytes of copies that are always allowed, so that short transfers have some too.
 const FREE_COPIES: u64 = 256 << 10;
-/// Time without news from the peer after which something is sent again; it doubles with each repetition.
+/// Timeout: time without news from the peer after which something is sent again. It doubles with each repetition.
 const TIMEOUT: Time = Time::from_secs(1);
 const MAX_BACKOFF: u8 = 6;
 
-/// Segments that round robin has assigned to a stream that has not taken them yet.
+/// Segments that round robin has assigned to streams without room.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assigned {
     queues: BTreeMap<StreamId, VecDeque<Span>>,
     total: u64,
-    /// Whose turn it was last.
+    /// The stream that had the last turn.
     last: Option<StreamId>,
 }
 
@@ -38,7 +38,7 @@ impl Assigned {
         self.total -= spans.iter().map(Span::len).sum::<u64>();
         spans
     }
-    /// Takes back the segments of streams that get nothing more.
+    /// Takes back the segments of streams that are no longer in use.
     fn take_strays(&mut self, streams: &Streams) -> Vec<Span> {
         let used = |id: &StreamId| streams.get(*id).is_some_and(Stream::is_used);
         let strays: Vec<StreamId> = self.queues.keys().filter(|id| !used(id)).copied().collect();
@@ -53,7 +53,7 @@ impl Assigned {
         self.total += span.len();
         self.queues.entry(stream).or_default().push_back(span);
     }
-    /// The stream whose turn it is: the next usable one after the last.
+    /// The stream whose turn it is: the next one in use after the last.
     fn turn(&mut self, streams: &Streams) -> Option<StreamId> {
         let usable = || streams.iter().filter(|stream| stream.is_used()).map(Stream::id);
         let next = usable().find(|id| Some(*id) > self.last).or_else(|| usable().next());
@@ -62,16 +62,16 @@ impl Assigned {
     }
 }
 
-/// When something is due.
+/// Deadlines of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timers {
-    /// Anything at all; [`Time::MAX`] while there is no stream.
+    /// The earliest deadline; [`Time::MAX`] while there is no stream.
     deadline: Time,
-    /// The oldest segment becomes late.
+    /// When the oldest segment becomes late.
     late_at: Time,
-    /// When the peer last sent news, or there was nothing to wait for.
+    /// When the peer last sent news, or nothing was waited for.
     news_at: Time,
-    /// Nothing has come back for too long.
+    /// When the timeout expires.
     timeout_at: Time,
     backoff: u8,
 }
@@ -89,20 +89,20 @@ impl Timers {
 }
 
 impl Connection {
-    /// When [`transmit`](Self::transmit) is to be called next if nothing happens before; [`Time::MAX`] for never.
+    /// When [`transmit`](Self::transmit) is to be called next unless something happens before; [`Time::MAX`] for never.
     pub fn deadline(&self) -> Time {
         self.timers.deadline
     }
 
-    /// Sends what can be sent and what is due. Call it after every other call, when a stream has got room, is new or
-    /// gone, and at the [`deadline`](Self::deadline). More calls do no harm.
+    /// Sends what can be sent and what is due. The owner calls it after every other call, when a stream has got room,
+    /// is new or is gone, and at the [`deadline`](Self::deadline). More calls do no harm.
     pub fn transmit(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         if self.timers.timeout_at == Time::MAX {
             // Nothing was waited for until now.
             self.timers.on_news(now);
         }
         if streams.iter().next().is_some() {
-            // The streams may be others by now, and with them how long is too long.
+            // The set of streams may have changed, and with it the timeout.
             self.arm(streams);
             if now >= self.timers.timeout_at {
                 self.on_timeout(now, streams, out);
@@ -129,7 +129,7 @@ impl Connection {
         if head.is_some() || open || self.tx.is_blocked() {
             let rtt = streams.iter().map(|stream| stream.measured().rtt).max().unwrap_or(Time::ZERO);
             let patience = TIMEOUT.max(rtt.saturating_mul(4)).saturating_mul(1 << self.timers.backoff);
-            // A segment that has long to go is not missed before its time.
+            // A segment is not missed before it has been late for a timeout.
             let head = head.filter(|due| *due < Time::MAX).map_or(Time::ZERO, |due| due.saturating_add(TIMEOUT));
             self.timers.timeout_at = self.timers.news_at.saturating_add(patience).max(head);
         }
@@ -160,7 +160,7 @@ impl Connection {
             self.stop.0 = Self::control(now, streams, frame, out).map_or(Notified::Due, Notified::Sent);
         }
     }
-    /// The end by itself, where no segment carries it.
+    /// Sends the end of the byte stream alone, if no segment carries it.
     fn send_end(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         if self.tx.end == Notified::Due && self.tx.next == self.tx.written && self.assigned.total() == 0 {
             let frame = Frame::Data(Data { offset: self.tx.written, len: 0, end: true });
@@ -170,7 +170,7 @@ impl Connection {
 
     // === Segments ===
 
-    /// Hands a segment to a stream.
+    /// Hands a segment to a stream. Returns when the segment becomes late.
     fn hand(&mut self, now: Time, streams: &mut Streams, id: StreamId, span: Span, out: &mut Output) -> Time {
         let eta = streams.get(id).map_or(Time::MAX, |stream| stream.eta(span.len()));
         let end = self.tx.finishing && span.end == self.tx.written && self.tx.end != Notified::Done;
@@ -194,7 +194,8 @@ impl Connection {
         let shortest = self.config.segmentation.shortest();
         while let Some(first) = self.tx.lost.first() {
             let bytes = first.len().min(shortest);
-            // The peer has credit for it already. Waiting for a faster stream may be better than taking any.
+            // The peer has granted credit for it already. It may be better to wait for a faster stream than to take
+            // any.
             let choice = match self.config.scheduler {
                 Scheduler::RoundRobin => streams.soonest_with_room(bytes, None).map(Stream::id),
                 Scheduler::EarliestDelivery => streams.earliest(bytes, Some(self.tx.lost.total()), u64::MAX),
@@ -229,12 +230,12 @@ impl Connection {
             self.tx.sent(span, id, due);
         }
     }
-    /// The connection's own stream, if the next bytes are to go there. All bytes go there while at most 64 KiB are in
-    /// flight (P-23), which keeps them in order; beyond that, as many as its congestion window takes at once.
+    /// The connection's own stream, if the next bytes go there. While at most 64 KiB are in flight all bytes go there
+    /// (P-23), which keeps them in order. Beyond that as many go there as its congestion window takes at once.
     ///
-    /// An application that waits for answers waits for its own stream if one more window is enough and the path has a
-    /// queue, which another stream would only lengthen. Answers longer than one window, spread over all streams, would
-    /// grow all windows to more together than the queue holds, and a loss takes only one of them back.
+    /// An application-limited connection waits for its own stream's window if one more window is enough and the path
+    /// has a queue. Another stream would only lengthen the queue. Answers longer than one window, spread over all
+    /// streams, would grow all windows together beyond the queue's length, and a loss halves only one of them.
     fn own<'s>(&mut self, little: bool, streams: &'s Streams, bytes: u64) -> Option<&'s Stream> {
         let used = |id| streams.get(id).filter(|stream| stream.is_used());
         let soonest = streams.soonest(bytes).and_then(used);
@@ -280,9 +281,9 @@ impl Connection {
 
     // === What is late ===
 
-    /// Sends late segments on a second stream too, when no new data can be sent: all is sent, or the peer's credit is
-    /// used up. (Opportunistic retransmission: Raiciu et al., NSDI 2012, section 4.2; copies at a transfer's tail:
-    /// DEMS, Guo et al., MobiCom 2017.)
+    /// Sends late segments on a second stream too, when no new data can be sent because all is sent or the credit is
+    /// used up (opportunistic retransmission: Raiciu et al., NSDI 2012, section 4.2; copies at a transfer's tail: DEMS,
+    /// Guo et al., MobiCom 2017).
     fn send_copies(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         self.timers.late_at = Time::MAX;
         if self.tx.sendable() > 0 || !self.tx.lost.is_empty() || self.assigned.total() > 0 {
@@ -315,8 +316,8 @@ impl Connection {
         }
     }
 
-    /// Sends the oldest segment, or whatever else the peer may lack, again after a long silence. Live streams lose
-    /// nothing, but a grant of credit may have died with its stream.
+    /// Sends the oldest segment again after a timeout, or asks for credit. Live streams lose nothing, but a grant of
+    /// credit may have died with its stream.
     fn on_timeout(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         self.timers.backoff = (self.timers.backoff + 1).min(MAX_BACKOFF);
         self.timers.news_at = now;
@@ -344,7 +345,7 @@ impl Connection {
         }
     }
 
-    /// Bytes of room that a stream needs for the next segment, for an owner that sizes its buffers by it.
+    /// Length of the next segment for a stream, for an owner that sizes its buffers by it.
     pub fn segment(&self, streams: &Streams, id: StreamId) -> Bytes {
         Bytes::new(self.longest(streams, id))
     }

@@ -3,14 +3,14 @@
 use crate::share::Share;
 use units::Time;
 
-/// Credit beyond the measured rate, in bytes: as much as may come before the first round trip is over.
+/// Credit beyond the measured rate, in bytes: what may arrive before the first round trip is over.
 const SLACK: u64 = 256 << 10;
-/// Credit that was not needed for so long is taken back, half at a time.
+/// Credit that was not needed for this long is taken back by halves.
 const UNUSED: Time = Time::from_secs(10);
 
-/// Progress of a byte stream: `arrived` counts bytes in order or not, `end` is the highest position received. The
-/// path's rate is the smaller advance of the two. A stream that continues after a stall makes `arrived` jump; `end`
-/// does not jump, since the other streams have advanced it before.
+/// Progress of a byte stream. `arrived` counts bytes in order or not; `end` is the highest position received. Progress
+/// in a round trip is min(advance of `arrived`, advance of `end`). A stream that continues after a stall makes
+/// `arrived` jump, but not `end`, which the other streams have advanced before.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub arrived: u64,
@@ -19,34 +19,33 @@ pub(crate) struct Progress {
 
 impl Progress {
     fn since(self, before: Self) -> u64 {
-        // A reset discards bytes, so that `arrived` falls.
+        // A reset discards bytes, so that `arrived` may fall.
         self.arrived.saturating_sub(before.arrived).min(self.end.saturating_sub(before.end))
     }
 }
 
-/// Credit that follows the rate of arrival, as a receive buffer is tuned (Fisk and Feng, *Dynamic right-sizing in TCP*,
-/// 2001): 2 x (bytes per round trip + bytes held out of order), at most 4 x the mean of two round trips. It grows only
-/// while the application keeps up.
+/// Credit that follows the rate of arrival (Fisk and Feng, *Dynamic right-sizing in TCP*, 2001): 2 x (bytes per round
+/// trip + bytes held out of order), at most 4 x the mean of two round trips. It grows only while the application keeps
+/// up.
 ///
-/// Twice per round trip: a sender whose rate doubles per round trip is not held back. Out of order: a stream that has
-/// lost a segment holds up what the others bring, for one or two round trips.
-///
-/// Round trips are those of the path without its queue (`Streams::window_rtt`): otherwise the credit would grow with
-/// the queue that it lets the sender build.
+/// - Twice the bytes of a round trip: a sender whose rate doubles per round trip is not held back.
+/// - Out of order: a stream that has lost a segment holds up what the others bring, for one or two round trips.
+/// - The round trip is the path's without a queue (`Streams::window_rtt`). Otherwise the credit would grow with the
+///   queue that it lets the sender build.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     size: u64,
     first: u64,
     most: u64,
-    /// Progress half a round trip ago, one, one and a half, and two.
+    /// Progress 0.5, 1, 1.5 and 2 round trips ago.
     marks: [(Time, Progress); 4],
     /// The most that was held out of order since the last mark.
     held: u64,
-    /// The application has had everything since the last mark.
+    /// The application had everything at some time since the last mark.
     keeps_up: bool,
     /// The application had everything at some time between the last two marks.
     kept_up: bool,
-    /// When more than half of it was of use.
+    /// When more than half of the window was last needed.
     used_at: Time,
 }
 
@@ -67,8 +66,8 @@ impl Window {
     pub fn size(&self) -> u64 {
         self.size
     }
-    /// Its size where memory is short. An application that keeps up has what it needs, below its share of the limit:
-    /// what it is sent does not stay. One that does not keep up has a share of its window.
+    /// The window where memory is short. An application that keeps up gets what it needs, up to its share of the limit:
+    /// its bytes do not stay. Another one gets its share of its window.
     pub fn within(&self, share: Share) -> u64 {
         let share = if self.keeps_up || self.kept_up { share.part_of(self.most) } else { share.part_of(self.size) };
         self.size.min(share)
@@ -77,8 +76,8 @@ impl Window {
     pub fn hold(&mut self, bytes: u64) {
         self.held = self.held.max(bytes);
     }
-    /// Bytes by which the credit should grow, at the byte stream's present progress. `drained`: no byte of it waits for
-    /// the application. `rtt`: the streams' round-trip time.
+    /// Bytes by which the credit should grow at this progress. `drained` says that no byte waits for the application.
+    /// `rtt` is the streams' round-trip time.
     pub fn wants(&mut self, now: Time, progress: Progress, drained: bool, rtt: Time) -> u64 {
         self.keeps_up |= drained;
         if rtt == Time::ZERO {
@@ -90,14 +89,14 @@ impl Window {
             let time = now.saturating_sub(since.0).max(least).as_secs_f64();
             (progress.since(since.1) as f64 * rtt.as_secs_f64() / time) as u64
         };
-        // Bytes that came within a round trip are the least that a round trip brings. A burst counts at once; otherwise
-        // the credit would be a round trip behind a sender that begins.
+        // Bytes that arrived within the last round trip are a lower bound of what a round trip brings. A burst counts
+        // at once; otherwise the credit would lag a round trip behind a sender that begins.
         let recent = self.marks.iter().filter(|(since, _)| now.saturating_sub(*since) <= rtt);
         let mut lately = recent.map(|(_, before)| progress.since(*before)).max().unwrap_or(0);
         let (average, held, keeps_up) = (brought(first, rtt.saturating_mul(2)), self.held, self.keeps_up);
         if passed >= rtt / 2 {
-            // Over half a round trip: while the credit holds the sender back, a whole round trip brings no more than
-            // the credit.
+            // Measured over half a round trip: while credit limits the sender, a whole one brings no more than the
+            // credit.
             lately = lately.max(brought(last, rtt / 2));
             self.marks.rotate_right(1);
             self.marks[0] = (now, progress);
@@ -120,8 +119,8 @@ impl Window {
     pub fn grow(&mut self, bytes: u64) {
         self.size += bytes;
     }
-    /// Takes back half of the window if less would have done for a while, or if the application does not keep up. What
-    /// the peer has been told stays; it is told no more until that is used up.
+    /// Takes back half of the window if less would have done for 10 s, or if the application has not kept up. What the
+    /// peer has been told stays; it is told no more until that is used up.
     pub fn take_back(&mut self, now: Time) {
         if now.saturating_sub(self.used_at) > UNUSED {
             self.size = (self.size / 2).max(self.first);
@@ -136,7 +135,7 @@ mod tests {
 
     const RTT: Time = Time::from_ms(100);
 
-    /// Receives `rate` bytes in each of so many tenths of a round trip.
+    /// Receives `rate` bytes in each of `tenths` tenths of a round trip.
     fn receive(window: &mut Window, at: &mut (Time, u64), tenths: u32, rate: u64, drained: bool) {
         for _ in 0..tenths {
             (at.0, at.1) = (at.0 + RTT / 10, at.1 + rate);
@@ -151,7 +150,7 @@ mod tests {
         receive(&mut window, &mut at, 30, 200_000, true);
         let round = 2_000_000;
         assert!(window.size().abs_diff(2 * round + SLACK) < round / 10, "{}", window.size());
-        // Less rate takes nothing back, and there is a limit.
+        // A lower rate takes nothing back, and there is an upper limit.
         receive(&mut window, &mut at, 30, 100_000, true);
         assert!(window.size() > 2 * round);
         receive(&mut window, &mut at, 30, 20_000_000, true);
@@ -163,7 +162,7 @@ mod tests {
         let (mut window, mut at, mut sent) = (Window::new(1 << 20, 64 << 20), (Time::from_secs(1), 0), 50_000_u64);
         for _ in 0..8 {
             receive(&mut window, &mut at, 10, sent / 10, true);
-            // What is to be under way next.
+            // The next round trip carries `sent`.
             assert!(window.size() > sent * 3 / 2, "{} for {sent}", window.size());
             sent *= 2;
         }
@@ -184,8 +183,8 @@ mod tests {
         assert!(hold(5_000_000).abs_diff(4 * round + SLACK) < round / 10, "{}", hold(5_000_000));
     }
 
-    /// A stream with half of all stands still for two round trips, and brings it all at once; others go on with what
-    /// comes behind.
+    /// One stream carries half of the bytes. It stalls for two round trips and then delivers them all at once, while
+    /// the others go on.
     #[test]
     fn what_comes_in_a_burst_is_no_rate() {
         let (mut window, mut at, mut so_far) =
@@ -207,8 +206,7 @@ mod tests {
     fn it_keeps_ahead_of_bursts_that_double() {
         let (mut window, mut at, mut sent) = (Window::new(1 << 20, 64 << 20), (Time::from_secs(1), 0), 500_000_u64);
         for _ in 0..6 {
-            // All that is under way comes within a tenth of a round trip, and what the window is then is there before
-            // the next.
+            // All that is in flight arrives within a tenth of a round trip. The window has grown before the next burst.
             for _ in 0..10 {
                 (at.0, at.1) = (at.0 + RTT / 100, at.1 + sent / 10);
                 let more = window.wants(at.0, Progress { arrived: at.1, end: at.1 }, true, RTT);

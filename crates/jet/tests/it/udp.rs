@@ -354,7 +354,7 @@ async fn streams_that_break_lose_datagrams_and_no_flow() {
     assert_eq!((near(&rig).flows, far(&rig).flows), (1, 1));
 }
 
-/// What a stream that stands still has waits with it, and nothing else does.
+/// P-24: a stream on which nothing arrives, although TCP's acknowledgements do, is found out and left alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_stands_still_does_not_hold_up_the_rest() {
     let _alone = processor().await;
@@ -372,6 +372,7 @@ async fn a_stream_that_stands_still_does_not_hold_up_the_rest() {
             answered += 1;
         }
     }
-    // Until the stream is suspect what goes there is lost both ways: with one of four, and half a second.
+    // Until the stream owes the answer to a PING for half a second, what goes there is lost: a second each way, of which
+    // 200 ms are for one datagram.
     assert!(answered >= 50, "{answered} of 100");
 }

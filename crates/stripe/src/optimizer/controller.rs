@@ -39,8 +39,8 @@ impl Default for Limits {
     }
 }
 
-/// An epoch is six round trips of at least 50 ms each; of at least 300 ms while there is nothing to send, since looking
-/// costs a little.
+/// An epoch is six round trips. Each counts as at least 50 ms; as at least 300 ms while there is nothing to send, since
+/// looking costs a little.
 const ROUNDS: u32 = 6;
 const SHORTEST_ROUND: Time = Time::from_ms(50);
 const IDLE_ROUND: Time = Time::from_ms(300);
@@ -104,7 +104,7 @@ enum Phase {
 enum Step {
     /// Doubled at the beginning.
     Doubled,
-    /// At the beginning too, by more than that, since windows are the limit: each stream carries one in a round trip,
+    /// At the beginning, by more than that: windows are the limit, and each stream carries one window per round trip,
     /// however many there are.
     Widened,
     /// A step from a number that has proved itself.

@@ -11,9 +11,9 @@ const KEPT: usize = 64;
 /// Epochs per number; the first one is not measured.
 const EPOCHS: u32 = 3;
 
-/// Wang et al. 2014, section 3.3: loss as a second-order polynomial of n (eq. 1), fitted to what is measured as it
-/// changes; the n from 1 to 128 with the best aggregate of PFTK's model (eq. 2). It looks at no throughput, and at
-/// nobody else's share.
+/// The paper's optimizer (Wang et al. 2014, section 3.3). It fits loss as a second-order polynomial of n (eq. 1) to the
+/// measurements, and picks the n from 1 to 128 with the best aggregate of PFTK's model (eq. 2). It looks neither at
+/// throughput nor at the share of others.
 #[derive(Clone, Debug)]
 pub struct Enumerator {
     most: u32,

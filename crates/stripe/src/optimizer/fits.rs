@@ -8,20 +8,21 @@ use super::MOST_STREAMS;
 /// b).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PartialSecondOrder {
-    /// Of n squared.
+    /// Coefficient of n squared.
     pub a: f64,
-    /// The rest.
+    /// Constant term.
     pub b: f64,
 }
 
-/// What the curves fit: n^2 / Th^2.
+/// n^2 / Th^2: in these terms the curves are polynomials.
 fn inverse((n, rate): (u32, f64)) -> f64 {
     let ratio = f64::from(n) / rate;
     ratio * ratio
 }
 
 impl PartialSecondOrder {
-    /// Through two probes (number of streams, rate); none where they are one, or no such curve goes through them.
+    /// The curve through two probes (number of streams, rate). `None` if both have the same number, or if no such curve
+    /// goes through them.
     pub fn new(first: (u32, f64), second: (u32, f64)) -> Option<Self> {
         let square = |n: u32| f64::from(n) * f64::from(n);
         let (y1, y2) = (inverse(first), inverse(second));
@@ -45,16 +46,16 @@ impl PartialSecondOrder {
 /// parallelism level in wide area data transfers*, IEEE TPDS 22(12), 2011).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FullSecondOrder {
-    /// Of n squared.
+    /// Coefficient of n squared.
     pub a: f64,
-    /// Of n.
+    /// Coefficient of n.
     pub b: f64,
-    /// The rest.
+    /// Constant term.
     pub c: f64,
 }
 
 impl FullSecondOrder {
-    /// Through three probes (number of streams, rate); none where two are one.
+    /// The curve through three probes (number of streams, rate). `None` if two have the same number.
     pub fn new(probes: [(u32, f64); 3]) -> Option<Self> {
         let [n1, n2, n3] = probes.map(|(n, _)| f64::from(n));
         let [y1, y2, y3] = probes.map(inverse);
@@ -66,13 +67,12 @@ impl FullSecondOrder {
         let c = y1 - b * n1 - a * n1 * n1;
         (a.is_finite() && b.is_finite() && c.is_finite()).then_some(Self { a, b, c })
     }
-    /// The rate of `n` streams; not a number where the curve has none.
+    /// The rate of `n` streams; NaN where the curve has none.
     pub fn rate(&self, n: u32) -> f64 {
         let n = f64::from(n);
         n / (self.a * n * n + self.b * n + self.c).sqrt()
     }
-    /// The best number of streams: the peak at -2c / b where there is one between 1 and `most`, the better end
-    /// otherwise.
+    /// The best number of streams: the peak at -2c / b if there is one between 1 and `most`, else the better end.
     pub fn best(&self, most: u32) -> u32 {
         let peak = -2.0 * self.c / self.b;
         if self.b < 0.0 && self.c > 0.0 && peak < f64::from(most) {

@@ -17,6 +17,6 @@ pub use observed::{Law, Scattered, Totals};
 pub use reason::Reason;
 pub use tuner::Tuner;
 
-/// The most streams that are tried: beyond, the paper saw "instabilities and lower transfer rates" (Wang et al. 2014,
+/// The most streams that are tried. With more the paper saw "instabilities and lower transfer rates" (Wang et al. 2014,
 /// section 3.3).
 pub const MOST_STREAMS: u32 = 128;

@@ -3,25 +3,25 @@
 use super::MOST_STREAMS;
 use units::{BitRate, Bytes, Time};
 
-/// What a model is told of a path.
+/// Figures of a path for the models.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Path {
     /// Payload of a full segment.
     pub mss: Bytes,
     /// Round-trip time; not zero.
     pub rtt: Time,
-    /// Part of the segments that are lost: 0 to 1.
+    /// Loss rate, 0 to 1.
     pub loss: f64,
-    /// The timeout T0 of a stream.
+    /// Retransmission timeout T0 of a stream.
     pub rto: Time,
-    /// The most that a stream has under way: the smaller of the peer's window and the send buffer.
+    /// Most bytes in flight of a stream: the smaller of the peer's window and the send buffer.
     pub window: Bytes,
     /// Segments per acknowledgement, PFTK's b: 2 with delayed acknowledgements, else 1.
     pub per_ack: f64,
 }
 
 impl Path {
-    /// Bits per second of so many segments a round trip.
+    /// Rate in bit/s of so many segments per round trip.
     fn rate(&self, segments: f64) -> f64 {
         segments * self.mss.get() as f64 * 8.0 / self.rtt.as_secs_f64()
     }
@@ -55,10 +55,9 @@ impl Path {
     }
 }
 
-/// An upper bound of what streams together carry, in bits per second: the sum over streams of MSS / RTT / sqrt(p)
-/// (Hacker, Athey and Noble, *The end-to-end performance effects of parallel TCP sockets on a lossy wide-area network*,
-/// IPDPS 2002, eq. 5). Each stream counts for itself: losses that are not of the streams' own making do not grow with
-/// their number.
+/// An upper bound in bit/s of what streams carry together: the sum over streams of MSS / RTT / sqrt(p) (Hacker, Athey
+/// and Noble, *The end-to-end performance effects of parallel TCP sockets on a lossy wide-area network*, IPDPS 2002,
+/// eq. 5). It holds while the streams do not cause the losses: then losses do not grow with their number.
 pub fn hacker(streams: &[Path]) -> f64 {
     streams.iter().map(|path| path.rate(1.0 / path.loss.sqrt())).sum()
 }
@@ -73,18 +72,18 @@ pub fn streams_to_fill(capacity: BitRate, rate: f64) -> u32 {
 /// and its degree are stated.)
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LossFit {
-    /// Of n squared.
+    /// Coefficient of n squared.
     pub alpha: f64,
-    /// Of n.
+    /// Coefficient of n.
     pub beta: f64,
-    /// With no stream of ours.
+    /// Constant term: the loss without our streams.
     pub gamma: f64,
     /// The correlation coefficient R of the fit.
     pub r: f64,
 }
 
 impl LossFit {
-    /// Least squares over (number of streams, loss); none where fewer than three different numbers were measured.
+    /// Least squares over (number of streams, loss). `None` if fewer than three different numbers were measured.
     pub fn new(points: &[(u32, f64)]) -> Option<Self> {
         let mut numbers: Vec<u32> = points.iter().map(|(n, _)| *n).collect();
         numbers.sort_unstable();
@@ -115,7 +114,7 @@ impl LossFit {
     }
 }
 
-/// Solves three linear equations, each as its coefficients and its right side; none where they determine nothing.
+/// Solves three linear equations, each given by its coefficients and its right side. `None` if they determine nothing.
 fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
     for column in 0..3 {
         let pivot = (column..3).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))?;

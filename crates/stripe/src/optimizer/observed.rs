@@ -18,8 +18,8 @@ pub enum Law {
     Cubic,
 }
 
-/// Random losses, as against those of a queue that overflows. A queue drops many segments at a time, chance few: only
-/// the round trips of streams with at most a few losses count.
+/// Random losses, apart from those of a queue that overflows. A queue drops many segments at a time, chance few: only
+/// round trips of streams with at most three losses count.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Scattered {
     /// Segments sent in these round trips.
@@ -45,9 +45,9 @@ pub struct Totals {
     pub rtt_min: Time,
     /// Payload of a full segment; zero where it is not known.
     pub mss: Bytes,
-    /// How the streams share.
+    /// Response function of the streams' congestion control.
     pub law: Law,
-    /// A part of the streams, a quarter at least, is in slow start and growing: rates say nothing yet.
+    /// At least a quarter of the streams is in slow start and growing: rates say nothing yet.
     pub starting: bool,
     /// Most streams are held back by the peer's window or their own buffer, not by congestion.
     pub window_limited: bool,
@@ -57,19 +57,19 @@ pub struct Totals {
     pub idle: bool,
 }
 
-/// Losses from which on a loss rate is estimated.
+/// Fewest losses from which a loss rate is estimated.
 const ENOUGH_LOSSES: f64 = 8.0;
-/// Beyond either of these counts, old losses and segments are halved, so that the estimate follows a changing path.
+/// Beyond either of these counts both are halved, so that the estimate follows a changing path.
 const REMEMBERED_LOSSES: f64 = 64.0;
 const REMEMBERED_SEGMENTS: f64 = 1e6;
-/// Round trips over which the highest rate is remembered; up to twice as many.
+/// Period in round trips over which the highest rate is remembered, together with the period before.
 const MOST_OF: u32 = 64;
 /// Round trips over which a rate is measured.
 const ROUNDS: usize = 4;
-/// A round-trip time above its least by a tenth and this shows a queue.
+/// A queue shows in a round-trip time above 1.1 x the minimum and this.
 const QUEUE: Time = Time::from_ms(2);
 
-/// Whether round trips take as long as on a path with a queue, where they take `least` without.
+/// Whether a round-trip time shows a queue, given the minimum of the path.
 pub(crate) fn has_queue(rtt: Time, least: Time) -> bool {
     rtt > least + least / 10 + QUEUE
 }
@@ -77,8 +77,8 @@ pub(crate) fn has_queue(rtt: Time, least: Time) -> bool {
 /// What the controller remembers of past round trips.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    /// Rates of the last round trips in bit/s. Their mean counts, as acknowledgements may arrive in bursts. Then its
-    /// highest value in this period and in the one before.
+    /// Rates of the last round trips in bit/s. Their mean counts, since acknowledgements may come in bursts. `most` has
+    /// the highest mean of this period and of the one before.
     last: [f64; ROUNDS],
     most: [f64; 2],
     /// Whether there was a queue in these periods.
@@ -104,7 +104,8 @@ impl Observed {
         }
         let queued = now.rtt_min > Time::ZERO && has_queue(now.rtt, now.rtt_min);
         self.full[0] |= queued;
-        // Losses of a queue are retransmitted a round trip later: they do not count as random.
+        // The losses of a queue are retransmitted a round trip later: the round trip after a queue does not count
+        // either.
         if !std::mem::replace(&mut self.queued, queued) && !queued {
             self.segments += now.scattered.sent.saturating_sub(before.scattered.sent) as f64;
             self.losses += now.scattered.losses.saturating_sub(before.scattered.losses) as f64;
@@ -117,7 +118,7 @@ impl Observed {
     pub fn most(&self) -> f64 {
         self.most[0].max(self.most[1])
     }
-    /// Whether that was the capacity of the path, as a queue showed.
+    /// Whether the highest rate was the path's capacity: there was a queue.
     pub fn was_full(&self) -> bool {
         self.full[0] || self.full[1]
     }
@@ -136,5 +137,45 @@ impl Observed {
             Law::Reno => Some(path.mathis()),
             Law::Cubic => Some(path.cubic()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loss rate after round trips with so many losses among so many segments.
+    fn loss(rounds: &[(u64, u64)]) -> Option<f64> {
+        let (mut observed, mut before) = (Observed::default(), Totals::default());
+        for (losses, sent) in rounds {
+            let mut now = before;
+            now.scattered.losses += losses;
+            now.scattered.sent += sent;
+            observed.add(&before, &now, 0.0);
+            before = now;
+        }
+        observed.loss()
+    }
+
+    /// Each count is halved alone. Otherwise the estimates were 100 of 280,000, and 20 of 1,300,000.
+    #[test]
+    fn old_losses_count_half() {
+        // 80 of 80,000 become 40 of 40,000. With 20 of 200,000 these are 60 of 240,000.
+        assert_eq!(loss(&[(80, 80_000), (20, 200_000)]), Some(60.0 / 240_000.0));
+        // 20 of 1,200,000 become 10 of 600,000. With 10 of 100,000 these are 20 of 700,000.
+        assert_eq!(loss(&[(20, 1_200_000), (10, 100_000)]), Some(20.0 / 700_000.0));
+    }
+
+    /// 64 losses and 1,000,000 segments are not beyond the limits.
+    #[test]
+    fn at_the_limits_nothing_is_halved() {
+        assert_eq!(loss(&[(64, 64_000), (0, 64_000)]), Some(64.0 / 128_000.0));
+        assert_eq!(loss(&[(10, 1_000_000), (10, 0)]), Some(20.0 / 1_000_000.0));
+    }
+
+    #[test]
+    fn seven_losses_are_not_enough() {
+        assert_eq!(loss(&[(7, 10_000)]), None);
+        assert_eq!(loss(&[(8, 10_000)]), Some(8.0 / 10_000.0));
     }
 }

@@ -3,13 +3,13 @@
 use crate::ranges::Span;
 use std::collections::VecDeque;
 
-/// Size of a block. A buffer is a list of blocks: it costs at most a block at either end, and nothing is copied when it
-/// grows.
+/// Size of a block. A buffer is a list of blocks: it wastes at most a block at either end, and growth copies nothing.
 const BLOCK: usize = 32 << 10;
-/// Free blocks that a session keeps. An allocator would return them to the system, and fault new ones in page by page.
+/// Free blocks that a session keeps. An allocator would return them to the system, which would fault new ones in page
+/// by page.
 const SPARE: usize = 64;
 
-/// Free blocks.
+/// Free blocks of a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks(Vec<Vec<u8>>);
 
@@ -24,20 +24,20 @@ impl Blocks {
     }
 }
 
-/// A run of a byte stream: the byte at `start` is the first one held.
+/// A run of a byte stream, from position `start` to `end`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffer {
     start: u64,
-    /// Behind the last byte.
+    /// One beyond the last byte.
     end: u64,
-    /// The position of the first block's first byte.
+    /// Position of the first block's first byte.
     base: u64,
-    /// All of the same length, but that one in a hole has no memory.
+    /// Blocks of one length. A block that lies in a hole has no memory.
     blocks: VecDeque<Vec<u8>>,
 }
 
 impl Buffer {
-    /// Bytes held; of a receiver's, holes included.
+    /// Bytes held; in a receive buffer, with holes.
     pub fn len(&self) -> u64 {
         self.end - self.start
     }
@@ -45,7 +45,8 @@ impl Buffer {
     pub fn start(&self) -> u64 {
         self.start
     }
-    /// Memory for `bytes` bytes behind the last one. [`extend`](Self::extend) must then say how many were written.
+    /// Memory for `bytes` bytes after the last one. The caller then says by [`extend`](Self::extend) how many it has
+    /// written.
     pub fn spare(&mut self, blocks: &mut Blocks, bytes: u64) -> impl Iterator<Item = &mut [u8]> {
         let (from, to) = ((self.end - self.base) as usize, (self.end + bytes - self.base) as usize);
         self.blocks.resize_with(self.blocks.len().max(to.div_ceil(BLOCK)), Vec::new);
@@ -56,13 +57,13 @@ impl Buffer {
             &mut memory(blocks, block)[from.saturating_sub(first)..(to - first).min(BLOCK)]
         })
     }
-    /// Appends the `bytes` that were written into reserved memory; memory that is left over goes back to `blocks`.
+    /// Appends `bytes` bytes that were written into that memory. Memory that is left over goes back to `blocks`.
     pub fn extend(&mut self, blocks: &mut Blocks, bytes: u64) {
         self.end += bytes;
         let used = ((self.end - self.base) as usize).div_ceil(BLOCK);
         self.blocks.drain(used.min(self.blocks.len())..).for_each(|block| blocks.keep(block));
     }
-    /// Writes bytes at a position. Missing bytes before it are a hole. Bytes below the start are skipped.
+    /// Writes bytes at a position that is not below the start. Missing bytes before it become a hole.
     pub fn put(&mut self, blocks: &mut Blocks, position: u64, mut bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -98,7 +99,7 @@ impl Buffer {
             self.base += BLOCK as u64;
         }
     }
-    /// The bytes of a span, in order; all of it is held.
+    /// The bytes of a span in order. The buffer holds all of them.
     pub fn slices(&self, span: Span) -> impl Iterator<Item = &[u8]> {
         let (from, to) = ((span.start - self.base) as usize, (span.end - self.base) as usize);
         let blocks = if span.is_empty() { 0..0 } else { from / BLOCK..to.div_ceil(BLOCK) };
@@ -109,7 +110,7 @@ impl Buffer {
     }
 }
 
-/// A block's memory, allocated if it has none.
+/// The memory of a block, allocated if it has none.
 fn memory<'a>(blocks: &mut Blocks, block: &'a mut Vec<u8>) -> &'a mut Vec<u8> {
     if block.is_empty() {
         *block = blocks.take();
@@ -126,8 +127,29 @@ mod tests {
         buffer.slices(span).flatten().copied().collect()
     }
 
+    #[test]
+    fn a_session_keeps_sixty_four_free_blocks() {
+        let mut blocks = Blocks::default();
+        // Blocks of holes have no memory, and are not kept.
+        (0..10).for_each(|_| blocks.keep(Vec::new()));
+        assert_eq!(blocks.0.len(), 0);
+        (0..70).for_each(|_| blocks.keep(vec![0; BLOCK]));
+        assert_eq!(blocks.0.len(), 64);
+    }
+
+    /// A block is freed with its last byte.
+    #[test]
+    fn a_block_without_bytes_is_freed() {
+        let (mut buffer, mut blocks) = (Buffer::default(), Blocks::default());
+        buffer.put(&mut blocks, 0, &vec![7; 2 * BLOCK]);
+        buffer.release(&mut blocks, BLOCK as u64 - 1);
+        assert_eq!((buffer.blocks.len(), blocks.0.len()), (2, 0));
+        buffer.release(&mut blocks, BLOCK as u64);
+        assert_eq!((buffer.blocks.len(), blocks.0.len()), (1, 1));
+    }
+
     proptest! {
-        /// Against a plain array: pieces in any order, and what is read lets go of the front.
+        /// Compares with a plain array. Pieces come in any order; reading releases the front.
         #[test]
         fn agrees_with_an_array(
             unit in prop::sample::select(vec![1_u64, 997, 20_000]),
@@ -141,7 +163,7 @@ mod tests {
                 buffer.put(&mut blocks, at, &piece);
                 plain[at as usize..at as usize + piece.len()].copy_from_slice(&piece);
                 let span = Span::new(buffer.start(), buffer.start() + buffer.len());
-                // Holes without memory are read by nobody.
+                // Nobody reads holes, which have no memory.
                 let arrived = Span::new(at.min(span.end), (at + piece.len() as u64).min(span.end));
                 prop_assert_eq!(bytes(&buffer, arrived), &plain[arrived.start as usize..arrived.end as usize]);
                 let third = arrived.len() / 3;
@@ -154,7 +176,7 @@ mod tests {
                 prop_assert_eq!(buffer.start(), to);
             }
         }
-        /// What is appended is there, whatever has been let go of.
+        /// What is appended is there, whatever has been released.
         #[test]
         fn what_is_appended_is_there(pieces in prop::collection::vec((0_u64..70_000, 0_u64..70_000, 0_u64..100_000), 1..20)) {
             let (mut buffer, mut blocks, mut all) = (Buffer::default(), Blocks::default(), Vec::new());

@@ -1,4 +1,4 @@
-//! Calls of programs on their connections.
+//! What programs do with their connections.
 
 use super::end::{End, Opening, SLACK};
 use super::{Role, Session, code};
@@ -7,7 +7,7 @@ use crate::sender::Notified;
 use crate::wire::{Destination, Frame, KeepAlive};
 use units::Time;
 
-/// No further connection can be opened in this session.
+/// The session takes no further connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exhausted;
 
@@ -18,13 +18,14 @@ pub struct State {
     pub opened: bool,
     /// The end of the byte stream follows the readable bytes.
     pub finished: bool,
-    /// The peer has reset its byte stream with this code. Before the connection is opened: why it could not be.
+    /// The peer has reset its byte stream with this code. Before OPENED: the reason why the connection could not be
+    /// opened.
     pub reset: Option<u32>,
     /// The peer has stopped our byte stream with this code.
     pub stopped: Option<u32>,
-    /// The peer has all that was written and the end, or has stopped the stream.
+    /// The peer has all that was written and the end, or our reset.
     pub sent: bool,
-    /// How the peer's program has the connection kept alive (P-19).
+    /// How the peer's program wants the connection kept alive (P-19).
     pub keep_alive: Option<KeepAlive>,
 }
 
@@ -43,11 +44,11 @@ impl Session {
         self.dirty.insert(connection);
         Ok(connection)
     }
-    /// Whether connections can be opened here at all, as long as there is room.
+    /// Whether connections can be opened here while there is room.
     pub fn takes_connections(&self) -> bool {
         self.role == Role::Near && !self.peer_leaves && !self.leaving && !self.over
     }
-    /// The destination has taken a connection that the peer wants.
+    /// Accepts a connection that the peer has asked for: the destination has taken it.
     pub fn accept(&mut self, connection: u32) {
         if let Some(end) = self.touch(connection)
             && let Opening::Connecting = end.opening
@@ -63,7 +64,7 @@ impl Session {
         self.abandon(now, connection, code);
     }
 
-    /// Bytes that may be written now: a little more than is in flight, within the memory of all connections together.
+    /// Bytes that may be written now: a little more than is in flight, within the memory of all connections.
     pub fn room(&mut self, connection: u32) -> u64 {
         let Some(end) = self.ends.get(&connection) else { return 0 };
         if end.core.given_up().is_some() {
@@ -79,13 +80,13 @@ impl Session {
     fn room_of(&self, end: &End) -> u64 {
         end.room(self.credit.ahead(SLACK), self.settings.connection.max_credit.get())
     }
-    /// Memory for up to `most` bytes that a program is about to write, in pieces. [`wrote`](Self::wrote) must then say
-    /// how many it has written. Empty if the byte stream takes no more.
+    /// Memory in pieces for up to `most` bytes that a program is about to write. The caller then says by
+    /// [`wrote`](Self::wrote) how many it has written. Empty if the byte stream takes no more.
     pub fn writable(&mut self, connection: u32, most: u64) -> impl Iterator<Item = &mut [u8]> {
         let end = self.ends.get_mut(&connection).filter(|end| end.core.given_up().is_none());
         end.map(|end| end.tx.spare(&mut self.blocks, most)).into_iter().flatten()
     }
-    /// A program has written `bytes` bytes into the [`writable`](Self::writable) memory.
+    /// A program has written `bytes` bytes into the memory of [`writable`](Self::writable).
     pub fn wrote(&mut self, connection: u32, bytes: u64) {
         self.dirty.insert(connection);
         let Some(end) = self.ends.get_mut(&connection) else { return };
@@ -99,7 +100,7 @@ impl Session {
             end.core.expect_more(is_full);
         }
     }
-    /// A program has written.
+    /// Writes bytes of a program by copying them.
     pub fn write(&mut self, connection: u32, bytes: &[u8]) {
         let mut rest = bytes;
         for memory in self.writable(connection, bytes.len() as u64) {
@@ -109,13 +110,13 @@ impl Session {
         }
         self.wrote(connection, bytes.len() as u64);
     }
-    /// A program writes no more.
+    /// Ends the program's byte stream.
     pub fn finish(&mut self, connection: u32) {
         if let Some(end) = self.touch(connection) {
             end.core.finish();
         }
     }
-    /// A program, or its kernel, aborts the connection in both directions.
+    /// Resets both directions: a program or its kernel has aborted the connection.
     pub fn abandon(&mut self, now: Time, connection: u32, code: u32) {
         self.dirty.insert(connection);
         let Some(end) = self.ends.get_mut(&connection) else { return };
@@ -152,13 +153,14 @@ impl Session {
             keep_alive: end.keep_alive,
         })
     }
-    /// Says how the program here has its connection kept alive (P-19). It may be lost with a stream.
+    /// Tells the peer how the program here has its connection kept alive (P-19). The frame may be lost with its stream.
     pub fn have_kept_alive(&mut self, connection: u32, keep_alive: KeepAlive) {
         if self.ends.contains_key(&connection) {
             self.say(connection, Frame::KeepAlive(keep_alive));
         }
     }
-    /// The owner is done with a connection. It is removed when the peer is done too.
+    /// The owner is done with a connection. What is still open is reset. The connection is removed when the peer is
+    /// done too.
     pub fn release(&mut self, now: Time, connection: u32) {
         let Some(end) = self.touch(connection) else { return };
         end.released = true;

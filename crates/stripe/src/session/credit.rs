@@ -1,11 +1,11 @@
 //! Session credit: flow control over all connections of a session, and a gateway's pool of memory.
 //!
-//! A limit over all connections stops those that are read when others are not, unless what nobody reads is counted
-//! apart (RFC 9000, section 4, leaves that to implementations). Here
-//! - the allowance is what has been received and a window on top, as long as there is memory. So bytes that wait for
-//!   their programs use up memory, not the window.
-//! - What a connection may hold is a part of the memory that unread bytes leave ([`Credit::share`]). So memory is never
-//!   used up, however many programs do not read (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998).
+//! A limit over all connections holds up connections that are read when others are not, unless unread bytes are counted
+//! apart (RFC 9000, section 4, leaves that to implementations). Three rules:
+//! - The allowance is what has been received plus a window, while there is memory. So unread bytes use up memory, and
+//!   not the window.
+//! - A connection may hold a part of the memory that unread bytes leave ([`Credit::share`]). So memory is never used
+//!   up, however many programs do not read (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998).
 //! - A sender leaves the last of its allowance to connections whose bytes are taken ([`Credit::allowed`]).
 
 use crate::share::Share;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use units::Time;
 
-/// What a session may send of all its connections' bytes before the first ALLOW, in bytes (P-30).
+/// Initial allowance of a session in bytes: what it may send of all connections before the first ALLOW (P-30).
 pub const FIRST_ALLOWANCE: u64 = 4 << 20;
-/// The last of an allowance, in bytes: for connections whose programs take what comes (P-34).
+/// The last part of the allowance in bytes, for connections whose programs take what comes (P-34).
 const RESERVE: u64 = 1 << 20;
 
-/// Memory that sessions share: the credit granted to their peers, and data held for their own programs. A pool may be a
+/// Memory that sessions share, for credit granted to their peers and for data of their own programs. A pool may be a
 /// part of a larger one.
 #[derive(Debug)]
 pub struct Pool {
@@ -41,7 +41,7 @@ impl Pool {
         let size = bytes.min(i64::MAX as u64);
         Arc::new(Self { size, free: AtomicI64::new(size as i64), whole })
     }
-    /// The most that can be free.
+    /// The most bytes that can be free.
     fn size(&self) -> u64 {
         self.whole.as_ref().map_or(self.size, |whole| self.size.min(whole.size()))
     }
@@ -62,12 +62,13 @@ impl Pool {
         }
         taken
     }
-    /// Takes up to so many bytes, as many as are free; returns how many. None if others take some at this moment.
+    /// Takes up to `bytes` bytes, as many as are free. Returns how many; 0 if another session takes some at the same
+    /// moment.
     fn take_some(&self, bytes: u64) -> u64 {
         let some = bytes.min(self.free());
         if self.take(some) { some } else { 0 }
     }
-    /// Accounts for bytes that are held already, even if none are free: two programs may have used the same room.
+    /// Takes bytes that are held already, even if none are free: two programs may have used the same room.
     fn take_anyway(&self, bytes: u64) {
         self.free.fetch_sub(bytes as i64, Ordering::Relaxed);
         if let Some(whole) = &self.whole {
@@ -83,25 +84,25 @@ impl Pool {
 }
 
 /// Credit of a whole session in both directions (P-30). It counts bytes sent for the first time: the sum over
-/// connections of the end of what was sent.
+/// connections of the highest position sent.
 #[derive(Debug)]
 pub(super) struct Credit {
     pool: Arc<Pool>,
-    /// The peer's allowance, and how much of it is used; both cumulative.
+    /// Our allowance from the peer, and how much of it is used; both cumulative.
     pub limit: u64,
     pub used: u64,
-    /// Bytes received from the peer, and bytes of these that are taken or void; both cumulative.
+    /// Bytes received from the peer, and how many of these are taken or void; both cumulative.
     received: u64,
     returned: u64,
-    /// The allowance announced to the peer, cumulative.
+    /// Allowance announced to the peer, cumulative.
     granted: u64,
-    /// Bytes that the peer is to have under way, besides `RESERVE`.
+    /// Bytes that the peer should be able to have in flight, besides `RESERVE`.
     window: Window,
     /// Bytes taken from the pool for what the peer may make this end hold.
     charged: u64,
-    /// Bytes held for local programs; taken from the pool.
+    /// Bytes taken from the pool for data of local programs.
     held: u64,
-    /// Upper limit of `held`, and of what is promised to the peer.
+    /// Upper limit of `held`, and of what the peer may make this end hold.
     most: u64,
 }
 
@@ -125,9 +126,9 @@ impl Credit {
 
     // === What is sent ===
 
-    /// New bytes that a connection may send, if it has sent `unproven` bytes since the peer's program last took some.
-    /// The last of the allowance is for connections whose programs do: each leaves others as much as it has unproven,
-    /// up to `RESERVE`.
+    /// New bytes that a connection may send. `unproven` counts those that the peer's program is not known to take. The
+    /// last of the allowance is for connections with few of them: each leaves the others as much as it has unproven, up
+    /// to `RESERVE`.
     pub fn allowed(&self, unproven: u64) -> u64 {
         let left = self.limit.saturating_sub(self.used);
         left.saturating_sub(RESERVE).max(left.saturating_sub(unproven) / 2)
@@ -140,7 +141,7 @@ impl Credit {
     pub fn room(&self) -> u64 {
         self.most.saturating_sub(self.held).min(self.pool.free())
     }
-    /// The part of `bytes` that a connection may hold ahead of what is under way.
+    /// The part of `bytes` that a connection may hold beyond what is in flight.
     pub fn ahead(&self, bytes: u64) -> u64 {
         Share::of(self.room(), self.whole()).part_of(bytes)
     }
@@ -155,22 +156,22 @@ impl Credit {
 
     // === What is received ===
 
-    /// The peer has sent bytes for the first time; returns whether it was allowed to.
+    /// Counts new bytes of the peer. Returns whether the allowance covers them.
     pub fn receive(&mut self, bytes: u64) -> bool {
         self.received = self.received.saturating_add(bytes);
         self.received <= self.granted
     }
-    /// Programs have taken bytes, or these are void. Their memory goes back to the pool; a new grant takes it again.
+    /// Counts bytes as taken by programs, or void. Their memory goes back to the pool. A new grant takes memory again.
     pub fn give_back(&mut self, bytes: u64) {
         self.returned = self.returned.saturating_add(bytes);
         let charge = self.promised().max(FIRST_ALLOWANCE).min(self.charged);
         self.pool.give(self.charged - charge);
         self.charged = charge;
     }
-    /// The window follows the rate of arrival, as a connection's does. `drained`: a program has taken all that
-    /// there was of a connection.
+    /// Lets the window follow the rate of arrival, as a connection's does. `drained` says that a program has taken all
+    /// bytes of its connection.
     pub fn tune(&mut self, now: Time, drained: bool, rtt: Time) {
-        // Session credit has no order: both are the bytes received.
+        // Session credit has no order: both counts are the bytes received.
         let progress = Progress { arrived: self.received, end: self.received };
         let more = self.window.wants(now, progress, drained, rtt);
         self.window.grow(more);
@@ -180,7 +181,7 @@ impl Credit {
     pub fn grant(&mut self) -> Option<u64> {
         let (window, left) = (self.window.size() + RESERVE, self.left());
         let wanted = window.saturating_sub(left).min(self.most.saturating_sub(self.promised()));
-        // A small step is worth its frame where little is left.
+        // A small step is worth its frame only where little is left.
         if wanted == 0 || wanted < (window / 4).min(left) {
             return None;
         }
@@ -191,11 +192,11 @@ impl Credit {
         self.granted += more;
         (more > 0).then_some(self.granted)
     }
-    /// Whether the pool has no memory for what the peer should have.
+    /// Whether the pool lacks memory for the peer's allowance.
     pub fn is_short(&self) -> bool {
         self.left() < RESERVE && self.promised() < self.most && self.pool.free() == 0
     }
-    /// The last announced allowance, to repeat it if it may have been lost.
+    /// The last announced allowance, for repetition.
     pub fn granted(&self) -> u64 {
         self.granted
     }
@@ -203,11 +204,11 @@ impl Credit {
     fn left(&self) -> u64 {
         self.granted.saturating_sub(self.received)
     }
-    /// Bytes that the peer may make this end hold, with those that are held.
+    /// Bytes that the peer may make this end hold, those held included.
     fn promised(&self) -> u64 {
         self.granted.saturating_sub(self.returned)
     }
-    /// What a connection may make this end hold.
+    /// The share of memory that a connection may have.
     pub fn share(&self) -> Share {
         let unread = self.received.saturating_sub(self.returned);
         Share::of(self.most.min(self.pool.free() + self.charged).saturating_sub(unread), self.whole())

@@ -1,14 +1,14 @@
 //! Flows of datagrams with their queues: fair between flows, with a deadline per datagram, bounded in memory.
 //!
 //! Flows compete by start-time fair queueing on bytes (Goyal, Vin and Cheng, SIGCOMM 1996). A flow may hold as much as
-//! is free
+//! is free (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998).
 
 use super::{Exhausted, code};
 use crate::wire::{Datagram, Destination, Frame, MAX_DATAGRAM};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::Time;
 
-/// Bytes held of all flows together, each way, and of one.
+/// Limits in bytes of what all flows together hold in each direction, and of what one flow holds.
 const HELD: u64 = 8 << 20;
 const HELD_OF_ONE: u64 = 1 << 20;
 /// Memory that a datagram costs beyond its bytes.
@@ -17,7 +17,7 @@ const OVERHEAD: u64 = 64;
 /// so that it is not the first to forget.
 const IDLE: Time = Time::from_secs(120);
 const IDLE_FAR: Time = Time::from_secs(150);
-/// The least time between two notes that a flow is alive.
+/// Resolution of the time at which a flow was last active.
 const NOTED: Time = Time::from_secs(1);
 
 /// Settings of datagrams.
@@ -32,15 +32,16 @@ pub struct Carriage {
 /// Counters of datagrams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Datagrams that streams have taken.
+    /// Datagrams sent: streams have taken them.
     pub sent: u64,
-    /// Datagrams of the peer's that have come.
+    /// Datagrams received from the peer.
     pub received: u64,
-    /// Datagrams dropped here because no stream took them in time.
+    /// Datagrams dropped here after their deadline: no stream took them in time.
     pub late: u64,
-    /// Datagrams dropped here, of either direction, for lack of room, or because they were too long.
+    /// Datagrams of either direction dropped here because there was no room, or because they were too long.
     pub full: u64,
-    /// Datagrams dropped here because their flow's destination could not be reached, or was not allowed.
+    /// Datagrams dropped here because their flow's destination was refused: it could not be reached, or was not
+    /// allowed.
     pub refused: u64,
 }
 
@@ -49,9 +50,9 @@ pub struct Tally {
 pub enum Arrived {
     /// The next datagram.
     Datagram(Vec<u8>),
-    /// Nothing yet.
+    /// Nothing has come.
     Nothing,
-    /// The flow is over, for this reason (an error number, 0 for none).
+    /// The flow is over, with this code (an error number, 0 for none).
     Over(u32),
 }
 
@@ -62,13 +63,14 @@ struct Flow {
     /// Datagrams that wait for a stream, by number, and their bytes.
     waiting: VecDeque<u64>,
     waiting_bytes: u64,
-    /// Start tag of fair queueing of its next datagram; without one, the least that the next may have.
+    /// Start tag of the next datagram (fair queueing); of an empty flow, the least start tag that its next one may
+    /// have.
     turn: u64,
     /// Received datagrams that the owner has not taken.
     arrived: VecDeque<Vec<u8>>,
     arrived_bytes: u64,
     active_at: Time,
-    /// The reason for which the flow is over.
+    /// The code with which the flow is over.
     ended: Option<u32>,
 }
 
@@ -89,7 +91,7 @@ pub(super) struct Datagrams {
     pub peer_flows: Option<u32>,
     flows: BTreeMap<u32, Flow>,
     next_flow: u32,
-    /// Flows that are not over, by when they were last used.
+    /// Flows that are not over, by the time of their last use.
     idle: BTreeSet<(Time, u32)>,
     /// Waiting datagrams in the order of arrival, which is that of their deadlines.
     queue: BTreeMap<u64, Waiting>,
@@ -102,7 +104,7 @@ pub(super) struct Datagrams {
     pub tally: Tally,
     /// Frames about flows that are due to the peer.
     pub news: Vec<(u32, Frame)>,
-    /// When to check again for a stream that takes a waiting datagram.
+    /// When the next stream is to be asked to take the waiting datagram.
     pub look_at: Option<Time>,
     /// Bytes reported to the session's pool.
     pub counted: u64,
@@ -111,7 +113,7 @@ pub(super) struct Datagrams {
 fn cost(payload: &[u8]) -> u64 {
     OVERHEAD + payload.len() as u64
 }
-/// Whether a flow that holds `own` bytes may hold so many more while all together hold `all`.
+/// Whether a flow that holds `own` bytes may hold `more`, while all flows hold `all`.
 fn fits(own: u64, all: u64, more: u64) -> bool {
     own + more <= HELD_OF_ONE.min(HELD.saturating_sub(all))
 }
@@ -123,7 +125,7 @@ impl Datagrams {
 
     // === Flows ===
 
-    /// Opens a flow from this end. At the limit the flow that was silent for longest is closed for it.
+    /// Opens a flow from this end. At the limit it closes the flow that was silent for longest.
     pub fn open(&mut self, now: Time, to: Destination) -> Result<u32, Exhausted> {
         let Some(carriage) = self.carriage.filter(|_| self.next_flow < u32::MAX) else { return Err(Exhausted) };
         let most = carriage.flows.min(self.peer_flows.unwrap_or(u32::MAX)) as usize;
@@ -145,12 +147,12 @@ impl Datagrams {
         self.flows.insert(flow, Flow { to, turn: self.turn, active_at: now, ..Flow::default() });
         self.idle.insert((now, flow));
     }
-    /// Whether a flow is over, or never was.
+    /// Whether a flow is over or never was.
     pub fn is_over(&self, flow: u32) -> bool {
         self.flows.get(&flow).is_none_or(|flow| flow.ended.is_some())
     }
-    /// Whether the limit of flows is reached; with flows that are over and whose owners have not seen it, twice the
-    /// limit.
+    /// Whether the limit of flows is reached. With flows that are over and not yet closed by their owners, the limit is
+    /// twice as high.
     fn is_full(&self, most: usize) -> bool {
         self.idle.len() >= most || self.flows.len() >= 2 * most
     }
@@ -170,7 +172,7 @@ impl Datagrams {
             self.idle.insert((now, flow));
         }
     }
-    /// Ends a flow. Waiting datagrams are void; received ones may still be taken. Returns whether it existed.
+    /// Ends a flow. Waiting datagrams are void. Received ones may still be taken. Returns whether the flow was open.
     fn end(&mut self, flow: u32, code: u32) -> bool {
         let Some(known) = self.flows.get_mut(&flow).filter(|flow| flow.ended.is_none()) else { return false };
         known.ended = Some(code);
@@ -207,7 +209,7 @@ impl Datagrams {
 
     // === Datagrams from here ===
 
-    /// Takes a datagram to be sent, if there is room for it.
+    /// Queues a datagram to be sent, if there is room. Returns whether there was.
     pub fn send(&mut self, now: Time, flow: u32, payload: &[u8], room: u64) -> bool {
         let (all, number, turn) = (self.waiting_bytes, self.next_number, self.turn);
         let Some(known) = self.flows.get_mut(&flow) else { return false };
@@ -233,15 +235,15 @@ impl Datagrams {
         self.touch(now, flow);
         true
     }
-    /// Since when the next datagram waits, and its length on a stream; `None` without one, or while the peer accepts
-    /// none.
+    /// The time since which the next datagram waits, and its length as a frame. `None` without one, or before the peer
+    /// accepts datagrams.
     pub fn head(&self) -> Option<(Time, u64)> {
         self.peer_flows?;
         let flow = &self.flows.get(&self.turns.first()?.1)?;
         let waiting = self.queue.get(flow.waiting.front()?)?;
         Some((waiting.since, crate::wire::HEADER as u64 + waiting.payload.len() as u64))
     }
-    /// The next datagram for a stream. Call [`Self::drop_late`] before.
+    /// Takes the next datagram for a stream. The caller has called [`Self::drop_late`] before.
     pub fn pop(&mut self) -> Option<(u32, Datagram)> {
         self.peer_flows?;
         let (turn, flow) = self.turns.pop_first()?;
@@ -307,7 +309,7 @@ impl Datagrams {
         let all = self.arrived_bytes;
         if let Some(known) = self.live(flow) {
             let cost = cost(&datagram.payload);
-            // P-46.
+            // P-46: without room the datagram is dropped.
             if cost <= room && fits(known.arrived_bytes, all, cost) {
                 known.arrived.push_back(datagram.payload.clone());
                 known.arrived_bytes += cost;
@@ -346,7 +348,7 @@ impl Datagrams {
 
     // === Time ===
 
-    /// When something is due.
+    /// The next deadline of a flow or datagram.
     pub fn deadline(&self) -> Time {
         let silent = self.idle.first().map_or(Time::MAX, |(since, _)| since.saturating_add(self.patience()));
         self.first_late().min(silent).min(self.look_at.unwrap_or(Time::MAX))

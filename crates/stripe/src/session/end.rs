@@ -1,4 +1,4 @@
-//! One connection of a session: its machine, its bytes, and how far its opening has got.
+//! One end of a connection in a session: its state machine, its bytes, and the state of its opening.
 
 use super::buffer::{Blocks, Buffer};
 use crate::config::Config;
@@ -7,26 +7,26 @@ use crate::sender::Notified;
 use crate::wire::{Data, Destination, Frame, KeepAlive};
 use units::Time;
 
-/// Bytes that a program may write ahead of what is in flight, so that no stream waits for the program to run. With what
-/// the peer's credit lets be in flight (2 x, with losses up to 4 x rate x round-trip time, and
-/// [`Window`](crate::window::Window)'s slack) a connection holds 2 to 4 x rate x round-trip time + 640 KiB. The rest of
-/// a MiB is for the little that streams of a path without losses bring out of order.
+/// Bytes that a program may write ahead of what is in flight, so that no stream waits for the program to run. The
+/// peer's credit lets 2 x rate x round-trip time be in flight (with losses up to 4 x), and the 256 KiB of slack of
+/// [`Window`](crate::window::Window). So a connection holds 2 to 4 x rate x round-trip time + 640 KiB. The rest of a
+/// MiB is for what streams of a path without losses bring out of order.
 pub(super) const SLACK: u64 = 384 << 10;
 
-/// How a connection was or is being opened.
+/// State of the opening of a connection.
 #[derive(Clone, Debug)]
 pub(super) enum Opening {
-    /// From here: OPEN has been sent, or is due, and nobody has answered.
+    /// Opened here: OPEN is due or sent, and not answered.
     Asked(Destination, Notified),
-    /// From there: something of it came before its OPEN.
+    /// Opened by the peer: frames of the connection came before its OPEN.
     Awaited,
-    /// From there: the owner is connecting.
+    /// Opened by the peer: the owner is connecting.
     Connecting,
-    /// From there: the destination has taken it. OPENED is repeated with its stream.
+    /// Opened by the peer: the destination has accepted. OPENED is sent again if its stream is lost.
     Answered(Notified),
-    /// From here: the destination has taken it.
+    /// Opened here: the destination has accepted.
     Opened,
-    /// There is nothing to open any more.
+    /// The opening was refused.
     Refused,
 }
 
@@ -35,25 +35,25 @@ pub(super) enum Opening {
 pub(super) struct End {
     pub core: Connection,
     pub opening: Opening,
-    /// What was written and may have to be sent again.
+    /// Send buffer: what was written and may have to be sent again.
     pub tx: Buffer,
-    /// What was received and has not been taken.
+    /// Receive buffer: what was received and has not been taken.
     pub rx: Buffer,
-    /// The peer's byte stream has been seen to reach this position.
+    /// Highest position of the peer's byte stream that was received.
     highest: u64,
-    /// Bytes of it given back to the session's credit.
+    /// Bytes of the peer's byte stream that were given back to the session's credit.
     returned: u64,
-    /// The peer's stream is complete; has been given up; it wants no more of ours.
+    /// Of the peer: its byte stream is complete; the code of its RESET; the code of its STOP.
     pub finished: bool,
     pub reset: Option<u32>,
     pub stopped: Option<u32>,
-    /// How the peer's program has it kept alive (P-19).
+    /// How the peer's program wants the connection kept alive (P-19).
     pub keep_alive: Option<KeepAlive>,
-    /// The owner has done with it.
+    /// The owner is done with the connection.
     pub released: bool,
-    /// Holes that the session has counted.
+    /// Holes of the connection that the session has counted.
     pub holes: usize,
-    /// Its place in the session's list of deadlines.
+    /// The connection's deadline in the session's list.
     pub due: Time,
 }
 
@@ -76,8 +76,8 @@ impl End {
         }
     }
 
-    /// Takes payload that has arrived. Payload that is next, with nothing held before it, is offered to `deliver`,
-    /// which returns the bytes that the program has taken. Returns the bytes that count against the session's credit.
+    /// Takes in payload. In-order payload with nothing held before it is offered to `deliver`, which returns the bytes
+    /// that the program has taken. Returns the bytes that count against the session's credit, and the bytes delivered.
     pub fn on_data(
         &mut self,
         now: Time,
@@ -105,8 +105,8 @@ impl End {
         self.note(blocks, out);
         Ok((self.reach(data.offset + u64::from(data.len)), delivered))
     }
-    /// Takes any other frame of the connection. Returns the bytes that it counts against the session's credit, and how
-    /// many of our bytes it acknowledges.
+    /// Takes in any other frame. Returns the bytes that count against the session's credit, and how many of our bytes
+    /// are released.
     pub fn on_frame(
         &mut self,
         now: Time,
@@ -119,7 +119,7 @@ impl End {
         let counted = if let Frame::Reset { end, .. } = frame { self.reach(*end) } else { 0 };
         Ok((counted, self.let_go(blocks)))
     }
-    /// The peer has forgotten it. Returns how many bytes of ours are let go.
+    /// The peer has forgotten the connection. Returns how many of our bytes are released.
     pub fn on_over(&mut self, now: Time, code: u32, blocks: &mut Blocks, out: &mut Output) -> u64 {
         self.core.on_over(now, code, out);
         self.note(blocks, out);
@@ -145,14 +145,14 @@ impl End {
             }
         }
     }
-    /// Lets go of what the peer has, or never will; returns how much that is.
+    /// Releases our bytes that the peer has or never will have. Returns how many.
     pub fn let_go(&mut self, blocks: &mut Blocks) -> u64 {
         let before = self.tx.len();
         let position = if self.core.given_up().is_some() { u64::MAX } else { self.core.acknowledged() };
         self.tx.release(blocks, position);
         before - self.tx.len()
     }
-    /// Bytes of the peer's that nobody waits for any more, since the last call.
+    /// Bytes of the peer's that are taken or void since the last call.
     pub fn give_back(&mut self) -> u64 {
         let all = self.reset.is_some();
         let position = if all { self.highest } else { self.core.readable().start };
@@ -160,21 +160,20 @@ impl End {
         self.returned += returned;
         returned
     }
-    /// All that is left to give back when it goes.
+    /// Bytes to give back when the connection ends.
     pub fn give_back_rest(&self) -> u64 {
         self.highest - self.returned
     }
-    /// How much may be written: `ahead` beyond what is under way, and no more than `most` is held.
+    /// Bytes that may be written: `ahead` beyond what is in flight, while no more than `most` are held.
     pub fn room(&self, ahead: u64, most: u64) -> u64 {
         let under_way = self.core.taken() - self.core.acknowledged();
         (under_way + ahead).min(most).saturating_sub(self.tx.len())
     }
-    /// Whether more streams would help: there is data to send that neither the peer's credit nor the application holds
-    /// back.
+    /// Whether more streams would help: data waits that the peer's credit does not hold back.
     pub fn is_hungry(&self) -> bool {
         self.core.waiting() > self.core.blocked()
     }
-    /// Nothing is to be done for it any more.
+    /// Whether the connection has ended.
     pub fn is_over(&self) -> bool {
         self.released && self.core.is_closed()
     }

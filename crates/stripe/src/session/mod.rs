@@ -1,9 +1,9 @@
 //! A session: two gateways, many connections, the streams that they share. It holds the bytes, and has no I/O, clock or
 //! cryptography.
 //!
-//! The owner passes in what streams and programs bring, then calls [`Session::flush`], which decides what is to be sent
-//! and reports changes in [`Effects`]. Bytes for a stream are taken with [`Session::take`] as late as possible, when
-//! its transport can send: bytes that have not left may still go on another stream. The code cites the rules of
+//! The owner passes in what streams and programs bring, then calls [`Session::flush`]. That decides what is to be sent
+//! and reports changes in [`Effects`]. A transport takes bytes by [`Session::take`] as late as possible, when it can
+//! send: bytes that have not left may still go on another stream. The code cites the rules of
 //! `docs/reference/protocol.md` (P-1 ...).
 
 mod buffer;
@@ -36,6 +36,7 @@ use buffer::Blocks;
 use credit::Credit;
 use datagrams::Datagrams;
 use end::{End, Opening};
+use members::Gone;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use stream_state::StreamState;
@@ -48,63 +49,63 @@ pub mod code {
     pub const RESET: u32 = 104;
     /// Too many connections.
     pub const NO_ROOM: u32 = 105;
-    /// Whether a flow has ended with this because of its destination: that could not be reached, or was not allowed.
+    /// Whether a flow ended with this code because of its destination, which could not be reached or was not allowed.
     pub fn is_refusal(code: u32) -> bool {
         !matches!(code, 0 | RESET | NO_ROOM)
     }
 }
 
-/// Holes of all connections together: each costs memory that no credit counts (P-21).
+/// Limit of the holes of all connections together: each costs memory that no credit counts (P-21).
 const MAX_HOLES: usize = 1 << 17;
 
-/// The two ends of a session.
+/// Role of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Opens streams and connections: beside the programs.
+    /// The near end, beside the programs. It opens streams and connections.
     Near,
-    /// Accepts streams and connections: beside the servers.
+    /// The far end, beside the servers. It accepts streams and connections.
     Far,
 }
 
-/// How one end of a session behaves.
+/// Settings of one end of a session.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Of each connection; `peer_credit` is the peer's HELLO's.
+    /// Settings of each connection. `peer_credit` comes from the peer's HELLO.
     pub connection: Config,
-    /// The longest payload that the peer takes.
+    /// Longest payload that the peer takes.
     pub max_payload: u32,
-    /// The most streams, of both ends' limits the lower.
+    /// Most streams: the lower of both ends' limits.
     pub max_streams: u32,
-    /// The most connections at once.
+    /// Most connections at once.
     pub connections: usize,
-    /// Bytes held for the peer, and as many for the programs here.
+    /// Memory in bytes for the peer's data, and as much for local programs' data.
     pub memory: u64,
-    /// Without any stream the session is kept so long.
+    /// How long the session is kept without any stream.
     pub patience: Time,
-    /// Silence after which a stream is asked with PING; after twice as long without an answer it is dead (P-24).
+    /// Silence after which a stream is asked with PING. It is dead after twice as long without an answer (P-24).
     pub keep_alive: Time,
     /// Streams kept open while there is nothing to do.
     pub warm: u32,
-    /// Whether datagrams are carried, and how.
+    /// Settings of datagrams; `None` if none are carried.
     pub datagrams: Option<Carriage>,
 }
 
 /// What the owner has to look at.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// Connections on which something has changed: to be read, written, ended.
+    /// Connections on which something has changed.
     pub connections: BTreeSet<u32>,
     /// Streams that have something to send, or are to be closed.
     pub streams: BTreeSet<StreamId>,
-    /// Connections that the peer wants; each to be accepted or refused.
+    /// Connections that the peer wants. The owner accepts or refuses each.
     pub openings: Vec<(u32, Destination)>,
-    /// Connections that the peer wanted and that were refused for lack of room.
+    /// Number of connections that were refused for lack of room.
     pub refused: u32,
     /// Flows of datagrams in which something has come, or that are over.
     pub flows: BTreeSet<u32>,
-    /// Flows that the peer has opened; each to be served, or closed.
+    /// Flows that the peer has opened. The owner serves or closes each.
     pub flow_openings: Vec<(u32, Destination)>,
-    /// How many streams there are to be may have changed, or how many there are.
+    /// The number of streams, existing or wanted, may have changed.
     pub number: bool,
 }
 
@@ -116,17 +117,17 @@ pub struct Session {
     streams: Streams,
     states: BTreeMap<StreamId, StreamState>,
     ends: BTreeMap<u32, End>,
-    /// Numbers of connections that have been.
+    /// Numbers of connections that have been used.
     used: RangeSet,
     next_connection: u32,
     credit: Credit,
-    /// What the peer was told that a connection may hold before its program takes anything, and what it has told.
+    /// Initial credit of connections that the peer was asked to use, and that the peer asks us to use (P-33).
     share: u64,
     peer_share: u64,
-    /// Connections that something has happened to since the last flush.
+    /// Connections on which something has happened since the last flush.
     dirty: BTreeSet<u32>,
-    /// Connections that wait for streams, and which of them had its turn last. Those whose bytes the peer's program
-    /// does not take come behind.
+    /// Connections that wait for streams. Those in `patient`, whose bytes the peer's programs do not take, come after
+    /// those in `hungry`. `turn` is the connection that had the last turn.
     hungry: BTreeSet<u32>,
     patient: BTreeSet<u32>,
     /// Connections that wait for credit.
@@ -134,15 +135,16 @@ pub struct Session {
     turn: u32,
     /// Connections that were told that there is no memory.
     starved: BTreeSet<u32>,
-    /// Connections' deadlines.
+    /// Deadlines of connections.
     due: BTreeSet<(Time, u32)>,
-    /// Streams that were lost and of which the peer has to be told.
-    gone: Vec<StreamId>,
+    /// Streams that were found dead, and whether the peer has been told.
+    gone: BTreeMap<StreamId, Gone>,
     /// Streams that the peer does not read.
     unread: BTreeSet<StreamId>,
-    /// Holes in what the peer has sent, all connections together.
+    /// Holes in what the peer has sent, all connections together. A connection that ends has none: its byte stream is
+    /// complete or reset.
     holes: usize,
-    /// The session's own numbers have to be told, again or for the first time.
+    /// Control frames of the session that are due, for the first time or again.
     tell_credit: bool,
     tell_share: bool,
     tell_wish: bool,
@@ -150,25 +152,25 @@ pub struct Session {
     tell_carriage: bool,
     leaving: bool,
     peer_leaves: bool,
-    /// What the peer would like: it may have much to send.
+    /// Number of streams that the peer would like.
     peer_wish: u32,
-    /// What the peer was told.
+    /// Number of streams that the peer was told we would like.
     wish: u32,
     tuning: Tuning,
-    /// Without streams: until when it is kept.
+    /// Until when the session is kept without streams.
     alone_until: Option<Time>,
     check_at: Time,
     over: bool,
     effects: Effects,
     out: Output,
-    /// The frame that a transport is taking.
+    /// Buffer for the frame that is being encoded.
     encoded: Vec<u8>,
     blocks: Blocks,
     datagrams: Datagrams,
 }
 
 impl Session {
-    /// A session whose first stream is still to be added. None if the pool has no memory for it.
+    /// A session without streams. `None` if the pool has no memory for it.
     pub fn new(now: Time, role: Role, settings: Settings, tuner: Tuner, pool: &Arc<Pool>) -> Option<Self> {
         let credit = Credit::new(pool, settings.memory)?;
         Some(Self {
@@ -188,7 +190,7 @@ impl Session {
             turn: 0,
             starved: BTreeSet::new(),
             due: BTreeSet::new(),
-            gone: Vec::new(),
+            gone: BTreeMap::new(),
             unread: BTreeSet::new(),
             holes: 0,
             tell_credit: false,
@@ -215,12 +217,12 @@ impl Session {
 
     // === What streams bring ===
 
-    /// Something has arrived on a stream. After a violation the session is to be given up.
+    /// Takes in an item of a stream. After a violation the session has to be given up.
     pub fn on_item(&mut self, now: Time, stream: StreamId, item: &Item<'_>) -> Result<(), Violation> {
         self.on_item_for(now, stream, item, |_, _| 0)
     }
-    /// [`on_item`](Self::on_item) with direct delivery: payload that is next in its connection's byte stream is offered
-    /// to `deliver`, which returns the bytes that the program has taken at once. Only the rest is held.
+    /// [`on_item`](Self::on_item) with direct delivery: in-order payload is offered to `deliver`, which returns the
+    /// bytes that the program has taken. Only the rest is held.
     pub fn on_item_for(
         &mut self,
         now: Time,
@@ -229,7 +231,7 @@ impl Session {
         deliver: impl FnOnce(u32, &[u8]) -> u64,
     ) -> Result<(), Violation> {
         if let Some(state) = self.states.get_mut(&stream) {
-            (state.last_received, state.asked_at) = (now, None);
+            (state.last_received, state.asked_at, state.datagram_at) = (now, None, None);
             state.questioned &= matches!(item, Item::Frame { frame: Frame::Pong { .. }, .. });
         }
         if self.streams.take_several_paths() {
@@ -272,21 +274,20 @@ impl Session {
         let mut changed = true;
         if let Item::Payload { connection, payload, .. } = item
             && let Some(end) = self.ends.get_mut(connection)
+            && delivered > 0
         {
-            if delivered > 0 {
-                end.core.consume(now, delivered, &self.streams);
-                // The program has all of it: there is nothing that it would have to look at.
-                changed = delivered < payload.len() as u64 || end.finished;
-            }
+            end.core.consume(now, delivered, &self.streams);
+            // The program has all of it: its task has nothing to look at.
+            changed = delivered < payload.len() as u64 || end.finished;
+        }
+        if let Item::Payload { connection, .. } | Item::Frame { connection, .. } = item
+            && let Some(end) = self.ends.get_mut(connection)
+        {
             let new = end.core.holes();
             self.holes = self.holes + new - std::mem::replace(&mut end.holes, new);
             if self.holes > MAX_HOLES {
                 return Err(Violation::Holes);
             }
-        }
-        if let Item::Payload { connection, .. } | Item::Frame { connection, .. } = item
-            && self.ends.contains_key(connection)
-        {
             self.return_credit(now, *connection);
             if changed {
                 self.effects.connections.insert(*connection);
@@ -303,7 +304,7 @@ impl Session {
                 }
             }
             Frame::Allow { limit } => self.credit.limit = self.credit.limit.max(*limit),
-            // P-33: it takes nothing back of HELLO's.
+            // P-33: SHARE takes nothing back of HELLO's credit.
             Frame::Share { bytes } => self.peer_share = *bytes,
             Frame::Want { streams } => {
                 self.peer_wish = (*streams).min(self.settings.max_streams);
@@ -317,7 +318,7 @@ impl Session {
         }
         Ok(())
     }
-    /// Returns how many bytes count against the session's allowance, and how many of ours the peer has.
+    /// Returns the bytes that count against the session's allowance, and how many of our bytes are released.
     fn on_connection_frame(
         &mut self,
         now: Time,
@@ -355,7 +356,7 @@ impl Session {
             frame => end.on_frame(now, frame, blocks, out),
         }
     }
-    /// The connection of a frame, created by its first frame (P-12). `None` for a forgotten connection; the peer is
+    /// The connection of a frame. Its first frame creates it (P-12). `None` for a forgotten connection; the peer is
     /// told so if it seems to expect an answer (P-18).
     fn end(&mut self, connection: u32, asks: bool) -> Result<Option<&mut End>, Violation> {
         self.dirty.insert(connection);
@@ -373,12 +374,12 @@ impl Session {
             if !asks {
                 return Ok(None);
             }
-            // P-32.
+            // P-32: far more connections than the limit.
             if self.ends.len() >= 2 * self.settings.connections {
                 return Err(Violation::TooManyConnections);
             }
             self.used.insert(Span::new(number, number + 1), |_| {});
-            // Numbers are used one after the other: what is left out is on its way.
+            // Connections are numbered in order: gaps are numbers on their way.
             if self.used.len() > 2 * self.settings.connections {
                 return Err(Violation::TooManyConnections);
             }
@@ -394,7 +395,7 @@ impl Session {
         }
         Ok(self.ends.get_mut(&connection))
     }
-    /// Returns the bytes that programs have taken to the session's credit.
+    /// Returns credit to the session for bytes that programs have taken.
     fn return_credit(&mut self, now: Time, connection: u32) {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let returned = end.give_back();
@@ -402,7 +403,7 @@ impl Session {
         self.credit.give_back(returned);
         self.credit.tune(now, drained, self.streams.window_rtt());
     }
-    /// The ends' credit is that of HELLO, of which the peer may ask us to use less (P-33).
+    /// A new end. Its credit is that of HELLO, or less if the peer has asked for less (P-33).
     fn new_end(&self, opening: Opening) -> End {
         let connection = &self.settings.connection;
         let peer_credit = connection.peer_credit.min(Bytes::new(self.peer_share));
@@ -411,11 +412,11 @@ impl Session {
 
     // === What it can be asked ===
 
-    /// What the owner has to look at since the last call.
+    /// Takes what the owner has to look at since the last call.
     pub fn effects(&mut self) -> Effects {
         std::mem::take(&mut self.effects)
     }
-    /// What a stream's transport said last.
+    /// The last measurement of a stream's transport.
     pub fn gauge(&self, id: StreamId) -> Option<&Gauge> {
         self.states.get(&id).map(|state| &state.gauge)
     }
@@ -423,23 +424,23 @@ impl Session {
     pub fn tuner(&self) -> &Tuner {
         &self.tuning.tuner
     }
-    /// What all streams have counted.
+    /// Counters of all streams together.
     pub fn census(&self) -> Census {
         self.tuning.census(self.states.values())
     }
-    /// Connections that are not over.
+    /// Number of connections that have not ended.
     pub fn connection_count(&self) -> usize {
         self.ends.len()
     }
-    /// Bytes held: the programs' here, with datagrams of both directions; and the peer's.
+    /// Bytes held for local programs, with datagrams of both directions; and bytes held of the peer's.
     pub fn memory(&self) -> (Bytes, Bytes) {
         (Bytes::new(self.credit.held()), Bytes::new(self.ends.values().map(|end| end.rx.len()).sum()))
     }
-    /// Without a stream: until when it is kept.
+    /// Until when the session is kept without a stream.
     pub fn alone_until(&self) -> Option<Time> {
         self.alone_until
     }
-    /// Without a stream for longer than is waited: all that it had is void.
+    /// Whether the session was given up, so that all that it had is void.
     pub fn is_over(&self) -> bool {
         self.over
     }

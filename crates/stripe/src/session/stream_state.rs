@@ -1,4 +1,4 @@
-//! What waits to go on a stream, and what its transport says of it.
+//! A stream's queue of frames, and the measurements of its transport.
 
 use super::tuning::{Census, Seen};
 use crate::optimizer::Law;
@@ -6,63 +6,65 @@ use crate::wire::{Data, Frame, HEADER};
 use std::collections::VecDeque;
 use units::{BitRate, Bytes, Time};
 
-/// What a stream's transport knows of it; of a TCP socket, from `TCP_INFO`. Counters run since the socket was opened.
+/// Measurements of a stream's transport; of a TCP socket, from `TCP_INFO`. Counters run since the socket was opened.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Gauge {
     /// Smoothed round-trip time.
     pub rtt: Time,
-    /// The retransmission timeout, without backing off.
+    /// Retransmission timeout (RTO) without back-off.
     pub rto: Time,
-    /// The larger of delivery rate and window over round-trip time.
+    /// Rate: the larger of delivery rate and congestion window over round-trip time.
     pub rate: BitRate,
-    /// Bytes taken from the session and not acknowledged by the far end's kernel, wherever they are.
+    /// Bytes taken from the session and not acknowledged by TCP, wherever they are.
     pub unacknowledged: u64,
-    /// Payload of a full TCP segment.
+    /// Maximum segment size: payload of a full TCP segment.
     pub mss: u64,
     /// Congestion window in bytes.
     pub window: u64,
-    /// The least round-trip time that was measured.
+    /// Minimum round-trip time.
     pub rtt_min: Time,
-    /// The socket is in slow start.
+    /// Whether the socket is in slow start.
     pub starting: bool,
-    /// Its congestion control would have sent more: its buffer is the limit, or whoever fills that.
+    /// Whether the congestion control would have sent more: the limit is the send buffer, or whoever fills it.
     pub starved: bool,
-    /// How its congestion control shares.
+    /// Response function of its congestion control.
     pub law: Law,
-    /// What has been counted.
+    /// Counters of the socket.
     pub census: Census,
 }
 
-/// A stream's queue and state.
+/// Queue and state of a stream.
 #[derive(Clone, Debug)]
 pub(super) struct StreamState {
     control: VecDeque<(u32, Frame)>,
     data: VecDeque<(u32, Data)>,
-    /// Bytes in the queue, as frames will have them; of these, without payload.
+    /// Bytes of the queued frames, and of those without payload.
     queued: u64,
     pub control_bytes: u64,
     /// Bytes given to the transport.
     pub given: u64,
-    /// Of these, acknowledged: never less than before.
+    /// Bytes of these that are acknowledged. It never decreases.
     pub acknowledged: u64,
     pub gauge: Gauge,
-    /// As the tuner saw it last.
+    /// Counters at the end of the last round trip, for the tuner.
     pub seen: Seen,
     /// The stream has been asked to take datagrams.
     pub invited: bool,
     /// Bytes by which datagrams are ahead of connections' payload while both want the stream.
     pub lead: i64,
-    /// To be replaced: closed when another stream takes its place.
+    /// To be replaced: it is closed when another stream has taken its place.
     pub replaced: bool,
     /// To be closed when nothing needs it any more.
     pub draining: bool,
-    /// `shut`: our half is to be closed, or is closed. `closed`: it is closed.
+    /// Our half is to be closed, or is closed (`shut`); it is closed (`closed`).
     pub shut: bool,
     pub closed: bool,
     /// The peer has closed its half.
     pub peer_shut: bool,
     /// Time of the last frame received on it.
     pub last_received: Time,
+    /// Time of the first datagram that it has taken since.
+    pub datagram_at: Option<Time>,
     /// Time of the PING that is not answered yet.
     pub asked_at: Option<Time>,
     /// A PING was sent because the path fell silent, and only its PONG has been received since.
@@ -88,16 +90,16 @@ impl StreamState {
             closed: false,
             peer_shut: false,
             last_received: now,
+            datagram_at: None,
             asked_at: None,
             questioned: false,
         }
     }
-    /// Whether it counts as one of those that there are to be: neither is it being closed, nor is another to take its
-    /// place.
+    /// Whether it counts as one of the streams that there should be: it is neither being closed nor to be replaced.
     pub fn counts(&self) -> bool {
         !self.draining && !self.replaced
     }
-    /// Payload waits behind all control (P-22).
+    /// Queues a frame. Payload waits behind all control frames (P-22).
     pub fn push(&mut self, connection: u32, frame: Frame) {
         self.queued += frame.wire_bytes();
         match frame {
@@ -126,16 +128,16 @@ impl StreamState {
     pub fn has_data(&self) -> bool {
         !self.data.is_empty()
     }
-    /// All that was handed to the stream, given to the transport or not.
+    /// Bytes handed to the stream, whether the transport has taken them or not.
     pub fn handed(&self) -> u64 {
         self.given + self.queued
     }
-    /// Room for segments: one waits here at most, since whatever does can no longer go elsewhere, and a transport that
-    /// takes it gets another.
+    /// Room for segments. At most one segment waits here: it can no longer go elsewhere, and a transport that takes it
+    /// makes room for another.
     pub fn room(&self, segment: u64) -> Bytes {
         Bytes::new(segment.saturating_sub(self.queued))
     }
-    /// What the transport says now.
+    /// Takes in a measurement of the transport.
     pub fn measure(&mut self, gauge: Gauge) {
         self.gauge = gauge;
         self.acknowledged = self.acknowledged.max(self.given.saturating_sub(gauge.unacknowledged));

@@ -1,4 +1,4 @@
-//! What happens when nothing happens.
+//! What is due at some time: deadlines, keep-alive, and the closing of streams.
 
 use super::members::ABANDONED;
 use super::{Session, code};
@@ -7,9 +7,10 @@ use crate::wire::Frame;
 use std::collections::BTreeSet;
 use units::Time;
 
-/// How often streams that are being closed are looked at.
+/// Interval at which streams that are being closed are checked.
 const DRAIN_CHECK: Time = Time::from_ms(50);
-/// A path on which nothing is heard for this long, while another is, is asked.
+/// Silence after which a path is asked with PING while another path is heard, and after which a stream is asked that
+/// has taken a datagram (P-24).
 pub(super) const SILENCE: Time = Time::from_ms(500);
 
 impl Session {
@@ -21,8 +22,8 @@ impl Session {
         let connections = connections.min(self.datagrams.deadline());
         connections.min(self.streams.deadline()).min(tuner).min(self.check_at).min(alone)
     }
-    /// Whether streams are to be measured before [`on_timer`](Self::on_timer), which is going to draw conclusions from
-    /// them.
+    /// Whether the owner must measure the streams before [`on_timer`](Self::on_timer), which draws conclusions from the
+    /// measurements.
     pub fn is_measuring(&self, now: Time) -> bool {
         self.streams.deadline() <= now
             || self.tuning.tuner.deadline() <= now
@@ -42,7 +43,7 @@ impl Session {
         if self.streams.deadline() <= now {
             let mut suspects = Vec::new();
             self.streams.check(now, &mut suspects);
-            // Others may have to take their place.
+            // Other streams may have to be opened in their place.
             self.effects.number |= !suspects.is_empty();
             for id in suspects {
                 self.forsake(now, id);
@@ -61,25 +62,28 @@ impl Session {
             self.drain();
             let draining = self.states.values().any(|state| !state.counts() && !state.shut);
             let next = if draining { DRAIN_CHECK } else { Time::from_ps(self.settings.keep_alive.as_ps() / 2) };
-            self.check_at = now.saturating_add(next);
+            let unasked = self.states.values().filter(|state| state.asked_at.is_none());
+            let first = unasked.filter_map(|state| state.datagram_at).min();
+            let question = first.map_or(Time::MAX, |at| at.saturating_add(SILENCE));
+            self.check_at = now.saturating_add(next).min(question);
         }
         if self.alone_until.is_some_and(|until| until <= now) {
             self.give_up();
         }
     }
-    /// Streams are being closed: they are looked at soon.
+    /// Has streams that are being closed checked soon.
     pub(super) fn check_soon(&mut self, now: Time) {
         self.check_at = self.check_at.min(now.saturating_add(DRAIN_CHECK));
     }
-    /// The peer is asked for no more connections; those that it has asked for before it heard are taken (P-28).
+    /// Asks the peer for no more connections. Connections whose OPEN is on its way are taken (P-28).
     pub fn leave(&mut self, now: Time) {
         (self.leaving, self.tell_leave) = (true, true);
-        // Streams that join go to the process that has taken this one's place.
+        // New streams go to the process that has taken this one's place.
         self.settings.patience = self.settings.patience.min(ABANDONED);
         self.hurry(now);
     }
 
-    /// A stream that is silent is asked; one that does not answer is dead (P-24).
+    /// Asks silent streams with PING, and gives up those that do not answer (P-24).
     fn keep_alive(&mut self, now: Time) {
         let interval = self.settings.keep_alive;
         let silent = |since: Time, time: Time| now.saturating_sub(since) >= time;
@@ -91,11 +95,13 @@ impl Session {
         for (id, state) in &mut self.states {
             match state.asked_at {
                 Some(at) if now.saturating_sub(at) >= interval * 2 => dead.push(*id),
-                None if silent(state.last_received, interval) => {
+                None if silent(state.last_received, interval)
+                    || state.datagram_at.is_some_and(|at| silent(at, SILENCE)) =>
+                {
                     state.asked_at = Some(now);
                     asked.push(*id);
                 }
-                // Whoever only takes on a path has nothing under way there by which its death would show.
+                // An end that only receives on a path has nothing in flight there that would show its death.
                 None if !state.questioned && !heard.is_empty() && !heard.contains(&path(*id)) => {
                     (state.asked_at, state.questioned) = (Some(now), true);
                     asked.push(*id);
@@ -111,7 +117,7 @@ impl Session {
             self.effects.streams.insert(id);
         }
     }
-    /// Streams that are to be replaced are closed, now that there is another.
+    /// Closes streams that are to be replaced, once there is another.
     fn replace(&mut self, now: Time) {
         let usable = |id: StreamId| self.streams.get(id).is_some_and(|stream| stream.health() == Health::Usable);
         if self.states.iter().any(|(id, state)| state.counts() && usable(*id)) {
@@ -122,8 +128,8 @@ impl Session {
             }
         }
     }
-    /// Declares a path dead on which all streams stand still. Streams that are being closed there never will be, and
-    /// the peer, which cannot know it, would count them for as long as TCP retries.
+    /// Gives up streams that are being closed on a path where all others stand still. They would never finish. The
+    /// peer, which cannot know, would count them for as long as TCP retries.
     fn lose_drained(&mut self, now: Time) {
         let paths = |health: Health| -> BTreeSet<u32> {
             self.streams.iter().filter(|stream| stream.health() == health).map(Stream::path).collect()
@@ -138,7 +144,7 @@ impl Session {
             self.effects.streams.insert(id);
         }
     }
-    /// A stream that is being closed, and that nothing needs any more, is.
+    /// Shuts streams that are being closed and that nothing needs any more.
     fn drain(&mut self) {
         let idle = |id: StreamId| !self.ends.values().any(|end| end.core.uses(id));
         let shut: Vec<StreamId> = self
@@ -154,7 +160,7 @@ impl Session {
             }
         }
     }
-    /// Everything is void: programs are told (P-6, P-10).
+    /// Gives the session up: all is void, and programs are told (P-6, P-10).
     pub fn give_up(&mut self) {
         self.over = true;
         self.alone_until = None;

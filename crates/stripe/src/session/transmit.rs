@@ -1,4 +1,4 @@
-//! What goes on which stream.
+//! Sending: which frame goes on which stream.
 
 use super::end::{Opening, SLACK};
 use super::stream_state::StreamState;
@@ -10,23 +10,23 @@ use crate::wire::{Data, Frame};
 use std::collections::BTreeSet;
 use units::{BitRate, Time};
 
-/// A transport takes no more at once than its stream sends in this time, or this many bytes.
+/// A transport takes at once no more than its stream transmits in this time, or than `SHORTEST` bytes.
 const AHEAD: Time = Time::from_ms(10);
 const SHORTEST: u64 = 16 << 10;
-/// Frames without payload that wait for streams, in bytes: more is left only by a peer that makes us answer and does
-/// not read.
+/// Limit in bytes of frames without payload that wait for streams. More waits only for a peer that makes us answer and
+/// does not read (P-22).
 const UNREAD: u64 = 4 << 20;
-/// No stream is blamed for less.
+/// A stream with fewer bytes of them is not given up.
 const UNREAD_OF_ONE: u64 = 64 << 10;
 
-/// New bytes that a connection sends like any other before its peer's program has taken some: as much as a request or
-/// a small answer has (P-23), and about what TCP sends a program that does not read.
+/// New bytes that a connection sends like any other before the peer's program has taken some: a request or a small
+/// answer (P-23), and about what TCP sends to a program that does not read.
 const UNPROVEN: u64 = 64 << 10;
 
-/// Where a transport puts what it takes, one piece behind the other.
+/// Where a transport puts the bytes that it takes.
 #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
 pub trait Sink {
-    /// How many bytes it has.
+    /// Number of bytes so far.
     fn len(&self) -> usize;
     /// Appends a piece.
     fn extend_from_slice(&mut self, piece: &[u8]);
@@ -42,9 +42,9 @@ impl Sink for Vec<u8> {
 }
 
 impl Session {
-    /// Works out what is to be sent, after whatever has happened.
+    /// Decides what is to be sent, after anything has happened.
     pub fn flush(&mut self, now: Time) {
-        // P-22: a stream that is not read is of no use to anyone.
+        // P-22: a stream that the peer does not read is of no use.
         for id in std::mem::take(&mut self.unread) {
             self.lose_stream(now, id);
             self.effects.streams.insert(id);
@@ -61,8 +61,8 @@ impl Session {
         }
     }
 
-    /// Sends the session's own numbers: the latest, and again after the loss of a stream that may have carried them
-    /// (P-31).
+    /// Sends the session's own control frames: new values, and the last values again after a stream was lost that may
+    /// have carried them (P-31).
     fn tell(&mut self, now: Time) {
         if self.states.is_empty() {
             self.datagrams.news.clear();
@@ -75,7 +75,7 @@ impl Session {
             self.say(0, Frame::Allow { limit: self.credit.granted() });
         }
         if self.credit.is_short() {
-            // Other sessions may let go of some.
+            // Other sessions may free some.
             self.check_soon(now);
         }
         let share = self.credit.share().part_of(self.settings.connection.credit.get());
@@ -94,12 +94,17 @@ impl Session {
         if std::mem::take(&mut self.tell_leave) {
             self.say(0, Frame::Leave);
         }
-        for stream in std::mem::take(&mut self.gone) {
-            self.say(0, Frame::Gone { stream: stream.0 });
+        self.gone.retain(|_, gone| gone.told == Notified::Due || now < gone.until);
+        let due = self.gone.iter().filter(|(_, gone)| gone.told == Notified::Due).map(|(id, _)| *id);
+        for id in due.collect::<Vec<_>>() {
+            let carrier = self.say(0, Frame::Gone { stream: id.0 });
+            if let (Some(carrier), Some(gone)) = (carrier, self.gone.get_mut(&id)) {
+                gone.told = Notified::Sent(carrier);
+            }
         }
         self.tell_flows();
     }
-    /// A control frame, on the stream on which it arrives first.
+    /// Sends a control frame on the stream on which it arrives first.
     pub(super) fn say(&mut self, connection: u32, frame: Frame) -> Option<StreamId> {
         let stream = self.streams.soonest(frame.wire_bytes())?;
         self.send(stream, connection, frame);
@@ -113,13 +118,13 @@ impl Session {
             self.unread.insert(stream);
         }
     }
-    /// Frames without payload that wait for streams, in bytes.
+    /// Bytes of frames without payload that wait for streams.
     pub fn unsent_control(&self) -> u64 {
         self.states.values().map(|state| state.control_bytes).sum()
     }
 
-    /// Lets a connection send what it can. If its bytes are not taken, it sends no new ones before its turn while others
-    /// wait for streams: what fills buffers is not to take the path from what is read (P-34).
+    /// Lets a connection send what it can. While others wait for streams, a connection whose bytes are not taken sends
+    /// new ones only in its turn: unread bytes must not take the path from bytes that are read (P-34).
     fn pump(&mut self, now: Time, connection: u32, in_turn: bool) {
         self.open(now, connection);
         let (ahead, most) = (self.credit.ahead(SLACK), self.settings.connection.max_credit.get());
@@ -135,7 +140,7 @@ impl Session {
         self.credit.used += end.core.taken() - before;
         let blocked = end.core.is_blocked(self.credit.allowed(end.core.unproven()));
         if was_full && end.room(ahead, most) > 0 {
-            // Streams have taken some: its program can write again before anything is acknowledged.
+            // Streams have taken some: the program can write again before anything is acknowledged.
             self.effects.connections.insert(connection);
         }
         let (hungry, over, due) = (end.is_hungry(), end.is_over(), end.core.deadline());
@@ -158,7 +163,7 @@ impl Session {
             self.drop_end(connection);
         }
     }
-    /// OPEN or OPENED, where one is due.
+    /// Sends OPEN or OPENED if it is due.
     fn open(&mut self, now: Time, connection: u32) {
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let (frame, told) = match &mut end.opening {
@@ -175,7 +180,7 @@ impl Session {
         self.streams.hand(now, stream, bytes);
         self.send(stream, connection, frame);
     }
-    /// A connection is over: what it counted goes back.
+    /// Removes a connection that has ended, and gives back what it held.
     pub(super) fn drop_end(&mut self, connection: u32) {
         let Some(end) = self.ends.remove(&connection) else { return };
         self.due.remove(&(end.due, connection));
@@ -183,11 +188,10 @@ impl Session {
         self.patient.remove(&connection);
         self.blocked.remove(&connection);
         self.credit.let_go(end.tx.len());
-        self.holes -= end.holes;
         self.credit.give_back(end.give_back_rest());
         self.effects.connections.insert(connection);
     }
-    /// Streams have room: connections that wait for it send, each in its turn.
+    /// Lets connections that wait for room on streams send, each in its turn.
     fn feed(&mut self, now: Time) {
         let has_room = |session: &Self| session.streams.soonest_with_room(1, None).is_some();
         for patient in [false, true] {
@@ -209,10 +213,10 @@ impl Session {
 
     // === What a transport takes ===
 
-    /// Appends frames for a stream to `out`: `most` bytes or more, or what the stream sends in a while, or all there
-    /// is. A transport calls it when it can send, and no sooner.
+    /// Appends frames for a stream to `out`: at least `most` bytes, or what the stream transmits in 10 ms if that is
+    /// less, or all there is. A transport calls it when it can send, and no sooner.
     pub fn take(&mut self, now: Time, stream: StreamId, out: &mut impl Sink, most: usize) {
-        // What a slow stream takes others would have sent sooner, and all that comes behind it waits for it.
+        // What a slow stream takes too early other streams would send sooner, and what comes behind it waits.
         let rate = self.states.get(&stream).map_or(BitRate::from_bps(0), |state| state.gauge.rate);
         let most = most.min(rate.bytes_in(AHEAD).get().max(SHORTEST) as usize);
         while out.len() < most {
@@ -220,7 +224,7 @@ impl Session {
             if !self.take_one(now, stream, out) {
                 self.refresh(now, stream);
                 self.feed(now);
-                // Connections do not want it after all.
+                // Connections do not want the stream after all: datagrams may have it.
                 if self.states.get(&stream).is_none_or(StreamState::is_empty) && !self.take_waiting(now, stream, out) {
                     break;
                 }
@@ -235,9 +239,9 @@ impl Session {
         self.invite(now);
         self.note(now);
     }
-    /// What is waited for now.
+    /// Notes what is waited for now.
     fn note(&mut self, now: Time) {
-        // What other connections' programs do not take says nothing of one that waits for streams.
+        // A connection that waits for streams counts, whatever credit others wait for.
         let for_streams = self.lack_streams(&self.hungry) || self.lack_streams(&self.patient);
         let waiting = if (for_streams || self.datagrams.is_waiting()) && !self.states.is_empty() {
             Waiting::Streams
@@ -248,7 +252,8 @@ impl Session {
         };
         self.tuning.note(now, waiting);
     }
-    /// One frame; false if there was none. Datagrams stand behind all control (P-22), and share with payload.
+    /// Appends one frame; returns false if there was none. Datagrams stand behind control frames (P-22) and share with
+    /// payload (P-43).
     fn take_one(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
         let Some(state) = self.states.get_mut(&stream) else { return false };
         if let Some((connection, frame)) = state.pop_control() {
@@ -266,7 +271,7 @@ impl Session {
         if end.core.given_up().is_some() {
             return true;
         }
-        // Data that was acknowledged by way of another stream need not go; its bytes are gone.
+        // Data that another stream has brought meanwhile is acknowledged, and its bytes are released: it need not go.
         let whole = Span::new(data.offset, data.offset + u64::from(data.len));
         let span = Span::new(whole.start.max(end.core.acknowledged()), whole.end);
         if span.is_empty() && !data.end {
@@ -299,13 +304,13 @@ impl Session {
     fn lack_streams(&self, waiting: &BTreeSet<u32>) -> bool {
         waiting.iter().any(|connection| !self.blocked.contains(connection))
     }
-    /// Whether connections do.
+    /// Whether connections wait for streams.
     pub(super) fn wait_for_streams(&self) -> bool {
         !self.hungry.is_empty() || !self.patient.is_empty()
     }
 }
 
-/// Puts a connection into a set, or takes it out.
+/// Puts a connection into a set or takes it out.
 fn put(set: &mut BTreeSet<u32>, connection: u32, is_in: bool) {
     if is_in {
         set.insert(connection);

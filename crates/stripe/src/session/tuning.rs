@@ -1,4 +1,4 @@
-//! What the streams do together, for whoever decides how many there are to be.
+//! Measurements of all streams together, for the tuner.
 
 use super::stream_state::{Gauge, StreamState};
 use crate::optimizer::{Law, Path, Scattered, Totals, Tuner};
@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 use std::ops::{Add, Sub};
 use units::{Bytes, Time};
 
-/// What a stream's TCP has counted.
+/// Counters of a stream's TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {
     /// Bytes acknowledged by the far end's kernel.
     pub delivered: u64,
-    /// Bytes that have come from there.
+    /// Bytes received from the peer.
     pub received: u64,
     /// Segments with data sent, retransmissions included.
     pub sent: u64,
     /// Segments retransmitted.
     pub lost: u64,
-    /// Time with data under way.
+    /// Time with data in flight (`tcpi_busy_time`).
     pub busy: Time,
-    /// Of it, the time that the peer's window or the send buffer was the limit.
+    /// Of that time, how long the peer's window or the send buffer was the limit.
     pub limited: Time,
 }
 
@@ -63,16 +63,16 @@ pub(super) enum Waiting {
     Streams,
 }
 
-/// The part of a round trip that makes it one of these.
+/// Part of a round trip from which on the application or the credit counts as its limit.
 const PART: f64 = 0.5;
-/// Until it is known.
+/// Round-trip time while none is known.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
-/// A stream that has lost no more in a round trip has not lost it to a queue that overflowed.
+/// Losses of a stream in a round trip up to which they count as random, and not as those of a queue that overflowed.
 const FEW: u64 = 3;
-/// A stream in slow start grows if its window does by this part in a round trip.
+/// Growth of the window per round trip from which on a stream in slow start counts as growing.
 const GROWTH: f64 = 1.1;
 
-/// A stream as it was a round trip ago.
+/// Counters of a stream at the end of the last round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     sent: u64,
@@ -80,21 +80,21 @@ pub(super) struct Seen {
     window: u64,
 }
 
-/// Measures round trips, and asks the tuner.
+/// Measures round trips and asks the tuner.
 #[derive(Clone, Debug)]
 pub(super) struct Tuning {
     pub tuner: Tuner,
-    /// What streams that are gone had counted.
+    /// Counters of streams that are gone.
     gone: Census,
-    /// At the end of the last round trip.
+    /// Counters at the end of the last round trip.
     last: Census,
     round_at: Time,
-    /// What is waited for, since when, and for how long it was the application and the credit in this round trip.
+    /// What is waited for and since when; and for how long it was the application, and the credit, in this round trip.
     waiting: Waiting,
     since: Time,
     idle: Time,
     withheld: Time,
-    /// Segments of streams that lost few in a round trip, and in how many of these they lost something.
+    /// Segments of streams that lost few in a round trip, and the round trips with such losses.
     scattered: Scattered,
 }
 
@@ -112,7 +112,7 @@ impl Tuning {
             scattered: Scattered::default(),
         }
     }
-    /// What is waited for, from now on.
+    /// Notes what is waited for from now on.
     pub fn note(&mut self, now: Time, waiting: Waiting) {
         if waiting != self.waiting {
             self.count(now);
@@ -127,16 +127,16 @@ impl Tuning {
             Waiting::Streams => {}
         }
     }
-    /// A stream is gone.
+    /// Keeps the counters of a stream that is gone.
     pub fn bury(&mut self, gauge: &Gauge) {
         self.gone = self.gone + gauge.census;
     }
-    /// What all streams have counted since the session began.
+    /// Counters of all streams since the session began.
     pub fn census<'a>(&self, states: impl Iterator<Item = &'a StreamState>) -> Census {
         states.fold(self.gone, |sum, state| sum + state.gauge.census)
     }
 
-    /// A round trip is over; returns whether the application has not given enough to send for most of it.
+    /// Ends a round trip. Returns whether the session was application-limited for most of it.
     pub fn on_round(&mut self, now: Time, states: &mut BTreeMap<StreamId, StreamState>, streams: &Streams) -> bool {
         let census = self.census(states.values());
         let since = census - self.last;
@@ -160,7 +160,7 @@ impl Tuning {
             mss: Bytes::new(sums.mss),
             law: sums.law,
             starting: sums.starting * 4 > sums.count,
-            // Diagnosis first: more streams lift the limit of a window or buffer, and no other.
+            // Diagnosis first: more streams lift the limits of windows and buffers, and no others.
             window_limited: (since.busy > Time::ZERO && since.limited * 2 > since.busy)
                 || sums.starved * 2 > sums.count,
             credit_limited: part(self.withheld),
@@ -193,7 +193,7 @@ impl Tuning {
     }
 }
 
-/// Of all streams in use.
+/// Sums over all streams in use.
 #[derive(Default)]
 struct Sums {
     count: u32,

@@ -1,18 +1,18 @@
-//! A datagram on a stream: whole in one frame, with its destination as long as the peer may not know it.
+//! DATAGRAM: a whole datagram in one frame, with its flow's destination until the peer is known to have it.
 
 use super::{Destination, WireError};
 
 /// The longest datagram in bytes: what UDP over IPv4 carries (RFC 768, RFC 791: 65,535 less both headers).
 pub const MAX_DATAGRAM: usize = 65_507;
-/// The longest body: length of a destination, the longest of these, and the payload.
+/// Longest body: the destination's length, the longest destination, and the payload.
 pub(super) const MAX_DATAGRAM_BODY: usize = 2 + 3 + super::MAX_NAME + MAX_DATAGRAM;
-/// What is added to the payload of a datagram that names its destination, beside that.
+/// Length of the field that has the destination's length.
 const LENGTH: usize = 2;
 
 /// One datagram of a flow.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datagram {
-    /// Where the flow leads, until the peer has said that it knows.
+    /// Destination of the flow, until the peer has said KNOWN.
     pub to: Option<Destination>,
     /// Its bytes: [`MAX_DATAGRAM`] at most.
     pub payload: Vec<u8>,

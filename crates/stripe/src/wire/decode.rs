@@ -1,4 +1,4 @@
-//! Bytes as frames.
+//! Decoding of frames.
 
 use super::datagram::MAX_DATAGRAM_BODY;
 use super::{
@@ -9,10 +9,10 @@ use super::{
 };
 use crate::ranges::Span;
 
-/// What the bytes at hand are.
+/// Result of decoding the bytes at hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Decoded {
-    /// A frame of a connection. So many bytes of the input are read; a DATA frame's payload stands behind them.
+    /// A whole frame. The payload of DATA follows the bytes read.
     Frame {
         /// The connection; 0 for the session's own frames.
         connection: u32,
@@ -21,14 +21,14 @@ pub enum Decoded {
         /// Bytes read.
         read: usize,
     },
-    /// At least so many bytes in all are needed.
+    /// More bytes are needed: at least this many in all.
     Incomplete(usize),
-    /// An extension that is not known here: so many bytes of the input, header included, are to be skipped.
+    /// An unknown extension. This many bytes, header included, are to be skipped.
     Skip(usize),
 }
 
-/// Reads the frame at the beginning of `input`. `max_payload` is the longest payload of DATA that was agreed. Nothing
-/// is allocated before its length has been checked.
+/// Decodes the frame at the beginning of `input`. `max_payload` is the agreed longest payload of DATA. Lengths are
+/// checked before anything is allocated.
 pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
     let Some((header, body)) = input.split_first_chunk::<HEADER>() else {
         return Ok(Decoded::Incomplete(HEADER));
@@ -118,7 +118,7 @@ pub fn decode(input: &[u8], max_payload: u32) -> Result<Decoded, WireError> {
         }),
         _ => Frame::Leave,
     };
-    // P-5: a session's frame has no connection, a connection's has one.
+    // P-5: a frame of the session has no connection, and a frame of a connection has one.
     if frame.is_of_session() != (connection == 0) {
         return Err(WireError::Connection(connection));
     }
@@ -131,7 +131,7 @@ fn decode_ack(body: &mut Reader<'_>, next: u64, flags: u8) -> Result<Ack, WireEr
     let mut floor = next;
     while !body.0.is_empty() {
         let range = Span::new(u64::from_be_bytes(body.take()), u64::from_be_bytes(body.take()));
-        // A range that touches what lies below would have been one with it.
+        // A range that touches what lies below would be one with it.
         if range.start <= floor || range.end <= range.start {
             return Err(WireError::Offset(range.start));
         }
@@ -141,7 +141,7 @@ fn decode_ack(body: &mut Reader<'_>, next: u64, flags: u8) -> Result<Ack, WireEr
     Ok(Ack { next, limit, end: flags & FLAG_END != 0, reset: flags & FLAG_RESET != 0, ranges })
 }
 
-/// Fields of a slice whose length has been checked; beyond its end they read as zero.
+/// Reads fields of a slice whose length has been checked. Beyond its end they read as zero.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {

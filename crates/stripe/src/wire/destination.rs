@@ -4,7 +4,7 @@ use super::WireError;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Where a program wants to go, as it named it: resolved by the far gateway if it is a name.
+/// Where a program wants to go, as it named it. The far gateway resolves names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Destination {
     /// An address and a port.

@@ -1,4 +1,4 @@
-//! What travels on a stream: frames of a fixed header of 20 bytes, big-endian, and a body.
+//! What travels on a stream: frames with a fixed header of 20 bytes, big-endian, and a body.
 //!
 //! ```text
 //!  0        1        2        3        4                       8
@@ -13,34 +13,37 @@
 //!
 //! | type | offset | flags | body |
 //! |---|---|---|---|
-//! | 1 HELLO | the stream's number | | session (16 bytes), initial credit (u64), longest payload (u32), most streams (u16) |
-//! | 2 DATA | of the payload's first byte | 1: the payload's end is the stream's end | payload |
-//! | 3 ACK | all below is there | 1: the end too; 2: a reset | credit limit (u64), then up to [`MAX_RANGES`] pairs start, end (u64 each) |
+//! | 1 HELLO | the stream's number | | see below |
+//! | 2 DATA | of the payload's first byte | 1: the byte stream ends with it | payload |
+//! | 3 ACK | all below has arrived | 1: the end too; 2: a reset | credit limit (u64), ranges (u64 pairs start, end) |
 //! | 4 RESET | the final length | | code (u32) |
 //! | 5 STOP | 0 | | code (u32) |
 //! | 6 GONE | the number of a stream found dead | | |
 //! | 7 START | 0 | | |
 //! | 8 JOIN | 0 | | proof (32 bytes) |
-//! | 9 REFUSE | 0 | | why ([`Refusal`], u32) |
+//! | 9 REFUSE | 0 | | reason ([`Refusal`], u32) |
 //! | 10 OPEN | 0 | | kind (3 name, 4 IPv4, 6 IPv6), port (u16), address (4, 16, or 1 to 255 bytes) |
 //! | 11 OPENED | 0 | | |
 //! | 12 OVER | 0 | | |
-//! | 13 ALLOW | what all connections together may send | | |
+//! | 13 ALLOW | what all connections together may have sent | | |
 //! | 14 WANT | a number of streams | | |
 //! | 15 PING | a number | | |
 //! | 16 PONG | the PING's number | | |
 //! | 17 LEAVE | 0 | | |
 //! | 128 FLOWS | how many flows of datagrams its sender takes | | |
-//! | 129 DATAGRAM | 0 | 1: with its destination | that (its length as u16, then as in OPEN), and the datagram (at most [`MAX_DATAGRAM`]) |
+//! | 129 DATAGRAM | 0 | 1: with its destination | length of the destination (u16) and destination; datagram |
 //! | 130 KNOWN | 0 | | |
 //! | 131 FORGET | 0 | | code (u32) |
 //! | 132 SHARE | what a connection may have sent before its first ACK | | |
 //! | 133 KEEPALIVE | 0 | | seconds of silence, seconds between probes, probes (u32 each) |
 //!
-//! HELLO is the first frame of each stream, both ways, and the only one that every version has to read: a peer of
-//! another version is refused with it. OPEN, OPENED, OVER, DATA, ACK, RESET, STOP and KEEPALIVE belong to a connection,
-//! DATAGRAM, KNOWN and FORGET to a flow, whose number stands in the same place; the others to the session (connection 0). A frame
-//! of unknown type is skipped if its high bit is set, and an error otherwise.
+//! HELLO's body: session (16 bytes), initial credit (u64), longest payload (u32), most streams (u16). ACK has up to
+//! [`MAX_RANGES`] ranges. A destination is encoded as in OPEN.
+//!
+//! HELLO is the first frame of each stream in both directions. Every version has to read it, and no other type: a peer
+//! of another version is refused with it. OPEN, OPENED, OVER, DATA, ACK, RESET, STOP and KEEPALIVE belong to a
+//! connection. DATAGRAM, KNOWN and FORGET belong to a flow, whose number stands in the same field. The others belong to
+//! the session (connection 0). A frame of unknown type is skipped if its high bit is set, and is an error otherwise.
 
 mod datagram;
 mod decode;
@@ -81,7 +84,7 @@ const WANT: u8 = 14;
 const PING: u8 = 15;
 const PONG: u8 = 16;
 const LEAVE: u8 = 17;
-/// From here on a peer that does not know a type skips it (P-5).
+/// A peer that does not know a type from here on skips it (P-5).
 const FLOWS: u8 = 128;
 const DATAGRAM: u8 = 129;
 const KNOWN: u8 = 130;
@@ -95,7 +98,7 @@ const FLAG_END: u8 = 1;
 const FLAG_RESET: u8 = 2;
 const FLAG_NAMED: u8 = 1;
 
-/// One frame, less the payload of DATA, which is the caller's.
+/// A frame, without the payload of DATA.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Frame {
     /// The first frame of a stream.
@@ -106,35 +109,35 @@ pub enum Frame {
     Ack(Ack),
     /// The sender gives its byte stream up.
     Reset {
-        /// Why, in the application's terms.
+        /// Linux's error number (P-14).
         code: u32,
-        /// How long the byte stream would have been: no byte at or above it was sent.
+        /// Final length: no byte at or above it was sent.
         end: u64,
     },
-    /// The receiver does not want more of the byte stream.
+    /// The receiver wants no more of the byte stream.
     Stop {
         /// Linux's error number (P-14).
         code: u32,
     },
-    /// A stream is dead as seen from here; whatever was on its way there is to be sent again.
+    /// A stream was found dead. What was on its way there is to be sent again.
     Gone {
-        /// Its number.
+        /// The stream's number.
         stream: u32,
     },
     /// The stream is the first of a new session.
     Start,
     /// The stream joins a session.
     Join {
-        /// Proof that this end was there when the session began (P-8).
+        /// Proof that this end has the session's secret (P-8).
         proof: [u8; 32],
     },
-    /// The stream is not wanted.
+    /// The stream is refused.
     Refuse(Refusal),
-    /// Asks to connect to the destination.
+    /// Asks to connect to a destination.
     Open(Destination),
-    /// The destination has taken the connection.
+    /// The destination has accepted the connection.
     Opened,
-    /// The connection is forgotten here (P-18).
+    /// The connection is forgotten (P-18).
     Over,
     /// Credit of all connections together (P-30).
     Allow {
@@ -163,16 +166,16 @@ pub enum Frame {
     },
     /// Asks for no more connections: this gateway is going down (P-28).
     Leave,
-    /// This end carries datagrams (P-40).
+    /// The sender carries datagrams (P-40).
     Flows {
         /// The most flows at a time.
         most: u32,
     },
     /// A datagram of a flow.
     Datagram(Datagram),
-    /// The flow's destination is known: it need not be said again.
+    /// The flow's destination is known, and need not be named again (P-41).
     Known,
-    /// The flow is over here.
+    /// The flow is over (P-45).
     Forget {
         /// Linux's error number; 0 if nothing went wrong.
         code: u32,
@@ -192,10 +195,10 @@ pub struct KeepAlive {
     pub probes: u32,
 }
 
-/// Why a stream is not wanted.
+/// Reasons for refusing a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// There is no such session (any more): whatever it had is lost.
+    /// There is no such session: whatever it had is lost.
     UnknownSession,
     /// The proof is wrong, or of another peer's session.
     Proof,
@@ -205,12 +208,12 @@ pub enum Refusal {
     TooManyStreams,
     /// There is no room for another session.
     Busy,
-    /// Something that is not known here.
+    /// A reason that is not known here.
     Other(u32),
 }
 
 impl Refusal {
-    /// As REFUSE has it.
+    /// The reason's number in REFUSE.
     pub const fn code(self) -> u32 {
         match self {
             Self::UnknownSession => 1,
@@ -246,18 +249,18 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Identity of a stream's other end, and the limits that it sets.
+/// HELLO: the identity of a stream's other end, and the limits that it sets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hello {
     /// The session that the stream belongs to.
     pub session: [u8; 16],
     /// The stream's number in the session; never used again.
     pub stream: u32,
-    /// How many bytes of each new connection may be sent before the first acknowledgement grants more.
+    /// Initial credit of each connection in bytes.
     pub credit: u64,
-    /// The longest payload that is accepted.
+    /// Longest payload that is accepted.
     pub max_payload: u32,
-    /// The most streams that are accepted.
+    /// Most streams that are accepted.
     pub max_streams: u16,
 }
 
@@ -266,7 +269,7 @@ pub struct Hello {
 pub struct Data {
     /// Position of its first byte.
     pub offset: u64,
-    /// How many bytes; none for an end alone, or to ask for an acknowledgement.
+    /// Length in bytes; 0 for an end alone, or to ask for an ACK.
     pub len: u32,
     /// The byte stream ends with it.
     pub end: bool,
@@ -283,24 +286,24 @@ pub struct Ack {
     pub end: bool,
     /// A reset has arrived.
     pub reset: bool,
-    /// What else has arrived, ascending; at most [`MAX_RANGES`].
+    /// Ranges that have arrived above `next`, ascending; at most [`MAX_RANGES`].
     pub ranges: Vec<Span>,
 }
 
-/// Why bytes are no frame.
+/// Errors in frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WireError {
-    /// A version that is not spoken here.
+    /// An unknown version.
     Version(u8),
-    /// A type that is not known and not an extension.
+    /// An unknown type that is not an extension.
     Type(u8),
     /// Flags or a reserved byte that the type does not have.
     Flags(u8),
-    /// A body of this length does not fit the type, or what was agreed.
+    /// A body whose length does not fit the type, or what was agreed.
     Length(u32),
     /// An offset, or a range of an acknowledgement, that no byte stream has.
     Offset(u64),
-    /// A destination of no known kind, or a name that is no host's.
+    /// A destination of unknown kind, or a name that no host has.
     Destination,
     /// A connection's number where none belongs, or none where one does.
     Connection(u32),
@@ -323,7 +326,7 @@ impl fmt::Display for WireError {
 impl std::error::Error for WireError {}
 
 impl Frame {
-    /// Its length on the stream in bytes, payload included.
+    /// Length on the stream in bytes, payload included.
     pub fn wire_bytes(&self) -> u64 {
         HEADER as u64
             + match self {
@@ -358,7 +361,7 @@ impl Frame {
             )
     }
 
-    /// Appends the frame, less the payload of DATA, which the caller appends.
+    /// Appends the frame without the payload of DATA, which the caller appends.
     pub fn encode(&self, connection: u32, out: &mut Vec<u8>) {
         let (kind, flags, offset) = match self {
             Self::Hello(hello) => (HELLO, 0, u64::from(hello.stream)),

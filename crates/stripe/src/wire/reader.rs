@@ -1,11 +1,11 @@
-//! Frames out of a stream's bytes as they come, however they are cut.
+//! Frames from the bytes of a stream, however they are cut.
 
 use super::{Data, Decoded, Frame, WireError, decode};
 
-/// What is kept to begin frames in: most that are cut are short.
+/// Capacity that is kept for frames that are cut: most are short.
 const KEPT: usize = 2 << 10;
 
-/// What was next on a stream.
+/// The next item on a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Item<'a> {
     /// A frame without payload.
@@ -15,44 +15,42 @@ pub enum Item<'a> {
         /// The frame.
         frame: Frame,
     },
-    /// A piece of a DATA frame: as much of its payload as has come, under its own offset. Only the last piece carries
-    /// the end.
+    /// A piece of a DATA frame: the payload that has come, with its own offset. Only the last piece carries the end.
     Payload {
         /// The connection.
         connection: u32,
-        /// What the piece is.
+        /// Offset, length and end of the piece.
         data: Data,
-        /// Its bytes.
+        /// Payload of the piece.
         payload: &'a [u8],
     },
 }
 
-/// Reads one stream. It holds no payload of DATA, and of a frame that is cut no more than a header and the longest
+/// Reads one stream. It holds no payload of DATA. Of a frame that is cut it holds at most a header and the longest
 /// other body, which is a datagram's.
 #[derive(Clone, Debug)]
 pub struct FrameReader {
     max_payload: u32,
-    /// The beginning of a frame whose rest has not come.
+    /// Beginning of a frame that is cut.
     begun: Vec<u8>,
-    /// What of a DATA frame's payload is still to come.
+    /// Payload of a DATA frame that is still to come.
     payload: Option<(u32, Data)>,
-    /// How much of an extension is still to come.
+    /// Bytes of an extension that are still to be skipped.
     skip: usize,
 }
 
 impl FrameReader {
-    /// Payloads up to this length are accepted.
+    /// A reader that accepts payloads up to this length.
     pub fn new(max_payload: u32) -> Self {
         Self { max_payload, begun: Vec::new(), payload: None, skip: 0 }
     }
 
-    /// Whether the stream may end here: between frames.
+    /// Whether the stream may end here, between frames.
     pub fn is_between(&self) -> bool {
         self.begun.is_empty() && self.payload.is_none() && self.skip == 0
     }
 
-    /// Takes the next item off the front of `input`; none once all of it is read. After an error the stream is of no
-    /// use.
+    /// Takes the next item from the front of `input`; `None` when all is read. After an error the stream is of no use.
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<Item<'a>>, WireError> {
         loop {
             let skipped = self.skip.min(input.len());
@@ -89,8 +87,7 @@ impl FrameReader {
         }
     }
 
-    /// Goes on with a frame that was cut: takes of the input what it lacks. Says what it is, and how many bytes of it
-    /// are here.
+    /// Completes a frame that was cut with bytes of the input. Returns the frame, and how many of its bytes are here.
     fn complete(&mut self, input: &mut &[u8]) -> Result<(Decoded, usize), WireError> {
         loop {
             let decoded = decode(&self.begun, self.max_payload)?;
@@ -103,8 +100,8 @@ impl FrameReader {
             *input = &input[taken..];
         }
     }
-    /// A frame's first `bytes` are dealt with, of which up to `all` stand in what was begun, or at the front of the
-    /// input.
+    /// Removes the first `bytes` bytes of a frame. Up to `all` bytes of it stand in what was begun, or at the front of
+    /// the input.
     fn pass(&mut self, bytes: usize, all: usize, input: &mut &[u8]) {
         let here = bytes.min(all);
         if self.begun.is_empty() {

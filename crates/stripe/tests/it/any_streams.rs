@@ -1,5 +1,5 @@
-//! Whatever becomes of the streams, every byte comes out once and in order, no more is held than was granted, and
-//! nothing waits for ever.
+//! Whatever happens to the streams: every byte arrives once and in order, no more is held than was granted, and nothing
+//! waits for ever.
 
 use crate::support::Net;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn config() -> impl Strategy<Value = Config> {
         1 => (9_000_u32..70_000).prop_map(Segmentation::Fixed),
         1 => Just(Segmentation::ByRate),
     ];
-    // With less credit than this a few hundred kilobytes take hours: so many bytes a round trip.
+    // With less credit than this a few hundred kilobytes take hours, since credit bounds the bytes per round trip.
     (any::<bool>(), segmentation, 300_u64..60_000, 1_u64..4, 0_u64..20, 0_u64..30_000, any::<bool>()).prop_map(
         |(turn, segmentation, credit, growth, delay, pin, copies)| Config {
             scheduler: if turn { Scheduler::RoundRobin } else { Scheduler::EarliestDelivery },
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Story {
     }
 }
 
-/// Plays the story, then ends both byte streams over one more good stream; returns the net and what was written.
+/// Plays the story, then ends both byte streams over one more good stream. Returns the net and what was written.
 fn play(story: &Story) -> (Net, [u64; 2]) {
     let mut net = Net::new([&story.configs[0], &story.configs[1]]);
     net.lose.clone_from(&story.lose);
@@ -161,7 +161,7 @@ proptest! {
         let (net, written) = play(&story);
         for (side, end) in net.ends.iter().enumerate() {
             prop_assert!(end.taken <= written[1 - side]);
-            // The peer's byte stream ends once: complete, or given up.
+            // The peer's byte stream ends once: it is complete or reset.
             let ends = |notice: &&Notice| matches!(notice, Notice::Finished | Notice::Reset(_));
             prop_assert!(end.notices.iter().filter(ends).count() <= 1, "{:?}", end.notices);
         }

@@ -1,5 +1,5 @@
-//! What a peer may send, and what may happen beside it, made of bytes that a fuzzer chooses. What it has found so far
-//! is in `__fuzz__` and replayed here; `scripts/fuzz stripe session 300` looks for more.
+//! Fuzzing: a fuzzer's bytes choose what a peer sends and what happens beside it. What it has found so far is in
+//! `__fuzz__` and is replayed here; `scripts/fuzz stripe session 300` looks for more.
 
 use stripe::optimizer::{Limits, Policy, Tuner};
 use stripe::session::{Arrived, Carriage, Gauge, Pool, Role, Session, Settings, code};
@@ -11,7 +11,7 @@ use units::{BitRate, Bytes, Time};
 
 const MAX_PAYLOAD: u32 = 1 << 18;
 
-/// P-5: no bytes are too strange, and nothing is understood that would be said in another way.
+/// P-5: the decoder takes any bytes, and accepts nothing that the encoder would say differently.
 #[test]
 fn frames() {
     bolero::check!().for_each(|input: &[u8]| {
@@ -25,12 +25,12 @@ fn frames() {
             Ok(Decoded::Skip(bytes)) => assert!((HEADER..=HEADER + (1 << 24)).contains(&bytes)),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
-        // As a stream, whole and cut, it is the same.
+        // A stream means the same whole and cut.
         assert_eq!(items(input, input.len()), items(input, 1));
     });
 }
 
-/// What a stream's bytes are read as: payload byte by byte, so that cuts make no difference.
+/// The items of a stream's bytes. Payload is listed byte by byte, so that cuts make no difference.
 fn items(input: &[u8], at_once: usize) -> (Vec<(u32, u64, Option<Frame>)>, bool) {
     let (mut reader, mut read) = (FrameReader::new(MAX_PAYLOAD), Vec::new());
     for mut part in input.chunks(at_once.max(1)) {
@@ -49,8 +49,8 @@ fn items(input: &[u8], at_once: usize) -> (Vec<(u32, u64, Option<Frame>)>, bool)
     (read, false)
 }
 
-/// P-6, P-21, P-30, P-32: whatever a peer sends, nothing panics, what is held is bounded, and after it is over all of
-/// it is given back.
+/// P-6, P-21, P-30, P-32: whatever a peer sends, nothing panics, and what is held is bounded. When the session is over
+/// all of it is given back.
 #[test]
 fn session() {
     bolero::check!().with_max_len(600).for_each(|input: &[u8]| Play::new(input).run());
@@ -60,10 +60,10 @@ const MEMORY: u64 = 8 << 20;
 const POOL: u64 = 24 << 20;
 const CONNECTIONS: usize = 6;
 const FLOWS: u32 = 3;
-/// What may wait for a peer that does not read: the bound, and what one input makes at once.
+/// Bytes that may wait for a peer that does not read: the bound, and what one input makes at once.
 const MOST_CONTROL: u64 = (4 << 20) + (64 << 10);
 
-/// The bytes that have not been used.
+/// The input that has not been used.
 struct Bytewise<'a>(&'a [u8]);
 
 impl Bytewise<'_> {
@@ -72,7 +72,7 @@ impl Bytewise<'_> {
         self.0 = rest;
         first
     }
-    /// Any number, mostly a small one or one at an edge.
+    /// A number, mostly a small one or one at a limit.
     fn number(&mut self) -> u64 {
         let (kind, low) = (self.byte(), u64::from(self.byte()));
         match kind % 8 {
@@ -142,7 +142,7 @@ impl<'a> Play<'a> {
         self.session.add_stream(self.now, id, u32::from(id.0.is_multiple_of(2)), gauge);
         self.readers.insert(id, FrameReader::new(MAX_PAYLOAD));
     }
-    /// What a kernel may say: no peer has a say in that.
+    /// Measurements of a kernel, over which the peer has no influence.
     fn gauge(&mut self) -> Gauge {
         let mut number = || self.input.number() & 0xff_ffff_ffff;
         Gauge {
@@ -213,7 +213,7 @@ impl<'a> Play<'a> {
     fn payload(&mut self) -> Vec<u8> {
         vec![9; self.input.number() as usize % (MAX_DATAGRAM + 1)]
     }
-    /// What the owners of flows do.
+    /// Actions of the owners of flows.
     fn flow(&mut self, flow: u32) {
         match self.input.few() {
             0 | 1 => {
@@ -229,7 +229,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Bytes arrive on a stream, if it is there.
+    /// Bytes arrive on a stream, if it exists.
     fn hear(&mut self, id: StreamId, mut bytes: &[u8]) {
         let Some(reader) = self.readers.get_mut(&id) else { return };
         loop {
@@ -242,7 +242,7 @@ impl<'a> Play<'a> {
         self.session.give_up();
         self.violated = true;
     }
-    /// One thing happens.
+    /// Does one thing.
     fn step(&mut self) {
         const WAITS: [Time; 8] = [
             Time::from_us(1),
@@ -332,7 +332,7 @@ impl<'a> Play<'a> {
             let mut out = Vec::new();
             self.session.take(self.now, id, &mut out, 1 << 16);
             assert!(out.len() <= (1 << 16) + MAX_PAYLOAD as usize + HEADER, "{}", out.len());
-            // What it says is right itself.
+            // The session's own output is valid.
             assert!(!items(&out, out.len()).1);
         }
     }
@@ -342,7 +342,7 @@ impl<'a> Play<'a> {
         assert!(self.session.connection_count() <= 2 * CONNECTIONS);
         assert!(self.session.unsent_control() <= MOST_CONTROL, "{} B of control frames", self.session.unsent_control());
         assert!((1..=8).contains(&self.session.number()));
-        // P-46: far below what is sent to it.
+        // P-46: far fewer than the peer asks for.
         assert!(self.session.flow_count() <= FLOWS as usize);
     }
     fn run(mut self) {
@@ -354,7 +354,7 @@ impl<'a> Play<'a> {
             }
             self.check();
         }
-        // Programs and streams go, as they do when a session is over.
+        // The session is over: programs and streams go.
         for connection in 0..10 {
             self.session.release(self.now, connection);
         }

@@ -1,9 +1,9 @@
-//! A model test: two sessions and an adversary that delays, repeats, kills streams, drops datagrams with them, and stops
-//! programs from reading. Whatever it does,
-//! - delivery and order: each byte comes once and in order, each datagram at most once;
-//! - memory: what a session holds, and what its peer may still make it hold, stays within what was promised;
-//! - fairness: a connection whose program reads makes progress, and a new one is served at once, whatever others do not
-//!   read.
+//! A model test: two sessions and an adversary. The adversary delays, repeats and kills streams, drops datagrams with
+//! them, and stops programs from reading. What holds whatever it does:
+//! - Delivery and order: each byte arrives once and in order, each datagram at most once.
+//! - Memory: what a session holds, and what its peer may still make it hold, stays within what was promised.
+//! - Fairness: a connection whose program reads makes progress, and a new one is served at once, whatever others leave
+//!   unread.
 
 use crate::support::sessions::{Net, Plan, destination, settings};
 use proptest::prelude::*;
@@ -13,12 +13,12 @@ use stripe::session::{Arrived, Carriage, FIRST_ALLOWANCE, Pool, Settings};
 use stripe::{Config, StreamId};
 use units::{Bytes, Time};
 
-/// Memory of a session each way, small beside what the adversary lets lie.
+/// Memory of a session in each direction, small beside what the adversary leaves unread.
 const MEMORY: u64 = 8 << 20;
 const NEAR: usize = 0;
 const FAR: usize = 1;
 
-/// The credit is that of gateways.
+/// Settings with the initial credit of gateways.
 fn gateways() -> Settings {
     let settings = settings();
     let first = Bytes::from_mib(1);
@@ -30,14 +30,14 @@ fn gateways() -> Settings {
     }
 }
 
-/// What the adversary does.
+/// Actions of the adversary.
 #[derive(Clone, Debug)]
 enum Act {
-    /// A connection that writes so many kilobytes up and down.
+    /// Opens a connection that writes so many kilobytes up and down.
     Open([u64; 2]),
-    /// A program reads so many bytes a millisecond: none, some, or without limit.
+    /// Sets the bytes that a program reads per millisecond: none, some, or without limit.
     Pace(Index, usize, Option<u64>),
-    /// A stream of so many Mbit/s and milliseconds.
+    /// Adds a stream of so many Mbit/s and milliseconds.
     Add(u64, u64),
     Delay(Index, u64),
     Repeat(Index, bool),
@@ -62,7 +62,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What is followed beside the net.
+/// The net, and what is recorded beside it.
 struct Play {
     net: Net,
     pools: [std::sync::Arc<Pool>; 2],
@@ -137,10 +137,10 @@ impl Play {
             Act::Pace(..) => {}
         }
     }
-    /// So many milliseconds, in each of which delivery, order and memory are as they are to be.
+    /// Runs for `ms` milliseconds, and checks delivery, order and memory in each.
     fn run(&mut self, ms: u64) {
         for _ in 0..ms {
-            // That bytes are in order and right is seen as programs read them.
+            // The net's programs check the order and value of bytes as they read them.
             self.net.run(1);
             while let Some(Arrived::Datagram(datagram)) =
                 self.flow.map(|flow| self.net.sides[FAR].session.take_datagram(flow))
@@ -151,14 +151,15 @@ impl Play {
             for side in [NEAR, FAR] {
                 let (held, unread) = self.net.sides[side].session.memory();
                 assert!(held.get() <= MEMORY && unread.get() <= MEMORY, "side {side} holds {held:?} and {unread:?}");
-                // Both ways within the pool: what is promised to the peer, and what is held for programs here.
+                // Both directions together are within the pool: what is promised to the peer, and what is held for
+                // programs here.
                 let taken = 2 * MEMORY - self.pools[side].free();
                 assert!(taken <= held.get() + MEMORY.max(FIRST_ALLOWANCE), "side {side} has promised {taken}");
                 assert!(taken >= held.get() + unread.get().min(MEMORY), "side {side} holds more than it has taken");
             }
         }
     }
-    /// How long a new connection takes for so much down, after a request.
+    /// Milliseconds that a new connection takes to download so many bytes after a request.
     fn download(&mut self, bytes: u64) -> u64 {
         let connection = self.open([100, bytes]);
         for ms in 1..=10_000 {
@@ -181,15 +182,16 @@ proptest! {
             play.do_act(act);
             play.run(*wait);
         }
-        // From here on one stream carries 100 Mbit/s in 10 ms. The others break, and both ends find out: how long that
-        // takes otherwise is not the question here.
+        // From here on one stream carries 100 Mbit/s with a delay of 10 ms. The others break, and both ends find out.
+        // How long that takes otherwise is not tested here.
         let streams: Vec<StreamId> = play.net.pipes.keys().copied().collect();
         play.net.add(100, 10);
         for id in streams {
             play.net.kill(id, NEAR);
             play.net.sides[FAR].session.lose_stream(play.net.now, id);
         }
-        // What is read is done with after a while. What is read slowly goes on, and takes a little of the path.
+        // What is read without limit ends after a while. What is read slowly goes on, and takes a small part of the
+        // path.
         let is_read = |play: &Play| {
             let plans = play.net.sides.iter().flat_map(|side| side.plans.values());
             plans.filter(|plan| plan.pace.is_none()).all(|plan| plan.ended)
@@ -201,14 +203,14 @@ proptest! {
             }
         }
         prop_assert!(is_read(&play), "what is read makes no progress");
-        // A request and its answer take a round trip, 20 ms. Each way they may find a transport with 10 ms of what slow
-        // readers take. What this net takes to look is some milliseconds more.
+        // A request and its answer take a round trip of 20 ms. In each direction they may wait for 10 ms behind what
+        // slow readers' data has put into the transport. The net's ticks add some milliseconds.
         let small = play.download(1000);
         prop_assert!(small < 45, "a small request takes {small} ms beside what is not read");
         // 3 MB take 240 ms at this rate, and two round trips.
         let large = play.download(3_000_000);
         prop_assert!(large < 500, "3 MB take {large} ms beside what is not read");
-        // Now all is read, and arrives.
+        // Everything is read now, and arrives.
         for side in [NEAR, FAR] {
             play.net.sides[side].plans.values_mut().for_each(|plan| plan.pace = None);
         }

@@ -51,7 +51,7 @@ fn one_stream() {
 fn many_streams() {
     // MSS / RTT / sqrt(p): 1448 x 8 / 0.1 x (100 + 10) with losses of 1e-4 and 1e-2.
     close(hacker(&[path(100, 1e-4, 1.0), path(100, 1e-2, 1.0)]), 1_448.0 * 80.0 * 110.0);
-    // 1 Gbit/s of 4.4865 Mbit/s each takes 223 streams, more than there may be; 4 MiB windows over 100 ms (336 Mbit/s)
+    // 1 Gbit/s of 4.4865 Mbit/s each takes 223 streams, more than the limit. Windows of 4 MiB per 100 ms (336 Mbit/s)
     // take 3.
     let rate = path(100, 1e-3, 1.0).mathis();
     assert_eq!(streams_to_fill(BitRate::from_gbps(1), rate), 128);
@@ -76,7 +76,7 @@ fn the_papers_enumeration() {
         (fit(1e-6, 1e-5, 5e-4), path(1460, 500, 1500, 65_536), 88, 1.755_378_601e7),
         (fit(2e-7, 1e-6, 1e-4), path(1460, 120, 400, 65_536), 126, 1.775_837_461e8),
         (fit(1e-5, 1e-4, 1e-3), path(1448, 40, 250, 65_536), 27, 5.591_880_836e7),
-        // A loss that does not depend on n has no knee: as many as there may be.
+        // A loss that does not depend on n has no knee: the limit is best.
         (fit(0.0, 0.0, 1e-3), path(1448, 100, 300, 1 << 40), 128, 4.033_456_883e8),
     ];
     for (fit, path, n, rate) in table {
@@ -113,10 +113,10 @@ fn few_probes() {
     close(fit.rate(8), 8.0 / (0.128_f64 / 3.0).sqrt());
     // 90 % of 1/sqrt(a): n = sqrt(b/a x 0.81/0.19) = 8.83.
     assert_eq!(fit.reaches(0.9), 9);
-    // Exactly proportional: no limit to reach.
+    // Exactly proportional: there is no limit to reach.
     assert_eq!(PartialSecondOrder::new((1, 10.0), (4, 40.0)).map(|fit| fit.reaches(0.9)), Some(128));
     assert!(PartialSecondOrder::new((3, 10.0), (3, 12.0)).is_none());
-    // More than proportional is no such curve.
+    // No such curve rises more than proportionally.
     assert!(PartialSecondOrder::new((1, 10.0), (2, 30.0)).is_none());
 
     // a = 1e-4, b = -1e-3, c = 1e-2 has its peak at 20.
@@ -131,25 +131,25 @@ fn few_probes() {
     assert!(FullSecondOrder::new([(1, 5.0), (1, 6.0), (2, 7.0)]).is_none());
 }
 
-/// A path in its steady state: what n streams of ours get, and what they lose.
+/// A path in its steady state: the rate and the loss of n of our streams.
 #[derive(Clone, Copy)]
 struct Steady {
     capacity: f64,
     rtt: f64,
-    /// Losses that nobody causes.
+    /// Loss rate that does not depend on the streams.
     random: f64,
-    /// Streams of others.
+    /// Number of others' streams.
     others: f64,
     /// A stream's window in bytes.
     window: f64,
 }
 
 impl Steady {
-    /// Rate of ours together, rate of the others together, loss.
+    /// Our rate, the others' rate, and the loss rate.
     fn at(&self, n: u32) -> (f64, f64, f64) {
         let n = f64::from(n);
-        // Mathis: 1448 x 8 / rtt x sqrt(1.5 / p); the loss that makes all of them fit the capacity, if the random one
-        // does not.
+        // Mathis: 1448 x 8 / rtt x sqrt(1.5 / p). The loss is what fits all streams into the capacity, or the random
+        // loss if that is more.
         let fits = 1.5 * (1448.0 * 8.0 * (n + self.others) / (self.rtt * self.capacity)).powi(2);
         let stream = |p: f64| 1448.0 * 8.0 / self.rtt * (1.5 / p).sqrt();
         let window = self.window * 8.0 / self.rtt;
@@ -162,12 +162,13 @@ impl Steady {
     }
 }
 
-/// Runs the controller so many epochs of six round trips; returns the numbers at the end of each, and the controller.
+/// Runs the controller for `epochs` epochs of six round trips. Returns the numbers at the end of each, and the
+/// controller.
 fn run(path: impl Fn(usize) -> Steady, policy: Policy, epochs: usize, seed: u64) -> (Vec<u32>, Controller) {
     let mut controller = Controller::new(policy, Limits { first: 1, most: 128 }, 1);
     let (mut totals, mut now) = (Totals::default(), Time::ZERO);
     let mut state = seed;
-    // Uniform in -1..1, three of them about normal.
+    // Uniform in -1..1; the sum of three is about normal.
     let mut noise = || {
         (0..3)
             .map(|_| {
@@ -188,7 +189,7 @@ fn run(path: impl Fn(usize) -> Steady, policy: Policy, epochs: usize, seed: u64)
         let time = (controller.deadline() - now).as_secs_f64();
         now = controller.deadline();
         let (rate, _, loss) = path.at(n);
-        // 3 % of each epoch, which has six round trips.
+        // 3 % noise of each epoch, which has six round trips.
         let bytes = rate * (1.0 + 0.03 * 6_f64.sqrt() * noise()) * time / 8.0;
         let segments = bytes / 1448.0;
         let lost = segments * loss;
@@ -201,8 +202,8 @@ fn run(path: impl Fn(usize) -> Steady, policy: Policy, epochs: usize, seed: u64)
     (numbers, controller)
 }
 
-/// Over the last 50 of 200 epochs and ten seeds: ours as part of what the best number gives, and what others keep of
-/// what they have beside one stream.
+/// Means over the last 50 of 200 epochs and ten seeds: our rate as a part of the best number's, and the others' rate as
+/// a part of what they have beside one stream.
 fn judge(path: Steady, policy: Policy) -> (f64, f64, f64) {
     let best = (1..=128).map(|n| path.at(n).0).fold(0.0, f64::max);
     let (mut ours, mut theirs, mut number) = (0.0, 0.0, 0.0);
@@ -225,7 +226,7 @@ const CONGESTED: Steady = Steady { capacity: 1e8, rtt: 0.1, random: 1e-9, others
 
 #[test]
 fn random_loss_is_made_up_for_unless_polite() {
-    // 128 streams of 4.49 Mbit/s are 57 % of the capacity: more would be better, and the most is taken.
+    // 128 streams of 4.49 Mbit/s fill 57 % of the capacity. More would be better, so the limit is used.
     for policy in [Policy::Fill, Policy::Greedy] {
         let (ours, _, number) = judge(IDLE_LOSSY, policy);
         assert!(ours > 0.95, "{policy:?}: {ours} of the best with {number} streams");
@@ -264,7 +265,8 @@ fn on_a_shared_path_the_policy_decides_what_others_keep() {
 
 #[test]
 fn it_follows_a_path_that_changes() {
-    // Idle and lossy, then others come: what they keep of what they have beside one stream, 100 epochs later.
+    // An idle path with random losses, then others come: the part that they keep of their rate beside one stream, 100
+    // epochs later.
     let capacity = 1e8;
     let idle = Steady { capacity, random: 1e-3, ..IDLE_LOSSY };
     let busy = Steady { others: 10.0, ..idle };
@@ -275,7 +277,7 @@ fn it_follows_a_path_that_changes() {
         kept += numbers[250..].iter().map(|n| busy.at(*n).1 / busy.at(1).1 / 500.0).sum::<f64>();
     }
     assert!(kept > 0.7, "{kept}");
-    // And they go again.
+    // The others go again.
     let (numbers, _) = run(|epoch| if epoch < 150 { busy } else { idle }, Policy::Fill, 400, 5);
     assert!(numbers[399] >= 14, "{}", numbers[399]);
 }
@@ -289,7 +291,7 @@ fn an_application_with_little_to_say_teaches_nothing() {
         assert!(!controller.on_round(controller.deadline(), &totals, 4));
     }
     assert_eq!((controller.target(), controller.reason(), controller.rate()), (4, Reason::Idle, None));
-    // Nor do epochs in which the streams are not all there yet.
+    // Epochs in which some streams are missing do not count either.
     totals.idle = false;
     for _ in 0..300 {
         totals.delivered += 1_000_000;
@@ -297,7 +299,7 @@ fn an_application_with_little_to_say_teaches_nothing() {
     }
 }
 
-/// One round trip of 100 ms: so many Mbit/s, segments, losses by chance.
+/// One round trip of 100 ms at so many Mbit/s, with random losses.
 fn round(controller: &mut Controller, totals: &mut Totals, mbps: u64, loss: f64, streams: u32) {
     let bytes = mbps * 1_000_000 / 8 / 10;
     totals.delivered += bytes;
@@ -308,7 +310,7 @@ fn round(controller: &mut Controller, totals: &mut Totals, mbps: u64, loss: f64,
     controller.on_round(controller.deadline(), totals, streams);
 }
 
-/// A round trip in which a queue stands, after one to begin with.
+/// One round trip to begin with, and one with a queue.
 fn queue(controller: &mut Controller, totals: &mut Totals) {
     let rtt = std::mem::replace(&mut totals.rtt, Time::from_ms(130));
     round(controller, totals, 1, 0.0, 4);
@@ -333,13 +335,13 @@ fn random_losses_say_how_many_it_takes() {
         }
         (controller.target(), controller.reason())
     };
-    // CUBIC has 4.49 Mbit/s at that (RFC 9438, section 4.3: as Reno); 1.15 x 150 / 4.49 = 38.4. Of losses there are
-    // whole ones, so that the share seen is up to a ninth less, and the rate a twentieth more.
+    // CUBIC has 4.49 Mbit/s at that (RFC 9438, section 4.3: as Reno); 1.15 x 150 / 4.49 = 38.4. Losses are whole
+    // segments, so that the measured loss is up to a ninth lower and the rate a twentieth higher.
     for law in [Law::Cubic, Law::Reno] {
         let (number, reason) = run(law, Policy::Fill);
         assert!((37..=39).contains(&number) && reason == Reason::Modelled, "{law:?}: {number}, {reason:?}");
     }
-    // Of BBR there is no model, and the polite make up for windows only.
+    // BBR has no model here, and `polite` makes up for windows only.
     assert_eq!(run(Law::Unknown, Policy::Fill).0, 4);
     assert_eq!(run(Law::Cubic, Policy::Polite).0, 1);
 }
@@ -356,22 +358,22 @@ fn a_model_does_not_wait_for_a_doubling() {
             round(&mut controller, &mut totals, 150, 0.0, 4);
         }
         assert_eq!((controller.target(), controller.reason()), (8, Reason::TryMore));
-        // Losses are seen while eight are tried: one in a thousand, of all since the beginning.
+        // Losses are measured while eight are tried: one in a thousand of all segments since the beginning.
         for _ in 0..6 {
             let n = controller.target();
             round(&mut controller, &mut totals, 150, 1e-3, n);
         }
         controller
     };
-    // Nothing says that the path has no more than 150 Mbit/s: 2 x 150 / 4.49 = 66.8.
+    // Nothing shows that the path has no more than 150 Mbit/s: 2 x 150 / 4.49 = 66.8.
     let controller = run(false);
     assert!((65..=71).contains(&controller.target()), "{}", controller.target());
     let controller = run(true);
-    // 1.15 x 150 / 4.49 = 38.4 by CUBIC's model; the segments of the first round trip of all were not looked at, and
-    // its losses are, so that the share seen is a twentieth more, and a stream's rate half of that less.
+    // 1.15 x 150 / 4.49 = 38.4 by CUBIC's model. The segments of the first round trip are not counted, but its losses
+    // are. So the measured loss is a twentieth higher, and a stream's rate half of that lower.
     assert!((37..=41).contains(&controller.target()), "{}", controller.target());
     assert_eq!(controller.reason(), Reason::Modelled);
-    // Compared is with what the model gives to four, not with what they had in slow start.
+    // The comparison is with the model's rate of four, and not with their rate in slow start.
     let compared = controller.compared().map_or(0, |(from, rate)| u64::from(from) * 1000 + rate.as_bps() / 1_000_000);
     assert!((4017..=4019).contains(&compared), "{compared}");
 }
@@ -390,7 +392,7 @@ fn a_full_path_gets_no_more_streams() {
 
 #[test]
 fn windows_are_met_by_four_times_as_many() {
-    // 3 MB in 100 ms are 240 Mbit/s for each stream; the path has 1000. `mbps` is what so many have.
+    // 3 MB in 100 ms are 240 Mbit/s for each stream; the path has 1000. `mbps` is the rate of so many streams.
     let run = |mbps: fn(u32) -> u64, rounds: u32| {
         let mut controller = Controller::new(Policy::Fill, Limits { first: 1, most: 128 }, 1);
         let mut totals = at_100_ms(Law::Bbr);
@@ -405,11 +407,11 @@ fn windows_are_met_by_four_times_as_many() {
         }
         numbers
     };
-    // One epoch of six round trips not counted and one that is, since windows leave no doubt: four. Their windows are
-    // the limit still; sixteen gain too little, and four carry what they have.
+    // One epoch of six round trips is not counted, and one is, since windows leave no doubt: four. Their windows are
+    // still the limit. Sixteen gain too little, and four carry what they have.
     assert_eq!(run(|n| (u64::from(n) * 240).min(1000), 13), [1, 4]);
     assert_eq!(run(|n| (u64::from(n) * 240).min(1000), 60), [1, 4, 16, 4]);
-    // Where four have no more than two, two are enough, and the one step that was too wide is not taken back whole.
+    // If four have no more than two, two are enough. The one step that was too wide is not taken back whole.
     assert_eq!(run(|n| (u64::from(n) * 240).min(490), 40), [1, 4, 2]);
 }
 
@@ -421,8 +423,8 @@ fn what_still_gains_is_not_judged() {
     while controller.target() == 4 {
         round(&mut controller, &mut totals, 200, 0.0, 4);
     }
-    // Sixteen streams carry an eighth more in each epoch: after two epochs that is far too little for four times as
-    // many, after eleven it is enough.
+    // Sixteen streams carry an eighth more in each epoch. After two epochs that is far too little for four times as
+    // many; after eleven it is enough.
     let mut rate = 200.0;
     for _ in 0..12 {
         assert_eq!((controller.target(), controller.reason()), (16, Reason::TryMore), "{rate}");

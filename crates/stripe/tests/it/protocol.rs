@@ -1,4 +1,4 @@
-//! What one end says to what it hears, frame by frame.
+//! Answers of one end of a connection, frame by frame.
 
 use stripe::wire::{Ack, Data, Frame};
 use stripe::{Config, Connection, Measured, Notice, Output, Piece, Span, StreamId, Streams, Violation};
@@ -41,7 +41,7 @@ impl Side {
     fn new(config: &Config, count: u32) -> Self {
         Self { connection: Connection::new(config), streams: streams(count), out: Output::default() }
     }
-    /// What it sends at this time.
+    /// Frames that it sends at this time.
     fn sends(&mut self, ms: u64) -> Vec<(u32, Frame)> {
         self.connection.transmit(Time::from_ms(ms), &mut self.streams, &mut self.out);
         self.out.frames.drain(..).map(|(id, frame)| (id.0, frame)).collect()
@@ -69,14 +69,14 @@ fn out_of_order_data_is_told_once_and_acknowledged_with_ranges() {
     assert_eq!(side.out.pieces, pieces);
     assert!(side.connection.readable().is_empty());
     assert_eq!(side.connection.buffered(), Bytes::new(2000));
-    // 1,250 bytes, an eighth of the window, had arrived: no delay.
+    // 1,250 bytes, an eighth of the window, have arrived: the ACK is not delayed.
     assert_eq!(side.sends(0), vec![(1, ack(0, 10_000, &[(1500, 3500)]))]);
     side.hears(1, &data(0, 1500, false)).expect("within credit");
     assert_eq!(side.connection.readable(), Span::new(0, 3500));
     assert_eq!(side.out.notices, [Notice::Finished]);
     let whole = Frame::Ack(Ack { next: 3500, limit: 10_000, end: true, ..Ack::default() });
     assert_eq!(side.sends(1), vec![(1, whole.clone())]);
-    // Repeated, because the acknowledgement was lost with its stream: it is said again, and nothing else happens.
+    // The peer repeats because the ACK was lost with its stream. The ACK is sent again, and nothing else happens.
     side.out.clear();
     side.hears(9, &data(1000, 500, false)).expect("within credit");
     assert_eq!((side.out.pieces.len(), side.connection.duplicates()), (0, 1000 + 500));
@@ -90,7 +90,7 @@ fn little_is_acknowledged_after_the_delay_and_credit_follows_the_reader() {
     assert_eq!(side.sends(10), vec![]);
     assert_eq!(side.connection.deadline(), Time::from_ms(15));
     assert_eq!(side.sends(15), vec![(1, ack(1000, 10_000, &[]))]);
-    // A quarter of the window is told at once, less is not.
+    // Credit is announced at once when it has grown by a quarter of the window.
     side.connection.consume(Time::from_ms(20), 1000, &side.streams);
     assert_eq!(side.sends(20), vec![]);
     side.hears(21, &data(1000, 1500, false)).expect("within credit");
@@ -134,7 +134,7 @@ fn a_lost_stream_gives_back_what_only_it_had() {
     side.connection.finish();
     let turns: Vec<u32> = side.sends(0).iter().map(|(id, _)| *id).collect();
     assert_eq!(turns, [1, 2, 3, 1, 2, 3]);
-    // Of stream 2's segments 1000..2000 and 4000..5000 one has arrived; so has half of the other.
+    // Of the segments 1000..2000 and 4000..5000 on stream 2, the first has arrived, and half of the second.
     side.hears(20, &ack(0, 10_000, &[(1000, 2000), (4000, 4500)])).expect("what was sent");
     side.streams.remove(StreamId(2));
     side.connection.on_stream_lost(Time::from_ms(30), StreamId(2));
@@ -144,7 +144,7 @@ fn a_lost_stream_gives_back_what_only_it_had() {
     side.streams.remove(StreamId(3));
     side.connection.on_stream_lost(Time::from_ms(31), StreamId(3));
     assert_eq!(side.sends(31), vec![(1, data(2000, 1000, false)), (1, data(5000, 1000, true))]);
-    // No stream at all: it waits, without a deadline, for the next.
+    // Without any stream it waits for the next, and has no deadline.
     side.streams.remove(StreamId(1));
     side.connection.on_stream_lost(Time::from_ms(32), StreamId(1));
     assert_eq!((side.sends(32), side.connection.deadline()), (vec![], Time::MAX));
@@ -171,7 +171,7 @@ fn a_reset_is_carried_until_it_is_acknowledged() {
     assert_eq!(side.sends(0).len(), 2);
     side.connection.reset(104);
     let frame = Frame::Reset { code: 104, end: 1500 };
-    // Stream 2 has less on it.
+    // Stream 2 has a smaller backlog.
     assert_eq!(side.sends(1), vec![(2, frame.clone())]);
     side.streams.remove(StreamId(2));
     side.connection.on_stream_lost(Time::from_ms(2), StreamId(2));
@@ -198,7 +198,7 @@ fn a_stop_is_answered_with_a_reset() {
     writer.hears(2, &Frame::Stop { code: 32 }).expect("of this connection");
     assert_eq!(writer.out.notices, [Notice::Stopped(32)]);
     assert_eq!(writer.sends(2), vec![(1, Frame::Reset { code: 32, end: 5000 })]);
-    // What was under way is not kept, and not told.
+    // What was in flight is neither kept nor reported.
     reader.out.clear();
     reader.hears(3, &data(1000, 4000, false)).expect("within credit");
     assert!(reader.out.pieces.is_empty());

@@ -1,7 +1,7 @@
 //! Rules of docs/reference/protocol.md at one end of a session, frame by frame; and clocks that jump.
 
 use stripe::optimizer::Tuner;
-use stripe::session::{Gauge, Pool, Role, Session, Settings};
+use stripe::session::{Gauge, Pool, Role, Session, Settings, code};
 use stripe::wire::{Ack, Data, Destination, Frame, FrameReader, Item};
 use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
@@ -34,7 +34,7 @@ fn hears(session: &mut Session, now: Time, connection: u32, frame: Frame) {
     session.on_item(now, ONE, &Item::Frame { connection, frame }).expect("within the rules");
     session.flush(now);
 }
-/// What it sends now, in order; of DATA the header alone.
+/// Frames that it sends now, in order; of DATA the header alone.
 fn sends(session: &mut Session, now: Time, most: usize) -> Vec<Frame> {
     let mut bytes = Vec::new();
     session.take(now, ONE, &mut bytes, most);
@@ -48,7 +48,7 @@ fn sends(session: &mut Session, now: Time, most: usize) -> Vec<Frame> {
     frames
 }
 
-/// P-12.
+/// P-12: DATA may overtake OPEN.
 #[test]
 fn data_that_overtakes_its_open_is_kept() {
     let mut far = session(Role::Far);
@@ -62,14 +62,14 @@ fn data_that_overtakes_its_open_is_kept() {
     assert_eq!(far.readable(1).collect::<Vec<_>>().concat(), b"first");
 }
 
-/// P-22 and P-24.
+/// P-22 and P-24: PONG does not wait behind payload.
 #[test]
 fn an_answer_does_not_wait_behind_payload() {
     let mut near = session(Role::Near);
     let connection = near.connect(somewhere()).expect("room");
     near.write(connection, &vec![1; 500_000]);
     near.flush(Time::ZERO);
-    // OPEN and what belongs to the session, and the first segment: others wait behind it.
+    // OPEN, the session's own frames, and the first segment. Others wait behind it.
     sends(&mut near, Time::ZERO, 1000);
     assert!(near.has_output(ONE));
     hears(&mut near, SECOND, 0, Frame::Ping { token: 77 });
@@ -78,8 +78,8 @@ fn an_answer_does_not_wait_behind_payload() {
     assert!(matches!(next.last(), Some(Frame::Data(_))), "{next:?}");
 }
 
-/// What comes while nothing is held goes to the program at once, as far as it takes it. Segments that overtake others
-/// are held, and all that comes until the program has had its turn.
+/// Direct delivery: what arrives while nothing is held goes to the program at once, as far as it takes it. Segments
+/// that overtake others are held, and so is all that arrives until the program has had its turn.
 #[test]
 fn what_is_next_goes_to_the_program_at_once() {
     let mut far = session(Role::Far);
@@ -87,7 +87,7 @@ fn what_is_next_goes_to_the_program_at_once() {
     far.accept(1);
     let all: Vec<u8> = (0..1000_u32).map(|at| (at * 7) as u8).collect();
     let mut taken = Vec::new();
-    // From, to, how much the program takes of what it is offered; whether it has to look.
+    // Start, end, bytes that the program takes of what it is offered, and whether its task has to look.
     let steps =
         [(0, 100, 100, false), (100, 200, 30, true), (200, 300, 9, true), (400, 500, 9, true), (300, 400, 9, true)];
     for (from, to, takes, looks) in steps {
@@ -107,8 +107,8 @@ fn what_is_next_goes_to_the_program_at_once() {
     assert_eq!(far.readable(1).collect::<Vec<_>>().concat(), all[130..500]);
     assert_eq!(far.memory().1, Bytes::new(370));
     far.consume(SECOND, 1, 370);
-    // It has had its turn: what comes now, twice in part and with the end, goes to it again, and it has to see that
-    // this was all.
+    // The program has had its turn. A segment that repeats some bytes and has the end goes to it directly again. Its
+    // task has to look, since this was all.
     let data = Data { offset: 450, len: 550, end: true };
     let mut rest = Vec::new();
     let deliver = |_, bytes: &[u8]| {
@@ -122,7 +122,7 @@ fn what_is_next_goes_to_the_program_at_once() {
     assert_eq!((far.readable(1).count(), far.memory().1), (0, Bytes::ZERO));
 }
 
-/// P-28.
+/// P-28: an OPEN that has crossed LEAVE is taken.
 #[test]
 fn an_open_that_has_crossed_a_leave_is_taken() {
     let mut far = session(Role::Far);
@@ -133,8 +133,7 @@ fn an_open_that_has_crossed_a_leave_is_taken() {
     assert_eq!(far.effects().openings, [(1, somewhere())]);
 }
 
-/// A host that was suspended for a day: its streams are asked before they are given up, and what they carry is not
-/// lost.
+/// A host was suspended for a day. Its streams are asked before they are given up, and what they carry is not lost.
 #[test]
 fn a_clock_that_jumps_forward_kills_nothing_by_itself() {
     let mut near = session(Role::Near);
@@ -151,13 +150,13 @@ fn a_clock_that_jumps_forward_kills_nothing_by_itself() {
     hears(&mut near, tomorrow + SECOND, 0, Frame::Pong { token: 1 });
     near.on_timer(tomorrow + SECOND * 25);
     assert!(near.has_stream(ONE) && near.state(connection).is_some_and(|state| state.reset.is_none()));
-    // P-10: without a stream it is over when its time is, however long that took.
+    // P-10: without a stream the session is over in time, whatever the clock did before.
     near.lose_stream(tomorrow + SECOND * 26, ONE);
     near.on_timer(tomorrow * 2);
     assert!(near.is_over());
 }
 
-/// No clock of a gateway goes back (CLOCK_MONOTONIC); if one did, nothing would break.
+/// No clock of a gateway goes back (CLOCK_MONOTONIC). If one did, nothing would break.
 #[test]
 fn a_clock_that_goes_back_breaks_nothing() {
     let mut far = session(Role::Far);
@@ -180,7 +179,7 @@ fn a_clock_that_goes_back_breaks_nothing() {
 fn a_new_connection_begins_with_the_share_that_the_peer_asks_for() {
     let mut near = session(Role::Near);
     let sent = |near: &mut Session, now: Time| -> u64 {
-        // A stream takes no more at once than it sends in 10 ms.
+        // A stream takes no more at once than it transmits in 10 ms.
         let frames = (0..4).flat_map(|_| sends(near, now, 1 << 20));
         frames.map(|frame| if let Frame::Data(data) = frame { u64::from(data.len) } else { 0 }).sum()
     };
@@ -200,7 +199,7 @@ fn a_new_connection_begins_with_the_share_that_the_peer_asks_for() {
     assert_eq!(sent(&mut near, SECOND), 300_000);
 }
 
-/// P-33 and P-30: programs that read nothing make shares small, and the allowance goes on with what arrives. What HELLO
+/// P-33 and P-30: programs that read nothing make shares small, while the allowance follows what arrives. What HELLO
 /// has allowed is accepted nevertheless.
 #[test]
 fn unread_bytes_make_shares_small_and_take_nothing_back() {
@@ -221,13 +220,14 @@ fn unread_bytes_make_shares_small_and_take_nothing_back() {
             }
         }
     }
-    // Of 8 MiB 2 are unread, and three quarters are left: 9/16 of 256 KiB is 144 KiB, told by steps of a quarter.
+    // 2 of 8 MiB are unread, so three quarters are left: 9/16 of 256 KiB is 144 KiB. Steps of less than a quarter are
+    // not announced.
     assert!((108 << 10..=192 << 10).contains(&share), "{share}");
-    // 2 MiB have arrived. Of 4 MiB ahead of that a quarter may be untold.
+    // 2 MiB have arrived. Of the 4 MiB above that a quarter may not be announced.
     assert!((5 << 20..=6 << 20).contains(&allowed), "{allowed}");
 }
 
-/// Opens a connection, and sends it every other byte of the first 32,000.
+/// Opens a connection, and sends it every second byte of the first 32,000.
 fn leave_holes(far: &mut Session, connection: u32) -> Result<(), stripe::Violation> {
     hears(far, SECOND, connection, Frame::Open(somewhere()));
     far.accept(connection);
@@ -246,4 +246,36 @@ fn holes_of_all_connections_are_bounded() {
         leave_holes(&mut far, connection).expect("128,000 are within the rules");
     }
     assert!(leave_holes(&mut far, 9).is_err());
+}
+
+/// P-17, P-21: a reset discards holes, whether the connection has ended or not.
+#[test]
+fn a_reset_connection_leaves_no_holes() {
+    let mut far = session(Role::Far);
+    for connection in 1..=9 {
+        leave_holes(&mut far, connection).expect("those of the connections before are gone");
+        hears(&mut far, SECOND, connection, Frame::Reset { code: code::RESET, end: 32_000 });
+    }
+    assert_eq!(far.connection_count(), 9);
+}
+
+/// P-17, P-18: both byte streams are reset, and the peer has acknowledged our reset.
+#[test]
+fn a_connection_that_both_ends_have_reset_ends() {
+    let mut far = session(Role::Far);
+    leave_holes(&mut far, 1).expect("16,000 are within the rules");
+    hears(&mut far, SECOND, 1, Frame::Reset { code: code::RESET, end: 32_000 });
+    hears(&mut far, SECOND, 1, Frame::Stop { code: code::RESET });
+    far.abandon(SECOND, 1, code::RESET);
+    far.release(SECOND, 1);
+    far.flush(SECOND);
+    assert!(sends(&mut far, SECOND, 1 << 20).contains(&Frame::Reset { code: code::RESET, end: 0 }));
+    assert_eq!(far.connection_count(), 1);
+    hears(&mut far, SECOND, 1, Frame::Ack(Ack { next: 0, limit: 0, end: false, reset: true, ranges: Vec::new() }));
+    far.flush(SECOND);
+    assert_eq!(far.connection_count(), 0);
+    for connection in 2..=9 {
+        leave_holes(&mut far, connection).expect("128,000 are within the rules");
+    }
+    assert!(leave_holes(&mut far, 10).is_err());
 }

@@ -1,4 +1,4 @@
-//! Which stream gets what, and what that comes to.
+//! Schedulers: which stream gets which segment, and how long transfers take.
 
 use crate::support::Net;
 use stripe::wire::{Ack, Frame};
@@ -31,7 +31,7 @@ fn config(scheduler: Scheduler) -> Config {
     }
 }
 
-/// Stream and offset of each segment that is sent.
+/// Stream and offset of each segment sent.
 fn sends(connection: &mut Connection, streams: &mut Streams, ms: u64) -> Vec<(u32, u64)> {
     let mut out = Output::default();
     connection.transmit(Time::from_ms(ms), streams, &mut out);
@@ -55,7 +55,7 @@ fn in_turn_whatever_a_streams_room() {
     assert_eq!(connection.waiting(), Bytes::new(20_000));
     streams.update(Time::from_ms(5), StreamId(2), measured(20, 8, 10_000));
     assert_eq!(sends(&mut connection, &mut streams, 5), [(2, 10_000)]);
-    // A stream that drains gives up its turn, and what belonged to it.
+    // A stream that is being closed loses its turn and the segments assigned to it.
     streams.drain(StreamId(2));
     let rest = sends(&mut connection, &mut streams, 6);
     assert_eq!(rest, [(1, 40_000)]);
@@ -63,8 +63,8 @@ fn in_turn_whatever_a_streams_room() {
     assert_eq!(sends(&mut connection, &mut streams, 7), [(1, 60_000), (3, 70_000), (1, 80_000)]);
 }
 
-/// On which streams 80,000 bytes go, of two with windows of so many bytes and round trips of 20 ms that take so long
-/// now, for an application that is limited by itself or not.
+/// The streams that carry 80,000 bytes. There are two, with windows of `window` bytes and round trips of 20 ms that now
+/// take `rtt_ms`.
 fn spread(window: u64, rtt_ms: u64, app_limited: bool) -> Vec<u32> {
     let window = Bytes::new(window);
     let now = Measured { rtt_min: Time::from_ms(20), window, ..measured(rtt_ms, 8, 1 << 20) };
@@ -79,16 +79,16 @@ fn spread(window: u64, rtt_ms: u64, app_limited: bool) -> Vec<u32> {
 
 #[test]
 fn a_connection_fills_the_window_of_its_stream_first() {
-    // 10,020 bytes a segment: four fit.
+    // A segment is 10,020 bytes long: four fit.
     assert_eq!(spread(50_000, 20, true), [1, 1, 1, 1, 2, 2, 2, 2]);
-    // Where segments are paced none leaves at once.
+    // A paced stream sends no window at once.
     assert_eq!(spread(0, 20, true), [1, 2, 1, 2, 1, 2, 1, 2]);
 }
 
 #[test]
 fn an_answer_waits_for_its_own_streams_window_where_others_would_only_lengthen_the_queue() {
     assert_eq!(spread(50_000, 40, true), [1; 8]);
-    // With much more to send than its window there is no waiting, nor for an application that is not waited for itself.
+    // Nothing waits if there is much more to send than a window, or if the session is not application-limited.
     assert_eq!(spread(30_000, 40, true)[..3], [1, 1, 2]);
     assert_eq!(spread(50_000, 40, false), [1, 1, 1, 1, 2, 2, 2, 2]);
 }
@@ -115,9 +115,10 @@ fn a_queue_is_remembered_for_a_round_and_the_stream_between_answers() {
         on
     };
     streams.on_round(true);
-    // The second is sooner and begins; its path is that of the first, but it has met no queue.
+    // The second stream delivers sooner and begins. The first is on the same path, but has met no queue.
     assert_eq!(answer(&mut streams, 0), [2, 2, 2, 2, 1, 1, 1, 1]);
-    // The first is sooner by now. The second has met a queue, of which what came last knows nothing.
+    // The first stream delivers sooner by now. The second has met a queue, which its latest round-trip time does not
+    // show.
     streams.update(Time::from_ms(50), StreamId(1), at(20, 40_080));
     streams.update(Time::from_ms(50), StreamId(2), at(40, 40_080));
     streams.update(Time::from_ms(60), StreamId(2), at(21, 40_080));
@@ -130,8 +131,8 @@ fn a_queue_is_remembered_for_a_round_and_the_stream_between_answers() {
 
 #[test]
 fn the_earliest_delivery_by_hand() {
-    // Fast: 10 ms there and back, 80 Mbit/s = 10,000 bytes per ms. Slow: 200 ms, 8 Mbit/s.
-    // 10,000 bytes: fast 5 + 1 = 6 ms; slow 100 + 10 = 110 ms.
+    // Fast: a round trip of 10 ms, 80 Mbit/s = 10,000 bytes per ms. Slow: 200 ms, 8 Mbit/s. 10,000 bytes take 5 + 1 = 6
+    // ms on the fast stream, and 100 + 10 = 110 ms on the slow one.
     let two = |fast_room: u64| {
         let mut streams = Streams::default();
         streams.add(Time::ZERO, StreamId(1), 0, measured(200, 8, 1 << 20));
@@ -145,22 +146,22 @@ fn the_earliest_delivery_by_hand() {
     connection.write(10_000);
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
 
-    // The fast one takes one segment. 900,000 bytes more would be there in 5 + 90 + 1 ms: sooner than 10,000 on the
-    // slow one.
+    // The fast stream takes one segment. It would deliver 900,000 bytes more after 5 + 90 + 1 ms, sooner than the slow
+    // one 10,000 bytes.
     let mut streams = two(10_000);
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
     connection.write(910_000);
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
-    // 1,100,000 bytes more would not: the slow one gets segments until it is as late as the fast one with all the rest.
-    // 5 + (10,020 + rest) / 10,000 against 100 + (10,000 k + 20 (k - 1)) / 1000 ms: k = 2 with the rest of 1,190,000 is
-    // 125.0 against 120.02; k = 3 is 124.0 against 130.04.
+    // It would not deliver 1,100,000 bytes more sooner. The slow stream gets segments until it is as late as the fast
+    // one with all the rest: 5 + (10,020 + rest) / 10,000 against 100 + (10,000 k + 20 (k - 1)) / 1000 ms. k = 2 with a
+    // rest of 1,190,000 is 125.0 against 120.02; k = 3 is 124.0 against 130.04.
     let mut streams = two(10_000);
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
     connection.write(1_210_000);
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0), (1, 10_000), (1, 20_000)]);
 
-    // The same 900,000 as in the beginning, but the program is held back and has more: there is no end that the slow
-    // one would be too late for. The credit of 10 MB covers what the fast one carries meanwhile; but it is not to be a
+    // 900,000 bytes again, but the program has more than fits. So there is no end for which the slow stream would be
+    // too late. The credit of 10 MB covers what the fast stream carries meanwhile. But the slow stream must not be a
     // round trip later: 100 + 10.02 k - 6 ms for k = 10 and less.
     let mut streams = two(10_000);
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
@@ -169,8 +170,8 @@ fn the_earliest_delivery_by_hand() {
     let first = sends(&mut connection, &mut streams, 0);
     assert_eq!(first[..3], [(2, 0), (1, 10_000), (1, 20_000)]);
     assert_eq!(first.len(), 1 + 10);
-    // On another path nothing is known of what they share: there credit alone counts, for twice its time. 1,000,000 x k
-    // bytes at 100 + 10 k ms: k = 38 with 9.6 MB.
+    // Of another path only credit counts, for twice the segment's time: 1,000,000 x k bytes at 100 + 10 k ms. k = 38
+    // with 9.6 MB.
     let mut streams = Streams::default();
     streams.add(Time::ZERO, StreamId(1), 1, measured(200, 8, 1 << 20));
     streams.add(Time::ZERO, StreamId(2), 0, measured(10, 80, 10_000));
@@ -179,7 +180,7 @@ fn the_earliest_delivery_by_hand() {
     connection.expect_more(true);
     let first = sends(&mut connection, &mut streams, 0);
     assert!(first.len().abs_diff(1 + 38) <= 1, "{}", first.len());
-    // Until it says that it has written all.
+    // Now the program says that it has written all.
     let mut streams = two(10_000);
     let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
     connection.write(910_000);
@@ -187,8 +188,8 @@ fn the_earliest_delivery_by_hand() {
     connection.finish();
     assert_eq!(sends(&mut connection, &mut streams, 0), [(2, 0)]);
 
-    // With credit for less than the fast one delivers while the slow one's segment is under way ((110 - 7) ms x 10,000
-    // = about 1 MB) it would hold the fast one up.
+    // The credit is less than what the fast stream delivers until the slow one's segment arrives ((110 - 7) ms x 10,000
+    // = about 1 MB). The slow stream would hold the fast one up.
     let mut streams = two(10_000);
     let credit = Bytes::new(900_000);
     let mut connection = Connection::new(&Config { peer_credit: credit, ..config(Scheduler::EarliestDelivery) });
@@ -208,7 +209,7 @@ fn little_stays_on_one_stream() {
         connection.write(10_000);
         assert_eq!(sends(&mut connection, &mut streams, at), [(1, at * 10_000)], "one after the other");
     }
-    // More than 64 KiB under way: the empty ones get the next.
+    // With more than 64 KiB in flight the empty streams get the next segment.
     connection.write(10_000);
     assert_eq!(sends(&mut connection, &mut streams, 7), [(2, 60_000)]);
 }
@@ -228,19 +229,19 @@ fn what_is_late_goes_on_another_stream_too_but_not_much() {
     let settings = Config { copies: 0.02, ..config(Scheduler::EarliestDelivery) };
     let mut connection = Connection::new(&settings);
     connection.write(10_000);
-    // Expected after 10 + 10 ms, late after twice that and the 5 ms that an acknowledgement may wait.
+    // Delivery is expected after 10 + 10 ms. The segment is late after twice that and the delay of an ACK of 5 ms.
     assert_eq!(sends(&mut connection, &mut streams, 0), [(1, 0)]);
     assert_eq!(connection.deadline(), Time::from_ms(45));
     assert_eq!(sends(&mut connection, &mut streams, 44), []);
     assert_eq!(sends(&mut connection, &mut streams, 45), [(2, 0)]);
     assert_eq!(connection.counters().copied, 10_000);
-    // Either stream may die now: the other has it.
+    // Either stream may die now, since the other has the segment too.
     connection.on_stream_lost(Time::from_ms(50), StreamId(1));
     assert_eq!(sends(&mut connection, &mut streams, 50), []);
     connection.on_stream_lost(Time::from_ms(51), StreamId(2));
     assert_eq!(sends(&mut connection, &mut streams, 51).len(), 1);
 
-    // 1 MB is late as a whole: no more than 256 KiB and 2 % of what was sent are copied.
+    // 1 MB is late. No more than 256 KiB and 2 % of what was sent are copied.
     let mut streams = Streams::default();
     streams.add(Time::ZERO, StreamId(1), 0, measured(20, 800, 1 << 30));
     let mut connection = Connection::new(&settings);
@@ -250,6 +251,47 @@ fn what_is_late_goes_on_another_stream_too_but_not_much() {
     sends(&mut connection, &mut streams, 500);
     let counters = connection.counters();
     assert_eq!((counters.sent - counters.copied, counters.copied / 10_000), (1_000_000, (262_144 + 20_000) / 10_000));
+}
+
+/// A late segment is copied only when nothing else is to be sent: nothing new, nothing lost, nothing assigned. Stream 1
+/// has room for one segment. Everything else waits for stream 1, since stream 2 takes a second.
+#[test]
+fn what_is_late_is_copied_last() {
+    let streams = || {
+        let mut streams = Streams::default();
+        streams.add(Time::ZERO, StreamId(1), 0, measured(20, 8, 10_000));
+        streams.add(Time::ZERO, StreamId(2), 1, measured(2000, 8, 1 << 20));
+        streams
+    };
+    let copying = |scheduler| Connection::new(&Config { copies: 0.02, ..config(scheduler) });
+    let again = Measured { handed: 10_020, ..measured(20, 8, 10_000) };
+
+    // Late after 45 ms, as above.
+    let (mut new, mut of_new) = (copying(Scheduler::EarliestDelivery), streams());
+    new.write(20_000);
+    assert_eq!(sends(&mut new, &mut of_new, 0), [(1, 0)]);
+    assert_eq!(sends(&mut new, &mut of_new, 45), []);
+    of_new.update(Time::from_ms(46), StreamId(1), again);
+    assert_eq!(sends(&mut new, &mut of_new, 46), [(1, 10_000), (2, 0)]);
+
+    let (mut lost, mut of_lost) = (copying(Scheduler::EarliestDelivery), streams());
+    of_lost.add(Time::ZERO, StreamId(3), 0, measured(20, 8, 10_000));
+    lost.write(20_000);
+    assert_eq!(sends(&mut lost, &mut of_lost, 0), [(1, 0), (3, 10_000)]);
+    of_lost.remove(StreamId(3));
+    lost.on_stream_lost(Time::from_ms(1), StreamId(3));
+    assert_eq!(sends(&mut lost, &mut of_lost, 1), []);
+    assert_eq!(sends(&mut lost, &mut of_lost, 45), []);
+    of_lost.update(Time::from_ms(46), StreamId(1), again);
+    assert_eq!(sends(&mut lost, &mut of_lost, 46), [(1, 10_000), (2, 0)]);
+
+    // Round robin: the third segment belongs to stream 1.
+    let (mut assigned, mut of_assigned) = (copying(Scheduler::RoundRobin), streams());
+    assigned.write(30_000);
+    assert_eq!(sends(&mut assigned, &mut of_assigned, 0), [(1, 0), (2, 10_000)]);
+    assert_eq!(sends(&mut assigned, &mut of_assigned, 45), []);
+    of_assigned.update(Time::from_ms(46), StreamId(1), again);
+    assert_eq!(sends(&mut assigned, &mut of_assigned, 46), [(1, 20_000), (2, 0)]);
 }
 
 #[test]
@@ -266,7 +308,7 @@ fn a_stream_that_stands_still_is_suspected_until_it_moves() {
     streams.check(Time::from_ms(5_000), &mut suspects);
     assert_eq!(suspects, [StreamId(1)]);
     assert_eq!((streams.usable(), streams.deadline()), (1, Time::MAX));
-    // The other one is the last.
+    // The other stream is the last one.
     streams.update(Time::from_secs(6), StreamId(2), stuck);
     streams.check(Time::from_secs(60), &mut suspects);
     assert_eq!((streams.usable(), suspects.len()), (1, 1));
@@ -274,7 +316,7 @@ fn a_stream_that_stands_still_is_suspected_until_it_moves() {
     assert_eq!(streams.get(StreamId(1)).map(stripe::Stream::health), Some(Health::Usable));
 }
 
-/// Seconds that `bytes` take over streams of these rates (Mbit/s) and delays (ms).
+/// Seconds that `bytes` bytes take over streams of these rates (Mbit/s) and delays (ms).
 fn transfer(config: &Config, streams: &[(u64, u64)], bytes: u64) -> f64 {
     let mut net = Net::new([config, config]);
     for (rate, delay) in streams {
@@ -296,7 +338,7 @@ fn equal_streams_add_up() {
     for scheduler in [Scheduler::RoundRobin, Scheduler::EarliestDelivery] {
         for count in [1, 4, 16] {
             let took = transfer(&config(scheduler), &vec![(10, 20); count], bytes);
-            // Frames are 20 bytes longer than their 10,000 of payload, the last one arrives after one delay.
+            // Frames are 20 bytes longer than their 10,000 of payload. The last one arrives after one delay.
             let expected = bytes as f64 * 1.002 * 8.0 / (10e6 * count as f64) + 0.020;
             assert!((took / expected - 1.0).abs() < 0.02, "{scheduler:?} {count}: {took} s, expected {expected} s");
         }
@@ -311,7 +353,7 @@ fn unequal_streams_add_up_in_earliest_order_and_wait_for_the_slowest_in_turn() {
     let earliest = transfer(&config(Scheduler::EarliestDelivery), &streams, bytes);
     let sum = bytes as f64 * 1.002 * 8.0 / 52e6;
     assert!(earliest > sum && earliest < sum * 1.05 + 0.1, "{earliest} s, sum of the rates {sum} s");
-    // In turn, a third of the bytes goes over the slowest.
+    // With round robin a third of the bytes goes over the slowest stream.
     let turn = transfer(&config(Scheduler::RoundRobin), &streams, bytes);
     let slowest = bytes as f64 / 3.0 * 1.002 * 8.0 / 2e6 + 0.1;
     assert!((turn / slowest - 1.0).abs() < 0.02, "{turn} s, the slowest alone {slowest} s");
@@ -319,8 +361,8 @@ fn unequal_streams_add_up_in_earliest_order_and_wait_for_the_slowest_in_turn() {
 
 #[test]
 fn a_second_worse_path_does_no_harm_even_with_little_credit() {
-    // 400 KB of credit on 40 Mbit/s x 20 ms: enough for the best stream (100 KB), far from enough for waiting for the
-    // other (40 Mbit/s x 400 ms = 2 MB).
+    // 400 KB of credit on 40 Mbit/s x 20 ms: enough for the best stream (100 KB), and far from enough for waiting for
+    // the other one (40 Mbit/s x 400 ms = 2 MB).
     let little = Bytes::new(400_000);
     let settings =
         Config { credit: little, max_credit: little, peer_credit: little, ..config(Scheduler::EarliestDelivery) };
@@ -343,7 +385,7 @@ fn a_killed_stream_costs_no_byte_and_less_than_a_second() {
     net.ends[0].connection.finish();
     net.transmit(0);
     net.run_until(Time::from_ms(500));
-    // Nobody is told: the ends have to see for themselves that it stands still.
+    // Neither end is told that the stream stands still.
     net.pipes[1].swallows = true;
     assert!(net.run_to(Time::from_secs(100), |net| net.ends[1].taken == bytes));
     let took = net.now.as_secs_f64();

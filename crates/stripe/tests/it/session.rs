@@ -15,7 +15,7 @@ fn two_byte_streams_cross_and_the_connection_goes() {
     net.add(100, 10);
     net.add(100, 10);
     let connection = net.open([3_000_000, 2_000_000]);
-    // One round trip, and what goes before and behind.
+    // One round trip, and some time to handle its beginning and end.
     net.run(30);
     assert!(net.sides[0].session.state(connection).is_some_and(|state| state.opened));
     net.run_to_end(2000);
@@ -79,7 +79,7 @@ fn without_streams_it_waits_and_then_gives_up() {
     net.kill(first, 0);
     net.sides[1].session.lose_stream(net.now, first);
     net.wait(20);
-    // The bytes of the first stream are lost; the session has them still.
+    // The bytes on the first stream are lost. The session still has them.
     net.add(100, 10);
     net.run_to_end(2000);
     net.run(100);
@@ -100,7 +100,7 @@ fn a_reader_that_sleeps_bounds_what_is_held() {
     net.add(1000, 5);
     let connection = net.open([100_000_000, 0]);
     net.run(30);
-    // Nobody reads at the far side any more.
+    // The far program stops reading.
     let plan = net.sides[1].plans.remove(&connection).expect("opened");
     net.run(3000);
     let credit = 64 << 20;
@@ -108,7 +108,7 @@ fn a_reader_that_sleeps_bounds_what_is_held() {
     assert!(received.get() >= 256 << 10 && received.get() <= credit, "{received:?}");
     let (held, _) = net.sides[0].session.memory();
     assert!(held.get() <= 2 * received.get() + (2 << 20), "{held:?}");
-    // It wakes up, and all is there.
+    // It reads again, and everything arrives.
     net.sides[1].plans.insert(connection, plan);
     net.run_to_end(10_000);
     net.run(100);
@@ -172,7 +172,7 @@ fn a_gateway_that_leaves_takes_no_more() {
     net.check_end();
 }
 
-/// What may happen to a session, at some millisecond.
+/// What may happen to a session.
 #[derive(Clone, Debug)]
 enum Act {
     Open(u64, u64),
@@ -205,8 +205,8 @@ fn a_stream_is_left_alone_while_a_segment_waits_for_a_faster_one() {
     let connection = session.connect(destination()).expect("room");
     session.write(connection, &vec![7; 262_144]);
     session.flush(now);
-    // The first segment is what the fast stream sends in 2 ms; the rest would be there later by the slow one, although
-    // that is free.
+    // The first segment is what the fast stream transmits in 2 ms. The slow stream would deliver the rest later,
+    // although it has room.
     assert!(session.is_hungry() && session.has_output(fast) && !session.has_output(slow));
     let mut out = Vec::new();
     session.take(now, slow, &mut out, 1 << 20);
@@ -218,7 +218,7 @@ fn a_stream_is_left_alone_while_a_segment_waits_for_a_faster_one() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Each byte arrives once and in order, and nothing is left, as long as there is a stream in the end.
+    /// Each byte arrives once and in order, and nothing is left, if there is a good stream in the end.
     #[test]
     fn whatever_happens_to_streams_bytes_arrive(acts in acts()) {
         let mut net = Net::new([settings(), settings()]);
@@ -245,7 +245,8 @@ proptest! {
         net.check_end();
     }
 
-    /// Frames that no peer of this make sends: a verdict, and no panic; what is held stays bounded.
+    /// Frames that our own peer never sends: the session accepts or refuses them without a panic, and what it holds
+    /// stays bounded.
     #[test]
     fn no_peer_is_too_strange(
         far in any::<bool>(),
@@ -323,7 +324,7 @@ fn a_session_outlives_an_outage_that_nobody_has_caused() {
     net.check_end();
 }
 
-/// P-10: where the peer's system has closed the last stream, or the peer has begun anew, 30 s are enough.
+/// P-10: 30 s are enough if the peer's system has closed the last stream, or if the peer has begun a new session.
 #[test]
 fn a_session_whose_other_end_is_gone_is_not_kept_for_long() {
     let patient = Settings { patience: Time::from_secs(18 * 60), ..settings() };
@@ -349,7 +350,7 @@ fn a_session_whose_other_end_is_gone_is_not_kept_for_long() {
     }
 }
 
-/// Of several streams the last decides, and one that comes back changes it again.
+/// P-10: the last stream to go decides. How an earlier one went does not matter.
 #[test]
 fn a_stream_that_breaks_beside_others_shortens_nothing() {
     let patient = Settings { patience: Time::from_secs(18 * 60), ..settings() };

@@ -1,4 +1,4 @@
-//! What a session makes of streams that its kernel says starve, and of a program that has more than it could write.
+//! A session whose kernel reports that streams starve, and one whose program has more to write than fits.
 
 use stripe::optimizer::{Law, Limits, Policy, Tuner};
 use stripe::session::{Gauge, Pool, Role, Session, Settings};
@@ -32,7 +32,7 @@ fn gauge(rtt_ms: u64, mbps: u64) -> Gauge {
     Gauge { rtt, rtt_min: rtt, rate: BitRate::from_mbps(mbps), mss: 1448, law: Law::Bbr, ..Gauge::default() }
 }
 
-/// How many streams there are to be after so many round trips with 100 Mbit/s, while more waits.
+/// Number of streams after so many round trips at 100 Mbit/s while more data waits.
 fn number_after(rounds: u64, starved: bool) -> u32 {
     let limits = Limits { first: 1, most: 64 };
     let (mut session, connection) = session(Tuner::measuring(Policy::Fill, limits, 1));
@@ -54,19 +54,19 @@ fn number_after(rounds: u64, starved: bool) -> u32 {
 
 #[test]
 fn streams_that_starve_are_held_back_by_their_buffers() {
-    // When it looks first, after a round trip, nothing was there to send, so that it looks again after 300 ms: the
-    // fourth is the first that it counts. With that an epoch of six that is not judged ends with the ninth, and one
-    // that is with the fifteenth.
+    // At the first look, after a round trip, nothing was there to send, so that the next look comes after 300 ms. So
+    // the fourth round trip is the first that counts. An epoch of six that is not judged ends with the ninth, and one
+    // that is judged ends with the fifteenth.
     assert_eq!(number_after(14, true), 1);
     assert_eq!(number_after(15, true), 4);
-    // What does not starve is measured for two, and doubled.
+    // Streams that do not starve are measured for two epochs, and then doubled.
     assert_eq!(number_after(20, false), 1);
     assert_eq!(number_after(21, false), 2);
 }
 
 #[test]
 fn a_program_that_is_held_back_has_use_for_a_slow_stream() {
-    // 5 + 35 ms by the fast one for all of 350,000 bytes, and 100 + 16 ms by the slow one for 16 KiB.
+    // All of 350,000 bytes take 5 + 35 ms on the fast stream, and 16 KiB take 100 + 16 ms on the slow one.
     let used = |bytes: usize| {
         let (mut session, connection) = session(Tuner::Fixed(2));
         session.add_stream(Time::ZERO, ONE, 0, gauge(10, 80));

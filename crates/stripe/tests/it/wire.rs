@@ -1,4 +1,4 @@
-//! Frames as bytes: written by hand, there and back, and whatever else may come.
+//! Frames as bytes: written by hand, encoded and decoded, and arbitrary.
 
 use proptest::prelude::*;
 use std::net::{Ipv6Addr, SocketAddrV4};
@@ -180,12 +180,12 @@ fn destination() -> impl Strategy<Value = Destination> {
     ]
 }
 
-/// What must hold of whatever the decoder says.
+/// What holds of every result of the decoder.
 fn check(input: &[u8]) {
     match decode(input, MAX_PAYLOAD) {
         Ok(Decoded::Frame { frame, read, connection }) => {
             assert!(read <= input.len());
-            // Nothing is understood that would be said in another way.
+            // The decoder accepts nothing that the encoder would say differently.
             assert_eq!(encoded(&frame, connection), input[..read]);
         }
         Ok(Decoded::Incomplete(needed)) => assert!(needed > input.len() && needed <= HEADER + MAX_DATAGRAM + 260),
@@ -233,7 +233,7 @@ proptest! {
         check(&bytes[..cut.index(bytes.len() + 1)]);
     }
 
-    /// However a stream is cut, what is read of it is the same.
+    /// The items of a stream do not depend on its cuts.
     #[test]
     fn cuts_make_no_difference(
         frames in proptest::collection::vec(frame(), 1..12),
@@ -242,7 +242,7 @@ proptest! {
         let (mut bytes, mut expected) = (Vec::new(), Vec::new());
         for (number, frame) in frames.into_iter().enumerate() {
             let connection = if frame.is_of_session() { 0 } else { number as u32 + 1 };
-            // Short payloads are enough, and an extension now and then that nobody knows.
+            // Short payloads, and now and then an unknown extension.
             let frame = match frame {
                 Frame::Data(data) => Frame::Data(Data { len: data.len % 700, ..data }),
                 frame => frame,

@@ -1,5 +1,5 @@
-//! Two sessions, the streams between them, and flows of datagrams: whatever happens to streams, each datagram comes
-//! once at most and unaltered, none leaves after its time, no flow starves, and connections get their part.
+//! Two sessions, the streams between them, and flows of datagrams. Whatever happens to streams, each datagram arrives
+//! at most once and unaltered, none leaves after its deadline, no flow starves, and connections get their part.
 
 mod net;
 
@@ -11,20 +11,20 @@ use stripe::wire::{Data, Datagram, Frame, FrameReader, Item, MAX_DATAGRAM};
 use stripe::{StreamId, Violation};
 use units::{Bytes, Time};
 
-/// P-41: the destination is said until it is known, so that whichever datagram comes first opens the flow.
+/// P-41: datagrams name the destination until it is known, so that whichever comes first opens the flow.
 #[test]
 fn a_flow_is_opened_by_its_first_datagram_and_answers_come_back() {
     let mut net = Net::both();
     net.echoes = true;
     net.add(100_000, 20);
-    // What is offered before the peer has said that it takes datagrams waits for that.
+    // A datagram waits until the peer has said that it carries datagrams.
     let flow = net.flow();
     assert!(net.offer(0, flow, 40));
     net.run(30);
     assert_eq!(net.sides[0].tally().sent, 1);
     net.run(10);
     assert!(net.offer(0, flow, MAX_DATAGRAM));
-    // 65 KB take 5 ms each way, and the path 20 ms.
+    // 65 KB take 5 ms in each direction, and the path takes 20 ms.
     net.run(55);
     assert_eq!((net.heard(1, flow), net.heard(0, flow)), (2, 2));
     let mut said = Vec::new();
@@ -34,7 +34,7 @@ fn a_flow_is_opened_by_its_first_datagram_and_answers_come_back() {
     assert_eq!(said.len(), 1020, "the far end knows by now where the flow leads");
 }
 
-/// P-40: to a peer that has not said that it carries datagrams nothing is said of them; it would skip it.
+/// P-40: a peer that has not said that it carries datagrams is sent none. It would skip them.
 #[test]
 fn a_peer_that_carries_no_datagrams_hears_of_none() {
     let mut net = Net::new(Some(CARRIAGE), None);
@@ -44,7 +44,7 @@ fn a_peer_that_carries_no_datagrams_hears_of_none() {
     net.run(150);
     let tally = net.sides[0].tally();
     assert_eq!((tally.sent, tally.late, net.sides[0].peer_flows()), (0, 1, None));
-    // And of whom one does not carry them oneself, what comes is skipped.
+    // An end that does not carry datagrams skips those that arrive.
     let frame = Frame::Datagram(Datagram { to: Some(somewhere()), payload: vec![7; 100] });
     let known = [frame, Frame::Forget { code: 0 }];
     for frame in known {
@@ -56,7 +56,7 @@ fn a_peer_that_carries_no_datagrams_hears_of_none() {
     net.check_end();
 }
 
-/// P-42, P-43: a stream that stands still holds what it has, and nothing else.
+/// P-42, P-43: a stream that stands still holds up only what it has taken.
 #[test]
 fn a_stream_that_stands_still_delays_only_what_it_has() {
     let mut net = Net::both();
@@ -77,6 +77,48 @@ fn a_stream_that_stands_still_delays_only_what_it_has() {
     net.check_end();
 }
 
+/// P-24, P-43: a proxy acknowledges the bytes of one stream and passes nothing on. By TCP's measurements that stream is
+/// the best. It is asked 0.5 s after the first datagram, and gets no more when it has not answered for another 0.5 s.
+/// The far end finds out with its own answers, another second later.
+#[test]
+fn a_stream_that_acknowledges_and_delivers_nothing_loses_a_second_of_datagrams() {
+    for echoes in [false, true] {
+        let mut net = Net::both();
+        net.echoes = echoes;
+        net.add(20_000, 20);
+        let best = net.add(20_000, 10);
+        net.run(60);
+        net.swallow(best);
+        let flow = net.flow();
+        // Voice: 160 bytes every 20 ms, for 4 s.
+        for _ in 0..200 {
+            net.offer(0, flow, 160);
+            net.run(20);
+        }
+        net.run(100);
+        // A second is 50 datagrams. A few milliseconds more may be one datagram.
+        let heard = [net.heard(1, flow), net.heard(0, flow)];
+        assert!((149..=151).contains(&heard[0]), "{heard:?}");
+        assert!(!echoes || (98..=101).contains(&heard[1]), "{heard:?}");
+        net.check_end();
+    }
+}
+
+/// P-24: the only stream is used even if it does not answer.
+#[test]
+fn the_only_stream_is_used_though_it_does_not_answer() {
+    let mut net = Net::both();
+    let only = net.add(20_000, 10);
+    net.run(60);
+    net.swallow(only);
+    let flow = net.flow();
+    for _ in 0..200 {
+        net.offer(0, flow, 160);
+        net.run(20);
+    }
+    assert_eq!((net.sides[0].tally().sent, net.sides[0].tally().late), (200, 0));
+}
+
 /// P-42: what only a dead stream had is lost, and not sent again.
 #[test]
 fn a_dead_stream_takes_its_datagrams_with_it() {
@@ -87,7 +129,7 @@ fn a_dead_stream_takes_its_datagrams_with_it() {
     for _ in 0..5 {
         net.offer(0, flow, 1000);
     }
-    // They leave with the first round trip still to go.
+    // The datagrams have left, and have a part of the delay still to go.
     net.run(45);
     net.kill(first);
     net.add(1_000, 50);
@@ -98,7 +140,7 @@ fn a_dead_stream_takes_its_datagrams_with_it() {
     net.check_end();
 }
 
-/// P-43: without a stream that takes it in time a datagram is dropped, and counted.
+/// P-43: a datagram that no stream takes in time is dropped and counted.
 #[test]
 fn what_waits_too_long_is_dropped() {
     let mut net = Net::both();
@@ -122,8 +164,8 @@ fn what_waits_too_long_is_dropped() {
     net.check_end();
 }
 
-/// A flood of long datagrams in some flows, at many times what streams carry: one with little to say says it, and the
-/// flooding ones share.
+/// A flood of long datagrams in some flows offers many times the rate of the streams. A flow with few datagrams loses
+/// none, and the others share equally.
 #[test]
 fn flows_share_by_bytes() {
     let mut net = Net::both();
@@ -146,7 +188,7 @@ fn flows_share_by_bytes() {
     net.run(200);
     assert_eq!(net.heard(1, quiet), asked, "{:?}", net.sides[0].tally());
     let got: Vec<usize> = (0..3).map(|place| net.heard(1, floods[place]) * (place + 1) * 10_000).collect();
-    // 40 Mbit/s for three seconds.
+    // 40 Mbit/s for three seconds are 15 MB.
     let all: usize = got.iter().sum();
     assert!((12_000_000..15_500_000).contains(&all), "{all}");
     for bytes in &got {
@@ -155,7 +197,7 @@ fn flows_share_by_bytes() {
     net.check_end();
 }
 
-/// P-43: connections have half of what streams carry where datagrams want more than that.
+/// P-43: connections have half of the streams where datagrams want more than half.
 #[test]
 fn a_flood_leaves_connections_their_half() {
     let carried = |floods: bool| {
@@ -182,7 +224,7 @@ fn a_flood_leaves_connections_their_half() {
     assert!(beside * 100 > alone * 45 && flood * 100 > alone * 40, "{alone} alone, {beside} beside {flood}");
 }
 
-/// P-46: what nobody takes is dropped, and the streams are read on.
+/// P-46: what no owner takes is dropped, and the streams are still read.
 #[test]
 fn an_owner_that_sleeps_costs_what_its_flow_may_hold() {
     let mut far = Session::new(Time::ZERO, Role::Far, settings(Some(CARRIAGE)), Tuner::Fixed(1), &Pool::new(POOL))
@@ -194,7 +236,7 @@ fn an_owner_that_sleeps_costs_what_its_flow_may_hold() {
         far.on_item(Time::ZERO, StreamId(1), &item).expect("within the rules");
     }
     assert!(far.memory().0 <= Bytes::new(8 << 20), "{:?}", far.memory());
-    // One who comes late finds room all the same: a twentieth of it.
+    // A late flow still finds room: a twentieth.
     let item = Item::Frame { connection: 20, frame };
     far.on_item(Time::ZERO, StreamId(1), &item).expect("within the rules");
     assert!(matches!(far.take_datagram(20), Arrived::Datagram(bytes) if bytes.len() == 50_000));
@@ -202,7 +244,7 @@ fn an_owner_that_sleeps_costs_what_its_flow_may_hold() {
     assert!(tally.received == 1001 && tally.full > 800, "{tally:?}");
 }
 
-/// P-41: what is dropped because of a destination that was refused is counted at the end that drops it.
+/// P-41: datagrams that are dropped because their destination was refused are counted at the end that drops them.
 #[test]
 fn what_goes_to_a_refused_destination_is_counted() {
     let session = |role| {
@@ -215,7 +257,7 @@ fn what_goes_to_a_refused_destination_is_counted() {
         session.on_item(Time::ZERO, StreamId(1), &Item::Frame { connection, frame }).expect("within the rules");
     };
     let (refused, gone) = (13, 104);
-    // The far end had these for its owner.
+    // Datagrams that the far end holds for its owner.
     let mut far = session(Role::Far);
     let named = Frame::Datagram(Datagram { to: Some(somewhere()), payload: vec![1; 50] });
     for flow in [1, 1, 1, 2] {
@@ -225,7 +267,7 @@ fn what_goes_to_a_refused_destination_is_counted() {
     assert_eq!(far.tally().refused, 0);
     far.close_flow(1, refused);
     assert_eq!((far.tally().refused, far.memory().0), (3, Bytes::ZERO));
-    // The near end had these for a stream, and gets more as long as its owner remembers.
+    // Datagrams that wait for a stream at the near end, and those offered after the refusal.
     let mut near = session(Role::Near);
     let flows = [(); 2].map(|()| near.open_flow(Time::ZERO, somewhere()).expect("room"));
     for flow in flows {
@@ -238,8 +280,8 @@ fn what_goes_to_a_refused_destination_is_counted() {
     assert_eq!((near.tally().refused, near.memory().0), (3, Bytes::ZERO));
 }
 
-/// P-41, P-44: beyond its number of flows, and of flows that it does not know, a far end says so; the near end lets go
-/// of the one that was silent for longest.
+/// P-41, P-44: the far end answers FORGET beyond its number of flows, and for unknown flows. The near end closes the
+/// flow that was silent for longest.
 #[test]
 fn flows_are_bounded() {
     let mut net = Net::new(Some(CARRIAGE), Some(Carriage { flows: 3, ..CARRIAGE }));
@@ -254,7 +296,7 @@ fn flows_are_bounded() {
     assert_eq!(net.sides[0].take_datagram(flows[0]), Arrived::Over(0));
     assert_eq!(net.heard(1, flows[0]), 0, "it was over before it began");
     assert_eq!(net.heard(1, flows[4]), 1);
-    // A near end that opens more than it may.
+    // A near end that opens more flows than it may.
     let mut far = Session::new(
         Time::ZERO,
         Role::Far,
@@ -283,12 +325,12 @@ fn flows_are_bounded() {
         }
     }
     assert_eq!(forgets, [(4, 105), (9, 0)]);
-    // What only a near end says, and a destination that only a near end names.
+    // Frames and destinations that only a near end sends, or only a far end.
     assert_eq!(hears(&mut far, 1, Frame::Known), Err(Violation::Misplaced));
     assert_eq!(hears(&mut net.sides[0], flows[4], named), Err(Violation::Misplaced));
 }
 
-/// P-45.
+/// P-45: both ends forget a flow that was silent for two minutes.
 #[test]
 fn silent_flows_end() {
     let mut net = Net::both();
@@ -319,7 +361,7 @@ fn silent_flows_end() {
     assert_eq!(net.heard(1, used), 3);
 }
 
-/// A session that is over, or whose owner has closed a flow, has nothing of it left.
+/// A flow that its owner has closed, or whose session is over, holds nothing.
 #[test]
 fn an_end_gives_everything_back() {
     let mut net = Net::both();
@@ -433,7 +475,7 @@ proptest! {
             let (sent, received) = (net.sides[0].tally().sent, net.sides[1].tally().received);
             prop_assert!(kills || sent == received, "{sent} sent, {received} received");
         }
-        // P-22: an answer does not wait behind any of it.
+        // P-22: PONG does not wait behind datagrams or payload.
         net.offer(0, flows.first().copied().unwrap_or(1), 60_000);
         let last = *net.streams().last().expect("one");
         let ping = Item::Frame { connection: 0, frame: Frame::Ping { token: 7 } };

@@ -1,4 +1,4 @@
-//! Two sessions and the streams between them, and flows of datagrams that say who they are.
+//! Two sessions, the streams between them, and flows of datagrams that carry their number.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use stripe::StreamId;
@@ -12,7 +12,7 @@ pub const WAIT: Time = Time::from_ms(100);
 pub const CARRIAGE: Carriage = Carriage { wait: WAIT, flows: 20 };
 pub const POOL: u64 = 64 << 20;
 
-/// One direction of a stream: what is taken arrives after it was transmitted, in order.
+/// One direction of a stream: what is taken arrives in order, after its transmission and the delay.
 #[derive(Default)]
 struct Direction {
     queue: VecDeque<(Time, Vec<u8>)>,
@@ -26,8 +26,10 @@ struct Pipe {
     delay: Time,
     directions: [Direction; 2],
     readers: [FrameReader; 2],
-    /// Nothing is taken, and nothing arrives, before then: a segment was lost and is sent again.
+    /// Until then nothing is taken and nothing arrives: a segment was lost and is sent again.
     stalled_until: Time,
+    /// A proxy on its path acknowledges everything and passes nothing on.
+    swallows: bool,
 }
 
 pub struct Net {
@@ -36,15 +38,15 @@ pub struct Net {
     pub pools: [std::sync::Arc<Pool>; 2],
     pipes: BTreeMap<StreamId, Pipe>,
     next: u32,
-    /// The flows that have an owner at the far end, and what each flow has got at either.
+    /// Flows that have an owner at the far end; and the numbers of the datagrams that each end received in each flow.
     served: BTreeSet<u32>,
     got: [BTreeMap<u32, Vec<u64>>; 2],
-    /// When each datagram was handed over, by side, flow and number; and how many were.
+    /// When each datagram was handed over, by side, flow and number; and how many were handed over.
     handed: BTreeMap<(usize, u32, u64), Time>,
     offered: [u64; 2],
-    /// Whether the far end sends back what comes.
+    /// Whether the far end sends back what arrives.
     pub echoes: bool,
-    /// Bytes that each end has taken of the other's connection.
+    /// Bytes that each end has read of the other's connection.
     pub read: [u64; 2],
 }
 
@@ -54,7 +56,7 @@ pub fn settings(datagrams: Option<Carriage>) -> Settings {
 pub fn somewhere() -> Destination {
     Destination::Name("dns.example".to_owned(), 53)
 }
-/// A datagram that says who it is.
+/// A datagram that carries its number, and bytes by which it can be checked.
 fn payload(side: usize, flow: u32, number: u64, length: usize) -> Vec<u8> {
     let mut bytes = number.to_be_bytes().to_vec();
     let seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(flow) << 3 ^ side as u64;
@@ -104,6 +106,7 @@ impl Net {
             directions: Default::default(),
             readers: [FrameReader::new(256 << 10), FrameReader::new(256 << 10)],
             stalled_until: Time::ZERO,
+            swallows: false,
         };
         for side in 0..2 {
             let gauge = Self::gauge(&pipe, side);
@@ -127,6 +130,12 @@ impl Net {
             pipe.stalled_until = self.now + Time::from_ms(ms);
         }
     }
+    /// From now on a proxy on the stream's path acknowledges everything and passes nothing on.
+    pub fn swallow(&mut self, id: StreamId) {
+        if let Some(pipe) = self.pipes.get_mut(&id) {
+            pipe.swallows = true;
+        }
+    }
     pub fn flow(&mut self) -> u32 {
         self.sides[0].open_flow(self.now, somewhere()).expect("room")
     }
@@ -140,7 +149,7 @@ impl Net {
         self.got[side].get(&flow).map_or(0, Vec::len)
     }
 
-    /// The owners of flows, and of the one connection, do what they can.
+    /// The owners of flows, and of the one connection, read what has arrived.
     fn owners(&mut self, side: usize) {
         let effects = self.sides[side].effects();
         for (connection, _) in effects.openings {
@@ -166,7 +175,7 @@ impl Net {
         self.read[side] += there;
         self.sides[side].consume(self.now, 1, there);
     }
-    /// P-43: none leaves after its time.
+    /// P-43: no datagram leaves after its deadline.
     fn check_taken(&self, side: usize, bytes: &[u8]) {
         let (mut reader, mut input) = (FrameReader::new(256 << 10), bytes);
         while let Some(item) = reader.next(&mut input).expect("own frames are right") {
@@ -203,7 +212,7 @@ impl Net {
         }
         let direction = &mut pipe.directions[side];
         let mut bytes = Vec::new();
-        // Little is unsent in the socket when a transport takes more.
+        // A transport takes more while little is unsent in its socket.
         if direction.free_at <= now + Time::from_ms(5) && self.sides[side].has_output(id) {
             self.sides[side].take(now, id, &mut bytes, 64 << 10);
         }
@@ -216,12 +225,14 @@ impl Net {
         }
         while let Some((_, bytes)) = direction.queue.pop_front_if(|(at, _)| *at <= now) {
             direction.arrived += bytes.len() as u64;
-            arrived.push(bytes);
+            if !pipe.swallows {
+                arrived.push(bytes);
+            }
         }
         self.check_taken(side, &bytes);
         let Some(pipe) = self.pipes.get_mut(&id) else { return };
         for bytes in arrived {
-            // Cut anywhere.
+            // Frames arrive cut.
             for part in bytes.chunks(1 + bytes.len() / 3) {
                 let mut input = part;
                 while let Some(item) = pipe.readers[1 - side].next(&mut input).expect("own frames are right") {
@@ -240,7 +251,7 @@ impl Net {
             self.step();
         }
     }
-    /// What was handed over has left, or was dropped and counted, and nothing of it is held.
+    /// Every datagram handed over has been sent, or dropped and counted, and nothing is held.
     pub fn check_end(&self) {
         for (side, session) in self.sides.iter().enumerate() {
             let tally = session.tally();

@@ -1,5 +1,5 @@
-//! Two ends of a connection and the streams between them: first in, first out, each with its own rate and delay; they
-//! die, swallow what they carry, or lose single frames. Frames travel as bytes, with their payload.
+//! Two ends of a connection and the streams between them. Streams are first in, first out, each with its own rate and
+//! delay. They die, swallow what they carry, or lose single frames. Frames travel as bytes, with their payload.
 
 pub mod sessions;
 
@@ -25,7 +25,7 @@ pub struct Pipe {
     delay: Time,
     buffer: u64,
     directions: [Direction; 2],
-    /// It delivers nothing any more; nobody has noticed.
+    /// It delivers nothing any more, and nobody has noticed.
     pub swallows: bool,
     /// When each end finds it dead.
     dies_at: [Time; 2],
@@ -35,10 +35,10 @@ pub struct End {
     pub connection: Connection,
     pub streams: Streams,
     pub notices: Vec<Notice>,
-    /// What it has of the peer's byte stream, taken or not.
+    /// Positions of the peer's byte stream that have arrived, taken or not.
     arrived: Vec<bool>,
     pub taken: u64,
-    /// Takes so much every millisecond.
+    /// Bytes that its reader takes per millisecond.
     pub pace: u64,
     pub peak: u64,
 }
@@ -48,14 +48,14 @@ pub struct Net {
     pub ends: [End; 2],
     pub pipes: Vec<Pipe>,
     next_stream: u32,
-    /// Frames lost on live streams, by their number in all.
+    /// Frames to lose on live streams, by their number of all frames.
     pub lose: Vec<bool>,
     carried: usize,
     calls: u32,
     out: Output,
 }
 
-/// The byte at a position of the stream from an end.
+/// The byte at a position of an end's byte stream.
 pub fn byte(side: usize, position: u64) -> u8 {
     let mixed = (position + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ side as u64);
     (mixed >> 32) as u8
@@ -103,7 +103,7 @@ impl Net {
         }
         id
     }
-    /// Kills a stream: what is on its way is lost, and the ends find out after a while.
+    /// Kills a stream. What is on its way is lost, and the ends find out after these times.
     pub fn kill(&mut self, place: usize, after: [Time; 2]) {
         if let Some(pipe) = self.pipes.get_mut(place) {
             pipe.swallows = true;
@@ -200,7 +200,7 @@ impl Net {
         }
     }
 
-    /// When something happens next; paced readers and writers tick by themselves.
+    /// When something happens next, apart from paced readers and writers.
     pub fn next_at(&self) -> Time {
         let arrivals = self
             .pipes
@@ -260,7 +260,7 @@ impl Net {
         let now = self.now;
         for pipe in &mut self.pipes {
             for at in &mut pipe.dies_at {
-                // An end that has found out does so once.
+                // An end finds out once.
                 if *at <= now {
                     *at = Time::MAX;
                 }
@@ -271,8 +271,8 @@ impl Net {
         }
     }
 
-    /// Runs with readers of their pace until `done`, in steps of a millisecond of simulated time that are skipped where
-    /// nobody reads slowly.
+    /// Runs with readers of their pace until `done`. Steps are a millisecond while somebody reads slowly, and otherwise
+    /// as long as nothing happens.
     pub fn run_to(&mut self, limit: Time, done: impl Fn(&Self) -> bool) -> bool {
         while !done(self) {
             let slow = |end: &End| !end.connection.readable().is_empty() && end.pace > 0;

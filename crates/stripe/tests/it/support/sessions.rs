@@ -8,7 +8,7 @@ use stripe::wire::{Destination, Frame, FrameReader, Item};
 use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
 
-/// One direction of a stream: bytes arrive `delay` after they have left, at `rate`.
+/// One direction of a stream: bytes arrive `delay` after they have been transmitted at `rate`.
 #[derive(Default)]
 pub struct Direction {
     pub queue: VecDeque<(Time, Vec<u8>)>,
@@ -23,6 +23,8 @@ pub struct Pipe {
     pub directions: [Direction; 2],
     pub readers: [FrameReader; 2],
     pub swallows: bool,
+    /// The transport, or a proxy on its path, acknowledges what it swallows.
+    pub acknowledges: bool,
     /// Each frame that may come twice does.
     pub repeats: bool,
     pub shut: [bool; 2],
@@ -30,7 +32,7 @@ pub struct Pipe {
 
 pub struct Side {
     pub session: Session,
-    /// What the programs are to write, and have got, by connection.
+    /// What the programs are to write and have read, by connection.
     pub plans: BTreeMap<u32, Plan>,
     pub openings: Vec<(u32, Destination)>,
     pub refuses: Option<u32>,
@@ -43,7 +45,7 @@ pub struct Plan {
     pub finished: bool,
     pub read: u64,
     pub ended: bool,
-    /// Bytes that its program reads at a time; without, all that there are.
+    /// Bytes that its program reads per step; `None` without limit.
     pub pace: Option<u64>,
 }
 
@@ -76,7 +78,7 @@ pub fn destination() -> Destination {
     Destination::Name("db.example".to_owned(), 3306)
 }
 
-/// Frames that say what is so, and not what has happened: another stream may bring them again.
+/// Frames that state what holds, rather than an event. Another stream may bring them again.
 fn may_repeat(item: &Item<'_>) -> bool {
     let Item::Frame { frame, .. } = item else { return true };
     matches!(frame, Frame::Data(_) | Frame::Ack(_) | Frame::Allow { .. } | Frame::Open(_) | Frame::Opened)
@@ -119,6 +121,7 @@ impl Net {
             directions: Default::default(),
             readers: [FrameReader::new(256 << 10), FrameReader::new(256 << 10)],
             swallows: false,
+            acknowledges: false,
             repeats: false,
             shut: [false; 2],
         };
@@ -129,7 +132,7 @@ impl Net {
         self.pipes.insert(id, pipe);
         id
     }
-    /// A stream breaks: one end finds out, and whatever was on its way is lost.
+    /// Breaks a stream: one end finds out, and whatever was on its way is lost.
     pub fn kill(&mut self, id: StreamId, finder: usize) {
         if let Some(pipe) = self.pipes.get_mut(&id) {
             pipe.swallows = true;
@@ -144,7 +147,7 @@ impl Net {
         connection
     }
 
-    /// The programs read and write what they can.
+    /// Programs read and write what they can.
     pub fn programs(&mut self, side: usize) {
         let Side { session, plans, openings, refuses } = &mut self.sides[side];
         for (connection, to) in session.effects().openings {
@@ -183,7 +186,7 @@ impl Net {
             }
         }
     }
-    /// Everything that can happen at this time does.
+    /// Does everything that is due at this time.
     pub fn step(&mut self) {
         for side in 0..2 {
             if self.sides[side].session.deadline() <= self.now {
@@ -197,7 +200,7 @@ impl Net {
         for (id, pipe) in &mut self.pipes {
             for side in 0..2 {
                 let session = &mut self.sides[side].session;
-                // A transport takes something while little of it is unsent.
+                // A transport takes something while little is unsent.
                 let mut bytes = Vec::new();
                 if pipe.directions[side].free_at <= self.now + Time::from_ms(5) {
                     session.take(self.now, *id, &mut bytes, 16 << 10);
@@ -217,12 +220,14 @@ impl Net {
                     }
                 }
                 while let Some((_, bytes)) = pipe.directions[side].queue.pop_front_if(|(at, _)| *at <= self.now) {
+                    if !pipe.swallows || pipe.acknowledges {
+                        pipe.directions[side].arrived += bytes.len() as u64;
+                    }
                     if pipe.swallows {
                         continue;
                     }
-                    pipe.directions[side].arrived += bytes.len() as u64;
                     let peer = &mut self.sides[1 - side].session;
-                    // Cut anywhere.
+                    // Frames arrive cut.
                     for part in bytes.chunks(1 + bytes.len() / 3) {
                         let mut input = part;
                         while let Some(item) = pipe.readers[1 - side].next(&mut input).expect("own frames are right") {
@@ -254,7 +259,7 @@ impl Net {
             self.step();
         }
     }
-    /// A while in which little happens.
+    /// Runs in steps of 100 ms, for times in which little happens.
     pub fn wait(&mut self, seconds: u64) {
         for _ in 0..10 * seconds {
             self.now += Time::from_ms(100);
