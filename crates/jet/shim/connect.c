@@ -1,4 +1,5 @@
-/* The library that `trunkline jet run` preloads into a program: it replaces connect(2) and nothing else.
+/* The library that `trunkline jet run` preloads into a program: it replaces connect(2) and socket(2), the latter for
+ * --strict alone.
  *
  * A TCP connection to another host is connected to the gateway's door on loopback instead, and the door is told the
  * destination (crates/jet/src/door/preload/wire.rs). From then on the socket is an ordinary one: reads, writes, polls,
@@ -41,7 +42,12 @@
 /* How long the door may take to say where to connect, in seconds: it does nothing for it. */
 #define VERDICT_PATIENCE 5
 
+/* With --strict a filter denies TCP sockets without this in the fourth argument, which the kernel ignores
+ * (launch/strict.rs). */
+#define KEY 0x7472756e6b6c696eL
+
 typedef int connect_function(int, const struct sockaddr *, socklen_t);
+typedef int socket_function(int, int, int);
 
 struct destination {
     uint8_t port[2];
@@ -49,6 +55,7 @@ struct destination {
 };
 
 static connect_function *next_connect;
+static socket_function *next_socket;
 
 /* In glibc before 2.34 it is in a library that a program may not have. */
 extern __typeof__(dlsym) dlsym __attribute__((weak));
@@ -58,18 +65,27 @@ static int kernel_connect(int fd, const struct sockaddr *to, socklen_t length)
     return (int)syscall(SYS_connect, fd, to, length);
 }
 
-__attribute__((constructor)) static void find_connect(void)
+static int kernel_socket(int family, int type, int protocol)
 {
-    if (dlsym)
+    return (int)syscall(SYS_socket, family, type, protocol);
+}
+
+__attribute__((constructor)) static void find_next(void)
+{
+    if (dlsym) {
         next_connect = (connect_function *)(uintptr_t)dlsym(RTLD_NEXT, "connect");
+        next_socket = (socket_function *)(uintptr_t)dlsym(RTLD_NEXT, "socket");
+    }
     if (!next_connect)
         next_connect = kernel_connect;
+    if (!next_socket)
+        next_socket = kernel_socket;
 }
 
 static int connect_directly(int fd, const struct sockaddr *to, socklen_t length)
 {
     if (!next_connect)
-        find_connect();
+        find_next();
     return next_connect(fd, to, length);
 }
 
@@ -363,4 +379,14 @@ __attribute__((visibility("default"))) int connect(int fd, const struct sockaddr
     if (result == 0)
         errno = before;
     return result;
+}
+
+__attribute__((visibility("default"))) int socket(int family, int type, int protocol)
+{
+    if (!next_socket)
+        find_next();
+    int is_tcp = (family == AF_INET || family == AF_INET6) && (type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK)) == SOCK_STREAM;
+    if (is_tcp && getenv("TRUNKLINE_JET_STRICT"))
+        return (int)syscall(SYS_socket, family, type, protocol, KEY);
+    return next_socket(family, type, protocol);
 }

@@ -156,6 +156,8 @@ impl Door {
         if let Some(mut trace) = self.trace.take() {
             if successor {
                 trace.leave();
+            } else {
+                trace.end();
             }
             // Dropping it waits for another process.
             let _ = spawn_blocking(move || drop(trace)).await;
@@ -178,6 +180,12 @@ impl Trace {
         match self {
             Self::Preload(file) => file.leave(),
             Self::Redirection(installed) => installed.leave(),
+        }
+    }
+    /// Keeps nothing, also of what a killed gateway had left.
+    fn end(&mut self) {
+        if let Self::Redirection(installed) = self {
+            installed.end();
         }
     }
 }

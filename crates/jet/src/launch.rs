@@ -2,6 +2,7 @@
 
 mod program;
 mod shim;
+mod strict;
 
 use std::env;
 use std::ffi::OsString;
@@ -49,6 +50,9 @@ pub enum LaunchError {
         /// The system's error.
         cause: io::Error,
     },
+    /// The system-call filter of `--strict` cannot be loaded.
+    #[error("--strict needs seccomp filters, on x86-64, ARM64 or RISC-V64: {0}")]
+    Filter(String),
     /// The program cannot be executed.
     #[error("cannot run {}: {cause}", .program.display())]
     Program {
@@ -59,10 +63,24 @@ pub enum LaunchError {
     },
 }
 
-/// Becomes the program, in an environment that leads its connections, and its children's, to a gateway.
-pub fn launch(program: &Path, name: &OsString, arguments: &[OsString], environment: Environment) -> LaunchError {
-    let cause = Command::new(program).arg0(name).args(arguments).envs(environment).exec();
-    LaunchError::Program { program: program.to_owned(), cause }
+/// Becomes the program, in an environment that leads its connections, and its children's, to a gateway. With `strict`
+/// whatever the library is not in makes no TCP sockets.
+pub fn launch(
+    program: &Path,
+    name: &OsString,
+    arguments: &[OsString],
+    environment: Environment,
+    strict: bool,
+) -> LaunchError {
+    let mut command = Command::new(program);
+    command.arg0(name).args(arguments).envs(environment);
+    if strict {
+        command.env(strict::VARIABLE, "1");
+        if let Err(error) = strict::confine() {
+            return error;
+        }
+    }
+    LaunchError::Program { program: program.to_owned(), cause: command.exec() }
 }
 
 /// Variables and their values.

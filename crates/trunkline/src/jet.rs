@@ -37,12 +37,14 @@ SIGTERM, SIGINT and SIGUSR2 are as with `trunkline jet serve`.")]
     #[command(after_help = "Examples:
   trunkline jet run -- mysqldump --host db.far.example --all-databases
   trunkline jet run -- rsync -a far.example:data/ data/
+  trunkline jet run --strict -- rsync -a far.example:data/ data/
   trunkline jet run --gateway /run/trunkline/jet-run.sock -- bash
 
 TCP connections to other hosts are caught where the program calls connect(2) of its C library; loopback, \
 link-local and what the gateway was told to leave alone are not. A program that is linked statically, is written \
 in Go or runs with other rights than yours is not caught, which is said on standard error when it is the \
 program itself; of programs that it starts nobody can say it. Use another door for those (docs/reference/jet.md).
+With --strict such a program is not started, and what the program starts makes no TCP sockets unless it is caught.
 
 The exit code is the program's; 2 if it cannot be run, 4 if no gateway answers.")]
     Run(run::Run),

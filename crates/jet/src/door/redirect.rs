@@ -1,13 +1,15 @@
 //! The kernel redirects connections to the gateway: of this host's programs, of a control group or network namespace,
 //! or of the hosts behind this router; of the latter also datagrams. Rules and routes are the door's own, and go with
-//! it.
+//! it, except those of `--strict` ([`strict`]).
 
 mod control_group;
 mod life;
 mod routing;
 mod rules;
+mod strict;
 mod table;
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -32,6 +34,8 @@ pub use control_group::join_launched;
 use life::Life;
 use routing::Routing;
 use rules::{Ports, Site};
+use strict::Refusing;
+pub use strict::note_left_behind;
 use table::Table;
 
 /// `FROM=NETWORK[,NETWORK...]`: whose connections, to which destinations.
@@ -45,6 +49,8 @@ pub struct Redirection {
     pub direct: Vec<IpNet>,
     /// The gateway's way in for datagrams, if it carries them; TPROXY then takes datagrams too.
     pub flows: Option<Flows>,
+    /// Whether the kernel refuses what is to be redirected while no gateway is there to take it.
+    pub strict: bool,
 }
 
 /// Whose connections are redirected.
@@ -89,7 +95,23 @@ impl FromStr for Redirection {
             ("tproxy", name) => Source::Transparent(interface(name)?),
             _ => return Err(shape.to_owned()),
         };
-        Ok(Self { from, take: networks_of(networks)?, direct: Vec::new(), flows: None })
+        Ok(Self { from, take: networks_of(networks)?, direct: Vec::new(), flows: None, strict: false })
+    }
+}
+
+/// As `--redirect` takes it.
+impl fmt::Display for Redirection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.from {
+            Source::Local => f.write_str("local")?,
+            Source::Launched => f.write_str("run")?,
+            Source::ControlGroup(path) => write!(f, "cgroup:{path}")?,
+            Source::Namespace(path) => write!(f, "netns:{}", path.display())?,
+            Source::Interface(name) => write!(f, "interface:{name}")?,
+            Source::Transparent(name) => write!(f, "tproxy:{name}")?,
+        }
+        let networks: Vec<_> = self.take.iter().map(ToString::to_string).collect();
+        write!(f, "={}", networks.join(","))
     }
 }
 
@@ -132,6 +154,8 @@ pub(crate) fn lend(socket: &Socket, domain: Domain) -> io::Result<()> {
 /// State outside of this process while the door is open.
 #[derive(Debug)]
 pub struct Installed {
+    /// Removed first: what the door still takes need not be refused.
+    refusing: Option<Refusing>,
     #[expect(dead_code, reason = "held for its drop")]
     table: Table,
     #[expect(dead_code, reason = "held for its drop")]
@@ -143,7 +167,18 @@ impl Installed {
     /// Leaves to a successor what it uses too.
     pub fn leave(&mut self) {
         self.launched.iter_mut().for_each(Launched::leave);
+        self.refusing.iter_mut().for_each(Refusing::leave);
     }
+    /// Leaves nothing.
+    pub fn end(&mut self) {
+        self.refusing.iter_mut().for_each(Refusing::end);
+    }
+}
+
+/// What a predecessor has handed over, beside listeners.
+struct Held {
+    group: Option<Life>,
+    table: Option<Life>,
 }
 
 /// A door's sockets, one for each address family with redirected destinations.
@@ -158,9 +193,13 @@ impl Redirection {
     pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
         let transparent = matches!(self.from, Source::Transparent(_));
         let flows = self.flows.clone();
-        let life = Launched::inherited(inherited);
+        let held = Held {
+            // What another redirection is to inherit stays there.
+            group: (self.from == Source::Launched).then(|| Launched::inherited(inherited)).flatten(),
+            table: Refusing::inherited(&self, inherited),
+        };
         // Blocking work: it waits for `nft` and `ip`, and a thread enters a namespace as a whole.
-        let installed = task::spawn_blocking(move || thread::spawn(move || self.install(life)).join());
+        let installed = task::spawn_blocking(move || thread::spawn(move || self.install(held)).join());
         let (sockets, installed) = match installed.await {
             Ok(Ok(installed)) => installed?,
             _ => return Err(DoorError::Redirection("the thread that sets it up has panicked".to_owned())),
@@ -185,19 +224,20 @@ impl Redirection {
             tasks.spawn(listen::relay(relay, hall.closing.clone(), read));
         }
         // Each process has its own rules and listeners; programs that are in a group stay in it.
-        let listeners = installed.launched.iter().filter_map(Launched::life).collect();
+        let group = installed.launched.iter().filter_map(Launched::life);
+        let listeners = group.chain(installed.refusing.iter().filter_map(Refusing::life)).collect();
         Ok(Open { addresses, listeners, tasks, trace: Some(Trace::Redirection(installed)) })
     }
 
     /// Installs listeners, rules and routes. The calling thread may end up in another network namespace.
-    fn install(&self, life: Option<Life>) -> Result<(Sockets, Installed), DoorError> {
-        if let Source::Namespace(path) = &self.from {
-            enter(path)?;
-        }
-        let takes_datagrams = self.flows.is_some() && matches!(self.from, Source::Transparent(_));
+    fn install(&self, held: Held) -> Result<(Sockets, Installed), DoorError> {
+        let namespace = match &self.from {
+            Source::Namespace(path) => Some(enter_at(path)?),
+            _ => None,
+        };
         let connections = self.sockets(Type::STREAM)?;
-        let datagrams = if takes_datagrams { self.sockets(Type::DGRAM)? } else { Vec::new() };
-        let launched = if self.from == Source::Launched { Some(Launched::create(life)?) } else { None };
+        let datagrams = if rules::takes_datagrams(self) { self.sockets(Type::DGRAM)? } else { Vec::new() };
+        let launched = if self.from == Source::Launched { Some(Launched::create(held.group)?) } else { None };
         let group = match (&self.from, &launched) {
             (Source::ControlGroup(path), _) => Some(control_group::locate(path)?),
             (_, launched) => launched.as_ref().map(|launched| launched.group.clone()),
@@ -210,8 +250,10 @@ impl Redirection {
             Source::Transparent(_) => Some(Routing::install(&site)?),
             _ => None,
         };
+        let reserve = || Refusing::reserve(self, namespace, held.table);
+        let refusing = if self.strict { Some(reserve()?) } else { None };
         let table = Table::install(&site.table(), &rules::commands(self, &site))?;
-        Ok((Sockets { connections, datagrams }, Installed { table, routing, launched }))
+        Ok((Sockets { connections, datagrams }, Installed { refusing, table, routing, launched }))
     }
 
     /// One for each address family with redirected destinations.
@@ -261,13 +303,15 @@ impl Redirection {
     }
 }
 
-/// Moves this thread into a network namespace.
-fn enter(path: &Path) -> Result<(), DoorError> {
-    let enter = || -> io::Result<()> {
-        Ok(move_into_link_name_space(File::open(path)?.as_fd(), Some(LinkNameSpaceType::Network))?)
-    };
+/// Moves this thread into the network namespace at a path.
+fn enter_at(path: &Path) -> Result<File, DoorError> {
     let failed = |cause| format!("cannot enter the network namespace {}: {cause}", path.display());
+    let enter = || File::open(path).and_then(|namespace| enter(&namespace).map(|()| namespace));
     enter().map_err(|cause| DoorError::Redirection(failed(cause)))
+}
+
+fn enter(namespace: &File) -> io::Result<()> {
+    Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
 /// The destination of a connection before the kernel redirected it; `None` for one that was not redirected.

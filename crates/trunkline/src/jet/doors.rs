@@ -33,6 +33,10 @@ pub struct DoorArgs {
     /// tproxy:NAME; to which networks
     #[arg(long, value_name = "FROM=NETWORK[,NETWORK...]")]
     pub redirect: Vec<Redirection>,
+    /// Rather refuse than go directly: what is redirected is refused while no gateway takes it, also after a SIGKILL;
+    /// told to end, the gateway removes these rules
+    #[arg(long, requires = "redirect")]
+    pub strict: bool,
     /// A network to which programs go directly, by redirections and `jet run`
     #[arg(long, value_name = "NETWORK")]
     pub direct: Vec<IpNet>,
@@ -68,7 +72,7 @@ impl DoorArgs {
         }
         for redirection in &self.redirect {
             let (direct, flows) = (self.direct.clone(), flows.cloned());
-            fronts.push(Front::Redirection(Redirection { direct, flows, ..redirection.clone() }));
+            fronts.push(Front::Redirection(Redirection { direct, flows, strict: self.strict, ..redirection.clone() }));
         }
         Ok(fronts)
     }

@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use jet::Via;
 use jet::allow::Rule;
 use jet::door::Door;
+use jet::door::redirect::note_left_behind;
 use jet::keys::{Identity, Peers};
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
@@ -78,6 +79,9 @@ pub fn gateway(gateway: &Gateway) -> Result<(), Failure> {
         let mut daemon = Daemon::new(&log)?;
         let near = Arc::new(Near::start(told, log.clone()).map_err(|error| Failure::Input(error.to_string()))?);
         let doors = gateway.doors.open(&near, &log, &inherited).await?;
+        if !gateway.doors.redirect.is_empty() {
+            note_left_behind(&log);
+        }
         let trusting = Arc::clone(&near);
         let mut following = JoinSet::new();
         following.spawn(trust::follow(folder, log.clone(), move |peers| trusting.trust(peers)));

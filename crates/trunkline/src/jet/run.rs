@@ -14,6 +14,10 @@ pub struct Run {
     /// The gateway's Unix socket [default: $XDG_RUNTIME_DIR/trunkline/jet-run.sock, or the system's in /run/trunkline]
     #[arg(long, value_name = "SOCKET", value_hint = ValueHint::FilePath)]
     pub gateway: Option<PathBuf>,
+    /// Rather refuse than go directly: a program that cannot be caught is not started, and whatever the program starts
+    /// that is not caught makes no TCP connections
+    #[arg(long)]
+    pub strict: bool,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
@@ -31,15 +35,23 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     };
     let environment = launch::environment(&socket).map_err(|error| failure(&error))?;
     // What the kernel redirects it redirects whatever the program is.
-    if !launch::join_launched()
-        && let Ok(Some(why)) = launch::uncaught(&program)
-    {
+    let is_redirected = launch::join_launched();
+    if let Ok(Some(why)) = launch::uncaught(&program) {
         let program = program.display();
-        eprintln!(
-            "warning: {program} {why}: its connections go directly; SOCKS5, a forward or a redirection would catch them"
-        );
+        if args.strict {
+            return Err(Failure::Input(format!(
+                "{program} {why}: with --strict it is not started\n\
+                 use a gateway's --socks5 or --forward, or its --redirect with --strict there and not here"
+            )));
+        }
+        if !is_redirected {
+            eprintln!(
+                "warning: {program} {why}: its connections go directly; SOCKS5, a forward or a redirection would \
+                 catch them, and --strict would not start it"
+            );
+        }
     }
-    Err(failure(&launch::launch(&program, name, arguments, environment)))
+    Err(failure(&launch::launch(&program, name, arguments, environment, args.strict)))
 }
 
 fn failure(error: &LaunchError) -> Failure {
@@ -48,7 +60,7 @@ fn failure(error: &LaunchError) -> Failure {
         LaunchError::NoGateway { .. } => {
             Failure::Missing(format!("{said}\nstart one with trunkline jet gateway, or say with --gateway where it is"))
         }
-        LaunchError::OtherNamespace(_) => Failure::Missing(said),
+        LaunchError::OtherNamespace(_) | LaunchError::Filter(_) => Failure::Missing(said),
         LaunchError::Library { .. } => Failure::Output(said),
         LaunchError::Path(_) | LaunchError::Program { .. } => Failure::Input(said),
     }

@@ -1,6 +1,6 @@
 //! Control groups: how nft finds one, and the group of programs that root's `jet run` starts.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -66,7 +66,7 @@ impl Launched {
     }
     /// The socket that marks the group as in use, for a successor.
     pub fn life(&self) -> Option<OwnedFd> {
-        self.life.0.as_fd().try_clone_to_owned().ok()
+        self.life.share()
     }
     pub fn leave(&mut self) {
         self.folder = None;

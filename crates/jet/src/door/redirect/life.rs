@@ -1,5 +1,6 @@
 //! Whether the process that has set something up still lives.
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 
@@ -8,12 +9,16 @@ use crate::handover::Inherited;
 /// A name that one process of a network namespace holds: an abstract Unix socket. The kernel frees it however the
 /// process ends.
 #[derive(Debug)]
-pub struct Life(pub(super) UnixListener);
+pub struct Life(UnixListener);
 
 impl Life {
     /// Takes the name, unless another process holds it.
     pub fn hold(name: &str) -> Option<Self> {
         UnixListener::bind_addr(&address(name)?).ok().map(Self)
+    }
+    /// The socket, for a successor.
+    pub fn share(&self) -> Option<OwnedFd> {
+        self.0.as_fd().try_clone_to_owned().ok()
     }
     /// Shares the name with a predecessor.
     pub fn inherit(name: &str, inherited: &Inherited) -> Option<Self> {

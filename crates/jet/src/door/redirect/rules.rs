@@ -4,7 +4,7 @@ use ipnet::IpNet;
 use socket2::Socket;
 
 use super::control_group::ControlGroup;
-use super::{Redirection, Source};
+use super::{Redirection, Source, strict};
 
 /// The mark of the gateway's own connections. The rules leave it alone, or those connections would come back.
 pub const EXEMPT: u32 = 0x4a45_0000;
@@ -58,10 +58,7 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
     };
     match &redirection.from {
         Source::Local | Source::Namespace(_) | Source::ControlGroup(_) | Source::Launched => {
-            let who = site
-                .group
-                .as_ref()
-                .map_or(String::new(), |group| format!("socket cgroupv2 level {} \"{}\" ", group.level, group.path));
+            let who = of_group(site);
             let mut rules = vec![format!("meta mark {EXEMPT} return")];
             rules.extend(left_alone(redirection));
             rules.extend(
@@ -98,7 +95,56 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
             chain("prerouting", "filter hook prerouting priority -150", rules);
         }
     }
+    if redirection.strict {
+        commands.extend(refusals(redirection, site));
+    }
     commands.join("; ")
+}
+
+/// The commands for a table that refuses what is to be redirected and was not: the door's rules have been before, and
+/// what they have redirected has another destination by now. The table replaces the one that a killed gateway has left.
+///
+/// Of TCP only SYNs are refused: nothing can begin, and connections that are older than the door go on.
+fn refusals(redirection: &Redirection, site: &Site) -> Vec<String> {
+    let (hook, who) = match &redirection.from {
+        Source::Interface(name) | Source::Transparent(name) => ("forward", format!("iifname \"{name}\" ")),
+        _ => ("output", of_group(site)),
+    };
+    let mut rules = vec![format!("meta mark {EXEMPT} return")];
+    rules.extend(left_alone(redirection));
+    for family in ["ip", "ip6"] {
+        let Some(to) = destinations(redirection, family) else { continue };
+        rules.push(format!("{who}tcp flags & (syn | ack) == syn {to} reject with tcp reset"));
+        if takes_datagrams(redirection) {
+            rules.push(format!("{who}meta l4proto udp {to} reject"));
+        }
+    }
+    let table = strict::table_name(redirection);
+    let begin = [
+        format!("add table inet {table}"),
+        format!("delete table inet {table}"),
+        format!("add table inet {table}"),
+        format!("add chain inet {table} refuse {{ type filter hook {hook} priority 0; policy accept; }}"),
+    ];
+    begin.into_iter().chain(rules.into_iter().map(|rule| format!("add rule inet {table} refuse {rule}"))).collect()
+}
+
+/// Whether a redirection takes datagrams too.
+pub fn takes_datagrams(redirection: &Redirection) -> bool {
+    redirection.flows.is_some() && matches!(redirection.from, Source::Transparent(_))
+}
+
+/// The match of the programs of a control group, if the redirection is for one.
+fn of_group(site: &Site) -> String {
+    let group = |group: &ControlGroup| format!("socket cgroupv2 level {} \"{}\" ", group.level, group.path);
+    site.group.as_ref().map(group).unwrap_or_default()
+}
+
+/// The match of the redirected destinations of an address family, if there are any.
+fn destinations(redirection: &Redirection, name: &str) -> Option<String> {
+    let networks = redirection.take.iter().filter(|network| family(network) == name);
+    let networks: Vec<_> = networks.map(ToString::to_string).collect();
+    (!networks.is_empty()).then(|| format!("{name} daddr {{ {} }}", networks.join(", ")))
 }
 
 /// Networks that are never redirected: this host's own addresses, and what the user has excluded.
@@ -110,11 +156,9 @@ fn left_alone(redirection: &Redirection) -> Vec<String> {
 
 /// For each address family: its name, the match of the redirected destinations, and the port to redirect to.
 fn taken(redirection: &Redirection, ports: Ports) -> impl Iterator<Item = (&'static str, String, u16)> {
-    [("ip", ports.v4), ("ip6", ports.v6)].into_iter().filter_map(|(name, port)| {
-        let networks = redirection.take.iter().filter(|network| family(network) == name);
-        let networks: Vec<_> = networks.map(ToString::to_string).collect();
-        Some((name, format!("{name} daddr {{ {} }}", networks.join(", ")), port?))
-    })
+    [("ip", ports.v4), ("ip6", ports.v6)]
+        .into_iter()
+        .filter_map(|(name, port)| Some((name, destinations(redirection, name)?, port?)))
 }
 
 /// nft's name for the family of a network.
@@ -160,6 +204,33 @@ add rule inet trunkline_jet_4001 output meta l4proto tcp ip6 daddr { 2001:db8::/
             rules.ends_with("input iifname != \"lo\" tcp dport { 4001, 4002 } ct status & dnat == 0 drop"),
             "{rules}"
         );
+    }
+
+    /// SYNs alone, so that what is older than the door goes on. The door's redirected SYNs have a local destination.
+    #[test]
+    fn a_strict_door_refuses_what_is_not_redirected() {
+        let strict = |text: &str| {
+            let redirection = Redirection { strict: true, ..text.parse().unwrap() };
+            let tcp = Ports { v4: Some(4001), v6: None };
+            let site = Site { instance: 4001, tcp, udp: Ports::default(), group: None };
+            let commands = commands(&redirection, &site);
+            let table = strict::table_name(&redirection);
+            let at = commands.find(&format!("add table inet {table}")).unwrap();
+            commands[at..].replace(&table, "T").replace("; add ", ";\nadd ")
+        };
+        let expected = "\
+add table inet T; delete table inet T;
+add table inet T;
+add chain inet T refuse { type filter hook output priority 0; policy accept; };
+add rule inet T refuse meta mark 1246035968 return;
+add rule inet T refuse fib daddr type { local, broadcast, multicast } return;
+add rule inet T refuse tcp flags & (syn | ack) == syn ip daddr { 10.0.0.0/8 } reject with tcp reset;
+add rule inet T refuse tcp flags & (syn | ack) == syn ip6 daddr { 2001:db8::/32 } reject with tcp reset";
+        // Also where the host has no IPv6 to listen on.
+        assert_eq!(strict("local=10.0.0.0/8,2001:db8::/32"), expected);
+        let forwarded = "refuse iifname \"lan0\" tcp flags & (syn | ack) == syn ip daddr { 10.0.0.0/8 } reject with";
+        assert!(strict("interface:lan0=10.0.0.0/8").contains(forwarded));
+        assert!(strict("tproxy:lan0=10.0.0.0/8").contains("type filter hook forward priority 0;"));
     }
 
     #[test]

@@ -13,10 +13,12 @@ use jet::door::{Front, Redirection};
 use jet::handover::Inherited;
 
 use crate::doors::namespace::{INSIDE, command_in, finish, forward_packets, inside, neighbour, run};
-use crate::doors::peers::{FILE, open, servers_in};
+use crate::doors::peers::{FILE, listener, open, serve_http, servers_in};
 
+/// A redirection, with `strict ` before it one with --strict.
 fn front(text: &str) -> Front {
-    Front::Redirection(text.parse().unwrap())
+    let (text, strict) = text.strip_prefix("strict ").map_or((text, false), |text| (text, true));
+    Front::Redirection(Redirection { strict, ..text.parse().unwrap() })
 }
 
 /// Nothing is named here.
@@ -316,6 +318,138 @@ fn a_gateway_that_is_killed_leaves_nothing_in_the_way() {
         drop(third);
         // The neighbours' way is free again.
         assert_eq!(asked_from(command_in("client", "curl"), "http://10.2.0.2/").await.unwrap(), "10.1.0.2");
+    });
+}
+
+/// Counts the SYNs that arrive in a neighbour.
+fn count_syns(neighbour: &str) {
+    let rules = [
+        "add table inet count",
+        "add chain inet count input { type filter hook input priority 0; }",
+        "add rule inet count input tcp flags & (syn | ack) == syn counter",
+    ];
+    for rule in rules {
+        assert!(command_in(neighbour, "nft").arg(rule).status().unwrap().success());
+    }
+}
+
+fn syns(neighbour: &str) -> u64 {
+    let listed = run(&format!("ip netns exec {neighbour} nft list table inet count"));
+    listed.split("packets ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
+/// Kills a gateway and waits until the kernel has removed the rules that it owned.
+fn kill_gateway(mut gateway: Child, rules: impl Fn() -> String) {
+    gateway.kill().unwrap();
+    gateway.wait().unwrap();
+    while rules().contains("flags owner") {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn strict_refuses_what_a_killed_gateway_redirected() {
+    let test = "doors::redirections::strict_refuses_what_a_killed_gateway_redirected";
+    inside(test, async || {
+        if let Ok(redirection) = env::var(HOLDER) {
+            let _door = open(front(&redirection), NOBODY).await;
+            println!("open");
+            return tokio::time::sleep(Duration::from_mins(1)).await;
+        }
+        neighbour("client", 1);
+        neighbour("server", 2);
+        servers_in("client");
+        servers_in("server");
+        forward_packets();
+        count_syns("server");
+        for from in ["local", "interface:to-client", "tproxy:to-client", "netns:client"] {
+            let program = || if from == "local" { Command::new("curl") } else { command_in("client", "curl") };
+            let here = || {
+                let place = if from == "netns:client" { "ip netns exec client " } else { "" };
+                run(&format!("{place}nft list ruleset"))
+            };
+            let redirection = format!("strict {from}=10.2.0.0/16,2001:db8:2::/48");
+            let urls = ["http://10.2.0.2/", "http://[2001:db8:2::2]/"];
+            let works = async || {
+                for url in urls {
+                    asked_from(program(), url).await.unwrap_or_else(|output| panic!("{from} {url} {output:?}"));
+                }
+            };
+            let refused = async || {
+                let before = syns("server");
+                for url in urls {
+                    let output = asked_from(program(), url).await.unwrap_err();
+                    assert_eq!(output.status.code(), Some(7), "refused, not silent: {from} {output:?}");
+                }
+                assert_eq!(syns("server"), before, "{from}\n{}", here());
+            };
+            let gateway = holder(test, &redirection);
+            works().await;
+            kill_gateway(gateway, here);
+            refused().await;
+            if from == "local" {
+                assert!(!goes_through_a_door("http://10.1.0.2/").await, "others go as ever");
+            }
+            // One that ends before it serves leaves everything as it was.
+            drop(open(front(&redirection), NOBODY).await);
+            refused().await;
+            // The next one takes over, and is the only one.
+            let door = open(front(&redirection), NOBODY).await;
+            works().await;
+            let (out, _accepted) = tokio::sync::mpsc::channel(1);
+            let other = front(&redirection).open(out, &jet::log::Log::default(), &Inherited::default()).await;
+            assert!(other.unwrap_err().to_string().contains("another gateway redirects"));
+            assert_eq!(here().matches("table inet trunkline_jet_strict_").count(), 1, "{}", here());
+            works().await;
+            door.close(false).await;
+            assert_eq!(here(), "", "{from}");
+            if from != "netns:client" {
+                works().await;
+            }
+        }
+    });
+}
+
+#[test]
+fn strict_leaves_nothing_when_it_ends_as_it_should() {
+    inside("doors::redirections::strict_leaves_nothing_when_it_ends_as_it_should", async || {
+        neighbour("server", 1);
+        servers_in("server");
+        serve_http(listener("127.0.0.1:8080"));
+        for closes in [true, false] {
+            let door = open(front("strict local=any"), NOBODY).await;
+            assert!(goes_through_a_door("http://10.1.0.2/").await, "{}", rules());
+            assert!(!goes_through_a_door("http://127.0.0.1:8080/").await, "this host is left alone");
+            if closes {
+                door.close(false).await;
+            } else {
+                drop(door);
+            }
+            assert_eq!(rules(), "");
+        }
+    });
+}
+
+#[test]
+fn what_a_killed_gateway_refuses_is_said() {
+    let test = "doors::redirections::what_a_killed_gateway_refuses_is_said";
+    inside(test, async || {
+        if let Ok(redirection) = env::var(HOLDER) {
+            let _door = open(front(&redirection), NOBODY).await;
+            println!("open");
+            return tokio::time::sleep(Duration::from_mins(1)).await;
+        }
+        kill_gateway(holder(test, "strict local=10.2.0.0/16"), rules);
+        // Another redirection is another gateway's, perhaps: what was refused stays refused.
+        let log = jet::log::Log::default();
+        let door = open(front("strict local=10.3.0.0/16"), NOBODY).await;
+        jet::door::redirect::note_left_behind(&log);
+        let said = log.lines().concat();
+        let table = said.split("nft delete table inet ").nth(1).unwrap_or_else(|| panic!("{said}"));
+        let table = table.split(')').next().unwrap();
+        run(&format!("nft delete table inet {table}"));
+        door.close(false).await;
+        assert_eq!(rules(), "");
     });
 }
 
