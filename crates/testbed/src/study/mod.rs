@@ -5,15 +5,20 @@
 //! conditions and the meaning of the figures.
 
 mod arrival;
+mod benchmarks;
 mod cell;
 mod clients;
 mod curve;
+mod databases;
 mod error;
+mod figure;
 mod gateways;
 mod judge;
 mod office;
 mod process;
 mod record;
+mod reports;
+mod repositories;
 mod scene;
 mod servers;
 mod site;
@@ -25,10 +30,11 @@ mod trial;
 
 pub use cell::{Buffers, Cell, Only, Way};
 pub use error::TrialError;
+pub use figure::{Better, Figure, Metric};
 pub use judge::{Row, rows};
 pub use record::{Ended, Kept, Measurement, Record};
 pub use spec::Study;
 pub use stock::Stock;
-pub use table::{csv, markdown};
+pub use table::{Absent, csv, markdown};
 pub use tool::{Tool, missing};
 pub use trial::Trial;
