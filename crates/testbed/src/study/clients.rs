@@ -3,6 +3,7 @@
 use super::arrival::Arrives;
 use super::benchmarks;
 use super::databases::{copy_statement, dump_options};
+use super::hadoop;
 use super::office;
 use super::process::{Process, finish};
 use super::repositories::{self, BRANCH, git};
@@ -143,7 +144,16 @@ impl Client {
                 rclone.arg(stock.original(cell)).arg(format!(":sftp:{}", arrived.display()));
                 (rclone, Arrives::File(arrived))
             }
-            (_, Tool::HdfsPut) => return Err(TrialError::Failed("hdfs is not measured yet".to_owned())),
+            (_, Tool::HdfsPut) => {
+                let put = hadoop::put(work, &stock.original(cell))?;
+                let opens = Some(hadoop::take_block(work, &arrived)?);
+                return Ok(Self {
+                    command: behind(prefix, put),
+                    arrives: Arrives::Opened(arrived),
+                    opens,
+                    mount: None,
+                });
+            }
             _ => (benchmarks::client(scene)?, Arrives::Report),
         };
         Ok(Self { command: behind(prefix, own), arrives, opens: None, mount: None })

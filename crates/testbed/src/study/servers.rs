@@ -1,6 +1,7 @@
 //! The servers, in the server's namespace.
 
 use super::benchmarks;
+use super::hadoop;
 use super::process::Process;
 use super::repositories::git;
 use super::scene::Scene;
@@ -75,8 +76,8 @@ impl Tool {
 /// The port of rclone's WebDAV server.
 pub const WEBDAV: u16 = 8_080;
 
-/// Starts the server of a cell's program, and waits until it accepts connections.
-pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
+/// Starts the servers of a cell's program, and waits until they accept connections.
+pub fn serve(scene: Scene<'_>) -> Result<Vec<Process>, TrialError> {
     let Scene { cell, stock, site, work, stop } = scene;
     let write = |name: &str, text: String| {
         let file = work.join(name);
@@ -128,7 +129,7 @@ pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
             command.args(["-h", &SERVER.to_string(), "-p", "5432"]);
             (command, 5432)
         }
-        Tool::HdfsPut => return Err(TrialError::Failed("hdfs is not measured yet".to_owned())),
+        Tool::HdfsPut => return hadoop::serve(scene),
         _ => benchmarks::server(scene)?,
     };
     let mut command = if cell.way == Way::Mptcp { multipath(&command) } else { command };
@@ -136,7 +137,7 @@ pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
     let mut process = scene.start(&site.srv, command, "server")?;
     process.until_it_listens(&site.srv, port, stop)?;
     benchmarks::load(scene)?;
-    Ok(process)
+    Ok(vec![process])
 }
 
 /// The command under `mptcpize`, which makes its sockets use MPTCP.

@@ -1,5 +1,6 @@
-//! The measurements as text of a hundred columns, and as CSV.
+//! The measurements as text of a hundred columns.
 
+use super::floor::below;
 use super::judge::{Row, rows};
 use super::{Buffers, Cell, Ended, Metric, Record, Study, Way};
 use std::fmt::Write;
@@ -68,53 +69,6 @@ The first figure of a program is its figure of merit. bbr/plain, jet/plain: abov
 of p50, p95 and p99 it is plain over the way.
 ";
 
-/// The figures that fall below the floor through `jet`: figures of merit first, the worst before the others.
-fn below(text: &mut String, floor: f64, measured: &[(Cell, Record)]) {
-    struct Below<'a> {
-        jet: &'a (Cell, Record),
-        plain: &'a (Cell, Record),
-        metric: Metric,
-        is_merit: bool,
-        ratio: f64,
-    }
-    let all: Vec<&(Cell, Record)> = measured.iter().collect();
-    let (mut below, mut cells) = (Vec::new(), 0);
-    for jet in all.iter().copied().filter(|(cell, _)| cell.way == Way::Jet) {
-        let of_path: Vec<_> = all.iter().copied().filter(|(cell, _)| cell.path.name == jet.0.path.name).collect();
-        let Cell { program, buffers, control, .. } = &jet.0;
-        let line = Line { program: &program.name, metric: Metric::Goodput, buffers: *buffers, control };
-        let Some(plain) = measured_of(&of_path, line, Way::Plain) else { continue };
-        cells += 1;
-        for (index, figure) in plain.1.outcome.figures(&plain.0).iter().enumerate() {
-            let metric = figure.metric;
-            // What failed has nothing of it.
-            let ratio = jet.1.outcome.figure(&jet.0, metric).map_or(0.0, |value| metric.ratio(value, figure.value));
-            if ratio < floor {
-                below.push(Below { jet, plain, metric, is_merit: index == 0, ratio });
-            }
-        }
-    }
-    below.sort_by(|a, b| b.is_merit.cmp(&a.is_merit).then(a.ratio.total_cmp(&b.ratio)));
-    let merits = below.iter().filter(|below| below.is_merit).count();
-    let _ = writeln!(
-        text,
-        "\nBelow {} of plain through jet: {merits} of {cells} programs on a path by their figure of merit, which stand \
-         first;\n{} by other figures.",
-        percent(floor),
-        below.len() - merits
-    );
-    if !below.is_empty() {
-        let _ = writeln!(text, "\n|path       |program           |figure        | plain|   jet|jet/plain|");
-        let _ = writeln!(text, "|-----------|------------------|--------------|-----:|-----:|--------:|");
-    }
-    for Below { jet, plain, metric, ratio, .. } in below {
-        let shown = |of: &(Cell, Record)| value(of, metric, 1.0);
-        let (path, program, name) = (&jet.0.path.name, &jet.0.program.name, figure_name(metric));
-        let (plain, jet, ratio) = (shown(plain), shown(jet), number(ratio));
-        let _ = writeln!(text, "|{path:<11}|{program:<18}|{name:<14}|{plain:>6}|{jet:>6}|{ratio:>9}|");
-    }
-}
-
 fn described(cell: &Cell) -> String {
     let path = &cell.path;
     let rate = path.back.rate.map_or_else(|| "no rate".to_owned(), |rate| rate.to_string());
@@ -124,17 +78,17 @@ fn described(cell: &Cell) -> String {
     format!("**{}**: {rate}, {:.0} round trip, {} loss each way{capacity}", path.name, path.round_trip(), percent(loss))
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0))
 }
 
 /// A line of a table: a figure of a program, with the buffers and congestion control of its host.
 #[derive(Clone, Copy, PartialEq)]
-struct Line<'a> {
-    program: &'a str,
-    metric: Metric,
-    buffers: Buffers,
-    control: &'a str,
+pub(super) struct Line<'a> {
+    pub program: &'a str,
+    pub metric: Metric,
+    pub buffers: Buffers,
+    pub control: &'a str,
 }
 
 /// Whether a way has buffers and congestion control of its own.
@@ -160,7 +114,7 @@ fn lines<'a>(measured: &[&'a (Cell, Record)]) -> Vec<Line<'a>> {
     lines
 }
 
-fn measured_of<'a>(measured: &[&'a (Cell, Record)], line: Line<'_>, way: Way) -> Option<&'a (Cell, Record)> {
+pub(super) fn measured_of<'a>(measured: &[&'a (Cell, Record)], line: Line<'_>, way: Way) -> Option<&'a (Cell, Record)> {
     let same = |cell: &Cell| has_its_own(way) || (cell.buffers == line.buffers && cell.control == line.control);
     measured.iter().find(|(cell, _)| cell.way == way && cell.program.name == line.program && same(cell)).copied()
 }
@@ -247,7 +201,7 @@ fn of_path_table(text: &mut String, study: &Study, ways: &[Way], measured: &[&(C
     }
 }
 
-fn figure_name(metric: Metric) -> String {
+pub(super) fn figure_name(metric: Metric) -> String {
     format!("{} {}", metric.name(), metric.unit())
 }
 
@@ -277,7 +231,7 @@ fn seconds(record: &Record) -> String {
     }
 }
 
-fn value((cell, record): &(Cell, Record), metric: Metric, most_late: f64) -> String {
+pub(super) fn value((cell, record): &(Cell, Record), metric: Metric, most_late: f64) -> String {
     let outcome = &record.outcome;
     if outcome.ended == Ended::Failed {
         return "!".to_owned();
@@ -315,7 +269,7 @@ fn published(text: &mut String, rows: &[Row]) {
 }
 
 /// A number with three significant digits.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 || v == 0.0 => 0,
         v if v >= 9.995 => 1,
@@ -325,61 +279,10 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A line per cell. The first line names the columns with their units.
-pub fn csv(measured: &[(Cell, Record)]) -> String {
-    let mut text =
-        "path,rate_bps,round_trip_s,loss,program,way,buffers,control,ended,wall_s,bytes,goodput_bps,at_most,\
-                    first_12_rtt_bps,later_bps,filled_after_s,capacity_bps,streams,gateways_cpu_s,subflows,late_share"
-            .to_owned();
-    // What benchmarks report has columns of its own, of those metrics that occur.
-    let reported = |metric: Metric, record: &Record| {
-        record.outcome.reported.iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
-    };
-    let occurs = |metric: &Metric| measured.iter().any(|(_, record)| reported(*metric, record).is_some());
-    let metrics: Vec<Metric> = Metric::ALL[1..].iter().copied().filter(occurs).collect();
-    for metric in &metrics {
-        let _ = write!(text, ",{}", metric.column());
-    }
-    text.push('\n');
-    for (cell, record) in measured {
-        let outcome = &record.outcome;
-        let some = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
-        let bps = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.0}"));
-        let streams = outcome.streams.as_ref();
-        let ended = serde_json::to_value(outcome.ended).unwrap_or_default();
-        let mut fields = vec![
-            cell.path.name.clone(),
-            bps(cell.path.back.rate.map(|rate| rate.as_bps() as f64)),
-            some(Some(cell.path.round_trip().as_secs_f64())),
-            some(Some(cell.path.back.loss.mean())),
-            cell.program.name.clone(),
-            cell.way.name().to_owned(),
-            cell.buffers.to_string(),
-            cell.control.clone(),
-            ended.as_str().unwrap_or_default().to_owned(),
-            some(Some(outcome.wall_s)),
-            outcome.bytes.to_string(),
-            bps(outcome.goodput_bps.or_else(|| reported(Metric::Goodput, record))),
-            outcome.at_most.to_string(),
-            bps(outcome.first_bps),
-            bps(outcome.later_bps),
-            some(outcome.filled_after_s),
-            bps(cell.capacity_bps()),
-            streams.map_or_else(String::new, |streams| streams.count.to_string()),
-            some(streams.map(|streams| streams.cpu_s)),
-            outcome.subflows.map_or_else(String::new, |subflows| subflows.to_string()),
-            some(Some(record.late_share)),
-        ];
-        fields.extend(metrics.iter().map(|metric| some(reported(*metric, record))));
-        text.push_str(&fields.join(","));
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Measurement;
+    use super::super::csv::csv;
     use super::super::figure::Figure;
     use super::*;
     use crate::link::Report;

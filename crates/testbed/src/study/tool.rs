@@ -163,7 +163,7 @@ impl Tool {
             Self::GitClone | Self::GitPush => &[GIT],
             Self::RcloneGet => &[RCLONE],
             Self::RclonePut => &[SSH[0], SSH[2], RCLONE],
-            Self::HdfsPut => &[("hdfs", "")],
+            Self::HdfsPut => &[("hdfs", ""), ("java", "default-jre-headless")],
             Self::Redis | Self::RedisPipelined => &REDIS,
             Self::PgbenchSelect | Self::PgbenchTpcb | Self::PgbenchSelectNew | Self::PgbenchTpcbNew => &PGBENCH,
             Self::Http2 => &[("nghttpd", "nghttp2-server"), ("h2load", "nghttp2-client")],

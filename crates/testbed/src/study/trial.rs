@@ -69,7 +69,7 @@ impl Trial<'_> {
         let site = Site::up(cell)?;
         let scene = Scene { cell, stock, site: &site, work: &work, stop };
         let mut gateways = if cell.way.has_gateways() { Some(Gateways::start(scene)?) } else { None };
-        let server = serve(scene)?;
+        let servers = serve(scene)?;
         let prefix = match (&gateways, cell.way) {
             (Some(gateways), Way::JetRun) => gateways.run_prefix(),
             (_, Way::Mptcp) => {
@@ -93,7 +93,7 @@ impl Trial<'_> {
         }
         let subflows = (cell.way == Way::Mptcp).then(|| site.joined_subflows());
         client.unmount();
-        drop((client, server, gateways));
+        drop((client, servers, gateways));
         let outcome = Measurement { streams, subflows, ..seen.outcome(cell, stock) };
         drop(site);
         fresh(&work)?;
