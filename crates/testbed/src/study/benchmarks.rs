@@ -124,9 +124,9 @@ pub fn client(scene: Scene<'_>) -> Result<Command, TrialError> {
             iperf3
         }
         Tool::Dns => {
-            let names: String = (0..NAMES).map(|index| format!("host{index}.example A\n")).collect();
+            let names: Vec<String> = (0..NAMES).map(|index| format!("host{index}.example A\n")).collect();
             let file = work.join("names");
-            fs::write(&file, names).map_err(TrialError::system("write names to ask for"))?;
+            fs::write(&file, names.concat()).map_err(TrialError::system("write names to ask for"))?;
             let mut dnsperf = program("dnsperf")?;
             dnsperf.args(["-v", "-s", &host, "-p", &DNS.to_string(), "-l", &seconds]).arg("-d").arg(file);
             dnsperf.args(["-Q", &QUESTIONS.to_string(), "-q", &QUESTIONS_WAITING.to_string()]);

@@ -62,10 +62,10 @@ impl Measurement {
 
     /// The figures of the measurement, the figure of merit first: what a benchmark reports, or the goodput.
     pub fn figures(&self, cell: &Cell) -> Vec<Figure> {
-        match cell.program.tool.is_benchmark() {
-            true => self.reported.clone(),
-            false => self.rate_bps(cell).map(|bps| Figure::new(Metric::Goodput, bps)).into_iter().collect(),
+        if cell.program.tool.is_benchmark() {
+            return self.reported.clone();
         }
+        self.rate_bps(cell).map(|bps| Figure::new(Metric::Goodput, bps)).into_iter().collect()
     }
 
     /// A figure of the measurement.

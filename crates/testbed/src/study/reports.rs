@@ -153,10 +153,10 @@ mod tests {
     fn pgbench_with_persistent_and_with_new_connections() {
         let output = include_str!("vectors/pgbench-select.txt");
         let log = include_str!("vectors/pgbench-select.log");
-        are(pgbench(output, log), &[(Rate, 1300.813008), (P50, 0.000_944), (P95, 0.002_708), (P99, 0.002_708)]);
+        are(pgbench(output, log), &[(Rate, 1_300.813_008), (P50, 0.000_944), (P95, 0.002_708), (P99, 0.002_708)]);
         let output = include_str!("vectors/pgbench-tpcb-new.txt");
         let log = include_str!("vectors/pgbench-tpcb-new.log");
-        are(pgbench(output, log), &[(Rate, 104.588835), (P50, 0.008_267), (P95, 0.011_990), (P99, 0.011_990)]);
+        are(pgbench(output, log), &[(Rate, 104.588_835), (P50, 0.008_267), (P95, 0.011_990), (P99, 0.011_990)]);
         assert!(pgbench(output, "").is_none(), "no transaction");
     }
 
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn h2load_whose_requests_all_succeed() {
         let (output, log) = (include_str!("vectors/h2load.txt"), include_str!("vectors/h2load.log"));
-        are(h2load(output, log), &[(Rate, 2294.89), (P50, 0.000_916), (P95, 0.002_413), (P99, 0.002_413)]);
+        are(h2load(output, log), &[(Rate, 2_294.89), (P50, 0.000_916), (P95, 0.002_413), (P99, 0.002_413)]);
         assert!(h2load(include_str!("vectors/h2load-failed.txt"), log).is_none());
     }
 
