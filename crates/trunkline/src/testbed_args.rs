@@ -170,7 +170,7 @@ pub struct List {
 /// the second is for the way back.
 #[derive(Debug, clap::Args)]
 pub struct PathArgs {
-    /// Paths from a TOML file, or ready ones: metro, continental, cambridge-beijing, three
+    /// Paths from a TOML file, or ready ones: local, metro, continental, satellite, cambridge-beijing, three
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
     /// Rate, or two: there,back [default: as fast as it comes]

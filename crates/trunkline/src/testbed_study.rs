@@ -20,7 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use testbed::study::{Cell, Kept, Only, Record, Stock, Study, Trial, TrialError, csv, markdown, missing};
+use testbed::study::{
+    Absent, Cell, Figure, Kept, Only, Record, Stock, Study, Trial, TrialError, csv, markdown, missing,
+};
 
 /// The one who started it is gone, or wants it to end.
 static LEFT_ALONE: AtomicBool = AtomicBool::new(false);
@@ -157,6 +159,24 @@ impl<'a> Asked<'a> {
         self.write()
     }
 
+    /// The programs without any measurement on a path, for want of a tool.
+    fn absent(&self, measured: &[(Cell, Record)]) -> Vec<Absent> {
+        let mut absent: Vec<Absent> = Vec::new();
+        for cell in &self.cells {
+            let (path, program) = (&cell.path.name, &cell.program.name);
+            let same = |other: &Cell| other.path.name == *path && other.program.name == *program;
+            if measured.iter().any(|(other, _)| same(other))
+                || absent.iter().any(|other| other.path == *path && other.program == *program)
+            {
+                continue;
+            }
+            if let Some(TrialError::Missing { program: tool, .. }) = missing(cell) {
+                absent.push(Absent { program: program.clone(), path: path.clone(), tool });
+            }
+        }
+        absent
+    }
+
     /// Writes and prints what is kept.
     fn write(&self) -> Result<(), Failure> {
         let of = |cell: &Cell| match Record::read(&self.records(), cell, self.study.late) {
@@ -164,7 +184,8 @@ impl<'a> Asked<'a> {
             Kept::Nothing => None,
         };
         let measured: Vec<(Cell, Record)> = self.cells.iter().filter_map(of).collect();
-        let table = markdown(&self.study, &measured, self.args.quick);
+        let absent = self.absent(&measured);
+        let table = markdown(&self.study, &measured, &absent, self.args.quick);
         let records: Vec<&Record> = measured.iter().map(|(_, record)| record).collect();
         let results = json!({
             "schema": "trunkline-testbed-study/1",
@@ -188,14 +209,18 @@ impl<'a> Asked<'a> {
 /// A cell in a few words.
 fn told(cell: &Cell, record: &Record) -> String {
     let outcome = &record.outcome;
-    let rate = outcome.rate_bps(cell).map_or_else(|| "no rate".to_owned(), |bps| format!("{:.2} Mbit/s", bps / 1e6));
+    let shown = |figure: &Figure| {
+        let Figure { metric, value } = *figure;
+        format!("{} {:.2} {}", metric.name(), value * metric.scale(), metric.unit())
+    };
+    let figures = outcome.figures(cell).iter().map(shown).collect::<Vec<_>>().join(", ");
     let late = record
         .late
         .as_ref()
         .map_or_else(String::new, |_| format!(", {:.2} % of frames late", 100.0 * record.late_share));
     match &outcome.wrong {
         Some(wrong) => format!("failed: {wrong}"),
-        None => format!("{:.2} s, {rate}{late}", outcome.wall_s),
+        None => format!("{:.2} s, {figures}{late}", outcome.wall_s),
     }
 }
 

@@ -15,10 +15,12 @@ pub struct Paths {
 }
 
 /// Files built into the program: name, text.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 6] = [
+    ("local", include_str!("../../links/local.toml")),
     ("metro", include_str!("../../links/metro.toml")),
     ("continental", include_str!("../../links/continental.toml")),
     ("cambridge-beijing", include_str!("../../links/cambridge-beijing.toml")),
+    ("satellite", include_str!("../../links/satellite.toml")),
     ("three", include_str!("../../links/three.toml")),
 ];
 

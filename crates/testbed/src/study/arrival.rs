@@ -13,6 +13,8 @@ pub enum Arrives {
     Stdout,
     /// Standard output, which has only a result: equal to the original's if all is well.
     Answer,
+    /// Nowhere: a benchmark's standard output has its report.
+    Report,
     /// In a document. This file has its content in the format of comparisons.
     Opened(PathBuf),
     /// In a file, from its start on.
@@ -36,7 +38,7 @@ impl Arrives {
     /// Bytes written to a file so far.
     pub fn on_disk(&self) -> Option<u64> {
         match self {
-            Self::Stdout | Self::Answer | Self::Opened(_) => None,
+            Self::Stdout | Self::Answer | Self::Report | Self::Opened(_) => None,
             Self::File(file) => fs::metadata(file).ok().map(|metadata| metadata.len()),
             // The file has holes where nothing was written yet.
             Self::Parts(file) => fs::metadata(file).ok().map(|metadata| metadata.blocks() * 512),
@@ -49,7 +51,7 @@ impl Arrives {
         let (file, in_parts) = match self {
             Self::File(file) | Self::Opened(file) => (file, false),
             Self::Parts(file) => (file, true),
-            Self::Stdout | Self::Answer => return Ok(compared),
+            Self::Stdout | Self::Answer | Self::Report => return Ok(compared),
         };
         let arrived = match File::open(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(compared),

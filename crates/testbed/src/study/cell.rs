@@ -1,13 +1,14 @@
 //! The unit of measurement: one program over one path, in one way, with given socket buffers and congestion control.
 
 use super::spec::Program;
+use super::tool::Tool;
 use crate::link::{Direction, Path};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// How the program's bytes cross the path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -147,7 +148,7 @@ impl Cell {
             "program": self.program.name,
             "tool": self.program.tool,
             "bytes": self.program.size.get(),
-            "measured_s": self.program.time.map(units::Time::as_secs_f64),
+            "measured_s": self.program.time.map(Time::as_secs_f64),
             "way": self.way,
             "buffers": self.buffers.to_string(),
             "control": self.control,
@@ -160,6 +161,9 @@ impl Cell {
         let rate = |way: &Direction| Some(way.tcp_goodput()?.as_bps() as f64 * (1.0 - way.loss.mean()));
         let (back, forth) = (rate(&self.path.back), rate(&self.path.forth));
         let tool = self.program.tool;
+        if tool.is_benchmark() && tool != Tool::Iperf3 {
+            return None;
+        }
         match (tool.downloads(), tool.uploads()) {
             _ if self.way == Way::Local => None,
             (true, true) => Some(2.0 / (1.0 / back? + 1.0 / forth?)),
@@ -168,12 +172,17 @@ impl Cell {
         }
     }
 
+    /// How long a program with a time runs, in seconds.
+    pub(super) fn expected_run_s(&self) -> f64 {
+        self.program.time.map_or(0.0, Time::as_secs_f64) + 12.0 * self.path.round_trip().as_secs_f64()
+    }
+
     /// Expected duration in seconds, from the path's rate or the cell's limits.
     pub fn expected_s(&self) -> f64 {
         const PREPARED_S: f64 = 4.0;
         let rtt = self.path.round_trip().as_secs_f64();
-        let measured = if let Some(time) = self.program.time {
-            time.as_secs_f64() + 12.0 * rtt
+        let measured = if self.program.time.is_some() {
+            self.expected_run_s()
         } else {
             let rate = self.capacity_bps().unwrap_or(1e9);
             let window = match self.buffers {

@@ -1,11 +1,16 @@
 //! The client programs, as a user types them.
 
 use super::arrival::Arrives;
+use super::benchmarks;
+use super::databases::{copy_statement, dump_options};
+use super::hadoop;
 use super::office;
 use super::process::{Process, finish};
+use super::repositories::{self, BRANCH, git};
 use super::scene::Scene;
+use super::servers::WEBDAV;
 use super::site::SERVER;
-use super::stock::{Stock, clean, copy_statement, dump_options, program};
+use super::stock::{Stock, clean, program};
 use super::tool::find;
 use super::{Tool, TrialError, Way};
 use std::ffi::OsString;
@@ -120,8 +125,53 @@ impl Client {
                 (with("ffmpeg", &["-nostdin", "-v", "error", "-i", &url, "-f", "md5", "-"])?, Arrives::Answer)
             }
             (_, Tool::ViOpen | Tool::ViSave | Tool::Soffice) => return Self::on_files(scene, prefix),
+            (_, Tool::GitClone) => {
+                let (mut git, clone) = (git(None)?, work.join("clone"));
+                git.args(["clone", "-q", &format!("git://{SERVER}/git/{served}").replace(".bin", ".git")]).arg(&clone);
+                (git, Arrives::File(clone.join(&served)))
+            }
+            (_, Tool::GitPush) => return Self::push(scene, prefix),
+            (_, Tool::RcloneGet) => {
+                let mut rclone = with("rclone", &["--config=", "copyto"])?;
+                rclone.arg(format!("--webdav-url=http://{SERVER}:{WEBDAV}"));
+                rclone.arg(format!(":webdav:{served}")).arg(&arrived);
+                (rclone, Arrives::File(arrived))
+            }
+            (_, Tool::RclonePut) => {
+                let mut rclone = with("rclone", &["--config=", "copyto", "--sftp-user=root"])?;
+                rclone.arg(format!("--sftp-host={SERVER}"));
+                rclone.arg(format!("--sftp-key-file={}", stock.at("ssh-user").display()));
+                rclone.arg(stock.original(cell)).arg(format!(":sftp:{}", arrived.display()));
+                (rclone, Arrives::File(arrived))
+            }
+            (_, Tool::HdfsPut) => {
+                let put = hadoop::put(work, &stock.original(cell))?;
+                let opens = Some(hadoop::take_block(work, &arrived)?);
+                return Ok(Self {
+                    command: behind(prefix, put),
+                    arrives: Arrives::Opened(arrived),
+                    opens,
+                    mount: None,
+                });
+            }
+            _ => (benchmarks::client(scene)?, Arrives::Report),
         };
         Ok(Self { command: behind(prefix, own), arrives, opens: None, mount: None })
+    }
+
+    /// `git push` to an empty repository, whose branch is then checked out.
+    fn push(scene: Scene<'_>, prefix: &[OsString]) -> Result<Self, TrialError> {
+        let Scene { cell, stock, work, .. } = scene;
+        let (served, there, out) = (stock.served(cell), work.join("there.git"), work.join("out"));
+        repositories::empty(&there)?;
+        fs::create_dir(&out).map_err(TrialError::system("make a folder to check out"))?;
+        let cell_folder = work.file_name().unwrap_or_default().to_string_lossy();
+        let mut push = git(Some(&stock.at("git").join(&served).with_extension("git")))?;
+        push.args(["push", "-q", &format!("git://{SERVER}/{cell_folder}/there.git"), BRANCH]);
+        let mut opens = git(Some(&there))?;
+        opens.arg("--work-tree").arg(&out).args(["checkout", "-q", "-f", BRANCH]);
+        let arrives = Arrives::Opened(out.join(served));
+        Ok(Self { command: behind(prefix, push), arrives, opens: Some(opens), mount: None })
     }
 
     /// A program that works on the server's files, mounted by `sshfs` beforehand. The measurement starts with the

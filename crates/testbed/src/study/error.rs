@@ -14,11 +14,11 @@ pub enum TrialError {
     #[error(transparent)]
     Link(#[from] LinkError),
     /// A program is not installed.
-    #[error("{program} is not installed: apt-get install {package}")]
+    #[error("{program} is not installed{}", source(package))]
     Missing {
         /// The program's name.
         program: &'static str,
-        /// The Debian package of the program.
+        /// The Debian package of the program; empty if there is none.
         package: &'static str,
     },
     /// A server, a gateway or the program failed.
@@ -32,6 +32,14 @@ pub enum TrialError {
         /// The system's error.
         error: io::Error,
     },
+}
+
+fn source(package: &str) -> String {
+    if package.is_empty() {
+        ", and Debian has no package of it".to_owned()
+    } else {
+        format!(": apt-get install {package}")
+    }
 }
 
 impl TrialError {

@@ -84,6 +84,7 @@ mod tests {
             first_bps: None,
             later_bps: None,
             filled_after_s: None,
+            reported: Vec::new(),
             streams: None,
             subflows: None,
             curve: Vec::new(),

@@ -5,15 +5,23 @@
 //! conditions and the meaning of the figures.
 
 mod arrival;
+mod benchmarks;
 mod cell;
 mod clients;
+mod csv;
 mod curve;
+mod databases;
 mod error;
+mod figure;
+mod floor;
 mod gateways;
+mod hadoop;
 mod judge;
 mod office;
 mod process;
 mod record;
+mod reports;
+mod repositories;
 mod scene;
 mod servers;
 mod site;
@@ -24,11 +32,13 @@ mod tool;
 mod trial;
 
 pub use cell::{Buffers, Cell, Only, Way};
+pub use csv::csv;
 pub use error::TrialError;
+pub use figure::{Better, Figure, Metric};
 pub use judge::{Row, rows};
 pub use record::{Ended, Kept, Measurement, Record};
 pub use spec::Study;
 pub use stock::Stock;
-pub use table::{csv, markdown};
+pub use table::{Absent, markdown};
 pub use tool::{Tool, missing};
 pub use trial::Trial;

@@ -6,7 +6,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -116,17 +115,28 @@ impl Process {
         }
     }
 
-    /// Waits until the process accepts connections at a port.
+    /// Waits until something listens at a TCP port of a namespace. It is not tried by a connection, which some servers
+    /// take for the first client.
     pub fn until_it_listens(
         &mut self,
         at: &Namespace,
-        (address, port): (Ipv4Addr, u16),
+        port: u16,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), TrialError> {
-        let to = SocketAddr::from((address, port));
-        let connects = || TcpStream::connect_timeout(&to, Duration::from_millis(200)).is_ok();
-        self.until("listen", Time::from_secs(60), stop, || at.within(connects).unwrap_or(false))
+        let table = |name: &str| fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();
+        let listens = || ["tcp", "tcp6"].iter().any(|name| lists_a_listener(&table(name), port));
+        self.until("listen", Time::from_secs(60), stop, || at.within(listens).unwrap_or(false))
     }
+}
+
+/// Whether the kernel's table of sockets has one that listens at a port: the local address ends with it, in
+/// hexadecimal, and the state is 0A.
+fn lists_a_listener(table: &str, port: u16) -> bool {
+    let at_port = format!(":{port:04X}");
+    table.lines().any(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        fields.next().is_some_and(|local| local.ends_with(&at_port)) && fields.nth(1) == Some("0A")
+    })
 }
 
 impl Drop for Process {
@@ -153,4 +163,21 @@ pub fn fresh(folder: &Path) -> Result<(), TrialError> {
         _ => fs::create_dir_all(folder),
     };
     made.map_err(TrialError::system(format!("make the folder {}", folder.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_is_found_by_port_and_state() {
+        // /proc/net/tcp of Linux 6.18, its first columns: a listener at 198.19.2.2:5201, and a connection to port 80.
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue\n   \
+             0: 020213C6:1451 00000000:0000 0A 00000000:00000000\n   \
+             1: 020213C6:9C40 020113C6:0050 01 00000000:00000000\n";
+        assert!(lists_a_listener(table, 5_201));
+        assert!(!lists_a_listener(table, 40_000), "connected");
+        assert!(!lists_a_listener(table, 80), "the other end");
+        assert!(!lists_a_listener(table, 20_817), "0x5151");
+    }
 }

@@ -1,5 +1,6 @@
 //! The record of a cell: a file of its own, written whole or not at all.
 
+use super::figure::{Figure, Metric};
 use super::gateways::Streams;
 use super::{Cell, TrialError};
 use crate::link::Report;
@@ -41,6 +42,9 @@ pub struct Measurement {
     pub later_bps: Option<f64>,
     /// Time from the start until it first had 90 % of the path's capacity, for an RTT and at least half a second.
     pub filled_after_s: Option<f64>,
+    /// What a benchmark reports of itself; the first is its figure of merit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reported: Vec<Figure>,
     /// What the gateways report.
     pub streams: Option<Streams>,
     /// MPTCP subflows beside the first.
@@ -52,8 +56,21 @@ pub struct Measurement {
 impl Measurement {
     /// The rate that represents the measurement: after the first RTTs if it was cut off on purpose.
     pub fn rate_bps(&self, cell: &Cell) -> Option<f64> {
-        let cut = cell.program.time.is_some() && self.ended != Ended::Failed;
+        let cut = cell.program.cut().is_some() && self.ended != Ended::Failed;
         if cut { self.later_bps } else { self.goodput_bps }
+    }
+
+    /// The figures of the measurement, the figure of merit first: what a benchmark reports, or the goodput.
+    pub fn figures(&self, cell: &Cell) -> Vec<Figure> {
+        if cell.program.tool.is_benchmark() {
+            return self.reported.clone();
+        }
+        self.rate_bps(cell).map(|bps| Figure::new(Metric::Goodput, bps)).into_iter().collect()
+    }
+
+    /// A figure of the measurement.
+    pub fn figure(&self, cell: &Cell, metric: Metric) -> Option<f64> {
+        self.figures(cell).iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The servers, in the server's namespace.
 
+use super::benchmarks;
+use super::hadoop;
 use super::process::Process;
+use super::repositories::git;
 use super::scene::Scene;
 use super::site::SERVER;
 use super::stock::{clean, program};
@@ -13,12 +16,22 @@ use std::process::{Command, Stdio};
 impl Tool {
     /// Whether the payload goes to the server.
     pub(super) const fn uploads(self) -> bool {
-        matches!(self, Self::Put | Self::ViSave | Self::Soffice)
+        matches!(
+            self,
+            Self::Put
+                | Self::ViSave
+                | Self::Soffice
+                | Self::GitPush
+                | Self::RclonePut
+                | Self::HdfsPut
+                | Self::Iperf3
+                | Self::Iperf3Both
+        )
     }
 
     /// Whether the payload comes from the server.
     pub(super) const fn downloads(self) -> bool {
-        !matches!(self, Self::Put | Self::ViSave)
+        !matches!(self, Self::Put | Self::ViSave | Self::GitPush | Self::RclonePut | Self::HdfsPut | Self::Iperf3)
     }
 
     /// How many times the payload crosses the path.
@@ -39,13 +52,32 @@ impl Tool {
             Self::Ffmpeg => "video",
             Self::ViOpen | Self::ViSave => "text",
             Self::Soffice => "document",
-            Self::Curl | Self::Wget | Self::Put | Self::Rsync | Self::Scp => "file",
+            Self::GitClone | Self::GitPush => "repository",
+            Self::PgbenchSelect | Self::PgbenchTpcb | Self::PgbenchSelectNew | Self::PgbenchTpcbNew => {
+                "tables of pgbench"
+            }
+            Self::JavaNio => "program in Java",
+            Self::Go => "program in Go",
+            Self::Node | Self::Asyncio | Self::Websocket => "script",
+            Self::Redis | Self::RedisPipelined | Self::Iperf3 | Self::Iperf3Both | Self::Dns => "nothing",
+            Self::Curl
+            | Self::Wget
+            | Self::Put
+            | Self::Rsync
+            | Self::Scp
+            | Self::RcloneGet
+            | Self::RclonePut
+            | Self::HdfsPut
+            | Self::Http2 => "file",
         }
     }
 }
 
-/// Starts the server of a cell's program, and waits until it accepts connections.
-pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
+/// The port of rclone's WebDAV server.
+pub const WEBDAV: u16 = 8_080;
+
+/// Starts the servers of a cell's program, and waits until they accept connections.
+pub fn serve(scene: Scene<'_>) -> Result<Vec<Process>, TrialError> {
     let Scene { cell, stock, site, work, stop } = scene;
     let write = |name: &str, text: String| {
         let file = work.join(name);
@@ -69,7 +101,19 @@ pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
             command.arg(format!("--config={}", write("rsyncd.conf", text)?.display()));
             (command, 873)
         }
-        Tool::Scp | Tool::ViOpen | Tool::ViSave | Tool::Soffice => {
+        Tool::GitClone | Tool::GitPush => {
+            let mut git = git(None)?;
+            git.args(["daemon", "--export-all", "--enable=receive-pack", "--reuseaddr", "--port=9418"]);
+            git.arg(format!("--listen={SERVER}")).arg(format!("--base-path={}", stock.folder().display()));
+            (git, 9_418)
+        }
+        Tool::RcloneGet => {
+            let mut rclone = program("rclone")?;
+            rclone.args(["--config=", "serve", "webdav", "--read-only"]).arg(stock.at("www"));
+            rclone.arg(format!("--addr={SERVER}:{WEBDAV}"));
+            (rclone, WEBDAV)
+        }
+        Tool::Scp | Tool::RclonePut | Tool::ViOpen | Tool::ViSave | Tool::Soffice => {
             let file = write("sshd.conf", sshd(&stock.at("ssh-host"), &stock.at("ssh-authorized")))?;
             let mut command = program("sshd")?;
             command.args(["-D", "-e", "-f"]).arg(file);
@@ -85,12 +129,15 @@ pub fn serve(scene: Scene<'_>) -> Result<Process, TrialError> {
             command.args(["-h", &SERVER.to_string(), "-p", "5432"]);
             (command, 5432)
         }
+        Tool::HdfsPut => return hadoop::serve(scene),
+        _ => benchmarks::server(scene)?,
     };
     let mut command = if cell.way == Way::Mptcp { multipath(&command) } else { command };
     command.stdout(Stdio::null());
     let mut process = scene.start(&site.srv, command, "server")?;
-    process.until_it_listens(&site.srv, (SERVER, port), stop)?;
-    Ok(process)
+    process.until_it_listens(&site.srv, port, stop)?;
+    benchmarks::load(scene)?;
+    Ok(vec![process])
 }
 
 /// The command under `mptcpize`, which makes its sockets use MPTCP.

@@ -25,6 +25,8 @@ pub struct Site {
     pub pair: Pair,
 }
 
+/// The address of the program's host.
+pub const APP: Ipv4Addr = Ipv4Addr::new(198, 19, 1, 2);
 /// The server's address.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(198, 19, 2, 2);
 /// The far router's address, where the near gateway finds the far one.

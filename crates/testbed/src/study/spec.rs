@@ -19,6 +19,8 @@ pub struct Study {
     pub title: String,
     /// A cell is late if the emulator sent more than this fraction of its frames late.
     pub late: f64,
+    /// What no program is to fall below through `jet`, as a share of what it has by itself.
+    pub floor: Option<f64>,
     cells: Vec<Cell>,
     quick: Vec<Cell>,
 }
@@ -30,9 +32,10 @@ pub struct Program {
     pub name: String,
     /// The tool that runs.
     pub tool: Tool,
-    /// Payload, in bytes.
+    /// Payload, in bytes; of a benchmark, that of an answer.
     pub size: Bytes,
-    /// Time after the first twelve RTTs at which the program is cut off; `None` runs it to its end.
+    /// Time after the first twelve RTTs at which a benchmark ends and a download is cut off; `None` runs the program to
+    /// its end.
     pub time: Option<Time>,
     /// Time limit after which the program is ended in any case.
     pub limit: Time,
@@ -40,9 +43,17 @@ pub struct Program {
     pub published: Option<(String, f64)>,
 }
 
-const BUILT_IN: [(&str, &str); 2] = [
+impl Program {
+    /// When the program is cut off after the first twelve RTTs, if it is.
+    pub(super) fn cut(&self) -> Option<Time> {
+        self.time.filter(|_| !self.tool.is_benchmark())
+    }
+}
+
+const BUILT_IN: [(&str, &str); 3] = [
     ("jet-grid", include_str!("../../../../studies/jet-grid/testbed.toml")),
     ("jet-programs", include_str!("../../../../studies/jet-programs/testbed.toml")),
+    ("jet-strangers", include_str!("../../../../studies/jet-strangers/testbed.toml")),
 ];
 
 impl Study {
@@ -80,8 +91,10 @@ impl Study {
                 only.and_then(|only| Only::choose(&only, file.cells(Some(quick))?)).map_err(wrong)?
             }
         };
+        let floor = file.floor.as_deref().map(|text| parsed::<Share>("floor", text).map(|share| share.0));
+        let floor = floor.transpose().map_err(wrong)?;
         let late = file.late.as_deref().map_or(Ok(0.001), |text| text.parse::<Share>().map(|share| share.0));
-        Ok(Self { name: name.to_owned(), title: file.title, late: late.map_err(wrong)?, cells, quick })
+        Ok(Self { name: name.to_owned(), title: file.title, late: late.map_err(wrong)?, floor, cells, quick })
     }
 
     /// The cells to measure. The quick form has just enough to see that everything works.
@@ -100,6 +113,7 @@ struct File {
     buffers: Vec<String>,
     controls: Vec<String>,
     late: Option<String>,
+    floor: Option<String>,
     program: Vec<ProgramEntry>,
     quick: Option<Quick>,
 }
@@ -122,6 +136,9 @@ struct ProgramEntry {
     size: Option<String>,
     time: Option<String>,
     limit: Option<String>,
+    /// The only paths on which it is measured.
+    #[serde(default)]
+    paths: Vec<String>,
     ways: Vec<Way>,
     /// Ways that are measured only under the first congestion control.
     #[serde(default)]
@@ -146,6 +163,8 @@ const TUNED: Bytes = Bytes::from_mib(64);
 const LIMIT: Time = Time::from_secs(900);
 /// Largest payload.
 const MOST: Bytes = Bytes::from_mb(20_000);
+/// Largest answer of a benchmark.
+const MOST_ANSWERED: Bytes = Bytes::from_mb(16);
 
 fn parsed<T: FromStr<Err: std::fmt::Display>>(what: &str, text: &str) -> Result<T, String> {
     text.parse().map_err(|error| format!("{what}: {error}"))
@@ -203,8 +222,14 @@ impl File {
             .map(|entry| Ok((entry, Arc::new(entry.program(quick)?))))
             .collect::<Result<Vec<_>, String>>()?;
         let (mut cells, mut seen) = (Vec::new(), BTreeSet::new());
+        for (entry, _) in &programs {
+            if let Some(unknown) = entry.paths.iter().find(|name| paths.iter().all(|(path, _)| path.name != **name)) {
+                return Err(format!("program {}: there is no path {unknown}", entry.name));
+            }
+        }
         for (path, seed) in &paths {
-            for (entry, program) in &programs {
+            let on_path = |entry: &ProgramEntry| entry.paths.is_empty() || entry.paths.contains(&path.name);
+            for (entry, program) in programs.iter().filter(|(entry, _)| on_path(entry)) {
                 for buffers in &buffers {
                     for (index, control) in self.controls.iter().enumerate() {
                         for way in &entry.ways {
@@ -237,16 +262,26 @@ impl File {
 impl ProgramEntry {
     fn program(&self, quick: Option<&Quick>) -> Result<Program, String> {
         let wrong = |what: String| format!("program {}: {what}", self.name);
+        let benchmark = self.tool.is_benchmark();
         let of = |short: fn(&Quick) -> &Option<String>, own: &Option<String>| {
             quick.and_then(|quick| short(quick).clone()).filter(|_| own.is_some()).or_else(|| own.clone())
         };
+        // The size of answers is what a benchmark is about: it has no short form.
+        let size = if benchmark { self.size.clone() } else { of(|quick| &quick.size, &self.size) };
         let time: Option<Time> =
             of(|quick| &quick.time, &self.time).map(|text| parsed("time", &text)).transpose().map_err(wrong)?;
-        let size: Option<Bytes> =
-            of(|quick| &quick.size, &self.size).map(|text| parsed("size", &text)).transpose().map_err(wrong)?;
+        let size: Option<Bytes> = size.map(|text| parsed("size", &text)).transpose().map_err(wrong)?;
         let limit = quick.and_then(|quick| quick.limit.clone()).or_else(|| self.limit.clone());
         let limit = limit.map_or(Ok(LIMIT), |text| parsed("limit", &text)).map_err(wrong)?;
         let size = match (size, time) {
+            (_, None) if benchmark => return Err(wrong("a benchmark has a time".to_owned())),
+            (Some(size), _) if self.tool.answers() && (Bytes::new(1)..=MOST_ANSWERED).contains(&size) => size,
+            (Some(size), _) if self.tool.answers() => {
+                return Err(wrong(format!("an answer of {size} cannot be: 1 B to {MOST_ANSWERED}")));
+            }
+            (None, _) if self.tool.answers() => return Err(wrong("its answers have a size".to_owned())),
+            (Some(_), _) if benchmark => return Err(wrong("this benchmark has no size".to_owned())),
+            (None, Some(_)) if benchmark => Bytes::ZERO,
             (Some(size), None) if (Bytes::new(64_000)..=MOST).contains(&size) => size,
             (Some(size), None) => return Err(wrong(format!("a size of {size} cannot be: 64 KB to {MOST}"))),
             // The cell decides how long the file must be.

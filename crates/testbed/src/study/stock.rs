@@ -2,20 +2,17 @@
 
 use super::gateways::make_keys;
 use super::office;
-use super::process::{Process, finish};
-use super::tool::{find, postgres};
+use super::process::finish;
+use super::tool::find;
 use super::{Cell, Tool, TrialError};
-use crate::link::Namespace;
 use des::RandomStream;
-use nix::unistd::User;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use units::{Bytes, Time};
+use std::process::Command;
+use units::Bytes;
 
 /// The folder of everything that is served.
 pub struct Stock {
@@ -27,9 +24,6 @@ pub struct Stock {
     /// What was made so far, by name, or why it could not be made.
     made: BTreeMap<String, Result<(), String>>,
 }
-
-/// Bytes per row of the databases.
-const ROW: u64 = 1_000;
 
 impl Stock {
     /// A stock for these cells, in an existing folder.
@@ -47,13 +41,18 @@ impl Stock {
         }
         let endless = cells.into_iter().filter_map(needed_while_cut).max().unwrap_or_default();
         let stock = Self { folder: folder.to_owned(), program: program.to_owned(), endless, made: BTreeMap::new() };
-        for name in ["www/put", "text", "documents", "logs"] {
+        for name in ["www/put", "text", "documents", "git", "logs"] {
             fs::create_dir_all(stock.at(name)).map_err(TrialError::system("make folders for servers"))?;
         }
         // Databases run under users of their own, who must reach their folders.
         fs::set_permissions(folder, fs::Permissions::from_mode(0o711))
             .map_err(TrialError::system("open the folder for servers"))?;
         Ok(stock)
+    }
+
+    /// The folder of everything.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The path of a file or folder in the stock.
@@ -63,7 +62,7 @@ impl Stock {
 
     /// The payload of a cell's program.
     pub(super) fn payload(&self, cell: &Cell) -> Bytes {
-        if cell.program.time.is_some() { self.endless } else { cell.program.size }
+        if cell.program.cut().is_some() { self.endless } else { cell.program.size }
     }
 
     /// Bytes that have to arrive in a cell. The encoder ends a video with the frame that reaches the size, and the
@@ -110,7 +109,7 @@ impl Stock {
         if cell.way.has_gateways() {
             self.once("keys of gateways", |stock| make_keys(&stock.program, &stock.at("keys")))?;
         }
-        if tool == Tool::Scp || tool.works_on_files() {
+        if matches!(tool, Tool::Scp | Tool::RclonePut) || tool.works_on_files() {
             self.once("keys of ssh", Self::make_ssh_keys)?;
         }
         let size = self.payload(cell);
@@ -121,6 +120,13 @@ impl Stock {
             Tool::Ffmpeg => stock.make_video(size),
             Tool::ViOpen | Tool::ViSave => stock.write_text(size),
             Tool::Soffice => office::make(&stock.at("documents"), &size.get().to_string(), size),
+            Tool::GitClone | Tool::GitPush => {
+                stock.write_random(size)?;
+                stock.make_repository(&stock.served(cell))
+            }
+            Tool::Redis | Tool::RedisPipelined | Tool::Iperf3 | Tool::Iperf3Both | Tool::Dns => Ok(()),
+            Tool::JavaNio | Tool::Go | Tool::Node | Tool::Asyncio | Tool::Websocket => stock.build(tool),
+            tool if tool.is_pgbench() => stock.fill_pgbench(stop),
             _ => stock.write_random(size),
         })
     }
@@ -212,135 +218,12 @@ impl Stock {
             finish(program("ffmpeg")?.args(["-nostdin", "-v", "error", "-i"]).arg(&file).args(["-f", "md5", "-"]))?;
         fs::write(self.at(&format!("{}.md5", size.get())), sum).map_err(TrialError::system("write the video's sum"))
     }
-
-    /// Makes a folder that a database's user owns.
-    fn folder_of(&self, name: &str, user: &str) -> Result<(PathBuf, User), TrialError> {
-        let found = User::from_name(user).ok().flatten();
-        let user = found.ok_or_else(|| TrialError::Failed(format!("this host has no user {user}")))?;
-        let folder = self.at(name);
-        let made = || -> std::io::Result<()> {
-            fs::create_dir_all(&folder)?;
-            fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
-            chown(&folder, Some(user.uid.as_raw()), Some(user.gid.as_raw()))
-        };
-        made().map_err(TrialError::system(format!("make {}", folder.display())))?;
-        Ok((folder, user))
-    }
-
-    /// The MariaDB server, with the options of every run.
-    pub(super) fn mariadbd(&self) -> Command {
-        let folder = self.at("mariadb");
-        let mut command = Command::new(find("mariadbd").unwrap_or_default());
-        command.args(["--no-defaults", "--user=mysql", "--skip-name-resolve", "--skip-log-bin"]);
-        command.args(["--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=256M"]);
-        for option in ["datadir", "tmpdir"] {
-            command.arg(format!("--{option}={}", folder.display()));
-        }
-        command.arg(format!("--socket={}", folder.join("sock").display()));
-        command.arg(format!("--pid-file={}", folder.join("pid").display()));
-        command.stdout(Stdio::null());
-        command
-    }
-
-    fn fill_mariadb(&mut self, size: Bytes, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), TrialError> {
-        let fresh = !self.at("mariadb").exists();
-        let (folder, _) = self.folder_of("mariadb", "mysql")?;
-        if fresh {
-            let install = format!("--datadir={}", folder.display());
-            let options =
-                ["--no-defaults", "--user=mysql", "--skip-test-db", "--auth-root-authentication-method=normal"];
-            finish(program("mariadb-install-db")?.args(options).arg(install))?;
-        }
-        let here = Namespace::of_thread()?;
-        let mut command = self.mariadbd();
-        command.arg("--skip-networking");
-        let mut server = Process::start(&here, command, "mariadb-filled", &self.at("logs"))?;
-        let socket = format!("--socket={}", folder.join("sock").display());
-        server.until("answer", Time::from_secs(60), stop, || folder.join("sock").exists())?;
-        let (bytes, rows) = (size.get(), size.get().div_ceil(ROW));
-        let sql = format!(
-            "create database if not exists d{bytes}; create user if not exists study@'%'; grant all on *.* to \
-             study@'%'; \
-             use d{bytes}; create table records (id int primary key, text varchar({ROW})); \
-             insert into records select seq, substring(repeat(md5(seq), 32), 1, {ROW}) from seq_1_to_{rows}"
-        );
-        finish(program("mysql")?.args(["--no-defaults", &socket, "--user=root", "-e", &sql]))?;
-        let dump = File::create(self.at(&format!("{bytes}.sql"))).map_err(TrialError::system("write a dump"))?;
-        finish(
-            program("mysqldump")?
-                .args(["--no-defaults", &socket, "--user=study"])
-                .args(dump_options(size))
-                .stdout(dump),
-        )?;
-        server.end();
-        Ok(())
-    }
-
-    /// The PostgreSQL server, with the options of every run, as its own user.
-    pub(super) fn postgres(&self) -> Result<Command, TrialError> {
-        let (folder, user) = self.folder_of("postgres", "postgres")?;
-        let mut command = Command::new(postgres("postgres").unwrap_or_default());
-        command.uid(user.uid.as_raw()).gid(user.gid.as_raw()).current_dir(&folder);
-        command.arg("-D").arg(&folder).arg("-k").arg(&folder);
-        command.args(["-c", "fsync=off", "-c", "synchronous_commit=off"]).stdout(Stdio::null());
-        Ok(command)
-    }
-
-    fn fill_postgres(&mut self, size: Bytes, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), TrialError> {
-        let fresh = !self.at("postgres").exists();
-        let (folder, user) = self.folder_of("postgres", "postgres")?;
-        if fresh {
-            let mut initdb = Command::new(postgres("initdb").unwrap_or_default());
-            initdb.uid(user.uid.as_raw()).gid(user.gid.as_raw()).current_dir(&folder);
-            finish(initdb.args(["--auth=trust", "--no-sync", "--locale=C", "--encoding=UTF8", "-D"]).arg(&folder))?;
-            let mut access = File::options()
-                .append(true)
-                .open(folder.join("pg_hba.conf"))
-                .map_err(TrialError::system("let clients into PostgreSQL"))?;
-            writeln!(access, "host all all 198.18.0.0/15 trust").map_err(TrialError::system("let clients in"))?;
-        }
-        let here = Namespace::of_thread()?;
-        let mut command = self.postgres()?;
-        command.args(["-h", ""]);
-        let mut server = Process::start(&here, command, "postgres-filled", &self.at("logs"))?;
-        server.until("answer", Time::from_secs(60), stop, || folder.join(".s.PGSQL.5432").exists())?;
-        let (bytes, rows) = (size.get(), size.get().div_ceil(ROW));
-        let sql = format!(
-            "create table r{bytes} as select i, substring(repeat(md5(i::text), 32), 1, {ROW}) as text from \
-             generate_series(1, {rows}) i"
-        );
-        let at = folder.to_string_lossy().into_owned();
-        let psql = |sql: &str| -> Result<Command, TrialError> {
-            let mut psql = program("psql")?;
-            psql.args(["-X", "-q", "-h", &at, "-U", "postgres", "-d", "postgres", "-c", sql]);
-            Ok(psql)
-        };
-        // The server listens before it has recovered.
-        server.until("answer", Time::from_secs(60), stop, || {
-            psql("select 1").is_ok_and(|mut psql| finish(&mut psql).is_ok())
-        })?;
-        finish(&mut psql(&sql)?)?;
-        let copy = File::create(self.at(&format!("{bytes}.copy"))).map_err(TrialError::system("write a copy"))?;
-        finish(psql(&copy_statement(size))?.stdout(copy))?;
-        server.end();
-        Ok(())
-    }
-}
-
-/// Options with which the output of `mysqldump` is the same every time.
-pub(super) fn dump_options(size: Bytes) -> [String; 3] {
-    ["--compact".to_owned(), "--skip-dump-date".to_owned(), format!("d{}", size.get())]
-}
-
-/// The statement that copies the whole table.
-pub(super) fn copy_statement(size: Bytes) -> String {
-    format!("copy r{} to stdout", size.get())
 }
 
 /// Bytes that the path can carry in a cell that is cut off by time.
 fn needed_while_cut(cell: &Cell) -> Option<Bytes> {
     const SPARE_S: f64 = 5.0;
-    let time = cell.program.time?.as_secs_f64() + 12.0 * cell.path.round_trip().as_secs_f64() + SPARE_S;
+    let time = cell.program.cut()?.as_secs_f64() + 12.0 * cell.path.round_trip().as_secs_f64() + SPARE_S;
     let rate_bps = cell.capacity_bps().unwrap_or(1e9);
     Some(Bytes::from_mb((rate_bps / 8e6 * time).ceil() as u64))
 }

@@ -1,11 +1,23 @@
-//! The measurements as text of a hundred columns, and as CSV.
+//! The measurements as text of a hundred columns.
 
+use super::floor::below;
 use super::judge::{Row, rows};
-use super::{Buffers, Cell, Ended, Record, Study, Way};
+use super::{Buffers, Cell, Ended, Metric, Record, Study, Way};
 use std::fmt::Write;
 
+/// A program of a study that this machine lacks a tool for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Absent {
+    /// The program's name in the study.
+    pub program: String,
+    /// The name of the path.
+    pub path: String,
+    /// The tool that is not installed.
+    pub tool: &'static str,
+}
+
 /// Everything as Markdown that is also readable as plain text.
-pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> String {
+pub fn markdown(study: &Study, measured: &[(Cell, Record)], absent: &[Absent], quick: bool) -> String {
     let form = if quick { ", quick form" } else { "" };
     let mut text = format!("# {}{form}\n\n{}\n", study.name, study.title);
     let ways: Vec<Way> = Way::ALL
@@ -18,22 +30,24 @@ pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> Stri
             paths.push(cell);
         }
     }
+    if let Some(floor) = study.floor {
+        below(&mut text, floor, measured);
+    }
     for cell in paths {
         let of_path: Vec<_> = measured.iter().filter(|(other, _)| other.path.name == cell.path.name).collect();
         let _ = writeln!(text, "\n{}\n", described(cell));
-        of_path_table(&mut text, &ways, &of_path, study.late);
+        let absent: Vec<&Absent> = absent.iter().filter(|absent| absent.path == cell.path.name).collect();
+        of_path_table(&mut text, study, &ways, &of_path, &absent);
         of_programs_on_files(&mut text, &ways, &of_path);
     }
     let (late, failed) = measured.iter().fold((0, 0), |(late, failed), (_, record)| {
         let bad = record.outcome.ended == Ended::Failed;
         (late + usize::from(!bad && record.is_doubtful(study.late)), failed + usize::from(bad))
     });
+    text.push_str(if study.floor.is_some() { OF_RATIOS } else { OF_GOODPUT });
     let _ = writeln!(
         text,
-        "\nGoodput in Mbit/s; of downloads that were cut off by time, after the first twelve round trips.\n\
-         run: jet-run. gain: jet over plain. path: jet's part of what the path carries.\n\
-         local: on files of the program's own host, what it takes by itself.\n\
-         < at most: cut off before its end; ! failed ({failed}); * the emulator was late for more than\n{} of its \
+        "< at most: cut off before its end; ! failed ({failed}); * the emulator was late for more than\n{} of its \
          frames ({late}).",
         percent(study.late)
     );
@@ -44,6 +58,17 @@ pub fn markdown(study: &Study, measured: &[(Cell, Record)], quick: bool) -> Stri
     text
 }
 
+/// What a table's columns are.
+const OF_GOODPUT: &str = "
+Goodput in Mbit/s; of downloads that were cut off by time, after the first twelve round trips.
+run: jet-run. gain: jet over plain. path: jet's part of what the path carries.
+local: on files of the program's own host, what it takes by itself.
+";
+const OF_RATIOS: &str = "
+The first figure of a program is its figure of merit. bbr/plain, jet/plain: above 1 is better;
+of p50, p95 and p99 it is plain over the way.
+";
+
 fn described(cell: &Cell) -> String {
     let path = &cell.path;
     let rate = path.back.rate.map_or_else(|| "no rate".to_owned(), |rate| rate.to_string());
@@ -53,12 +78,18 @@ fn described(cell: &Cell) -> String {
     format!("**{}**: {rate}, {:.0} round trip, {} loss each way{capacity}", path.name, path.round_trip(), percent(loss))
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{} %", number(share * 100.0))
 }
 
-/// A line of a table: a program, with the buffers and congestion control of its host.
-type Line<'a> = (&'a str, Buffers, &'a str);
+/// A line of a table: a figure of a program, with the buffers and congestion control of its host.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Line<'a> {
+    pub program: &'a str,
+    pub metric: Metric,
+    pub buffers: Buffers,
+    pub control: &'a str,
+}
 
 /// Whether a way has buffers and congestion control of its own.
 const fn has_its_own(way: Way) -> bool {
@@ -67,50 +98,111 @@ const fn has_its_own(way: Way) -> bool {
 
 fn lines<'a>(measured: &[&'a (Cell, Record)]) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
-    for (cell, _) in measured.iter().filter(|(cell, _)| !has_its_own(cell.way)) {
-        let line = (cell.program.name.as_str(), cell.buffers, cell.control.as_str());
-        if !lines.contains(&line) {
-            lines.push(line);
+    for (cell, record) in measured.iter().filter(|(cell, _)| !has_its_own(cell.way)) {
+        let figures = record.outcome.figures(cell);
+        // Downloads that failed have a line too.
+        let first = if cell.program.tool.is_benchmark() { None } else { Some(Metric::Goodput) };
+        let metrics = figures.iter().map(|figure| figure.metric);
+        for metric in first.into_iter().chain(metrics) {
+            let line =
+                Line { program: &cell.program.name, metric, buffers: cell.buffers, control: cell.control.as_str() };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
     }
     lines
 }
 
-fn measured_of<'a>(measured: &[&'a (Cell, Record)], line: Line<'_>, way: Way) -> Option<&'a (Cell, Record)> {
-    let (program, buffers, control) = line;
-    let same = |cell: &Cell| has_its_own(way) || (cell.buffers == buffers && cell.control == control);
-    measured.iter().find(|(cell, _)| cell.way == way && cell.program.name == program && same(cell)).copied()
+pub(super) fn measured_of<'a>(measured: &[&'a (Cell, Record)], line: Line<'_>, way: Way) -> Option<&'a (Cell, Record)> {
+    let same = |cell: &Cell| has_its_own(way) || (cell.buffers == line.buffers && cell.control == line.control);
+    measured.iter().find(|(cell, _)| cell.way == way && cell.program.name == line.program && same(cell)).copied()
 }
 
-/// The table of one path: a line per program, buffers and control; a column per way.
-fn of_path_table(text: &mut String, ways: &[Way], measured: &[&(Cell, Record)], most_late: f64) {
-    let gain = ways.contains(&Way::Plain) && ways.contains(&Way::Jet);
-    let head = |way: &Way| format!("{:>6}|", if *way == Way::JetRun { "run" } else { way.name() });
-    let heads = ways.iter().map(head).collect::<Vec<_>>().concat();
-    let _ =
-        writeln!(text, "|{:<12}|{:<13}|{heads}{}", "program", "buffers under", if gain { " gain| path|" } else { "" });
-    let dashes = "-----:|".repeat(ways.len());
-    let _ = writeln!(text, "|{}|{}|{dashes}{}", "-".repeat(12), "-".repeat(13), if gain { "----:|----:|" } else { "" });
-    for line in lines(measured) {
-        let (program, buffers, control) = line;
-        let of = |way: Way| measured_of(measured, line, way);
-        let under = format!("{buffers} {control}");
-        let _ = write!(text, "|{program:<12}|{under:<13}|");
-        for way in ways {
-            let shown = of(*way).map_or_else(|| "-".to_owned(), |one| value(one, most_late));
-            let _ = write!(text, "{shown:>6}|");
+/// A column of a table after those that name the line.
+#[derive(Clone, Copy)]
+enum Column {
+    Value(Way),
+    /// How good a way is relative to plain.
+    Ratio(Way),
+    /// The part of the path's capacity that goes through `jet`.
+    OfPath,
+}
+
+impl Column {
+    /// The columns of a study: with a floor the ratio of each way, else that of `jet`.
+    fn all(ways: &[Way], floor: bool) -> Vec<Self> {
+        let mut columns: Vec<Self> = ways.iter().map(|way| Self::Value(*way)).collect();
+        if !ways.contains(&Way::Plain) {
+        } else if floor {
+            columns.extend(ways.iter().filter(|way| **way != Way::Plain).map(|way| Self::Ratio(*way)));
+        } else if ways.contains(&Way::Jet) {
+            columns.extend([Self::Ratio(Way::Jet), Self::OfPath]);
         }
-        if gain {
-            let rate = |way| of(way).and_then(|(cell, record)| record.outcome.rate_bps(cell));
-            let (plain, jet) = (rate(Way::Plain), rate(Way::Jet));
-            let ratio = plain.zip(jet).map_or_else(|| "-".to_owned(), |(plain, jet)| number(jet / plain));
-            let capacity = of(Way::Jet).and_then(|(cell, _)| cell.capacity_bps());
-            let part =
-                jet.zip(capacity).map_or_else(|| "-".to_owned(), |(jet, all)| format!("{:.0} %", 100.0 * jet / all));
-            let _ = write!(text, "{ratio:>5}|{part:>5}|");
-        }
-        text.push('\n');
+        columns
     }
+
+    fn head(self, floor: bool) -> String {
+        match self {
+            Self::Value(Way::JetRun) => format!("{:>6}", "run"),
+            Self::Value(way) => format!("{:>6}", way.name()),
+            Self::Ratio(way) if floor => format!("{:>9}", format!("{}/plain", way.name())),
+            Self::Ratio(_) => format!("{:>5}", "gain"),
+            Self::OfPath => format!("{:>5}", "path"),
+        }
+    }
+
+    fn shown(self, measured: &[&(Cell, Record)], line: Line<'_>, most_late: f64) -> String {
+        let of = |way: Way| measured_of(measured, line, way);
+        let figure = |way: Way| of(way).and_then(|(cell, record)| record.outcome.figure(cell, line.metric));
+        let shown = match self {
+            Self::Value(way) => of(way).map(|one| value(one, line.metric, most_late)),
+            Self::Ratio(way) => {
+                figure(way).zip(figure(Way::Plain)).map(|(value, plain)| number(line.metric.ratio(value, plain)))
+            }
+            Self::OfPath => {
+                let capacity = of(Way::Jet).and_then(|(cell, _)| cell.capacity_bps());
+                let goodput = figure(Way::Jet).filter(|_| line.metric == Metric::Goodput);
+                goodput.zip(capacity).map(|(jet, all)| format!("{:.0} %", 100.0 * jet / all))
+            }
+        };
+        shown.unwrap_or_else(|| "-".to_owned())
+    }
+}
+
+/// The table of one path: a line per figure of a program, buffers and control; a column per way. Programs that cannot
+/// be measured here have a line too.
+fn of_path_table(text: &mut String, study: &Study, ways: &[Way], measured: &[&(Cell, Record)], absent: &[&Absent]) {
+    let floor = study.floor.is_some();
+    let columns = Column::all(ways, floor);
+    let lines = lines(measured);
+    let has_figures = !absent.is_empty() || lines.iter().any(|line| line.metric != Metric::Goodput);
+    // The longest name decides, so that the text is readable as it is.
+    let wide = lines.iter().map(|line| line.program.len()).max().unwrap_or_default().max(12);
+    let row = |program: &str, figure: &str, under: &str, shown: &[String]| {
+        let figure = if has_figures { format!("{figure:<14}|") } else { String::new() };
+        format!("|{program:<wide$}|{figure}{under:<13}|{}|\n", shown.join("|"))
+    };
+    let heads: Vec<String> = columns.iter().map(|column| column.head(floor)).collect();
+    text.push_str(&row("program", "figure", "buffers under", &heads));
+    let dashes: Vec<String> = heads.iter().map(|head| format!("{}:", "-".repeat(head.len() - 1))).collect();
+    text.push_str(&row(&"-".repeat(wide), &"-".repeat(14), &"-".repeat(13), &dashes));
+    for line in lines {
+        let shown = columns.iter().zip(&heads).map(|(column, head)| {
+            let shown = column.shown(measured, line, study.late);
+            format!("{shown:>width$}", width = head.len())
+        });
+        let under = format!("{} {}", line.buffers, line.control);
+        text.push_str(&row(line.program, &figure_name(line.metric), &under, &shown.collect::<Vec<_>>()));
+    }
+    for absent in absent {
+        let shown: Vec<String> = heads.iter().map(|head| format!("{:>width$}", "-", width = head.len())).collect();
+        text.push_str(&row(&absent.program, &format!("no {}", absent.tool), "", &shown));
+    }
+}
+
+pub(super) fn figure_name(metric: Metric) -> String {
+    format!("{} {}", metric.name(), metric.unit())
 }
 
 /// Times of programs that work on files: over the path, and on files of their own host, where no path matters.
@@ -120,7 +212,7 @@ fn of_programs_on_files(text: &mut String, ways: &[Way], measured: &[&(Cell, Rec
         Some(format!("{} {}", way.name(), seconds(record)))
     };
     let told = |line: Line<'_>| {
-        let (program, buffers, control) = line;
+        let Line { program, buffers, control, .. } = line;
         let local = of(line, Way::Local)?;
         let times: Vec<String> = ways.iter().filter_map(|way| of(line, *way)).chain([local]).collect();
         Some(format!("- {program}, {buffers} {control}: {}\n", times.join(", ")))
@@ -139,14 +231,14 @@ fn seconds(record: &Record) -> String {
     }
 }
 
-fn value((cell, record): &(Cell, Record), most_late: f64) -> String {
+pub(super) fn value((cell, record): &(Cell, Record), metric: Metric, most_late: f64) -> String {
     let outcome = &record.outcome;
     if outcome.ended == Ended::Failed {
         return "!".to_owned();
     }
-    let rate = outcome.rate_bps(cell).map_or_else(|| "-".to_owned(), |bps| number(bps / 1e6));
+    let shown = outcome.figure(cell, metric).map_or_else(|| "-".to_owned(), |value| number(value * metric.scale()));
     let (most, late) = (if outcome.at_most { "<" } else { "" }, if record.is_doubtful(most_late) { "*" } else { "" });
-    format!("{most}{rate}{late}")
+    format!("{most}{shown}{late}")
 }
 
 /// The comparison with the published table.
@@ -177,7 +269,7 @@ fn published(text: &mut String, rows: &[Row]) {
 }
 
 /// A number with three significant digits.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 || v == 0.0 => 0,
         v if v >= 9.995 => 1,
@@ -187,50 +279,11 @@ fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A line per cell. The first line names the columns with their units.
-pub fn csv(measured: &[(Cell, Record)]) -> String {
-    let mut text =
-        "path,rate_bps,round_trip_s,loss,program,way,buffers,control,ended,wall_s,bytes,goodput_bps,at_most,\
-                    first_12_rtt_bps,later_bps,filled_after_s,capacity_bps,streams,gateways_cpu_s,subflows,late_share\n"
-            .to_owned();
-    for (cell, record) in measured {
-        let outcome = &record.outcome;
-        let some = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
-        let bps = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.0}"));
-        let streams = outcome.streams.as_ref();
-        let ended = serde_json::to_value(outcome.ended).unwrap_or_default();
-        let fields = [
-            cell.path.name.clone(),
-            bps(cell.path.back.rate.map(|rate| rate.as_bps() as f64)),
-            some(Some(cell.path.round_trip().as_secs_f64())),
-            some(Some(cell.path.back.loss.mean())),
-            cell.program.name.clone(),
-            cell.way.name().to_owned(),
-            cell.buffers.to_string(),
-            cell.control.clone(),
-            ended.as_str().unwrap_or_default().to_owned(),
-            some(Some(outcome.wall_s)),
-            outcome.bytes.to_string(),
-            bps(outcome.goodput_bps),
-            outcome.at_most.to_string(),
-            bps(outcome.first_bps),
-            bps(outcome.later_bps),
-            some(outcome.filled_after_s),
-            bps(cell.capacity_bps()),
-            streams.map_or_else(String::new, |streams| streams.count.to_string()),
-            some(streams.map(|streams| streams.cpu_s)),
-            outcome.subflows.map_or_else(String::new, |subflows| subflows.to_string()),
-            some(Some(record.late_share)),
-        ];
-        text.push_str(&fields.join(","));
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Measurement;
+    use super::super::csv::csv;
+    use super::super::figure::Figure;
     use super::*;
     use crate::link::Report;
 
@@ -245,6 +298,7 @@ mod tests {
             first_bps: None,
             later_bps: Some(98.76e6),
             filled_after_s: None,
+            reported: Vec::new(),
             streams: None,
             subflows: None,
             curve: Vec::new(),
@@ -259,7 +313,7 @@ mod tests {
         for (name, lines) in [("jet-programs", 3 * 11 * 2), ("jet-grid", 24 * 6)] {
             let study = Study::read(name).expect("it is right");
             let measured = measured(&study);
-            let text = markdown(&study, &measured, false);
+            let text = markdown(&study, &measured, &[], false);
             assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
             let is_program = |line: &&str| {
                 line.starts_with('|') && !["| ", "|--", "|program"].iter().any(|other| line.starts_with(other))
@@ -273,9 +327,55 @@ mod tests {
     }
 
     #[test]
+    fn figures_below_the_floor_come_first_and_programs_without_their_tool_have_a_line() {
+        let text = "title = \"t\"\npaths = [\"local\"]\nbuffers = [\"default\"]\ncontrols = [\"cubic\"]\n\
+                    floor = \"95 %\"\n[[program]]\nname = \"one\"\ntool = \"asyncio\"\nsize = \"1 KB\"\n\
+                    time = \"1 s\"\nways = [\"plain\", \"bbr\", \"jet\"]\n[[program]]\nname = \"two\"\n\
+                    tool = \"iperf3\"\ntime = \"1 s\"\nways = [\"plain\", \"jet\"]\n";
+        let study = Study::parse("t", text).expect("it is right");
+        let mut measured = measured(&study);
+        for (cell, record) in &mut measured {
+            let (rate, p99) = match cell.way {
+                Way::Plain => (1_000.0, 0.010),
+                Way::Jet => (900.0, 0.040),
+                _ => (1_200.0, 0.005),
+            };
+            let of_one = vec![Figure::new(Metric::Rate, rate), Figure::new(Metric::P99, p99)];
+            let of_two = vec![Figure::new(Metric::Goodput, rate * 1e6)];
+            record.outcome.ended = Ended::Whole;
+            record.outcome.at_most = false;
+            record.outcome.reported = if cell.program.name == "one" { of_one } else { of_two };
+            if cell.program.name == "two" && cell.way == Way::Jet {
+                record.outcome.ended = Ended::Failed;
+                record.outcome.reported.clear();
+            }
+        }
+        let absent = Absent { program: "three".to_owned(), path: "local".to_owned(), tool: "hdfs" };
+        let text = markdown(&study, &measured, &[absent], false);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|') && !line.starts_with("|--")).collect();
+        // 900 of 1,000 a second; a fourth of 40 ms; what failed is the worst.
+        let expected = [
+            "|path       |program           |figure        | plain|   jet|jet/plain|",
+            "|local      |two               |goodput Mbit/s|  1000|     !|        0|",
+            "|local      |one               |rate 1/s      |  1000|   900|    0.900|",
+            "|local      |one               |p99 ms        |  10.0|  40.0|    0.250|",
+            "|program     |figure        |buffers under| plain|   jet|   bbr|jet/plain|bbr/plain|",
+            "|one         |rate 1/s      |default cubic|  1000|   900|  1200|    0.900|     1.20|",
+            "|one         |p99 ms        |default cubic|  10.0|  40.0|  5.00|    0.250|     2.00|",
+            "|two         |goodput Mbit/s|default cubic|  1000|     !|     -|        -|        -|",
+            "|three       |no hdfs       |             |     -|     -|     -|        -|        -|",
+        ];
+        assert_eq!(lines, expected, "{text}");
+        assert!(text.contains("2 of 2 programs on a path by their figure of merit"), "{text}");
+        let csv = csv(&measured);
+        assert!(csv.starts_with("path,") && csv.lines().next().is_some_and(|head| head.ends_with(",rate_per_s,p99_s")));
+        assert!(csv.lines().nth(1).is_some_and(|line| line.ends_with(",1000.000000,0.010000")), "{csv}");
+    }
+
+    #[test]
     fn a_value_says_what_is_to_be_known_of_it() {
         let study = Study::read("jet-programs").expect("it is right");
-        let text = markdown(&study, &measured(&study), false);
+        let text = markdown(&study, &measured(&study), &[], false);
         assert!(
             text.contains(
                 "|vi-open     |64KiB cubic  | <12.3|  <123|     -|     -|  <123|     -|     -|     -| 10.0| 83 %|"

@@ -81,6 +81,65 @@ ways = ["plain", "local"]
 }
 
 #[test]
+fn a_benchmark_runs_for_a_time_with_answers_of_a_size_and_a_program_can_be_kept_to_some_paths() {
+    let text = r#"
+title = "both"
+paths = ["metro", "satellite"]
+buffers = ["default"]
+controls = ["cubic"]
+floor = "95 %"
+[[program]]
+name = "answers"
+tool = "redis"
+size = "1 KB"
+time = "3 s"
+ways = ["plain", "bbr"]
+[[program]]
+name = "transfer"
+tool = "git-clone"
+paths = ["metro"]
+size = "100 MB"
+ways = ["plain"]
+[quick]
+size = "1 MB"
+time = "1 s"
+"#;
+    let study = Study::parse("both", text).expect("it is right");
+    assert_eq!(study.floor, Some(0.95));
+    let asked = |quick: bool, key: &str| -> Vec<_> {
+        study.cells(quick).iter().map(|cell| (cell.id(), cell.asked()[key].as_f64())).collect()
+    };
+    let ids = [
+        "metro/answers/default/cubic/plain",
+        "metro/answers/64MiB/bbr/bbr",
+        "metro/transfer/default/cubic/plain",
+        "satellite/answers/default/cubic/plain",
+        "satellite/answers/64MiB/bbr/bbr",
+    ];
+    let of = |values: [f64; 5]| ids.into_iter().map(str::to_owned).zip(values.map(Some)).collect::<Vec<_>>();
+    assert_eq!(asked(false, "bytes"), of([1e3, 1e3, 1e8, 1e3, 1e3]));
+    // The short form shortens what is transferred and how long a benchmark runs, and leaves its answers alone.
+    assert_eq!(asked(true, "bytes"), of([1e3, 1e3, 1e6, 1e3, 1e3]));
+    let times: Vec<_> = asked(true, "measured_s").into_iter().map(|(_, time)| time).collect();
+    assert_eq!(times, [Some(1.0), Some(1.0), None, Some(1.0), Some(1.0)]);
+    // Twelve round trips of 600 ms, and 4 s of preparation.
+    assert!((study.cells(false)[3].expected_s() - (3.0 + 7.2 + 4.0)).abs() < 1e-9);
+    let wrong = [
+        ("size = \"1 KB\"\n", "", "its answers have a size"),
+        ("size = \"1 KB\"", "size = \"17 MB\"", "1 B to 16 MB"),
+        ("size = \"1 KB\"\ntime = \"3 s\"", "size = \"1 KB\"", "a benchmark has a time"),
+        ("tool = \"redis\"", "tool = \"iperf3\"", "this benchmark has no size"),
+        ("paths = [\"metro\"]\nsize", "paths = [\"mars\"]\nsize", "there is no path mars"),
+        ("floor = \"95 %\"", "floor = \"195 %\"", "not a share"),
+    ];
+    for (right, wrong, says) in wrong {
+        assert!(text.contains(right), "{right}");
+        let error = Study::parse("both", &text.replacen(right, wrong, 1)).expect_err(wrong).to_string();
+        assert!(error.contains(says), "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn a_choice_keeps_what_it_names() {
     let study = Study::parse("one", RIGHT).expect("it is right");
     let choose = |texts: &[&str]| {
@@ -136,6 +195,9 @@ fn the_studies_are_whole() {
     let grid = Study::read("jet-grid").expect("it is right");
     // 24 paths: two buffers x (plain and jet under three controls, four ways under one), and one of BBR.
     assert_eq!(grid.cells(false).len(), 24 * (2 * (6 + 4) + 1));
+    let strangers = Study::read("jet-strangers").expect("it is right");
+    // Twenty programs over three paths in three ways; the short form over one path in two ways.
+    assert_eq!((strangers.cells(false).len(), strangers.cells(true).len()), (180, 40));
     let programs = Study::read("jet-programs").expect("it is right");
     let mut rows: Vec<_> = programs.cells(false).iter().filter_map(|cell| cell.program.published.clone()).collect();
     let has =
