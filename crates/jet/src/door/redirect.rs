@@ -1,6 +1,6 @@
 //! The kernel redirects connections to the gateway: of this host's programs, of a control group or network namespace,
 //! or of the hosts behind this router; of the latter also datagrams. Rules and routes are the door's own, and go with
-//! it, except those of `--strict` ([`strict`]).
+//! it, except those of `--strict` (`redirect/strict.rs`).
 
 mod control_group;
 mod life;
