@@ -28,6 +28,8 @@ const NOTHING: f64 = 0.1;
 const PROMPT: Time = Time::from_secs(1);
 /// Pause between attempts at a path on which streams fail: the first, and the longest.
 const RETRY: [Time; 2] = [Time::from_ms(100), Time::from_secs(5)];
+/// A stream that is not open after this time does not keep another from being tried while none works.
+const HANGING: Time = Time::from_ms(500);
 /// The longest pause while no path has a stream that works: programs wait for the first.
 const RETRY_ALONE: Time = Time::from_ms(200);
 
@@ -201,9 +203,7 @@ impl Paths {
     /// Notes that a stream is being opened on a path, and how that ended.
     pub fn dial(&mut self, now: Time, path: u32) {
         if let Some(path) = self.list.get_mut(path as usize) {
-            if path.dialling == 0 {
-                path.dialled_at = now;
-            }
+            path.dialled_at = now;
             path.dialling += 1;
         }
     }
@@ -237,7 +237,9 @@ impl Paths {
         let tried = |path: &Path| path.streams > 0 || path.pause.is_some();
         if self.list.iter().all(|path| path.usable == 0) && self.list.iter().any(tried) {
             // One stream at a time asks whether a path is there again.
-            return open().find(|(_, path)| path.dialling == 0).map(|(number, _)| number);
+            // A handshake that the outage caught waits for TCP's timer, so another may pass it.
+            let hangs = |path: &Path| now >= path.dialled_at.saturating_add(HANGING);
+            return open().find(|(_, path)| path.dialling == 0 || hangs(path)).map(|(number, _)| number);
         }
         let places: u32 = self.list.iter().map(Path::places).sum();
         if have >= want || places >= most {
@@ -311,8 +313,8 @@ impl Paths {
     }
     /// When something may be due although nothing has happened.
     pub fn due(&self, now: Time) -> Time {
-        let hopes =
-            self.list.iter().filter(|path| path.dialling > 0).map(|path| path.dialled_at.saturating_add(PROMPT));
+        let dialling = self.list.iter().filter(|path| path.dialling > 0);
+        let hopes = dialling.flat_map(|path| [PROMPT, HANGING].map(|time| path.dialled_at.saturating_add(time)));
         let retries = self.list.iter().map(|path| path.retry_at).chain(hopes).filter(|at| *at > now);
         let interval = if self.list.len() > 1 { self.since.saturating_add(INTERVAL) } else { Time::MAX };
         retries.min().unwrap_or(Time::MAX).min(interval)
