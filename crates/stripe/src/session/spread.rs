@@ -7,7 +7,6 @@
 
 use super::Session;
 use super::stream_state::StreamState;
-use super::transmit::Sink;
 use crate::streams::StreamId;
 use crate::wire::Frame;
 use units::Time;
@@ -65,7 +64,7 @@ impl Session {
     }
     /// Puts the next datagram onto a stream if that is good enough; returns whether it did. From then on the datagram
     /// is lost if the stream is (P-42).
-    pub(super) fn take_waiting(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
+    pub(super) fn take_waiting(&mut self, now: Time, stream: StreamId, out: &mut Vec<u8>) -> bool {
         self.datagrams.drop_late(now);
         if !self.suits(now, stream) {
             return false;
