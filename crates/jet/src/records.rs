@@ -293,7 +293,7 @@ mod tests {
         forged.extend(noise(100));
         socket.write_all(&forged).await.expect("it reads");
         let error = read(&mut records, already, usize::MAX).await.expect_err("a forged record");
-        assert_eq!(error.to_string(), rustls::Error::DecryptError.to_string());
+        assert_eq!(error.to_string(), Error::DecryptError.to_string());
         // An alert: two bytes in a record, which adds a header of 5, their type and a tag of 16.
         let mut answer = [0; 5 + 2 + 1 + 16];
         socket.read_exact(&mut answer).await.expect("an answer");
