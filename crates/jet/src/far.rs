@@ -3,7 +3,7 @@
 use crate::allow::Allowed;
 use crate::by_peer::ByPeer;
 use crate::door::redirect;
-use crate::handshake::{self, HandshakeError, Opening, Request, Shaking, say};
+use crate::handshake::{self, HandshakeError, Opening, Request, say};
 use crate::keep_alive;
 use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
@@ -206,7 +206,7 @@ impl Far {
     /// Serves a stream from its handshake to its end. Strangers and peers have places of their own.
     async fn serve_stream(
         self: &Arc<Self>,
-        begun: StartHandshake<Shaking>,
+        begun: StartHandshake<TcpStream>,
         from: IpAddr,
         config: Arc<ServerConfig>,
         rooms: &Rooms,
@@ -218,24 +218,24 @@ impl Far {
         };
         let (shared, id, tls, opening) = within(deadline, place, self.greet(begun.into_stream(config))).await?;
         let (reader, input) = opening.into_parts();
-        stream_task::run(shared, id, tls, reader, input, self.told.options.key_lasts).await.map_err(HandshakeError::Io)
+        stream_task::run(shared, id, tls, reader, input, self.told.options.keys_last).await.map_err(HandshakeError::Io)
     }
     fn dismiss(&self, from: IpAddr, why: &HandshakeError) {
         self.log.refused(Cause::of_stream(why), None, &format!("a stream from {from}"), &why.to_string());
     }
     /// Waits for TLS's first message. Before anything has come nothing is set up for it.
-    async fn begun(&self, stream: TcpStream) -> Result<StartHandshake<Shaking>, HandshakeError> {
+    async fn begun(&self, stream: TcpStream) -> Result<StartHandshake<TcpStream>, HandshakeError> {
         stream.readable().await?;
         socket::prepare(&stream, &self.told.options)?;
-        Ok(LazyConfigAcceptor::new(Acceptor::default(), Shaking::new(stream)).await?)
+        Ok(LazyConfigAcceptor::new(Acceptor::default(), stream).await?)
     }
     /// Does TLS and HELLO, and finds the session that the stream belongs to.
     async fn greet(
         self: &Arc<Self>,
-        accept: Accept<Shaking>,
-    ) -> Result<(Arc<SharedSession>, StreamId, TlsStream<Shaking>, Opening), HandshakeError> {
+        accept: Accept<TcpStream>,
+    ) -> Result<(Arc<SharedSession>, StreamId, TlsStream<TcpStream>, Opening), HandshakeError> {
         let mut tls = accept.await?;
-        let stream = tls.get_ref().0.socket();
+        let stream = tls.get_ref().0;
         let probe = stream.as_fd().try_clone_to_owned()?;
         let ends = [stream.local_addr()?.ip(), stream.peer_addr()?.ip()];
         if !tls::speaks(tls.get_ref().1) {
@@ -332,7 +332,7 @@ impl Far {
         tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&shared), asked));
         Ok(shared)
     }
-    /// Another stream of a session. One that replaces a worn or dead stream may come before that is known here: it
+    /// Another stream of a session. One that replaces an old or dead stream may come before that is known here: it
     /// waits briefly.
     async fn join_soon(
         &self,

@@ -1,12 +1,9 @@
 //! The beginning of a stream: HELLO both ways, and what makes it a session's first stream or another one.
 
-use std::io::{self, IoSlice};
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::io;
 use std::time::Duration;
 use stripe::wire::{Frame, FrameReader, Hello, Item, Refusal, WireError};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Time for a peer's TLS handshake and HELLO.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
@@ -122,69 +119,4 @@ pub(crate) async fn say(stream: &mut (impl AsyncWrite + Unpin), frames: &[Frame]
     }
     stream.write_all(&bytes).await?;
     stream.flush().await
-}
-
-/// A socket during the TLS handshake. The TLS library reads what there is and opens all whole records, but keeps the
-/// beginning of an incomplete one to itself; so a copy is kept here for the record layer that follows.
-pub(crate) struct Shaking {
-    socket: TcpStream,
-    begun: Vec<u8>,
-}
-
-impl Shaking {
-    pub fn new(socket: TcpStream) -> Self {
-        Self { socket, begun: Vec::new() }
-    }
-    /// The socket.
-    pub fn socket(&self) -> &TcpStream {
-        &self.socket
-    }
-    /// The socket, and the beginning of an incomplete record.
-    pub fn into_parts(self) -> (TcpStream, Vec<u8>) {
-        (self.socket, self.begun)
-    }
-    fn note(&mut self, bytes: &[u8]) {
-        self.begun.extend_from_slice(bytes);
-        let mut whole = 0;
-        // Type, version and length (RFC 8446, section 5.1).
-        while let Some([_, _, _, high, low]) = self.begun[whole..].first_chunk() {
-            let end = whole + 5 + usize::from(u16::from_be_bytes([*high, *low]));
-            if end > self.begun.len() {
-                break;
-            }
-            whole = end;
-        }
-        self.begun.drain(..whole);
-    }
-}
-
-impl AsyncRead for Shaking {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
-        self.note(&buffer.filled()[before..]);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Shaking {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write(cx, bytes)
-    }
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write_vectored(cx, slices)
-    }
-    fn is_write_vectored(&self) -> bool {
-        self.socket.is_write_vectored()
-    }
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(cx)
-    }
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_shutdown(cx)
-    }
 }

@@ -21,7 +21,6 @@ mod numbers;
 mod paths;
 mod places;
 mod program;
-mod protection;
 mod race;
 mod records;
 mod refusal;

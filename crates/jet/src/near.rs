@@ -4,7 +4,7 @@
 use crate::allow::Rule;
 use crate::direct::{Direct, DirectError};
 use crate::door::{Accepted, Answer};
-use crate::handshake::{self, HandshakeError, Opening, Shaking, say};
+use crate::handshake::{self, HandshakeError, Opening, say};
 use crate::keep_alive::{self, Ends};
 use crate::keys::{Fingerprint, Identity, Peers};
 use crate::log::Log;
@@ -137,7 +137,7 @@ struct Running {
 struct Stream {
     id: StreamId,
     path: u32,
-    tls: TlsStream<Shaking>,
+    tls: TlsStream<TcpStream>,
     probe: OwnedFd,
     opening: Opening,
     hello: Hello,
@@ -497,7 +497,7 @@ impl Inner {
         let (reader, input) = stream.opening.into_parts();
         tokio::spawn(async move {
             if let Err(error) =
-                stream_task::run(shared, stream.id, stream.tls, reader, input, inner.told.options.key_lasts).await
+                stream_task::run(shared, stream.id, stream.tls, reader, input, inner.told.options.keys_last).await
             {
                 inner.log.note(&format!("a stream to {}", inner.routes[stream.path as usize]), &error.to_string());
             }
@@ -527,7 +527,7 @@ impl Inner {
     ) -> Result<Stream, HandshakeError> {
         let probe = tcp.as_fd().try_clone_to_owned()?;
         let name = tls::name(self.told.identity.fingerprint()).ok_or(HandshakeError::Order)?;
-        let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, Shaking::new(tcp)).await?;
+        let mut tls = TlsConnector::from(Arc::clone(&self.config)).connect(name, tcp).await?;
         if !tls::speaks(tls.get_ref().1) {
             return Err(HandshakeError::Protocol);
         }

@@ -1,6 +1,5 @@
 //! How a gateway behaves.
 
-use crate::protection::WORN;
 use std::sync::Arc;
 use std::time::Duration;
 use stripe::optimizer::{Limits, MOST_STREAMS, Policy, Tuner};
@@ -17,6 +16,9 @@ const PAPER: u32 = 64 << 10;
 /// Longer than any TCP of Linux waits for an acknowledgement: with `tcp_retries2` of 15 it counts 924.6 s
 /// (Documentation/networking/ip-sysctl.rst), and gives up when the next retransmission is due, 120 s later at most.
 pub const PATIENCE: Duration = Duration::from_mins(18);
+
+/// How long keys are used, as SSH has it (RFC 4253, section 9). The TLS library looks after the number of records.
+const KEYS_LAST: Duration = Duration::from_hours(1);
 
 /// How many streams a session has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,8 +52,8 @@ pub struct Options {
     pub patience: Duration,
     /// A stream that is silent for this long is probed.
     pub keep_alive: Duration,
-    /// A stream is replaced when one of its keys has protected this many records (P-2).
-    pub key_lasts: u64,
+    /// A stream is replaced when its keys are about this old: at an age between half of this and all of it (P-2).
+    pub keys_last: Duration,
     /// The congestion control of streams, by the kernel's name; `None` is the system's.
     pub congestion: Option<String>,
     /// Members of a bond with the hash `layer3+4` over which streams are spread although the system does not show it;
@@ -91,7 +93,7 @@ impl Default for Options {
             memory: 1 << 30,
             patience: PATIENCE,
             keep_alive: Duration::from_secs(10),
-            key_lasts: WORN,
+            keys_last: KEYS_LAST,
             congestion: None,
             members: None,
             udp: None,

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 use stripe::optimizer::Law;
-use stripe::session::{Effects, Gauge, Session, Sink, code};
+use stripe::session::{Effects, Gauge, Session, code};
 use stripe::wire::{Destination, FrameReader};
 use stripe::{Health, StreamId, session::Census};
 use tokio::net::TcpStream;
@@ -153,7 +153,7 @@ impl SharedSession {
     }
     /// A task's socket has taken what it had from the session: gives it more. While something waits for streams,
     /// other streams may by now be better ones, and are woken too.
-    pub fn take(&self, id: StreamId, out: &mut impl Sink) {
+    pub fn take(&self, id: StreamId, out: &mut Vec<u8>) {
         self.act(|inner, now| {
             if !inner.session.has_output(id) {
                 return;

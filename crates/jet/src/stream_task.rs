@@ -1,34 +1,40 @@
 //! The task of one stream: frames between the session and a TLS connection.
 
-use crate::handshake::Shaking;
 use crate::records::Records;
 use crate::scratch;
 use crate::shared_session::SharedSession;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use stripe::StreamId;
 use stripe::wire::FrameReader;
+use tokio::net::TcpStream;
+use tokio::time::Instant;
 use tokio_rustls::TlsStream;
 
 /// Reads in a row before other tasks have their turn.
 const TURNS: usize = 4;
+/// Different ages at which streams are replaced.
+const AGES: u32 = 8;
 
 /// Errors by which the peer's system says that it has the stream no more. Others come from silence, or from the path.
 const ENDED: [io::ErrorKind; 3] =
     [io::ErrorKind::ConnectionReset, io::ErrorKind::UnexpectedEof, io::ErrorKind::BrokenPipe];
 
-/// Carries a stream until it ends: properly, or with an error.
+/// Carries a stream until it ends: properly, or with an error. It is to be replaced when its keys are as old as
+/// `keys_last`.
 pub(crate) async fn run(
     shared: Arc<SharedSession>,
     id: StreamId,
-    tls: TlsStream<Shaking>,
+    tls: TlsStream<TcpStream>,
     reader: FrameReader,
     input: Vec<u8>,
-    key_lasts: u64,
+    keys_last: Duration,
 ) -> io::Result<()> {
-    let begun = Records::new(tls, key_lasts).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
-    let result = match begun.and_then(|begun| StreamTask::begin(&shared, id, begun, reader, &input)) {
+    let replaced_at = Instant::now() + age(id, keys_last);
+    let begun = Records::new(tls).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    let result = match begun.and_then(|begun| StreamTask::begin(&shared, id, begun, reader, &input, replaced_at)) {
         Ok(mut task) => std::future::poll_fn(|cx| task.poll(&shared, cx)).await,
         Err(error) => Err(error),
     };
@@ -37,12 +43,20 @@ pub(crate) async fn run(
     result
 }
 
+/// The age at which a stream is replaced: between half of `keys_last` and all of it, so that streams that were opened
+/// together do not go together.
+fn age(id: StreamId, keys_last: Duration) -> Duration {
+    keys_last.mul_f64(1.0 - f64::from(id.0 % AGES) / f64::from(2 * AGES))
+}
+
 struct StreamTask {
     id: StreamId,
     records: Records,
     reader: FrameReader,
-    /// The stream is to be replaced.
-    worn: bool,
+    /// When the stream is to be replaced. It is looked at when the stream has something to do; a stream that has
+    /// nothing for 10 s is asked (P-24).
+    replaced_at: Instant,
+    replaced: bool,
     /// Our end is written; our half is closed; the peer's half is closed.
     closing: bool,
     shut: bool,
@@ -57,8 +71,10 @@ impl StreamTask {
         (records, read, open): (Records, Vec<u8>, bool),
         reader: FrameReader,
         input: &[u8],
+        replaced_at: Instant,
     ) -> io::Result<Self> {
-        let mut task = Self { id, records, reader, worn: false, closing: false, shut: false, ended: false };
+        let mut task =
+            Self { id, records, reader, replaced_at, replaced: false, closing: false, shut: false, ended: false };
         shared.receive(id, &mut task.reader, input)?;
         shared.receive(id, &mut task.reader, &read)?;
         task.after_read(shared, open)?;
@@ -114,8 +130,8 @@ impl StreamTask {
                 shared.work(|session, now| session.on_shut(now, self.id));
                 return Poll::Pending;
             }
-            if self.records.is_worn() && !self.worn {
-                self.worn = true;
+            if !self.replaced && Instant::now() >= self.replaced_at {
+                self.replaced = true;
                 shared.work(|session, now| session.replace_stream(now, self.id));
             }
             shared.take(self.id, self.records.outgoing());
@@ -124,9 +140,21 @@ impl StreamTask {
                 if !shared.look(|session| session.wants_shut(self.id)) {
                     return Poll::Pending;
                 }
-                self.records.end()?;
+                self.records.end();
                 self.closing = true;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight ages from 9/16 of the whole to the whole, one after the other.
+    #[test]
+    fn streams_opened_together_are_replaced_one_after_another() {
+        let ages: Vec<_> = (1..=8).map(|id| age(StreamId(id), Duration::from_secs(16)).as_secs()).collect();
+        assert_eq!(ages, [15, 14, 13, 12, 11, 10, 9, 16]);
     }
 }

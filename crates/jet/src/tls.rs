@@ -114,7 +114,6 @@ pub(crate) fn client(identity: &Identity, trusted: &Trusted) -> Result<Arc<Clien
         .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(Arc::clone(&identity.key))));
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.resumption = Resumption::disabled();
-    config.enable_secret_extraction = true;
     Ok(Arc::new(config))
 }
 
@@ -127,7 +126,6 @@ pub(crate) fn server(identity: &Identity, trusted: &Trusted) -> Result<Arc<Serve
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(Arc::clone(&identity.key))));
     config.alpn_protocols = vec![ALPN.to_vec()];
     config.session_storage = Arc::new(NoServerSessionStorage {});
-    config.enable_secret_extraction = true;
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }

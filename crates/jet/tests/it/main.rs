@@ -5,9 +5,10 @@ mod failures;
 mod fuzz;
 mod gateways;
 mod hostile;
+mod old_keys;
 mod protocol;
 mod revocation;
 mod support;
 mod udp;
 mod vanished;
-mod worn;
+

@@ -23,7 +23,6 @@ pub use connections::{Exhausted, State};
 pub use credit::{FIRST_ALLOWANCE, Pool};
 pub use datagrams::{Arrived, Carriage, Tally};
 pub use stream_state::Gauge;
-pub use transmit::Sink;
 pub use tuning::Census;
 
 use crate::config::Config;

@@ -10,7 +10,6 @@
 //! no datagrams while it owes the answer.
 
 use super::stream_state::StreamState;
-use super::transmit::Sink;
 use super::{Session, timers};
 use crate::streams::{Stream, StreamId};
 use crate::wire::Frame;
@@ -75,7 +74,7 @@ impl Session {
     }
     /// Puts the next datagram on a stream if that suits. Returns whether it did. From then on the datagram is lost if
     /// the stream is (P-42).
-    pub(super) fn take_waiting(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
+    pub(super) fn take_waiting(&mut self, now: Time, stream: StreamId, out: &mut Vec<u8>) -> bool {
         self.datagrams.drop_late(now);
         if !self.suits(now, stream) {
             return false;

@@ -23,24 +23,6 @@ const UNREAD_OF_ONE: u64 = 64 << 10;
 /// answer (P-23), and about what TCP sends to a program that does not read.
 const UNPROVEN: u64 = 64 << 10;
 
-/// Where a transport puts the bytes that it takes.
-#[expect(clippy::len_without_is_empty, reason = "nobody asks")]
-pub trait Sink {
-    /// Number of bytes so far.
-    fn len(&self) -> usize;
-    /// Appends a piece.
-    fn extend_from_slice(&mut self, piece: &[u8]);
-}
-
-impl Sink for Vec<u8> {
-    fn len(&self) -> usize {
-        self.len()
-    }
-    fn extend_from_slice(&mut self, piece: &[u8]) {
-        self.extend_from_slice(piece);
-    }
-}
-
 impl Session {
     /// Decides what is to be sent, after anything has happened.
     pub fn flush(&mut self, now: Time) {
@@ -215,7 +197,7 @@ impl Session {
 
     /// Appends frames for a stream to `out`: at least `most` bytes, or what the stream transmits in 10 ms if that is
     /// less, or all there is. A transport calls it when it can send, and no sooner.
-    pub fn take(&mut self, now: Time, stream: StreamId, out: &mut impl Sink, most: usize) {
+    pub fn take(&mut self, now: Time, stream: StreamId, out: &mut Vec<u8>, most: usize) {
         // What a slow stream takes too early other streams would send sooner, and what comes behind it waits.
         let rate = self.states.get(&stream).map_or(BitRate::from_bps(0), |state| state.gauge.rate);
         let most = most.min(rate.bytes_in(AHEAD).get().max(SHORTEST) as usize);
@@ -254,7 +236,7 @@ impl Session {
     }
     /// Appends one frame; returns false if there was none. Datagrams stand behind control frames (P-22) and share with
     /// payload (P-43).
-    fn take_one(&mut self, now: Time, stream: StreamId, out: &mut impl Sink) -> bool {
+    fn take_one(&mut self, now: Time, stream: StreamId, out: &mut Vec<u8>) -> bool {
         let Some(state) = self.states.get_mut(&stream) else { return false };
         if let Some((connection, frame)) = state.pop_control() {
             self.put(connection, &frame, out);
@@ -287,7 +269,7 @@ impl Session {
         }
         true
     }
-    pub(super) fn put(&mut self, connection: u32, frame: &Frame, out: &mut impl Sink) {
+    pub(super) fn put(&mut self, connection: u32, frame: &Frame, out: &mut Vec<u8>) {
         self.encoded.clear();
         frame.encode(connection, &mut self.encoded);
         out.extend_from_slice(&self.encoded);
