@@ -11,4 +11,3 @@ mod revocation;
 mod support;
 mod udp;
 mod vanished;
-
