@@ -314,7 +314,8 @@ impl Paths {
     /// When something may be due although nothing has happened.
     pub fn due(&self, now: Time) -> Time {
         let dialling = self.list.iter().filter(|path| path.dialling > 0);
-        let hopes = dialling.flat_map(|path| [PROMPT, HANGING].map(|time| path.dialled_at.saturating_add(time)));
+        let patience = if self.list.iter().all(|path| path.usable == 0) { HANGING } else { PROMPT };
+        let hopes = dialling.map(|path| path.dialled_at.saturating_add(patience));
         let retries = self.list.iter().map(|path| path.retry_at).chain(hopes).filter(|at| *at > now);
         let interval = if self.list.len() > 1 { self.since.saturating_add(INTERVAL) } else { Time::MAX };
         retries.min().unwrap_or(Time::MAX).min(interval)
