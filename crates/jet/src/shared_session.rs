@@ -12,7 +12,7 @@ use std::task::Waker;
 use stripe::optimizer::Law;
 use stripe::session::{Effects, Gauge, Session, code};
 use stripe::wire::{Destination, FrameReader};
-use stripe::{Health, StreamId, session::Census};
+use stripe::{StreamId, session::Census};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
@@ -294,7 +294,7 @@ impl SharedSession {
     pub fn standings(&self) -> Vec<Standing> {
         let inner = self.lock();
         let standing = |(id, stream): (&StreamId, &StreamSocket)| {
-            let usable = inner.session.streams().get(*id).is_some_and(|stream| stream.health() == Health::Usable);
+            let usable = inner.session.streams().get(*id).is_some_and(stripe::Stream::delivers);
             let moved = TcpInfo::of(&stream.socket).map_or(0, |info| info.bytes_acked + info.bytes_received);
             Standing { id: *id, path: stream.path, usable, moved }
         };

@@ -56,6 +56,8 @@ pub struct Stream {
     resting: bool,
     /// When it last made progress, or had nothing in flight.
     alive_at: Time,
+    /// It has made no progress for too long, and is used because there is no other.
+    stalled: bool,
     /// The longest round-trip times of this round and of the last. The smoothed time is no measure of the queue: small
     /// segments meet none and lower it.
     longest: [Time; 2],
@@ -77,6 +79,10 @@ impl Stream {
     /// Its health.
     pub const fn health(&self) -> Health {
         self.health
+    }
+    /// Whether it is usable, and not only for want of another.
+    pub fn delivers(&self) -> bool {
+        self.health == Health::Usable && !self.stalled
     }
     /// Whether it is in use: usable and not resting.
     pub fn is_used(&self) -> bool {
@@ -131,11 +137,16 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Adds a stream that is ready. No other stream has had its number. Numbers need not come in order.
+    /// Adds a stream that is ready. No other stream has had its number. Numbers need not come in order. A stream that
+    /// stands still and was the last is due to become suspect.
     pub fn add(&mut self, now: Time, id: StreamId, path: u32, measured: Measured) {
+        self.list.iter_mut().filter(|stream| stream.stalled).for_each(|stream| stream.alive_at = Time::ZERO);
         let place = self.list.partition_point(|stream| stream.id < id);
         let (health, longest) = (Health::Usable, [measured.rtt; 2]);
-        self.list.insert(place, Stream { id, path, measured, health, resting: false, alive_at: now, longest });
+        self.list.insert(
+            place,
+            Stream { id, path, measured, health, resting: false, alive_at: now, stalled: false, longest },
+        );
         self.find_floor();
     }
     /// Removes a stream. The owner must also tell each connection by
@@ -175,7 +186,7 @@ impl Streams {
         if let Some(stream) = self.get_mut(id) {
             let progress = measured.acknowledged > stream.measured.acknowledged;
             if progress || stream.backlog() == Bytes::ZERO {
-                stream.alive_at = now;
+                (stream.alive_at, stream.stalled) = (now, false);
                 if stream.health == Health::Suspect {
                     stream.health = Health::Usable;
                 }
@@ -203,22 +214,28 @@ impl Streams {
         self.list.iter().map(Stream::stalls_at).min().unwrap_or(Time::MAX)
     }
     /// Marks streams without progress as suspect, and lists them in `suspects` with those that are being closed and
-    /// make none. The owner must tell each connection of them. The last usable stream never becomes suspect: there is
-    /// nowhere else to go.
-    pub fn check(&mut self, now: Time, suspects: &mut Vec<StreamId>) {
+    /// make none. The owner must tell each connection of them. The last usable stream does not become suspect: there is
+    /// nowhere else to go. Returns whether it was found to stand still.
+    pub fn check(&mut self, now: Time, suspects: &mut Vec<StreamId>) -> bool {
         let mut usable = self.usable();
+        let mut stalls = false;
         for stream in self.list.iter_mut().filter(|stream| stream.stalls_at() <= now) {
             stream.alive_at = now;
             match stream.health {
                 Health::Usable if usable > 1 => {
                     usable -= 1;
-                    stream.health = Health::Suspect;
+                    (stream.health, stream.stalled) = (Health::Suspect, false);
                     suspects.push(stream.id);
                 }
+                Health::Usable => {
+                    stalls |= !stream.stalled;
+                    stream.stalled = true;
+                }
                 Health::Draining => suspects.push(stream.id),
-                _ => {}
+                Health::Suspect => {}
             }
         }
+        stalls
     }
 
     /// All streams by ascending number.

@@ -233,7 +233,7 @@ impl Session {
             (state.last_received, state.asked_at, state.datagram_at) = (now, None, None);
             state.questioned &= matches!(item, Item::Frame { frame: Frame::Pong { .. }, .. });
         }
-        if self.streams.take_several_paths() {
+        if self.asks_soon() {
             self.check_at = self.check_at.min(now.saturating_add(timers::SILENCE));
         }
         if let Item::Frame { connection, frame } = item

@@ -1,6 +1,7 @@
 //! What is due at some time: deadlines, keep-alive, and the closing of streams.
 
 use super::members::ABANDONED;
+use super::stream_state::StreamState;
 use super::{Session, code};
 use crate::streams::{Health, Stream, StreamId};
 use crate::wire::Frame;
@@ -9,8 +10,8 @@ use units::Time;
 
 /// Interval at which streams that are being closed are checked.
 const DRAIN_CHECK: Time = Time::from_ms(50);
-/// Silence after which a path is asked with PING while another path is heard, and after which a stream is asked that
-/// has taken a datagram (P-24).
+/// Silence after which a path is asked with PING while another path is heard or programs have connections, and after
+/// which a stream is asked that has taken a datagram (P-24).
 pub(super) const SILENCE: Time = Time::from_ms(500);
 
 impl Session {
@@ -42,9 +43,9 @@ impl Session {
         self.on_datagram_timer(now);
         if self.streams.deadline() <= now {
             let mut suspects = Vec::new();
-            self.streams.check(now, &mut suspects);
+            let stalls = self.streams.check(now, &mut suspects);
             // Other streams may have to be opened in their place.
-            self.effects.number |= !suspects.is_empty();
+            self.effects.number |= stalls || !suspects.is_empty();
             for id in suspects {
                 self.forsake(now, id);
             }
@@ -63,9 +64,11 @@ impl Session {
             let draining = self.states.values().any(|state| !state.counts() && !state.shut);
             let next = if draining { DRAIN_CHECK } else { Time::from_ps(self.settings.keep_alive.as_ps() / 2) };
             let unasked = self.states.values().filter(|state| state.asked_at.is_none());
-            let first = unasked.filter_map(|state| state.datagram_at).min();
-            let question = first.map_or(Time::MAX, |at| at.saturating_add(SILENCE));
-            self.check_at = now.saturating_add(next).min(question);
+            let soon = self.asks_soon();
+            let heard = |state: &StreamState| (soon && !state.questioned).then_some(state.last_received);
+            let since = unasked.flat_map(|state| [state.datagram_at, heard(state)]).flatten();
+            let questions = since.map(|at| at.saturating_add(SILENCE)).filter(|at| *at > now);
+            self.check_at = questions.min().unwrap_or(Time::MAX).min(now.saturating_add(next));
         }
         if self.alone_until.is_some_and(|until| until <= now) {
             self.give_up();
@@ -90,6 +93,7 @@ impl Session {
         let path = |id: StreamId| self.streams.get(id).map(Stream::path);
         let heard = self.states.iter().filter(|(_, state)| !silent(state.last_received, SILENCE));
         let heard: BTreeSet<Option<u32>> = heard.map(|(id, _)| path(*id)).collect();
+        let may_wait = !heard.is_empty() || !self.ends.is_empty();
         let mut dead = Vec::new();
         let mut asked = Vec::new();
         for (id, state) in &mut self.states {
@@ -102,7 +106,7 @@ impl Session {
                     asked.push(*id);
                 }
                 // An end that only receives on a path has nothing in flight there that would show its death.
-                None if !state.questioned && !heard.is_empty() && !heard.contains(&path(*id)) => {
+                None if !state.questioned && may_wait && !heard.contains(&path(*id)) => {
                     (state.asked_at, state.questioned) = (Some(now), true);
                     asked.push(*id);
                 }
@@ -116,6 +120,10 @@ impl Session {
             self.lose_stream(now, id);
             self.effects.streams.insert(id);
         }
+    }
+    /// Whether silence on a path may soon mean something.
+    pub(super) fn asks_soon(&self) -> bool {
+        self.streams.take_several_paths() || !self.ends.is_empty()
     }
     /// Closes streams that are to be replaced, once there is another.
     fn replace(&mut self, now: Time) {

@@ -288,4 +288,15 @@ fn a_path_that_falls_silent_beside_another_is_asked_once() {
     assert_eq!(pings(&mut session, &mut now, 5000, false), 0);
     let (mut now, mut session) = (Time::ZERO, started([0, 0]));
     assert_eq!(pings(&mut session, &mut now, 5000, true), 0);
+    // But a program may be waiting for bytes, and this end has nothing in flight that would show the path's death.
+    let (mut now, mut session) = (Time::ZERO, started([0, 0]));
+    session.connect(destination()).expect("room");
+    session.on_item(now, StreamId(2), &news).expect("no violation");
+    assert_eq!(pings(&mut session, &mut now, 400, false), 0, "not yet");
+    assert_eq!(pings(&mut session, &mut now, 800, false), 1);
+    session.on_item(now, StreamId(2), &answer).expect("no violation");
+    assert_eq!(pings(&mut session, &mut now, 5000, false), 0, "it has answered, and has nothing to say");
+    session.on_item(now, StreamId(2), &news).expect("no violation");
+    assert_eq!(pings(&mut session, &mut now, 400, false), 0, "not yet");
+    assert_eq!(pings(&mut session, &mut now, 400, false), 1);
 }

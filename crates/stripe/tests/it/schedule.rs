@@ -307,13 +307,25 @@ fn a_stream_that_stands_still_is_suspected_until_it_moves() {
     assert!(suspects.is_empty());
     streams.check(Time::from_ms(5_000), &mut suspects);
     assert_eq!(suspects, [StreamId(1)]);
+    assert_eq!(streams.get(StreamId(1)).map(stripe::Stream::health), Some(Health::Suspect));
     assert_eq!((streams.usable(), streams.deadline()), (1, Time::MAX));
     // The other stream is the last one.
     streams.update(Time::from_secs(6), StreamId(2), stuck);
-    streams.check(Time::from_secs(60), &mut suspects);
+    assert!(streams.check(Time::from_secs(60), &mut suspects), "it stands still");
     assert_eq!((streams.usable(), suspects.len()), (1, 1));
-    streams.update(Time::from_secs(61), StreamId(1), Measured { acknowledged: 1, ..stuck });
-    assert_eq!(streams.get(StreamId(1)).map(stripe::Stream::health), Some(Health::Usable));
+    let delivers = |streams: &Streams, id| streams.get(StreamId(id)).is_some_and(stripe::Stream::delivers);
+    assert!(!delivers(&streams, 2), "its owner is to open others");
+    assert!(!streams.check(Time::from_secs(62), &mut suspects), "it is known");
+    // With the first other stream it is one of several that stand still.
+    streams.add(Time::from_secs(63), StreamId(3), 0, measured(20, 8, 1 << 20));
+    assert!(streams.deadline() <= Time::from_secs(63), "{:?}", streams.deadline());
+    streams.check(Time::from_secs(63), &mut suspects);
+    assert_eq!(suspects, [StreamId(1), StreamId(2)]);
+    assert!(delivers(&streams, 3));
+    for id in [1, 2] {
+        streams.update(Time::from_secs(64), StreamId(id), Measured { acknowledged: 1, ..stuck });
+        assert!(delivers(&streams, id), "it moves again");
+    }
 }
 
 /// Seconds that `bytes` bytes take over streams of these rates (Mbit/s) and delays (ms).
