@@ -17,6 +17,7 @@ use crate::shared_session::{Asked, SharedSession};
 use crate::status::Status;
 use crate::tls::{self, Secret};
 use crate::trust::Trusted;
+use crate::turns::{Turn, Turns};
 use crate::udp::{self, FlowPlaces};
 use crate::{host, program, socket, stream_task, timer};
 use rustls::ServerConfig;
@@ -57,6 +58,9 @@ const EARLY: Duration = Duration::from_secs(1);
 const GOODBYE: Duration = Duration::from_secs(10);
 /// Paths of a session that are told apart: ever new addresses of a peer make no more.
 const PATHS: usize = 256;
+/// Destinations that are remembered while programs may be waiting to be connected to them, before they are looked
+/// through.
+const TURNS: usize = 64;
 
 /// Configuration of a far gateway.
 #[derive(Clone, Debug)]
@@ -401,6 +405,7 @@ impl Far {
     ) {
         let places = self.flows.of(peer);
         let connecting = async {
+            let (mut turns, mut room) = (BTreeMap::<Destination, Turns>::new(), TURNS);
             while let Some(asked) = asked.recv().await {
                 let (far, shared) = (Arc::clone(&self), Arc::clone(&shared));
                 match asked {
@@ -412,7 +417,14 @@ impl Far {
                             &in_words(code),
                         );
                     }
-                    Asked::Connection(connection, to) => drop(tokio::spawn(far.connect(shared, connection, to))),
+                    Asked::Connection(connection, to) => {
+                        if turns.len() >= room {
+                            turns.retain(|_, turns| !turns.is_empty());
+                            room = TURNS.max(2 * turns.len());
+                        }
+                        let turn = turns.entry(to.clone()).or_default().take();
+                        tokio::spawn(far.connect(shared, connection, to, turn));
+                    }
                     Asked::Flow(flow, to) => {
                         let places = places.clone();
                         tokio::spawn(async move {
@@ -436,8 +448,8 @@ impl Far {
     }
 
     /// Connects to a program's destination, if that is allowed.
-    async fn connect(self: Arc<Self>, shared: Arc<SharedSession>, connection: u32, to: Destination) {
-        match self.reach(&shared.peer, &to).await {
+    async fn connect(self: Arc<Self>, shared: Arc<SharedSession>, connection: u32, to: Destination, turn: Turn) {
+        match self.reach(&shared.peer, &to, turn).await {
             Ok(stream) => {
                 shared.work(|session, _| session.accept(connection));
                 program::carry(shared, connection, stream).await;
@@ -455,10 +467,10 @@ impl Far {
             }
         }
     }
-    async fn reach(&self, peer: &str, to: &Destination) -> io::Result<TcpStream> {
+    async fn reach(&self, peer: &str, to: &Destination, turn: Turn) -> io::Result<TcpStream> {
         let addresses = self.addresses(peer, to).await?;
         let none = io::Error::from_raw_os_error(libc::EACCES);
-        let stream = race(addresses.into_iter().map(connect).collect(), none).await?;
+        let stream = turn.begin(race(addresses.into_iter().map(connect).collect(), none)).await?;
         stream.set_nodelay(true)?;
         keep_alive::by_default(&stream);
         Ok(stream)

@@ -49,6 +49,7 @@ pub mod options;
 pub mod status;
 pub mod tcp_info;
 pub mod trust;
+mod turns;
 pub mod udp;
 
 pub use destination::{Destination, DestinationError, destination, parse_destination};

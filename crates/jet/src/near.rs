@@ -19,6 +19,7 @@ use crate::socket::Via;
 use crate::status::Status;
 use crate::tls::{self, Secret};
 use crate::trust::Trusted;
+use crate::turns::{Turn, Turns};
 use crate::udp::{self, Flows};
 use crate::{Doors, Refusal, stream_task, timer};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -133,6 +134,14 @@ struct Running {
     key: Fingerprint,
 }
 
+/// A program's connection that has begun.
+enum Begun {
+    /// It is asked for on a session's streams.
+    Striped(Arc<SharedSession>, u32),
+    /// It is one with its server.
+    Direct(TcpStream),
+}
+
 /// A stream whose handshake is done.
 struct Stream {
     id: StreamId,
@@ -242,15 +251,15 @@ impl Inner {
     async fn take(self: Arc<Self>, mut accepted: mpsc::Receiver<Accepted>) {
         let keeper = tokio::spawn(Arc::clone(&self).keep());
         let mut leaving = self.leaving.subscribe();
-        let mut open = true;
+        let (mut open, mut turns) = (true, Turns::default());
         loop {
             tokio::select! {
                 program = accepted.recv() => {
                     let Some(program) = program else { break };
                     self.programs.fetch_add(1, Ordering::Relaxed);
-                    let inner = Arc::clone(&self);
+                    let (inner, turn) = (Arc::clone(&self), turns.take());
                     tokio::spawn(async move {
-                        Arc::clone(&inner).serve(program).await;
+                        Arc::clone(&inner).serve(program, turn).await;
                         inner.programs.fetch_sub(1, Ordering::Relaxed);
                     });
                 }
@@ -281,25 +290,21 @@ impl Inner {
             || self.sessions().iter().any(|running| running.shared.look(busy))
     }
     /// Serves a program's connection, from the door to its end.
-    async fn serve(self: Arc<Self>, accepted: Accepted) {
+    async fn serve(self: Arc<Self>, accepted: Accepted, turn: Turn) {
         program::close_as(&accepted.stream, Ended::Reset);
-        let to = accepted.to.clone();
-        let called = to.clone();
-        let ends = Ends::of(&accepted.stream, &to);
+        let called = accepted.to.clone();
+        let ends = Ends::of(&accepted.stream, &called);
         let begun = match self.shared(BEGIN).await {
-            Some(shared) => {
-                if let Some(server) = self.direct.connect(&to, &shared).await {
-                    // A program that has gone meanwhile needs no server.
-                    let Ok(program) = accepted.opened().await else { return };
-                    return self.direct.carry(program, server, ends).await;
-                }
-                let connection = shared.work(|session, _| session.connect(to));
-                connection.map(|connection| (shared, connection)).map_err(|_| libc::ENOBUFS)
-            }
+            Some(shared) => turn.begin(self.begin_for(shared, &called)).await,
             None => Err(libc::ENETUNREACH),
         };
         let (shared, connection) = match begun {
-            Ok(begun) => begun,
+            Ok(Begun::Striped(shared, connection)) => (shared, connection),
+            Ok(Begun::Direct(server)) => {
+                // A program that has gone meanwhile needs no server.
+                let Ok(program) = accepted.opened().await else { return };
+                return self.direct.carry(program, server, ends).await;
+            }
             Err(errno) => {
                 let why = match errno {
                     libc::ENETUNREACH => "there is no session with the far gateway".to_owned(),
@@ -337,6 +342,14 @@ impl Inner {
             }
             Err(_) => shared.forget(connection),
         }
+    }
+    /// Begins a program's connection, or says by an error number why there can be none.
+    async fn begin_for(&self, shared: Arc<SharedSession>, to: &wire::Destination) -> Result<Begun, i32> {
+        if let Some(server) = self.direct.connect(to, &shared).await {
+            return Ok(Begun::Direct(server));
+        }
+        let connection = shared.work(|session, _| session.connect(to.clone()));
+        connection.map(|connection| Begun::Striped(shared, connection)).map_err(|_| libc::ENOBUFS)
     }
 
     /// The far gateway has refused a connection.

@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -103,28 +104,19 @@ where
             Ok((stream, _)) => {
                 exhausted = false;
                 let _ = stream.set_nodelay(true);
-                let recognised = recognise(stream);
-                let (out, log) = (hall.out.clone(), hall.log.clone());
-                tokio::spawn(async move {
-                    match time::timeout(PATIENCE, recognised).await.unwrap_or(Recognised::Unclear(SILENT)) {
-                        // The receiver is gone when the gateway is ending.
-                        Recognised::Accepted(accepted) => {
-                            if let Err(left) = out.send(accepted).await {
-                                left.0.refused(Refusal::NoGateway).await;
-                            }
-                        }
-                        Recognised::Unclear(why) => {
-                            log.refused(
-                                Cause::NoDestination,
-                                None,
-                                &format!("a connection at the {door} door is closed"),
-                                why,
-                            );
-                        }
-                        Recognised::Served => {}
+                let mut recognised = Box::pin(recognise(stream));
+                // What is known at once is handed on in the order of arrival.
+                match std::future::poll_fn(|cx| Poll::Ready(recognised.as_mut().poll(cx))).await {
+                    Poll::Ready(recognised) => hand_on(recognised, door, &hall).await,
+                    Poll::Pending => {
+                        let hall = hall.clone();
+                        tokio::spawn(async move {
+                            let recognised = time::timeout(PATIENCE, recognised).await;
+                            hand_on(recognised.unwrap_or(Recognised::Unclear(SILENT)), door, &hall).await;
+                            drop(place);
+                        });
                     }
-                    drop(place);
-                });
+                }
             }
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
@@ -139,6 +131,23 @@ where
     }
     drop(listener);
     let _ = places.acquire_many(STRANGERS as u32).await;
+}
+
+/// Hands a connection on to the gateway, or says why not.
+async fn hand_on(recognised: Recognised, door: &'static str, hall: &Hall) {
+    match recognised {
+        Recognised::Accepted(accepted) => {
+            // The receiver is gone when the gateway is ending.
+            if let Err(left) = hall.out.send(accepted).await {
+                left.0.refused(Refusal::NoGateway).await;
+            }
+        }
+        Recognised::Unclear(why) => {
+            let what = format!("a connection at the {door} door is closed");
+            hall.log.refused(Cause::NoDestination, None, &what, why);
+        }
+        Recognised::Served => {}
+    }
 }
 
 /// Whether `accept` failed for a reason of the next connection (accept(2)) rather than of this process or host.

@@ -1,7 +1,8 @@
 //! Real gateways on loopback: what programs see.
 
-use crate::support::{self, Rig, bytes, echo, processor, read_pattern, server, until, write_pattern};
-use jet::door::Answer;
+use crate::support::{self, LOOPBACK, Rig, bytes, echo, processor, read_pattern, server, until, write_pattern};
+use jet::door::{Answer, Front};
+use jet::handover::Inherited;
 use jet::options::{Options, Streams};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
@@ -107,7 +108,7 @@ async fn many_connections_share_the_streams() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_connection_is_reset_or_answered() {
     // A port on which nobody listens.
-    let gone = TcpListener::bind(support::LOOPBACK).await.expect("loopback").local_addr().expect("bound");
+    let gone = TcpListener::bind(LOOPBACK).await.expect("loopback").local_addr().expect("bound");
     let rig = Rig::new(gone).await;
     // The reset may be there before the program has seen that it is connected.
     let error = match TcpStream::connect(rig.door).await {
@@ -258,7 +259,7 @@ async fn a_session_of_many_idle_connections_still_answers() {
 /// Each refusal has its line, once, and is counted at both ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusals_are_told_with_their_reason_and_counted() {
-    let gone = TcpListener::bind(support::LOOPBACK).await.expect("loopback").local_addr().expect("bound");
+    let gone = TcpListener::bind(LOOPBACK).await.expect("loopback").local_addr().expect("bound");
     let rig = Rig::new(gone).await;
     let forbidden = jet::Destination::Address("192.0.2.1:80".parse().expect("an address"));
     let forbidden = support::door(&rig.near, forbidden, || Answer::Established).await;
@@ -300,4 +301,41 @@ async fn connections_beyond_the_limit_are_counted_at_the_end_that_refuses() {
     until(|| rig.far.status().refusals.get("too_many_connections") == Some(&1)).await;
     until(|| rig.near.status().refusals.get("too_many_connections") == Some(&1)).await;
     assert!(rig.logs[1].lines().iter().any(|line| line.contains("--connections")), "{:?}", rig.logs[1].lines());
+}
+
+/// `iperf3 --bidir` tells its two directions apart by which of two connections comes first. A program opens the second
+/// as soon as the kernel has made the first, and the gateways' four streams and many tasks must not change their order.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn connections_reach_their_server_in_the_order_in_which_they_were_opened() {
+    const GROUP: u8 = 4;
+    let listener = std::net::TcpListener::bind(LOOPBACK).expect("loopback");
+    let server = listener.local_addr().expect("bound");
+    let rig = Rig::new(server).await;
+    rig.streams(4).await;
+    let log = jet::log::Log::default();
+    let forward = Front::Forward(format!("0={server}").parse().expect("a forward"));
+    let door = forward.open(rig.near.doors(), &log, &Inherited::default()).await.expect("it opens");
+    let at = door.addresses[0];
+    let orders = tokio::task::spawn_blocking(move || {
+        let orders = (0..200).map(|_| {
+            let programs = (0..GROUP).map(|number| {
+                let mut program = std::net::TcpStream::connect(at).expect("the door is open");
+                std::io::Write::write_all(&mut program, &[number]).expect("open");
+                program
+            });
+            let programs: Vec<_> = programs.collect();
+            let arrived = programs.iter().map(|_| {
+                let (mut stream, _) = listener.accept().expect("a program");
+                let mut number = [0];
+                std::io::Read::read_exact(&mut stream, &mut number).expect("its number");
+                number[0]
+            });
+            arrived.collect::<Vec<_>>()
+        });
+        orders.collect::<Vec<_>>()
+    });
+    let orders = orders.await.expect("no panic");
+    let ordered: Vec<u8> = (0..GROUP).collect();
+    let wrong = orders.iter().filter(|order| **order != ordered).count();
+    assert_eq!(wrong, 0, "of {}", orders.len());
 }

@@ -6,6 +6,7 @@ use super::tuning::Waiting;
 use super::{Session, StreamId};
 use crate::ranges::Span;
 use crate::sender::Notified;
+use crate::streams::Stream;
 use crate::wire::{Data, Frame};
 use std::collections::BTreeSet;
 use units::{BitRate, Time};
@@ -22,6 +23,9 @@ const UNREAD_OF_ONE: u64 = 64 << 10;
 /// New bytes that a connection sends like any other before the peer's program has taken some: a request or a small
 /// answer (P-23), and about what TCP sends to a program that does not read.
 const UNPROVEN: u64 = 64 << 10;
+
+/// Connections among which an OPEN looks for one to the same destination.
+const UNANSWERED: usize = 64;
 
 impl Session {
     /// Decides what is to be sent, after anything has happened.
@@ -147,6 +151,7 @@ impl Session {
     }
     /// Sends OPEN or OPENED if it is due.
     fn open(&mut self, now: Time, connection: u32) {
+        let behind = self.opens_behind(connection);
         let Some(end) = self.ends.get_mut(&connection) else { return };
         let (frame, told) = match &mut end.opening {
             Opening::Asked(destination, told) => (Frame::Open(destination.clone()), told),
@@ -157,10 +162,21 @@ impl Session {
             return;
         }
         let bytes = frame.wire_bytes();
-        let Some(stream) = self.streams.soonest(bytes) else { return };
+        let Some(stream) = behind.or_else(|| self.streams.soonest(bytes)) else { return };
         *told = Notified::Sent(stream);
         self.streams.hand(now, stream, bytes);
         self.send(stream, connection, frame);
+    }
+    /// The stream of an OPEN to the same destination that has not been answered: behind it this one arrives later, as
+    /// the program's own SYN would (P-11).
+    fn opens_behind(&self, connection: u32) -> Option<StreamId> {
+        let Opening::Asked(to, Notified::Due) = &self.ends.get(&connection)?.opening else { return None };
+        let before = self.ends.range(..connection).rev().take(UNANSWERED);
+        let stream = before.into_iter().find_map(|(_, end)| match end.opening {
+            Opening::Asked(ref other, Notified::Sent(stream)) if other == to => Some(stream),
+            _ => None,
+        })?;
+        self.streams.get(stream).is_some_and(Stream::is_used).then_some(stream)
     }
     /// Removes a connection that has ended, and gives back what it held.
     pub(super) fn drop_end(&mut self, connection: u32) {

@@ -10,6 +10,10 @@ const ONE: StreamId = StreamId(1);
 const SECOND: Time = Time::from_secs(1);
 
 fn session(role: Role) -> Session {
+    using(role, 1)
+}
+/// A session that uses so many streams, and has the first.
+fn using(role: Role, streams: u32) -> Session {
     let settings = Settings {
         connection: Config { credit: Bytes::new(256 << 10), peer_credit: Bytes::new(1 << 20), ..Config::default() },
         max_payload: 256 << 10,
@@ -22,7 +26,7 @@ fn session(role: Role) -> Session {
         datagrams: None,
     };
     let mut session =
-        Session::new(Time::ZERO, role, settings, Tuner::Fixed(1), &Pool::new(64 << 20)).expect("there is memory");
+        Session::new(Time::ZERO, role, settings, Tuner::Fixed(streams), &Pool::new(64 << 20)).expect("there is memory");
     let gauge = Gauge { rtt: Time::from_ms(10), rate: BitRate::from_mbps(100), ..Gauge::default() };
     session.add_stream(Time::ZERO, ONE, 0, gauge);
     session
@@ -46,6 +50,41 @@ fn sends(session: &mut Session, now: Time, most: usize) -> Vec<Frame> {
         });
     }
     frames
+}
+
+/// P-11: OPENs to one destination go one behind the other, also where another stream has become faster; others go on the
+/// stream that is faster, and so do those that come after an answer.
+#[test]
+fn opens_to_one_destination_do_not_overtake_each_other() {
+    let mut near = using(Role::Near, 2);
+    let two = StreamId(2);
+    let gauge = |rtt| Gauge { rtt: Time::from_ms(rtt), rate: BitRate::from_mbps(100), ..Gauge::default() };
+    near.add_stream(Time::ZERO, two, 0, gauge(20));
+    let opens = |near: &mut Session, stream| {
+        let mut bytes = Vec::new();
+        near.flush(SECOND);
+        near.take(SECOND, stream, &mut bytes, 100_000);
+        let (mut reader, mut input, mut opened) = (FrameReader::new(256 << 10), bytes.as_slice(), Vec::new());
+        while let Some(item) = reader.next(&mut input).expect("right") {
+            if let Item::Frame { connection, frame: Frame::Open(_) } = item {
+                opened.push(connection);
+            }
+        }
+        opened
+    };
+    // The session's own frames are out of the way.
+    assert_eq!([opens(&mut near, ONE), opens(&mut near, two)], [vec![], vec![]]);
+    let elsewhere = || Destination::Name("web.example".to_owned(), 443);
+    let first = near.connect(somewhere()).expect("room");
+    assert_eq!([opens(&mut near, ONE), opens(&mut near, two)], [vec![first], vec![]]);
+    near.measure(SECOND, ONE, gauge(200));
+    let [second, other, third] = [somewhere(), elsewhere(), somewhere()].map(|to| near.connect(to).expect("room"));
+    assert_eq!([opens(&mut near, ONE), opens(&mut near, two)], [vec![second, third], vec![other]]);
+    for connection in [first, second, third] {
+        hears(&mut near, SECOND, connection, Frame::Opened);
+    }
+    let fourth = near.connect(somewhere()).expect("room");
+    assert_eq!([opens(&mut near, ONE), opens(&mut near, two)], [vec![], vec![fourth]]);
 }
 
 /// P-12: DATA may overtake OPEN.
