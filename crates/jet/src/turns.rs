@@ -1,7 +1,6 @@
 //! Programs' connections reach a server in the order in which programs opened them, as they do without gateways. Some
 //! servers tell connections apart by that order alone (`iperf3 --bidir` the two directions).
 
-use std::convert::Infallible;
 use std::pin::pin;
 use std::task::Poll;
 use tokio::sync::oneshot;
@@ -9,42 +8,60 @@ use tokio::sync::oneshot;
 /// The end of a queue.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    last: Option<oneshot::Receiver<Infallible>>,
+    last: Option<Begun>,
 }
 
-/// A place in a queue. The next one's turn comes when this has begun, or was dropped.
+/// A place in a queue. The next one's turn comes when this has begun; when this was dropped before its turn, the next
+/// one stands where it stood.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    before: Option<oneshot::Receiver<Infallible>>,
-    begun: oneshot::Sender<Infallible>,
+    before: Option<Begun>,
+    begun: Option<oneshot::Sender<Begun>>,
 }
+
+/// Closed when a place's holder has begun. What it hands over is the place before one that was given up.
+#[derive(Debug)]
+struct Begun(oneshot::Receiver<Begun>);
 
 impl Turns {
     /// A place behind all others.
     pub fn take(&mut self) -> Turn {
         let (begun, last) = oneshot::channel();
-        Turn { before: self.last.replace(last), begun }
+        Turn { before: self.last.replace(Begun(last)), begun: Some(begun) }
     }
     /// Whether nobody is waiting.
     pub fn is_empty(&mut self) -> bool {
-        let waits = |last: &mut oneshot::Receiver<_>| last.try_recv() == Err(oneshot::error::TryRecvError::Empty);
-        !self.last.as_mut().is_some_and(waits)
+        while let Some(last) = &mut self.last {
+            match last.0.try_recv() {
+                Ok(before) => self.last = Some(before),
+                Err(oneshot::error::TryRecvError::Closed) => self.last = None,
+                Err(oneshot::error::TryRecvError::Empty) => return false,
+            }
+        }
+        true
     }
 }
 
 impl Turn {
     /// Does something in turn: as far as to where it first waits. The rest it does beside what others do.
-    pub async fn begin<T>(self, act: impl Future<Output = T>) -> T {
-        let Self { before, begun } = self;
-        if let Some(before) = before {
-            let _ = before.await;
+    pub async fn begin<T>(mut self, act: impl Future<Output = T>) -> T {
+        while let Some(before) = &mut self.before {
+            self.before = (&mut before.0).await.ok();
         }
         let mut act = pin!(act);
         let first = std::future::poll_fn(|cx| Poll::Ready(act.as_mut().poll(cx))).await;
-        drop(begun);
+        drop(self);
         match first {
             Poll::Ready(done) => done,
             Poll::Pending => act.await,
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let (Some(before), Some(begun)) = (self.before.take(), self.begun.take()) {
+            let _ = begun.send(before);
         }
     }
 }
@@ -71,7 +88,7 @@ mod tests {
                     order.lock().expect("no panic").push(number);
                     sleep(Duration::from_secs(10 - number)).await;
                 };
-                // One of them has nothing to do.
+                // One of them leaves before its turn.
                 if number != 5 {
                     turn.begin(act).await;
                 }
