@@ -284,6 +284,13 @@ fn what_is_wrong_is_said_with_its_place() {
         ("[network]\nqueue = { kind = \"pie\", pie = { target = \"0 s\" } }\n[job]", "2:42", "out of range"),
         ("[network]\nqueue = { kind = \"priority\" }\n[job]", "2:18", "all packets would be of one class"),
         ("[network]\npriority = [\"rpc\"]\n[job]", "2:12", "no queue is of kind priority"),
+        (
+            "[network]\ntopology = \"wifi\"\n[network.wifi.propagation]\nshadowing = \"-4 dB\"\n[job]",
+            "4:13",
+            "a standard deviation is not negative",
+        ),
+        ("[[job]]\nplan = {}\n[[job]]", "2:8", "a plan is for a scenario of one job"),
+        ("[[job]]\n[[job]]\nplan = {}", "3:8", "a plan is for a scenario of one job"),
         ("[network]\npriority = [\"rcp\"]\nqueue = { kind = \"priority\" }\n[job]", "2:13", "did you mean `rpc`?"),
         (
             "[network]\ntopology = \"dumbbell\"\n[[network.port]]\nlink = \"left -> rihgt\"\n[job]",
@@ -337,6 +344,71 @@ fn what_is_wrong_is_said_with_its_place() {
         assert!(first.starts_with(&format!("cluster.toml:{place}: ")), "{text:?} said: {error}");
         assert!(first.contains(message), "{text:?} said: {error}");
     }
+}
+
+/// What lies just within a limit is right, and what a check is not about is left alone.
+#[test]
+fn the_last_value_within_a_limit_is_taken() {
+    let points = "[network]\ntopology = \"wifi\"\n[network.wifi]\nmode = \"infrastructure\"\n\
+                  access-point = [{ at = [\"1 m\", \"1 m\"] }, { at = [\"5 m\", \"1 m\"] }]\n[[traffic]]\n[[faults]]\n";
+    let priorities = |count: usize| {
+        let services = vec!["\"rpc\""; count].join(", ");
+        format!("[network]\npriority = [{services}]\nqueue = {{ kind = \"priority\" }}\n[job]")
+    };
+    let blocks = |kib: u64| format!("[job]\ninput = \"{kib} KiB\"\n[hdfs]\nblock = \"64 KiB\"");
+    let reducers = |count: u32| format!("[mapreduce]\nreduce-memory = \"16 GiB\"\nreducers = {count}\n[job]");
+    let sizes = |most: u32| {
+        format!("[[traffic]]\nkind = \"poisson\"\nsizes = {{ kind = \"uniform\", least = \"9 B\", most = \"{most} B\" }}")
+    };
+    let queue = |limit: u32| format!("[network]\nqueue = {{ limit = \"{limit} B\" }}\n[job]");
+    let fault = |node: &str| format!("{points}node = \"{node}\"\ndown-for = \"1 s\"");
+    let slow = format!("{points}node = \"ap-2\"\nslow = 0.5");
+    let shadowing =
+        |sigma: u32| format!("[network]\ntopology = \"wifi\"\nwifi.propagation.shadowing = \"{sigma} dB\"\n[job]");
+    let pairs = [
+        (priorities(254), priorities(255), "these are more than 254 services"),
+        (blocks(64 * 9_999_999), blocks(64 * 10_000_000), "10000001 blocks"),
+        (reducers(0), reducers(1), "`reduce-memory` (granted 16 GiB) fits on no worker"),
+        (sizes(9), sizes(8), "no size lies from 9 B on"),
+        (queue(1538), queue(1537), "a full packet of 1538 B would never fit"),
+        (fault("ap-2"), fault("ap-3"), "there is no node `ap-3`"),
+        (fault("ap-1"), slow, "an access point has no cores"),
+        (shadowing(0), "[network]\nloss = 2\n[job]".to_owned(), "out of range"),
+        ("[[job]]\nplan = {}".to_owned(), "[[job]]\nplan = {}\n[[job]]".to_owned(), "a plan is for"),
+    ];
+    for (right, wrong, message) in pairs {
+        parse(&right, &[]).unwrap_or_else(|error| panic!("{right}\n{error}"));
+        let error = parse(&wrong, &[]).expect_err(&wrong);
+        assert!(error.contains(message), "{wrong}\n{error}");
+    }
+}
+
+/// A message is about a stretch of the text, and says what helps in its place.
+#[test]
+fn a_problem_is_about_these_words() {
+    let cases = [
+        ("[hdfs]\nreplicaton = 3\n[job]", "replicaton", "did you mean `replication`?"),
+        (
+            "[tcp]\ncontrol = \"dctcp\"\n[job]",
+            "\"dctcp\"",
+            "`network.queue = { kind = \"threshold\", mark-above = \"20 packets\" }`",
+        ),
+        (
+            "[tcp]\ncontrol = \"dctcp\"\n[network]\ntopology = \"wifi\"\n[job]",
+            "\"dctcp\"",
+            "`network.wifi.queue = { mark-above = 20 }`",
+        ),
+    ];
+    for (text, words, help) in cases {
+        let error = sim::parse("cluster.toml", text, &[]).expect_err(text);
+        assert_eq!(error.problems.len(), 1, "{error}");
+        assert_eq!(&text[error.problems[0].span.range.clone()], words);
+        assert!(error.to_string().contains(help), "{error}");
+    }
+    let mut scenario = parse("[[traffic]]\nkind = \"csv\"\nfile = \"flows.csv\"", &[]).expect("right");
+    let flows = "1,worker-1, worker-9 ,5";
+    let error = scenario.take_flows(0, "flows.csv", flows).expect_err(flows);
+    assert_eq!(&flows[error.problems[0].span.range.clone()], "worker-9");
 }
 
 #[test]
@@ -419,6 +491,41 @@ fn a_star_with_a_bucket_on_one_worker() {
         "switch->worker-2 100 Mbit/s 25 us Delay(400 ms)",
     ];
     assert_eq!(links(text), expected);
+}
+
+/// Nodes in a fat tree of `ports` ports fill edge switches of half as many; in a DCell, cells of `cell` servers.
+#[test]
+fn a_fabric_has_racks_of_its_own() {
+    let racks = |network: &str| {
+        let nodes = parse(&format!("[cluster]\nworkers = 8\n[network]\n{network}\n[job]"), &[]).expect("right").nodes();
+        nodes.iter().map(|node| node.rack).collect::<Vec<_>>()
+    };
+    assert_eq!(racks("topology = \"fat-tree\"\nports = 6"), [1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    assert_eq!(racks("topology = \"dcell\"\ncell = 4"), [1, 1, 1, 1, 2, 2, 2, 2, 3]);
+}
+
+#[test]
+fn groups_of_nodes_have_their_members() {
+    let members = |nodes: Nodes| (0..4).filter(|node| nodes.contains(*node)).collect::<Vec<_>>();
+    assert_eq!(members(Nodes::All), [0, 1, 2, 3]);
+    assert_eq!(members(Nodes::Master), [0]);
+    assert_eq!(members(Nodes::Workers), [1, 2, 3]);
+}
+
+/// Reno's and Tahoe's papers have no SACK, whatever `sack` says; a control of its name has it.
+#[test]
+fn some_controls_decide_on_sack() {
+    let uses = |control: &str, sack: bool| {
+        let text = format!("[tcp]\ncontrol = \"{control}\"\nsack = {sack}\n[job]");
+        parse(&text, &[]).expect("right").tcp.uses_sack()
+    };
+    let both = |control| [uses(control, false), uses(control, true)];
+    assert_eq!(["newreno", "tahoe", "sack-reno", "cubic"].map(both), [
+        [false, false],
+        [false, false],
+        [true, true],
+        [false, true]
+    ]);
 }
 
 #[test]
