@@ -358,7 +358,9 @@ fn the_last_value_within_a_limit_is_taken() {
     let blocks = |kib: u64| format!("[job]\ninput = \"{kib} KiB\"\n[hdfs]\nblock = \"64 KiB\"");
     let reducers = |count: u32| format!("[mapreduce]\nreduce-memory = \"16 GiB\"\nreducers = {count}\n[job]");
     let sizes = |most: u32| {
-        format!("[[traffic]]\nkind = \"poisson\"\nsizes = {{ kind = \"uniform\", least = \"9 B\", most = \"{most} B\" }}")
+        format!(
+            "[[traffic]]\nkind = \"poisson\"\nsizes = {{ kind = \"uniform\", least = \"9 B\", most = \"{most} B\" }}"
+        )
     };
     let queue = |limit: u32| format!("[network]\nqueue = {{ limit = \"{limit} B\" }}\n[job]");
     let fault = |node: &str| format!("{points}node = \"{node}\"\ndown-for = \"1 s\"");
@@ -520,12 +522,10 @@ fn some_controls_decide_on_sack() {
         parse(&text, &[]).expect("right").tcp.uses_sack()
     };
     let both = |control| [uses(control, false), uses(control, true)];
-    assert_eq!(["newreno", "tahoe", "sack-reno", "cubic"].map(both), [
-        [false, false],
-        [false, false],
-        [true, true],
-        [false, true]
-    ]);
+    assert_eq!(
+        ["newreno", "tahoe", "sack-reno", "cubic"].map(both),
+        [[false, false], [false, false], [true, true], [false, true]]
+    );
 }
 
 #[test]
