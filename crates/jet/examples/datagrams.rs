@@ -11,6 +11,7 @@ use jet::door::{ForwardUdp, Front};
 use jet::far::{Far, FarOptions, listen};
 use jet::handover::Inherited;
 use jet::keys::{Identity, Peers};
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::{Options, Udp};
@@ -58,7 +59,13 @@ fn main() {
         let _gateway = runtime.block_on(async {
             let listener = listen(gateway, &far_options).expect("an address");
             let allowed = Allowed::new(vec![server.to_string().parse().expect("a rule")]);
-            let told = FarOptions { identity: far_key, peers: far_pins, allowed, options: far_options };
+            let told = FarOptions {
+                identity: far_key,
+                peers: far_pins,
+                allowed,
+                limits: Limits::default(),
+                options: far_options,
+            };
             Far::start(told, vec![listener], Log::default()).expect("it starts")
         });
         up.send(()).expect("awaited");

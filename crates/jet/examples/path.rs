@@ -14,6 +14,7 @@ use jet::allow::Allowed;
 use jet::door::{Accepted, Answer};
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::{Identity, Peers};
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::{Options, Streams};
@@ -104,7 +105,13 @@ fn main() {
         let gateway = runtime.block_on(async {
             let listener = listen(SocketAddr::new(far, PORTS[2]), &far_options).expect("an address");
             let allowed = Allowed::new(vec!["0.0.0.0/0:*".parse().expect("a rule")]);
-            let told = FarOptions { identity: far_key, peers: far_pins, allowed, options: far_options };
+            let told = FarOptions {
+                identity: far_key,
+                peers: far_pins,
+                allowed,
+                limits: Limits::default(),
+                options: far_options,
+            };
             Far::start(told, vec![listener], Log::default()).expect("it starts")
         });
         up.send(()).expect("awaited");

@@ -6,6 +6,7 @@ use crate::door::redirect;
 use crate::handshake::{self, HandshakeError, Opening, Request, say};
 use crate::keep_alive;
 use crate::keys::{Fingerprint, Identity, Peers};
+use crate::limits::Limits;
 use crate::log::Log;
 use crate::numbers::Numbers;
 use crate::options::{MAX_PAYLOAD, Options};
@@ -29,10 +30,10 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stripe::StreamId;
-use stripe::session::{Pool, Role, Session};
+use stripe::session::{Pool, Role, Session, code};
 use stripe::wire::{Destination, Frame, Hello, Refusal};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, lookup_host};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tokio_rustls::server::{Accept, StartHandshake};
 use tokio_rustls::{LazyConfigAcceptor, TlsStream};
@@ -71,6 +72,8 @@ pub struct FarOptions {
     pub peers: Peers,
     /// The destinations that their programs may reach.
     pub allowed: Allowed,
+    /// What single peers may have, in place of what the options say.
+    pub limits: Limits,
     /// Streams, memory and the other options that both gateways have.
     pub options: Options,
 }
@@ -96,6 +99,8 @@ pub struct Far {
     pool: Arc<Pool>,
     /// Each peer's part of the pool, while it has sessions.
     pools: ByPeer<Pool>,
+    /// Each peer's permits for connections, while it has sessions.
+    connections: ByPeer<Semaphore>,
     /// Room for flows of datagrams.
     flows: FlowPlaces,
     log: Log,
@@ -145,6 +150,9 @@ impl Far {
         for peer in told.allowed.peers().filter(|peer| !told.peers.iter().any(|(_, name)| name == *peer)) {
             log.note(&format!("--allow {peer}=... is for nobody"), "no pinned peer has that name");
         }
+        for peer in told.limits.peers().filter(|peer| !told.peers.iter().any(|(_, name)| name == *peer)) {
+            log.note(&format!("--limit {peer}=... is for nobody"), "no pinned peer has that name");
+        }
         let trusted = Trusted::new(told.peers.clone());
         let config = tls::server(&told.identity, &trusted)?;
         let pool = told.options.pool();
@@ -155,6 +163,7 @@ impl Far {
             sessions: Mutex::default(),
             pool,
             pools: ByPeer::default(),
+            connections: ByPeer::default(),
             log,
             leaving: watch::Sender::new(false),
         });
@@ -280,8 +289,8 @@ impl Far {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
     /// The memory that all sessions of a peer share: beginning more sessions takes nothing from other peers (P-32).
-    fn pool_of(&self, peer: Fingerprint) -> Arc<Pool> {
-        let both_ways = self.told.options.peer_memory.saturating_mul(2);
+    fn pool_of(&self, peer: Fingerprint, options: &Options) -> Arc<Pool> {
+        let both_ways = options.peer_memory.saturating_mul(2);
         self.pools.of(peer, || self.pool.within(both_ways))
     }
     /// Trusts these peers from now on. The sessions of others end at once, and their programs are told.
@@ -308,11 +317,11 @@ impl Far {
         if *self.leaving.borrow() {
             return Err(Refusal::Busy);
         }
-        let options = &self.told.options;
+        let options = self.told.limits.of(&name, &self.told.options);
         let settings = options.settings(Some(hello));
         let tuner = options.tuner(settings.max_streams);
         let began = Instant::now();
-        let pool = self.pool_of(peer);
+        let pool = self.pool_of(peer, &options);
         let Some(session) = Session::new(Time::ZERO, Role::Far, settings, tuner, &pool) else {
             // What nobody has come back to makes room for who is here: the peer will ask again.
             let alone = |entry: &&Entry| entry.shared.look(Session::alone_until).is_some();
@@ -326,6 +335,7 @@ impl Far {
         for entry in sessions.values().filter(|entry| entry.peer == peer) {
             entry.shared.work(Session::hurry);
         }
+        let places = self.connections.of(peer, || Arc::new(Semaphore::new(options.connections)));
         let (openings, asked) = mpsc::unbounded_channel();
         let shared = SharedSession::new(name, began, session, openings);
         let mut numbers = Numbers::default();
@@ -333,7 +343,7 @@ impl Far {
         let entry = Entry { shared: Arc::clone(&shared), secret, peer, begun: began, numbers, paths: Vec::new() };
         sessions.insert(hello.session, entry);
         drop(sessions);
-        tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&shared), asked));
+        tokio::spawn(Arc::clone(self).serve(hello.session, peer, Arc::clone(&shared), asked, places));
         Ok(shared)
     }
     /// Another stream of a session. One that replaces an old or dead stream may come before that is known here: it
@@ -402,8 +412,9 @@ impl Far {
         peer: Fingerprint,
         shared: Arc<SharedSession>,
         mut asked: mpsc::UnboundedReceiver<Asked>,
+        places: Arc<Semaphore>,
     ) {
-        let places = self.flows.of(peer);
+        let flow_places = self.flows.of(peer);
         let connecting = async {
             let (mut turns, mut room) = (BTreeMap::<Destination, Turns>::new(), TURNS);
             while let Some(asked) = asked.recv().await {
@@ -418,15 +429,31 @@ impl Far {
                         );
                     }
                     Asked::Connection(connection, to) => {
+                        // A session counts its own connections; a peer may have several sessions.
+                        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                            let why = in_words(code::NO_ROOM);
+                            self.log.refused(
+                                Cause::of_code(code::NO_ROOM),
+                                Some(&shared.peer),
+                                &format!("no connection to {to}"),
+                                &why,
+                            );
+                            shared.work(|session, now| session.refuse(now, connection, code::NO_ROOM));
+                            shared.forget(connection);
+                            continue;
+                        };
                         if turns.len() >= room {
                             turns.retain(|_, turns| !turns.is_empty());
                             room = TURNS.max(2 * turns.len());
                         }
                         let turn = turns.entry(to.clone()).or_default().take();
-                        tokio::spawn(far.connect(shared, connection, to, turn));
+                        tokio::spawn(async move {
+                            far.connect(shared, connection, to, turn).await;
+                            drop(place);
+                        });
                     }
                     Asked::Flow(flow, to) => {
-                        let places = places.clone();
+                        let places = flow_places.clone();
                         tokio::spawn(async move {
                             let reached = async { udp::connect(far.addresses(&shared.peer, &to).await?).await };
                             udp::serve(&shared, flow, &to, &places, reached, &far.log).await;

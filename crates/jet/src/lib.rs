@@ -42,6 +42,7 @@ pub mod handover;
 pub mod host;
 pub mod keys;
 pub mod launch;
+pub mod limits;
 pub mod log;
 pub mod monitor;
 pub mod near;

@@ -78,7 +78,7 @@ pub(crate) type Counts = BTreeMap<&'static str, u64>;
 /// What a program and an operator are told of a connection's code.
 pub(crate) fn in_words(code: u32) -> String {
     match code {
-        code::NO_ROOM => "the session has as many connections as it may have (--connections)".to_owned(),
+        code::NO_ROOM => "the peer has as many connections as it may have (--connections, --limit)".to_owned(),
         code => io::Error::from_raw_os_error(code.cast_signed()).to_string(),
     }
 }

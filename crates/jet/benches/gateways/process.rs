@@ -7,6 +7,7 @@ use jet::door::{Accepted, Answer};
 use jet::far::{Far, FarOptions, listen};
 use jet::host;
 use jet::keys::{Identity, KeyError, Peers};
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::Options;
@@ -95,7 +96,13 @@ async fn far(keys: &Path, server: SocketAddr) -> Result<(), Failure> {
     let listener = listen("127.0.0.1:0".parse()?, &options)?;
     let address = listener.local_addr()?;
     let (identity, peers) = (Identity::load_or_create(keys)?, Peers::load(keys)?);
-    let told = FarOptions { identity, peers, allowed: Allowed::new(vec![server.to_string().parse()?]), options };
+    let told = FarOptions {
+        identity,
+        peers,
+        allowed: Allowed::new(vec![server.to_string().parse()?]),
+        limits: Limits::default(),
+        options,
+    };
     let _far = Far::start(told, vec![listener], Log::default())?;
     until_left(address).await
 }

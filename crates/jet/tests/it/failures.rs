@@ -6,6 +6,7 @@ use crate::support::{
 use jet::door::Answer;
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::Identity;
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::{Options, Streams};
@@ -232,6 +233,7 @@ fn second_far(rig: &Rig) -> (SocketAddr, Arc<Far>) {
         identity: rig.far_key.clone(),
         peers: pinned(&rig.near_key, "near"),
         allowed: allowed(&["127.0.0.1:*"]),
+        limits: Limits::default(),
         options,
     };
     (address, Far::start(told, vec![listener], Log::default()).expect("it starts"))

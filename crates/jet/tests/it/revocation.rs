@@ -3,6 +3,7 @@
 use crate::support::{LOOPBACK, Rig, echo, pinned, server, until};
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::{Identity, Peers};
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::options::Options;
 use jet::trust;
@@ -81,7 +82,13 @@ async fn a_gateway_that_leaves_obeys_and_other_peers_go_on() {
     let listener = listen(LOOPBACK.parse().expect("an address"), &options).expect("loopback");
     rig.relay.redirect(listener.local_addr().expect("bound"));
     let (identity, peers) = (rig.far_key.clone(), pinned(&other_key, "other"));
-    let told = FarOptions { identity, peers: peers.clone(), allowed: jet::allow::Allowed::default(), options };
+    let told = FarOptions {
+        identity,
+        peers: peers.clone(),
+        allowed: jet::allow::Allowed::default(),
+        limits: Limits::default(),
+        options,
+    };
     let _second = Far::start(told, vec![listener], Log::default()).expect("it starts");
     rig.far.trust(peers);
     is_reset(program).await;
@@ -129,6 +136,6 @@ async fn somebody_has_to_be_pinned_at_the_beginning() {
     let listener = listen(LOOPBACK.parse().expect("an address"), &options).expect("loopback");
     let identity = Identity::generate().expect("a key");
     let allowed = jet::allow::Allowed::default();
-    let told = FarOptions { identity, peers: Peers::default(), allowed, options };
+    let told = FarOptions { identity, peers: Peers::default(), allowed, limits: Limits::default(), options };
     assert!(Far::start(told, vec![listener], Log::default()).is_err());
 }

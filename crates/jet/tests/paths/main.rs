@@ -13,6 +13,7 @@ mod direct;
 use jet::door::Answer;
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::Identity;
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::{Options, Streams};
@@ -89,6 +90,7 @@ impl Gateways {
             identity: far_key.clone(),
             peers: pinned(&near_key, "near"),
             allowed: support::allowed(&["127.0.0.1:*", "198.18.0.2:*"]),
+            limits: Limits::default(),
             options: options.clone(),
         };
         let far = far_runtime.spawn(async move {

@@ -77,7 +77,7 @@ pub struct Common {
     /// The congestion control of streams, by the kernel's name [default: the system's]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
-    /// The most connections of a session at once
+    /// The most connections of a session at once, and of all sessions of a peer
     #[arg(long, value_name = "N", default_value_t = 16384, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub connections: u32,
     /// Memory for one connection, each way

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use jet::allow::{Allowed, Rule};
 use jet::far::{Far, FarError, FarOptions, listen};
 use jet::keys::{Identity, Peers};
+use jet::limits::{Limit, Limits};
 use jet::log::Log;
 use jet::trust;
 use serde_json::json;
@@ -25,6 +26,10 @@ pub struct Serve {
     /// alone. A HOST's private addresses need a rule of their own
     #[arg(long, value_name = "[PEER=]RULE", required = true)]
     pub allow: Vec<Rule>,
+    /// What one peer may have in place of --connections or --peer-memory: PEER=connections:N or PEER=memory:BYTES;
+    /// several times for more
+    #[arg(long, value_name = "PEER=LIMIT")]
+    pub limit: Vec<Limit>,
     #[command(flatten)]
     pub common: Common,
 }
@@ -36,6 +41,7 @@ pub fn serve(serve: &Serve) -> Result<(), Failure> {
     let told = FarOptions {
         peers: Peers::load(&folder)?,
         allowed: Allowed::new(serve.allow.clone()),
+        limits: Limits::new(serve.limit.clone()),
         options: serve.common.options()?,
         identity,
     };

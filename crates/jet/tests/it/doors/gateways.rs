@@ -9,6 +9,7 @@ use jet::far::{Far, FarOptions, listen};
 use jet::handover::Inherited;
 use jet::keys::{Identity, Peers};
 use jet::launch;
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::Options;
@@ -48,7 +49,7 @@ pub async fn pair(own: &str, rules: &[String], options: Options) -> (Near, Arc<F
     let to = listener.local_addr().unwrap().to_string();
     let allowed = jet::allow::Allowed::new(rules.iter().map(|rule| rule.parse().unwrap()).collect());
     let (identity, peers) = (far_key.clone(), pinned(&near_key));
-    let told = FarOptions { identity, peers, allowed, options: options.clone() };
+    let told = FarOptions { identity, peers, allowed, limits: Limits::default(), options: options.clone() };
     let far = Far::start(told, vec![listener], Log::default()).unwrap();
     let near = near_to(to, near_key, &far_key, options);
     assert!(near.ready(Duration::from_secs(10)).await);

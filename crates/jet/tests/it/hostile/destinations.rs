@@ -4,6 +4,7 @@ use super::{Key, OPEN, OPENED, Peer, RESET, frame};
 use crate::support::{LOOPBACK, allowed, echo, server};
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::{Identity, Peers};
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::options::Options;
 use std::net::SocketAddr;
@@ -13,13 +14,17 @@ use tokio::time::Instant;
 
 /// A far gateway with these rules, for the peers `one` and `other`.
 struct Gateway {
-    _far: Arc<Far>,
+    far: Arc<Far>,
     at: SocketAddr,
     keys: [Key; 2],
     log: Log,
 }
 
 fn gateway(rules: &[&str]) -> Gateway {
+    limited(rules, &[])
+}
+/// With limits of peers' own.
+fn limited(rules: &[&str], limits: &[&str]) -> Gateway {
     let (keys, options) = ([Key::new(), Key::new()], Options::default());
     let mut peers = Peers::default();
     keys[0].pinned("one", &mut peers);
@@ -28,9 +33,10 @@ fn gateway(rules: &[&str]) -> Gateway {
     let at = listener.local_addr().expect("bound");
     let identity = Identity::generate().expect("a key");
     let log = Log::default();
-    let told = FarOptions { identity, peers, allowed: allowed(rules), options };
+    let limits = Limits::new(limits.iter().map(|limit| limit.parse().expect("a limit")).collect());
+    let told = FarOptions { identity, peers, allowed: allowed(rules), limits, options };
     let far = Far::start(told, vec![listener], log.clone()).expect("it starts");
-    Gateway { _far: far, at, keys, log }
+    Gateway { far, at, keys, log }
 }
 
 /// P-11: OPEN to a name.
@@ -96,4 +102,45 @@ async fn a_peer_goes_where_its_own_rules_allow() {
         assert_eq!(outcome(&mut peer, &super::open(2, everybodys)).await.0, None);
     }
     assert!(gateway.log.lines().iter().any(|line| line.contains("nobody=") && line.contains("no pinned peer")));
+}
+
+const NO_ROOM: Option<u32> = Some(105);
+
+/// P-32: a limit of connections is the peer's, however many sessions it begins, and a place that is free is given again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peers_connections_are_limited_over_all_its_sessions() {
+    let server = server(echo).await;
+    let gateway = limited(&[&server.to_string()], &["one=connections:3", "nobody=memory:1MiB"]);
+    let (mut first, _) = Peer::start(gateway.at, &gateway.keys[0], [1; 16]).await.expect("a session");
+    let (mut second, _) = Peer::start(gateway.at, &gateway.keys[0], [2; 16]).await.expect("a session");
+    for connection in [1, 2] {
+        assert_eq!(outcome(&mut first, &super::open(connection, server)).await.0, None);
+    }
+    assert_eq!(outcome(&mut second, &super::open(1, server)).await.0, None);
+    assert_eq!(outcome(&mut second, &super::open(2, server)).await.0, NO_ROOM);
+    let said = |what: &str| gateway.log.lines().iter().any(|line| line.contains(what));
+    assert!(said("--limit)") && said("--limit nobody="), "{:?}", gateway.log.lines());
+    // The other peer has the common limit.
+    let (mut other, _) = Peer::start(gateway.at, &gateway.keys[1], [3; 16]).await.expect("a session");
+    for connection in 1..=5 {
+        assert_eq!(outcome(&mut other, &super::open(connection, server)).await.0, None);
+    }
+    // A session that ends gives its places back.
+    drop(first);
+    gateway.far.trust(Peers::default());
+    let mut again = Peers::default();
+    gateway.keys[0].pinned("one", &mut again);
+    gateway.far.trust(again);
+    let (mut third, _) = Peer::start(gateway.at, &gateway.keys[0], [4; 16]).await.expect("a session");
+    for connection in 1..=3 {
+        let mut told = outcome(&mut third, &super::open(connection, server)).await.0;
+        for later in 0..100 {
+            if told.is_none() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            told = outcome(&mut third, &super::open(10 + 100 * connection + later, server)).await.0;
+        }
+        assert_eq!(told, None);
+    }
 }

@@ -9,6 +9,7 @@ use crate::support::{self, LOOPBACK, Rig, allowed, echo, processor, server, unti
 use jet::door::Answer;
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::{Identity, Peers};
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::Options;
@@ -48,7 +49,13 @@ impl Site {
         other.pinned("other", &mut peers);
         let listener = listen(LOOPBACK.parse().expect("an address"), &options).expect("loopback");
         let at = listener.local_addr().expect("bound");
-        let told = FarOptions { identity: far_key.clone(), peers, allowed: allowed(&["127.0.0.1:*"]), options };
+        let told = FarOptions {
+            identity: far_key.clone(),
+            peers,
+            allowed: allowed(&["127.0.0.1:*"]),
+            limits: Limits::default(),
+            options,
+        };
         let log = Log::default();
         let far = Far::start(told, vec![listener], log.clone()).expect("it starts");
         let keys = (near_key.clone(), far_key.clone());

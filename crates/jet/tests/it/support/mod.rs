@@ -4,6 +4,7 @@ use jet::allow::Allowed;
 use jet::door::{Accepted, Answer};
 use jet::far::{Far, FarOptions, listen};
 use jet::keys::{Identity, Peers};
+use jet::limits::Limits;
 use jet::log::Log;
 use jet::near::{Near, NearOptions};
 use jet::options::Options;
@@ -175,6 +176,7 @@ impl Rig {
             identity: far_key.clone(),
             peers: pinned(&near_key, "near"),
             allowed: allowed(rules),
+            limits: Limits::default(),
             options: far_options,
         };
         let logs = [Log::default(), Log::default()];
