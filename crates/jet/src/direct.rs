@@ -11,12 +11,13 @@ use crate::shared_session::SharedSession;
 use crate::splice;
 use crate::status::DirectStatus;
 use crate::tcp_info::TcpInfo;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stripe::wire::Destination;
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
 /// The longest round trip of a path on which connections go directly. There a new connection gains at most that much
@@ -27,8 +28,10 @@ const SHORT: Duration = Duration::from_millis(1);
 const CONNECT: Duration = Duration::from_millis(100);
 /// A server that did not answer directly is reached through the far gateway for this time.
 const AVOIDED: Duration = Duration::from_mins(1);
-/// The most servers that are remembered for that.
-const MOST_AVOIDED: usize = 1024;
+/// A server that has answered directly is taken to do so for this time. After that one connection asks again.
+const REACHED: Duration = Duration::from_mins(10);
+/// The most servers that are remembered for either.
+pub(crate) const MOST_SERVERS: usize = 1024;
 /// TCP_CLOSE (net/tcp_states.h): a socket whose connection was reset, or is over in both directions.
 const CLOSED: u8 = 7;
 /// Time in which the other end of a connection that was reset may take what came before.
@@ -53,7 +56,12 @@ pub enum DirectError {
 pub(crate) struct Direct {
     rules: Allowed,
     connections: Mutex<Connections>,
+    /// The servers that need no gateway at present.
+    reached: watch::Sender<Reached>,
 }
+
+/// Servers that answered directly, on a path that is short: the kernel need not redirect connections to them.
+pub(crate) type Reached = Arc<BTreeSet<SocketAddr>>;
 
 #[derive(Debug, Default)]
 struct Connections {
@@ -61,6 +69,8 @@ struct Connections {
     begun: u64,
     /// Servers that did not answer directly, and until when they are not tried.
     avoided: BTreeMap<SocketAddr, Instant>,
+    /// Servers that did, and until when that is taken to hold.
+    reached: BTreeMap<SocketAddr, Instant>,
 }
 
 impl Direct {
@@ -78,7 +88,7 @@ impl Direct {
                 Some(_) => {}
             }
         }
-        Ok(Self { rules: Allowed::new(rules), connections: Mutex::default() })
+        Ok(Self { rules: Allowed::new(rules), connections: Mutex::default(), reached: watch::Sender::default() })
     }
     fn connections(&self) -> MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
@@ -98,11 +108,34 @@ impl Direct {
         // The mark keeps this gateway from redirecting its own connection.
         let _ = redirect::exempt(&socket);
         if let Ok(Ok(server)) = timeout(CONNECT, socket.connect(address)).await {
+            remember(&mut self.connections().reached, address, now, REACHED);
+            self.review(Some(shared));
             return Some(server);
         }
         // The far gateway may reach it, or tell why not.
-        self.connections().avoid(address, now);
+        remember(&mut self.connections().avoided, address, now, AVOIDED);
         None
+    }
+    /// The servers that need no gateway, from now on; none if no rule allows any.
+    pub fn reached(&self) -> Option<watch::Receiver<Reached>> {
+        (!self.rules.is_empty()).then(|| self.reached.subscribe())
+    }
+    /// Looks which servers need no gateway at present. To be called now and then: a path may become longer or break.
+    pub fn review(&self, shared: Option<&SharedSession>) {
+        let mut connections = self.connections();
+        if !is_short(shared.and_then(least_round_trip)) {
+            connections.reached.clear();
+        }
+        let now = Instant::now();
+        connections.reached.retain(|_, until| *until > now);
+        let reached: BTreeSet<_> = connections.reached.keys().copied().collect();
+        self.reached.send_if_modified(|known| {
+            let changed = **known != reached;
+            if changed {
+                *known = Arc::new(reached);
+            }
+            changed
+        });
     }
     /// Carries bytes between a program and its server until both directions are over.
     pub async fn carry(&self, program: TcpStream, server: TcpStream, ends: Option<Ends>) {
@@ -134,18 +167,18 @@ impl Direct {
         Some(DirectStatus {
             connections: connections.open,
             begun: connections.begun,
+            servers: connections.reached.len(),
             direct: is_short(round_trip),
             round_trip_s: round_trip.map(|time| time.as_secs_f64()),
         })
     }
 }
 
-impl Connections {
-    fn avoid(&mut self, address: SocketAddr, now: Instant) {
-        self.avoided.retain(|_, until| *until > now);
-        if self.avoided.len() < MOST_AVOIDED {
-            self.avoided.insert(address, now + AVOIDED);
-        }
+/// Remembers a server for some time, if there is room.
+fn remember(servers: &mut BTreeMap<SocketAddr, Instant>, server: SocketAddr, now: Instant, time: Duration) {
+    servers.retain(|_, until| *until > now);
+    if servers.len() < MOST_SERVERS {
+        servers.insert(server, now + time);
     }
 }
 
@@ -198,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_are_avoided_are_bounded_and_forgotten() {
-        let (mut connections, now) = (Connections::default(), Instant::now());
+    fn servers_that_are_remembered_are_bounded_and_forgotten() {
+        let (mut servers, now) = (BTreeMap::new(), Instant::now());
         for port in 1..=2000 {
-            connections.avoid(([10, 0, 0, 1], port).into(), now);
+            remember(&mut servers, ([10, 0, 0, 1], port).into(), now, AVOIDED);
         }
-        assert_eq!(connections.avoided.len(), MOST_AVOIDED);
-        connections.avoid(([10, 0, 0, 2], 1).into(), now + AVOIDED);
-        assert_eq!(connections.avoided.len(), 1);
+        assert_eq!(servers.len(), MOST_SERVERS);
+        remember(&mut servers, ([10, 0, 0, 2], 1).into(), now + AVOIDED, AVOIDED);
+        assert_eq!(servers.len(), 1);
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::allow::Rule;
 use crate::direct::{Direct, DirectError};
+use crate::door::redirect::Bypass;
 use crate::door::{Accepted, Answer};
 use crate::handshake::{self, HandshakeError, Opening, say};
 use crate::keep_alive::{self, Ends};
@@ -28,7 +29,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 use stripe::StreamId;
@@ -51,6 +52,8 @@ const CLOSE: Duration = Duration::from_secs(5);
 const LOOK: Time = Time::from_secs(5);
 /// Streams that are opened at the same time, once the far gateway answers.
 const DIALS: usize = 16;
+/// Interval at which it is looked whether servers that need no gateway still need none.
+const REVIEW: Duration = Duration::from_secs(1);
 /// Capacity of the channel from the doors.
 const WAITING: usize = 64;
 
@@ -187,6 +190,9 @@ impl Near {
         });
         let (doors, accepted) = mpsc::channel(WAITING);
         tokio::spawn(Arc::clone(&inner).take(accepted));
+        if inner.direct.reached().is_some() {
+            tokio::spawn(review(Arc::downgrade(&inner)));
+        }
         Ok(Self { inner, doors })
     }
     /// The channel for the doors' connections.
@@ -198,6 +204,10 @@ impl Near {
         let inner = &self.inner;
         let flows = || Flows::new(inner.shared.subscribe(), Arc::clone(&inner.keepers), inner.log.clone());
         inner.told.options.udp.map(|_| flows())
+    }
+    /// The servers that programs may reach without the gateway at present, for doors that the kernel keeps.
+    pub fn reached(&self) -> Option<Bypass> {
+        self.inner.direct.reached().map(Bypass)
     }
     /// Waits for a session; returns whether there is one.
     pub async fn ready(&self, most: Duration) -> bool {
@@ -222,6 +232,15 @@ impl Near {
     pub async fn leave(&self) {
         self.inner.leaving.send_replace(true);
         self.inner.left.notified().await;
+    }
+}
+
+/// Reviews the servers that need no gateway, as long as there is the gateway.
+async fn review(inner: Weak<Inner>) {
+    while let Some(inner) = inner.upgrade() {
+        inner.direct.review(inner.shared.borrow().as_deref());
+        drop(inner);
+        sleep(REVIEW).await;
     }
 }
 

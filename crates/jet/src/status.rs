@@ -33,6 +33,8 @@ pub struct DirectStatus {
     pub connections: usize,
     /// Direct connections since the gateway began.
     pub begun: u64,
+    /// Servers that have answered directly. Redirected programs of this host reach them without the gateway.
+    pub servers: usize,
     /// Whether new connections go directly.
     pub direct: bool,
     /// The least round trip between the gateways, in seconds, by which that is decided; none without a session.
@@ -198,9 +200,13 @@ impl Status {
                  trunkline_jet_direct_connections{{role=\"{role}\"}} {}\n\
                  # HELP trunkline_jet_direct_connections_total Connections past the far gateway.\n\
                  # TYPE trunkline_jet_direct_connections_total counter\n\
-                 trunkline_jet_direct_connections_total{{role=\"{role}\"}} {}",
+                 trunkline_jet_direct_connections_total{{role=\"{role}\"}} {}\n\
+                 # HELP trunkline_jet_direct_servers Servers that programs of this host reach without the gateway.\n\
+                 # TYPE trunkline_jet_direct_servers gauge\n\
+                 trunkline_jet_direct_servers{{role=\"{role}\"}} {}",
                 direct.connections,
                 direct.begun,
+                direct.servers,
                 role = self.role,
             );
         }
@@ -299,7 +305,13 @@ mod tests {
             sessions: vec![session],
             free_bytes: 9,
             refusals: BTreeMap::from([("not_allowed".to_owned(), 3)]),
-            direct: Some(DirectStatus { connections: 2, begun: 5, direct: true, round_trip_s: Some(0.0002) }),
+            direct: Some(DirectStatus {
+                connections: 2,
+                begun: 5,
+                servers: 1,
+                direct: true,
+                round_trip_s: Some(0.0002),
+            }),
         }
     }
 

@@ -2,6 +2,7 @@
 //! or of the hosts behind this router; of the latter also datagrams. Rules and routes are the door's own, and go with
 //! it, except those of `--strict` (`redirect/strict.rs`).
 
+mod bypass;
 mod control_group;
 mod life;
 mod routing;
@@ -29,6 +30,7 @@ use super::{Accepted, Answer, DoorError, Hall, Open, Trace, listen};
 use crate::Destination;
 use crate::handover::Inherited;
 use crate::udp::{Flows, Relay, transparent};
+pub use bypass::Bypass;
 use control_group::Launched;
 pub use control_group::join_launched;
 use life::Life;
@@ -49,6 +51,9 @@ pub struct Redirection {
     pub direct: Vec<IpNet>,
     /// The gateway's way in for datagrams, if it carries them; TPROXY then takes datagrams too.
     pub flows: Option<Flows>,
+    /// Servers that need no gateway, if there can be any. Programs of this host's own network namespace go there by
+    /// themselves, unless `strict` is set.
+    pub bypass: Option<Bypass>,
     /// Whether the kernel refuses what is to be redirected while no gateway is there to take it.
     pub strict: bool,
 }
@@ -95,7 +100,7 @@ impl FromStr for Redirection {
             ("tproxy", name) => Source::Transparent(interface(name)?),
             _ => return Err(shape.to_owned()),
         };
-        Ok(Self { from, take: networks_of(networks)?, direct: Vec::new(), flows: None, strict: false })
+        Ok(Self { from, take: networks_of(networks)?, direct: Vec::new(), flows: None, bypass: None, strict: false })
     }
 }
 
@@ -156,7 +161,6 @@ pub(crate) fn lend(socket: &Socket, domain: Domain) -> io::Result<()> {
 pub struct Installed {
     /// Removed first: what the door still takes need not be refused.
     refusing: Option<Refusing>,
-    #[expect(dead_code, reason = "held for its drop")]
     table: Table,
     #[expect(dead_code, reason = "held for its drop")]
     routing: Option<Routing>,
@@ -193,6 +197,7 @@ impl Redirection {
     pub(super) async fn open(self, hall: Hall, inherited: &Inherited) -> Result<Open, DoorError> {
         let transparent = matches!(self.from, Source::Transparent(_));
         let flows = self.flows.clone();
+        let bypass = self.bypass.clone().filter(|_| rules::bypasses(&self));
         let held = Held {
             // What another redirection is to inherit stays there.
             group: (self.from == Source::Launched).then(|| Launched::inherited(inherited)).flatten(),
@@ -222,6 +227,9 @@ impl Redirection {
             let relay = Relay::transparent(socket, flows);
             let read = |_, to: Option<SocketAddr>, _: &[u8]| Some((Destination::Address(lent(to?)?), 0));
             tasks.spawn(listen::relay(relay, hall.closing.clone(), read));
+        }
+        if let Some(bypass) = bypass {
+            tasks.spawn(bypass.keep(installed.table.orders()));
         }
         // Each process has its own rules and listeners; programs that are in a group stay in it.
         let group = installed.launched.iter().filter_map(Launched::life);

@@ -7,7 +7,6 @@ use jet::door::{Door, DoorError, Forward, ForwardUdp, Front, Preload, Redirectio
 use jet::handover::Inherited;
 use jet::log::Log;
 use jet::near::Near;
-use jet::udp::Flows;
 use std::fs;
 use std::path::PathBuf;
 
@@ -46,14 +45,16 @@ impl DoorArgs {
     /// Opens them all; they are closed when what this returns is dropped.
     pub async fn open(&self, near: &Near, log: &Log, inherited: &Inherited) -> Result<Vec<Door>, Failure> {
         let mut open = Vec::new();
-        for front in self.fronts(near.flows().as_ref())? {
+        for front in self.fronts(near)? {
             let door = front.open(near.doors(), log, inherited).await.map_err(|error| failure(&error))?;
             open.push(door);
         }
         Ok(open)
     }
 
-    fn fronts(&self, flows: Option<&Flows>) -> Result<Vec<Front>, Failure> {
+    fn fronts(&self, near: &Near) -> Result<Vec<Front>, Failure> {
+        let (flows, bypass) = (near.flows(), near.reached());
+        let flows = flows.as_ref();
         let mut fronts: Vec<_> = self.forward.iter().cloned().map(Front::Forward).collect();
         if let Some(flows) = flows {
             let forwards = self.forward_udp.iter().cloned();
@@ -71,8 +72,9 @@ impl DoorArgs {
             fronts.push(Front::Preload(Preload { socket, direct: self.direct.clone() }));
         }
         for redirection in &self.redirect {
-            let (direct, flows) = (self.direct.clone(), flows.cloned());
-            fronts.push(Front::Redirection(Redirection { direct, flows, strict: self.strict, ..redirection.clone() }));
+            let (direct, flows, bypass) = (self.direct.clone(), flows.cloned(), bypass.clone());
+            let told = Redirection { direct, flows, bypass, strict: self.strict, ..redirection.clone() };
+            fronts.push(Front::Redirection(told));
         }
         Ok(fronts)
     }

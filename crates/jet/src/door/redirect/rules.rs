@@ -4,7 +4,7 @@ use ipnet::IpNet;
 use socket2::Socket;
 
 use super::control_group::ControlGroup;
-use super::{Redirection, Source, strict};
+use super::{Redirection, Source, bypass, strict};
 
 /// The mark of the gateway's own connections. The rules leave it alone, or those connections would come back.
 pub const EXEMPT: u32 = 0x4a45_0000;
@@ -52,6 +52,9 @@ impl Site {
 pub fn commands(redirection: &Redirection, site: &Site) -> String {
     let table = site.table();
     let mut commands = vec![format!("add table inet {table} {{ flags owner; }}")];
+    if bypasses(redirection) {
+        commands.extend(bypass::sets(&table));
+    }
     let mut chain = |name: &str, hook: &str, rules: Vec<String>| {
         commands.push(format!("add chain inet {table} {name} {{ type {hook}; policy accept; }}"));
         commands.extend(rules.into_iter().map(|rule| format!("add rule inet {table} {name} {rule}")));
@@ -61,6 +64,9 @@ pub fn commands(redirection: &Redirection, site: &Site) -> String {
             let who = of_group(site);
             let mut rules = vec![format!("meta mark {EXEMPT} return")];
             rules.extend(left_alone(redirection));
+            if bypasses(redirection) {
+                rules.extend(bypass::rules());
+            }
             rules.extend(
                 taken(redirection, site.tcp)
                     .map(|(_, to, port)| format!("{who}meta l4proto tcp {to} redirect to :{port}")),
@@ -129,6 +135,13 @@ fn refusals(redirection: &Redirection, site: &Site) -> Vec<String> {
     begin.into_iter().chain(rules.into_iter().map(|rule| format!("add rule inet {table} refuse {rule}"))).collect()
 }
 
+/// Whether programs may reach servers without the gateway. They have to be in its network namespace, where it has seen
+/// that the servers answer; and `strict` says that nothing goes directly.
+pub fn bypasses(redirection: &Redirection) -> bool {
+    let here = matches!(redirection.from, Source::Local | Source::Launched | Source::ControlGroup(_));
+    redirection.bypass.is_some() && here && !redirection.strict
+}
+
 /// Whether a redirection takes datagrams too.
 pub fn takes_datagrams(redirection: &Redirection) -> bool {
     redirection.flows.is_some() && matches!(redirection.from, Source::Transparent(_))
@@ -191,6 +204,25 @@ add rule inet trunkline_jet_4001 output meta l4proto tcp ip6 daddr { 2001:db8::/
         let in_group =
             expected.replace("output meta l4proto", "output socket cgroupv2 level 1 \"unified/jobs\" meta l4proto");
         assert_eq!(lines("cgroup:/jobs=10.0.0.0/8,192.0.2.1,2001:db8::/32", Ports::default(), Some(group)), in_group);
+    }
+
+    /// Where the gateway's own connections show what programs reach, and only there.
+    #[test]
+    fn servers_that_need_no_gateway_are_left_alone() {
+        let site = Site { instance: 4001, tcp: Ports { v4: Some(4001), v6: None }, udp: Ports::default(), group: None };
+        let leaves = |text: &str, strict| {
+            let bypass = Some(bypass::Bypass(tokio::sync::watch::channel(std::sync::Arc::default()).1));
+            let redirection = Redirection { bypass, strict, ..text.parse().unwrap() };
+            let rules = commands(&redirection, &site);
+            let (set, rule) = (rules.contains("add set inet"), rules.contains("ip daddr . tcp dport @near4 return; "));
+            assert_eq!(set, rule);
+            rule && rules.find("@near4 return") < rules.find("redirect to")
+        };
+        assert!(leaves("local=10.0.0.0/8", false) && leaves("run=10.0.0.0/8", false));
+        assert!(!leaves("local=10.0.0.0/8", true));
+        for elsewhere in ["netns:web=10.0.0.0/8", "interface:lan0=10.0.0.0/8", "tproxy:lan0=10.0.0.0/8"] {
+            assert!(!leaves(elsewhere, false), "{elsewhere}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -12,8 +13,26 @@ use super::DoorError;
 /// process was killed, `nft` ends, and the kernel removes the table that it owns (`flags owner`, Linux 5.12).
 #[derive(Debug)]
 pub struct Table {
+    name: String,
     nft: Child,
-    input: Option<ChildStdin>,
+    input: Option<Arc<Mutex<ChildStdin>>>,
+}
+
+/// Gives commands to the owner of a table, as long as the table is there.
+#[derive(Clone, Debug)]
+pub struct Orders {
+    /// The table's name.
+    pub table: String,
+    input: Weak<Mutex<ChildStdin>>,
+}
+
+impl Orders {
+    /// Gives one line of commands. Blocks while `nft` is busy.
+    pub fn give(&self, commands: &str) -> io::Result<()> {
+        let input = self.input.upgrade().ok_or(io::ErrorKind::BrokenPipe)?;
+        let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+        writeln!(input, "{commands}")
+    }
 }
 
 /// Interval and limit of the wait for the rules to come into force.
@@ -28,12 +47,10 @@ impl Table {
         // In a process group of its own, so that Ctrl-C does not reach it before the gateway has ended.
         nft.arg("-i").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let mut nft = nft.spawn().map_err(|cause| missing(&cause))?;
-        let input = nft.stdin.take();
-        let mut table = Self { nft, input };
-        if let Some(input) = &mut table.input {
-            writeln!(input, "{commands}")
-                .map_err(|cause| DoorError::Redirection(format!("nft does not listen: {cause}")))?;
-        }
+        let input = nft.stdin.take().map(|input| Arc::new(Mutex::new(input)));
+        let table = Self { name: name.to_owned(), nft, input };
+        let deaf = |cause| DoorError::Redirection(format!("nft does not listen: {cause}"));
+        table.orders().give(commands).map_err(deaf)?;
         for _ in 0..LOOKS {
             let listed = Command::new("nft")
                 .args(["list", "table", "inet", name])
@@ -46,6 +63,10 @@ impl Table {
             thread::sleep(LOOK);
         }
         Err(DoorError::Redirection("nft has not put the rules in force".to_owned()))
+    }
+    /// For commands that change the table later.
+    pub fn orders(&self) -> Orders {
+        Orders { table: self.name.clone(), input: self.input.as_ref().map(Arc::downgrade).unwrap_or_default() }
     }
 }
 

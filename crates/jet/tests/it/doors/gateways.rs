@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jet::door::{Door, Front, Preload, preload};
+use jet::door::{Door, Front, Preload, Redirection, preload};
 use jet::far::{Far, FarOptions, listen};
 use jet::handover::Inherited;
 use jet::keys::{Identity, Peers};
@@ -17,6 +17,7 @@ use tokio::time::sleep;
 
 use crate::doors::namespace::{finish, inside, neighbour, run};
 use crate::doors::peers::{FILE, NAME, servers_in};
+use crate::doors::redirections::{goes_through_a_door, rules};
 
 /// A family of addresses: this namespace's and the server's, as URLs have them.
 #[derive(Clone, Copy)]
@@ -150,5 +151,62 @@ fn a_name_whose_ipv6_address_is_silent_is_reached_by_its_other_one() {
         let downloaded = curl(format!("http://{}/", door.addresses[0])).await;
         assert_eq!(downloaded.stdout.len(), FILE, "{downloaded:?}");
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    });
+}
+
+/// Once a server has answered directly, the kernel leaves connections to it alone, until the path is gone.
+#[test]
+fn programs_reach_servers_on_a_short_path_without_the_gateway() {
+    inside("doors::gateways::programs_reach_servers_on_a_short_path_without_the_gateway", async || {
+        neighbour("server", 1);
+        neighbour("other", 2);
+        servers_in("server");
+        servers_in("other");
+        for url in ["http://10.1.0.2/", "http://[2001:db8:1::2]/"] {
+            assert!(!goes_through_a_door(url).await, "a new link answers IPv6 after a second");
+        }
+        let (near_key, far_key) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        let options = Options::default();
+        let listener = listen("10.1.0.1:0".parse().unwrap(), &options).unwrap();
+        let to = vec![listener.local_addr().unwrap().to_string()];
+        let told = FarOptions {
+            identity: far_key.clone(),
+            peers: pinned(&near_key),
+            allowed: jet::allow::Allowed::new(vec!["0.0.0.0/0:80".parse().unwrap(), "[::]/0:80".parse().unwrap()]),
+            limits: Limits::default(),
+            options: options.clone(),
+        };
+        let far = Far::start(told, vec![listener], Log::default()).unwrap();
+        let direct = ["10.1.0.0/16:80", "[2001:db8:1::]/48:80"].map(|rule| rule.parse().unwrap()).to_vec();
+        let told = NearOptions { identity: near_key, peers: pinned(&far_key), to, via: Vec::new(), direct, options };
+        let near = Near::start(told, Log::default()).unwrap();
+        assert!(near.ready(Duration::from_secs(10)).await);
+        let redirection = Redirection { bypass: near.reached(), .."local=10.0.0.0/8,2001:db8::/32".parse().unwrap() };
+        let door = open(&near, Front::Redirection(redirection)).await;
+        let servers = || near.status().direct.unwrap().servers;
+        for (count, url) in [(1, "http://10.1.0.2/"), (2, "http://[2001:db8:1::2]/")] {
+            assert!(goes_through_a_door(url).await, "the first one shows that the server answers");
+            assert_eq!(servers(), count);
+            let mut free = false;
+            for _ in 0..100 {
+                free = free || !goes_through_a_door(url).await;
+            }
+            assert!(free && !goes_through_a_door(url).await, "{url}\n{}", rules());
+        }
+        for _ in 0..2 {
+            assert!(goes_through_a_door("http://10.2.0.2/").await, "no rule has it");
+        }
+        // Without the far gateway there is no path that could be short: what is redirected finds no session.
+        drop(far);
+        near.trust(Peers::default());
+        for _ in 0..500 {
+            if servers() == 0 && !rules().contains(" . 80") {
+                break;
+            }
+            sleep(Duration::from_millis(10)).await;
+        }
+        assert!(servers() == 0 && !rules().contains(" . 80"), "{}", rules());
+        drop(door);
+        assert_eq!(rules(), "", "no trace");
     });
 }

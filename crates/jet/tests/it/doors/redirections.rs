@@ -54,7 +54,7 @@ pub fn rules() -> String {
 }
 
 /// Downloads, and tells whether the server was asked by another connection than curl's own.
-async fn goes_through_a_door(url: &str) -> bool {
+pub async fn goes_through_a_door(url: &str) -> bool {
     let mut curl = Command::new("curl");
     curl.args([
         "-sS",
