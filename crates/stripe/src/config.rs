@@ -58,6 +58,9 @@ pub struct Config {
     /// Limit of copies of late segments, as a part of all bytes sent. Copies go on a second stream while there is
     /// nothing else to send.
     pub copies: f64,
+    /// While at most this much is unacknowledged, and streams lose segments now and then, all of it goes on a second
+    /// stream too: a program waits for each short message, and for what a lost one holds up. Not with round robin.
+    pub twice: Bytes,
 }
 
 impl Default for Config {
@@ -71,6 +74,7 @@ impl Default for Config {
             ack_delay: Time::from_ms(5),
             pin: Bytes::new(64 << 10),
             copies: 0.02,
+            twice: Bytes::new(8 << 10),
         }
     }
 }
@@ -83,6 +87,7 @@ impl Config {
             segmentation: Segmentation::Fixed(segment),
             pin: Bytes::ZERO,
             copies: 0.0,
+            twice: Bytes::ZERO,
             ..Self::default()
         }
     }

@@ -121,6 +121,8 @@ pub struct Counters {
     pub repeated: u64,
     /// Payload sent on a second stream because it was late.
     pub copied: u64,
+    /// Payload of short messages sent on a second stream at once, because streams lose segments now and then.
+    pub twice: u64,
     /// Timeouts: retransmissions because no acknowledgement arrived.
     pub timeouts: u64,
     /// Acknowledgements sent.

@@ -6,6 +6,9 @@ use units::{BitRate, Bytes, Time};
 
 /// Delay that a busy host may add to a round trip. Below it a queue cannot be told from the host.
 const BUSY: Time = Time::from_ms(10);
+/// A path that has lost a segment by chance is taken to lose more for this time. Programs that wait for each answer send
+/// little, so that a loss in a thousand segments may show once in minutes.
+const LOSSES_LAST: Time = Time::from_secs(600);
 
 /// A stream's number in its session. Numbers are never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -134,6 +137,8 @@ pub struct Streams {
     /// Application-limited: the application gives less than the streams could carry, because it waits for answers or
     /// for its disk.
     app_limited: bool,
+    /// Until when the path is taken to lose single segments.
+    loses_until: Time,
 }
 
 impl Streams {
@@ -180,6 +185,14 @@ impl Streams {
     }
     pub(crate) fn are_app_limited(&self) -> bool {
         self.app_limited
+    }
+    /// Notes that a segment was lost, though no queue is there that could have dropped it.
+    pub fn on_random_loss(&mut self, now: Time) {
+        self.loses_until = now.saturating_add(LOSSES_LAST);
+    }
+    /// Whether a stream's path has a queue, or had one in the last round.
+    pub(crate) fn have_queues(&self) -> bool {
+        self.list.iter().any(|stream| stream.is_used() && stream.has_queue())
     }
     /// Takes in a new measurement of a stream.
     pub fn update(&mut self, now: Time, id: StreamId, measured: Measured) {
@@ -302,6 +315,15 @@ impl Streams {
             .iter()
             .filter(|stream| stream.has_room() && Some(stream.id) != not)
             .min_by_key(|stream| (stream.eta(bytes), stream.id))
+    }
+    /// The stream on which a short message goes as well as on the `first`: none unless the path loses segments now and
+    /// then, and the application gives little to send. Where bytes queue, or wait for a window, a copy would be in the
+    /// way of others. Paced streams have no window: on them it may wait for a tenth of a round trip.
+    pub(crate) fn second(&self, now: Time, bytes: u64, first: StreamId) -> Option<StreamId> {
+        let second = self.soonest_with_room(bytes, Some(first))?;
+        let waits = second.eta(bytes).saturating_sub(second.measured.rtt / 2);
+        let is_free = second.has_window(bytes) || waits <= second.measured.rtt / 10;
+        (now < self.loses_until && self.app_limited && is_free && !second.has_queue()).then_some(second.id)
     }
     /// Chooses the stream for a segment of `bytes` bytes; `None` means that it is better to wait. `remaining` is all
     /// that is left to send, if no more is to come. `credit` is what the peer still accepts.

@@ -228,6 +228,22 @@ impl Connection {
             let Some(span) = self.tx.take(self.longest(streams, id)) else { return };
             let due = self.hand(now, streams, id, span, out);
             self.tx.sent(span, id, due);
+            self.send_twice(now, streams, span, out);
+        }
+    }
+    /// Sends a short message on a second stream too, where streams lose segments now and then (P-23). What is lost
+    /// holds up what its stream carries behind it, also of other connections: with few streams for many programs that
+    /// would be several messages for each loss.
+    fn send_twice(&mut self, now: Time, streams: &mut Streams, span: Span, out: &mut Output) {
+        if self.tx.next - self.tx.una > self.config.twice.get() {
+            return;
+        }
+        let Some(flight) = self.tx.flight.get(&span.start) else { return };
+        let Some(id) = streams.second(now, span.len(), flight.stream) else { return };
+        self.hand(now, streams, id, span, out);
+        self.counters.twice += span.len();
+        if let Some(flight) = self.tx.flight.get_mut(&span.start) {
+            flight.copy = Some(id);
         }
     }
     /// The connection's own stream, if the next bytes go there. While at most 64 KiB are in flight all bytes go there

@@ -131,6 +131,8 @@ fn stripe(scenario: &Scenario, topology: &Topology, traffic: &Traffic) -> Stripe
             ack_delay: given.ack_delay,
             pin: given.pin,
             copies: given.copies,
+            // Nothing tells simulated streams that segments are lost now and then.
+            twice: Bytes::ZERO,
         },
         send_buffer: scenario.tcp.send_buffer,
         paths: given.paths.iter().filter_map(|name| topology.find(name)).collect(),

@@ -53,7 +53,11 @@ impl Session {
             self.rest();
         }
         if !self.states.is_empty() && self.tuning.tuner.deadline() <= now {
+            let (queued, losses) = (self.streams.have_queues(), self.tuning.scattered_losses());
             let app_limited = self.tuning.on_round(now, &mut self.states, &self.streams);
+            if self.tuning.scattered_losses() > losses && !queued {
+                self.streams.on_random_loss(now);
+            }
             self.streams.on_round(app_limited);
             self.rest();
         }

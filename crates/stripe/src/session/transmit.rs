@@ -9,7 +9,7 @@ use crate::sender::Notified;
 use crate::streams::Stream;
 use crate::wire::{Data, Frame};
 use std::collections::BTreeSet;
-use units::{BitRate, Time};
+use units::{BitRate, Bytes, Time};
 
 /// A transport takes at once no more than its stream transmits in this time, or than `SHORTEST` bytes.
 const AHEAD: Time = Time::from_ms(10);
@@ -164,8 +164,13 @@ impl Session {
         let bytes = frame.wire_bytes();
         let Some(stream) = behind.or_else(|| self.streams.soonest(bytes)) else { return };
         *told = Notified::Sent(stream);
-        self.streams.hand(now, stream, bytes);
-        self.send(stream, connection, frame);
+        // As short messages do (P-23); what comes twice is answered twice.
+        let short = self.settings.connection.twice > Bytes::ZERO;
+        let second = self.streams.second(now, bytes, stream).filter(|_| short);
+        for stream in [Some(stream), second].into_iter().flatten() {
+            self.streams.hand(now, stream, bytes);
+            self.send(stream, connection, frame.clone());
+        }
     }
     /// The stream of an OPEN to the same destination that has not been answered: behind it this one arrives later, as
     /// the program's own SYN would (P-11).

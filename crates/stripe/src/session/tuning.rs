@@ -136,6 +136,10 @@ impl Tuning {
         states.fold(self.gone, |sum, state| sum + state.gauge.census)
     }
 
+    /// Round trips in which streams lost a few segments, since the session began.
+    pub fn scattered_losses(&self) -> u64 {
+        self.scattered.losses
+    }
     /// Ends a round trip. Returns whether the session was application-limited for most of it.
     pub fn on_round(&mut self, now: Time, states: &mut BTreeMap<StreamId, StreamState>, streams: &Streams) -> bool {
         let census = self.census(states.values());

@@ -24,6 +24,7 @@ fn config() -> impl Strategy<Value = Config> {
             ack_delay: Time::from_ms(delay),
             pin: Bytes::new(pin),
             copies: if copies { 0.02 } else { 0.0 },
+            twice: Bytes::new(if copies { 8 << 10 } else { 0 }),
         },
     )
 }
@@ -55,6 +56,18 @@ fn act(abrupt: bool) -> impl Strategy<Value = Act> {
         abrupt => (0_usize..2).prop_map(Act::Reset),
         abrupt => (0_usize..2).prop_map(Act::Stop),
     ]
+}
+
+/// Two ends whose streams lose segments now and then, as far as the ends act on that.
+fn net(configs: [&Config; 2]) -> Net {
+    let mut net = Net::new(configs);
+    for (end, config) in net.ends.iter_mut().zip(configs) {
+        if config.twice > Bytes::ZERO {
+            end.streams.on_random_loss(Time::ZERO);
+            end.streams.on_round(true);
+        }
+    }
+    net
 }
 
 fn add(net: &mut Net, (rate, delay, buffer): (u64, u64, u64)) {
@@ -91,7 +104,7 @@ impl std::fmt::Debug for Story {
 
 /// Plays the story, then ends both byte streams over one more good stream. Returns the net and what was written.
 fn play(story: &Story) -> (Net, [u64; 2]) {
-    let mut net = Net::new([&story.configs[0], &story.configs[1]]);
+    let mut net = net([&story.configs[0], &story.configs[1]]);
     net.lose.clone_from(&story.lose);
     for side in 0..2 {
         net.ends[side].pace = story.paces[side];

@@ -253,6 +253,52 @@ fn what_is_late_goes_on_another_stream_too_but_not_much() {
     assert_eq!((counters.sent - counters.copied, counters.copied / 10_000), (1_000_000, (262_144 + 20_000) / 10_000));
 }
 
+/// Where the path loses segments now and then a short message goes on two streams; a longer one, one on a path that
+/// loses none, one beside others that fill the streams, and one that would find a queue, on one.
+#[test]
+fn short_messages_go_twice_where_segments_are_lost() {
+    let story = |lossy: bool, app_limited: bool, rtt_ms: u64, bytes: u64| {
+        let now = Measured { rtt_min: Time::from_ms(20), window: Bytes::new(50_000), ..measured(rtt_ms, 8, 1 << 20) };
+        let mut streams = Streams::default();
+        streams.add(Time::ZERO, StreamId(1), 0, now);
+        streams.add(Time::ZERO, StreamId(2), 0, now);
+        streams.on_round(app_limited);
+        if lossy {
+            streams.on_random_loss(Time::ZERO);
+        }
+        let settings = Config { pin: Bytes::new(64 << 10), ..config(Scheduler::EarliestDelivery) };
+        let mut connection = Connection::new(&settings);
+        connection.write(bytes);
+        (sends(&mut connection, &mut streams, 60_000), connection, streams)
+    };
+    let (sent, mut connection, mut streams) = story(true, true, 20, 1000);
+    assert_eq!(sent, [(1, 0), (2, 0)]);
+    assert_eq!((connection.counters().twice, connection.counters().copied), (1000, 0));
+    // More until 8 KiB are under way; nothing that has gone twice counts as late.
+    connection.write(7192);
+    assert_eq!(sends(&mut connection, &mut streams, 60_001), [(1, 1000), (2, 1000)]);
+    connection.write(1);
+    assert_eq!(sends(&mut connection, &mut streams, 60_002), [(1, 8192)]);
+    // Either stream may die.
+    connection.on_stream_lost(Time::from_ms(60_003), StreamId(2));
+    assert_eq!(sends(&mut connection, &mut streams, 60_003), []);
+
+    for (lossy, app_limited, rtt_ms, bytes) in
+        [(true, true, 20, 8193), (false, true, 20, 1000), (true, false, 20, 1000), (true, true, 40, 1000)]
+    {
+        let (sent, connection, _) = story(lossy, app_limited, rtt_ms, bytes);
+        assert_eq!(sent, [(1, 0)], "{lossy} {app_limited} {rtt_ms} {bytes}");
+        assert_eq!(connection.counters().twice, 0);
+    }
+    // Ten minutes after the last loss the path counts as sound.
+    let (_, _, mut streams) = story(true, true, 20, 100);
+    for (ms, on) in [(599_999, 2), (600_000, 1)] {
+        let mut connection = Connection::new(&config(Scheduler::EarliestDelivery));
+        connection.write(100);
+        assert_eq!(sends(&mut connection, &mut streams, ms).len(), on);
+    }
+}
+
 /// A late segment is copied only when nothing else is to be sent: nothing new, nothing lost, nothing assigned. Stream 1
 /// has room for one segment. Everything else waits for stream 1, since stream 2 takes a second.
 #[test]
