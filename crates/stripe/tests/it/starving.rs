@@ -1,8 +1,8 @@
 //! A session whose kernel reports that streams starve, and one whose program has more to write than fits.
 
 use stripe::optimizer::{Law, Limits, Policy, Tuner};
-use stripe::session::{Gauge, Pool, Role, Session, Settings};
-use stripe::wire::{Destination, Frame, Item};
+use stripe::session::{Census, Gauge, Pool, Role, Session, Settings};
+use stripe::wire::{Destination, Frame, FrameReader, Item};
 use stripe::{Config, StreamId};
 use units::{BitRate, Bytes, Time};
 
@@ -104,4 +104,56 @@ fn a_program_that_was_held_back_writes_again_as_soon_as_streams_have_taken_some(
         assert!(session.effects().connections.contains(&connection), "told with {written} bytes written");
     }
     assert!(written > 2_000_000, "{written}");
+}
+
+/// What a session with nothing else to do sends when a program connects and writes 100 bytes, after two round trips in
+/// which a stream has lost this many segments: the kinds of frames on each of two streams.
+fn sent_after(lost: u64) -> [Vec<&'static str>; 2] {
+    let limits = Limits { first: 2, most: 8 };
+    let (mut session, first) = session(Tuner::measuring(Policy::Fill, limits, 2));
+    let mut seen = Gauge { window: 64 << 10, ..gauge(100, 100) };
+    session.add_stream(Time::ZERO, ONE, 0, seen);
+    session.add_stream(Time::ZERO, TWO, 0, seen);
+    session.abandon(Time::ZERO, first, 104);
+    let taken = |session: &mut Session, now: Time| {
+        [ONE, TWO].map(|id| {
+            let (mut bytes, mut kinds) = (Vec::new(), Vec::new());
+            session.take(now, id, &mut bytes, 1 << 20);
+            let mut reader = FrameReader::new(256 << 10);
+            let mut input = &bytes[..];
+            while let Some(item) = reader.next(&mut input).expect("own frames are right") {
+                match item {
+                    Item::Frame { frame: Frame::Open(_), .. } => kinds.push("open"),
+                    Item::Payload { .. } => kinds.push("data"),
+                    Item::Frame { .. } => {}
+                }
+            }
+            kinds
+        })
+    };
+    for round in 1..=8 {
+        let now = ROUND * round;
+        seen.census.sent += 10;
+        seen.census.lost = if round > 6 { lost } else { 0 };
+        session.measure(now, ONE, seen);
+        session.measure(now, TWO, Gauge { census: Census::default(), ..seen });
+        session.on_timer(now);
+        session.flush(now);
+        taken(&mut session, now);
+    }
+    let now = ROUND * 8;
+    let connection = session.connect(Destination::Name("db.example".to_owned(), 3306)).expect("room");
+    session.write(connection, &[0; 100]);
+    session.flush(now);
+    taken(&mut session, now)
+}
+
+/// P-23. Four losses of a stream in a round trip are those of a queue.
+#[test]
+fn a_request_goes_twice_once_a_segment_was_lost_by_chance() {
+    assert_eq!(sent_after(1), [["open", "data"], ["open", "data"]]);
+    for lost in [0, 4] {
+        let [one, two] = sent_after(lost);
+        assert_eq!([one, two].concat(), ["open", "data"], "{lost}");
+    }
 }
