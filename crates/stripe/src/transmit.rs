@@ -235,7 +235,7 @@ impl Connection {
     /// holds up what its stream carries behind it, also of other connections: with few streams for many programs that
     /// would be several messages for each loss.
     fn send_twice(&mut self, now: Time, streams: &mut Streams, span: Span, out: &mut Output) {
-        if self.tx.next - self.tx.una > self.config.twice.get() {
+        if self.tx.written - self.tx.una > self.config.twice.get() {
             return;
         }
         let Some(flight) = self.tx.flight.get(&span.start) else { return };
