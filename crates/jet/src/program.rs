@@ -18,9 +18,11 @@ use tokio::net::TcpStream;
 const TURNS: usize = 16;
 /// Pieces of the session's memory that one call writes or reads.
 const PIECES: usize = 9;
-/// Unsent bytes in a program's socket: enough until this task has its turn. By itself the kernel takes megabytes for a
-/// program that does not read: the peer would send on as if they were read.
-const UNSENT: u32 = 256 << 10;
+/// Unsent bytes in a program's socket, at first and at most: enough until this task has its turn. By itself the kernel
+/// takes megabytes for a program that does not read, and the peer sends on as if they were read: two hundred such
+/// programs at once would have the path for ten seconds. So there are more only for who has taken `PART` times as many.
+const UNSENT: [u32; 2] = [16 << 10, 256 << 10];
+const PART: u64 = 4;
 /// Bytes read at a time: at first, and at most. A call costs about as much as a few kilobytes.
 const READ: [u64; 2] = [16 << 10, 256 << 10];
 
@@ -38,10 +40,19 @@ pub(crate) enum Ended {
 /// Carries a connection's bytes until both directions are over. A reset is passed on as one.
 pub(crate) async fn carry(shared: Arc<SharedSession>, connection: u32, stream: TcpStream) -> Ended {
     close_as(&stream, Ended::Reset);
-    socket::limit_unsent(&stream, UNSENT);
+    socket::limit_unsent(&stream, UNSENT[0]);
     let stream = Arc::new(stream);
     shared.attach(connection, &stream);
-    let mut program = Program { connection, stream, reading: true, writing: true, most: READ[0], kept_alive: None };
+    let mut program = Program {
+        connection,
+        stream,
+        reading: true,
+        writing: true,
+        most: READ[0],
+        unsent: UNSENT[0],
+        taken: 0,
+        kept_alive: None,
+    };
     let ended = std::future::poll_fn(|cx| program.poll(&shared, cx)).await;
     close_as(&program.stream, ended);
     shared.forget(connection);
@@ -64,6 +75,9 @@ struct Program {
     writing: bool,
     /// Bytes read at a time.
     most: u64,
+    /// The limit of unsent bytes, and the bytes that the socket has taken.
+    unsent: u32,
+    taken: u64,
     /// As the other end's program has it.
     kept_alive: Option<KeepAlive>,
 }
@@ -174,7 +188,14 @@ impl Program {
             Ok(written)
         });
         match written {
-            Ok(_) => Poll::Ready(Ok(true)),
+            Ok(written) => {
+                self.taken += written as u64;
+                if self.unsent < UNSENT[1] && self.taken >= 2 * PART * u64::from(self.unsent) {
+                    self.unsent *= 2;
+                    socket::limit_unsent(&self.stream, self.unsent);
+                }
+                Poll::Ready(Ok(true))
+            }
             Err(error) if io::Error::kind(&error) == io::ErrorKind::WouldBlock => Poll::Ready(Ok(true)),
             Err(error) => Poll::Ready(Err(error)),
         }

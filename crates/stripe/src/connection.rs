@@ -355,7 +355,7 @@ impl Connection {
     }
     /// New bytes that the peer's program is not known to take.
     pub(crate) fn unproven(&self) -> u64 {
-        self.tx.unproven
+        self.tx.unproven()
     }
     /// Bytes written that are neither acknowledged nor in flight.
     pub fn waiting(&self) -> Bytes {

@@ -67,9 +67,11 @@ pub(crate) struct Sender {
     pub next: u64,
     /// The peer's credit limit: it accepts positions below this.
     pub limit: u64,
-    /// New bytes sent, less twice the credit that the peer has granted since. It stays small while the peer's program
-    /// takes at least half of what arrives.
-    pub unproven: u64,
+    /// Bytes that have arrived, less twice the credit that the peer has granted since. It stays small while the peer's
+    /// program takes at least half of what arrives.
+    pub untaken: u64,
+    /// All credit that the peer has granted, beside the initial one.
+    pub granted: u64,
     /// Further new bytes that the owner lets go; `None` without a limit.
     pub allowance: Option<u64>,
     /// Lost spans, to be sent again.
@@ -84,6 +86,12 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
+    /// Bytes of which nothing shows that the peer's program takes them: those that have arrived and wait for it, or
+    /// those under way beyond all that it has ever taken. A program that takes everything may have twice as much under
+    /// way with each round trip.
+    pub fn unproven(&self) -> u64 {
+        self.untaken.max(self.next.saturating_sub(self.una).saturating_sub(self.granted))
+    }
     /// Bytes of new data that can be sent now.
     pub fn sendable(&self) -> u64 {
         let sendable = self.written.min(self.limit).saturating_sub(self.next);
@@ -98,7 +106,6 @@ impl Sender {
         let len = self.sendable().min(most);
         let span = Span::new(self.next, self.next + len);
         self.next += len;
-        self.unproven += len;
         self.allowance = self.allowance.map(|left| left - len);
         (len > 0).then_some(span)
     }
@@ -129,7 +136,8 @@ impl Sender {
     pub fn on_ack(&mut self, ack: &Ack) -> bool {
         let raised = ack.limit.saturating_sub(self.limit);
         self.limit += raised;
-        self.unproven = self.unproven.saturating_sub(raised.saturating_mul(2));
+        self.granted = self.granted.saturating_add(raised);
+        self.untaken = (self.untaken + ack.next.saturating_sub(self.una)).saturating_sub(raised.saturating_mul(2));
         let mut news = raised > 0;
         if ack.next > self.una {
             news = true;
