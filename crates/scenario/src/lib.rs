@@ -46,7 +46,7 @@ pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Str
 pub use tcp::{Control, HyStart, Recovery, RtoEstimator, Tcp, TcpOfNode};
 pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 pub use wifi::{
-    AccessPoint, Aggregation, ChannelWidth, Driver, DriverPreset, DriverScheduling, FadingKind, Gain, Level,
+    AccessPoint, Aggregation, ChannelWidth, Driver, DriverPreset, DriverScheduling, ErrorKind, FadingKind, Gain, Level,
     PathLossKind, PowerSave, Propagation, Radio, RateControlKind, ReceiverKind, RoutingKind, ShadowingKind, Wifi,
     WifiDrop, WifiMode, WifiNode, WifiQueue, WifiQueueKind, WifiStandard, Wire,
 };

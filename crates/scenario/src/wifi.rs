@@ -59,6 +59,18 @@ choice! {
 }
 
 choice! {
+    /// How often bits of OFDM and HT are wrong at a ratio of signal to interference and noise.
+    pub enum ErrorKind {
+        /// Curves of link simulation with soft decisions (Patidar et al. 2017).
+        Link = "link",
+        /// Bounds for hard decisions (Miller 2003); needs 3 to 4 dB more.
+        Nist = "nist",
+        /// First terms for hard decisions, with the energy of pilots and guard intervals (Lacage and Henderson 2006).
+        Yans = "yans",
+    }
+}
+
+choice! {
     /// How receivers decide whether a frame is received.
     pub enum ReceiverKind {
         /// Errors by SINR, interval by interval; a much stronger frame takes over during a preamble.
@@ -173,6 +185,8 @@ section! {
         streams: u32 = 1, 1..=4;
         /// Whether the guard interval is 400 ns (802.11n) instead of 800 ns.
         short_guard: bool = false;
+        /// Whether data are sent in the LDPC code (802.11n) instead of the convolutional one.
+        ldpc: bool = false;
         /// Whether the preamble is short (802.11b).
         short_preamble: bool = false;
         /// Rate control of all stations.
@@ -193,6 +207,8 @@ section! {
         driver: Option<Driver> = None;
         /// How receivers decide whether a frame is received.
         receiver: ReceiverKind = ReceiverKind::Interference;
+        /// Error rates of the receiver `interference`.
+        errors: ErrorKind = ErrorKind::Link;
         /// The radio of all stations.
         radio: Radio = Radio::default();
         /// Stations that differ from the others. Of several entries for a node the last one counts, key by key.

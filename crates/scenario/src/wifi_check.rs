@@ -72,6 +72,7 @@ impl Check<'_> {
             ("streams", wifi.streams > 1),
             ("width", wifi.width == ChannelWidth::Mhz40),
             ("short-guard", wifi.short_guard),
+            ("ldpc", wifi.ldpc),
         ];
         for (key, given) in only_ht {
             if given && !ht {

@@ -6,8 +6,8 @@ use super::wrong;
 use crate::RunError;
 use crate::air::{AirSpec, Routing};
 use scenario::{
-    Driver, DriverScheduling, FadingKind, Mobility as Moves, PathLossKind, RateControlKind, ReceiverKind, RoutingKind,
-    Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiNode, WifiQueue, WifiQueueKind, WifiStandard,
+    Driver, DriverScheduling, ErrorKind, FadingKind, Mobility as Moves, PathLossKind, RateControlKind, ReceiverKind,
+    RoutingKind, Scenario, ShadowingKind, Wifi, WifiDrop, WifiMode, WifiNode, WifiQueue, WifiQueueKind, WifiStandard,
 };
 use units::{Distance, Frequency, Time};
 use wifi::mac::{
@@ -16,7 +16,7 @@ use wifi::mac::{
 };
 use wifi::medium::{Role, StationSpec, WireSpec};
 use wifi::mobility::{Mobility, Position};
-use wifi::phy::{ReceiverModel, Thresholds};
+use wifi::phy::{ErrorModel, ReceiverModel, ReceptionSpec, Thresholds};
 use wifi::propagation::{Dbm, Fading, PathLoss, Propagation, Radio, Shadowing};
 use wifi::rate::RateSpec;
 
@@ -55,11 +55,15 @@ pub(super) fn air(scenario: &Scenario) -> Result<Option<AirSpec>, RunError> {
             radio.sensitivity = propagation.threshold_for(range.as_metres(), &own, &own).map_err(wrong)?;
             radio.cca_signal = wifi.radio.carrier_sense.map_or(radio.sensitivity, |level| Dbm(level.dbm()));
         }
-        if wifi.receiver == ReceiverKind::Threshold {
-            let (reception, carrier_sense) = (radio.sensitivity, radio.cca_signal);
-            station.receiver =
-                ReceiverModel::Threshold(Thresholds { reception, carrier_sense, capture_db: CAPTURE_DB });
-        }
+        station.receiver = match wifi.receiver {
+            ReceiverKind::Interference => {
+                ReceiverModel::Interference(ReceptionSpec { errors: errors(wifi), ..ReceptionSpec::default() })
+            }
+            ReceiverKind::Threshold => {
+                let (reception, carrier_sense) = (radio.sensitivity, radio.cca_signal);
+                ReceiverModel::Threshold(Thresholds { reception, carrier_sense, capture_db: CAPTURE_DB })
+            }
+        };
     }
     let wire = infrastructure.then_some(WireSpec { rate: wifi.wire.rate, delay: wifi.wire.delay });
     Ok(Some(AirSpec {
@@ -194,11 +198,21 @@ fn mac(
         drop_policy,
         mark_above: queue.mark_above,
         rate,
+        errors: errors(wifi),
         aggregation: aggregates,
         ..plain
     };
     mac.check().map_err(wrong)?;
     Ok(mac)
+}
+
+/// The error rates of receivers.
+const fn errors(wifi: &Wifi) -> ErrorModel {
+    match wifi.errors {
+        ErrorKind::Link => ErrorModel::Link,
+        ErrorKind::Nist => ErrorModel::Nist,
+        ErrorKind::Yans => ErrorModel::Yans,
+    }
 }
 
 /// What is said last of what differs at a node.

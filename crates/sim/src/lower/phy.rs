@@ -1,7 +1,7 @@
 //! The PHY of a wireless scenario.
 
 use scenario::{ChannelWidth, Wifi, WifiStandard};
-use wifi::phy::{Guard, Mode, Preamble, Settings, Standard, Width};
+use wifi::phy::{Code, Guard, Mode, Preamble, Settings, Standard, Width};
 
 /// The PHY as the standard knows it.
 pub(super) fn settings(wifi: &Wifi) -> Settings {
@@ -17,6 +17,7 @@ pub(super) fn settings(wifi: &Wifi) -> Settings {
         streams: units::byte(wifi.streams),
         width: if wifi.width == ChannelWidth::Mhz40 { Width::Mhz40 } else { Width::Mhz20 },
         guard: if wifi.short_guard { Guard::Short } else { Guard::Long },
+        code: if wifi.ldpc { Code::Ldpc } else { Code::Convolutional },
         ..Settings::new(standard)
     }
 }

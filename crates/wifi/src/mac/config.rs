@@ -4,7 +4,7 @@ use super::backoff::Parameters;
 use super::frame::mpdu_bytes;
 use super::queue::DropPolicy;
 use super::tid_queue::RetryLimits;
-use crate::phy::{AccessCategory, Edca, Mode, Settings, SettingsError};
+use crate::phy::{AccessCategory, Edca, ErrorModel, Mode, Settings, SettingsError};
 use crate::rate::RateSpec;
 use thiserror::Error;
 use units::Time;
@@ -53,6 +53,8 @@ pub struct MacConfig {
     pub aggregation: Aggregation,
     /// How the mode of data for one receiver is chosen.
     pub rate: RateSpec,
+    /// The error rates that an ideal rate control goes by: those of the receivers.
+    pub errors: ErrorModel,
     /// The mode of what goes to everyone: a basic rate.
     pub broadcast_mode: Mode,
 }
@@ -114,6 +116,7 @@ impl MacConfig {
             lifetime: Time::MAX,
             aggregation: if qos { Aggregation::AMPDU } else { Aggregation::NONE },
             rate: RateSpec::Fixed(mode),
+            errors: ErrorModel::default(),
             broadcast_mode: phy.slowest(),
         }
     }

@@ -1,6 +1,7 @@
 //! [`ErrorModel`] as a table: what a simulation asks millions of times.
 
 use super::error::ErrorModel;
+use super::link_curves::Frame;
 use super::mode::Mode;
 use super::rates::{Coding, Modulation};
 use std::sync::OnceLock;
@@ -13,7 +14,8 @@ const LOWEST: i32 = -8;
 const OCTAVES: usize = 24;
 const KNOTS: usize = BINS * OCTAVES + 1;
 
-/// The combinations of modulation and code that there are.
+/// The combinations of modulation and code that there are, first those of DSSS.
+const DSSS: usize = 4;
 const SCHEMES: [(Modulation, Coding); 13] = [
     (Modulation::Dbpsk, Coding::None),
     (Modulation::Dqpsk, Coding::None),
@@ -32,36 +34,48 @@ const SCHEMES: [(Modulation, Coding); 13] = [
 
 /// The logarithm of the exponent x per bit with which n bits are all right, exp(-n x), for every scheme over knots of
 /// the ratio, linear between them: it nearly is a line in the ratio where errors are rare. 64 knots per 3 dB keep the
-/// success of any frame within 0.001.
+/// success of any frame within 0.001 of the formulas, and within 0.01 of the link curves, which have corners.
 #[derive(Debug)]
 pub struct ErrorTable {
     model: ErrorModel,
+    /// All schemes for the first kind of frame, then those but DSSS for each of the others that has curves of its own.
     schemes: Vec<[f64; KNOTS]>,
+    /// By kind of frame: how far its schemes stand behind those of the first.
+    offsets: [usize; Frame::ALL.len()],
 }
 
 impl ErrorTable {
     /// The table of a model, made once.
     pub fn of(model: ErrorModel) -> &'static Self {
+        static LINK: OnceLock<ErrorTable> = OnceLock::new();
         static NIST: OnceLock<ErrorTable> = OnceLock::new();
         static YANS: OnceLock<ErrorTable> = OnceLock::new();
         match model {
+            ErrorModel::Link => LINK.get_or_init(|| Self::new(model)),
             ErrorModel::Nist => NIST.get_or_init(|| Self::new(model)),
             ErrorModel::Yans => YANS.get_or_init(|| Self::new(model)),
         }
     }
 
     fn new(model: ErrorModel) -> Self {
-        let schemes = SCHEMES
-            .map(|(modulation, coding)| {
-                std::array::from_fn(|knot| {
-                    let (octave, bin) = (knot / BINS, knot % BINS);
-                    let ratio = libm::ldexp(1.0 + bin as f64 / BINS as f64, LOWEST + octave as i32);
-                    let exponent = -libm::log1p(-model.bit_error(modulation, coding, ratio));
-                    libm::log(exponent.max(f64::MIN_POSITIVE))
-                })
+        let knots = |frame: Frame, (modulation, coding): (Modulation, Coding)| {
+            std::array::from_fn(|knot| {
+                let (octave, bin) = (knot / BINS, knot % BINS);
+                let ratio = libm::ldexp(1.0 + bin as f64 / BINS as f64, LOWEST + octave as i32);
+                let exponent = -libm::log1p(-model.bit_error(modulation, coding, frame, ratio));
+                libm::log(exponent.max(f64::MIN_POSITIVE))
             })
-            .into();
-        Self { model, schemes }
+        };
+        let [first, others @ ..] = Frame::ALL;
+        let mut schemes: Vec<_> = SCHEMES.into_iter().map(|scheme| knots(first, scheme)).collect();
+        let mut offsets = [0; Frame::ALL.len()];
+        if model == ErrorModel::Link {
+            for frame in others {
+                offsets[frame as usize] = schemes.len() - DSSS;
+                schemes.extend(SCHEMES.into_iter().skip(DSSS).map(|scheme| knots(frame, scheme)));
+            }
+        }
+        Self { model, schemes, offsets }
     }
 
     /// The model.
@@ -69,15 +83,17 @@ impl ErrorTable {
         self.model
     }
 
-    /// The exponent per information bit of the payload in `mode`, at this ratio of signal to interference and noise on
-    /// each stream.
-    pub fn exponent(&self, mode: Mode, sinr: f64) -> f64 {
+    /// The exponent per information bit of the payload of a `frame` in `mode`, at this ratio of signal to interference
+    /// and noise on each stream.
+    pub fn exponent(&self, mode: Mode, frame: Frame, sinr: f64) -> f64 {
         let (modulation, coding) = mode.scheme();
-        self.at(scheme(modulation, coding), sinr * self.model.symbol_ratio(mode))
+        let scheme = scheme(modulation, coding);
+        let offset = if scheme < DSSS { 0 } else { self.offsets[frame as usize] };
+        self.at(scheme + offset, sinr * self.model.symbol_ratio(mode))
     }
-    /// The probability that `bits` bits of payload in `mode` are all right.
+    /// The probability that a frame of `bits` bits of payload in `mode` is all right.
     pub fn success(&self, mode: Mode, sinr: f64, bits: f64) -> f64 {
-        libm::exp(-bits * self.exponent(mode, sinr))
+        libm::exp(-bits * self.exponent(mode, Frame::of(mode.code(), bits), sinr))
     }
 
     fn at(&self, scheme: usize, ratio: f64) -> f64 {

@@ -2,9 +2,10 @@
 //!
 //! Source: IEEE Std 802.11-2012, clauses 16 (DSSS), 17 (HR/DSSS), 18 (OFDM), 19 (ERP) and 20 (HT); TXTIME is 17.3.4,
 //! 18.4.3, 19.8.3 and 20.4.3. Left out: PBCC, DSSS-OFDM, channels of 5 and 10 MHz, MCS 32 (a duplicate of MCS 0 in 40
-//! MHz), MCS 33-76 (unequal modulation), LDPC and STBC: products of the time hardly ever used them.
+//! MHz), MCS 33-76 (unequal modulation) and STBC: products of the time hardly ever used them.
 
-use super::rates::{Band, Coding, DsssRate, Guard, Ht, HtFormat, Modulation, OfdmRate, Preamble, Width};
+use super::ldpc;
+use super::rates::{Band, Code, Coding, DsssRate, Guard, Ht, HtFormat, Modulation, OfdmRate, Preamble, Width};
 use std::fmt;
 use units::{BitRate, Time};
 
@@ -71,7 +72,12 @@ impl Mode {
                 Time::from_us(4 * symbols + signal_extension_us(band))
             }
             Self::Ht(ht) => {
-                let symbols = (SERVICE_BITS + bits + TAIL_BITS * ht.encoders() as u64).div_ceil(ht.data_bits() as u64);
+                let symbols = match ht.code() {
+                    Code::Convolutional => {
+                        (SERVICE_BITS + bits + TAIL_BITS * ht.encoders() as u64).div_ceil(ht.data_bits() as u64)
+                    }
+                    Code::Ldpc => ldpc::symbols(ht, SERVICE_BITS + bits),
+                };
                 let ns = match (ht.guard(), ht.format()) {
                     (Guard::Long, _) => 4_000 * symbols,
                     // L-SIG says the length in symbols of 4 us.
@@ -136,6 +142,13 @@ impl Mode {
             ),
             Self::Ofdm(rate, _) => rate.scheme(),
             Self::Ht(ht) => ht.scheme(),
+        }
+    }
+    /// The code: convolutional but for modes of HT with LDPC.
+    pub const fn code(self) -> Code {
+        match self {
+            Self::Ht(ht) => ht.code(),
+            _ => Code::Convolutional,
         }
     }
     /// Spatial streams.
@@ -221,6 +234,9 @@ impl fmt::Display for Mode {
                 }
                 if ht.format() == HtFormat::Greenfield {
                     f.write_str(", greenfield")?;
+                }
+                if ht.code() == Code::Ldpc {
+                    f.write_str(", LDPC")?;
                 }
                 f.write_str(")")
             }

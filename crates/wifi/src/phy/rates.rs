@@ -82,6 +82,15 @@ pub enum HtFormat {
     Greenfield,
 }
 
+/// The code of a mode of HT.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Code {
+    /// Convolutional (BCC), which every station has.
+    Convolutional,
+    /// Low-density parity check (LDPC), an option.
+    Ldpc,
+}
+
 /// A mode of HT (802.11n) with the same modulation on every stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Ht {
@@ -90,6 +99,7 @@ pub struct Ht {
     guard: Guard,
     format: HtFormat,
     band: Band,
+    code: Code,
 }
 
 /// The modulation of a (sub)carrier.
@@ -113,7 +123,7 @@ pub enum Modulation {
     Qam64,
 }
 
-/// The rate of the convolutional code.
+/// The rate of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Coding {
     /// Not coded (DSSS and CCK).
@@ -187,16 +197,20 @@ impl OfdmRate {
 }
 
 impl Ht {
-    /// `mcs` 0-31 of mixed format; `None` beyond.
+    /// `mcs` 0-31 of mixed format, convolutional code; `None` beyond.
     pub const fn new(mcs: u8, width: Width, guard: Guard, band: Band) -> Option<Self> {
         if mcs > 31 {
             return None;
         }
-        Some(Self { mcs, width, guard, format: HtFormat::Mixed, band })
+        Some(Self { mcs, width, guard, format: HtFormat::Mixed, band, code: Code::Convolutional })
     }
     /// This rate with the preamble of `format`.
     pub const fn with_format(self, format: HtFormat) -> Self {
         Self { format, ..self }
+    }
+    /// This rate in `code`.
+    pub const fn with_code(self, code: Code) -> Self {
+        Self { code, ..self }
     }
     /// The modulation and coding scheme, 0-31.
     pub const fn mcs(self) -> u8 {
@@ -214,10 +228,13 @@ impl Ht {
     pub const fn format(self) -> HtFormat {
         self.format
     }
-
     /// The band.
     pub const fn band(self) -> Band {
         self.band
+    }
+    /// The code.
+    pub const fn code(self) -> Code {
+        self.code
     }
     /// Bits of the headers that say how the payload is sent: L-SIG (but for the greenfield format) and HT-SIG.
     pub(super) const fn header_bits(self) -> f64 {
@@ -242,15 +259,18 @@ impl Ht {
             _ => (Modulation::Qam64, Coding::FiveSixths),
         }
     }
-    /// Data bits per symbol (N_DBPS).
-    pub(super) const fn data_bits(self) -> u32 {
+    /// Coded bits per symbol (N_CBPS).
+    pub(super) const fn coded_bits(self) -> u32 {
         let subcarriers = match self.width {
             Width::Mhz20 => 52,
             Width::Mhz40 => 108,
         };
-        let (modulation, coding) = self.scheme();
-        let (information, coded) = coding.ratio();
-        subcarriers * modulation.bits() * self.streams() * information / coded
+        subcarriers * self.scheme().0.bits() * self.streams()
+    }
+    /// Data bits per symbol (N_DBPS).
+    pub(super) const fn data_bits(self) -> u32 {
+        let (information, coded) = self.scheme().1.ratio();
+        self.coded_bits() * information / coded
     }
     /// Parallel convolutional encoders (N_ES): two above 300 Mbit/s with the long guard interval (tables 20-30 to
     /// 20-44).

@@ -8,15 +8,16 @@
 //! in 802.11a networks, WiNTECH 2007). A station that sends is deaf: what begins meanwhile, or is cut off by it, is
 //! interference only.
 //!
-//! Simplified: a preamble is detected by its first 4 us or not at all, and only at the moment it begins; a PPDU whose
+//! Simplified: a preamble is detected by its first 4 us or not at all, by the least SINR in them; a PPDU whose
 //! header is wrong is followed to its end, as if the header had said its length. With several antennas signals add as
 //! by maximum-ratio combining, and streams of a mode with several of them share the sum; interference is white. Where
 //! the noise is wider than 20 MHz the header's is too.
 
 use super::error::ErrorModel;
 use super::error_table::ErrorTable;
+use super::link_curves::Frame;
 use super::mode::{Class, Mode};
-use super::rates::{DsssRate, OfdmRate, Preamble};
+use super::rates::{Band, Code, DsssRate, OfdmRate, Preamble};
 use super::timing::{Settings, Understands};
 use crate::propagation::Radio;
 use des::RandomStream;
@@ -90,9 +91,9 @@ pub struct ReceptionSpec {
 }
 
 impl Default for ReceptionSpec {
-    /// Miller's error rates, capture in the preamble by 10 dB.
+    /// Error rates of link simulation, capture in the preamble by 10 dB.
     fn default() -> Self {
-        Self { errors: ErrorModel::Nist, capture: Capture::Preamble(10.0) }
+        Self { errors: ErrorModel::default(), capture: Capture::Preamble(10.0) }
     }
 }
 
@@ -114,23 +115,31 @@ struct Followed {
     signal: Signal,
     start: Time,
     noise: f64,
+    /// Its preamble has stood out of what overlapped it. One that has not keeps the channel busy, and cannot be read:
+    /// two preambles at once spoil timing and channel estimate.
+    detected: bool,
 }
 
-/// Up to an instant since the start, in ps: the SINR, from the end of the PPDU on the exponent per bit of payload.
+/// Up to an instant since the start, in ps: the SINR, and the exponent per bit of payload of the kinds of frames that
+/// [`Payload::exponents`] says.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     until: f64,
-    value: f64,
+    sinr: f64,
+    exponents: [f64; Frame::ALL.len()],
 }
 
-/// Where the bits of the last payload lay: when it began since the start, what it takes per bit, the bits before the
-/// first byte.
-#[derive(Clone, Copy, Debug, Default)]
+/// The last payload: how it was sent, when it began since the start, what it took per bit, the bits before the first
+/// byte.
+#[derive(Clone, Copy, Debug)]
 struct Payload {
+    mode: Mode,
     start: f64,
     ps_per_bit: f64,
     service: f64,
     snr: f64,
+    /// The kinds of frames of which the intervals know the exponents. Most payloads need one.
+    exponents: [bool; Frame::ALL.len()],
 }
 
 impl Reception {
@@ -158,7 +167,7 @@ impl Reception {
             sending: false,
             followed: None,
             intervals: Vec::new(),
-            last: Payload::default(),
+            last: Payload::NONE,
             table: ErrorTable::of(spec.errors),
             random,
         }
@@ -196,10 +205,22 @@ impl Reception {
         let known = self.phy.understands(signal.mode) != Understands::Energy;
         let follows = known && detected && !self.sending && self.captures(now, signal.milliwatts);
         if follows {
-            self.followed = Some(Followed { signal: *signal, start: now, noise });
+            self.followed = Some(Followed { signal: *signal, start: now, noise, detected: true });
             self.intervals.clear();
+        } else {
+            self.overlap(now);
         }
         follows
+    }
+
+    /// Another signal has begun: a preamble whose detection is not over must stand out of it too.
+    fn overlap(&mut self, now: Time) {
+        let Some(followed) = &mut self.followed else { return };
+        if now.saturating_sub(followed.start) < DETECTION {
+            let own = followed.signal.milliwatts;
+            let detection = self.limits.detection[usize::from(followed.signal.mode.class() == Class::Dsss)];
+            followed.detected &= own * self.limits.antennas >= detection * (followed.noise + self.total - own);
+        }
     }
 
     /// A signal ends here.
@@ -213,19 +234,23 @@ impl Reception {
                 self.followed = None;
                 let header = self.conclude(&followed);
                 let known = self.phy.understands(followed.signal.mode) == Understands::Payload;
-                if self.random.chance(header) && known { Ended::Payload } else { Ended::Broken }
+                if self.random.chance(header) && known && followed.detected { Ended::Payload } else { Ended::Broken }
             }
             _ => Ended::Unheard,
         }
     }
 
     /// The probability that the MPDU at `offset` in the PSDU that ended last is right.
-    pub fn probability(&self, offset: u32, bytes: u32) -> f64 {
-        let Payload { start, ps_per_bit, service, .. } = self.last;
+    pub fn probability(&mut self, offset: u32, bytes: u32) -> f64 {
+        let Payload { mode, start, ps_per_bit, service, .. } = self.last;
+        let frame = Frame::of(mode.code(), 8.0 * f64::from(bytes));
+        self.reckon(frame);
         let at = |byte: u32| start + ps_per_bit * (service + 8.0 * f64::from(byte));
         // The service bits must be right with the first.
         let from = if offset == 0 { start } else { at(offset) };
-        let exponent = integrate(&self.intervals, from, at(offset + bytes), |interval| interval.value) / ps_per_bit;
+        let exponent =
+            integrate(&self.intervals, from, at(offset + bytes), |interval| interval.exponents[frame as usize])
+                / ps_per_bit;
         libm::exp(-exponent)
     }
     /// Whether the MPDU at `offset` in the PSDU that ended last is right.
@@ -258,27 +283,54 @@ impl Reception {
         }
         let others = self.air.iter().filter(|(id, _)| *id != followed.signal.id);
         let interference: f64 = others.map(|(_, milliwatts)| milliwatts).sum();
-        self.intervals.push(Interval { until, value: followed.signal.milliwatts / (followed.noise + interference) });
+        let sinr = followed.signal.milliwatts / (followed.noise + interference);
+        self.intervals.push(Interval { until, sinr, exponents: [0.0; Frame::ALL.len()] });
     }
 
-    /// The probability that the header is right; turns the intervals' SINR into exponents of the payload.
+    /// The probability that the header is right; notes what the payload was.
     fn conclude(&mut self, followed: &Followed) -> f64 {
         let mode = followed.signal.mode;
         let antennas = self.limits.antennas;
         let header = Header::of(mode);
-        let per_bit = |interval: &Interval| self.table.exponent(header.mode, antennas * interval.value);
+        // Headers are sent in the convolutional code.
+        let frame = Frame::of(Code::Convolutional, header.bits);
+        let per_bit = |interval: &Interval| self.table.exponent(header.mode, frame, antennas * interval.sinr);
         let exponent = integrate(&self.intervals, header.start, header.end, per_bit) / header.ps_per_bit;
 
-        let per_stream = antennas / f64::from(mode.streams());
-        let start = mode.preamble().as_ps() as f64;
-        for interval in self.intervals.iter_mut().filter(|interval| interval.until > start) {
-            interval.value = self.table.exponent(mode, per_stream * interval.value);
-        }
-        let service = if mode.class() == Class::Dsss { 0.0 } else { 16.0 };
-        let snr = antennas * followed.signal.milliwatts / self.limits.noise[0];
-        self.last = Payload { start, ps_per_bit: mode.ps_per_bit(), service, snr };
+        self.last = Payload {
+            mode,
+            start: mode.preamble().as_ps() as f64,
+            ps_per_bit: mode.ps_per_bit(),
+            service: if mode.class() == Class::Dsss { 0.0 } else { 16.0 },
+            snr: antennas * followed.signal.milliwatts / self.limits.noise[0],
+            ..Payload::NONE
+        };
         libm::exp(-exponent)
     }
+
+    /// Sees to it that the intervals of the last payload know their exponents for this kind of frame.
+    fn reckon(&mut self, frame: Frame) {
+        let Payload { mode, start, .. } = self.last;
+        if std::mem::replace(&mut self.last.exponents[frame as usize], true) {
+            return;
+        }
+        let per_stream = self.limits.antennas / f64::from(mode.streams());
+        for interval in self.intervals.iter_mut().filter(|interval| interval.until > start) {
+            interval.exponents[frame as usize] = self.table.exponent(mode, frame, per_stream * interval.sinr);
+        }
+    }
+}
+
+impl Payload {
+    /// Before the first.
+    const NONE: Self = Self {
+        mode: Mode::Ofdm(OfdmRate::R6, Band::Ghz5),
+        start: 0.0,
+        ps_per_bit: 1.0,
+        service: 0.0,
+        snr: 0.0,
+        exponents: [false; Frame::ALL.len()],
+    };
 }
 
 /// The integral of a value over the intervals between two instants.
@@ -299,6 +351,7 @@ fn integrate(intervals: &[Interval], from: f64, to: f64, value: impl Fn(&Interva
 /// passed.
 struct Header {
     mode: Mode,
+    bits: f64,
     start: f64,
     end: f64,
     ps_per_bit: f64,
@@ -313,7 +366,7 @@ impl Header {
             Mode::Ht(ht) => (Mode::Ofdm(OfdmRate::R6, ht.band()), 16.0, ht.header_bits()),
         };
         let (start, ps_per_bit) = (start_us * 1e6, mode.ps_per_bit());
-        Self { mode, start, end: start + bits * ps_per_bit, ps_per_bit }
+        Self { mode, bits, start, end: start + bits * ps_per_bit, ps_per_bit }
     }
 }
 

@@ -4,7 +4,7 @@
 //! responses) and the tables of PHY characteristics 16-2, 17-5, 18-17, 19-8, 20-25.
 
 use super::mode::{Class, Mode};
-use super::rates::{Band, DsssRate, Guard, Ht, HtFormat, OfdmRate, Preamble, Width};
+use super::rates::{Band, Code, DsssRate, Guard, Ht, HtFormat, OfdmRate, Preamble, Width};
 use std::fmt;
 use thiserror::Error;
 use units::{BitRate, Time};
@@ -89,6 +89,8 @@ pub struct Settings {
     pub guard: Guard,
     /// The preamble of HT.
     pub format: HtFormat,
+    /// The code of HT.
+    pub code: Code,
     /// The basic rates that everyone in reach can receive.
     pub basic: BasicRates,
 }
@@ -135,8 +137,8 @@ impl BasicRates {
 pub enum Understands {
     /// Nothing: it is energy on the channel.
     Energy,
-    /// Its preamble and length, but not what it says: OFDM stations of the legacy part of HT, any of more streams or a
-    /// wider channel than its own.
+    /// Its preamble and length, but not what it says: OFDM stations of the legacy part of HT, any of more streams, a
+    /// wider channel or another code than its own.
     Preamble,
     /// The whole frame.
     Payload,
@@ -177,7 +179,7 @@ pub enum SettingsError {
 
 impl Settings {
     /// The usual settings of a standard: long preamble, nobody of 802.11b about, one stream, 20 MHz, long guard
-    /// interval, mixed format, mandatory rates as basic rates.
+    /// interval, mixed format, convolutional code, mandatory rates as basic rates.
     pub const fn new(standard: Standard) -> Self {
         Self {
             standard,
@@ -187,6 +189,7 @@ impl Settings {
             width: Width::Mhz20,
             guard: Guard::Long,
             format: HtFormat::Mixed,
+            code: Code::Convolutional,
             basic: BasicRates::mandatory(standard, false),
         }
     }
@@ -206,7 +209,9 @@ impl Settings {
             _ if self.standard == Standard::B => Understands::Energy,
             Mode::Ofdm(..) => Understands::Payload,
             Mode::Ht(ht) if self.standard.is_ht() => {
-                let fits = mode.streams() <= u32::from(self.streams) && ht.width() <= self.width;
+                // A station that sends LDPC decodes the convolutional code too.
+                let fits =
+                    mode.streams() <= u32::from(self.streams) && ht.width() <= self.width && ht.code() <= self.code;
                 if fits { Understands::Payload } else { Understands::Preamble }
             }
             Mode::Ht(ht) if ht.format() == HtFormat::Mixed => Understands::Preamble,
@@ -305,6 +310,6 @@ impl Settings {
     }
     fn ht(&self, mcs: u8) -> Option<Mode> {
         let ht = Ht::new(mcs, self.width, self.guard, self.standard.band())?;
-        Some(Mode::Ht(ht.with_format(self.format)))
+        Some(Mode::Ht(ht.with_format(self.format).with_code(self.code)))
     }
 }

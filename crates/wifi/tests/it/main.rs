@@ -12,6 +12,7 @@ mod errors;
 mod graph;
 mod harness;
 mod infrastructure;
+mod link_curves;
 mod mesh;
 mod mobility;
 mod modes;

@@ -1,7 +1,7 @@
 //! Modes against the rate tables and the TXTIME formulas of the standard, worked by hand.
 
 use units::{BitRate, Time};
-use wifi::phy::{Band, DsssRate, Guard, Ht, HtFormat, Mode, OfdmRate, Preamble, Width};
+use wifi::phy::{Band, Code, DsssRate, Guard, Ht, HtFormat, Mode, OfdmRate, Preamble, Width};
 
 fn ht(mcs: u8, width: Width, guard: Guard) -> Mode {
     Mode::ht(mcs, width, guard, Band::Ghz5).expect("MCS 0-31")
@@ -122,4 +122,34 @@ fn modes_print_as_people_say_them() {
     assert_eq!(long(DsssRate::R5_5).to_string(), "5.5 Mbit/s (DSSS)");
     assert_eq!(ofdm(OfdmRate::R54).to_string(), "54 Mbit/s (OFDM)");
     assert_eq!(ht(15, Width::Mhz40, Guard::Short).to_string(), "300 Mbit/s (MCS 15, 40 MHz, short guard interval)");
+}
+
+#[test]
+fn ldpc_frames_are_as_long_as_their_code_words() {
+    // 20.3.11.7.5, worked by hand; service bits are 16, a symbol of 4 us has 26 data bits at MCS 0, 260 at MCS 7.
+    let rows = [
+        // 128 bits in 5 symbols: one word of 648 for 260 coded bits, 196 shortened, 192 punctured. That is more than a
+        // tenth of 324 parity bits, and shortened less than 1.2 times: a sixth symbol.
+        (0, 14, 6),
+        // 520 bits fill 2 symbols: a word of 648, 20 shortened, 4 punctured. BCC has tail bits, and a third symbol.
+        (7, 63, 2),
+        // 12,016 bits in 47 symbols: 8 words of 1,944, 944 shortened, none punctured.
+        (7, 1_500, 47),
+        // 11,680 bits in 45 symbols: 8 words, 1,280 shortened, 232 punctured of 2,592 parity bits.
+        (7, 1_458, 45),
+    ];
+    for (mcs, bytes, symbols) in rows {
+        let mode = Ht::new(mcs, Width::Mhz20, Guard::Long, Band::Ghz5).expect("an MCS").with_code(Code::Ldpc);
+        assert_eq!(Mode::Ht(mode).payload(bytes), us(4 * symbols), "MCS {mcs}, {bytes} bytes");
+    }
+    assert_eq!(ht(7, Width::Mhz20, Guard::Long).payload(63), us(12));
+    // Never two symbols more or fewer than in the convolutional code.
+    for mcs in 0..8 {
+        for bytes in 1..4_000 {
+            let plain = Ht::new(mcs, Width::Mhz20, Guard::Long, Band::Ghz5).expect("an MCS");
+            let [bcc, ldpc] =
+                [Code::Convolutional, Code::Ldpc].map(|code| Mode::Ht(plain.with_code(code)).payload(bytes));
+            assert!(ldpc <= bcc + us(4) && bcc <= ldpc + us(4), "MCS {mcs}, {bytes} bytes: {bcc:?} {ldpc:?}");
+        }
+    }
 }

@@ -145,7 +145,7 @@ fn higher_categories_go_first() {
 fn anomaly(drop_policy: DropPolicy, near: bool, far: bool) -> Vec<u64> {
     let mac = MacConfig { rate: RateSpec::Ideal, drop_policy, queue_limit: 400, ..ofdm(54) };
     let radio = Radio { sensitivity: Dbm(-92.0), cca_signal: Dbm(-92.0), ..Radio::default() };
-    let specs = [0.0, 3.0, 500.0].map(|x| StationSpec { radio, ..StationSpec::new(rest(x, 0.0), mac.clone()) });
+    let specs = [0.0, 3.0, 800.0].map(|x| StationSpec { radio, ..StationSpec::new(rest(x, 0.0), mac.clone()) });
     let flows = [(near, 1), (far, 2)].into_iter().filter(|(wanted, _)| *wanted);
     let flows: Vec<_> = flows.map(|(_, to)| (StationId(0), StationId(to))).collect();
     let mut saturation = Saturation::new(&specs, flows, PACKET, 1);

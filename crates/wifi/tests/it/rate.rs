@@ -2,7 +2,7 @@
 
 use des::RandomStream;
 use units::{BitRate, Time};
-use wifi::phy::{ErrorModel, ErrorTable, Guard, Mode, Settings, Standard, Width};
+use wifi::phy::{ErrorModel, ErrorTable, Frame, Guard, Mode, Settings, Standard, Width};
 use wifi::rate::{Arf, Choice, RateControl, RateSpec};
 
 fn b() -> Vec<Mode> {
@@ -231,7 +231,7 @@ fn ideal_has_the_greatest_goodput_at_every_ratio() {
         // By the model itself, not its table.
         let goodput = |mode: Mode| {
             let (modulation, coding) = mode.scheme();
-            let error = ErrorModel::Nist.bit_error(modulation, coding, snr / f64::from(mode.streams()));
+            let error = ErrorModel::Nist.bit_error(modulation, coding, Frame::Long, snr / f64::from(mode.streams()));
             let exchange = settings.timing().difs + settings.timing().sifs + mode.duration(1_500);
             let slots = settings.timing().slot.as_secs_f64() * 7.5;
             let time = (exchange + settings.response(mode).duration(14)).as_secs_f64() + slots;

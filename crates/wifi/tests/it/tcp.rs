@@ -40,6 +40,8 @@ struct Flows {
     ways: Vec<(StationId, StationId)>,
     /// The longest time for which nothing new arrived, and when it began.
     stall: (Time, Time),
+    /// From when on.
+    watched_from: Time,
     events: EventQueue,
     endpoints: Vec<Endpoint>,
     /// When each endpoint's pending event comes.
@@ -62,7 +64,16 @@ impl Flows {
         let endpoints = ways.iter().flat_map(|_| [Endpoint::connect(config), Endpoint::listen(config)]).collect();
         let pending = vec![Time::MAX; 2 * ways.len()];
         let stall = (Time::ZERO, Time::ZERO);
-        Self { medium, ways, stall, events: EventQueue::new(), endpoints, pending, out: Output::default() }
+        Self {
+            medium,
+            ways,
+            stall,
+            watched_from: Time::ZERO,
+            events: EventQueue::new(),
+            endpoints,
+            pending,
+            out: Output::default(),
+        }
     }
     fn call(&mut self, now: Time, at: usize, call: impl FnOnce(&mut Endpoint, &mut Output)) {
         call(&mut self.endpoints[at], &mut self.out);
@@ -119,7 +130,9 @@ impl Flows {
                 self.call(now, at, |endpoint, out| endpoint.on_segment(now, &segment, out));
                 if self.endpoints[at].received() > before {
                     let since = last.replace(now).unwrap_or(now);
-                    self.stall = self.stall.max((now.saturating_sub(since), since));
+                    if since >= self.watched_from {
+                        self.stall = self.stall.max((now.saturating_sub(since), since));
+                    }
                 }
             }
             self.medium.take_dropped().for_each(drop);
@@ -157,7 +170,7 @@ fn goodput_is_that_of_ns3() {
     for line in rows {
         let row: Vec<&str> = line.split(',').collect();
         let expected = row[6].parse::<f64>().unwrap() * 1_460.0 * 8.0 / LENGTH.as_secs_f64() / 1e6;
-        let runs: Vec<f64> = (1..=5).map(|seed| goodput(&row, seed)).collect();
+        let runs: Vec<f64> = (1..=20).map(|seed| goodput(&row, seed)).collect();
         let mean = runs.iter().sum::<f64>() / runs.len() as f64;
         let ratio = mean / expected;
         println!("{line}: {mean:.3}, {:+.1} %, {runs:.2?}", 100.0 * (ratio - 1.0));
@@ -187,6 +200,8 @@ fn a_flow_goes_on_after_a_hand_over() {
     let wire = WireSpec { rate: BitRate::from_gbps(1), delay: Time::from_us(50) };
     let medium = Medium::new(&specs, &area(), free_space(), 1).unwrap().with_wire(wire).unwrap();
     let mut flows = Flows::new(medium, vec![(StationId(3), StationId(2))], &tcp());
+    // The first slow start overflows a queue of 50 packets and may cost a timeout of its own.
+    flows.watched_from = Time::from_secs(2);
     let goodput = flows.run(Time::from_ms(500), Time::from_secs(18));
     let moves: Vec<_> = flows.medium.take_moves().filter(|(station, _)| *station == StationId(2)).collect();
     assert_eq!(moves, [(StationId(2), Some(StationId(0))), (StationId(2), Some(StationId(1)))]);

@@ -4,7 +4,7 @@ use super::{Answer, Exchange, Station, Step};
 use crate::mac::frame::{Kind, Ppdu, StationId};
 use crate::mac::output::Output;
 use crate::mac::tid_queue::Room;
-use crate::phy::{AccessCategory, ErrorModel, ErrorTable, Mode, Settings};
+use crate::phy::{AccessCategory, ErrorTable, Mode, Settings};
 use crate::rate::{Choice, RateControl};
 use des::RandomStream;
 use units::Time;
@@ -253,7 +253,7 @@ impl Station {
         self.rates[at].get_or_insert_with(|| {
             let peer = Settings { streams: streams.unwrap_or(phy.streams), ..*phy };
             let random = RandomStream::new(self.seed, "wifi/rate", u64::from(self.id.0) << 32 | u64::from(to.0));
-            Box::new(RateControl::new(self.config.rate, phy, &peer, ErrorTable::of(ErrorModel::Nist), random))
+            Box::new(RateControl::new(self.config.rate, phy, &peer, ErrorTable::of(self.config.errors), random))
         })
     }
     /// Tells rate control how the last attempt went.
