@@ -388,7 +388,7 @@ fn fading_in_fast_surroundings_is_as_if_drawn_for_each_frame() {
             r#"
             cluster = {{ workers = 1 }}
             network = {{ topology = "wifi", wifi = {{ standard = "a", rate-control = "fixed", rate = "12 Mbit/s", range = "100 m", propagation = {{ {fading} }} }} }}
-            mobility = {{ area = ["100 m", "100 m"], node = [{{ node = "master", at = ["10 m", "10 m"] }}, {{ node = "worker-1", at = ["75 m", "10 m"] }}] }}
+            mobility = {{ area = ["100 m", "100 m"], node = [{{ node = "master", at = ["10 m", "10 m"] }}, {{ node = "worker-1", at = ["85 m", "10 m"] }}] }}
             traffic = [{{ kind = "long", to = "master" }}]
             run = {{ until = "20 s" }}
             "#

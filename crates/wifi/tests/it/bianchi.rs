@@ -240,8 +240,8 @@ fn one_sender_of_ns2_is_within_half_a_percent() {
 #[test]
 fn several_senders_of_ns3_are_as_near_as_bianchi_comes() {
     // Real stations do not count down in a busy slot, and their collisions end sooner than EIFS: ns-3 is -1 to +4 %
-    // off.
-    for row in rows().iter().filter(|row| row.simulator == "ns3" && row.senders > 1) {
+    // off. What collides of an A-MPDU differs from one to the next, for which he has no term.
+    for row in rows().iter().filter(|row| row.simulator == "ns3" && row.senders > 1 && !row.aggregate) {
         let ratio = row.mbps / predicted(row);
         let what = format!("{} {} with {}", row.standard, row.mode, row.senders);
         assert!((0.98..1.05).contains(&ratio), "{what}: ratio {ratio}");
