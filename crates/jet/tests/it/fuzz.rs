@@ -8,6 +8,7 @@ use jet::door::socks5::datagram;
 use jet::door::socks5::handshake::{ClientMessage, Handshake, NotSocks5};
 use jet::door::{Forward, Socks5};
 use jet::keys::{Fingerprint, Identity, Peers};
+use jet::limits::Limit;
 use jet::{Destination, Via, parse_destination};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -55,6 +56,9 @@ fn options() {
         }
         if let Ok(socks5) = text.parse::<Socks5>() {
             assert!(socks5.users.is_none());
+        }
+        if let Ok(limit) = text.parse::<Limit>() {
+            assert_eq!(limit.to_string().parse().as_ref(), Ok(&limit), "{limit}");
         }
     });
 }
