@@ -162,50 +162,65 @@ fn a_single_hop_reaches_neighbours_and_no_farther() {
 }
 
 /// A relay that is switched off takes with it what it had; a way around it is found, where there is one, and over it
-/// when it is back.
+/// when it is back. OLSR knows the shorter way. AODV takes the one on which its request came first, which is at times
+/// the longer: what is said of a relay in use is asked of the seeds where it is.
 #[test]
 fn a_relay_that_is_off_is_gone_around() {
-    for kind in [Kind::Aodv, Kind::Olsr] {
-        let area = Area::new(1000.0, 1000.0).unwrap();
-        let place = |x: f64, y: f64| Mobility::fixed(Position::ground(x, y), &area).unwrap();
-        // From 0 to 2 over 1; else over 3 and 4.
-        let places = vec![place(0.0, 0.0), place(80.0, 0.0), place(160.0, 0.0), place(20.0, 90.0), place(110.0, 80.0)];
-        // The seed matters to AODV: where two requests' delays happen to be shorter than one, the long way wins.
-        let mut net = Net::new(places, &area, kind, 4);
-        net.run(Time::from_secs(30));
-        let phase = |net: &mut Net, first: u32| {
-            let before = net.ledger().hops;
-            for packet in first..first + 100 {
-                net.send(packet, 0, 2);
-                let until = net.now + Time::from_ms(100);
-                net.run(until);
+    for (kind, short_ways) in [(Kind::Aodv, 3), (Kind::Olsr, 10)] {
+        let (mut before, mut after, mut held) = (0, 0, 0);
+        for seed in 1..=10 {
+            let area = Area::new(1000.0, 1000.0).unwrap();
+            let place = |x: f64, y: f64| Mobility::fixed(Position::ground(x, y), &area).unwrap();
+            // From 0 to 2 over 1; else over 3 and 4.
+            let places =
+                vec![place(0.0, 0.0), place(80.0, 0.0), place(160.0, 0.0), place(20.0, 90.0), place(110.0, 80.0)];
+            let mut net = Net::new(places, &area, kind, seed);
+            net.run(Time::from_secs(30));
+            let phase = |net: &mut Net, first: u32| {
+                let before = net.ledger().hops;
+                for packet in first..first + 100 {
+                    net.send(packet, 0, 2);
+                    let until = net.now + Time::from_ms(100);
+                    net.run(until);
+                }
+                let arrived = net.delivered.iter().filter(|(packet, ..)| (first..first + 100).contains(packet)).count();
+                (arrived, net.ledger().hops - before)
+            };
+            let (arrived, hops) = phase(&mut net, 0);
+            if hops > 200 {
+                continue;
             }
-            let arrived = net.delivered.iter().filter(|(packet, ..)| (first..first + 100).contains(packet)).count();
-            (arrived, net.ledger().hops - before)
-        };
-        assert_eq!(phase(&mut net, 0), (100, 200), "{kind:?}");
-        // With packets in its queue, on their way to the destination.
-        for packet in 900..920 {
-            net.send(packet, 0, 2);
+            before += 1;
+            assert_eq!((arrived, hops), (100, 200), "{kind:?}, seed {seed}");
+            // With packets in its queue, on their way to the destination.
+            for packet in 900..920 {
+                net.send(packet, 0, 2);
+            }
+            let now = net.now + Time::from_ms(5);
+            net.run(now);
+            net.mesh.set_power(now, StationId(1), false, &mut net.events);
+            net.collect();
+            held += net.failures.iter().filter(|(_, why)| *why == Lost::Mac(Reason::Off)).count();
+            let (arrived, hops) = phase(&mut net, 1_000);
+            // OLSR sends into the void until three Hellos are missing, or the MAC says so.
+            assert!(
+                arrived >= 80 && hops >= 3 * arrived as u64,
+                "{kind:?}, {seed}: {arrived} arrived over {hops} hops"
+            );
+            net.mesh.set_power(net.now, StationId(1), true, &mut net.events);
+            net.collect();
+            let until = net.now + Time::from_secs(30);
+            net.run(until);
+            let (arrived, hops) = phase(&mut net, 2_000);
+            assert_eq!(arrived, 100, "{kind:?}, seed {seed}: back");
+            after += u32::from(hops == 200);
+            let until = net.now + Time::from_secs(5);
+            net.run(until);
+            assert_eq!(net.ledger().held, 0);
         }
-        let now = net.now + Time::from_ms(5);
-        net.run(now);
-        net.mesh.set_power(now, StationId(1), false, &mut net.events);
-        net.collect();
-        let off = net.failures.iter().filter(|(_, why)| *why == Lost::Mac(Reason::Off)).count();
-        assert!(off > 0, "{kind:?}: it had packets");
-        let (arrived, hops) = phase(&mut net, 1_000);
-        // OLSR sends into the void until three Hellos are missing, or the MAC says so.
-        assert!(arrived >= 80 && hops >= 3 * arrived as u64, "{kind:?}: {arrived} arrived over {hops} hops");
-        net.mesh.set_power(net.now, StationId(1), true, &mut net.events);
-        net.collect();
-        let until = net.now + Time::from_secs(30);
-        net.run(until);
-        let (arrived, hops) = phase(&mut net, 2_000);
-        assert_eq!((arrived, hops), (100, 200), "{kind:?}: back on the short way");
-        let until = net.now + Time::from_secs(5);
-        net.run(until);
-        assert_eq!(net.ledger().held, 0);
+        assert!(before >= short_ways && 2 * after > before, "{kind:?}: {before} of 10 seeds, then {after}, go over it");
+        assert!(held > 0, "{kind:?}: no relay had packets when it went off");
+        assert!(kind == Kind::Aodv || after == before, "OLSR knows the shorter way, and took it {after} times");
     }
 }
 
