@@ -67,6 +67,26 @@ choice! {
     }
 }
 
+choice! {
+    /// Of what ssthresh is a part after a loss, a timeout or an ECN echo.
+    pub enum ReductionBase {
+        /// cwnd, as in Linux; with `window-validation = false` FlightSize all the same.
+        Cwnd = "cwnd",
+        /// FlightSize, as in RFC 5681 and ns-3.
+        Flight = "flight",
+    }
+}
+
+choice! {
+    /// Which windows of Scalable TCP grow and shrink in proportion.
+    pub enum ScalableRule {
+        /// Linux: below 100 segments cwnd grows as Reno's; every loss and timeout takes an eighth.
+        Linux = "linux",
+        /// Kelly 2003: it is Reno while cwnd has at most 16 segments.
+        Kelly = "kelly",
+    }
+}
+
 const TIMEOUTS: std::ops::RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(3600);
 const BUFFERS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(16 << 10);
 
@@ -77,6 +97,18 @@ section! {
         control: Control = Control::Cubic;
         /// With `fast`: segments that a connection keeps queued in the network.
         fast_alpha: u32 = 20, 1..=100_000;
+        /// With `cubic`: C of RFC 9438, the scaling of the cubic function in segments per second cubed.
+        cubic_c: f64 = 0.4, 0.001..=100.0;
+        /// With `cubic`: the part of the window that a loss leaves (beta of RFC 9438).
+        cubic_beta: f64 = 0.7, 0.1..=0.99;
+        /// With `vegas`: cwnd grows while fewer segments than this are queued in the network.
+        vegas_alpha: u32 = 1, 0..=10_000;
+        /// With `vegas`: cwnd shrinks while more segments than this are queued in the network.
+        vegas_beta: u32 = 3, 0..=10_000;
+        /// With `vegas`: slow start ends when more segments than this are queued in the network.
+        vegas_gamma: u32 = 1, 0..=10_000;
+        /// With `scalable`: which windows grow and shrink in proportion.
+        scalable_rule: ScalableRule = ScalableRule::Linux;
         /// Selective acknowledgement (RFC 2018).
         sack: bool = true;
         /// Explicit congestion notification (RFC 3168): queues may mark data instead of dropping it.
@@ -86,6 +118,12 @@ section! {
         /// Proportional rate reduction (RFC 6937): during a recovery the window shrinks to ssthresh in step with
         /// deliveries. Off, it is cut at once. Not with `fall-floyd`, nor with BBR.
         proportional_reduction: bool = true;
+        /// Of what ssthresh is a part after a loss, a timeout or an ECN echo.
+        reduction_base: ReductionBase = ReductionBase::Cwnd;
+        /// Whether a reduction for a loss that was none is undone: all that was retransmitted proves to be a duplicate
+        /// (DSACK), or a timestamp shows that the original arrived. With CUBIC its curve is restored as well (RFC 9438,
+        /// 4.9).
+        undo_spurious: bool = true;
         /// Timestamps (RFC 7323).
         timestamps: bool = true;
         /// Whether TCP options lengthen headers, as in real packets. Off, every header is 40 bytes.
@@ -108,6 +146,14 @@ section! {
         idle_restart: bool = true;
         /// What ends slow start before the queue overflows.
         hystart: HyStart = HyStart::Linux;
+        /// HyStart of Linux ignores windows below this many segments (`hystart_low_window`).
+        hystart_low_window: u32 = 16, 0..=1_000_000;
+        /// Acknowledgements further apart are no ACK train (`hystart_ack_delta_us` of Linux).
+        hystart_ack_delta: Time = Time::from_ms(2), Time::ZERO..=Time::from_secs(1);
+        /// The least growth of RTTs that ends slow start, with both HyStarts.
+        hystart_delay_min: Time = Time::from_ms(4), Time::ZERO..=Time::from_secs(10);
+        /// The growth of RTTs that ends slow start in any case, with both HyStarts.
+        hystart_delay_max: Time = Time::from_ms(16), Time::ZERO..=Time::from_secs(10);
         /// Whether segments are paced: at 2 cwnd per RTT in slow start, at 1.2 cwnd per RTT after it. BBR always paces.
         pacing: bool = false;
         /// Congestion window validation, by Linux's rule: cwnd grows only while it limits the sender, in slow start to

@@ -1,7 +1,7 @@
 //! The settings of one endpoint.
 
 use crate::RtoEstimator;
-use crate::control::ControlKind;
+use crate::control::{ControlKind, CubicParameters, HyStartBounds, VegasParameters};
 use units::{Bytes, Time};
 
 /// How losses are found and repaired when both sides offer SACK.
@@ -33,6 +33,17 @@ pub enum StartRule {
     Rfc9406,
 }
 
+/// Of what a loss, a timeout or an ECN echo leaves a part as ssthresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ReductionBase {
+    /// cwnd, as in Linux. Only with `window_validation`, which keeps cwnd near what is in flight (RFC 9438, section
+    /// 4.6); otherwise it is FlightSize. A timeout during a recovery does not reduce ssthresh again (`tcp_enter_loss`).
+    #[default]
+    Cwnd,
+    /// FlightSize (RFC 5681, equation 4), at most cwnd.
+    Flight,
+}
+
 /// How an endpoint behaves. [`Config::default`] is a present-day host: SACK, timestamps, window scaling, delayed
 /// acknowledgements, CUBIC, an initial window of ten segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +70,12 @@ pub struct Config {
     /// in step with deliveries. Off, it is cut at once (RFC 6675). BBR sets cwnd in recovery itself and is not
     /// affected.
     pub proportional_reduction: bool,
+    /// Of what ssthresh is a part after a reduction.
+    pub reduction_base: ReductionBase,
+    /// A reduction for a loss that was none is undone: every retransmission was reported as a duplicate (RFC 3708), or
+    /// a timestamp shows that the original arrived (RFC 3522). cwnd and ssthresh are restored, with CUBIC also its
+    /// curve (RFC 9438, section 4.9).
+    pub undo_spurious: bool,
     /// Offer explicit congestion notification (RFC 3168). DCTCP always offers it.
     pub ecn: bool,
     /// Offer timestamps (RFC 7323).
@@ -101,14 +118,20 @@ pub struct Config {
     /// (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). BBR paces itself and is not affected.
     pub pacing: bool,
     /// Congestion window validation (RFC 7661, section 4.3) by Linux's rule (`tcp_is_cwnd_limited`): cwnd grows only
-    /// while it limits the sender, in slow start to twice the most in flight. Off, every acknowledgement opens it, as in RFC 5681 and ns-2. After short answers it then exceeds
-    /// anything the network has carried.
+    /// while it limits the sender, in slow start to twice the most in flight. Off, every acknowledgement opens it, as in
+    /// RFC 5681 and ns-2. After short answers it then exceeds anything the network has carried.
     pub window_validation: bool,
     /// TCP push flow control (Lee 2014, Algorithm 2): after the peer has closed its window, acknowledgements of pushed
     /// segments neither sample the RTT nor open cwnd.
     pub push_flow_control: bool,
     /// The congestion control.
     pub control: ControlKind,
+    /// C and beta of CUBIC.
+    pub cubic: CubicParameters,
+    /// Bounds of HyStart and HyStart++.
+    pub hystart_bounds: HyStartBounds,
+    /// Vegas' alpha, beta and gamma.
+    pub vegas: VegasParameters,
 }
 
 impl Default for Config {
@@ -123,6 +146,8 @@ impl Default for Config {
             sack: true,
             recovery: Recovery::Rfc6675,
             proportional_reduction: true,
+            reduction_base: ReductionBase::Cwnd,
+            undo_spurious: true,
             ecn: false,
             timestamps: true,
             count_options: true,
@@ -144,6 +169,9 @@ impl Default for Config {
             window_validation: true,
             push_flow_control: false,
             control: ControlKind::Cubic,
+            cubic: CubicParameters::default(),
+            hystart_bounds: HyStartBounds::default(),
+            vegas: VegasParameters::default(),
         }
     }
 }
@@ -153,6 +181,10 @@ impl Config {
     #[inline]
     pub(crate) fn ceiling(&self) -> u64 {
         self.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(self.mss.max(1)))
+    }
+    /// A reduction leaves a part of cwnd, not of FlightSize.
+    pub(crate) fn reduces_cwnd(&self) -> bool {
+        self.reduction_base == ReductionBase::Cwnd && self.window_validation
     }
     /// `abc_limit` in bytes. After a timeout it is one segment (RFC 3465, section 2.3): one acknowledgement may cover
     /// data that was not lost at all.

@@ -30,6 +30,8 @@ pub struct Counters {
     pub window_probes: u32,
     /// Tail loss probes sent (RFC 8985).
     pub tail_probes: u32,
+    /// Reductions undone because their loss was none (RFC 9438, section 4.9).
+    pub undone: u32,
     /// Time spent in fast recovery.
     pub recovery_time: Time,
     /// Time lost to timeouts: the RTO itself, then the time until the data outstanding at the timeout is acknowledged.
@@ -65,6 +67,7 @@ pub(crate) struct Rare {
     pub zero_windows_announced: u32,
     pub window_probes: u32,
     pub tail_probes: u32,
+    pub undone: u32,
 }
 
 impl Rare {
@@ -80,6 +83,7 @@ impl Rare {
         zero_windows_announced: 0,
         window_probes: 0,
         tail_probes: 0,
+        undone: 0,
     };
 
     /// As [`Counters`], all others zero.
@@ -94,6 +98,7 @@ impl Rare {
             zero_windows_announced: self.zero_windows_announced,
             window_probes: self.window_probes,
             tail_probes: self.tail_probes,
+            undone: self.undone,
             recovery_time: self.recovery_time,
             timeout_time: self.timeout_time,
             ..Counters::default()

@@ -1,6 +1,7 @@
 //! Explicit congestion notification: negotiation, echo and reaction (RFC 3168), and DCTCP's precise echo (RFC 8257).
 
 use crate::control::{Control, ControlKind};
+use crate::send::Phase;
 use crate::{Config, Endpoint, Flags, Output, Segment};
 use units::Time;
 
@@ -27,6 +28,8 @@ pub(crate) struct Ecn {
     announce: bool,
     /// Sender: no further reduction until more than this is acknowledged.
     reduced_until: u64,
+    /// Sender: cwnd is shrinking to ssthresh by proportional rate reduction, until `reduced_until` is acknowledged.
+    shrinking: bool,
     counters: EcnCounters,
 }
 
@@ -77,6 +80,7 @@ impl Endpoint {
                 precise: self.config.control == ControlKind::Dctcp,
                 announce: false,
                 reduced_until: 0,
+                shrinking: false,
                 counters: EcnCounters::default(),
             }));
         } else if let Some(special) = self.special.written() {
@@ -140,12 +144,42 @@ impl Endpoint {
         if marked && segment.ack > ecn.reduced_until && tx.una < tx.nxt && self.control.answers_echoes() {
             ecn.counters.reductions += 1;
             ecn.on_reduction(tx.nxt);
-            let (flight, before) = (tx.flight_size(), tx.window.cwnd);
+            let (flight, before) = (self.halved(), self.tx.window.cwnd);
+            let tx = &mut self.tx;
+            tx.forget_undo();
             self.control.on_echo(&mut tx.window, now, flight);
             // A control's floor, two segments, may exceed the one segment that a timeout has left.
             tx.window.cwnd = tx.window.cwnd.min(before);
+            let cuts = tx.phase == Phase::Open && tx.window.cwnd < before;
+            if cuts && self.reduces_proportionally() && self.control.recovers_fast() {
+                // Linux reduces for an echo as for a loss, in step with deliveries (`tcp_enter_cwr`).
+                self.tx.window.cwnd = before;
+                self.tx.begin_reduction();
+                if let Some(ecn) = self.special.ecn() {
+                    ecn.shrinking = true;
+                }
+            }
         }
         marked
+    }
+    /// Whether cwnd is shrinking because of an echo.
+    #[inline]
+    pub(crate) fn follows_echo(&mut self) -> bool {
+        !self.special.is_blank() && self.special.ecn().is_some_and(|ecn| ecn.shrinking)
+    }
+    /// An acknowledgement has delivered `delivered` bytes while cwnd shrinks because of an echo.
+    pub(crate) fn follow_echo(&mut self, delivered: u64, safe: bool) {
+        let Some(ecn) = self.special.ecn() else { return };
+        if self.tx.una >= ecn.reduced_until {
+            ecn.shrinking = false;
+            self.tx.window.cwnd = self.tx.window.ssthresh;
+        } else {
+            self.tx.reduce_proportionally(delivered, safe);
+        }
+    }
+    /// A recovery begins: it takes over what the echo has begun. True if there was something.
+    pub(crate) fn end_echo_reduction(&mut self) -> bool {
+        self.special.ecn().is_some_and(|ecn| std::mem::take(&mut ecn.shrinking))
     }
     /// A loss is about to reduce the window. False if the window was already reduced for the same flight: once is
     /// enough (RFC 3168, section 6.1.2; RFC 8257, section 3.5).
@@ -156,6 +190,12 @@ impl Endpoint {
         }
         ecn.on_reduction(self.tx.nxt);
         true
+    }
+    /// The last reduction was undone: the next loss or echo is news.
+    pub(crate) fn forget_reduction(&mut self) {
+        if let Some(ecn) = self.special.ecn() {
+            ecn.reduced_until = 0;
+        }
     }
     /// The retransmission timer has expired, and the window is reduced in any case.
     pub(crate) fn note_reduction(&mut self) {

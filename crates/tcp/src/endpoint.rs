@@ -127,7 +127,7 @@ impl Endpoint {
             tx: Sender::new(&config),
             rx: Receiver::new(&config),
             rtt: RttEstimator::new(),
-            control: AnyControl::new(config.control),
+            control: AnyControl::new(&config),
             cork: config.cork,
             held: false,
             syn_timeouts: 0,

@@ -31,10 +31,11 @@ mod slow_start;
 mod special;
 mod tail;
 mod transmit_queue;
+mod undo;
 
 pub mod control;
 
-pub use config::{Config, Recovery, StartRule};
+pub use config::{Config, Recovery, ReductionBase, StartRule};
 pub use counters::Counters;
 pub use counts::SegmentCounts;
 pub use ecn::EcnCounters;

@@ -313,6 +313,17 @@ impl Rack {
         self.reorder_at = Time::MAX;
         found
     }
+    /// The losses were none: what counts as lost is in flight.
+    pub fn forget_losses(&mut self) {
+        let mut from = self.start;
+        for index in 0..self.segments.len() {
+            let end = self.segments[index].end;
+            if self.segments[index].fate == Fate::Lost {
+                self.turn(index, from, Fate::Flying);
+            }
+            from = end;
+        }
+    }
     /// The receiver reneged: what it SACKed is lost.
     pub fn forget_arrived(&mut self) {
         let mut from = self.start;

@@ -161,7 +161,8 @@ impl Endpoint {
     pub(crate) fn take_data(&mut self, now: Time, segment: &Segment) -> bool {
         let rx = &mut self.rx;
         let fin = segment.flags.contains(Flags::FIN);
-        if self.timestamps && segment.seq <= rx.nxt && segment.end() >= rx.nxt {
+        let stamped = self.timestamps && segment.flags.contains(Flags::TIMESTAMPS);
+        if stamped && segment.seq <= rx.nxt && segment.end() >= rx.nxt {
             // RFC 7323, section 4.3: with delayed acknowledgements, the timestamp of the earliest unacknowledged
             // segment is echoed.
             if rx.unacknowledged == 0 {
@@ -208,6 +209,10 @@ impl Endpoint {
         }
         let start = segment.seq.max(rx.nxt);
         if start < end {
+            let again = rx.held_before(segment.seq, end);
+            if let Some(again) = again {
+                rx.disorder.duplicate = again;
+            }
             if start == rx.nxt {
                 rx.nxt = end;
                 if let Some(range) = rx.disorder.ranges.at_or_after(end).filter(|range| range.start <= end) {
@@ -222,7 +227,6 @@ impl Endpoint {
                 rx.disorder.ranges.insert(start, end, |_, _| fresh = true);
                 if !fresh {
                     rx.disorder.duplicates += 1;
-                    rx.disorder.duplicate = (start, end);
                 }
                 rx.report(start);
             }
@@ -325,6 +329,15 @@ impl Receiver {
         } else {
             self.ack_at = now.saturating_add(delay);
         }
+    }
+    /// The first contiguous part of `start..end` that had arrived before: what a DSACK reports of a segment that is
+    /// wholly or partly a duplicate (RFC 2883, sections 4.1 and 4.2). Call it before the segment is taken.
+    fn held_before(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+        if start < self.nxt {
+            return Some((start, end.min(self.nxt)));
+        }
+        let range = self.disorder.there()?.ranges.at_or_after(start).filter(|range| range.start < end)?;
+        Some((range.start.max(start), range.end.min(end)))
     }
     /// Moves the range around `position` to the front of the reported ones.
     fn report(&mut self, position: u64) {

@@ -14,8 +14,12 @@ impl Endpoint {
     pub(crate) fn take_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         let tx = &mut self.tx;
         if segment.ack < tx.una {
+            if segment.sack_count() > 0 && self.sack && tx.una < tx.nxt {
+                self.take_overtaken_ack(now, segment, out);
+            }
             return;
         }
+        let phase = tx.phase;
         let edge = segment.ack + u64::from(segment.window);
         let current = segment.seq >= tx.window_seq;
         let moved = current && edge != tx.window_edge;
@@ -54,6 +58,26 @@ impl Endpoint {
                 self.take_duplicate_ack(now, news, out);
             }
         }
+        if self.tx.repair.there().is_some_and(|repair| repair.undo.is_some()) {
+            self.judge_undo(now, segment, phase);
+        }
+        if watched {
+            self.recover_by_rack(now, news, out);
+        }
+    }
+    /// An acknowledgement that a later one has overtaken: its field says nothing new, its SACK blocks may.
+    #[cold]
+    fn take_overtaken_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
+        let watched = self.special.is_watched();
+        let pipe_before = if watched { self.begin_watched(now, segment) } else { 0 };
+        let news = self.take_sack(now, segment);
+        if watched {
+            self.judge_by_rack(now, segment, false);
+        }
+        if news > 0 {
+            self.report_delivery(now, pipe_before);
+            self.take_duplicate_ack(now, news, out);
+        }
         if watched {
             self.recover_by_rack(now, news, out);
         }
@@ -77,14 +101,17 @@ impl Endpoint {
     fn take_sack(&mut self, now: Time, segment: &Segment) -> u64 {
         let tx = &mut self.tx;
         let mut news = 0;
-        if let Some(rack) = tx.rack()
-            && let Some((_, end)) = segment.dsack()
-        {
-            rack.on_dsack(end);
+        if let Some((start, end)) = segment.dsack() {
+            if let Some(rack) = tx.rack() {
+                rack.on_dsack(end);
+            }
+            if let Some(undo) = tx.undo() {
+                undo.on_dsack(start, end);
+            }
         }
+        let floor = segment.ack.max(tx.una);
         for (start, end) in segment.sack_blocks() {
-            // A block at or below the cumulative acknowledgement is a DSACK (RFC 2883).
-            if start > segment.ack && start < end && end <= tx.nxt {
+            if start > floor && start < end && end <= tx.nxt {
                 let added = tx.repair.board.sack(start, end);
                 if let Some(flight) = self.special.flight().filter(|_| added > 0) {
                     flight.on_sack(now, start, end);
@@ -129,6 +156,18 @@ impl Endpoint {
             Some(repair) if !repair.board.is_clear() => repair.board.advance(tx.una, segment.ack),
             _ => acked,
         };
+        // Without SACK every duplicate acknowledgement stood for a segment that had arrived (Linux,
+        // `tcp_remove_reno_sacks`): what slow start counts is the rest, at least a segment.
+        let fresh = if tx.dup_acks > 0 && !self.sack && tx.phase == Phase::Open {
+            let mss = u64::from(tx.window.mss);
+            fresh.saturating_sub(u64::from(tx.dup_acks) * mss).max(mss).min(acked)
+        } else {
+            fresh
+        };
+        if tx.dup_acks > 0 && tx.phase == Phase::Open && !self.sack {
+            // Limited transmit is for duplicates alone (RFC 3042): the window must not stay wider.
+            tx.repair.inflation = 0;
+        }
         tx.una = segment.ack;
         tx.retries = 0;
         tx.dup_acks = 0;
@@ -154,6 +193,7 @@ impl Endpoint {
         }
         let watched = self.special.is_watched();
         let found = watched && self.take_watched(now, segment, pipe_before);
+        let follows = self.follows_echo();
         let tx = &mut self.tx;
         let ack = Ack {
             now,
@@ -167,6 +207,8 @@ impl Endpoint {
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
         };
         match tx.phase {
+            Phase::Open if follows => self.follow_echo(fresh + news, true),
+            // => self.follow_echo(fresh + news),
             Phase::Open if echoed || found => {}
             Phase::Open if self.special.is_blank() => self.control.on_ack(&mut tx.window, &ack),
             Phase::Open => {
@@ -174,7 +216,7 @@ impl Endpoint {
                     self.control.on_ack(&mut self.tx.window, &ack);
                 }
             }
-            Phase::Recovery => self.advance_recovery(now, acked, fresh + news, out),
+            Phase::Recovery => self.advance_recovery(now, acked, fresh + news, found, out),
             Phase::Restart | Phase::Loss => {
                 if !echoed {
                     self.control.on_ack(&mut tx.window, &ack);
@@ -194,7 +236,7 @@ impl Endpoint {
     }
     /// A cumulative acknowledgement in fast recovery, full or partial.
     #[cold]
-    fn advance_recovery(&mut self, now: Time, acked: u64, delivered: u64, out: &mut Output) {
+    fn advance_recovery(&mut self, now: Time, acked: u64, delivered: u64, found: bool, out: &mut Output) {
         let tx = &mut self.tx;
         let mss = u64::from(tx.window.mss);
         if tx.una >= tx.repair.recover {
@@ -209,7 +251,7 @@ impl Endpoint {
         } else if self.sack {
             // Fall and Floyd: two segments have left the network, the lost one and its retransmission.
             tx.count_down(2 * mss);
-            self.continue_sack_recovery(delivered);
+            self.continue_sack_recovery(delivered, true, found);
         } else {
             // RFC 6582, partial acknowledgement: deflate by the bytes acknowledged, add back one segment, retransmit
             // the next hole.
@@ -228,13 +270,17 @@ impl Endpoint {
         match tx.phase {
             Phase::Recovery if self.sack => {
                 tx.count_down(u64::from(mss));
-                self.continue_sack_recovery(news);
+                self.continue_sack_recovery(news, false, false);
             }
             Phase::Recovery => tx.repair.inflation += mss,
             Phase::Restart | Phase::Loss => {}
             // RACK does not count duplicates.
             Phase::Open if tx.repair.rack.is_some() => {}
             Phase::Open => {
+                if self.follows_echo() {
+                    self.follow_echo(news, false);
+                }
+                let tx = &mut self.tx;
                 let stale = |sent: Time| now > sent.saturating_add(self.rtt.unclamped());
                 let enough = u64::from(tx.dup_acks) >= DUP_THRESH
                     || self.control.retransmits_early()
@@ -265,13 +311,17 @@ impl Endpoint {
         tx.repair.recover = tx.nxt;
         tx.repair.partial = false;
         let flight = self.halved();
-        let tx = &mut self.tx;
         if news_of_loss {
-            self.control.on_loss(&mut tx.window, now, flight);
+            self.begin_undo();
+            self.control.on_loss(&mut self.tx.window, now, flight);
         }
+        let under_way = self.end_echo_reduction();
+        let tx = &mut self.tx;
         if self.sack {
-            tx.begin_reduction();
-            self.continue_sack_recovery(news);
+            if !under_way {
+                tx.begin_reduction();
+            }
+            self.continue_sack_recovery(news, false, false);
         } else {
             tx.repair.inflation = DUP_THRESH as u32 * mss;
         }
@@ -289,7 +339,7 @@ impl Endpoint {
     /// A loss under a control without fast recovery: the segment is retransmitted at once, and the rest in slow start.
     pub(crate) fn restart(&mut self, now: Time, out: &mut Output) {
         self.tx.repair.counts.fast_recoveries += 1;
-        let flight = self.tx.flight_size();
+        let flight = self.halved();
         self.enter_phase(now, Phase::Restart);
         let news_of_loss = self.loss_is_news();
         let tx = &mut self.tx;
@@ -307,26 +357,32 @@ impl Endpoint {
         tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         self.transmit(now, out);
     }
-    /// A further acknowledgement in recovery, with `delivered` bytes newly delivered.
-    fn continue_sack_recovery(&mut self, delivered: u64) {
+    /// A further acknowledgement in recovery, with `delivered` bytes newly delivered; `moved` if una has moved.
+    fn continue_sack_recovery(&mut self, delivered: u64, moved: bool, found: bool) {
         let tx = &mut self.tx;
+        let mut worse = found;
         if tx.rack().is_none() {
+            let lost = tx.repair.board.lost();
             tx.repair.board.find_losses(tx.una, tx.window.mss);
+            worse = tx.repair.board.lost() > lost;
         }
         if self.reduces_proportionally() {
-            self.tx.reduce_proportionally(delivered);
+            self.tx.reduce_proportionally(delivered, moved && !worse);
         }
     }
-    /// What a loss cuts: FlightSize, or for Fall and Floyd the usable window.
-    fn halved(&self) -> u64 {
+    /// What a loss cuts: cwnd or FlightSize, or for Fall and Floyd the usable window. A cwnd that grows unused is no
+    /// measure of the network (RFC 9438, section 4.6).
+    pub(crate) fn halved(&self) -> u64 {
         if self.sack && self.config.recovery == Recovery::FallFloyd {
             self.tx.usable(&self.config)
+        } else if self.config.reduces_cwnd() {
+            self.tx.window.cwnd
         } else {
             self.tx.flight_size()
         }
     }
     /// Whether proportional rate reduction (RFC 6937) governs the window in recovery.
-    fn reduces_proportionally(&self) -> bool {
+    pub(crate) fn reduces_proportionally(&self) -> bool {
         self.config.proportional_reduction
             && self.config.recovery != Recovery::FallFloyd
             && self.control.reduces_proportionally()
@@ -379,9 +435,16 @@ impl Endpoint {
         if self.tx.retries >= self.config.max_retries {
             return self.give_up(now, out);
         }
-        let repeated = self.tx.retries > 0;
+        // Linux (`tcp_enter_loss`): a recovery that the timer interrupts has cut ssthresh already, and cwnd is no
+        // measure while it shrinks.
+        let cut = self.config.reduces_cwnd() && self.tx.phase == Phase::Recovery;
+        let repeated = self.tx.retries > 0 || cut;
         self.tx.retries += 1;
         let flight = self.halved();
+        if !repeated {
+            self.begin_undo();
+        }
+        self.end_echo_reduction();
         self.enter_phase(now, Phase::Loss);
         self.start_ended = false;
         self.note_reduction();

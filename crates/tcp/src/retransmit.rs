@@ -88,6 +88,9 @@ impl Endpoint {
             }
         }
         self.forget_departures();
+        if let Some(undo) = self.tx.undo() {
+            undo.on_retransmit(now, start, end);
+        }
         let len = end.min(self.tx.write_end) - start.min(self.tx.write_end);
         self.tx.repair.counts.retransmissions += 1;
         out.retransmissions += 1;

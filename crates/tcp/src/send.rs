@@ -5,6 +5,7 @@ use crate::control::{Control, Window};
 use crate::counters::Rare;
 use crate::rack::Rack;
 use crate::scoreboard::Scoreboard;
+use crate::undo::Undo;
 use crate::{Config, Endpoint, Flags, Output, StartRule};
 use units::{BitRate, Time};
 
@@ -86,6 +87,8 @@ pub(crate) struct Repair {
     /// Records of single segments, with [`Recovery::Rack`](crate::Recovery::Rack).
     pub rack: Option<Box<Rack>>,
     pub phase_since: Time,
+    /// What the last reduction for a loss took, while it may prove spurious.
+    pub undo: Option<Box<Undo>>,
     /// NewReno's inflation of cwnd by duplicate acknowledgements; also limited transmit's.
     pub inflation: u32,
     /// Proportional rate reduction (RFC 6937): prr_delivered, prr_out and RecoverFS.
@@ -100,7 +103,7 @@ pub(crate) struct Repair {
     pub counts: Rare,
 }
 
-const _: () = assert!(size_of::<Repair>() <= 168);
+const _: () = assert!(size_of::<Repair>() <= 184);
 
 impl Repair {
     const NONE: Self = Self {
@@ -115,6 +118,7 @@ impl Repair {
         counts_pipe: false,
         rack: None,
         phase_since: Time::ZERO,
+        undo: None,
         partial: false,
         counts: Rare::NONE,
     };
@@ -197,9 +201,11 @@ impl Sender {
     pub fn stream_end(&self) -> u64 {
         self.write_end + u64::from(self.finishing)
     }
-    /// Proportional rate reduction (RFC 6937, with the slow start reduction bound): during recovery cwnd shrinks to
-    /// ssthresh in step with deliveries. After heavy losses it grows to ssthresh. Neither makes a burst.
-    pub fn reduce_proportionally(&mut self, delivered: u64) {
+    /// Proportional rate reduction (RFC 6937, RFC 9937): during recovery cwnd shrinks to ssthresh in step with
+    /// deliveries. After heavy losses it grows to ssthresh: as in slow start while acknowledgements are `safe`, that
+    /// is, una moves and nothing more is found lost; otherwise it only replaces what was delivered. Neither makes a
+    /// burst.
+    pub fn reduce_proportionally(&mut self, delivered: u64, safe: bool) {
         let (pipe, threshold) = (self.pipe(), self.window.ssthresh);
         let repair = &mut *self.repair;
         repair.delivered = repair.delivered.saturating_add(delivered as u32);
@@ -207,10 +213,14 @@ impl Sender {
         let may_send = if pipe > threshold {
             (all * threshold).div_ceil(u64::from(repair.recover_flight).max(1)).saturating_sub(sent)
         } else {
-            let limit = all.saturating_sub(sent).max(delivered) + u64::from(self.window.mss);
+            let more = if safe { u64::from(self.window.mss) } else { 0 };
+            let limit = all.saturating_sub(sent).max(delivered) + more;
             (threshold - pipe).min(limit)
         };
-        self.window.cwnd = pipe + may_send;
+        // The fast retransmit that begins the recovery always goes (RFC 9937, section 6; Linux, `tcp_cwnd_reduction`).
+        let mss = u64::from(self.window.mss);
+        let least = if sent == 0 && self.phase == Phase::Recovery { mss } else { 0 };
+        self.window.cwnd = (pipe + may_send.max(least)).max(mss);
     }
     /// Fall and Floyd: an acknowledgement in recovery says that `bytes` have left the network.
     pub fn count_down(&mut self, bytes: u64) {

@@ -105,15 +105,16 @@ impl Endpoint {
             return false;
         }
         let window = &mut self.tx.window;
+        let bounds = &self.config.hystart_bounds;
         let Some(start) = self.special.start() else { return false };
         let rtt = start.departures.on_ack(ack.now, ack.una).filter(|_| in_order);
         match &mut start.judge {
             Judge::Linux(hystart) => {
-                self.start_ended = rtt.is_some_and(|rtt| hystart.on_ack(window, ack, rtt));
+                self.start_ended = rtt.is_some_and(|rtt| hystart.on_ack(window, ack, rtt, bounds));
                 false
             }
             Judge::Rfc9406(hystart) => {
-                hystart.on_ack(window, ack, rtt);
+                hystart.on_ack(window, ack, rtt, bounds);
                 true
             }
         }

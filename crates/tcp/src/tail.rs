@@ -41,7 +41,7 @@ impl Endpoint {
         let lost = self.find_losses(now);
         if verdict == Verdict::Repaired && self.tx.phase == Phase::Open && !lost {
             // Section 7.4.2: a loss that the probe repaired reduces the window like any other.
-            let flight = self.tx.flight_size();
+            let flight = self.halved();
             if self.loss_is_news() {
                 self.control.on_loss(&mut self.tx.window, now, flight);
                 self.control.on_recovered(&mut self.tx.window, now);
@@ -111,8 +111,10 @@ impl Endpoint {
         if outstanding == 0 || !open || rack.arrived() > 0 || rack.probe.end.is_some() {
             rack.probe.at = Time::MAX;
         } else if restart {
-            // TLP_calc_PTO. The peer is assumed to delay acknowledgements as this side does.
-            let delay = if one { self.config.delayed_ack.unwrap_or(Time::ZERO) } else { Time::ZERO };
+            // TLP_calc_PTO. The peer may delay the acknowledgement of a single segment, by how much is unknown: Linux
+            // allows for its smallest RTO (`tcp_schedule_loss_probe`). Where no acknowledgement is delayed at all,
+            // nothing is added.
+            let delay = if one && self.config.delayed_ack.is_some() { self.config.min_rto } else { Time::ZERO };
             let wait = self.rtt.smoothed().map_or(FIRST_PROBE, |smoothed| (smoothed * 2).saturating_add(delay));
             rack.probe.at = now.saturating_add(wait).min(expiry);
         }

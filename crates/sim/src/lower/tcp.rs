@@ -1,6 +1,7 @@
 //! TCP's settings.
 
-use scenario::{Control, HyStart, Recovery, RtoEstimator, Scenario, Tcp};
+use scenario::{Control, HyStart, Recovery, ReductionBase, RtoEstimator, ScalableRule, Scenario, Tcp};
+use tcp::control::{CubicParameters, HyStartBounds, VegasParameters};
 use transport::OwnTcp;
 use units::Bytes;
 
@@ -30,7 +31,10 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
         Control::Dctcp => tcp::control::ControlKind::Dctcp,
         Control::Tahoe => tcp::control::ControlKind::Tahoe,
         Control::Westwood => tcp::control::ControlKind::Westwood,
-        Control::Scalable => tcp::control::ControlKind::Scalable,
+        Control::Scalable => match tcp.scalable_rule {
+            ScalableRule::Linux => tcp::control::ControlKind::Scalable,
+            ScalableRule::Kelly => tcp::control::ControlKind::ScalableKelly,
+        },
         Control::Fast => tcp::control::ControlKind::Fast { alpha: tcp.fast_alpha },
     };
     tcp::Config {
@@ -47,6 +51,11 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
             Recovery::Rack => tcp::Recovery::Rack,
         },
         proportional_reduction: tcp.proportional_reduction,
+        reduction_base: match tcp.reduction_base {
+            ReductionBase::Cwnd => tcp::ReductionBase::Cwnd,
+            ReductionBase::Flight => tcp::ReductionBase::Flight,
+        },
+        undo_spurious: tcp.undo_spurious,
         timestamps: tcp.timestamps,
         count_options: tcp.count_options,
         nagle: tcp.nagle,
@@ -74,6 +83,14 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
         window_validation: tcp.window_validation,
         push_flow_control: tcp.push_flow_control,
         control,
+        cubic: CubicParameters { c: tcp.cubic_c, beta: tcp.cubic_beta },
+        hystart_bounds: HyStartBounds {
+            low_window: tcp.hystart_low_window,
+            ack_delta: tcp.hystart_ack_delta,
+            delay_min: tcp.hystart_delay_min,
+            delay_max: tcp.hystart_delay_max,
+        },
+        vegas: VegasParameters { alpha: tcp.vegas_alpha, beta: tcp.vegas_beta, gamma: tcp.vegas_gamma },
         ..tcp::Config::default()
     }
 }

@@ -4,12 +4,29 @@ use super::{Ack, Control, Window};
 use crate::cold::{Blank, Cold};
 use units::Time;
 
-/// Scaling of the cubic function, in segments per second cubed (section 5.1).
-const C: f64 = 0.4;
-/// Multiplicative decrease (section 4.6).
-const BETA: f64 = 0.7;
-/// Additive increase with which Reno with [`BETA`] is as fair as Reno with one half (section 4.3).
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+/// What CUBIC is tuned by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubicParameters {
+    /// C: scaling of the cubic function, in segments per second cubed (section 5.1).
+    pub c: f64,
+    /// Multiplicative decrease (section 4.6).
+    pub beta: f64,
+}
+
+impl CubicParameters {
+    const RFC9438: Self = Self { c: 0.4, beta: 0.7 };
+
+    /// Additive increase with which Reno with this beta is as fair as Reno with one half (section 4.3).
+    const fn alpha(&self) -> f64 {
+        3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+    }
+}
+
+impl Default for CubicParameters {
+    fn default() -> Self {
+        Self::RFC9438
+    }
+}
 
 /// Window growth as a cubic function of the time since the last loss.
 #[derive(Clone, Debug)]
@@ -21,6 +38,17 @@ pub struct Cubic {
 impl Default for Cubic {
     fn default() -> Self {
         Self { curve: Cold::new() }
+    }
+}
+
+impl Cubic {
+    /// CUBIC with parameters of its own.
+    pub fn new(parameters: &CubicParameters) -> Self {
+        let mut cubic = Self::default();
+        if *parameters != CubicParameters::RFC9438 {
+            (cubic.curve.parameters, cubic.curve.alpha) = (*parameters, parameters.alpha());
+        }
+        cubic
     }
 }
 
@@ -42,6 +70,21 @@ struct Curve {
     last_ack: Time,
     /// Growth that is less than a byte.
     carry: f64,
+    parameters: CubicParameters,
+    alpha: f64,
+    /// The curve before the last reduction (section 4.9.2).
+    before: Before,
+}
+
+/// What an undone reduction restores.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    w_max: f64,
+    cwnd_prior: f64,
+    epoch: Option<Time>,
+    k: f64,
+    w_est: f64,
+    after_loss: bool,
 }
 
 impl Blank for Curve {
@@ -61,6 +104,9 @@ impl Curve {
         after_loss: false,
         last_ack: Time::ZERO,
         carry: 0.0,
+        parameters: CubicParameters::RFC9438,
+        alpha: CubicParameters::RFC9438.alpha(),
+        before: Before { w_max: 0.0, cwnd_prior: 0.0, epoch: None, k: 0.0, w_est: 0.0, after_loss: false },
     };
 
     fn begin_epoch(&mut self, now: Time, cwnd: f64) {
@@ -68,7 +114,7 @@ impl Curve {
         self.w_est = cwnd;
         self.carry = 0.0;
         if self.after_loss && self.w_max > cwnd {
-            self.k = libm::cbrt((self.w_max - cwnd) / C);
+            self.k = libm::cbrt((self.w_max - cwnd) / self.parameters.c);
         } else {
             // Sections 4.8 and 4.10: after a timeout, or a slow start that ended without loss, the curve starts at its
             // plateau.
@@ -79,15 +125,24 @@ impl Curve {
     /// Equation 1.
     fn w_cubic(&self, seconds: f64) -> f64 {
         let t = seconds - self.k;
-        C * t * t * t + self.w_max
+        self.parameters.c * t * t * t + self.w_max
     }
     fn reduce(&mut self, window: &mut Window, flight: u64) {
         let mss = f64::from(window.mss);
         let cwnd = window.cwnd as f64 / mss;
+        self.before = Before {
+            w_max: self.w_max,
+            cwnd_prior: self.cwnd_prior,
+            epoch: self.epoch,
+            k: self.k,
+            w_est: self.w_est,
+            after_loss: self.after_loss,
+        };
+        let beta = self.parameters.beta;
         self.cwnd_prior = cwnd;
         // Fast convergence (section 4.7): a flow that did not reach its old window again makes room for newcomers.
-        self.w_max = if cwnd < self.w_max { cwnd * f64::midpoint(1.0, BETA) } else { cwnd };
-        window.ssthresh = ((flight as f64 * BETA) as u64).max(2 * u64::from(window.mss));
+        self.w_max = if cwnd < self.w_max { cwnd * f64::midpoint(1.0, beta) } else { cwnd };
+        window.ssthresh = ((flight as f64 * beta) as u64).max(2 * u64::from(window.mss));
         self.epoch = None;
     }
     /// Congestion avoidance over `acked` bytes.
@@ -101,7 +156,7 @@ impl Curve {
             ack.now
         };
         let seconds = ack.now.saturating_sub(epoch).as_secs_f64();
-        let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA };
+        let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { self.alpha };
         // Equation 4.
         self.w_est += alpha * (acked as f64 / mss) / cwnd;
         let growth = if self.w_cubic(seconds) < self.w_est {
@@ -150,6 +205,12 @@ impl Control for Cubic {
         self.curve.epoch = None;
         window.cwnd = u64::from(window.mss);
         self.curve.after_loss = false;
+    }
+    fn on_undo(&mut self) {
+        let Some(curve) = self.curve.written() else { return };
+        let before = curve.before;
+        (curve.w_max, curve.cwnd_prior, curve.epoch) = (before.w_max, before.cwnd_prior, before.epoch);
+        (curve.k, curve.w_est, curve.after_loss) = (before.k, before.w_est, before.after_loss);
     }
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         window.cwnd = window.cwnd.min(initial);

@@ -5,17 +5,29 @@
 use super::{Ack, Window};
 use units::Time;
 
-/// HyStart ignores windows below this, in segments (`hystart_low_window`).
-const LOW_WINDOW: u64 = 16;
-/// Acknowledgements further apart are no train (`hystart_ack_delta_us`).
-const ACK_DELTA: Time = Time::from_ms(2);
+/// What HyStart (Linux's module parameters and constants) and HyStart++ (RFC 9406, section 4.3) are tuned by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HyStartBounds {
+    /// HyStart ignores windows below this, in segments (`hystart_low_window`). HyStart++ watches all.
+    pub low_window: u32,
+    /// Acknowledgements further apart are no train (`hystart_ack_delta_us`).
+    pub ack_delta: Time,
+    /// The least growth of RTTs that ends slow start (`HYSTART_DELAY_MIN`, `MIN_RTT_THRESH`).
+    pub delay_min: Time,
+    /// The growth that ends it in any case (`HYSTART_DELAY_MAX`, `MAX_RTT_THRESH`).
+    pub delay_max: Time,
+}
+
+impl Default for HyStartBounds {
+    fn default() -> Self {
+        Self { low_window: 16, ack_delta: Time::from_ms(2), delay_min: Time::from_ms(4), delay_max: Time::from_ms(16) }
+    }
+}
+
 /// RTT samples of a round before the delay test decides (`HYSTART_MIN_SAMPLES`).
 const MIN_SAMPLES: u8 = 8;
-/// How much RTTs have to grow: an eighth of the minimum, within these bounds (`HYSTART_DELAY_MIN`,
-/// `HYSTART_DELAY_MAX`).
+/// How much RTTs have to grow: this part of the minimum, within the bounds.
 const DELAY_DIVISOR: u64 = 8;
-const DELAY_MIN: Time = Time::from_ms(4);
-const DELAY_MAX: Time = Time::from_ms(16);
 /// Delay by TSO and GRO at both ends, which is no queue (`hystart_ack_delay`): four bursts of 64 KiB, paced at two
 /// windows per RTT, at most 1 ms.
 const BURSTS: u64 = 4 * 65_536;
@@ -45,24 +57,24 @@ impl HyStart {
     }
     /// New data was acknowledged in slow start; the newest segment of it had the RTT `rtt`. True if that ends slow
     /// start: ssthresh is set.
-    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Time) -> bool {
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Time, bounds: &HyStartBounds) -> bool {
         self.least = self.least.min(rtt);
         if ack.una > self.round_end {
             *self = Self { least: self.least, ..Self::new(ack.now, ack.nxt) };
         }
-        if window.cwnd < LOW_WINDOW * u64::from(window.mss) {
+        if window.cwnd < u64::from(bounds.low_window) * u64::from(window.mss) {
             return false;
         }
-        let (long, late) = (self.train_is_long(window, ack), self.is_late(rtt));
+        let (long, late) = (self.train_is_long(window, ack, bounds), self.is_late(rtt, bounds));
         if long || late {
             window.ssthresh = window.cwnd;
         }
         long || late
     }
-    /// ACK train test: acknowledgements less than [`ACK_DELTA`] apart since the round began show that the path is full
+    /// ACK train test: acknowledgements less than `ack_delta` apart since the round began show that the path is full
     /// for that long. Half the minimum RTT is enough without pacing.
-    fn train_is_long(&mut self, window: &Window, ack: &Ack) -> bool {
-        if ack.now.saturating_sub(self.last_ack) > ACK_DELTA {
+    fn train_is_long(&mut self, window: &Window, ack: &Ack, bounds: &HyStartBounds) -> bool {
+        if ack.now.saturating_sub(self.last_ack) > bounds.ack_delta {
             return false;
         }
         self.last_ack = ack.now;
@@ -72,13 +84,13 @@ impl HyStart {
         ack.now.saturating_sub(self.round_start) > if paced { whole } else { whole / 2 }
     }
     /// Delay test: the minimum RTT of this round exceeds the minimum of all.
-    fn is_late(&mut self, rtt: Time) -> bool {
+    fn is_late(&mut self, rtt: Time, bounds: &HyStartBounds) -> bool {
         self.round_least = self.round_least.min(rtt);
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
             return false;
         }
-        let growth = (self.least / DELAY_DIVISOR).max(DELAY_MIN).min(DELAY_MAX);
+        let growth = (self.least / DELAY_DIVISOR).max(bounds.delay_min).min(bounds.delay_max);
         self.round_least > self.least.saturating_add(growth)
     }
 }

@@ -1,11 +1,9 @@
 //! HyStart++ (RFC 9406): ends the first slow start when RTTs grow, before the queue overflows.
 
-use super::{Ack, Window};
+use super::{Ack, HyStartBounds, Window};
 use units::Time;
 
 // Section 4.3.
-const MIN_RTT_THRESH: Time = Time::from_ms(4);
-const MAX_RTT_THRESH: Time = Time::from_ms(16);
 const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u8 = 8;
 const CSS_GROWTH_DIVISOR: u64 = 4;
@@ -51,7 +49,7 @@ impl HyStartPlusPlus {
     }
     /// New data was acknowledged in slow start; the newest segment of it had the RTT `rtt` (section 4.2). Grows cwnd,
     /// or ends slow start by setting ssthresh.
-    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Option<Time>) {
+    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack, rtt: Option<Time>, bounds: &HyStartBounds) {
         if ack.cwnd_limited {
             self.grow(window, ack.acked);
         }
@@ -59,7 +57,7 @@ impl HyStartPlusPlus {
             self.this_round = self.this_round.min(rtt);
             self.samples = self.samples.saturating_add(1);
         }
-        self.judge();
+        self.judge(bounds);
         if ack.una >= self.window_end {
             self.end_round(window, ack.nxt);
         }
@@ -75,7 +73,7 @@ impl HyStartPlusPlus {
             window.cwnd += growth;
         }
     }
-    fn judge(&mut self) {
+    fn judge(&mut self, bounds: &HyStartBounds) {
         if self.samples < N_RTT_SAMPLE {
             return;
         }
@@ -84,7 +82,7 @@ impl HyStartPlusPlus {
                 self.baseline = Time::MAX;
             }
         } else if self.last_round < Time::MAX {
-            let threshold = (self.last_round / MIN_RTT_DIVISOR).min(MAX_RTT_THRESH).max(MIN_RTT_THRESH);
+            let threshold = (self.last_round / MIN_RTT_DIVISOR).min(bounds.delay_max).max(bounds.delay_min);
             if self.this_round >= self.last_round.saturating_add(threshold) {
                 (self.baseline, self.rounds, self.owed) = (self.this_round, 0, 0);
             }

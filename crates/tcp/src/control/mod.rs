@@ -19,17 +19,18 @@ mod westwood;
 
 pub use bbr::Bbr;
 pub use coupled::{Coupled, Coupling, Subflow, Weights};
-pub use cubic::Cubic;
+pub use cubic::{Cubic, CubicParameters};
 pub use dctcp::Dctcp;
 pub use fast::Fast;
-pub use hystart::HyStart;
+pub use hystart::{HyStart, HyStartBounds};
 pub use hystart_plus_plus::HyStartPlusPlus;
 pub use reno::Reno;
-pub use scalable::Scalable;
+pub use scalable::{Scalable, ScalableRule};
 pub use tahoe::Tahoe;
-pub use vegas::Vegas;
+pub use vegas::{Vegas, VegasParameters};
 pub use westwood::Westwood;
 
+use crate::Config;
 use units::Time;
 
 /// What a control sets.
@@ -153,6 +154,9 @@ pub trait Control {
     fn on_timeout(&mut self, window: &mut Window, now: Time, flight: u64, repeated: bool);
     /// All that was outstanding at the loss or timeout has been acknowledged.
     fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
+    /// The last reduction for a loss was spurious: cwnd and ssthresh are what they were before, and so is what else the
+    /// reduction has changed (RFC 9438, section 4.9.2).
+    fn on_undo(&mut self) {}
     /// The application writes again after everything was acknowledged.
     fn on_restart(&mut self, _window: &mut Window) {}
     /// As [`on_restart`](Self::on_restart), after an RTO without sending: `initial` is the initial window in bytes (RFC
@@ -200,8 +204,10 @@ pub enum ControlKind {
     Tahoe,
     /// Westwood+ (Grieco and Mascolo 2004).
     Westwood,
-    /// Scalable TCP (Kelly 2003).
+    /// Scalable TCP (Kelly 2003), by [`ScalableRule::Linux`].
     Scalable,
+    /// Scalable TCP by [`ScalableRule::Kelly`].
+    ScalableKelly,
     /// FAST (Wei, Jin, Low and Hegde 2006).
     Fast {
         /// Segments that a flow keeps queued in the network.
@@ -229,16 +235,17 @@ pub(crate) enum AnyControl {
 }
 
 impl AnyControl {
-    pub fn new(kind: ControlKind) -> Self {
-        match kind {
+    pub fn new(config: &Config) -> Self {
+        match config.control {
             ControlKind::Reno => Self::Reno(Reno::default()),
-            ControlKind::Vegas => Self::Vegas(Box::default()),
-            ControlKind::Cubic => Self::Cubic(Cubic::default()),
+            ControlKind::Vegas => Self::Vegas(Box::new(Vegas::new(config.vegas))),
+            ControlKind::Cubic => Self::Cubic(Cubic::new(&config.cubic)),
             ControlKind::Bbr => Self::Bbr(Box::default()),
             ControlKind::Dctcp => Self::Dctcp(Box::default()),
             ControlKind::Tahoe => Self::Tahoe(Tahoe::default()),
             ControlKind::Westwood => Self::Westwood(Box::default()),
             ControlKind::Scalable => Self::Scalable(Box::default()),
+            ControlKind::ScalableKelly => Self::Scalable(Box::new(Scalable::new(ScalableRule::Kelly))),
             ControlKind::Fast { alpha } => Self::Fast(Box::new(Fast::new(alpha))),
             ControlKind::Coupled => Self::Coupled(Box::default()),
         }
@@ -293,6 +300,9 @@ impl Control for AnyControl {
     }
     fn on_recovered(&mut self, window: &mut Window, now: Time) {
         each!(self, control => control.on_recovered(window, now));
+    }
+    fn on_undo(&mut self) {
+        each!(self, control => control.on_undo());
     }
     fn on_restart(&mut self, window: &mut Window) {
         each!(self, control => control.on_restart(window));

@@ -4,16 +4,27 @@
 use super::{Ack, Control, Delivery, Window, reno};
 use units::Time;
 
-/// cwnd grows while fewer segments than this are queued in the network.
-const ALPHA: f64 = 1.0;
-/// cwnd shrinks while more than this are queued.
-const BETA: f64 = 3.0;
-/// Slow start ends when more than this are queued.
-const GAMMA: f64 = 1.0;
+/// Segments queued in the network, by which Vegas decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasParameters {
+    /// cwnd grows while fewer than this are queued.
+    pub alpha: u32,
+    /// cwnd shrinks while more than this are queued.
+    pub beta: u32,
+    /// Slow start ends when more than this are queued.
+    pub gamma: u32,
+}
+
+impl Default for VegasParameters {
+    fn default() -> Self {
+        Self { alpha: 1, beta: 3, gamma: 1 }
+    }
+}
 
 /// Compares, once per RTT, the throughput with what it would be without queues.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vegas {
+    parameters: VegasParameters,
     /// BaseRTT: the minimum RTT, that of a path without queues.
     base_rtt: Option<Time>,
     rtt_sum: Time,
@@ -25,6 +36,10 @@ pub struct Vegas {
 }
 
 impl Vegas {
+    /// Vegas with parameters of its own.
+    pub fn new(parameters: VegasParameters) -> Self {
+        Self { parameters, ..Self::default() }
+    }
     /// A round has ended with `sent` bytes sent in it. An application-limited round says nothing of queues.
     fn end_round(&mut self, window: &mut Window, sent: u64, cwnd_limited: bool) {
         let count = std::mem::take(&mut self.rtt_count);
@@ -36,16 +51,17 @@ impl Vegas {
         let actual = sent as f64 * base.as_ps() as f64 / rtt.as_ps() as f64;
         let waiting = (window.cwnd as f64 - actual) / mss as f64;
         let slow_start = window.slow_start();
-        if slow_start && waiting > GAMMA {
+        let VegasParameters { alpha, beta, gamma } = self.parameters;
+        if slow_start && waiting > f64::from(gamma) {
             // Slow start has overshot by about an eighth (Brakmo and Peterson 1995, section 3.3).
             window.cwnd = (window.cwnd - window.cwnd / 8).max(2 * mss);
             window.ssthresh = window.cwnd;
         } else if slow_start {
             self.grows = !self.grows;
-        } else if waiting > BETA {
+        } else if waiting > f64::from(beta) {
             window.cwnd = (window.cwnd - mss).max(2 * mss);
             window.ssthresh = window.ssthresh.min(window.cwnd);
-        } else if waiting < ALPHA {
+        } else if waiting < f64::from(alpha) {
             window.cwnd += mss;
         }
     }

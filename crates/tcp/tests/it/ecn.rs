@@ -9,7 +9,8 @@ const DELAY: Time = Time::from_ms(10);
 const MSS: u64 = 1000;
 
 fn capable() -> Config {
-    Config { ecn: true, initial_window: 10, ..plain() }
+    // RFC 3168 cuts the window at once.
+    Config { ecn: true, initial_window: 10, proportional_reduction: false, ..plain() }
 }
 
 /// Those of ECE, CWR and ECT that are set.

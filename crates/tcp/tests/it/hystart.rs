@@ -2,7 +2,7 @@
 
 use crate::support::control::{MSS, ack, window};
 use crate::support::{Side, Wire, plain};
-use tcp::control::{Ack, ControlKind, HyStart, Window};
+use tcp::control::{Ack, ControlKind, HyStart, HyStartBounds, Window};
 use tcp::{Config, Endpoint, StartRule};
 use units::{BitRate, Time};
 
@@ -25,7 +25,7 @@ impl Round {
     /// An acknowledgement `at` after the first of the round; true if slow start ends.
     fn ack_at(&mut self, at: Time, rtt: Time) -> bool {
         let it = Ack { una: 2, nxt: 1 << 30, smoothed_rtt: self.rtt, ..ack(Time::from_secs(1) + at, SEGMENT, &self.w) };
-        self.hystart.on_ack(&mut self.w, &it, rtt)
+        self.hystart.on_ack(&mut self.w, &it, rtt, &HyStartBounds::default())
     }
     /// Acknowledgements a millisecond apart from `from` to `to`; when slow start ends.
     fn train(&mut self, from: u64, to: u64) -> Option<u64> {
@@ -78,7 +78,7 @@ fn round_trips_that_grow_by_an_eighth_end_slow_start() {
         round.hystart = {
             let mut next = round.hystart;
             let it = Ack { una: (1 << 30) + 1, nxt: 1 << 31, ..ack(Time::from_secs(2), SEGMENT, &round.w) };
-            assert!(!next.on_ack(&mut round.w, &it, Time::from_ms(grown)));
+            assert!(!next.on_ack(&mut round.w, &it, Time::from_ms(grown), &HyStartBounds::default()));
             next
         };
         // Eight samples with the one that began the round; the ninth acknowledgement gives the verdict.

@@ -2,7 +2,7 @@
 
 use crate::support::control::{MSS, ack, window};
 use crate::support::{Side, Wire, plain};
-use tcp::control::{Ack, ControlKind, HyStartPlusPlus, Window};
+use tcp::control::{Ack, ControlKind, HyStartBounds, HyStartPlusPlus, Window};
 use tcp::{Config, Endpoint, StartRule};
 use units::{BitRate, Time};
 
@@ -22,7 +22,7 @@ impl Rounds {
     fn step(&mut self, bytes: u64, rtt_ms: u64) {
         self.una += bytes;
         let it = Ack { una: self.una, nxt: self.una + self.w.cwnd, ..ack(Time::ZERO, bytes, &self.w) };
-        self.hystart.on_ack(&mut self.w, &it, Some(Time::from_ms(rtt_ms)));
+        self.hystart.on_ack(&mut self.w, &it, Some(Time::from_ms(rtt_ms)), &HyStartBounds::default());
     }
     /// Everything outstanding is acknowledged, a segment at a time; returns the window after.
     fn round(&mut self, rtt_ms: u64) -> u64 {
@@ -61,7 +61,12 @@ fn eight_samples_are_needed() {
     for n in 0..=202 {
         rounds.una += SMSS;
         let it = Ack { una: rounds.una, nxt: rounds.una + 100 * SMSS, ..ack(Time::ZERO, SMSS, &rounds.w) };
-        rounds.hystart.on_ack(&mut rounds.w, &it, Some(Time::from_ms(if n <= 100 { 100 } else { 200 })));
+        rounds.hystart.on_ack(
+            &mut rounds.w,
+            &it,
+            Some(Time::from_ms(if n <= 100 { 100 } else { 200 })),
+            &HyStartBounds::default(),
+        );
         assert_eq!(rounds.hystart.is_conservative(), n >= 108, "{n}");
     }
 }

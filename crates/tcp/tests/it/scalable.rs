@@ -1,7 +1,7 @@
-//! Scalable TCP against Kelly's two rules.
+//! Scalable TCP against Kelly's two rules, and as Linux has it.
 
 use crate::support::control::{MSS, ack, window};
-use tcp::control::{Control, Reno, Scalable};
+use tcp::control::{Control, Reno, Scalable, ScalableRule};
 use units::Time;
 
 const SMSS: u64 = MSS as u64;
@@ -54,8 +54,8 @@ fn the_time_to_recover_does_not_depend_on_the_window() {
 }
 
 #[test]
-fn up_to_sixteen_segments_it_is_reno() {
-    let (mut scalable, mut reno) = (Scalable::default(), Reno::default());
+fn by_kelly_it_is_reno_up_to_sixteen_segments() {
+    let (mut scalable, mut reno) = (Scalable::new(ScalableRule::Kelly), Reno::default());
     let (mut w, mut r) = (window(1, true), window(1, true));
     (w.ssthresh, r.ssthresh) = (8 * SMSS, 8 * SMSS);
     while w.cwnd < 16 * SMSS {
@@ -66,7 +66,35 @@ fn up_to_sixteen_segments_it_is_reno() {
     }
     scalable.on_loss(&mut w, Time::ZERO, 16 * SMSS);
     assert_eq!(w.cwnd, 8 * SMSS);
-    let (mut timed_out, mut w) = (Scalable::default(), window(200, false));
+    let (mut timed_out, mut w) = (Scalable::new(ScalableRule::Kelly), window(200, false));
     timed_out.on_timeout(&mut w, Time::ZERO, 200 * SMSS, false);
     assert_eq!((w.cwnd, w.ssthresh), (SMSS, 100 * SMSS));
+}
+
+/// `tcp_scalable.c` of Linux: cwnd grows by one segment per min(cwnd, 100) segments acknowledged, and an eighth is
+/// lost at every cwnd, by a timeout too.
+#[test]
+fn hosts_grow_as_reno_below_a_hundred_segments() {
+    let (mut scalable, mut w) = (Scalable::default(), window(40, false));
+    // 40 + 41 + ... + 99 acknowledgements of a segment lead from 40 to 100 segments, one by one.
+    for cwnd in 40..100 {
+        for n in 0..cwnd {
+            assert_eq!(w.cwnd / SMSS, cwnd, "after {n}");
+            let it = ack(Time::ZERO, SMSS, &w);
+            scalable.on_ack(&mut w, &it);
+        }
+    }
+    assert_eq!(w.cwnd, 100 * SMSS);
+    // From there on a hundredth for each.
+    for _ in 0..100 {
+        let it = ack(Time::ZERO, SMSS, &w);
+        scalable.on_ack(&mut w, &it);
+    }
+    assert_eq!(w.cwnd, 101 * SMSS);
+    let mut small = window(8, false);
+    scalable.on_loss(&mut small, Time::ZERO, 8 * SMSS);
+    assert_eq!(small.cwnd, 7 * SMSS);
+    let mut late = window(16, false);
+    scalable.on_timeout(&mut late, Time::ZERO, 16 * SMSS, false);
+    assert_eq!((late.cwnd, late.ssthresh), (SMSS, 14 * SMSS));
 }

@@ -3,7 +3,7 @@
 use crate::support::control::{MSS, ack, window};
 use crate::support::{Fate, Side, Wire, plain};
 use tcp::Config;
-use tcp::control::{Ack, Control, ControlKind, Cubic, Reno, Scalable, Window};
+use tcp::control::{Ack, Control, ControlKind, Cubic, Reno, Scalable, ScalableRule, Window};
 use units::Time;
 
 const SEGMENT: u64 = MSS as u64;
@@ -81,7 +81,7 @@ fn no_control_leaps_past_the_threshold() {
     };
     assert_eq!(after(&mut Reno::default()), 41 * SEGMENT);
     // 98 segments are left: 980 bytes.
-    assert_eq!(after(&mut Scalable::default()), 40 * SEGMENT + 980);
+    assert_eq!(after(&mut Scalable::new(ScalableRule::Kelly)), 40 * SEGMENT + 980);
     // RFC 9438, equation 4 with alpha = 1: 40 + 98 / 40 segments.
     assert_eq!(after(&mut Cubic::default()), 42_450);
 }

@@ -5,7 +5,7 @@ pub mod control;
 
 use std::collections::{BTreeMap, VecDeque};
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Flags, Notice, Output, RtoEstimator, Segment, StartRule};
+use tcp::{Config, Endpoint, Flags, Notice, Output, ReductionBase, RtoEstimator, Segment, StartRule};
 use units::{BitRate, Bytes, Time};
 
 /// Which end a segment comes from, or a call is for.
@@ -265,7 +265,7 @@ impl Wire {
 }
 
 /// The reference simulators' settings: every segment acknowledged, 40-byte headers, no timestamps, two segments of
-/// initial window, ns-2's timeout and slow start.
+/// initial window, ns-2's timeout and slow start, RFC 5681's ssthresh, no undo.
 pub fn plain() -> Config {
     Config {
         timestamps: false,
@@ -278,6 +278,8 @@ pub fn plain() -> Config {
         rto_estimator: RtoEstimator::Ns2,
         abc_limit: Some(1),
         hystart: StartRule::Off,
+        reduction_base: ReductionBase::Flight,
+        undo_spurious: false,
         ..Config::default()
     }
 }
