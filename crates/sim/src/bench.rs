@@ -166,6 +166,8 @@ pub fn reference_tcp(window: u32) -> Config {
         rto_estimator: RtoEstimator::Ns2,
         abc_limit: Some(1),
         hystart: StartRule::Off,
+        // Neither undoes a reduction.
+        undo_spurious: false,
         control: ControlKind::Reno,
         recovery: Recovery::FallFloyd,
         ..Config::default()

@@ -208,7 +208,6 @@ impl Endpoint {
         };
         match tx.phase {
             Phase::Open if follows => self.follow_echo(fresh + news, true),
-            // => self.follow_echo(fresh + news),
             Phase::Open if echoed || found => {}
             Phase::Open if self.special.is_blank() => self.control.on_ack(&mut tx.window, &ack),
             Phase::Open => {

@@ -36,6 +36,7 @@ fn senders(row: Row<'_>, seed: u64) -> String {
         rto-estimator = "ns2"
         abc-limit = 1
         hystart = "off"
+        undo-spurious = false
         delayed-ack = false
         timestamps = false
         count-options = false

@@ -46,7 +46,7 @@ impl Cubic {
     pub fn new(parameters: &CubicParameters) -> Self {
         let mut cubic = Self::default();
         if *parameters != CubicParameters::RFC9438 {
-            (cubic.curve.parameters, cubic.curve.alpha) = (*parameters, parameters.alpha());
+            cubic.curve.tuned = Some(Box::new(*parameters));
         }
         cubic
     }
@@ -55,6 +55,19 @@ impl Cubic {
 /// The cubic function. Windows are in segments, as in the RFC.
 #[derive(Clone, Debug)]
 struct Curve {
+    stage: Stage,
+    last_ack: Time,
+    /// Growth that is less than a byte.
+    carry: f64,
+    /// Parameters that are not the RFC's.
+    tuned: Option<Box<CubicParameters>>,
+    /// The stage before the last reduction, for an undo (section 4.9.2).
+    before: Option<Box<Stage>>,
+}
+
+/// What a reduction changes.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
     /// Window before the last reduction, lowered by fast convergence.
     w_max: f64,
     /// Window before the last reduction.
@@ -67,24 +80,6 @@ struct Curve {
     w_est: f64,
     /// The present stage follows a loss, not a timeout or a slow start that ended without loss.
     after_loss: bool,
-    last_ack: Time,
-    /// Growth that is less than a byte.
-    carry: f64,
-    parameters: CubicParameters,
-    alpha: f64,
-    /// The curve before the last reduction (section 4.9.2).
-    before: Before,
-}
-
-/// What an undone reduction restores.
-#[derive(Clone, Copy, Debug)]
-struct Before {
-    w_max: f64,
-    cwnd_prior: f64,
-    epoch: Option<Time>,
-    k: f64,
-    w_est: f64,
-    after_loss: bool,
 }
 
 impl Blank for Curve {
@@ -96,72 +91,62 @@ impl Blank for Curve {
 
 impl Curve {
     const NONE: Self = Self {
-        w_max: 0.0,
-        cwnd_prior: 0.0,
-        epoch: None,
-        k: 0.0,
-        w_est: 0.0,
-        after_loss: false,
+        stage: Stage { w_max: 0.0, cwnd_prior: 0.0, epoch: None, k: 0.0, w_est: 0.0, after_loss: false },
         last_ack: Time::ZERO,
         carry: 0.0,
-        parameters: CubicParameters::RFC9438,
-        alpha: CubicParameters::RFC9438.alpha(),
-        before: Before { w_max: 0.0, cwnd_prior: 0.0, epoch: None, k: 0.0, w_est: 0.0, after_loss: false },
+        tuned: None,
+        before: None,
     };
 
+    fn parameters(&self) -> &CubicParameters {
+        self.tuned.as_deref().unwrap_or(&CubicParameters::RFC9438)
+    }
     fn begin_epoch(&mut self, now: Time, cwnd: f64) {
-        self.epoch = Some(now);
-        self.w_est = cwnd;
+        self.stage.epoch = Some(now);
+        self.stage.w_est = cwnd;
         self.carry = 0.0;
-        if self.after_loss && self.w_max > cwnd {
-            self.k = libm::cbrt((self.w_max - cwnd) / self.parameters.c);
+        if self.stage.after_loss && self.stage.w_max > cwnd {
+            self.stage.k = libm::cbrt((self.stage.w_max - cwnd) / self.parameters().c);
         } else {
             // Sections 4.8 and 4.10: after a timeout, or a slow start that ended without loss, the curve starts at its
             // plateau.
-            self.k = 0.0;
-            self.w_max = cwnd;
+            self.stage.k = 0.0;
+            self.stage.w_max = cwnd;
         }
     }
     /// Equation 1.
     fn w_cubic(&self, seconds: f64) -> f64 {
-        let t = seconds - self.k;
-        self.parameters.c * t * t * t + self.w_max
+        let t = seconds - self.stage.k;
+        self.parameters().c * t * t * t + self.stage.w_max
     }
     fn reduce(&mut self, window: &mut Window, flight: u64) {
         let mss = f64::from(window.mss);
         let cwnd = window.cwnd as f64 / mss;
-        self.before = Before {
-            w_max: self.w_max,
-            cwnd_prior: self.cwnd_prior,
-            epoch: self.epoch,
-            k: self.k,
-            w_est: self.w_est,
-            after_loss: self.after_loss,
-        };
-        let beta = self.parameters.beta;
-        self.cwnd_prior = cwnd;
+        self.before = Some(Box::new(self.stage));
+        let beta = self.parameters().beta;
+        self.stage.cwnd_prior = cwnd;
         // Fast convergence (section 4.7): a flow that did not reach its old window again makes room for newcomers.
-        self.w_max = if cwnd < self.w_max { cwnd * f64::midpoint(1.0, beta) } else { cwnd };
+        self.stage.w_max = if cwnd < self.stage.w_max { cwnd * f64::midpoint(1.0, beta) } else { cwnd };
         window.ssthresh = ((flight as f64 * beta) as u64).max(2 * u64::from(window.mss));
-        self.epoch = None;
+        self.stage.epoch = None;
     }
     /// Congestion avoidance over `acked` bytes.
     fn grow(&mut self, window: &mut Window, ack: &Ack, acked: u64) {
         let mss = f64::from(window.mss);
         let cwnd = window.cwnd as f64 / mss;
-        let epoch = if let Some(epoch) = self.epoch {
+        let epoch = if let Some(epoch) = self.stage.epoch {
             epoch
         } else {
             self.begin_epoch(ack.now, cwnd);
             ack.now
         };
         let seconds = ack.now.saturating_sub(epoch).as_secs_f64();
-        let alpha = if self.w_est >= self.cwnd_prior { 1.0 } else { self.alpha };
+        let alpha = if self.stage.w_est >= self.stage.cwnd_prior { 1.0 } else { self.parameters().alpha() };
         // Equation 4.
-        self.w_est += alpha * (acked as f64 / mss) / cwnd;
-        let growth = if self.w_cubic(seconds) < self.w_est {
+        self.stage.w_est += alpha * (acked as f64 / mss) / cwnd;
+        let growth = if self.w_cubic(seconds) < self.stage.w_est {
             // Reno-friendly region (section 4.3).
-            (self.w_est - cwnd).max(0.0)
+            (self.stage.w_est - cwnd).max(0.0)
         } else {
             // Concave and convex regions (sections 4.4 and 4.5).
             let target = self.w_cubic(seconds + ack.smoothed_rtt.as_secs_f64()).clamp(cwnd, 1.5 * cwnd);
@@ -179,7 +164,7 @@ impl Control for Cubic {
         if let Some(curve) = self.curve.written() {
             // Section 4.2: the clock stands still while the application, not cwnd, limits the sender.
             if !ack.cwnd_limited
-                && let Some(epoch) = &mut curve.epoch
+                && let Some(epoch) = &mut curve.stage.epoch
             {
                 *epoch += ack.now.saturating_sub(curve.last_ack.max(*epoch));
             }
@@ -196,27 +181,28 @@ impl Control for Cubic {
     fn on_loss(&mut self, window: &mut Window, _: Time, flight: u64) {
         self.curve.reduce(window, flight);
         window.cwnd = window.ssthresh;
-        self.curve.after_loss = true;
+        self.curve.stage.after_loss = true;
     }
     fn on_timeout(&mut self, window: &mut Window, _: Time, flight: u64, repeated: bool) {
         if !repeated {
             self.curve.reduce(window, flight);
         }
-        self.curve.epoch = None;
+        self.curve.stage.epoch = None;
         window.cwnd = u64::from(window.mss);
-        self.curve.after_loss = false;
+        self.curve.stage.after_loss = false;
     }
     fn on_undo(&mut self) {
-        let Some(curve) = self.curve.written() else { return };
-        let before = curve.before;
-        (curve.w_max, curve.cwnd_prior, curve.epoch) = (before.w_max, before.cwnd_prior, before.epoch);
-        (curve.k, curve.w_est, curve.after_loss) = (before.k, before.w_est, before.after_loss);
+        if let Some(curve) = self.curve.written()
+            && let Some(before) = curve.before.take()
+        {
+            curve.stage = *before;
+        }
     }
     fn on_idle(&mut self, window: &mut Window, initial: u64) {
         window.cwnd = window.cwnd.min(initial);
         if let Some(curve) = self.curve.written() {
-            curve.epoch = None;
-            curve.after_loss = false;
+            curve.stage.epoch = None;
+            curve.stage.after_loss = false;
         }
     }
 }
