@@ -252,6 +252,14 @@ impl Check<'_> {
             let message = format!("it exceeds `max-rto`, {}", tcp.max_rto.exact());
             self.says("tcp.initial-rto", message, "an initial timeout below the maximum");
         }
+        if tcp.vegas_alpha > tcp.vegas_beta {
+            let message = format!("it exceeds `vegas-beta`, {} segments", tcp.vegas_beta);
+            self.says("tcp.vegas-alpha", message, "at most `vegas-beta`: cwnd would grow and shrink at once");
+        }
+        if tcp.hystart_delay_min > tcp.hystart_delay_max {
+            let message = format!("it exceeds `hystart-delay-max`, {}", tcp.hystart_delay_max.exact());
+            self.says("tcp.hystart-delay-min", message, "a minimum below the maximum");
+        }
         self.restart("tcp.queue-restart", tcp);
         let workers = self.scenario.cluster.workers;
         for (i, part) in tcp.node.iter().enumerate() {

@@ -222,6 +222,8 @@ fn what_is_wrong_is_said_with_its_place() {
         ("[network]\ntopology = \"two-rack\"\n[job]", "2:12", "did you mean `two-racks`?"),
         ("[tcp]\ncontrol = \"qbic\"\n[job]", "2:11", "did you mean `cubic`?"),
         ("[tcp]\nmin-rto = \"200 s\"\n[job]", "2:11", "it exceeds `max-rto`, 2 min"),
+        ("[tcp]\nvegas-alpha = 4\n[job]", "2:15", "it exceeds `vegas-beta`, 3 segments"),
+        ("[tcp]\nhystart-delay-min = \"1 s\"\n[job]", "2:21", "it exceeds `hystart-delay-max`, 16 ms"),
         ("[tcp]\nqueue-restart = 5\n[job]", "2:17", "TCP never stops, so it cannot restart"),
         ("[tcp]\nqueue-threshold = 4\nqueue-restart = 5\n[job]", "3:17", "it exceeds `queue-threshold`, 4"),
         ("[[tcp.node]]\nnodes = \"worker-9\"\n[job]", "2:9", "there is no `worker-9`"),

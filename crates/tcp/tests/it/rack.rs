@@ -73,7 +73,7 @@ fn a_single_segment_waits_for_a_delayed_acknowledgement_too() {
     wire.run();
     // 2 x SRTT + max_ack_delay, which Linux takes to be its smallest RTO: 100 x 2 + 200 ms. The retransmission timer is
     // due after 100 + 200 ms, and no probe comes later than that (RFC 8985, section 7.2).
-    assert_eq!(later(&wire, start)[0], (300, 0));
+    assert_eq!(later(&wire, start), [(300, 0)]);
     assert_eq!((wire.client.counters().tail_probes, wire.client.counters().timeouts), (1, 0));
 }
 
