@@ -29,6 +29,9 @@ fn tcp() -> Config {
         abc_limit: Some(1),
         hystart: StartRule::Off,
         receive_buffer: Bytes::from_mib(8),
+        // ns-3 undoes no reduction and halves what is in flight.
+        undo_spurious: false,
+        reduction_base: tcp::ReductionBase::Flight,
         ..Config::default()
     }
 }
