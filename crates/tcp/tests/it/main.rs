@@ -17,6 +17,7 @@ mod hystart_plus_plus;
 mod idle;
 mod netsim;
 mod newreno;
+mod ns3;
 mod pacing;
 mod push;
 mod rack;
