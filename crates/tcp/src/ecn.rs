@@ -42,9 +42,13 @@ impl Config {
 
 impl Ecn {
     /// Flags of a segment of new data: ECT, and CWR on the first after a reduction. Retransmissions, pure
-    /// acknowledgements and window probes are not ECN-capable (RFC 3168, sections 6.1.4 to 6.1.6).
+    /// acknowledgements and window probes are not ECN-capable (RFC 3168, sections 6.1.4 to 6.1.6), except with DCTCP.
     fn on_new_data(&mut self) -> Flags {
         if std::mem::take(&mut self.announce) { Flags::ECT | Flags::CWR } else { Flags::ECT }
+    }
+    fn standing_flags(&self) -> Flags {
+        let echo = if self.echo { Flags::ECE } else { Flags::NONE };
+        if self.precise { echo | Flags::ECT } else { echo }
     }
     /// The window was reduced for any reason, with data up to `nxt` sent.
     fn on_reduction(&mut self, nxt: u64) {
@@ -92,14 +96,12 @@ impl Endpoint {
     pub(crate) fn new_data_flags(&mut self) -> Flags {
         self.special.ecn().map_or(Flags::NONE, Ecn::on_new_data)
     }
-    /// The ECE flag of every segment but a SYN or RST.
+    /// The ECN flags of every segment but a SYN or RST: ECE, and with DCTCP also ECT. At a marking threshold a packet
+    /// that is not ECN-capable may be dropped; hosts therefore make DCTCP's acknowledgements and retransmissions
+    /// capable, too (Linux, `tcp_ecn_send`; ns-3).
     #[inline]
     pub(crate) fn echo_flags(&self) -> Flags {
-        if self.special.there().is_some_and(|special| special.ecn.as_ref().is_some_and(|ecn| ecn.echo)) {
-            Flags::ECE
-        } else {
-            Flags::NONE
-        }
+        self.special.there().and_then(|special| special.ecn.as_deref()).map_or(Flags::NONE, Ecn::standing_flags)
     }
     /// Receiver: takes the CE mark of a data segment, before its data.
     #[inline]

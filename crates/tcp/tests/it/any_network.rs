@@ -100,14 +100,14 @@ fn check_segments(wire: &Wire, client: &Config, server: &Config) {
         // A probe may look one byte beyond the peer's window, and a FIN stands beside it.
         assert!(segment.len == 0 || segment.seq + u64::from(segment.len) <= edges[peer].max(1) + 1, "{sent:?}");
         edges[mine] = edges[mine].max(segment.ack + u64::from(segment.window));
-        // RFC 3168: what carries no new data is not ECN-capable; SYNs are DCTCP's affair.
-        if segment.flags.contains(Flags::ECT) && !segment.flags.contains(Flags::SYN) {
+        // RFC 3168: what carries no new data is not ECN-capable. With DCTCP everything is, as in hosts (`ns3/dctcp.rs`).
+        let config = if sent.from == Side::Client { client } else { server };
+        if segment.flags.contains(Flags::ECT) && config.control != ControlKind::Dctcp {
             assert!(segment.len > 0 && segment.seq >= new_from[mine], "{sent:?}");
             new_from[mine] = segment.seq + u64::from(segment.len);
         }
         if !segment.flags.contains(Flags::SYN) && mss > 100 {
             assert!(segment.len <= u32::from(mss));
-            let config = if sent.from == Side::Client { client } else { server };
             assert!(
                 !config.count_options || segment.len == 0 || segment.wire_bytes() <= u32::from(mss) + 40,
                 "{sent:?}"

@@ -3,6 +3,7 @@
 //! Source: github `nsnam/ns-3-dev-git`, 3-dev of 23 July 2026 (commit d6a632a). Each file names the suite.
 //! `docs/models/tcp-conformance.md` judges every difference.
 
+mod dctcp;
 mod losses;
 mod rto;
 mod vegas;
