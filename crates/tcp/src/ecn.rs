@@ -156,7 +156,7 @@ impl Endpoint {
             if cuts && self.reduces_proportionally() && self.control.recovers_fast() {
                 // Linux reduces for an echo as for a loss, in step with deliveries (`tcp_enter_cwr`).
                 self.tx.window.cwnd = before;
-                self.tx.begin_reduction();
+                self.tx.begin_reduction(0);
                 if let Some(ecn) = self.special.ecn() {
                     ecn.shrinking = true;
                 }

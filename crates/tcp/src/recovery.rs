@@ -318,7 +318,7 @@ impl Endpoint {
         let tx = &mut self.tx;
         if self.sack {
             if !under_way {
-                tx.begin_reduction();
+                tx.begin_reduction(news);
             }
             self.continue_sack_recovery(news, false, false);
         } else {

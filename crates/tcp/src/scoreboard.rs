@@ -49,6 +49,10 @@ impl Scoreboard {
     pub fn pipe(&self, flight: u64) -> u64 {
         flight + u64::from(self.retransmitted_bytes) - u64::from(self.sacked_bytes) - u64::from(self.lost_bytes)
     }
+    /// Bytes SACKed and not yet acknowledged.
+    pub fn sacked(&self) -> u64 {
+        u64::from(self.sacked_bytes)
+    }
     /// Bytes lost, retransmitted or not.
     pub fn lost(&self) -> u64 {
         u64::from(self.lost_bytes)

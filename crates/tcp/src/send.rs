@@ -235,10 +235,13 @@ impl Sender {
     pub fn stop_counting(&mut self) {
         self.repair.counts_pipe = false;
     }
-    /// Starts the counts of [`reduce_proportionally`](Self::reduce_proportionally).
-    pub fn begin_reduction(&mut self) {
-        let flight = self.nxt - self.una;
+    /// Starts the counts of [`reduce_proportionally`](Self::reduce_proportionally); `news` bytes are delivered by the
+    /// acknowledgement that starts them. RecoverFS is what is still to be delivered: what was SACKed before is not (RFC
+    /// 9937, section 6.1).
+    pub fn begin_reduction(&mut self, news: u64) {
+        let outstanding = self.nxt - self.una;
         let repair = &mut *self.repair;
+        let flight = (outstanding + news).saturating_sub(repair.board.sacked());
         (repair.delivered, repair.sent, repair.recover_flight) = (0, 0, flight as u32);
     }
     /// The smallest of cwnd, the peer's window and `max_window`.

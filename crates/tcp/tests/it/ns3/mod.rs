@@ -5,5 +5,6 @@
 
 mod dctcp;
 mod losses;
+mod prr;
 mod rto;
 mod vegas;
