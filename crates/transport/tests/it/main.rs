@@ -1,4 +1,5 @@
 //! Integration tests of both message transports.
 
 mod flow;
+mod ns3_cubic;
 mod packets;
