@@ -9,6 +9,7 @@ mod lacp;
 mod links;
 mod loss;
 mod marking;
+mod ns3_queues;
 mod occupancy;
 mod pie;
 mod priority;
