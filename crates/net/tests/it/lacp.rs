@@ -8,7 +8,7 @@ use units::Time;
 /// One way of each link, in the tests.
 const DELAY: Time = Time::from_ms(1);
 
-fn seconds(s: f64) -> Time {
+pub fn seconds(s: f64) -> Time {
     Time::from_secs_f64(s)
 }
 
@@ -23,7 +23,7 @@ fn port(system: u8, key: u16, number: u16, flags: State) -> Info {
     }
 }
 
-const FAST: State = State::ACTIVITY.with(State::SHORT_TIMEOUT);
+pub const FAST: State = State::ACTIVITY.with(State::SHORT_TIMEOUT);
 const SLOW: State = State::ACTIVITY;
 
 fn group(system: u8, ports: u16, flags: State) -> Group {
@@ -31,13 +31,13 @@ fn group(system: u8, ports: u16, flags: State) -> Group {
 }
 
 /// Two groups and the links between them.
-struct Pair {
-    ends: [Group; 2],
-    now: Time,
+pub struct Pair {
+    pub ends: [Group; 2],
+    pub now: Time,
     /// On the way: arrival, to which end, port.
     wire: Vec<(Time, usize, usize, Lacpdu)>,
     /// What each end sends on each port is lost.
-    silent: [Vec<bool>; 2],
+    pub silent: [Vec<bool>; 2],
     sent: Vec<(usize, usize, Time)>,
 }
 
@@ -48,7 +48,7 @@ impl Pair {
     }
 
     /// Two groups that find each other at time zero.
-    fn connected(ends: [Group; 2]) -> Self {
+    pub fn connected(ends: [Group; 2]) -> Self {
         let mut pair = Self::new(ends);
         for end in 0..2 {
             let mut out = Vec::new();
@@ -75,7 +75,7 @@ impl Pair {
         }
     }
 
-    fn run(&mut self, until: Time) {
+    pub fn run(&mut self, until: Time) {
         self.run_while(until, |_| true);
     }
 
@@ -109,7 +109,7 @@ impl Pair {
         self.now
     }
 
-    fn distributes(&self, end: usize) -> Vec<usize> {
+    pub fn distributes(&self, end: usize) -> Vec<usize> {
         (0..self.ends[end].ports().len()).filter(|port| self.ends[end].distributes(*port)).collect()
     }
     fn agrees(&self) -> bool {

@@ -6,6 +6,7 @@ mod conservation;
 mod fq_codel;
 mod harness;
 mod lacp;
+mod lacp_ovs;
 mod links;
 mod loss;
 mod marking;

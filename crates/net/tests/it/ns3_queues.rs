@@ -1,6 +1,6 @@
 //! CoDel, PIE and RED in the set-ups of ns-3's own tests, with what these expect.
 //!
-//! Source: `src/traffic-control/test` of github `nsnam/ns-3-dev-git`, 3-dev of 23 July 2026 (commit d6a632a). What ns-3
+//! Source: `src/traffic-control/test` of github `nsnam/ns-3-dev-git`, 3-dev of 23 July 2026 (commit 1406464). What ns-3
 //! expects of one random stream is expected of the mean over [`SEEDS`] here. `docs/models/network.md` says what of its
 //! tests is left out.
 
@@ -58,9 +58,9 @@ fn codel_overflows_as_in_ns3() {
     }
 }
 
-/// Linux, and ns-3 with it, keep 1/sqrt(count) as a fixed-point number of 16 bits, and improve it by one Newton step x (3
-/// - count x²) / 2 per drop. The first step is coarse: 1/2 in place of 1/sqrt(2), so that the third drop comes 20 ms
-/// early. From then on the intervals are those of RFC 8289's square root within 3 %.
+/// Linux, and ns-3 with it, keep 1/sqrt(count) as a fixed-point number of 16 bits, and improve it by one step of Newton's
+/// per drop: x (3 - count x²) / 2. The first step is coarse: 1/2 in place of 1/sqrt(2), so that the third drop comes 20
+/// ms early. From then on the intervals are those of RFC 8289's square root within 3 %.
 #[test]
 fn codel_drops_in_the_intervals_of_linux() {
     let mut queue = Codel::new(&CodelSpec::default(), Limit::Unlimited);

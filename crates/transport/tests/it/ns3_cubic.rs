@@ -1,5 +1,5 @@
 //! CUBIC in the set-up of ns-3's `src/test/ns3tcp/ns3tcp-cubic-test-suite.cc` (github `nsnam/ns-3-dev-git`, 3-dev of 23
-//! July 2026, commit d6a632a): one paced flow of 1,448-byte segments through CoDel, and how far cwnd may be from what it
+//! July 2026, commit 1406464): one paced flow of 1,448-byte segments through CoDel, and how far cwnd may be from what it
 //! is there. Of its four cases one is played: three are of a CUBIC without Reno-friendliness, which RFC 9438 does not
 //! leave out.
 
