@@ -153,9 +153,11 @@ pub struct AttemptBytes {
     pub read_remote: Bytes,
     /// Input processed.
     pub input: Bytes,
-    /// Map output in the final file, or the attempt's HDFS output.
+    /// Map output in the final file, or the attempt's HDFS output; as compressed.
     pub output: Bytes,
-    /// Map outputs fetched whole from the own node.
+    /// The same before compression.
+    pub output_plain: Bytes,
+    /// Map outputs fetched whole from the own node; as compressed, as `REDUCE_SHUFFLE_BYTES` counts.
     pub fetched_node: Bytes,
     /// Map outputs fetched whole over the network.
     pub fetched_network: Bytes,

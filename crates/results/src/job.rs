@@ -56,8 +56,10 @@ pub struct Job {
 pub struct JobBytes {
     /// Read by maps.
     pub map_input: Bytes,
-    /// Written by maps after combining, before replication.
+    /// Written by maps after combining; as compressed.
     pub map_output: Bytes,
+    /// The same before compression.
+    pub map_output_plain: Bytes,
     /// Map output fetched from the reducer's own node.
     pub shuffle_local: Bytes,
     /// Map output fetched over the network.
@@ -66,8 +68,10 @@ pub struct JobBytes {
     pub hdfs_read_local: Bytes,
     /// HDFS input read over the network.
     pub hdfs_read_remote: Bytes,
-    /// Written to HDFS, one replica counted.
+    /// Written to HDFS, one replica counted; as compressed.
     pub written: Bytes,
+    /// The same before compression.
+    pub written_plain: Bytes,
     /// Written to local disks by spills and merges.
     pub spilled: Bytes,
     /// Moved by attempts that failed or were killed.
@@ -251,13 +255,21 @@ pub static JOB_BYTES: Metrics<JobBytes> = Metrics {
     file: None,
     metrics: &[
         figure("map_input", "Read by maps.").label_if_any("map input").bytes(|job| job.map_input),
-        figure("map_output", "Written by maps after combining, before replication.")
-            .label_if_any("map output")
-            .bytes(|job| job.map_output),
-        figure("shuffle_local", "Map output fetched from the reducer's own node.")
-            .label_if_any("shuffle, same node")
-            .bytes(|job| job.shuffle_local),
-        figure("shuffle_remote", "Map output fetched over the network.")
+        figure(
+            "map_output",
+            "Map output in its final files, after combining; as compressed (`MAP_OUTPUT_MATERIALIZED_BYTES`).",
+        )
+        .label_if_any("map output")
+        .bytes(|job| job.map_output),
+        figure("map_output_plain", "The same before compression.").bytes(|job| job.map_output_plain),
+        figure(
+            "shuffle_local",
+            "Map output fetched from the reducer's own node; as compressed, with `shuffle_remote` \
+             `REDUCE_SHUFFLE_BYTES`.",
+        )
+        .label_if_any("shuffle, same node")
+        .bytes(|job| job.shuffle_local),
+        figure("shuffle_remote", "Map output fetched over the network; as compressed.")
             .label_if_any("shuffle, network")
             .bytes(|job| job.shuffle_remote),
         figure("hdfs_read_local", "HDFS input read from the reader's own node.")
@@ -266,11 +278,12 @@ pub static JOB_BYTES: Metrics<JobBytes> = Metrics {
         figure("hdfs_read_remote", "HDFS input read over the network.")
             .label_if_any("HDFS read, network")
             .bytes(|job| job.hdfs_read_remote),
-        figure("written", "Written to HDFS, one replica counted.")
+        figure("written_plain", "Written to HDFS before compression.").rank(2).bytes(|job| job.written_plain),
+        figure("written", "Written to HDFS, one replica counted; as compressed.")
             .label_if_any("written to HDFS")
             .rank(1)
             .bytes(|job| job.written),
-        figure("spilled", "Written to local disks by spills and merges.")
+        figure("spilled", "Written to local disks by spills and merges; as compressed.")
             .label_if_any("spilled to local disks")
             .bytes(|job| job.spilled),
         figure("wasted", "Moved by attempts that failed or were killed.")

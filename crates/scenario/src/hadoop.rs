@@ -196,10 +196,41 @@ choice! {
     }
 }
 
+choice! {
+    /// A compression codec of Hadoop.
+    pub enum JobCodec {
+        /// No compression.
+        None = "none",
+        /// zlib at level 6 (`DefaultCodec`).
+        Deflate = "deflate",
+        /// gzip at level 6.
+        Gzip = "gzip",
+        /// Snappy.
+        Snappy = "snappy",
+        /// LZ4.
+        Lz4 = "lz4",
+        /// LZO1X-1.
+        Lzo = "lzo",
+        /// bzip2 in blocks of 900 kB.
+        Bzip2 = "bzip2",
+        /// Zstandard at level 3.
+        Zstd = "zstd",
+    }
+}
+
+impl WorkloadKind {
+    /// Whether its output format knows no codec: `TeraOutputFormat`, and what TestDFSIO's maps write by themselves.
+    pub const fn writes_as_it_is(self) -> bool {
+        matches!(self, Self::Terasort | Self::Teragen | Self::DfsioRead | Self::DfsioWrite)
+    }
+}
+
 const RATIOS: std::ops::RangeInclusive<f64> = 0.0..=1000.0;
 const RECORDS: std::ops::RangeInclusive<f64> = 1.0..=1e9;
 /// CPU nanoseconds per byte.
 const COSTS: std::ops::RangeInclusive<f64> = 0.0..=1e9;
+/// Compressed by plain size; data that do not compress grow a little.
+const COMPRESSED: std::ops::RangeInclusive<f64> = 0.0001..=2.0;
 
 section! {
     /// A MapReduce job. Ratios, record sizes and costs left out are those of the workload.
@@ -265,6 +296,22 @@ section! {
         combine_cpu: Option<f64> = None, COSTS;
         /// CPU time of the reduce function and its output, in ns per byte of reduce input.
         reduce_cpu: Option<f64> = None, COSTS;
+        /// Codec of map outputs: on disk, in merges and in the shuffle (`mapreduce.map.output.compress` and
+        /// `.compress.codec`). Left out: none.
+        map_compression: Option<JobCodec> = None;
+        /// Compressed by plain size of map outputs. Left out: what the codec makes of the Silesia corpus.
+        map_compression_ratio: Option<f64> = None, COMPRESSED;
+        /// CPU time to compress map output, in ns per plain byte at speed 1. Left out: the codec's published rate.
+        map_compress_cpu: Option<f64> = None, COSTS;
+        /// CPU time to decompress map output, in ns per plain byte at speed 1. Left out: the codec's published rate.
+        map_decompress_cpu: Option<f64> = None, COSTS;
+        /// Codec of the job's output in HDFS (`mapreduce.output.fileoutputformat.compress` and `.compress.codec`).
+        /// Left out: none. TeraSort and TeraGen write without one whatever it says.
+        output_compression: Option<JobCodec> = None;
+        /// Compressed by plain size of the output. Left out: what the codec makes of the Silesia corpus.
+        output_compression_ratio: Option<f64> = None, COMPRESSED;
+        /// CPU time to compress output, in ns per plain byte at speed 1. Left out: the codec's published rate.
+        output_compress_cpu: Option<f64> = None, COSTS;
         /// A recorded plan, which replaces decisions of the scheduler.
         plan: Option<Plan> = None;
     }

@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Fidelity, Scenario, Tcp};
+use super::{Control, Fidelity, Job, JobCodec, Scenario, Tcp};
 use units::Quantity;
 
 /// Keys of `[network]` that say something of queues or losses.
@@ -31,6 +31,9 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     }
     check.ignored_sack();
     check.late_faults();
+    for (i, job) in scenario.job.iter().enumerate() {
+        check.compression(&format!("job.{i}"), job);
+    }
     check.unheeded_by_flows();
 }
 
@@ -71,6 +74,36 @@ impl Check<'_> {
             let (verb, other) = if forced { ("on", "newreno") } else { ("off", "sack-reno") };
             let message = format!("control {} turns SACK {verb}, whatever `sack` says", control.word());
             self.says("tcp.sack", message, format!("leave `sack` out, or `control = \"{other}\"`"));
+        }
+    }
+
+    /// Settings of compression where nothing is compressed.
+    fn compression(&mut self, section: &str, job: &Job) {
+        let compresses = |codec: Option<JobCodec>| codec.is_some_and(|codec| codec != JobCodec::None);
+        let reducers = job.reducers.unwrap_or(self.scenario.mapreduce.reducers);
+        if compresses(job.map_compression) && reducers == 0 {
+            let message = "a job without reducers has no map outputs on disk: nothing is compressed";
+            self.says(&format!("{section}.map-compression"), message, "`output-compression`");
+        }
+        if compresses(job.output_compression) && job.workload.writes_as_it_is() {
+            let message = format!("workload {} writes its output uncompressed in any case", job.workload.word());
+            self.says(&format!("{section}.output-compression"), message, "leave it out");
+        }
+        let idle = [
+            ("map-compression-ratio", job.map_compression_ratio.is_some(), "map-compression", job.map_compression),
+            ("map-compress-cpu", job.map_compress_cpu.is_some(), "map-compression", job.map_compression),
+            ("map-decompress-cpu", job.map_decompress_cpu.is_some(), "map-compression", job.map_compression),
+            (
+                "output-compression-ratio",
+                job.output_compression_ratio.is_some(),
+                "output-compression",
+                job.output_compression,
+            ),
+            ("output-compress-cpu", job.output_compress_cpu.is_some(), "output-compression", job.output_compression),
+        ];
+        for (key, _, codec, _) in idle.into_iter().filter(|(_, set, _, codec)| *set && !compresses(*codec)) {
+            let message = format!("it has no effect without a codec in `{codec}`");
+            self.says(&format!("{section}.{key}"), message, format!("`{codec} = \"snappy\"`, or leave it out"));
         }
     }
 

@@ -105,7 +105,7 @@ impl MapReduce {
             replayed: false,
             pace: self.pace(id),
         });
-        self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node) });
+        self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node), plain: Bytes::ZERO });
         id
     }
 
@@ -275,8 +275,8 @@ impl MapReduce {
     /// The shuffle service has news for a reducer.
     pub(crate) fn on_shuffle_news(&mut self, platform: &mut Platform, reducer: AttemptId, news: News) {
         self.on_reduce(platform, reducer, |reduce, env| match news {
-            News::Begins { fetch, bytes } => {
-                if reduce.accept(bytes) {
+            News::Begins { fetch, output, .. } => {
+                if reduce.accept(env.plain_part(env.map_of(output))) {
                     return TaskState::Running;
                 }
                 let host = env.shuffle.host_of(fetch);
@@ -419,7 +419,9 @@ impl MapReduce {
         if let Body::Map(map) = &attempt.body
             && let Some(file) = map.result
         {
-            platform.shuffle.publish(self.outputs[id.0 as usize].output, file.disk, file.stream, file.bytes);
+            let output = &mut self.outputs[id.0 as usize];
+            output.plain = file.plain;
+            platform.shuffle.publish(output.output, file.disk, file.stream, file.bytes);
         }
         attempt.body = Body::Reporting;
         attempt.record.wait(platform.ctx.now, Waiting::Timeout);

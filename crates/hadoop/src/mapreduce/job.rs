@@ -1,5 +1,6 @@
 //! A job as its master sees it: tasks, what they wait for, which maps are done, which nodes to avoid.
 
+use super::JobCompression;
 use crate::context::{Context, Nodes};
 use crate::hdfs::Hdfs;
 use crate::ids::{ApplicationId, AttemptId, BlockId, FileId, JobId, NodeId};
@@ -68,6 +69,8 @@ pub struct JobSpec {
     pub sample: Bytes,
     /// Its weight under fair sharing.
     pub weight: f64,
+    /// What of it is compressed.
+    pub compression: JobCompression,
 }
 
 /// The input of one map.

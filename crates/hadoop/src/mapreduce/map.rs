@@ -84,7 +84,10 @@ struct Merge {
 #[derive(Debug)]
 struct Output {
     write: WriteId,
+    /// Plain bytes, bytes in HDFS and CPU seconds of compression, per byte of input.
+    plain: f64,
     ratio: f64,
+    compress: f64,
     appended: Bytes,
     /// Appended without room for more.
     full: bool,
@@ -94,12 +97,16 @@ impl MapTask {
     pub fn new(env: &mut Env) -> Self {
         let workload = &env.spec.workload;
         let direct = if env.spec.reducers == 0 { workload.map_ratio * workload.reduce_ratio } else { 0.0 };
-        let ratio = workload.side_output_ratio + direct;
+        // What a map function writes by itself does not pass the job's output format.
+        let codec = env.spec.compression.output;
+        let ratio = workload.side_output_ratio + direct * codec.map_or(1.0, |codec| codec.ratio);
         let replication = workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
         let block_size = env.hdfs.config().block_size;
         let output = (ratio > 0.0).then(|| Output {
             write: env.hdfs.create(env.ctx, env.process, block_size, replication, Writer::MapOutput(env.id)),
+            plain: workload.side_output_ratio + direct,
             ratio,
+            compress: direct * codec.map_or(0.0, |codec| codec.compress),
             appended: Bytes::ZERO,
             full: false,
         });
@@ -187,6 +194,7 @@ impl MapTask {
                 output.appended = total;
                 output.full = true;
                 env.record.bytes.output = total;
+                env.record.bytes.output_plain = self.taken.mul_f64(output.plain);
                 env.hdfs.append(env.ctx, output.write, bytes);
             }
         }
@@ -298,7 +306,8 @@ impl MapTask {
             if let Some(read) = self.reading {
                 env.hdfs.take(env.ctx, read, piece);
             }
-            let work = Time::from_secs_f64(env.spec.workload.costs.map * piece.get() as f64);
+            let compress = self.output.as_ref().map_or(0.0, |output| output.compress);
+            let work = Time::from_secs_f64((env.spec.workload.costs.map + compress) * piece.get() as f64);
             self.work = Some(env.compute(work, TaskRequest::Map));
         } else if self.spill.is_none() {
             if self.buffer.is_empty() || env.spec.reducers == 0 {
@@ -326,10 +335,10 @@ impl MapTask {
         let (before, after) = (workload.map_output(from), workload.map_output(to));
         let raw = Data { bytes: after.bytes - before.bytes, records: after.records - before.records };
         let (data, combine_cpu) = workload.combine(raw);
-        let bytes = data.materialized(env.spec.reducers);
-        let file = env.new_file(bytes);
-        let cpu = workload.costs.spill * bytes.get() as f64;
-        let stream = Stream::new(StreamSlot::Spill, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
+        let plain = data.materialized(env.spec.reducers);
+        let file = env.new_map_file(plain, env.spec.reducers);
+        let cpu = workload.costs.spill * plain.get() as f64 + env.spec.compression.compress_map(plain);
+        let stream = Stream::new(StreamSlot::Spill, plain, Vec::new(), file.bytes, Sink::Disk(file), cpu);
         let sort = Time::from_secs_f64(workload.sort_cpu(raw.records) + combine_cpu);
         env.record.spills += 1;
         env.record.spilled_records += data.records;
@@ -363,6 +372,7 @@ impl MapTask {
     fn set_output(&self, env: &mut Env) {
         if let Some(result) = self.result {
             env.record.bytes.output = result.bytes;
+            env.record.bytes.output_plain = result.plain;
         }
     }
 
@@ -371,9 +381,10 @@ impl MapTask {
         let last = pass == plan.passes.len();
         let inputs = if last { &plan.last } else { &plan.passes[pass].inputs };
         let files: Vec<LocalFile> = inputs.iter().map(|&segment| segments[segment]).collect();
-        let read: Bytes = files.iter().map(|file| file.bytes).sum();
-        let mut cpu = workload.costs.merge * read.get() as f64;
-        let mut bytes = read;
+        let compression = &env.spec.compression;
+        let read: Bytes = files.iter().map(|file| file.plain).sum();
+        let mut cpu = workload.costs.merge * read.get() as f64 + compression.decompress_map(read);
+        let mut plain = read;
         if last {
             let mut data = self.spilled;
             if self.spills.len() >= env.config.combine_min_spills as usize {
@@ -384,15 +395,16 @@ impl MapTask {
                     cpu += seconds;
                 }
             }
-            bytes = data.materialized(env.spec.reducers);
+            plain = data.materialized(env.spec.reducers);
             env.record.spilled_records += data.records;
         } else {
-            let all: Bytes = self.spills.iter().map(|file| file.bytes).sum();
-            let share = bytes.get() as f64 / all.get().max(1) as f64;
+            let all: Bytes = self.spills.iter().map(|file| file.plain).sum();
+            let share = plain.get() as f64 / all.get().max(1) as f64;
             env.record.spilled_records += whole((self.spilled.records as f64 * share).round());
         }
-        let target = env.new_file(bytes);
-        let mut stream = Stream::new(StreamSlot::SpillMerge, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
+        cpu += compression.compress_map(plain);
+        let target = env.new_map_file(plain, env.spec.reducers);
+        let mut stream = Stream::new(StreamSlot::SpillMerge, Bytes::ZERO, files, target.bytes, Sink::Disk(target), cpu);
         stream.advance(env);
         self.merge = Some(Merge { plan, pass, segments, stream, target });
     }

@@ -4,6 +4,7 @@ mod allocate;
 mod app_master;
 mod attempt;
 mod buffer;
+mod compression;
 mod config;
 pub mod critical;
 mod files;
@@ -19,6 +20,7 @@ mod stall;
 mod stream;
 mod task;
 
+pub use compression::{Codec, Compression, JobCompression};
 pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, Replay, ReplayAttempt};
 pub use job::{JobInput, JobSpec, NamedFile};
 pub use stall::Wait;

@@ -9,7 +9,7 @@ use super::task::Env;
 use crate::context::DiskTransfer;
 use crate::effect::DiskOp;
 use crate::ids::{AttemptId, NodeId, Tag, WriteId};
-use crate::numbers::{draw, whole};
+use crate::numbers::{count, draw, whole};
 use crate::record::{Phase, Waiting};
 use crate::request::Fetcher;
 use crate::shuffle::{Batch, Wanted};
@@ -76,7 +76,10 @@ enum Stage {
 #[derive(Debug)]
 struct Copying {
     map: AttemptId,
+    /// As fetched.
     bytes: Bytes,
+    /// Decompressed: what it takes of memory.
+    plain: Bytes,
     /// To disk, because it is large: the file.
     file: Option<LocalFile>,
     /// The work of checking it, until that is done.
@@ -176,15 +179,16 @@ impl ReduceTask {
             }
         }
     }
-    /// Whether there is room for what begins to arrive (`MergeManagerImpl.reserve`); if so it is taken.
-    pub fn accept(&mut self, bytes: Bytes) -> bool {
-        if bytes > self.single_limit {
+    /// Whether there is room for what begins to arrive (`MergeManagerImpl.reserve`, by decompressed length); if so it
+    /// is taken.
+    pub fn accept(&mut self, plain: Bytes) -> bool {
+        if plain > self.single_limit {
             return true;
         }
         if self.reserved > self.limit {
             return false;
         }
-        self.reserved += bytes;
+        self.reserved += plain;
         true
     }
     /// An output is here whole: it is checked, and kept in memory or written to disk.
@@ -199,10 +203,12 @@ impl ReduceTask {
         }
         let slot = self.next_copy;
         self.next_copy = self.next_copy.wrapping_add(1);
-        let file = (bytes > self.single_limit).then(|| env.new_file(bytes));
-        let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64);
+        let plain = env.plain_part(map);
+        let file = (plain > self.single_limit).then(|| LocalFile { plain, ..env.new_file(bytes) });
+        let decompress = if file.is_none() { env.spec.compression.decompress_map(plain) } else { 0.0 };
+        let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64 + decompress);
         let checking = Some(env.compute(work, TaskRequest::Copied(slot)));
-        self.copying.insert(slot, Copying { map, bytes, file, checking });
+        self.copying.insert(slot, Copying { map, bytes, plain, file, checking });
     }
     pub fn on_copied(&mut self, env: &mut Env, slot: u32) -> TaskState {
         let Some(copying) = self.copying.get_mut(&slot) else { return TaskState::Running };
@@ -218,11 +224,13 @@ impl ReduceTask {
             env.disk(transfer, TaskRequest::Copied(slot));
             return self.proceed(env);
         }
-        let Some(Copying { map, bytes, file, .. }) = self.copying.remove(&slot) else { return TaskState::Running };
+        let Some(Copying { map, bytes, plain, file, .. }) = self.copying.remove(&slot) else {
+            return TaskState::Running;
+        };
         let place = &mut self.copied[env.task_of(map) as usize];
         if place.is_some() {
             // The map ran again while its first output was on its way: one of the two is enough.
-            self.reserved = self.reserved.saturating_sub(if file.is_none() { bytes } else { Bytes::ZERO });
+            self.reserved = self.reserved.saturating_sub(if file.is_none() { plain } else { Bytes::ZERO });
             return self.proceed(env);
         }
         *place = Some(map);
@@ -233,8 +241,8 @@ impl ReduceTask {
             self.on_disk.push(file);
             self.merge_disk(env);
         } else {
-            self.in_memory.push(bytes);
-            self.committed += bytes;
+            self.in_memory.push(plain);
+            self.committed += plain;
             let many = env.config.merge_in_memory_threshold;
             if self.committed >= self.merge_at || many > 0 && self.in_memory.len() >= many as usize {
                 self.merge_memory(env);
@@ -352,10 +360,18 @@ impl ReduceTask {
         }
     }
 
+    /// Fetched outputs that are being decompressed: in Hadoop each keeps its fetcher busy.
+    fn decompressing(&self, env: &Env) -> u32 {
+        if env.spec.compression.map.is_none() {
+            return 0;
+        }
+        count(self.copying.values().filter(|copying| copying.file.is_none()).count())
+    }
+
     /// Idle fetchers go to hosts drawn at random, unless memory is full or being merged
     /// (`MergeManagerImpl.waitForResource`).
     fn fetch_more(&mut self, env: &mut Env) {
-        while self.fetchers < env.config.parallel_copies
+        while self.fetchers + self.decompressing(env) < env.config.parallel_copies
             && self.memory_merge.is_none()
             && self.reserved <= self.limit
             && !self.ready.is_empty()
@@ -388,20 +404,28 @@ impl ReduceTask {
         whole((bytes.get() as f64 / (env.spec.workload.map_record + crate::workload::RECORD_OVERHEAD)).round())
     }
 
+    /// CPU seconds to merge `plain` bytes into a file, of which `restored` were compressed.
+    fn merge_cpu(env: &Env, plain: Bytes, restored: Bytes) -> f64 {
+        let compression = &env.spec.compression;
+        env.spec.workload.costs.merge * plain.get() as f64
+            + compression.decompress_map(restored)
+            + compression.compress_map(plain)
+    }
+
     /// Everything committed in memory becomes one file.
     fn merge_memory(&mut self, env: &mut Env) {
         if self.memory_merge.is_some() || self.in_memory.is_empty() {
             return;
         }
-        let bytes: Bytes = self.in_memory.drain(..).sum();
+        let plain: Bytes = self.in_memory.drain(..).sum();
         self.committed = Bytes::ZERO;
-        let file = env.new_file(bytes);
-        let cpu = env.spec.workload.costs.merge * bytes.get() as f64;
-        let mut stream = Stream::new(StreamSlot::MemoryMerge, bytes, Vec::new(), bytes, Sink::Disk(file), cpu);
+        let file = env.new_map_file(plain, 1);
+        let cpu = Self::merge_cpu(env, plain, Bytes::ZERO);
+        let mut stream = Stream::new(StreamSlot::MemoryMerge, plain, Vec::new(), file.bytes, Sink::Disk(file), cpu);
         stream.advance(env);
         env.record.spills += 1;
-        env.record.spilled_records += Self::records(env, bytes);
-        self.memory_merge = Some(Merging { since: env.ctx.now, stream, file, freed: bytes });
+        env.record.spilled_records += Self::records(env, plain);
+        self.memory_merge = Some(Merging { since: env.ctx.now, stream, file, freed: plain });
     }
     /// With twice the factor less one files on disk, the smallest become one.
     fn merge_disk(&mut self, env: &mut Env) {
@@ -411,12 +435,12 @@ impl ReduceTask {
         }
         self.on_disk.sort_by_key(|file| file.bytes);
         let files: Vec<LocalFile> = self.on_disk.drain(..factor).collect();
-        let bytes: Bytes = files.iter().map(|file| file.bytes).sum();
-        let file = env.new_file(bytes);
-        let cpu = env.spec.workload.costs.merge * bytes.get() as f64;
-        let mut stream = Stream::new(StreamSlot::DiskMerge, Bytes::ZERO, files, bytes, Sink::Disk(file), cpu);
+        let plain: Bytes = files.iter().map(|file| file.plain).sum();
+        let file = env.new_map_file(plain, 1);
+        let cpu = Self::merge_cpu(env, plain, plain);
+        let mut stream = Stream::new(StreamSlot::DiskMerge, Bytes::ZERO, files, file.bytes, Sink::Disk(file), cpu);
         stream.advance(env);
-        env.record.spilled_records += Self::records(env, bytes);
+        env.record.spilled_records += Self::records(env, plain);
         self.disk_merge = Some(Merging { since: env.ctx.now, stream, file, freed: Bytes::ZERO });
     }
     fn finish_merges(&mut self, env: &mut Env) {
@@ -470,15 +494,14 @@ impl ReduceTask {
             fin.segments.extend(fin.target.take());
             fin.pass += 1;
         }
-        let costs = env.spec.workload.costs;
         if fin.pass < fin.plan.passes.len() {
             let files: Vec<LocalFile> =
                 fin.plan.passes[fin.pass].inputs.iter().map(|&segment| fin.segments[segment]).collect();
-            let bytes = fin.plan.passes[fin.pass].bytes;
-            let target = env.new_file(bytes);
-            env.record.spilled_records += Self::records(env, bytes);
-            let cpu = costs.merge * bytes.get() as f64;
-            let mut stream = Stream::new(StreamSlot::Final, Bytes::ZERO, files, bytes, Sink::Disk(target), cpu);
+            let plain: Bytes = files.iter().map(|file| file.plain).sum();
+            let target = env.new_map_file(plain, 1);
+            env.record.spilled_records += Self::records(env, plain);
+            let cpu = Self::merge_cpu(env, plain, plain);
+            let mut stream = Stream::new(StreamSlot::Final, Bytes::ZERO, files, target.bytes, Sink::Disk(target), cpu);
             stream.advance(env);
             fin.target = Some(target);
             fin.stream = Some(stream);
@@ -487,11 +510,15 @@ impl ReduceTask {
             env.phase(Phase::Reduce);
             self.stage = Stage::Reduce;
             let files: Vec<LocalFile> = fin.plan.last.iter().map(|&segment| fin.segments[segment]).collect();
-            let total = fin.memory + files.iter().map(|file| file.bytes).sum();
-            let output = total.mul_f64(env.spec.workload.reduce_ratio);
+            let on_disk: Bytes = files.iter().map(|file| file.plain).sum();
+            let total = fin.memory + on_disk;
+            let output_plain = total.mul_f64(env.spec.workload.reduce_ratio);
+            let (output, compress) = env.spec.compression.job_output(output_plain);
             let sink = if output > Bytes::ZERO { self.create(env) } else { Sink::Nowhere };
             env.record.bytes.output = output;
-            let cpu = costs.reduce * total.get() as f64;
+            env.record.bytes.output_plain = output_plain;
+            let decompress = env.spec.compression.decompress_map(on_disk);
+            let cpu = env.spec.workload.costs.reduce * total.get() as f64 + decompress + compress;
             let mut stream = Stream::new(StreamSlot::Final, fin.memory, files, output, sink, cpu);
             stream.advance(env);
             fin.stream = Some(stream);

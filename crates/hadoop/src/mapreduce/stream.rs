@@ -17,6 +17,8 @@ pub(crate) struct LocalFile {
     pub stream: DiskStream,
     pub disk: u32,
     pub bytes: Bytes,
+    /// Its length before compression.
+    pub plain: Bytes,
 }
 
 /// Where the bytes go.

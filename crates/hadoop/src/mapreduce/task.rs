@@ -41,6 +41,8 @@ pub(crate) struct AttemptOutput {
     /// The attempt's task.
     pub task: u32,
     pub output: OutputId,
+    /// Its length before compression, once it is there.
+    pub plain: Bytes,
 }
 
 impl Env<'_> {
@@ -69,7 +71,16 @@ impl Env<'_> {
         let disks = self.ctx.nodes.info(self.node).disks.max(1);
         let disk = *self.next_disk % disks;
         *self.next_disk = (disk + 1) % disks;
-        LocalFile { stream: self.ctx.new_file(), disk, bytes }
+        LocalFile { stream: self.ctx.new_file(), disk, bytes, plain: bytes }
+    }
+    /// A new local file of map output with so many plain bytes.
+    pub fn new_map_file(&mut self, plain: Bytes, partitions: u32) -> LocalFile {
+        let bytes = self.spec.compression.map_file(plain, partitions);
+        LocalFile { plain, ..self.new_file(bytes) }
+    }
+    /// The plain bytes of a map attempt's output that are this reducer's.
+    pub fn plain_part(&self, map: AttemptId) -> Bytes {
+        self.partitions.part(self.outputs[map.0 as usize].plain, self.record.task as usize)
     }
     /// A phase begins now, and the one before it that is still open ends.
     pub fn phase(&mut self, phase: Phase) {

@@ -43,7 +43,7 @@ pub(crate) struct ShuffleConfig {
 pub enum News {
     /// An output begins to arrive: nothing is to be done to take it; who has no room gives the fetch up
     /// ([`Shuffle::give_up`]).
-    Begins { fetch: FetchId, bytes: Bytes },
+    Begins { fetch: FetchId, output: OutputId, bytes: Bytes },
     /// An output is there.
     Arrived { host: NodeId, output: OutputId, bytes: Bytes },
     /// The batch is through.
@@ -380,8 +380,8 @@ impl Shuffle {
         fetch.last_received = ctx.now;
         match message.content {
             Content::Header(place) => {
-                let bytes = fetch.batch.wanted[place].bytes;
-                self.news.push((fetch.batch.fetcher, News::Begins { fetch: id, bytes }));
+                let Wanted { output, bytes } = fetch.batch.wanted[place];
+                self.news.push((fetch.batch.fetcher, News::Begins { fetch: id, output, bytes }));
                 if bytes == Bytes::ZERO {
                     self.arrived(ctx, id);
                 }

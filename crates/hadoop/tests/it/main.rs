@@ -1,6 +1,7 @@
 //! Every integration test of `hadoop`, in one program.
 
 mod chaos;
+mod compression;
 mod hdfs;
 mod jobs;
 mod mapreduce;

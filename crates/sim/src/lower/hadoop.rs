@@ -3,7 +3,8 @@
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{
-    AppMasterConfig, Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Replay, ReplayAttempt,
+    AppMasterConfig, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, MapReduceConfig, NamedFile,
+    Replay, ReplayAttempt,
 };
 use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
@@ -11,7 +12,7 @@ use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
 use hadoop::{NodeId, NodeInfo};
 use scenario::{
-    Generation, Job, MapReduce, Nodes, Plan, PlannedAttempt, PlannedKind, Scenario, Scheduler, WorkloadKind,
+    Generation, Job, JobCodec, MapReduce, Nodes, Plan, PlannedAttempt, PlannedKind, Scenario, Scheduler, WorkloadKind,
     node_number,
 };
 use units::{Bytes, Time};
@@ -227,6 +228,37 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         submit: job.submit,
         sample: job.sample.unwrap_or(Bytes::ZERO),
         weight: 1.0,
+        compression: compression(job),
+    }
+}
+
+/// What of a job is compressed: a codec as published, with what the scenario knows better. Costs are nanoseconds there,
+/// seconds here.
+fn compression(job: &Job) -> JobCompression {
+    let codec = |codec: Option<JobCodec>, ratio: Option<f64>, compress: Option<f64>, decompress: Option<f64>| {
+        let codec = match codec? {
+            JobCodec::None => return None,
+            JobCodec::Deflate => Codec::Deflate,
+            JobCodec::Gzip => Codec::Gzip,
+            JobCodec::Snappy => Codec::Snappy,
+            JobCodec::Lz4 => Codec::Lz4,
+            JobCodec::Lzo => Codec::Lzo,
+            JobCodec::Bzip2 => Codec::Bzip2,
+            JobCodec::Zstd => Codec::Zstd,
+        };
+        let published = codec.compression();
+        Some(Compression {
+            ratio: ratio.unwrap_or(published.ratio),
+            frame: published.frame,
+            compress: compress.map_or(published.compress, |ns| ns * 1e-9),
+            decompress: decompress.map_or(published.decompress, |ns| ns * 1e-9),
+        })
+    };
+    JobCompression {
+        map: codec(job.map_compression, job.map_compression_ratio, job.map_compress_cpu, job.map_decompress_cpu),
+        // `TeraOutputFormat` knows no codec.
+        output: codec(job.output_compression, job.output_compression_ratio, job.output_compress_cpu, None)
+            .filter(|_| !job.workload.writes_as_it_is()),
     }
 }
 

@@ -114,12 +114,19 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
         match attempt.kind {
             TaskKind::Map => {
                 bytes.map_input += moved.input;
-                *(if record.reduces > 0 { &mut bytes.map_output } else { &mut bytes.written }) += moved.output;
+                if record.reduces > 0 {
+                    bytes.map_output += moved.output;
+                    bytes.map_output_plain += moved.output_plain;
+                } else {
+                    bytes.written += moved.output;
+                    bytes.written_plain += moved.output_plain;
+                }
             }
             TaskKind::Reduce => {
                 bytes.shuffle_local += moved.fetched_node;
                 bytes.shuffle_remote += moved.fetched_network;
                 bytes.written += moved.output;
+                bytes.written_plain += moved.output_plain;
             }
         }
         for interval in &attempt.intervals {

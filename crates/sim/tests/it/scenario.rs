@@ -175,6 +175,9 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[[tcp.node]]\nmin-rto = \"10 ms\"\n[job]", "2:11", "below the 40 ms"),
         ("[tcp]\nsack = true\ncontrol = \"newreno\"\n[job]", "2:8", "control newreno turns SACK off"),
         ("[tcp]\nsack = false\ncontrol = \"sack-reno\"\n[job]", "2:8", "control sack-reno turns SACK on"),
+        ("[job]\nmap-compression-ratio = 0.3", "2:25", "no effect without a codec in `map-compression`"),
+        ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
+        ("[job]\nreducers = 0\nmap-compression = \"lz4\"", "3:19", "a job without reducers has no map outputs"),
         (
             "[[faults]]\nat = \"2 min\"\nnode = \"worker-1\"\n[run]\nuntil = \"1 min\"\n[job]",
             "2:6",

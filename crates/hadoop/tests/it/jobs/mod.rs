@@ -3,7 +3,7 @@
 use crate::support::{Spec, World};
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::critical::critical_path;
-use hadoop::mapreduce::{Generation, JobInput, JobSpec, MapReduceConfig};
+use hadoop::mapreduce::{Generation, JobCompression, JobInput, JobSpec, MapReduceConfig};
 use hadoop::record::{AttemptRecord, AttemptState, JobState, Records, TaskKind};
 use hadoop::workload::{Costs, Workload};
 use hadoop::{Config, JobId};
@@ -26,6 +26,7 @@ pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
         submit: Time::ZERO,
         sample: Bytes::ZERO,
         weight: 1.0,
+        compression: JobCompression::default(),
     }
 }
 
