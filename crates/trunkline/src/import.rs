@@ -1,55 +1,94 @@
 //! `trunkline import`.
 
-use crate::args::{History, Import};
+use crate::args::Import;
 use crate::emit;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
-use history::Format;
-use history::import::{self, ImportError, Sources};
-use runs::{Error, Inputs, pick_job, resolve, write_whole};
+use history::import::{self, ImportError, Settings, Sources};
+use runs::{Error, Found, Inputs, pick_job, resolve, write_whole};
+use std::path::{Path, PathBuf};
+
+/// Words that stand before the files and say their format.
+const FORMATS: [&str; 4] = ["jhist", "text", "rumen", "sls"];
 
 /// Turns a history into a scenario.
 pub fn import(args: &Import) -> Result<(), Failure> {
+    writable(args.output.as_deref(), args.force)?;
     let inputs = Inputs::new(&STOP);
-    if let Some(path) = &args.output {
-        // Before the work: what cannot be written is better known now.
-        let place = resolve(path).map_err(|error| Error::writing(path, &error))?;
-        if !args.force && place.symlink_metadata().is_ok_and(|there| there.is_file()) {
-            let path = path.display();
-            return Err(Failure::Output(format!("{path} exists and is left as it is; --force overwrites it")));
-        }
-    }
-    let (format, jobs) = inputs.history(&args.file)?;
-    let of_format = match format {
-        Format::AvroBinary | Format::AvroJson => History::Jhist,
-        Format::Rumen => History::Rumen,
-        Format::Sls => History::Sls,
-    };
-    if of_format != args.format {
-        let name = format!("{of_format:?}").to_lowercase();
-        return Err(Failure::Input(format!("{} is a history of format {name}", args.file.display())));
-    }
-    let job = pick_job(&args.file, jobs, args.job.as_deref())?;
+    let found = wanted(&inputs, args)?;
     let cluster = match &args.cluster {
         None => None,
         Some(path) => Some((path.display().to_string(), inputs.text(path)?)),
     };
-    let settings = args.run.as_deref().map(|path| inputs.settings(path)).transpose()?;
+    let settings = settings(&inputs, &found, args.run.as_deref())?;
     let writer = match &args.written_by {
         None => None,
         Some(path) => Some(pick_job(path, inputs.history(path)?.1, None)?),
     };
     let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let imported =
-        import::import(&job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(|error| match error {
+    let imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
+        |error| match error {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
-            other => Failure::Input(format!("{}: {other}", args.file.display())),
-        })?;
+            other => Failure::Input(format!("{}: {other}", found.file.display())),
+        },
+    )?;
     let text = imported.to_toml();
     // What is written can run: the engine's checks hold too.
-    sim::parse(&job.id, &text, &[]).map_err(Error::Scenario)?;
-    match &args.output {
-        None => emit(&text),
+    sim::parse(&found.job.id, &text, &[]).map_err(Error::Scenario)?;
+    write(args.output.as_deref(), &text)
+}
+
+/// The job that is meant, of the format that is expected if one is.
+fn wanted(inputs: &Inputs, args: &Import) -> Result<Found, Failure> {
+    // A file of that name is meant where it is the only word.
+    let word = args.files[0].to_str().filter(|word| args.files.len() > 1 && FORMATS.contains(word));
+    let files: &[PathBuf] = if word.is_some() { &args.files[1..] } else { &args.files };
+    let found = match inputs.job(files, args.job.as_deref()) {
+        Err(Error::Input(message)) if word.is_none() && FORMATS.iter().any(|word| args.files[0] == Path::new(word)) => {
+            return Err(Failure::Input(format!("{message}; after a format's name a file is expected")));
+        }
+        other => other?,
+    };
+    match word {
+        Some(word) if word != found.format.name() => {
+            let (file, name) = (found.file.display(), found.format.name());
+            Err(Failure::Input(format!("{file} is a history of format {name}")))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// What is known of the job's configuration: its own, and before it the run's description.
+fn settings(inputs: &Inputs, found: &Found, run: Option<&Path>) -> Result<Option<Settings>, Failure> {
+    let described = run.map(|path| inputs.settings(path)).transpose()?;
+    let (file, properties) = match &found.configuration {
+        Some((file, properties)) => (file, properties),
+        None => (&found.file, &found.job.properties),
+    };
+    if properties.is_empty() {
+        return Ok(described);
+    }
+    let own = Settings::of_job(properties).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
+    Ok(Some(match described {
+        Some(described) => described.before(own),
+        None => own,
+    }))
+}
+
+/// Before the work: what cannot be written is better known now.
+fn writable(output: Option<&Path>, force: bool) -> Result<(), Failure> {
+    let Some(path) = output else { return Ok(()) };
+    let place = resolve(path).map_err(|error| Error::writing(path, &error))?;
+    if !force && place.symlink_metadata().is_ok_and(|there| there.is_file()) {
+        let path = path.display();
+        return Err(Failure::Output(format!("{path} exists and is left as it is; --force overwrites it")));
+    }
+    Ok(())
+}
+
+fn write(output: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match output {
+        None => emit(text),
         Some(path) => Ok(write_whole(path, text.as_bytes())?),
     }
 }

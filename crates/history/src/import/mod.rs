@@ -6,6 +6,7 @@
 
 mod calibrate;
 mod hosts;
+mod mapping;
 mod replay;
 mod settings;
 mod work;
@@ -13,7 +14,7 @@ mod work;
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
 pub use hosts::Hosts;
 pub use replay::replay;
-pub use settings::{Interface, Settings, SettingsError};
+pub use settings::{Codec, Interface, Settings, SettingsError, Uber};
 pub use work::{Machines, Work};
 
 use crate::{JobHistory, JobState, Task};
