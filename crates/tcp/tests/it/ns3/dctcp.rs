@@ -1,5 +1,6 @@
 //! `src/internet/test/tcp-dctcp-test.cc` and `tcp-dctcp-loss-test-suite.cc`.
 
+use crate::support::control::ack;
 use crate::support::{Side, Wire, plain};
 use tcp::control::{Ack, Control, ControlKind, Dctcp, Window};
 use tcp::{Config, Endpoint, Flags};
@@ -57,18 +58,8 @@ fn one_mark_is_echoed_once() {
 #[test]
 fn slow_start_is_renos() {
     let mut window = Window { cwnd: 2 * MSS, ssthresh: 4 * MSS, ..Window::new(MSS as u32, 1) };
-    let ack = Ack {
-        now: Time::ZERO,
-        acked: 2 * MSS,
-        delivered: 2 * MSS,
-        slow_start_limit: None,
-        flight: 2 * MSS,
-        una: 1 + 2 * MSS,
-        nxt: 1 + 2 * MSS,
-        cwnd_limited: true,
-        smoothed_rtt: Time::from_ms(100),
-    };
-    Dctcp::default().on_ack(&mut window, &ack);
+    let it = Ack { slow_start_limit: None, ..ack(Time::ZERO, 2 * MSS, &window) };
+    Dctcp::default().on_ack(&mut window, &it);
     assert_eq!(window.cwnd, 4 * MSS);
 }
 

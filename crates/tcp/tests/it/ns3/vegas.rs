@@ -2,6 +2,7 @@
 //!
 //! ns-3 cuts the expected window to whole segments before it subtracts it, so up to one more segment waits there.
 
+use crate::support::control::ack;
 use tcp::control::{Ack, Control, Delivery, Vegas, VegasParameters, Window};
 use units::Time;
 
@@ -22,29 +23,24 @@ fn round(vector: &Vector) -> (f64, f64) {
     let mut vegas = Vegas::new(VegasParameters { alpha: 2, beta: 4, gamma: 1 });
     let mut window = Window { cwnd, ssthresh: threshold, ..Window::new(vector.mss, 1) };
     let sample = |ms: u64| Delivery { rtt: Some(Time::from_ms(ms)), newly_delivered: mss, ..Delivery::default() };
-    let ack = |una: u64, cwnd_limited: bool| Ack {
-        now: Time::ZERO,
-        acked: mss,
-        delivered: mss,
+    let acked = |una: u64, cwnd_limited: bool| Ack {
         slow_start_limit: Some(mss),
-        flight: cwnd,
         una,
         nxt: una + cwnd,
         cwnd_limited,
-        smoothed_rtt: Time::from_ms(vector.rtt),
+        ..ack(Time::ZERO, mss, &window)
     };
+    let (base, full) = ([acked(mss, false), acked(mss + cwnd + 1, false)], acked(mss + 2 * cwnd + 2, true));
     // The base round trip, which the application limits: it moves nothing. In slow start every other round trip grows,
     // the present one.
-    vegas.on_delivery(&mut window, &sample(100));
-    vegas.on_ack(&mut window, &ack(mss, false));
-    let mut una = mss + cwnd;
-    vegas.on_delivery(&mut window, &sample(100));
-    vegas.on_ack(&mut window, &ack(una + 1, false));
-    una += 1;
+    for it in base {
+        vegas.on_delivery(&mut window, &sample(100));
+        vegas.on_ack(&mut window, &it);
+    }
     for _ in 0..3 {
         vegas.on_delivery(&mut window, &sample(vector.rtt));
     }
-    vegas.on_ack(&mut window, &ack(una + cwnd + 1, true));
+    vegas.on_ack(&mut window, &full);
     (window.cwnd as f64 / mss as f64, window.ssthresh as f64 / mss as f64)
 }
 
