@@ -284,6 +284,10 @@ pub struct JobRecord {
     pub launch: Option<Time>,
     /// When it ended.
     pub finish: Option<Time>,
+    /// The client's wall time: from the start of its JVM to its exit, once the job has left the cluster.
+    pub client_wall: Option<Time>,
+    /// Whether its tasks ran in its AppMaster's JVM.
+    pub uber: bool,
     /// Number of map tasks.
     pub maps: u32,
     /// Number of reduce tasks.

@@ -37,6 +37,10 @@ pub struct Job {
     pub launch: Option<Time>,
     /// When its last output was committed, or it failed.
     pub finish: Option<Time>,
+    /// The client's wall time, from the start of its JVM to its exit, if the job ended.
+    pub client_wall: Option<Time>,
+    /// Whether its tasks ran in its AppMaster's JVM, one after the other.
+    pub uber: bool,
     /// Map tasks.
     pub maps: u32,
     /// Reduce tasks.
@@ -230,6 +234,13 @@ pub static JOBS: Metrics<Job> = Metrics {
         figure("launch_s", "When its first container or JobTracker set-up ran, as Hadoop's history counts it.")
             .optional_time(|job| job.launch),
         figure("finish_s", "When its last output was committed, or it failed.").optional_time(|job| job.finish),
+        figure(
+            "client_wall_s",
+            "The client's wall time: its JVM's start, sample and upload, the job, and the wait until it asks again and \
+             exits.",
+        )
+        .optional_time(|job| job.client_wall),
+        figure("uber", "Whether its tasks ran in its AppMaster's JVM, one after the other.").flag(|job| job.uber),
         figure("maps", "Map tasks.").count("tasks", |job| job.maps.into()),
         figure("reduces", "Reduce tasks.").count("tasks", |job| job.reduces.into()),
         figure("phases", "Each phase from its first start to its last end over all successful attempts.")

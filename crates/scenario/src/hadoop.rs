@@ -8,6 +8,7 @@ use units::{Bytes, Time};
 const SIZES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(1 << 40);
 const MEMORY: std::ops::RangeInclusive<Bytes> = Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
 const FILES: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 20);
+const INPUTS: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 40);
 const INTERVALS: std::ops::RangeInclusive<Time> = Time::from_ms(1)..=Time::from_secs(86_400 * 7);
 const WORK: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(3600);
 
@@ -73,6 +74,21 @@ choice! {
 }
 
 section! {
+    /// Uber jobs: the tasks of a small job run in its AppMaster's container, one after the other (yarn).
+    pub struct Uber {
+        /// Whether small jobs do so, unless a job says otherwise (`mapreduce.job.ubertask.enable`). A container of
+        /// `am-memory` must hold what a task's container does.
+        enable: bool = false;
+        /// The most maps of such a job (`mapreduce.job.ubertask.maxmaps`).
+        max_maps: u32 = 9, 0..=1_000_000;
+        /// The most reducers (`mapreduce.job.ubertask.maxreduces`).
+        max_reduces: u32 = 1, 0..=100_000;
+        /// The most input (`mapreduce.job.ubertask.maxbytes`). Left out: `hdfs.block`.
+        max_bytes: Option<Bytes> = None, INPUTS;
+    }
+}
+
+section! {
     /// MapReduce. Keys of one generation only say so.
     pub struct MapReduce {
         /// Reducers of each job without a number of its own (`mapreduce.job.reduces`). With 0 maps write to HDFS.
@@ -92,6 +108,11 @@ section! {
         reduce_memory: Bytes = Bytes::from_mib(1024), MEMORY;
         /// Memory of the AppMaster's container (yarn: `yarn.app.mapreduce.am.resource.mb`).
         am_memory: Bytes = Bytes::from_mib(1536), MEMORY;
+        /// Heap of the AppMaster (yarn: -Xmx in `yarn.app.mapreduce.am.command-opts`), which an uber job's reducer
+        /// uses. Left out: two thirds of `am-memory`.
+        am_heap: Option<Bytes> = None, MEMORY;
+        /// Uber jobs.
+        uber: Uber = Uber::default();
         /// Memory of containers is rounded up to a multiple of this (yarn: `yarn.scheduler.minimum-allocation-mb`).
         minimum_allocation: Bytes = Bytes::from_mib(1024), MEMORY;
         /// Part of the maps that must be done before reducers start (`mapreduce.job.reduce.slowstart.completedmaps`).
@@ -159,6 +180,11 @@ section! {
         first_start_delays: Vec<Time> = Vec::new(), WORK;
         /// As `first-start-delays`, of later containers (yarn). Left out: no time.
         start_delays: Vec<Time> = Vec::new(), WORK;
+        /// Time from the start of the client's JVM to its first step for a job, with what its exit takes.
+        client_start: Time = Time::from_ms(1500), WORK;
+        /// How often the client asks whether its job is over (`mapreduce.client.progressmonitor.pollinterval`). A
+        /// program that waits in silence asks every 5 s (`mapreduce.client.completion.pollinterval`).
+        client_poll: Time = Time::from_secs(1), INTERVALS;
         /// CPU time to start a task's JVM, on a core of speed 1.
         jvm_start: Time = Time::from_ms(1200), WORK;
         /// Part of a container's start that does not depend on the processor.
@@ -219,6 +245,14 @@ choice! {
 }
 
 impl WorkloadKind {
+    /// Whether its maps make their input: its splits have no length.
+    pub const fn makes_its_input(self) -> bool {
+        matches!(self, Self::Teragen | Self::DfsioWrite)
+    }
+    /// Whether its splits are small files that name the ones to read.
+    pub const fn reads_named_files(self) -> bool {
+        matches!(self, Self::DfsioRead)
+    }
     /// Whether its output format knows no codec: `TeraOutputFormat`, and what TestDFSIO's maps write by themselves.
     pub const fn writes_as_it_is(self) -> bool {
         matches!(self, Self::Terasort | Self::Teragen | Self::DfsioRead | Self::DfsioWrite)
@@ -312,6 +346,9 @@ section! {
         output_compression_ratio: Option<f64> = None, COMPRESSED;
         /// CPU time to compress output, in ns per plain byte at speed 1. Left out: the codec's published rate.
         output_compress_cpu: Option<f64> = None, COSTS;
+        /// Whether the job's tasks run in its AppMaster if they are few and small (yarn). Left out:
+        /// `mapreduce.uber.enable`.
+        uber: Option<bool> = None;
         /// A recorded plan, which replaces decisions of the scheduler.
         plan: Option<Plan> = None;
     }

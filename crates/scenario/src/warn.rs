@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Fidelity, Job, JobCodec, Scenario, Tcp};
+use super::{Control, Fidelity, Generation, Job, JobCodec, Scenario, Tcp};
 use units::Quantity;
 
 /// Keys of `[network]` that say something of queues or losses.
@@ -32,7 +32,9 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.ignored_sack();
     check.late_faults();
     for (i, job) in scenario.job.iter().enumerate() {
-        check.compression(&format!("job.{i}"), job);
+        let section = format!("job.{i}");
+        check.compression(&section, job);
+        check.uber(&section, job);
     }
     check.unheeded_by_flows();
 }
@@ -104,6 +106,47 @@ impl Check<'_> {
         for (key, _, codec, _) in idle.into_iter().filter(|(_, set, _, codec)| *set && !compresses(*codec)) {
             let message = format!("it has no effect without a codec in `{codec}`");
             self.says(&format!("{section}.{key}"), message, format!("`{codec} = \"snappy\"`, or leave it out"));
+        }
+    }
+
+    /// An uber job that its own settings keep from being one (`JobImpl.makeUberDecision`).
+    fn uber(&mut self, section: &str, job: &Job) {
+        let settings = &self.scenario.mapreduce;
+        if !job.uber.unwrap_or(settings.uber.enable) {
+            return;
+        }
+        let at = if job.uber.is_some() { format!("{section}.uber") } else { "mapreduce.uber.enable".to_owned() };
+        if self.scenario.cluster.generation != Generation::Yarn {
+            let message = "Hadoop 1 has no AppMaster in which tasks could run";
+            return self.says(&at, message, "`cluster.generation = \"yarn\"`");
+        }
+        let reducers = job.reducers.unwrap_or(settings.reducers);
+        let task = if reducers > 0 { settings.map_memory.max(settings.reduce_memory) } else { settings.map_memory };
+        if task > settings.am_memory {
+            let (task, master) = (task.exact(), settings.am_memory.exact());
+            let message = format!("an AppMaster of {master} is too small for tasks of {task}: they get containers");
+            self.says(&at, message, format!("`mapreduce.am-memory = \"{task}\"`"));
+        }
+        if reducers > settings.uber.max_reduces {
+            let most = settings.uber.max_reduces;
+            let message = format!("{reducers} reducers are more than {most}: tasks get containers");
+            self.says(&at, message, "`mapreduce.uber.max-reduces`, or fewer reducers");
+        }
+        if job.workload.makes_its_input() {
+            return;
+        }
+        let block = self.scenario.hdfs.block;
+        let most = settings.uber.max_bytes.unwrap_or(block);
+        let input = if job.splits.is_empty() { job.input } else { job.splits.iter().copied().sum() };
+        if input > most && !job.workload.reads_named_files() {
+            let message = format!("an input of {} is more than {}: tasks get containers", input.exact(), most.exact());
+            self.says(&at, message, "`mapreduce.uber.max-bytes`");
+        }
+        let blocks = input.get().div_ceil(block.get()).max(u64::from(job.files));
+        let maps = if job.splits.is_empty() { blocks } else { job.splits.len() as u64 };
+        if maps > u64::from(settings.uber.max_maps) && !job.workload.reads_named_files() {
+            let message = format!("{maps} maps are more than {}: tasks get containers", settings.uber.max_maps);
+            self.says(&at, message, "`mapreduce.uber.max-maps`, or larger blocks");
         }
     }
 

@@ -40,6 +40,18 @@ fn main() {
             );
         }
     }
+    println!("\nClients: seconds from the start of the JVM to its exit, given the placement\n");
+    println!("| run | jobs, submission to finish | client | recorded | error |\n|---|---|---|---|---|");
+    for (basis, run) in runs() {
+        let pairs = recorded(basis, run, true);
+        let ours: Vec<Moments> = pairs.iter().map(|pair| median(&predicted(&pair.scenario, seeds))).collect();
+        // One client runs all jobs: its JVM starts once.
+        let start = pairs[0].scenario.mapreduce.client_start.as_secs_f64();
+        let client = ours.iter().map(|job| job.client).sum::<f64>() - start * (ours.len() - 1) as f64;
+        let theirs = actual(run, &pairs[0].job).client;
+        let jobs: Vec<String> = ours.iter().map(|job| format!("{:.1}", job.submitted)).collect();
+        println!("| {run} | {} | {client:.1} | {theirs:.1} | {:+.1} |", jobs.join(" + "), client - theirs);
+    }
     println!("\nA priori: 5 %, 50 % and 95 % of {seeds} seeds, and the same with the recorded placement\n");
     println!(
         "| run | maps done | job | recorded | inside | given the placement | received | given the placement | recorded |"

@@ -70,6 +70,9 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
             let _ = write!(rest, ", {:.1} from launch", finish.saturating_sub(launch));
         }
         let _ = write!(rest, ", {from_submission:.1} from submission");
+        if let Some(client) = job.client_wall {
+            let _ = write!(rest, ", {client:.1} for its client");
+        }
     }
     let head = format!("job {}: {}", job.name, job.state.name());
     let paint = if job.state == JobState::Succeeded { Screen::good } else { Screen::bad };

@@ -72,7 +72,7 @@ impl MapReduce {
                     platform.yarn.start(platform.ctx, container);
                 }
             }
-            News::Finished => self.job_left(platform.ctx),
+            News::Finished => self.job_left(platform, job),
             News::Completed(container) => {
                 if let Some(id) = self.attempt_in(container) {
                     self.give_back(id);
@@ -243,11 +243,13 @@ impl MapReduce {
         self.drop_history(platform, job);
         let running: Vec<AttemptId> = self.running(job).collect();
         for id in running {
-            if self.attempts[id.0 as usize].replayed {
+            let attempt = &self.attempts[id.0 as usize];
+            if attempt.replayed || attempt.in_master {
                 self.exit(platform, id);
             }
             self.killed(platform.ctx, id, "the AppMaster was lost");
         }
+        self.uber_lost(platform, job);
         let owner = &mut self.jobs[job.0 as usize];
         if again {
             return;
@@ -257,13 +259,13 @@ impl MapReduce {
             owner.record.reason = format!("its AppMaster was lost {lost} times");
             owner.record.finish = Some(platform.ctx.now);
         }
-        self.job_left(platform.ctx);
+        self.job_left(platform, job);
     }
 
     /// The job is over and its history written: the AppMaster leaves.
     pub(super) fn finish_application(&mut self, platform: &mut Platform, job: JobId) {
         if !platform.yarn.finish(platform.ctx, self.application(job)) {
-            self.job_left(platform.ctx);
+            self.job_left(platform, job);
         }
     }
     /// An attempt's process is gone from its node: its container is free when the NodeManager has said so.

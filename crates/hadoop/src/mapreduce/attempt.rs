@@ -103,6 +103,7 @@ impl MapReduce {
             holds_slot: true,
             failure: None,
             replayed: false,
+            in_master: false,
             pace: self.pace(id),
         });
         self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node), plain: Bytes::ZERO });
@@ -154,11 +155,12 @@ impl MapReduce {
             TaskRequest::PenaltyOver(host) => {
                 self.on_reduce(platform, id, |reduce, env| reduce.on_penalty_over(env, host));
             }
+            TaskRequest::LocalRead => self.on_reduce(platform, id, ReduceTask::on_local_read),
             TaskRequest::Stream(slot, step) => self.on_stream(platform, id, slot, step),
         }
     }
 
-    fn set_up(&mut self, ctx: &mut Context, id: AttemptId) {
+    pub(super) fn set_up(&mut self, ctx: &mut Context, id: AttemptId) {
         let Attempt { record, pace, body, .. } = &mut self.attempts[id.0 as usize];
         let work = self.config.task_overhead_cpu.mul_f64(*pace);
         *body = Body::Starting(Some(ctx.compute(record.node, work, Request::Task(id, TaskRequest::SetUp))));
@@ -183,7 +185,7 @@ impl MapReduce {
                 state
             }
         });
-        if kind == TaskKind::Reduce {
+        if kind == TaskKind::Reduce && !self.attempts[id.0 as usize].in_master {
             self.poll(platform, id);
         }
     }
@@ -196,12 +198,14 @@ impl MapReduce {
     ) {
         let Self { config, jobs, attempts, outputs, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
-        let Attempt { record, body, pace, .. } = attempt;
+        let Attempt { record, body, pace, in_master, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
         let job = &jobs[record.job.0 as usize];
         let nowhere = super::job::Split::default();
         let split = if record.kind == TaskKind::Map { &job.splits[record.task as usize] } else { &nowhere };
         let node = record.node;
+        let own = process(id, node);
+        let uber = *in_master;
         let mut env = Env {
             ctx: platform.ctx,
             hdfs: platform.hdfs,
@@ -212,10 +216,12 @@ impl MapReduce {
             split,
             partitions: &job.partitions,
             maps: count(job.maps.len()),
+            map_tasks: &job.maps,
             application: job.application,
             id,
             node,
-            process: process(id, node),
+            process: if uber { platform.yarn.master_process(job.application).unwrap_or(own) } else { own },
+            uber,
             record,
             pace: *pace,
             next_disk: &mut next_disk[node.0 as usize],
@@ -339,13 +345,16 @@ impl MapReduce {
         if !matches!(attempt.body, Body::Map(_) | Body::Reduce(_)) {
             return;
         }
-        if !self.tell_master(platform, id, Umbilical::Status, STATUS, SMALL) {
+        if attempt.in_master {
+            self.on_status(platform, id);
+        } else if !self.tell_master(platform, id, Umbilical::Status, STATUS, SMALL) {
             self.note_progress(platform.ctx.now, id);
         }
         platform.ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
     }
 
-    /// A call to the AppMaster; false in Hadoop 1, where the TaskTracker on the same node is told without the network.
+    /// A call to the AppMaster; false where whoever is to be told is on the same node and hears of it without one: the
+    /// TaskTracker in Hadoop 1, the AppMaster of an uber job.
     fn tell_master(
         &mut self,
         platform: &mut Platform,
@@ -354,7 +363,7 @@ impl MapReduce {
         request: Bytes,
         reply: Bytes,
     ) -> bool {
-        if self.config.generation == Generation::Hadoop1 {
+        if self.config.generation == Generation::Hadoop1 || self.attempts[id.0 as usize].in_master {
             return false;
         }
         let record = &self.attempts[id.0 as usize].record;
@@ -426,8 +435,19 @@ impl MapReduce {
         attempt.body = Body::Reporting;
         attempt.record.wait(platform.ctx.now, Waiting::Timeout);
         attempt.record.end(platform.ctx.now);
-        if !self.tell_master(platform, id, Umbilical::Done, STATUS, SMALL) {
-            self.exit(platform, id);
+        self.report(platform, id, None);
+    }
+    /// The master hears that the attempt is done, or why it is not.
+    fn report(&mut self, platform: &mut Platform, id: AttemptId, failure: Option<&'static str>) {
+        if self.tell_master(platform, id, Umbilical::Done, STATUS, SMALL) {
+            return;
+        }
+        self.exit(platform, id);
+        if self.attempts[id.0 as usize].in_master {
+            match failure {
+                None => self.master_done(platform, id),
+                Some(reason) => self.master_failed(platform, id, reason),
+            }
         }
     }
     /// The attempt has failed on its node.
@@ -441,9 +461,7 @@ impl MapReduce {
         attempt.record.wait(platform.ctx.now, Waiting::Timeout);
         attempt.record.end(platform.ctx.now);
         attempt.body = Body::Reporting;
-        if !self.tell_master(platform, id, Umbilical::Done, STATUS, SMALL) {
-            self.exit(platform, id);
-        }
+        self.report(platform, id, Some(reason));
     }
     /// The task cannot reach its master: it ends itself.
     pub(crate) fn master_is_gone(&mut self, platform: &mut Platform, id: AttemptId) {
@@ -479,7 +497,9 @@ impl MapReduce {
         attempt.body = Body::Exited;
         attempt.record.end(platform.ctx.now);
         let node = attempt.record.node;
-        rpc::exit(platform.ctx, process(id, node));
+        if !attempt.in_master {
+            rpc::exit(platform.ctx, process(id, node));
+        }
         match self.config.generation {
             Generation::Yarn => self.container_exited(platform, id),
             Generation::Hadoop1 => self.task_exited(platform.ctx, id),

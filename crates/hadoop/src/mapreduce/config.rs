@@ -1,5 +1,6 @@
 //! The settings of MapReduce, under the meaning and the defaults of Hadoop's own properties.
 
+use super::UberConfig;
 use crate::ids::NodeId;
 use crate::record::TaskKind;
 use crate::shuffle::ShuffleConfig;
@@ -99,6 +100,12 @@ pub struct MapReduceConfig {
     /// `mapreduce.client.submit.file.replication` (10): replicas of both, as many as there are workers at most.
     pub submit_replication: u32,
 
+    /// From the start of the client's JVM to its first step for the job, and what its exit takes.
+    pub client_start: Time,
+    /// `mapreduce.client.progressmonitor.pollinterval` (1 s): how often the client asks whether its job is over; a
+    /// silent one goes by `mapreduce.client.completion.pollinterval` (5 s).
+    pub client_poll: Time,
+
     /// CPU time to start a task's JVM and load its classes, seconds of one core at speed 1.
     pub jvm_start_cpu: Time,
     /// Fixed part of a container's start that no faster processor shortens (fork, script, localisation from the cache).
@@ -108,6 +115,8 @@ pub struct MapReduceConfig {
     /// How much attempts at equal tasks differ in the CPU time that they take: the standard deviation, relative.
     pub task_variation: f64,
 
+    /// Which jobs are small enough to run in their AppMaster, if they ask for it.
+    pub uber: UberConfig,
     /// Settings of Hadoop 1.
     pub hadoop1: Hadoop1Config,
     /// Settings of the AppMasters.
@@ -145,6 +154,8 @@ pub struct Hadoop1Config {
 pub struct AppMasterConfig {
     /// `yarn.app.mapreduce.am.resource.mb` (1536): its own container.
     pub memory: Bytes,
+    /// `yarn.app.mapreduce.am.command-opts` (-Xmx1024m): its heap, which the tasks of an uber job share.
+    pub heap: Bytes,
     /// `mapreduce.map.memory.mb` (1024).
     pub map_memory: Bytes,
     /// `mapreduce.reduce.memory.mb` (1024).
@@ -226,10 +237,13 @@ impl Default for MapReduceConfig {
             job_jar: Bytes::ZERO,
             job_conf: Bytes::ZERO,
             submit_replication: 10,
+            client_start: Time::from_ms(1_500),
+            client_poll: Time::from_secs(1),
             jvm_start_cpu: Time::from_ms(1_200),
             launch_latency: Time::from_ms(200),
             task_overhead_cpu: Time::from_ms(240),
             task_variation: 0.0,
+            uber: UberConfig::default(),
             hadoop1: Hadoop1Config::default(),
             app_master: AppMasterConfig::default(),
             replay: None,
@@ -256,6 +270,7 @@ impl Default for AppMasterConfig {
     fn default() -> Self {
         Self {
             memory: Bytes::from_mib(1_536),
+            heap: Bytes::from_mib(1_024),
             map_memory: Bytes::from_mib(1_024),
             reduce_memory: Bytes::from_mib(1_024),
             task_vcores: 1,

@@ -1,12 +1,12 @@
-//! A job's files: its program and configuration, the client's sample of its input, and its history.
+//! A job's files: its program and configuration, and its history.
 //!
-//! The client may read a sample first. It puts the program and the configuration into HDFS. Every node that runs a part
+//! The client puts the program and the configuration into HDFS. Every node that runs a part
 //! of the job fetches them once. The AppMaster writes the history.
 //!
-//! The order is Hadoop's (`TeraInputFormat.writePartitionFile`, `JobSubmitter.submitJobInternal`,
-//! `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and `TaskTracker.localizeJob`, with
+//! The order is Hadoop's (`JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and `TaskTracker.localizeJob`, with
 //! the history on the JobTracker's own disk).
 
+use super::client::Sample;
 use super::{MapReduce, MasterRequest, Reader, Request, TaskRequest, Writer};
 use crate::context::Context;
 use crate::event::ReadNews;
@@ -26,8 +26,6 @@ const SPLIT: u64 = 170;
 /// Hadoop 3.5: 20,009 bytes with two attempts, 33,713 with five, 64,520 with twelve).
 const HISTORY: u64 = 11_100;
 const HISTORY_ATTEMPT: u64 = 4_450;
-/// Splits from which a sample is taken at most (`TeraInputFormat.writePartitionFile`).
-const SAMPLED: usize = 10;
 /// The client's process number on the master node.
 pub(super) const CLIENT_PROCESS: u32 = 2;
 /// Before something that failed is tried again.
@@ -36,9 +34,7 @@ const AGAIN: Time = Time::from_secs(1);
 /// A job's files.
 #[derive(Debug)]
 pub(crate) struct JobFiles {
-    /// Parts of the sample that the client has read, and the one that it reads.
-    sampled: usize,
-    sampling: Option<ReadId>,
+    pub sample: Sample,
     /// Files that are in HDFS, and the one that is on its way there.
     stored: usize,
     upload: Option<FileId>,
@@ -76,8 +72,7 @@ pub(crate) enum Waiter {
 impl JobFiles {
     pub fn new(nodes: usize) -> Self {
         Self {
-            sampled: 0,
-            sampling: None,
+            sample: Sample::default(),
             stored: 0,
             upload: None,
             failed: 0,
@@ -133,27 +128,10 @@ impl MapReduce {
             platform.hdfs.append(platform.ctx, write, bytes);
         }
     }
-    /// Whether the client has a part of its sample still to read, each from the beginning of another split.
-    fn takes_sample(&mut self, platform: &mut Platform, job: JobId) -> bool {
-        let (owner, files) = (&self.jobs[job.0 as usize], &mut self.files[job.0 as usize]);
-        let parts = SAMPLED.min(owner.splits.len());
-        if owner.spec.sample == Bytes::ZERO || files.sampled >= parts {
-            return false;
-        }
-        let split = &owner.splits[owner.splits.len() / parts * files.sampled];
-        let Some(&(block, length)) = split.blocks.first() else { return false };
-        if files.sampling.is_none() {
-            let client = Process { node: platform.ctx.nodes.master(), id: CLIENT_PROCESS };
-            let part = (owner.spec.sample / parts as u64).min(length);
-            files.sampling =
-                Some(platform.hdfs.read(platform.ctx, client, block, Bytes::ZERO, part, Reader::Sample(job)));
-        }
-        true
-    }
     /// The client's node is back: what was under way begins again.
     pub(crate) fn bring_again(&mut self, ctx: &mut Context) {
         for (job, files) in self.files.iter_mut().enumerate() {
-            if files.upload.take().is_some() || files.sampling.take().is_some() {
+            if files.upload.take().is_some() | files.sample.drop_reads() {
                 ctx.timer(ctx.now, Request::SubmitDue(JobId::from_usize(job)));
             }
         }
@@ -268,22 +246,6 @@ impl MapReduce {
         }
     }
 
-    /// News of the client's read of a part of its sample.
-    pub(crate) fn on_sample(&mut self, platform: &mut Platform, read: ReadId, news: ReadNews, job: JobId) {
-        let files = &mut self.files[job.0 as usize];
-        match news {
-            ReadNews::Progress { bytes, .. } => platform.hdfs.take(platform.ctx, read, bytes),
-            ReadNews::Done => {
-                files.sampling = None;
-                files.sampled += 1;
-                self.bring(platform, job);
-            }
-            ReadNews::Failed => {
-                files.sampling = None;
-                platform.ctx.timer_in(AGAIN, Request::SubmitDue(job));
-            }
-        }
-    }
     /// News of a node's read of a job's files.
     pub(crate) fn on_localise(
         &mut self,
@@ -325,7 +287,7 @@ impl MapReduce {
     pub(super) fn client_waits(&self, hdfs: &Hdfs, job: JobId) -> Option<(String, Time)> {
         let files = &self.files[job.0 as usize];
         let since = self.jobs[job.0 as usize].spec.submit;
-        if files.sampling.is_some() {
+        if files.sample.is_under_way() {
             return Some(("its client's sample of the input".to_owned(), since));
         }
         let uploads = self.uploads(job);

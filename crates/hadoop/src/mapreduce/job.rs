@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
 /// A control file of TestDFSIO: a sequence file with a name and a length.
-const CONTROL_FILE: Bytes = Bytes::new(112);
+pub(super) const CONTROL_FILE: Bytes = Bytes::new(112);
 
 /// What a job reads.
 #[derive(Clone, PartialEq, Debug)]
@@ -64,11 +64,13 @@ pub struct JobSpec {
     pub reducers: u32,
     /// When the client submits it.
     pub submit: Time,
-    /// What the client reads of the input before that, in equal parts (`terasort.partitions.sample` records); zero for
-    /// nothing.
+    /// What the client reads of the input before that, in equal parts of up to ten splits at once
+    /// (`mapreduce.terasort.partitions.sample` records); zero for nothing.
     pub sample: Bytes,
     /// Its weight under fair sharing.
     pub weight: f64,
+    /// `mapreduce.job.ubertask.enable`: its tasks run in its AppMaster if they are few and small (YARN).
+    pub uber: bool,
     /// What of it is compressed.
     pub compression: JobCompression,
 }
@@ -180,6 +182,8 @@ impl Job {
             master_start: None,
             launch: None,
             finish: None,
+            client_wall: None,
+            uber: false,
             maps: count(splits.len()),
             reduces: reducers,
             ledger: crate::record::JobLedger::default(),

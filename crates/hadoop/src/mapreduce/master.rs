@@ -56,7 +56,10 @@ impl MapReduce {
             return;
         }
         job.record.launch = Some(platform.ctx.now);
-        if let Some(replay) = self.config.replay.as_ref().filter(|_| id.0 == 0) {
+        // What runs in the AppMaster follows from its launch, recorded or not.
+        let uber = self.goes_uber(platform, id);
+        let job = &mut self.jobs[id.0 as usize];
+        if let Some(replay) = self.config.replay.as_ref().filter(|_| id.0 == 0 && !uber) {
             let submit = job.record.submit;
             // An AppMaster that is up later than the recorded one was starts all attempts as much later.
             let late = replay
@@ -67,7 +70,7 @@ impl MapReduce {
                 platform.ctx.timer(at, Request::ReplayDue(number));
             }
             job.reduces_released = true;
-        } else {
+        } else if !uber {
             for task in 0..count(job.maps.len()) {
                 job.want(TaskKind::Map, task, &platform.ctx.nodes, platform.ctx.now);
             }
@@ -115,6 +118,9 @@ impl MapReduce {
 
     /// Asks for one attempt more at a task, or in a replay starts it again where it was.
     fn ask_again(&mut self, ctx: &mut Context, job: JobId, kind: TaskKind, task: u32, node: NodeId) {
+        if self.jobs[job.0 as usize].record.uber {
+            return;
+        }
         if self.config.replay.is_none() {
             return self.jobs[job.0 as usize].want(kind, task, &ctx.nodes, ctx.now);
         }
@@ -310,10 +316,11 @@ impl MapReduce {
         };
         self.count_failure(platform, job, node);
         let owner = &mut self.jobs[job.0 as usize];
+        let most = if owner.record.uber { 1 } else { self.config.max_attempts };
         let state = owner.task_mut(kind, task);
         state.failures += 1;
         let failures = state.failures;
-        if failures >= self.config.max_attempts && state.done.is_none() {
+        if failures >= most && state.done.is_none() {
             let name = if kind == TaskKind::Map { "map" } else { "reduce" };
             let reason = format!("{name} {task} failed {failures} times, the last because: {reason}");
             return self.finish_job(platform, job, JobState::Failed, reason);
@@ -364,7 +371,8 @@ impl MapReduce {
         Some((job, kind, task, node))
     }
     fn stop_on_node(&mut self, platform: &mut Platform, id: AttemptId) {
-        if self.attempts[id.0 as usize].replayed {
+        let attempt = &self.attempts[id.0 as usize];
+        if attempt.replayed || attempt.in_master {
             return self.exit(platform, id);
         }
         match self.config.generation {
@@ -386,8 +394,9 @@ impl MapReduce {
             }
         }
         if job.is_complete() {
-            self.finish_job(platform, id, JobState::Succeeded, String::new());
+            return self.finish_job(platform, id, JobState::Succeeded, String::new());
         }
+        self.uber_next(platform, id);
     }
     pub(crate) fn finish_job(&mut self, platform: &mut Platform, id: JobId, state: JobState, reason: String) {
         let job = &mut self.jobs[id.0 as usize];
@@ -407,14 +416,15 @@ impl MapReduce {
         }
         match self.config.generation {
             Generation::Yarn => self.close_history(platform, id),
-            Generation::Hadoop1 => self.job_left(platform.ctx),
+            Generation::Hadoop1 => self.job_left(platform, id),
         }
     }
     /// A job has left the cluster. The run is over with the last one.
-    pub(crate) fn job_left(&mut self, ctx: &mut Context) {
+    pub(crate) fn job_left(&mut self, platform: &mut Platform, job: JobId) {
+        self.client_leaves(platform, job);
         if !self.finished && self.jobs.iter().all(super::job::Job::is_over) {
             self.finished = true;
-            ctx.finish();
+            platform.ctx.finish();
         }
     }
 

@@ -4,6 +4,7 @@ mod allocate;
 mod app_master;
 mod attempt;
 mod buffer;
+mod client;
 mod compression;
 mod config;
 pub mod critical;
@@ -19,12 +20,14 @@ mod speculate;
 mod stall;
 mod stream;
 mod task;
+mod uber;
 
 pub use compression::{Codec, Compression, JobCompression};
 pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, Replay, ReplayAttempt};
 pub use job::{JobInput, JobSpec, NamedFile};
 pub use stall::Wait;
 pub(crate) use stall::silent;
+pub use uber::UberConfig;
 
 pub use request::{
     Call, MasterRequest, Reader, Request, Step, StreamSlot, TaskRequest, TrackerCall, TrackerRequest, Umbilical, Writer,
@@ -97,6 +100,8 @@ pub(crate) struct Attempt {
     failure: Option<&'static str>,
     /// Recorded, not scheduled.
     replayed: bool,
+    /// It runs in its AppMaster's JVM (an uber job).
+    in_master: bool,
     /// The processor time that its work takes, by what it takes on average.
     pace: f64,
 }

@@ -1,6 +1,8 @@
 //! A reduce attempt: the shuffle with its fetchers and memory (Hadoop's `Fetcher`, `ShuffleSchedulerImpl` and
 //! `MergeManagerImpl`), the merges, the reduce function and its output.
 
+mod local;
+
 use super::map::TaskState;
 use super::merge::MergePlan;
 use super::request::{Request, Step, StreamSlot, TaskRequest, Writer};
@@ -14,6 +16,7 @@ use crate::record::{Phase, Waiting};
 use crate::request::Fetcher;
 use crate::shuffle::{Batch, Wanted};
 use des::RandomStream;
+use local::LocalFetcher;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
@@ -40,6 +43,8 @@ pub(crate) struct ReduceTask {
     fetchers: u32,
     /// By map: the attempt whose output is here or on its way into the merge.
     copied: Vec<Option<AttemptId>>,
+    /// In place of the fetchers, in an uber job.
+    local: Option<LocalFetcher>,
     copies: u32,
     copying: BTreeMap<u32, Copying>,
     next_copy: u32,
@@ -107,7 +112,7 @@ struct Final {
 impl ReduceTask {
     pub fn new(env: &mut Env, seed: u64) -> Self {
         let config = env.config;
-        let limit = config.reduce_heap.mul_f64(config.shuffle_buffer_percent);
+        let limit = env.heap().mul_f64(config.shuffle_buffer_percent);
         Self {
             seen: 0,
             polled: None,
@@ -118,6 +123,7 @@ impl ReduceTask {
             failures: BTreeMap::new(),
             fetchers: 0,
             copied: vec![None; env.maps as usize],
+            local: env.uber.then(|| LocalFetcher::new(env)),
             copies: 0,
             copying: BTreeMap::new(),
             next_copy: 0,
@@ -347,6 +353,7 @@ impl ReduceTask {
         let merging = |merging: &Merging| merging.stream.waiting();
         match self.stage {
             Stage::Shuffle if self.fetchers > 0 => Waiting::Network,
+            Stage::Shuffle if self.local.as_ref().is_some_and(LocalFetcher::is_reading) => Waiting::Disk,
             Stage::Shuffle if self.copying.values().any(|copying| copying.checking.is_none()) => Waiting::Disk,
             Stage::Shuffle if !self.copying.is_empty() => Waiting::Cpu,
             Stage::Shuffle if !self.ready.is_empty() => self.memory_merge.as_ref().map_or(Waiting::Network, merging),
@@ -371,6 +378,9 @@ impl ReduceTask {
     /// Idle fetchers go to hosts drawn at random, unless memory is full or being merged
     /// (`MergeManagerImpl.waitForResource`).
     fn fetch_more(&mut self, env: &mut Env) {
+        if self.local.is_some() {
+            return self.copy_next(env);
+        }
         while self.fetchers + self.decompressing(env) < env.config.parallel_copies
             && self.memory_merge.is_none()
             && self.reserved <= self.limit
@@ -460,7 +470,7 @@ impl ReduceTask {
     /// All map outputs are here: what may not stay in memory goes to disk, and the passes are planned
     /// (`MergeManagerImpl.finalMerge`).
     fn drain(&mut self, env: &mut Env) {
-        let keep = env.config.reduce_heap.mul_f64(env.config.reduce_buffer_percent);
+        let keep = env.heap().mul_f64(env.config.reduce_buffer_percent);
         let memory: Bytes = self.in_memory.iter().copied().sum();
         if memory > keep && self.on_disk.len() < env.config.sort_factor as usize {
             return self.merge_memory(env);

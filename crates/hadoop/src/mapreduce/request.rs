@@ -66,6 +66,8 @@ pub enum TaskRequest {
     Sorted,
     /// A fetched map output is checked, or on disk; by the number of the copy.
     Copied(u32),
+    /// A piece of a map output is read from the node's own disk (an uber job's reducer).
+    LocalRead,
     /// A host that was left alone after a failure may be tried again.
     PenaltyOver(NodeId),
     /// A step of a stream.

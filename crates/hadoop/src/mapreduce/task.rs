@@ -1,7 +1,7 @@
 //! What the state machines of tasks are handed, and what they ask of their node.
 
 use super::config::MapReduceConfig;
-use super::job::{JobSpec, Split};
+use super::job::{JobSpec, Split, Task};
 use super::request::{Request, TaskRequest};
 use super::stream::LocalFile;
 use crate::context::{Context, DiskTransfer};
@@ -24,10 +24,14 @@ pub(crate) struct Env<'a> {
     pub split: &'a Split,
     pub partitions: &'a Partitions,
     pub maps: u32,
+    pub map_tasks: &'a [Task],
     pub application: ApplicationId,
     pub id: AttemptId,
     pub node: NodeId,
+    /// Its JVM: its own, or its AppMaster's.
     pub process: Process,
+    /// It runs in its AppMaster's JVM.
+    pub uber: bool,
     pub record: &'a mut AttemptRecord,
     /// The processor time that its work takes, by what it takes on average.
     pub pace: f64,
@@ -57,6 +61,10 @@ impl Env<'_> {
     /// The map attempt that an output is of.
     pub fn map_of(&self, output: OutputId) -> AttemptId {
         AttemptId(self.shuffle.output(output).name)
+    }
+    /// The heap of its JVM, if it is a reducer.
+    pub fn heap(&self) -> Bytes {
+        if self.uber { self.config.app_master.heap } else { self.config.reduce_heap }
     }
     /// Runs `work` of the task, as long as this attempt takes for it.
     pub fn compute(&mut self, work: Time, request: TaskRequest) -> Tag {

@@ -183,6 +183,15 @@ impl Shuffle {
     pub(crate) fn output(&self, id: OutputId) -> &MapOutput {
         &self.outputs[id.0 as usize]
     }
+    /// Where an output is on its node.
+    pub(crate) fn place_of(&self, id: OutputId) -> (u32, DiskStream) {
+        let output = &self.outputs[id.0 as usize];
+        (output.disk, output.stream)
+    }
+    /// A reducer has read so much of an output from its own disk.
+    pub(crate) fn copied(&mut self, application: ApplicationId, bytes: Bytes) {
+        self.totals.entry(application).or_default().served += bytes;
+    }
     /// Bytes of an application's shuffle.
     pub fn totals(&self, application: ApplicationId) -> Totals {
         self.totals.get(&application).copied().unwrap_or_default()

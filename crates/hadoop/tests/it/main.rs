@@ -1,6 +1,7 @@
 //! Every integration test of `hadoop`, in one program.
 
 mod chaos;
+mod client;
 mod compression;
 mod hdfs;
 mod jobs;
@@ -11,5 +12,6 @@ mod placement;
 mod rpc;
 mod shuffle;
 mod support;
+mod uber;
 mod wide;
 mod yarn;

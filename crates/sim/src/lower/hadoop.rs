@@ -4,7 +4,7 @@ use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{
     AppMasterConfig, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, MapReduceConfig, NamedFile,
-    Replay, ReplayAttempt,
+    Replay, ReplayAttempt, UberConfig,
 };
 use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
@@ -146,10 +146,17 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
         job_jar: settings.job_jar,
         job_conf: settings.job_conf,
         submit_replication: settings.submit_replication,
+        client_start: settings.client_start,
+        client_poll: settings.client_poll,
         jvm_start_cpu: settings.jvm_start,
         launch_latency: settings.launch_latency,
         task_overhead_cpu: settings.task_overhead,
         task_variation: settings.task_variation,
+        uber: UberConfig {
+            max_maps: settings.uber.max_maps,
+            max_reduces: settings.uber.max_reduces,
+            max_bytes: settings.uber.max_bytes,
+        },
         hadoop1: Hadoop1Config {
             map_slots: settings.map_slots,
             reduce_slots: settings.reduce_slots,
@@ -160,6 +167,7 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
         },
         app_master: AppMasterConfig {
             memory: settings.am_memory,
+            heap: settings.am_heap.unwrap_or(settings.am_memory.mul_f64(2.0 / 3.0)),
             map_memory: settings.map_memory,
             reduce_memory: settings.reduce_memory,
             heartbeat: settings.am_heartbeat,
@@ -228,6 +236,7 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         submit: job.submit,
         sample: job.sample.unwrap_or(Bytes::ZERO),
         weight: 1.0,
+        uber: job.uber.unwrap_or(scenario.mapreduce.uber.enable),
         compression: compression(job),
     }
 }

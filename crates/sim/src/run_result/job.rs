@@ -153,6 +153,8 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
         submit: record.submit,
         launch: record.launch,
         finish: record.finish,
+        client_wall: record.client_wall,
+        uber: record.uber,
         maps: record.maps,
         reduces: record.reduces,
         phases,

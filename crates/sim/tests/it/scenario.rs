@@ -177,6 +177,14 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[tcp]\nsack = false\ncontrol = \"sack-reno\"\n[job]", "2:8", "control sack-reno turns SACK on"),
         ("[job]\nmap-compression-ratio = 0.3", "2:25", "no effect without a codec in `map-compression`"),
         ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
+        ("[job]\nuber = true", "2:8", "an input of 1 GB is more than 128 MiB: tasks get containers"),
+        ("[job]\nuber = true\ninput = \"1 MB\"\nreducers = 2", "2:8", "2 reducers are more than 1"),
+        (
+            "[mapreduce]\nuber = { enable = true }\nreduce-memory = \"2 GiB\"\n[job]\ninput = \"1 MB\"",
+            "2:19",
+            "an AppMaster of 1536 MiB is too small for tasks of 2 GiB",
+        ),
+        ("[cluster]\ngeneration = \"hadoop1\"\n[job]\nuber = true", "4:8", "Hadoop 1 has no AppMaster"),
         ("[job]\nreducers = 0\nmap-compression = \"lz4\"", "3:19", "a job without reducers has no map outputs"),
         (
             "[[faults]]\nat = \"2 min\"\nnode = \"worker-1\"\n[run]\nuntil = \"1 min\"\n[job]",

@@ -27,6 +27,7 @@ pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
         sample: Bytes::ZERO,
         weight: 1.0,
         compression: JobCompression::default(),
+        uber: false,
     }
 }
 

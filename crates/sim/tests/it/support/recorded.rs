@@ -7,6 +7,7 @@ use scenario::Scenario;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use units::Bytes;
 
 /// Runs, each after the run that it is calibrated on: itself, or the first unshaped one of its job.
 pub const RUNS: [(&str, &str); 12] = [
@@ -31,7 +32,7 @@ pub struct Recorded {
 }
 
 /// Moments of a job, in seconds after its launch, bytes through the workers' interfaces, in MB, and blocks that maps
-/// read from other nodes.
+/// read from other nodes; of the job's client all its seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moments {
     pub maps: f64,
@@ -39,6 +40,9 @@ pub struct Moments {
     pub job: f64,
     pub received: f64,
     pub remote: f64,
+    pub client: f64,
+    /// From submission to finish.
+    pub submitted: f64,
 }
 
 /// HDFS's block in all runs.
@@ -78,6 +82,10 @@ pub fn recorded(calibrated_on: &str, run: &str, placed: bool) -> Vec<Recorded> {
             scenario.node.variation = 0.0;
             scenario.job[0].plan = Some(replay(&job, &hosts));
         }
+        // A history does not say that its client took a sample.
+        if run.starts_with("terasort") {
+            scenario.job[0].sample = Some(Bytes::from_mb(10));
+        }
         Recorded { job, scenario }
     };
     histories(calibrated_on).into_iter().zip(histories(run)).map(pair).collect()
@@ -103,7 +111,16 @@ pub fn actual(run: &str, job: &JobHistory) -> Moments {
         received: bytes("received").iter().sum::<f64>() / 1e6,
         // Of a job that reads and hardly moves anything else; each block comes with its checksums.
         remote: bytes("received").iter().map(|bytes| (bytes / BLOCK).floor()).sum(),
+        client: client(run),
+        submitted: job.finish_ms.map_or(0.0, |ms| (ms - job.submit_ms) as f64 / 1e3),
     }
+}
+
+/// The client's wall time, which `run.toml` has; of a run, which may be several jobs.
+fn client(run: &str) -> f64 {
+    let text = text(&folder(run).join("run.toml"));
+    let line = text.lines().find_map(|line| line.strip_prefix("client_wall_s = ")).expect(run);
+    line.split(' ').next().expect(run).parse().expect(run)
 }
 
 /// What a scenario makes of a job, with each of so many seeds.
@@ -126,6 +143,8 @@ pub fn median(runs: &[Moments]) -> Moments {
         job: of(|m| m.job),
         received: of(|m| m.received),
         remote: of(|m| m.remote),
+        client: of(|m| m.client),
+        submitted: of(|m| m.submitted),
     }
 }
 
@@ -141,6 +160,8 @@ fn moments(result: &RunResult) -> Moments {
         shuffle: fetches.map(|i| seconds(i.finish)).fold(0.0, f64::max),
         job: job.finish.map_or(0.0, seconds),
         remote: of(TaskKind::Map).map(|a| a.remote.get() as f64).sum::<f64>() / BLOCK,
+        submitted: job.finish.map_or(0.0, |finish| finish.saturating_sub(job.submit).as_secs_f64()),
+        client: job.client_wall.map_or(0.0, units::Time::as_secs_f64),
         received: result.nodes.iter().skip(1).map(|n| n.interface_received.get() as f64).sum::<f64>() / 1e6,
     }
 }
