@@ -214,8 +214,18 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
   );
   const heat = rowHeight < 16;
   const left = data.left_out > 0 ? ` The ${format.count(data.left_out)} quietest are left out.` : '';
-  const each = heat ? 'one row each, stronger is more' : 'one strip each';
-  const note = el('p', { class: 'note' }, `${data.label}: ${each}, ${range}.${left}`);
+  const key = heat
+    ? el(
+        'span',
+        { class: 'ramp' },
+        format.inUnit(0, data.unit),
+        el('span', { class: 'gradient', 'aria-hidden': 'true' }),
+        format.inUnit(full * data.scale, data.unit),
+      )
+    : null;
+  const hidden = height > TALLEST ? ` Scroll in the chart for all ${format.count(series.length)}.` : '';
+  const each = heat ? 'one row each' : `one strip each, ${range}`;
+  const note = el('p', { class: 'note' }, `${data.label}: ${each}.${left}${hidden} `, key);
   const root = el('div', {}, note, area);
 
   let live = true;
@@ -311,7 +321,7 @@ function fillStrips(
     const base = top + (r + 1) * rowHeight - 2;
     c.fillStyle = colours.line;
     c.fillRect(GUTTER, Math.round(base), width, 1);
-    c.fillStyle = colours.series[0]!;
+    c.fillStyle = colours.amount;
     c.globalAlpha = 0.85;
     for (let x = 0; x < width; x += 1) {
       if (row[x]! <= 0) continue;
@@ -333,7 +343,7 @@ function shade(
 ): void {
   if (peaks.length === 0) return;
   const colours = palette();
-  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(colours.series[0]!.slice(i, i + 2), 16)) as [
+  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(colours.amount.slice(i, i + 2), 16)) as [
     number,
     number,
     number,

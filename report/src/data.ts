@@ -5,6 +5,8 @@ export const SCHEMA = 'trunkline-report-1';
 export interface ReportData {
   schema: string;
   title: string;
+  /** What was laid over the scenario's file. */
+  changes: string[];
   /** How the run was set up, as label and value: workload, cluster, network, TCP, seed. */
   setup: Fact[];
   /** The scenario's text, what differs from the defaults alone; empty if not known. */
@@ -26,6 +28,8 @@ export interface ReportData {
   /** Of a wireless run alone. */
   field?: Field;
   attempts: Attempts;
+  /** Of the recorded job that the run re-does: on the same axis, its launch at that of the simulated job. */
+  recorded?: Attempts;
   charts: Chart[];
   flows: Flows;
   events: Happening[];
@@ -53,6 +57,25 @@ export interface Job {
   /** Volumes in bytes, in the order to show them. */
   bytes: Count[];
   critical_path: Segment[];
+  /** Why it took as long as it did, the costliest causes first. */
+  findings: Finding[];
+}
+
+export interface Finding {
+  rule: string;
+  severity: 'low' | 'moderate' | 'severe' | 'critical';
+  /** The time of the critical path that it accounts for. */
+  cost_s: number;
+  summary: string;
+  evidence: string;
+  advice: string;
+  /** Hadoop's properties and the scenario's keys that change it, separated by commas. */
+  property: string;
+  key: string;
+  /** Index into `attempts`, or -1. */
+  attempt: number;
+  /** Index into `nodes`, or -1. */
+  node: number;
 }
 
 /** Jobs that made no progress since then, and who waited for what when the run was given up, longest first. */
@@ -132,6 +155,8 @@ export interface Traffic {
   completion_p50_s: number;
   completion_p95_s: number;
   completion_p99_s: number;
+  /** Of a thousand or more. */
+  completion_p999_s: number | null;
   completion_max_s: number;
   /** Cumulative distribution of completion times: [seconds, share of the complete]. */
   completion: [number, number][];

@@ -109,7 +109,7 @@ export function flows(report: ReportData, axis: TimeAxis): HTMLElement {
       ? completionPlot(
           'chart-completion',
           'Completion time',
-          `Of ${format.count(data.completed)} flows that moved data and ended, ${saidOf(data.completion)}.`,
+          `Of ${format.count(data.completed)} flows that moved data and ended, ${saidOf(data.completion, data.completed)}.`,
           'Share of flows (%)',
           [{ name: 'flows', points: data.completion }],
         )

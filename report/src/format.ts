@@ -42,7 +42,9 @@ export function energy(joules: number): string {
 export function share(value: number): string {
   const percent = value * 100;
   if (percent > 0 && percent < 0.05) return `<0.1${SPACE}%`;
-  return `${trim(percent, Math.abs(percent) < 9.95 && percent !== 0 ? 1 : 0)}${SPACE}%`;
+  // Near the ends a tenth says something: 99.9 % is not 100 %.
+  const fine = Math.abs(percent) < 9.95 || (percent > 99 && percent < 100);
+  return `${trim(percent, fine && percent !== 0 ? 1 : 0)}${SPACE}%`;
 }
 
 /** A whole number with its thousands apart. */

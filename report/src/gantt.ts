@@ -24,8 +24,14 @@ export function gantt(
   axis: TimeAxis,
   filter: Filter,
   refiltered: (tell: () => void) => void,
+  { id, title, room }: { id: string; title: string; room: number } = {
+    id: 'tasks',
+    title: 'Tasks by node',
+    room: ROOM,
+  },
 ): HTMLElement {
   const a = data.attempts;
+  const tallest = room < ROOM ? room + 40 : TALLEST;
   const summary = el('canvas', { 'aria-hidden': 'true' });
   const canvas = el('canvas', { 'aria-hidden': 'true' });
   const scale = el('canvas', { 'aria-hidden': 'true' });
@@ -33,7 +39,8 @@ export function gantt(
   const scroller = el('div', { class: 'scroller' }, spacer);
   const area = el('div', { class: 'gantt', role: 'application' }, summary, scroller, scale);
   const said = el('p', { class: 'visually-hidden', 'aria-live': 'polite' });
-  let at: Layout = layout(a, admits(data, filter), ROOM);
+  let at: Layout = layout(a, admits(data, filter), room);
+  const more = el('p', { class: 'note more', hidden: '' });
   let chosen = -1;
   const parts = pieces(a);
   const medium = mediumOf(data);
@@ -107,7 +114,7 @@ export function gantt(
   };
 
   const drawAttempts = (width: number): void => {
-    const height = Math.min(TALLEST, at.height);
+    const height = Math.min(tallest, at.height);
     const c = fit(canvas, width, height);
     const colours = palette();
     const { from, to } = axis.view;
@@ -186,11 +193,22 @@ export function gantt(
     area.dataset['view'] = `${axis.view.from} ${axis.view.to}`;
   });
 
+  /** What part of the nodes is in sight, where not all are. */
+  const told = (): void => {
+    more.hidden = at.height <= tallest;
+    const seen = at.rows.filter(
+      (row) => row.top + row.height > scroller.scrollTop && row.top < scroller.scrollTop + tallest,
+    );
+    const name = (row: (typeof seen)[number] | undefined): string => (row ? (data.nodes[row.node]?.name ?? '') : '');
+    more.textContent = `${name(seen[0])} to ${name(seen[seen.length - 1])} of ${format.count(at.rows.length)} nodes; scroll in the chart for the others, or choose a node above.`;
+  };
+
   const relayout = (): void => {
-    at = layout(a, admits(data, filter), ROOM);
+    at = layout(a, admits(data, filter), room);
     chosen = -1;
-    scroller.style.height = `${Math.min(TALLEST, at.height)}px`;
+    scroller.style.height = `${Math.min(tallest, at.height)}px`;
     spacer.style.height = `${at.height}px`;
+    told();
     const shown = at.rows.reduce((sum, row) => sum + row.attempts.length, 0);
     area.setAttribute(
       'aria-label',
@@ -253,6 +271,7 @@ export function gantt(
   });
   scroller.addEventListener('scroll', () => {
     hideTip();
+    told();
     draw();
   });
   axis.onView(draw);
@@ -264,10 +283,11 @@ export function gantt(
   new ResizeObserver(draw).observe(area);
   relayout();
   return section(
-    'tasks',
-    'Tasks by node',
+    id,
+    title,
     legend(data),
     area,
+    more,
     said,
     table(data, () => at),
   );

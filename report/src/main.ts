@@ -13,6 +13,8 @@ import { overview, type Outline } from './overview';
 import { applyTheme, type ThemeName } from './palette';
 import { player, startingInstant } from './player';
 import { TimeAxis } from './range';
+import { runsPage, titleText } from './runs';
+import { RUNS_SCHEMA, type Runs } from './runs-data';
 import { comparison, header, jobs, summary, told, traffic, whereTimeWent } from './summary';
 import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
@@ -21,6 +23,8 @@ import { mediumOf } from './words';
 
 /** Of a run with a field, in seconds: an acknowledgement takes 30 microseconds. */
 const SHORTEST_VIEW = 1e-4;
+/** Height of each of two charts of tasks, one above the other: both fit on a screen. */
+const HALF_ROOM = 260;
 
 /** What the overview draws: running attempts, or the first chart when there is no job. */
 export function outline(data: ReportData, parts: number): Outline {
@@ -66,7 +70,7 @@ function themeButton(): HTMLElement {
 }
 
 function page(data: ReportData): void {
-  document.title = `${data.title}: Trunkline`;
+  document.title = `${titleText(data.title, data.changes)}: Trunkline`;
   // Where frames are shown, a view goes down to one of them.
   const axis = data.field ? new TimeAxis(data.end_s, SHORTEST_VIEW) : new TimeAxis(data.end_s);
   const filter: Filter = { kind: 'all', outcome: 'all', node: -1 };
@@ -105,6 +109,13 @@ function page(data: ReportData): void {
   }
 
   const medium = mediumOf(data);
+  /** The time of an attempt in all plots, and the chart of tasks in sight. */
+  const show = (attempt: number): void => {
+    const [from, to] = [data.attempts.start_ms[attempt]! / 1000, data.attempts.end_ms[attempt]! / 1000];
+    const room = Math.max((to - from) * 0.1, 0.5);
+    axis.show({ from: from - room, to: to + room });
+    document.getElementById('tasks')?.scrollIntoView({ block: 'start' });
+  };
   const theme = themeButton();
   const main = el(
     'main',
@@ -112,7 +123,7 @@ function page(data: ReportData): void {
     header(data, theme),
     jobs(data.jobs, medium),
     data.stalled ? stalled(data.stalled) : null,
-    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium)),
+    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium, show)),
     data.comparison ? comparison(data.comparison) : null,
     summary(data),
     traffic(data.traffic),
@@ -126,7 +137,13 @@ function page(data: ReportData): void {
   mountTip();
   const field = player(data, axis);
   if (field) timed.append(field);
-  if (hasTasks) timed.append(gantt(data, axis, filter, onFilter));
+  if (hasTasks && data.recorded) {
+    const record = { ...data, attempts: data.recorded, jobs: [], events: [] };
+    timed.append(
+      gantt(record, axis, filter, onFilter, { id: 'recorded', title: 'Recorded: tasks by node', room: HALF_ROOM }),
+      gantt(data, axis, filter, onFilter, { id: 'tasks', title: 'Simulated: tasks by node', room: HALF_ROOM }),
+    );
+  } else if (hasTasks) timed.append(gantt(data, axis, filter, onFilter));
   const charts = data.charts.filter((c) => c.series.length > 0 && c.series.some((s) => s.values.some((v) => v !== 0)));
   if (charts.length > 0) {
     timed.append(section('resources', 'Resources over time', ...charts.map((c) => chart(c, axis, view, onFilter))));
@@ -141,8 +158,12 @@ function page(data: ReportData): void {
 
 try {
   const text = document.getElementById('data')?.textContent ?? '';
-  if ((JSON.parse(text) as { schema?: string }).schema === STUDY_SCHEMA) {
+  const schema = (JSON.parse(text) as { schema?: string }).schema;
+  if (schema === STUDY_SCHEMA) {
     document.body.append(studyPage(JSON.parse(text) as Study, themeButton()));
+    mountTip();
+  } else if (schema === RUNS_SCHEMA) {
+    document.body.append(runsPage(JSON.parse(text) as Runs, themeButton()));
     mountTip();
   } else {
     page(parse(text));

@@ -19,6 +19,10 @@ export interface Palette {
   /** Nodes on the map by what they do, and frames; the master is black in both themes, with an outline. */
   field: Record<'busy' | 'idle' | 'failed' | 'data' | 'control', string>;
   series: string[];
+  /** Strips and shades of one quantity: stronger is more. */
+  amount: string;
+  simulated: string;
+  recorded: string;
 }
 
 export const LIGHT: Palette = {
@@ -44,17 +48,20 @@ export const LIGHT: Palette = {
   },
   causes: {
     cpu: '#2054a3',
-    disk: '#866cd7',
+    disk: '#2b2bd4',
     transfer: '#d77a19',
     queueing: '#9f5000',
     recovery: '#c30734',
     tcp_timeout: '#6a093a',
-    timeout: '#007f64',
+    timeout: '#d42bd4',
     slot: '#4c5561',
     startup: '#86909b',
   },
   field: { busy: '#1f5fd0', idle: '#2f9e4f', failed: '#c2182b', data: '#d77a19', control: '#8a1c7c' },
-  series: ['#2054a3', '#d77a19', '#008169', '#d3436e', '#866cd7', '#3f99c7'],
+  series: ['#21a121', '#a66959', '#1e1e48', '#b06d9c', '#551f11', '#5a8f00'],
+  amount: '#1f5f74',
+  simulated: '#1f5f74',
+  recorded: '#7a0063',
 };
 
 export const DARK: Palette = {
@@ -80,17 +87,20 @@ export const DARK: Palette = {
   },
   causes: {
     cpu: '#5a84ca',
-    disk: '#b1a2ff',
+    disk: '#8b4f92',
     transfer: '#fba74b',
     queueing: '#c77026',
     recovery: '#fb6674',
     tcp_timeout: '#bd3168',
-    timeout: '#3bba9a',
+    timeout: '#cee378',
     slot: '#c9cccf',
     startup: '#757e87',
   },
   field: { busy: '#5b93ff', idle: '#5fe58a', failed: '#e8384d', data: '#fba74b', control: '#e08fd8' },
-  series: ['#5a84ca', '#fba74b', '#3ab587', '#ee76b1', '#b1a2ff', '#79cff1'],
+  series: ['#2bd42b', '#c78675', '#b22bd4', '#a3a35c', '#3c871c', '#a5f0c5'],
+  amount: '#9db6c6',
+  simulated: '#9db6c6',
+  recorded: '#ff6ee8',
 };
 
 /** Relative luminance (WCAG 2) of a #rrggbb colour. */
@@ -126,7 +136,7 @@ export function applyTheme(name: ThemeName): void {
   const root = document.documentElement;
   root.dataset['theme'] = name;
   root.style.colorScheme = name;
-  for (const key of ['page', 'panel', 'ink', 'muted', 'line', 'grid', 'accent', 'good', 'bad', 'warn'] as const) {
+  for (const key of ['page', 'panel', 'ink', 'muted', 'line', 'grid', 'accent', 'good', 'bad', 'warn', 'amount', 'simulated', 'recorded'] as const) {
     root.style.setProperty(`--${key}`, current[key]);
   }
   for (const [kind, colour] of Object.entries(current.phases)) root.style.setProperty(`--phase-${kind}`, colour);

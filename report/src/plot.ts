@@ -7,7 +7,7 @@ import { palette } from './palette';
 import { pan, ticks, zoomAround, type Span, type TimeAxis } from './range';
 
 /** Room for names and y-axis labels left of every plot. */
-export const GUTTER = 116;
+export const GUTTER = typeof window !== 'undefined' && window.innerWidth < 560 ? 74 : 116;
 /** Margin right of every plot; a scroll bar fits in it. */
 export const MARGIN = 14;
 export const AXIS_HEIGHT = 36;

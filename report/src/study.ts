@@ -12,8 +12,21 @@ function badge(verdict: Verdict | null): HTMLElement {
   return el('span', { class: `verdict ${(verdict ?? 'none').replaceAll(' ', '-')}` }, verdict ?? 'not judged');
 }
 
-function tally(findings: Finding[]): string {
-  const parts = VERDICTS.map((v) => [v, findings.filter((f) => f.verdict === v).length] as const);
+/** What a quick form saw is no verdict: it has other words, and no badge. */
+const SEEN: Record<Verdict, string> = {
+  reproduced: 'as claimed',
+  'not reproduced': 'not as claimed',
+  'cannot tell': 'unclear',
+};
+
+function mark(verdict: Verdict | null, quick: boolean): HTMLElement {
+  if (!quick) return badge(verdict);
+  return el('span', { class: 'muted' }, `Quick look: ${verdict === null ? 'not judged' : SEEN[verdict]}.`);
+}
+
+function tally(findings: Finding[], quick: boolean): string {
+  const word = (v: Verdict): string => (quick ? SEEN[v] : v);
+  const parts = VERDICTS.map((v) => [word(v), findings.filter((f) => f.verdict === v).length] as const);
   const left = findings.filter((f) => f.verdict === null).length;
   const told = parts.filter(([, n]) => n > 0).map(([v, n]) => `${n} ${v}`);
   if (left > 0) told.push(`${left} not judged`);
@@ -28,7 +41,7 @@ export function studyPage(data: Study, theme: HTMLElement): HTMLElement {
     'header',
     {},
     el('div', { class: 'title' }, el('h1', {}, data.title), theme),
-    el('p', { class: 'headline' }, badge(data.verdict), el('span', {}, tally(findings))),
+    el('p', { class: 'headline' }, data.quick ? null : badge(data.verdict), el('span', {}, tally(findings, data.quick))),
     data.quick
       ? el(
           'p',
@@ -50,7 +63,7 @@ export function studyPage(data: Study, theme: HTMLElement): HTMLElement {
       {},
       el('td', {}, el('a', { href: `#${f.id}` }, f.title)),
       el('td', { class: 'muted' }, f.place),
-      el('td', {}, tally(f.findings) || 'shown, nothing claimed'),
+      el('td', {}, tally(f.findings, data.quick) || 'shown, nothing claimed'),
     ),
   );
   const contents = el(
@@ -125,7 +138,7 @@ function figure(data: Figure, study: Study): HTMLElement {
     about,
     legend,
     el('div', { class: 'panels' }, ...panels),
-    data.findings.length > 0 ? el('ul', { class: 'findings' }, ...data.findings.map(finding)) : null,
+    data.findings.length > 0 ? el('ul', { class: 'findings' }, ...data.findings.map((f) => finding(f, study.quick))) : null,
     data.kind === 'sweep' ? el('details', {}, el('summary', {}, 'Values'), values(data)) : null,
     behind(data, study),
   );
@@ -133,12 +146,12 @@ function figure(data: Figure, study: Study): HTMLElement {
   return block;
 }
 
-function finding(data: Finding): HTMLElement {
-  const under = data.under.map((u) => el('li', {}, badge(u.verdict), ` ${u.assumption}: ${u.detail}`));
+function finding(data: Finding, quick: boolean): HTMLElement {
+  const under = data.under.map((u) => el('li', {}, mark(u.verdict, quick), ` ${u.assumption}: ${u.detail}`));
   return el(
     'li',
     {},
-    el('div', {}, badge(data.verdict), ' ', data.text, el('span', { class: 'muted' }, ` (${data.place})`)),
+    el('div', {}, mark(data.verdict, quick), ' ', data.text, el('span', { class: 'muted' }, ` (${data.place})`)),
     el('div', { class: 'detail' }, data.detail),
     el('div', { class: 'detail muted' }, `Rule: ${data.rule}`),
     under.length > 0

@@ -3,7 +3,10 @@
 import { completionPlot, MOST_CURVES } from './completion';
 import type { Balance, Comparison, Count, Job, ReportData, Traffic } from './data';
 import { el, section } from './dom';
+import { errorTable } from './errors';
+import { explains, findings, ruleName } from './findings';
 import * as format from './format';
+import { title as titled } from './runs';
 import { advice, causeName, type Medium, story, totals } from './words';
 
 const STATES = { succeeded: 'Succeeded', failed: 'Failed', unfinished: 'Not finished' } as const;
@@ -47,7 +50,8 @@ function allJobs(jobs: Job[]): HTMLElement {
 /** The table of many jobs. */
 export function jobs(all: Job[], medium: Medium): HTMLElement | null {
   if (all.length <= FEW_JOBS) return null;
-  const head = ['Job', 'State', 'Submitted (s)', 'Took', 'Mostly'];
+  const why = all.some((job) => job.findings.length > 0);
+  const head = ['Job', 'State', 'Submitted (s)', 'Took', 'Mostly', ...(why ? ['Why'] : [])];
   const rows = all.map((job) => {
     const parts = totals(job.critical_path);
     const first = parts[0];
@@ -62,6 +66,7 @@ export function jobs(all: Job[], medium: Medium): HTMLElement | null {
       el('td', { class: 'number' }, job.submit_s.toFixed(1)),
       el('td', { class: 'number' }, format.seconds(job.finish_s - job.submit_s)),
       el('td', {}, mostly),
+      ...(why ? [el('td', {}, cause(job))] : []),
     );
   });
   const top = head.map((h, k) => el('th', { scope: 'col', ...(k === 2 || k === 3 ? { class: 'number' } : {}) }, h));
@@ -70,10 +75,22 @@ export function jobs(all: Job[], medium: Medium): HTMLElement | null {
     'Jobs',
     el(
       'div',
-      { class: 'table', tabindex: '0' },
+      { class: all.length > TALL_TABLE ? 'table tall' : 'table', tabindex: '0' },
       el('table', {}, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...rows)),
     ),
+    all.length > TALL_TABLE
+      ? el('p', { class: 'note' }, `${format.count(all.length)} jobs by submission; scroll in the table for all.`)
+      : null,
   );
+}
+
+/** A table with more rows than this scrolls in itself. */
+const TALL_TABLE = 20;
+
+/** The costliest cause of a job. */
+function cause(job: Job): string {
+  const first = job.findings[0];
+  return first ? `${ruleName(first.rule)}, ${format.share(first.cost_s / (job.finish_s - job.submit_s))}` : '';
 }
 
 /** The jobs whose time is told in words: all of a few, else the one that took longest. */
@@ -103,7 +120,7 @@ export function header(data: ReportData, themeButton: HTMLElement): HTMLElement 
               el('span', { class: 'muted' }, 'of simulated traffic, no job'),
             ),
           ];
-  return el('header', {}, el('div', { class: 'title' }, el('h1', {}, data.title), themeButton), ...lines);
+  return el('header', {}, titled(data.title, data.changes, themeButton), ...lines);
 }
 
 function counts(title: string, items: Count[], print: (value: number) => string): HTMLElement | null {
@@ -167,7 +184,12 @@ export function summary(data: ReportData): HTMLElement {
   );
 }
 
-export function whereTimeWent(job: Job, named: boolean, medium: Medium): HTMLElement | null {
+export function whereTimeWent(
+  job: Job,
+  named: boolean,
+  medium: Medium,
+  show: (attempt: number) => void,
+): HTMLElement | null {
   const parts = totals(job.critical_path);
   if (parts.length === 0) return null;
   const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
@@ -203,7 +225,9 @@ export function whereTimeWent(job: Job, named: boolean, medium: Medium): HTMLEle
     el('p', { class: 'story' }, story(job, medium).join(' ')),
     bar,
     key,
-    el('p', { class: 'story' }, advice(job, medium)),
+    // Advice of a general kind stands where no rule has found the cause.
+    explains(job.findings, parts[0]!.seconds) ? null : el('p', { class: 'story' }, advice(job, medium)),
+    findings(job.findings, job.finish_s - job.submit_s, show),
   );
 }
 
@@ -218,6 +242,7 @@ export function traffic(rows: Traffic[]): HTMLElement | null {
     'Median',
     '95 %',
     '99 %',
+    ...(rows.some((t) => t.completion_p999_s !== null) ? ['99.9 %'] : []),
     'Longest',
     "Jain's index",
   ];
@@ -226,9 +251,13 @@ export function traffic(rows: Traffic[]): HTMLElement | null {
     format.count(t.completed),
     format.bytes(t.delivered),
     format.rate(t.goodput),
-    ...[t.completion_p50_s, t.completion_p95_s, t.completion_p99_s, t.completion_max_s].map((s) =>
-      t.completed > 0 ? format.seconds(s) : '',
-    ),
+    ...[
+      t.completion_p50_s,
+      t.completion_p95_s,
+      t.completion_p99_s,
+      ...(rows.some((row) => row.completion_p999_s !== null) ? [t.completion_p999_s] : []),
+      t.completion_max_s,
+    ].map((s) => (t.completed > 0 && s !== null ? format.seconds(s) : '')),
     t.jain.toFixed(3),
   ];
   const body = rows.map((t) =>
@@ -271,63 +300,12 @@ function completions(rows: Traffic[]): HTMLElement | null {
   );
 }
 
-/** Relative error of a prediction. */
-export function error(predicted: number, actual: number): number {
-  return actual === 0 ? (predicted === 0 ? 0 : Infinity) : (predicted - actual) / actual;
-}
-
+/** Predictions beside what was recorded, their errors on one axis. */
 export function comparison(data: Comparison): HTMLElement {
-  const print = (value: number, unit: 's' | 'B'): string =>
-    unit === 's' ? format.seconds(value) : format.bytes(value);
-  const intervals = data.rows.some((row) => row.interval !== null);
-  const rows = data.rows.map((row) => {
-    const most = Math.max(row.predicted, row.actual, row.interval?.[1] ?? 0, 1e-12);
-    const at = (v: number): string => `${(100 * v) / most}%`;
-    const bars = el(
-      'div',
-      { class: 'pair', 'aria-hidden': 'true' },
-      row.interval
-        ? el('span', {
-            class: 'interval',
-            style: `margin-left:${at(row.interval[0])};width:${at(row.interval[1] - row.interval[0])}`,
-          })
-        : null,
-      el('span', { class: 'predicted', style: `width:${at(row.predicted)}` }),
-      el('span', { class: 'actual', style: `width:${at(row.actual)}` }),
-    );
-    const cells = [el('th', { scope: 'row' }, row.name), el('td', { class: 'number' }, print(row.predicted, row.unit))];
-    if (intervals)
-      cells.push(
-        el(
-          'td',
-          { class: 'number' },
-          row.interval ? `${print(row.interval[0], row.unit)} to ${print(row.interval[1], row.unit)}` : '',
-        ),
-      );
-    cells.push(
-      el('td', { class: 'number' }, print(row.actual, row.unit)),
-      el('td', { class: 'number' }, format.signedShare(error(row.predicted, row.actual))),
-      el('td', {}, bars),
-    );
-    return el('tr', {}, ...cells);
-  });
-  const head = ['', 'Predicted', ...(intervals ? ['90 % interval'] : []), 'Actual', 'Error', ''];
-  const table = el(
-    'table',
-    { class: 'comparison' },
-    el(
-      'thead',
-      {},
-      el('tr', {}, ...head.map((h) => (h === '' ? el('td') : el('th', { scope: 'col', class: 'number' }, h)))),
-    ),
-    el('tbody', {}, ...rows),
+  return section(
+    'comparison',
+    data.title,
+    data.note === '' ? null : el('p', { class: 'note' }, data.note),
+    errorTable(data.rows),
   );
-  const key = el(
-    'ul',
-    { class: 'legend' },
-    el('li', {}, el('span', { class: 'swatch predicted' }), 'predicted'),
-    el('li', {}, el('span', { class: 'swatch actual' }), 'actual'),
-    intervals ? el('li', {}, el('span', { class: 'swatch interval' }), '90 % interval') : null,
-  );
-  return section('comparison', data.title, data.note === '' ? null : el('p', { class: 'note' }, data.note), key, table);
 }

@@ -22,7 +22,7 @@ export function launch(): Promise<Browser> {
 }
 
 /** Writes a report with `data` as a run would, and returns its file: URL. */
-export function write(data: ReportData): string {
+export function write(data: unknown): string {
   const template = readFileSync(new URL('../dist/report.html', import.meta.url), 'utf8');
   const file = join(mkdtempSync(join(tmpdir(), 'report-')), 'report.html');
   writeFileSync(
@@ -45,7 +45,12 @@ export interface Look {
 }
 
 /** Opens a report of `data` from disk, and waits until it is drawn. */
-export async function open(browser: Browser, data: ReportData, look: Look = {}): Promise<Opened> {
+export function open(browser: Browser, data: ReportData, look: Look = {}): Promise<Opened> {
+  return openAny(browser, data, look);
+}
+
+/** The same of any data that the page knows how to show. */
+export async function openAny(browser: Browser, data: unknown, look: Look = {}): Promise<Opened> {
   const { width = 1280, colorScheme = 'light', deviceScaleFactor = 1 } = look;
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme, deviceScaleFactor });
   const troubles: string[] = [];

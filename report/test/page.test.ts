@@ -190,6 +190,83 @@ test.each([
   await page.close();
 });
 
+test.each([
+  ['job', wordCount],
+  ['hundred nodes', teraSort],
+  ['traffic', traffic],
+] as const)('a phone of 390 pixels shows the page of %s without a scroll bar below', async (name, data) => {
+  // Names of imported jobs have nowhere to break.
+  const { page, troubles } = await open({ ...data(), title: 'job_1795217314114_0002_of_somebody' }, 390);
+  const wide = await page.evaluate(() =>
+    [...document.querySelectorAll('main *')]
+      .filter((e) => e.getBoundingClientRect().right > 391 && !e.closest('.table, pre, .visually-hidden, .scroller'))
+      .map((e) => `${e.tagName} ${e.className} ${e.id}`),
+  );
+  expect(wide).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await page.screenshot({ path: `${SHOTS}phone-${name.replace(' ', '-')}.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('the causes of a job stand with their cost, their figures and the settings that change them', async () => {
+  const { page, troubles } = await open(wordCount());
+  const first = page.locator('#where .cause').first();
+  expect(await first.getAttribute('data-rule')).toBe('silent-node');
+  const text = (await first.textContent())!.replaceAll('\u00a0', ' ');
+  for (const word of ['critical', 'Silent node', '112.4 s, 54 % of the job', 'w2 crashed at 30.0 s'])
+    expect(text).toContain(word);
+  expect(await first.locator('code').allTextContents()).toEqual([
+    'yarn.nm.liveness-monitor.expiry-interval-ms',
+    'mapreduce.task.timeout',
+    'mapreduce.node-expiry',
+    'mapreduce.task-timeout',
+  ]);
+  // Where a cause is known, general advice would only distract.
+  expect(await page.textContent('#where')).not.toContain('What would help most');
+  await first.getByRole('button').click();
+  await frames(page);
+  const [from, to] = (await views(page))[0]!.split(' ').map(Number) as [number, number];
+  const data = wordCount();
+  expect(from).toBeLessThanOrEqual(data.attempts.start_ms[1]! / 1000);
+  expect(to).toBeGreaterThanOrEqual(data.attempts.end_ms[1]! / 1000);
+  expect(to - from).toBeLessThan(data.end_s);
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('what differs from the scenario stands in the title', async () => {
+  const { page } = await open({ ...wordCount(), changes: ['network.rate = 10 Mbit/s', 'hdfs.block = 64 MB'] });
+  expect(await page.textContent('header .changes')).toBe('with network.rate = 10 Mbit/s, hdfs.block = 64 MB');
+  expect(await page.title()).toContain('network.rate = 10 Mbit/s');
+  await page.close();
+});
+
+test('the recorded run stands above the simulated one, on its axis', async () => {
+  const data = wordCount();
+  const shift = (values: number[]): number[] => values.map((ms) => Math.round(ms * 1.1));
+  const a = data.attempts;
+  data.recorded = {
+    ...a,
+    start_ms: shift(a.start_ms),
+    end_ms: shift(a.end_ms),
+    phase_start_ms: shift(a.phase_start_ms),
+    phase_end_ms: shift(a.phase_end_ms),
+  };
+  data.end_s *= 1.1;
+  const { page, troubles } = await open(data);
+  const ids = await page.$$eval('section', (all) => all.map((s) => s.id));
+  expect(ids.indexOf('recorded')).toBe(ids.indexOf('tasks') - 1);
+  expect(await painted(page, '#recorded .scroller canvas')).toBeGreaterThan(10_000);
+  await drag(page, '#recorded .gantt', 0.25, 0.5);
+  expect(new Set(await views(page)).size, 'one axis').toBe(1);
+  const both = await page.$$eval('#recorded .gantt, #tasks .gantt', (all) => all.map((e) => e.clientHeight));
+  expect(both[0]! + both[1]!, 'both on one screen').toBeLessThan(800);
+  await page.screenshot({ path: `${SHOTS}recorded.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
 test('every axis of every chart says what it shows and in which unit', async () => {
   const { page } = await open(traffic());
   const said = await page.$$eval('figure [role=img]', (plots) => plots.map((p) => p.getAttribute('aria-label')));

@@ -82,6 +82,29 @@ for (const [theme, p] of Object.entries({ light: LIGHT, dark: DARK })) {
   });
 }
 
+/** A phase and a cause that are the same thing have the same colour. */
+const SAME = new Set(['startup startup', 'compute cpu', 'fetch transfer']);
+
+test.each([
+  ['light', LIGHT],
+  ['dark', DARK],
+] as const)('in the %s theme a colour means one thing', (_, p) => {
+  const series = Object.fromEntries(p.series.map((colour, i) => [`series ${i}`, colour]));
+  const marks = { simulated: p.simulated, recorded: p.recorded };
+  const groups = [p.phases, p.causes, series, marks].map((g) => Object.entries(g) as [string, string][]);
+  const close: string[] = [];
+  groups.forEach((group, g) => {
+    for (const other of groups.slice(g + 1))
+      for (const [a, x] of group)
+        for (const [b, y] of other) {
+          const [u, v] = [lab(linear(x)), lab(linear(y))];
+          const distance = Math.hypot(u[0] - v[0], u[1] - v[1], u[2] - v[2]);
+          if (distance < 10 && !SAME.has(`${a} ${b}`)) close.push(`${a} and ${b}: ${distance.toFixed(1)}`);
+        }
+  });
+  expect(close).toEqual([]);
+});
+
 test('luminance spans black to white', () => {
   expect([luminance('#000000'), luminance('#ffffff')]).toEqual([0, expect.closeTo(1, 12)]);
 });

@@ -5,6 +5,7 @@ import {
   PHASES,
   SCHEMA,
   type Chart,
+  type Finding,
   type Job,
   type Outcome,
   OUTCOMES,
@@ -312,6 +313,20 @@ function flowsBetween(
 }
 
 /** The word count whose map output crossed 10 Mbit/s links; attempts as Hadoop's own history records them. */
+/** A finding as the simulator words it. */
+export const CRASHED: Finding = {
+  rule: 'silent-node',
+  severity: 'critical',
+  cost_s: 112.4,
+  summary: 'The job waited 112.4 s for attempts on w2, which had crashed.',
+  evidence: 'w2 crashed at 30.0 s; m_000001_0 on w2 was given up at 142.4 s, 112.4 s later (its node was lost)',
+  advice: 'Whichever passes first ends the wait: mapreduce.task-timeout is 600.0 s, mapreduce.node-expiry 112.0 s.',
+  property: 'yarn.nm.liveness-monitor.expiry-interval-ms, mapreduce.task.timeout',
+  key: 'mapreduce.node-expiry, mapreduce.task-timeout',
+  attempt: 1,
+  node: 2,
+};
+
 export function wordCount(): ReportData {
   const rng = random(9);
   const names = ['master', 'w1', 'w2', 'w3', 'w4'];
@@ -355,6 +370,7 @@ export function wordCount(): ReportData {
   return {
     schema: SCHEMA,
     title: 'Word count over 10 Mbit/s links',
+    changes: [],
     setup: [
       { label: 'Workload', value: 'WordCount without combiner, 209.8 MB in 8 splits, 4 reducers' },
       { label: 'Cluster', value: '4 workers on one host (2 cores, 1 disk), YARN, 1 GB each' },
@@ -376,6 +392,7 @@ export function wordCount(): ReportData {
         launch_s: 2.854,
         finish_s: 207.788,
         critical_path: path,
+        findings: [CRASHED],
         phases: [
           { name: 'map', start_s: 5.107, end_s: 59.833 },
           { name: 'shuffle', start_s: 26.107, end_s: 200.565 },
@@ -475,6 +492,7 @@ function terasort(end: number, mapsDone: number): Job {
       { label: 'shuffle, over the network', value: 0.99e12 },
       { label: 'written', value: 1e12 },
     ],
+    findings: [],
     critical_path: [
       { cause: 'startup', start_s: 0, end_s: 5, where: 'the ApplicationMaster', detail: '' },
       { cause: 'slot', start_s: 5, end_s: mapsDone - 20, where: 'map containers', detail: '' },
@@ -534,6 +552,7 @@ export function teraSort(): ReportData {
   return {
     ...wordCount(),
     title: 'TeraSort of 1 TB on 100 nodes',
+    changes: [],
     setup: [
       { label: 'Workload', value: 'TeraSort, 1 TB in 8,000 splits, 400 reducers' },
       { label: 'Cluster', value: '100 workers, YARN, 8 cores and 4 disks each' },
@@ -562,6 +581,7 @@ export function traffic(): ReportData {
   return {
     ...wordCount(),
     title: 'Barrier-synchronised reads from 8 servers',
+    changes: [],
     setup: [
       { label: 'Traffic', value: 'barrier, 8 servers, 256 KB per round, 40 rounds' },
       { label: 'Network', value: 'star, 1 Gbit/s, 25 µs, drop-tail 64 packets' },
@@ -583,6 +603,7 @@ export function traffic(): ReportData {
         completion_p50_s: 0.0129,
         completion_p95_s: 0.041,
         completion_p99_s: 0.0587,
+      completion_p999_s: null,
         completion_max_s: 0.071,
         completion: Array.from({ length: 100 }, (_, i): [number, number] => [0.0121 * 1.018 ** i, (i + 1) / 100]),
         jain: 0.993,

@@ -4,7 +4,8 @@ import { aligned, quantile } from '../src/completion';
 import { flowRate, order } from '../src/flows';
 import { admits, describe as words } from '../src/attempts';
 import { amounts, axisUnit, busiest, cells, ofNode } from '../src/series';
-import { balance, error } from '../src/summary';
+import { error } from '../src/errors';
+import { balance } from '../src/summary';
 import { traffic, wordCount } from './sample';
 
 const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');

@@ -119,10 +119,14 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-async function open(scheme: 'light' | 'dark', width = 1280): Promise<{ page: Page; troubles: string[] }> {
+async function open(
+  scheme: 'light' | 'dark',
+  width = 1280,
+  shown = study(),
+): Promise<{ page: Page; troubles: string[] }> {
   const template = readFileSync(new URL('../dist/report.html', import.meta.url), 'utf8');
   const file = join(mkdtempSync(join(tmpdir(), 'study-')), 'report.html');
-  const data = JSON.stringify(study()).replaceAll('<', '\\u003c');
+  const data = JSON.stringify(shown).replaceAll('<', '\\u003c');
   writeFileSync(
     file,
     template.replace('__REPORT_DATA__', () => data),
@@ -170,11 +174,21 @@ describe('the page of a study', () => {
     await page.close();
   });
 
+  test('a quick look shows no verdict that its own text withdraws', async () => {
+    const { page } = await open('light', 1280, { ...study(), quick: true });
+    expect(await page.textContent('.reason')).toContain('not a verdict to quote');
+    expect(await page.locator('.verdict').count()).toBe(0);
+    const headline = (await page.textContent('.headline'))!;
+    expect(headline).toMatch(/1 as claimed.*1 unclear/);
+    expect(headline).not.toMatch(/reproduced/);
+    await page.close();
+  });
+
   test('a point tells its values, and nothing is wider than a small screen', async () => {
-    const { page } = await open('light', 480);
+    const { page } = await open('light', 390);
     await page.locator('#senders svg circle.spot').nth(2).hover();
     expect(await page.textContent('.tip')).toContain('60 ± 6');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(480);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.close();
   });
 });

@@ -49,6 +49,29 @@ pub enum AttemptState {
     Killed,
 }
 
+/// Why attempts end that do not succeed, in the words of [`AttemptRecord::reason`]; those on which others draw
+/// conclusions.
+pub mod reason {
+    /// Its progress did not change for `mapreduce.task.timeout`.
+    pub const TASK_TIMEOUT: &str = "no progress for as long as the task timeout";
+    /// Its node sent no heartbeat for as long as the expiry interval.
+    pub const NODE_LOST: &str = "its node was lost";
+    /// The same, of a map that was done.
+    pub const OUTPUT_NODE_LOST: &str = "its node was lost with its output";
+    /// Reducers could not fetch the output of a map that was done.
+    pub const OUTPUT_UNFETCHABLE: &str = "too many fetches of its output failed";
+    /// A reducer could not fetch too many outputs.
+    pub const FETCHES_FAILED: &str = "too many fetches failed";
+    /// A reducer made room for a map.
+    pub const PREEMPTED: &str = "preempted for a map";
+    /// No replica of its input answered.
+    pub const INPUT_UNREADABLE: &str = "its input could not be read";
+    /// No pipeline took its output.
+    pub const OUTPUT_UNWRITABLE: &str = "its output could not be written";
+    /// Another attempt at the same task was done before it.
+    pub const OTHER_FIRST: &str = "another attempt was first";
+}
+
 /// What an attempt does in a stretch of time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Phase {

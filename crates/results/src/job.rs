@@ -107,6 +107,8 @@ pub struct Attempt {
     pub start: Time,
     /// When it ended, or the run did.
     pub finish: Time,
+    /// Maps: when the output of one that was done was given up, because its node was lost or nobody could fetch it.
+    pub output_lost: Option<Time>,
     /// Its phases in the order of their start. They may overlap (fetch and merge).
     pub intervals: Vec<Interval>,
     /// Bytes into it: the split, or the partitions fetched.
@@ -117,6 +119,14 @@ pub struct Attempt {
     pub remote: Bytes,
     /// Bytes it wrote to local disk in spills and merges.
     pub spilled: Bytes,
+}
+
+impl Attempt {
+    /// As Hadoop names it: `m_000003_0`.
+    pub fn title(&self) -> String {
+        let kind = if self.kind == TaskKind::Map { 'm' } else { 'r' };
+        format!("{kind}_{:06}_{}", self.task, self.attempt)
+    }
 }
 
 /// The cause of waiting in a stretch of the critical path.
@@ -356,6 +366,9 @@ pub static ATTEMPTS: Metrics<Attempt> = Metrics {
         figure("reason", "Why it did not succeed.").text(|attempt| attempt.reason.clone()),
         figure("start_s", "When its container or slot was given to it.").time(|attempt| attempt.start),
         figure("finish_s", "When it ended, or the run did.").time(|attempt| attempt.finish),
+        figure("output_lost_s", "When the output of a map that was done was given up, if it was.")
+            .rank(1)
+            .optional_time(|attempt| attempt.output_lost),
         figure("input_bytes", "Bytes into it: the split, or the partitions fetched.").bytes(|attempt| attempt.input),
         figure("output_bytes", "Bytes out of it: map output or HDFS output.").bytes(|attempt| attempt.output),
         figure("remote_bytes", "Of its input, bytes that came over the network.").bytes(|attempt| attempt.remote),

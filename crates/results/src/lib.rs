@@ -6,6 +6,7 @@
 
 mod energy;
 pub mod field;
+pub mod findings;
 mod job;
 mod master;
 pub mod metrics;
@@ -41,6 +42,7 @@ pub use traffic::{
 };
 pub use value::Value;
 
+use findings::Finding;
 use metrics::{Metrics, figure};
 use std::borrow::Cow;
 use units::Time;
@@ -94,6 +96,8 @@ pub struct RunResult {
     pub events: Vec<Event>,
     /// The conservation laws, each with its two sides.
     pub ledger: Vec<Balance>,
+    /// Why jobs took as long as they did, job by job, the costliest causes first.
+    pub findings: Vec<Finding>,
 }
 
 impl RunResult {

@@ -13,6 +13,8 @@ pub struct Estimate {
     pub least: f64,
     /// The greatest value.
     pub greatest: f64,
+    /// The median.
+    pub median: f64,
     /// The 5 % and the 95 % quantile of the values: between them lie 90 % of the runs.
     pub nine_tenths: (f64, f64),
 }
@@ -37,7 +39,8 @@ impl Estimate {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let nine_tenths = (quantile(&sorted, 0.05)?, quantile(&sorted, 0.95)?);
-        Some(Self { count, mean, half_width, least, greatest, nine_tenths })
+        let median = quantile(&sorted, 0.5)?;
+        Some(Self { count, mean, half_width, least, greatest, median, nine_tenths })
     }
 
     /// Whether the interval leaves zero out: for a mean of differences, whether they are significant at 5 %.
@@ -73,6 +76,7 @@ mod tests {
     fn nine_tenths_of_one_to_twenty_one_lie_from_two_to_twenty() {
         let values: Vec<f64> = (1..=21).rev().map(f64::from).collect();
         assert_eq!(Estimate::of(&values).map(|estimate| estimate.nine_tenths), Some((2.0, 20.0)));
+        assert_eq!(Estimate::of(&values).map(|estimate| estimate.median), Some(11.0));
         assert_eq!(Estimate::of(&[7.0]).map(|estimate| estimate.nine_tenths), Some((7.0, 7.0)));
         assert_eq!(Estimate::of(&[0.0, 10.0]).map(|estimate| estimate.nine_tenths), Some((0.5, 9.5)));
     }

@@ -1,6 +1,7 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
 use super::energy::ENERGY;
+use super::findings::FINDINGS;
 use super::job::{JOB_BYTES, JOBS, PHASES};
 use super::master::MASTER;
 use super::metrics::{Metrics, Row, figure, widened};
@@ -36,6 +37,8 @@ pub static RUN: Metrics<RunResult> = Metrics {
         figure("bytes", "The volumes of the first job.")
             .inner(&JOB_BYTES, |run| JOB_BYTES.maybe(run.run, run.jobs.first().map(|job| &job.bytes))),
         figure("jobs", "All jobs.").inner(&JOBS, |run| JOBS.list(run.run, &run.jobs)),
+        figure("findings", "Why jobs took as long as they did, job by job, the costliest causes first.")
+            .inner(&FINDINGS, |run| FINDINGS.list(run.run, &run.findings)),
         figure("stalled", "Why the run was given up, if it was.")
             .may_be_absent()
             .inner(&STALLED, |run| STALLED.maybe(run.run, run.stall.as_ref())),

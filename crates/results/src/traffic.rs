@@ -39,6 +39,8 @@ pub struct TrafficOutcome {
     pub completion_p95: Time,
     /// Its 99th percentile.
     pub completion_p99: Time,
+    /// Its 99.9th percentile, where a thousand or more are complete.
+    pub completion_p999: Option<Time>,
     /// Its maximum.
     pub completion_max: Time,
     /// Its cumulative distribution: how many took no longer than this, right to 1/128, at a few hundred points.
@@ -222,6 +224,9 @@ pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
             .time(|traffic| traffic.completion_p50),
         figure("completion_p95_s", "95th percentile of the completion time.").time(|traffic| traffic.completion_p95),
         figure("completion_p99_s", "99th percentile of the completion time.").time(|traffic| traffic.completion_p99),
+        figure("completion_p999_s", "99.9th percentile of the completion time, of a thousand or more.")
+            .rank(1)
+            .optional_time(|traffic| traffic.completion_p999),
         figure("completion_max_s", "Greatest completion time.").time(|traffic| traffic.completion_max),
         figure("slowdown", "Completion time over that of the same flow alone on its path; of flows and sessions.")
             .inner(&SPREAD, |traffic| SPREAD.maybe(traffic.run, traffic.slowdown.as_ref())),

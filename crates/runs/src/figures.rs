@@ -1,6 +1,6 @@
 //! Figures of runs by name, and their means over several runs.
 
-use results::{Estimate, Job, JobState, RunResult};
+use results::{Estimate, Job, JobState, RunResult, page};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use units::Time;
@@ -14,6 +14,35 @@ pub struct Figures {
     pub failure: Option<String>,
     /// The figures that it has.
     pub values: Vec<Figure>,
+    /// What it predicts beside what was recorded, where it re-does a recorded job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compared: Vec<Compared>,
+}
+
+/// A prediction beside the record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// What is predicted.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// What the run says.
+    pub predicted: f64,
+    /// What was recorded.
+    pub actual: f64,
+}
+
+impl Compared {
+    /// The rows of a comparison.
+    pub(crate) fn rows(comparison: &page::Comparison) -> Vec<Self> {
+        let row = |row: &page::ComparisonRow| Self {
+            name: row.name.clone(),
+            unit: row.unit.to_owned(),
+            predicted: row.predicted,
+            actual: row.actual,
+        };
+        comparison.rows.iter().map(row).collect()
+    }
 }
 
 /// A figure of a run.
@@ -67,7 +96,7 @@ impl Figures {
             add("TCP timeouts".to_owned(), "", network.timeouts as f64);
         }
         let failure = result.jobs.iter().find_map(failure_of);
-        Self { seed: result.seed, failure, values }
+        Self { seed: result.seed, failure, values, compared: Vec::new() }
     }
 
     /// The value of the figure of that name, if the run has it.

@@ -217,7 +217,7 @@ fn is_foreign(target: &Path) -> bool {
     }
     let ours = |name| fs::read_to_string(target.join(name)).is_ok_and(|text| text.contains("\"schema\": \"trunkline-"));
     let empty = || fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_none());
-    !(target.is_dir() && (empty() || ours("result.json") || ours("runs.json")))
+    !(target.is_dir() && (empty() || ["result.json", "runs.json", "comparison.json"].into_iter().any(ours)))
 }
 
 #[cfg(test)]

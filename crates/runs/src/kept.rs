@@ -1,6 +1,6 @@
 //! Records of finished runs, which let a later call reuse them.
 
-use crate::{Error, Figures, Recorded};
+use crate::{Error, Figures, Told};
 use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -27,10 +27,10 @@ pub fn build_id() -> Result<String, Error> {
 }
 
 /// Names a run: the BLAKE3 hash of all that its results depend on.
-pub(crate) fn key(build: &str, scenario: &Scenario, recorded: Option<&Recorded>) -> String {
+pub(crate) fn key(build: &str, scenario: &Scenario, told: &Told<'_>) -> String {
     let mut hasher = blake3::Hasher::new();
-    let recorded = recorded.map(|recorded| format!("{recorded:?}")).unwrap_or_default();
-    for part in [build, &scenario.to_toml(), &recorded] {
+    let recorded = told.recorded.map(|recorded| format!("{recorded:?}")).unwrap_or_default();
+    for part in [build, &scenario.to_toml(), &recorded, &told.changes.join("\n")] {
         // The length keeps two neighbours apart.
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());

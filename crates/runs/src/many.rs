@@ -4,7 +4,7 @@ use crate::folder::{move_to_place, place_of};
 use crate::partial::Partial;
 use crate::pool::make_all;
 use crate::single::{run_into, timing, write};
-use crate::{Clock, Effort, Error, Figures, Folder, Recorded, Summary, kept, seeds};
+use crate::{Clock, Compared, Effort, Error, Figures, Folder, RunsPage, Summary, Told, kept, seeds};
 use scenario::Scenario;
 use std::fs;
 use std::io;
@@ -33,19 +33,19 @@ impl Many {
 /// Runs a scenario with `runs` seeds. When all have finished, `target` has a folder for each seed. Until then, and
 /// after an interruption or an error, finished seeds are in `.NAME.unfinished` beside it. A seed that an earlier call
 /// of this build has finished for the same scenario is not run again, unless `fresh`.
-pub fn many(
+pub fn many<'a>(
     scenario: &Scenario,
     runs: u32,
-    recorded: Option<&Recorded>,
+    told: impl Into<Told<'a>>,
     target: &Path,
     fresh: bool,
     effort: &Effort<'_>,
 ) -> Result<Many, Error> {
-    let clock = Clock::start();
+    let (clock, told) = (Clock::start(), told.into());
     let scenarios = seeds(scenario, runs);
     let unfinished = Unfinished::open(target)?;
     let build = kept::build_id()?;
-    let keys: Vec<String> = scenarios.iter().map(|scenario| kept::key(&build, scenario, recorded)).collect();
+    let keys: Vec<String> = scenarios.iter().map(|scenario| kept::key(&build, scenario, &told)).collect();
     let mut figures: Vec<Option<Figures>> = Vec::with_capacity(keys.len());
     unfinished.retain(&scenarios)?;
     for (scenario, key) in scenarios.iter().zip(&keys) {
@@ -58,8 +58,9 @@ pub fn many(
         let seeded = &scenarios[position];
         let folder = unfinished.seed(seeded)?;
         let result = run_into(&folder, seeded, position, None, effort)?;
-        write(&folder, seeded, &result, recorded, effort.stop)?;
-        let (text, figures) = kept::text(&keys[position], Figures::of(&result));
+        let comparison = write(&folder, seeded, &result, &told, effort.stop)?;
+        let compared = comparison.as_ref().map(Compared::rows).unwrap_or_default();
+        let (text, figures) = kept::text(&keys[position], Figures { compared, ..Figures::of(&result) });
         folder.file(kept::FILE, text.as_bytes())?;
         folder.commit()?;
         Ok(figures)
@@ -72,6 +73,7 @@ pub fn many(
     let many = Many { name: scenario.name.clone(), digest: scenario.digest(), runs, reused };
     let finished = effort.stop.look().and_then(|()| {
         unfinished.file("runs.json", &many.summary().to_json())?;
+        unfinished.file("report.html", &RunsPage::of_seeds(&many.summary(), told.changes()).render())?;
         unfinished.file("timing.json", &timing(&clock, None))?;
         Ok(move_to_place(unfinished.partial.path(), &unfinished.place, &unfinished.target)?)
     });

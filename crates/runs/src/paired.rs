@@ -67,7 +67,7 @@ mod tests {
 
     fn runs(values: [f64; 3]) -> Vec<Figures> {
         let figure = |value| Figure { name: "time".to_owned(), unit: "s".to_owned(), value };
-        let run = |(seed, value)| Figures { seed, failure: None, values: vec![figure(value)] };
+        let run = |(seed, value)| Figures { seed, failure: None, values: vec![figure(value)], compared: Vec::new() };
         (1..).zip(values).map(run).collect()
     }
 

@@ -21,6 +21,37 @@ pub struct Recorded {
     pub interfaces: Vec<Interface>,
 }
 
+/// What pages say of runs beside their results.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told<'a> {
+    /// The recorded job that they re-do.
+    pub recorded: Option<&'a Recorded>,
+    /// What was laid over the scenario's file: assignments `section.key=value`.
+    pub changes: &'a [String],
+}
+
+impl<'a> From<Option<&'a Recorded>> for Told<'a> {
+    fn from(recorded: Option<&'a Recorded>) -> Self {
+        Self { recorded, changes: &[] }
+    }
+}
+
+impl Told<'_> {
+    /// The changes as a reader takes them: `network.rate = 10 Mbit/s`.
+    pub(crate) fn changes(&self) -> Vec<String> {
+        self.changes.iter().map(|assignment| change_words(assignment)).collect()
+    }
+}
+
+/// An assignment as a reader takes it: blanks around the sign, no quotes around a text.
+pub fn change_words(assignment: &str) -> String {
+    let Some((key, value)) = assignment.split_once('=') else { return assignment.to_owned() };
+    let value = value.trim();
+    let quoted = |mark: char| value.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
+    let plain = quoted('"').or_else(|| quoted('\'')).filter(|inner| !inner.contains(['"', '\'']));
+    format!("{} = {}", key.trim(), plain.unwrap_or(value))
+}
+
 /// The outcome of a run, beside its folder.
 #[derive(Clone, Debug)]
 pub struct Single {
@@ -32,9 +63,9 @@ pub struct Single {
 
 /// Runs a scenario once. `target` receives all results or none, and earlier results there are replaced. `capture` names
 /// a link whose packets are written there too.
-pub fn single(
+pub fn single<'a>(
     scenario: &Scenario,
-    recorded: Option<&Recorded>,
+    told: impl Into<Told<'a>>,
     capture: Option<&str>,
     target: &Path,
     effort: &Effort<'_>,
@@ -46,7 +77,7 @@ pub fn single(
         None => run_into(&folder, scenario, 0, None, effort),
         Some(link) => captured(scenario, link, &folder, effort),
     }?;
-    let comparison = write(&folder, scenario, &result, recorded, effort.stop)?;
+    let comparison = write(&folder, scenario, &result, &told.into(), effort.stop)?;
     folder.file("timing.json", timing(&clock, result.network.map(|network| network.hops)).as_bytes())?;
     effort.stop.look()?;
     folder.commit()?;
@@ -98,16 +129,20 @@ pub(crate) fn write(
     folder: &Folder,
     scenario: &Scenario,
     result: &RunResult,
-    recorded: Option<&Recorded>,
+    told: &Told<'_>,
     stop: &Stop,
 ) -> Result<Option<Comparison>, Error> {
     folder.run(result, stop)?;
     folder.file("scenario.toml", scenario.to_toml().as_bytes())?;
-    let comparison = recorded.map(|recorded| {
+    let comparison = told.recorded.map(|recorded| {
         let note = format!("{}: attempts start where and when they did; what follows is simulated.", recorded.job.id);
         Comparison::with_actual(result, &recorded.job, &recorded.interfaces, &note)
     });
-    let data = ReportData { comparison: comparison.clone(), ..ReportData::new(result, Some(scenario)) };
+    let mut data = ReportData::new(result, Some(scenario));
+    if let Some(recorded) = told.recorded {
+        data = data.beside(&recorded.job, result);
+    }
+    data = ReportData { comparison: comparison.clone(), changes: told.changes(), ..data };
     stop.look()?;
     folder.file("report.html", page::render(&data).as_bytes())?;
     Ok(comparison)

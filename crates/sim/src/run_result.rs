@@ -84,6 +84,7 @@ pub(crate) fn run_result(
     }
     result.events.sort_by_key(|event| event.at);
     result.stall = stall;
+    result.findings = results::findings::findings(&result, scenario);
     Ok(result)
 }
 

@@ -63,6 +63,8 @@ impl Traffic {
             completion_p50: all.p50,
             completion_p95: all.p95,
             completion_p99: all.p99,
+            // Below a thousand values it would be the greatest of them.
+            completion_p999: (all.count >= 1000).then(|| Time::from_ps(state.times.completions.quantile(0.999))),
             completion_max: all.max,
             completion_cdf: state
                 .times

@@ -130,6 +130,9 @@ pub struct Compare {
     /// Seeds to run of each
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub runs: u32,
+    /// The folder of the page and of the figures [default: results/compare-A-B]; earlier ones there are replaced
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,

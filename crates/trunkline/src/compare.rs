@@ -6,10 +6,10 @@ use crate::interrupt::STOP;
 use crate::progress::Meter;
 use crate::screen::Screen;
 use crate::{emit, estimates};
-use runs::{Comparison, Effort, Figures, Inputs, Summary, run_all, seeds};
+use runs::{Comparison, Effort, Figures, Folder, Inputs, RunsPage, Summary, change_words, file_name, run_all, seeds};
 use scenario::Scenario;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Simulates scenarios over the same seeds and puts them side by side.
 pub fn compare(args: &Compare) -> Result<(), Failure> {
@@ -24,6 +24,10 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
     for scenario in &mut scenarios {
         scenario.run.seed = first_seed;
     }
+    let names = distinct_names(&scenarios, &args.scenarios);
+    let target = args.out.clone().unwrap_or_else(|| default_target(&names));
+    // Before the runs, so that a path that cannot be written is found at once.
+    let folder = Folder::create(&target).map_err(runs::Error::from)?;
     let all: Vec<_> = scenarios.iter().flat_map(|scenario| seeds(scenario, args.runs)).collect();
     let meter = Meter::new(all.len(), args.effort.quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
@@ -32,14 +36,32 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
     meter.finish();
     let figures = figures?;
     let digests: Vec<_> = scenarios.iter().map(Scenario::digest).collect();
-    let names = distinct_names(&scenarios, &args.scenarios);
     let summaries: Vec<_> = (names.iter().zip(&digests))
         .zip(figures.chunks(args.runs as usize))
         .map(|((name, digest), runs)| Summary { name, digest, runs })
         .collect();
     let comparison = Comparison { summaries: &summaries };
-    emit(&if args.json { comparison.to_json() } else { estimates::side_by_side(&comparison, &Screen::of_output()) })?;
+    let changes = args.change.assignments.iter().map(|assignment| change_words(assignment)).collect();
+    let text = comparison.to_json();
+    let written = folder
+        .file("comparison.json", text.as_bytes())
+        .and_then(|()| folder.file("report.html", RunsPage::side_by_side(&comparison, changes).render().as_bytes()))
+        .and_then(|()| folder.commit());
+    written.map_err(runs::Error::from)?;
+    if args.json {
+        emit(&text)?;
+    } else {
+        emit(&estimates::side_by_side(&comparison, &Screen::of_output()))?;
+        emit(&format!("\nresults: {0}\nthe page: {0}/report.html\n", target.display()))?;
+    }
     figures.iter().find_map(|run| run.failure.clone()).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
+}
+
+/// Where the comparison goes if nobody says it.
+fn default_target(names: &[String]) -> PathBuf {
+    let stem = |name: &String| Path::new(name).file_stem().map_or_else(|| name.clone(), |s| s.to_string_lossy().into());
+    let names: Vec<String> = names.iter().map(stem).collect();
+    Path::new("results").join(file_name(&format!("compare-{}", names.join("-"))))
 }
 
 /// The scenarios' names; the paths of their files where two have one name.

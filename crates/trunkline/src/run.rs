@@ -7,7 +7,7 @@ use crate::progress::Meter;
 use crate::screen::Screen;
 use crate::{emit, estimates, summary};
 use results::to_json;
-use runs::{Effort, Inputs, Recorded, failure_of, file_name};
+use runs::{Effort, Inputs, Recorded, Told, failure_of, file_name};
 use scenario::Scenario;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -31,19 +31,19 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         // One run stands for all: its attempts take what equal ones take on average.
         scenario.mapreduce.task_variation = 0.0;
     }
-    let recorded = recorded.as_ref();
+    let told = Told { recorded: recorded.as_ref(), changes: &args.change.assignments };
     if args.pcap.is_some() && args.runs > 1 {
         return Err(Failure::Input("--pcap is for a single run".to_owned()));
     }
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(file_name(&scenario.name)));
-    if args.runs == 1 { once(args, &scenario, recorded, &target) } else { many(args, &scenario, recorded, &target) }
+    if args.runs == 1 { once(args, &scenario, told, &target) } else { many(args, &scenario, told, &target) }
 }
 
-fn once(args: &Run, scenario: &Scenario, recorded: Option<&Recorded>, target: &Path) -> Result<(), Failure> {
+fn once(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Result<(), Failure> {
     let meter = Meter::new(1, args.effort.quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let effort = Effort { threads: args.effort.threads, stop: &STOP, progress: &progress };
-    let single = runs::single(scenario, recorded, args.pcap.as_deref(), target, &effort);
+    let single = runs::single(scenario, told, args.pcap.as_deref(), target, &effort);
     meter.finish();
     let single = single?;
     let result = &single.result;
@@ -63,11 +63,11 @@ fn once(args: &Run, scenario: &Scenario, recorded: Option<&Recorded>, target: &P
     result.jobs.iter().find_map(failure_of).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
 }
 
-fn many(args: &Run, scenario: &Scenario, recorded: Option<&Recorded>, target: &Path) -> Result<(), Failure> {
+fn many(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Result<(), Failure> {
     let meter = Meter::new(args.runs as usize, args.effort.quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let effort = Effort { threads: args.effort.threads, stop: &STOP, progress: &progress };
-    let many = runs::many(scenario, args.runs, recorded, target, args.fresh, &effort);
+    let many = runs::many(scenario, args.runs, told, target, args.fresh, &effort);
     meter.finish();
     let many = many?;
     if many.reused > 0 && !args.effort.quiet {
@@ -80,7 +80,7 @@ fn many(args: &Run, scenario: &Scenario, recorded: Option<&Recorded>, target: &P
         emit(&summary.to_json())?;
     } else {
         emit(&estimates::of(&summary, &Screen::of_output()))?;
-        emit(&format!("\nresults: {}\n", target.display()))?;
+        emit(&format!("\nresults: {0}\nthe page: {0}/report.html\n", target.display()))?;
     }
     summary.failure().map_or(Ok(()), |reason| Err(Failure::Job(reason.to_owned())))
 }

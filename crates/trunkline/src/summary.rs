@@ -2,6 +2,7 @@
 
 use crate::screen::Screen;
 use crate::table::Table;
+use results::findings::Severity;
 use results::page::Comparison;
 use results::{AttemptState, EnergyUse, Job, JobState, NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting};
 use std::fmt::Write;
@@ -11,6 +12,9 @@ use units::{Bytes, Energy, Time};
 const EVENTS: usize = 10;
 /// At most this many links, and nodes by what they drew, are listed.
 const ROWS: usize = 5;
+/// At most this many findings of a job are listed, and of all jobs together.
+const FINDINGS: usize = 5;
+const ALL_FINDINGS: usize = 15;
 /// Columns of the longest bar.
 const BAR: f64 = 40.0;
 
@@ -24,6 +28,7 @@ pub fn of(result: &RunResult, screen: &Screen) -> String {
     if !result.traffic.is_empty() {
         of_traffic(&mut text, &result.traffic, screen);
     }
+    of_findings(&mut text, result, screen);
     of_network(&mut text, result, screen);
     if let Some(energy) = &result.energy {
         of_energy(&mut text, result, energy, screen);
@@ -43,6 +48,38 @@ pub fn of(result: &RunResult, screen: &Screen) -> String {
 /// Adds a sentence, indented and wrapped.
 fn line(text: &mut String, screen: &Screen, sentence: &str) {
     let _ = writeln!(text, "{}", screen.wrapped(sentence, 2));
+}
+
+/// Why jobs took as long as they did.
+fn of_findings(text: &mut String, result: &RunResult, screen: &Screen) {
+    let mut shown = vec![0_usize; result.jobs.len()];
+    let mut listed = 0;
+    for finding in &result.findings {
+        let (Some(count), Some(job)) = (shown.get_mut(finding.job as usize), result.jobs.get(finding.job as usize))
+        else {
+            continue;
+        };
+        if *count == FINDINGS || listed == ALL_FINDINGS {
+            continue;
+        }
+        if *count == 0 {
+            let of = if result.jobs.len() > 1 { format!("why {} took so long", job.name) } else { "why".to_owned() };
+            let _ = writeln!(text, "\n{}", screen.heading(&of));
+        }
+        *count += 1;
+        listed += 1;
+        let paint = if finding.severity >= Severity::Severe { Screen::bad } else { Screen::doubtful };
+        let head = format!("{} ({}, {})", finding.rule.name(), finding.severity.name(), seconds(finding.cost));
+        let _ = writeln!(text, "{}", screen.wrapped_after(&head, paint, &format!(": {}", finding.summary), 0));
+        let settings =
+            if finding.property.is_empty() { String::new() } else { format!(" Hadoop: {}.", finding.property) };
+        let _ = writeln!(text, "{}", screen.wrapped(&format!("{}.", finding.evidence), 2));
+        let _ = writeln!(text, "{}", screen.wrapped(&format!("{}{settings} Key: {}.", finding.advice, finding.key), 2));
+    }
+    let left = result.findings.len() - listed;
+    if left > 0 {
+        line(text, screen, &format!("and {left} more, in result.json and on the page"));
+    }
 }
 
 /// A run beside the recorded job that it re-does.

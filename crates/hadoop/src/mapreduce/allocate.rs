@@ -7,7 +7,7 @@ use super::job::Task;
 use crate::context::Context;
 use crate::ids::{AttemptId, ContainerId, JobId, NodeId};
 use crate::platform::Platform;
-use crate::record::{Locality, TaskKind};
+use crate::record::{Locality, TaskKind, reason};
 use crate::yarn::{Container, Role};
 use units::Bytes;
 
@@ -114,7 +114,7 @@ impl MapReduce {
             progress(a).total_cmp(&progress(b)).then(b.cmp(a))
         });
         for id in reducers.into_iter().take(usize::try_from(count).unwrap_or(usize::MAX)) {
-            self.kill(platform, id, "preempted for a map");
+            self.kill(platform, id, reason::PREEMPTED);
         }
     }
 }

@@ -98,7 +98,9 @@ impl Walk<'_> {
         let node = record.node;
         let source = (record.kind == TaskKind::Reduce).then_some(record.last_map).flatten();
         let other_job = record.job != self.job;
-        self.emit_until(finish, Waiting::Timeout, None, None);
+        // What came after its end was waiting to notice that its output was gone.
+        let noticed = record.output_lost.map(|_| id);
+        self.emit_until(finish, Waiting::Timeout, noticed, None);
         let made = source.map(|map| self.record(map).finish).filter(|&made| made > allocated && made < self.at);
         self.emit_attempt(id, made.unwrap_or(allocated), source, other_job);
         if made.is_some() {
@@ -117,9 +119,11 @@ impl Walk<'_> {
             return before;
         }
         self.emit_until(requested, Waiting::Timeout, None, None);
-        // A second attempt was asked for when the first ended, a reduce when enough maps were done.
+        // A second attempt was asked for when the first ended or its output was lost, a reduce when enough maps were
+        // done.
         let at = self.at;
-        let cause = |record: &AttemptRecord| record.job == self.job && record.finish == at && record.allocated < at;
+        let ended = |record: &AttemptRecord| record.finish == at || record.output_lost == Some(at);
+        let cause = |record: &AttemptRecord| record.job == self.job && ended(record) && record.allocated < at;
         self.ids().filter(|(other, record)| *other < id && at > launch && cause(record)).map(|(other, _)| other).last()
     }
     fn emit_attempt(&mut self, id: AttemptId, until: Time, source: Option<AttemptId>, other_job: bool) {

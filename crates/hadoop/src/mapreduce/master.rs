@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::ids::{AttemptId, JobId, NodeId, Process};
 use crate::numbers::count;
 use crate::platform::Platform;
-use crate::record::{AttemptState, JobState, TaskKind};
+use crate::record::{AttemptState, JobState, TaskKind, reason};
 use units::Time;
 
 /// Between two looks for slow tasks, and after one that started a copy
@@ -166,7 +166,7 @@ impl MapReduce {
             |id: &AttemptId| self.attempts[id.0 as usize].last_progress.saturating_add(timeout) <= platform.ctx.now;
         let silent: Vec<AttemptId> = self.watched(job).filter(silent).collect();
         for id in silent {
-            let reason = "no progress for as long as the task timeout";
+            let reason = reason::TASK_TIMEOUT;
             match self.config.generation {
                 Generation::Yarn => {
                     self.stop_on_node(platform, id);
@@ -256,7 +256,7 @@ impl MapReduce {
             owner.maps[task as usize].failures += 1;
             let failures = owner.maps[task as usize].failures;
             self.count_failure(platform, job, node);
-            self.output_lost(platform, map, AttemptState::Failed, "too many fetches of its output failed");
+            self.output_lost(platform, map, AttemptState::Failed, reason::OUTPUT_UNFETCHABLE);
             if failures >= self.config.max_attempts {
                 self.finish_job(platform, job, JobState::Failed, format!("map {task} failed {failures} times"));
             }
@@ -304,7 +304,7 @@ impl MapReduce {
             TaskKind::Reduce => owner.reduces_done += 1,
         }
         for other in others {
-            self.kill(platform, other, "another attempt was first");
+            self.kill(platform, other, reason::OTHER_FIRST);
         }
         self.after(platform, job);
     }
@@ -445,7 +445,7 @@ impl MapReduce {
         let here: Vec<AttemptId> =
             self.running(id).filter(|attempt| self.attempts[attempt.0 as usize].record.node == node).collect();
         for attempt in here {
-            self.killed(platform.ctx, attempt, "its node was lost");
+            self.killed(platform.ctx, attempt, reason::NODE_LOST);
         }
         let job = &self.jobs[id.0 as usize];
         if job.reduces_done as usize == job.reduces.len() {
@@ -454,7 +454,7 @@ impl MapReduce {
         let on_node = |map: &AttemptId| self.attempts[map.0 as usize].record.node == node;
         let done: Vec<AttemptId> = job.maps.iter().filter_map(|map| map.done).filter(on_node).collect();
         for map in done {
-            self.output_lost(platform, map, AttemptState::Killed, "its node was lost with its output");
+            self.output_lost(platform, map, AttemptState::Killed, reason::OUTPUT_NODE_LOST);
         }
     }
 

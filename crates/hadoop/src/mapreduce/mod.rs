@@ -38,7 +38,7 @@ use crate::context::Context;
 use crate::event::{ReadNews, WriteNews};
 use crate::ids::{ApplicationId, AttemptId, CallId, ContainerId, JobId, NodeId, Process, ReadId, Server, WriteId};
 use crate::platform::Platform;
-use crate::record::{AttemptRecord, AttemptState, JobRecord, Records};
+use crate::record::{AttemptRecord, AttemptState, JobRecord, Records, reason};
 use crate::request::Framework;
 use crate::rpc;
 use crate::shuffle::Shuffle;
@@ -260,7 +260,7 @@ impl MapReduce {
                     self.on_map(platform, id, |map, env| map.on_read_progress(env, source, bytes));
                 }
                 ReadNews::Done => self.on_map(platform, id, MapTask::on_read_done),
-                ReadNews::Failed => self.fail_on_node(platform, id, "its input could not be read"),
+                ReadNews::Failed => self.fail_on_node(platform, id, reason::INPUT_UNREADABLE),
             },
             Reader::Sample(job) => self.on_sample(platform, read, news, job),
             Reader::Localise { job, node } => self.on_localise(platform, read, news, job, node),
@@ -277,7 +277,7 @@ impl MapReduce {
                 self.on_output_closed(platform, id);
             }
             (Writer::MapOutput(id) | Writer::ReduceOutput(id), WriteNews::Failed) => {
-                self.fail_on_node(platform, id, "its output could not be written");
+                self.fail_on_node(platform, id, reason::OUTPUT_UNWRITABLE);
             }
             (Writer::Upload(_) | Writer::History(_), WriteNews::Room) => platform.hdfs.close(platform.ctx, write),
             (Writer::Upload(job), WriteNews::Closed | WriteNews::Failed) => {

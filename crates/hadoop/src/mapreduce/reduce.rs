@@ -12,7 +12,7 @@ use crate::context::DiskTransfer;
 use crate::effect::DiskOp;
 use crate::ids::{AttemptId, NodeId, Tag, WriteId};
 use crate::numbers::{count, draw, whole};
-use crate::record::{Phase, Waiting};
+use crate::record::{Phase, Waiting, reason};
 use crate::request::Fetcher;
 use crate::shuffle::{Batch, Wanted};
 use des::RandomStream;
@@ -267,7 +267,7 @@ impl ReduceTask {
             let failures = self.failures.entry(host).or_default();
             *failures += 1;
             if *failures >= ABORT_LIMIT {
-                return TaskState::Failed("too many fetches failed");
+                return TaskState::Failed(reason::FETCHES_FAILED);
             }
             let reported = if missing { maps.get(..1).unwrap_or_default() } else { maps };
             self.reports.extend(reported);

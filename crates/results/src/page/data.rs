@@ -11,6 +11,8 @@ pub struct ReportData {
     pub schema: &'static str,
     /// The scenario's name.
     pub title: String,
+    /// What was laid over its file, as `network.rate = 10 Mbit/s`.
+    pub changes: Vec<String>,
     /// How the run was set up.
     pub setup: Vec<Fact>,
     /// The scenario's text, what differs from the defaults alone; empty if not known.
@@ -39,6 +41,9 @@ pub struct ReportData {
     pub field: Option<FieldData>,
     /// Task attempts.
     pub attempts: Attempts,
+    /// Those of the recorded job that the run re-does, on the same axis: its launch is at that of the simulated job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Attempts>,
     /// Series over simulated time.
     pub charts: Vec<Chart>,
     /// Flows.
@@ -86,6 +91,33 @@ pub struct Job {
     pub bytes: Vec<Count>,
     /// What it waited for, stretch by stretch.
     pub critical_path: Vec<Segment>,
+    /// Why it took as long as it did, the costliest causes first.
+    pub findings: Vec<Finding>,
+}
+
+/// A cause of a job's length.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// `silent-node`, `spills`, ...
+    pub rule: &'static str,
+    /// `low`, `moderate`, `severe` or `critical`.
+    pub severity: &'static str,
+    /// The time of the critical path that it accounts for.
+    pub cost_s: f64,
+    /// The cause, in a sentence.
+    pub summary: String,
+    /// The figures behind it.
+    pub evidence: String,
+    /// What to change.
+    pub advice: String,
+    /// Hadoop's properties, separated by commas.
+    pub property: &'static str,
+    /// The scenario's keys, separated by commas.
+    pub key: &'static str,
+    /// The attempt that it shows in: a row of `attempts`, or -1.
+    pub attempt: i64,
+    /// The node that it is about, or -1.
+    pub node: i64,
 }
 
 /// Jobs that made no progress.
@@ -193,6 +225,8 @@ pub struct Traffic {
     pub completion_p95_s: f64,
     /// 99th percentile.
     pub completion_p99_s: f64,
+    /// 99.9th percentile, of a thousand or more.
+    pub completion_p999_s: Option<f64>,
     /// The longest.
     pub completion_max_s: f64,
     /// Cumulative distribution of completion times: seconds, share of the complete.

@@ -1,7 +1,8 @@
 //! From a run's results to the page's data.
 
 use super::data::{
-    Attempts, Balance, Count, Drawn, Flows, Happening, Job, Node, Phase, ReportData, Segment, Stalled, Traffic, Waits,
+    Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Job, Node, Phase, ReportData, Segment, Stalled,
+    Traffic, Waits,
 };
 use super::{SCHEMA, field, place, series, setup};
 use crate::job::JOB_BYTES;
@@ -33,6 +34,7 @@ impl ReportData {
         Self {
             schema: SCHEMA,
             title: result.name.clone(),
+            changes: Vec::new(),
             setup: setup::setup(result, scenario),
             scenario: scenario.map(Scenario::to_short_toml).unwrap_or_default(),
             fidelity: if result.has_packets() { "packet" } else { "flow" },
@@ -51,6 +53,7 @@ impl ReportData {
                 .collect(),
             field: field::field(result),
             attempts: attempts(result),
+            recorded: None,
             charts: series::charts(result),
             flows: flows(result),
             events: events(result),
@@ -63,7 +66,7 @@ fn seconds(time: Time) -> f64 {
     ((time.as_ps() + 500_000) / 1_000_000) as f64 / 1e6
 }
 
-pub(super) fn milliseconds(time: Time) -> u64 {
+pub fn milliseconds(time: Time) -> u64 {
     (time.as_ps() + 500_000_000) / 1_000_000_000
 }
 
@@ -130,6 +133,22 @@ fn job_of(job: &crate::Job, number: usize, result: &RunResult) -> Job {
         phases: phases(number, result),
         bytes: counts(JOB_BYTES.labelled(Row::new(&job.bytes, result))),
         critical_path: path.map(segment).collect(),
+        findings: result.findings.iter().filter(|finding| finding.job as usize == number).map(finding_of).collect(),
+    }
+}
+
+fn finding_of(finding: &crate::findings::Finding) -> Finding {
+    Finding {
+        rule: finding.rule.name(),
+        severity: finding.severity.name(),
+        cost_s: seconds(finding.cost),
+        summary: finding.summary.clone(),
+        evidence: finding.evidence.clone(),
+        advice: finding.advice.clone(),
+        property: finding.property,
+        key: finding.key,
+        attempt: finding.attempt.map_or(-1, i64::from),
+        node: finding.node.map_or(-1, i64::from),
     }
 }
 
@@ -193,6 +212,7 @@ fn traffic(outcome: &crate::TrafficOutcome) -> Traffic {
         completion_p50_s: outcome.completion_p50.as_secs_f64(),
         completion_p95_s: outcome.completion_p95.as_secs_f64(),
         completion_p99_s: outcome.completion_p99.as_secs_f64(),
+        completion_p999_s: outcome.completion_p999.map(Time::as_secs_f64),
         completion_max_s: outcome.completion_max.as_secs_f64(),
         completion: outcome.completion_cdf.iter().map(point).collect(),
         jain: outcome.jain,
@@ -242,8 +262,7 @@ fn attempts(result: &RunResult) -> Attempts {
     let mut out = Attempts { phase_at: vec![0], ..Attempts::default() };
     let tolerance = Time::from_ps(result.ended_at.as_ps() / INVISIBLE);
     for (i, attempt) in result.attempts.iter().enumerate() {
-        let kind = if attempt.kind == TaskKind::Map { 'm' } else { 'r' };
-        let name = format!("{kind}_{:06}_{}", attempt.task, attempt.attempt);
+        let name = attempt.title();
         out.name.push(if result.jobs.len() > 1 { format!("job {} {name}", attempt.job + 1) } else { name });
         out.node.push(attempt.node);
         out.kind.push(u8::from(attempt.kind == TaskKind::Reduce));
@@ -318,17 +337,17 @@ fn flows(result: &RunResult) -> Flows {
     let n = times.len();
     out.completed = n as u64;
     let points = n.min(COMPLETION_POINTS);
-    out.completion = (1..=points)
-        .map(|k| {
-            let rank = (k * n).div_ceil(points);
-            (times[rank - 1].as_secs_f64(), rank as f64 / n as f64)
-        })
-        .collect();
+    let mut ranks: Vec<usize> = (1..=points).map(|k| (k * n).div_ceil(points)).collect();
+    // The tail is what the even points are too coarse for.
+    ranks.extend([0.995, 0.999].map(|part| (part * n as f64).ceil() as usize).into_iter().filter(|rank| *rank > 0));
+    ranks.sort_unstable();
+    ranks.dedup();
+    out.completion = ranks.into_iter().map(|rank| (times[rank - 1].as_secs_f64(), rank as f64 / n as f64)).collect();
     out
 }
 
 /// The node that an event concerns: its own, or that at an end of its link.
-pub(super) fn node_of(event: &crate::Event, result: &RunResult) -> Option<u32> {
+pub fn node_of(event: &crate::Event, result: &RunResult) -> Option<u32> {
     let link = event.link.and_then(|link| result.links.get(link as usize));
     let at_link = link.and_then(|link| match (link.from, link.to) {
         (LinkEnd::Node(node), _) | (_, LinkEnd::Node(node)) => Some(node),

@@ -8,14 +8,18 @@ mod data;
 mod field;
 mod from_run;
 mod place;
+mod recorded;
 mod series;
 mod setup;
 
 pub use data::{
-    Attempts, Balance, Chart, Comparison, ComparisonRow, Count, Fact, Flows, Happening, Job, Node, Phase, ReportData,
-    Segment, Series, Traffic,
+    Attempts, Balance, Chart, Comparison, ComparisonRow, Count, Fact, Finding, Flows, Happening, Job, Node, Phase,
+    ReportData, Segment, Series, Traffic,
 };
 pub use field::{FieldData, Frames, StationData};
+pub(crate) use from_run::node_of;
+pub(crate) use place::places;
+pub(crate) use setup::size;
 
 use serde::Serialize;
 

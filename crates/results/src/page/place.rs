@@ -30,7 +30,11 @@ fn place(stretches: &[CriticalSegment], result: &RunResult) -> String {
     match (first.waiting, machine) {
         (Waiting::Cpu, Some(machine)) => format!("{machine}'s processor"),
         (Waiting::Disk, Some(machine)) => format!("{machine}'s disk"),
-        (Waiting::Timeout, Some(_)) => format!("an attempt on {}", name.unwrap_or_default()),
+        // Whoever is waited for has a name; where nobody is, there is nothing to look at.
+        (Waiting::Timeout, Some(_)) => {
+            let title = attempt.map(crate::Attempt::title).unwrap_or_default();
+            format!("{title} on {}", name.unwrap_or_default())
+        }
         (Waiting::StartUp, Some(_)) => format!("a process on {}", name.unwrap_or_default()),
         _ if is_network(first) => {
             let span = (first.start, stretches[stretches.len() - 1].finish);
@@ -119,6 +123,7 @@ mod tests {
             reason: String::new(),
             start: Time::ZERO,
             finish: Time::from_secs(4),
+            output_lost: None,
             intervals: Vec::new(),
             input: units::Bytes::ZERO,
             output: units::Bytes::ZERO,
@@ -167,7 +172,7 @@ mod tests {
     fn work_is_charged_to_the_machine_of_the_attempt() {
         assert_eq!(one(Waiting::Disk, 0, 1, None), "worker-1's disk");
         assert_eq!(one(Waiting::Slot, 0, 1, None), "");
-        assert_eq!(one(Waiting::Timeout, 0, 1, None), "an attempt on worker-1");
+        assert_eq!(one(Waiting::Timeout, 0, 1, None), "r_000000_0 on worker-1");
         let mut shared = run();
         shared.nodes[1].host = Some(0);
         assert_eq!(places(&[segment(Waiting::Cpu, 0, 1, None)], &shared), ["host-0's processor"]);

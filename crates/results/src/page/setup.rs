@@ -5,6 +5,9 @@ use crate::RunResult;
 use scenario::{Control, Direction, Generation, HyStart, Network, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 
+/// Up to so many jobs have a line each.
+const FEW_JOBS: usize = 3;
+
 fn fact(label: &str, value: String) -> Fact {
     Fact { label: label.to_owned(), value }
 }
@@ -13,9 +16,17 @@ fn many(count: u64, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A size as people set it: in binary units where it is a round number of them.
-fn size(bytes: Bytes) -> String {
-    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+/// A size as people set it: in the largest unit, binary or decimal, of which it is a whole number.
+pub fn size(bytes: Bytes) -> String {
+    const UNITS: [(u64, &str); 7] = [
+        (1 << 40, "TiB"),
+        (1 << 30, "GiB"),
+        (1_000_000_000, "GB"),
+        (1 << 20, "MiB"),
+        (1_000_000, "MB"),
+        (1 << 10, "KiB"),
+        (1_000, "KB"),
+    ];
     let round = UNITS.iter().find(|(unit, _)| bytes.get() >= *unit && bytes.get().is_multiple_of(*unit));
     round.map_or_else(|| bytes.to_string(), |(unit, name)| format!("{} {name}", bytes.get() / unit))
 }
@@ -23,9 +34,15 @@ fn size(bytes: Bytes) -> String {
 /// From the results, and from the scenario where it is at hand.
 pub fn setup(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Fact> {
     let mut facts = Vec::new();
-    for job in &result.jobs {
+    if result.jobs.len() > FEW_JOBS {
+        let sum = |of: fn(&crate::Job) -> u64| result.jobs.iter().map(of).sum::<u64>();
+        let tasks = [many(sum(|job| job.maps.into()), "map"), many(sum(|job| job.reduces.into()), "reducer")];
+        let input = Bytes::new(sum(|job| job.bytes.map_input.get()));
+        facts.push(fact("Workload", format!("{} jobs, {input:.1} in, {}", result.jobs.len(), tasks.join(", "))));
+    }
+    for job in result.jobs.iter().filter(|_| result.jobs.len() <= FEW_JOBS) {
         let tasks = format!("{}, {}", many(u64::from(job.maps), "map"), many(u64::from(job.reduces), "reducer"));
-        facts.push(fact("Workload", format!("{}, {} in, {tasks}", job.workload, job.bytes.map_input)));
+        facts.push(fact("Workload", format!("{}, {:.1} in, {tasks}", job.workload, job.bytes.map_input)));
     }
     for traffic in &result.traffic {
         let name = if traffic.name == traffic.kind { String::new() } else { format!("{}: ", traffic.name) };
@@ -185,4 +202,21 @@ fn tcp(scenario: &Scenario) -> String {
     options.extend((!tcp.node.is_empty()).then_some("some nodes differ"));
     let options = options.join(", ");
     format!("{control}, {options}, minimum RTO {}, receive buffer {}", tcp.min_rto, size(tcp.receive_buffer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+    use units::Bytes;
+
+    #[test]
+    fn sizes_are_said_as_they_are_written() {
+        let of = |bytes: u64| size(Bytes::new(bytes));
+        // 64 MB are 62,500 KiB too, and nobody writes that.
+        assert_eq!(
+            [of(64_000_000), of(64 << 20), of(1 << 30), of(4_000_000_000)],
+            ["64 MB", "64 MiB", "1 GiB", "4 GB"]
+        );
+        assert_eq!([of(128 << 10), of(32_000), of(100)], ["128 KiB", "32 KB", "100 B"]);
+    }
 }

@@ -91,6 +91,7 @@ fn attempt(record: &AttemptRecord, now: Time) -> Attempt {
         reason: record.reason.to_owned(),
         start: record.allocated,
         finish: if running { now } else { record.finish },
+        output_lost: record.output_lost,
         intervals: record.intervals.clone(),
         input: bytes.input,
         output: bytes.output,

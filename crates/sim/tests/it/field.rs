@@ -86,6 +86,7 @@ fn attempt(task: u32, node: u32, start: f64, finish: f64) -> Attempt {
         reason: String::new(),
         start: s(start),
         finish: s(finish),
+        output_lost: None,
         intervals: vec![Interval { phase: Phase::Compute, start: s(start), finish: s(finish) }],
         input: Bytes::from_mb(1),
         output: Bytes::from_mb(1),

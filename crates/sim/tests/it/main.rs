@@ -4,6 +4,7 @@ mod bonds;
 mod energy;
 mod fidelity;
 mod field;
+mod findings;
 mod flows;
 mod fuzz_scenario;
 mod incast_short;

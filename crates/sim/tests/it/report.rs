@@ -30,6 +30,7 @@ fn attempt(kind: TaskKind, task: u32, node: u32, intervals: &[(Phase, f64, f64)]
         reason: String::new(),
         start: intervals[0].start,
         finish: intervals[intervals.len() - 1].finish,
+        output_lost: None,
         intervals,
         input: Bytes::from_mb(30),
         output: Bytes::from_mb(50),

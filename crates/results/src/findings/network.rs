@@ -1,0 +1,161 @@
+//! What the network and the masters' intervals cost.
+
+use super::job::{JobView, Texts, many, mean, seconds};
+use super::{Finding, Rule, Severity};
+use crate::{CriticalSegment, Locality, Phase, TaskKind, Waiting};
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
+
+/// The part of the maps that read from their own node: Dr. Elephant's `node_locality_severity`.
+const LOCAL: [f64; 4] = [0.5, 0.4, 0.3, 0.2];
+/// Twice the mean time of the shuffle over that of the work after it: Dr. Elephant's `runtime_ratio_severity`.
+const SHUFFLE: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
+
+const fn on_network(segment: &CriticalSegment) -> bool {
+    matches!(segment.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
+}
+
+/// Maps that read over the network.
+pub fn locality(view: &JobView<'_>) -> Option<Finding> {
+    let count = |of: Locality| view.maps.iter().filter(|map| map.attempt.locality == Some(of)).count();
+    let (node, rack, remote) = (count(Locality::Node), count(Locality::Rack), count(Locality::Remote));
+    let known = node + rack + remote;
+    if known == 0 {
+        return None;
+    }
+    let most = Severity::falling(node as f64 / known as f64, LOCAL)?;
+    let far = |row: u32| view.attempt(row).locality.is_some_and(|locality| locality != Locality::Node);
+    let cost = view.path(|segment| on_network(segment) && segment.attempt.is_some_and(far));
+    let bytes: u64 = view.maps.iter().map(|map| map.attempt.remote.get()).sum();
+    let worst = view.maps.iter().filter(|map| far(map.row)).max_by_key(|map| (view.on_path(map.row), map.took))?;
+    let (property, key) = if view.is_yarn() {
+        ("yarn.scheduler.capacity.node-locality-delay, dfs.replication", "mapreduce.locality-delay, hdfs.replication")
+    } else {
+        ("mapred.fairscheduler.locality.delay, dfs.replication", "mapreduce.locality-wait, hdfs.replication")
+    };
+    let texts = Texts {
+        summary: format!("{node} of {} read their input from their own node.", many(known, "map")),
+        evidence: format!(
+            "{rack} read from their rack, {remote} from another, {:.1} over the network; {} took {}",
+            Bytes::new(bytes),
+            view.named(worst.row),
+            seconds(worst.took)
+        ),
+        advice: format!(
+            "Wait longer for a slot near the data, or keep more replicas. At most about {} less.",
+            seconds(cost)
+        ),
+        property,
+        key,
+    };
+    let found = view.finding(Rule::Locality, most, cost, texts)?;
+    Some(Finding { attempt: Some(worst.row), ..found })
+}
+
+/// Reducers that wait for the network.
+pub fn shuffle(view: &JobView<'_>) -> Option<Finding> {
+    let fetched =
+        |attempt: &crate::Attempt| attempt.intervals.iter().filter(|i| i.phase == Phase::Fetch).map(|i| i.finish).max();
+    let ends: Vec<_> = view.reduces.iter().filter_map(|task| Some((task, fetched(task.attempt)?))).collect();
+    let from = |task: &super::job::Task<'_>| task.attempt.start.max(view.maps_done);
+    let shuffle = mean(ends.iter().map(|(task, end)| end.saturating_sub(from(task))));
+    let work = mean(ends.iter().map(|(task, end)| task.attempt.finish.saturating_sub(*end)));
+    let most = Severity::rising(2.0 * shuffle.as_secs_f64() / work.as_secs_f64().max(1e-3), SHUFFLE)?;
+    let reduces = |row: u32| view.attempt(row).kind == TaskKind::Reduce;
+    let fetches = |segment: &CriticalSegment| {
+        on_network(segment)
+            && segment.attempt.is_some_and(reduces)
+            && segment.attempt.and_then(|row| fetched(view.attempt(row))).is_some_and(|end| segment.start < end)
+    };
+    let cost = view.path(fetches);
+    let places = crate::page::places(&view.job.critical_path, view.run);
+    let mut by_place: BTreeMap<&str, Time> = BTreeMap::new();
+    for (segment, place) in view.job.critical_path.iter().zip(&places).filter(|(segment, _)| fetches(segment)) {
+        *by_place.entry(place).or_default() += segment.finish - segment.start;
+    }
+    let place = by_place.into_iter().filter(|(place, _)| !place.is_empty()).max_by_key(|(_, time)| *time);
+    let place = place.map(|(place, time)| format!("; most of it at {place}, {}", seconds(time))).unwrap_or_default();
+    let parts = |waiting: Waiting| view.path(|segment| fetches(segment) && segment.waiting == waiting);
+    let worst = view.reduces.iter().max_by_key(|task| (view.on_path(task.row), std::cmp::Reverse(task.row)))?;
+    let texts = Texts {
+        summary: format!("Reducers fetch for {} after the last map, and work {}, in the mean.", seconds(shuffle), {
+            seconds(work)
+        }),
+        evidence: format!(
+            "{:.1} crossed the network; on the longest chain the bytes took {} at the link's rate, waiting elsewhere \
+             {}, loss recovery {}, TCP timeouts {}{place}",
+            view.job.bytes.shuffle_remote,
+            seconds(parts(Waiting::Transfer)),
+            seconds(parts(Waiting::Queueing)),
+            seconds(parts(Waiting::Recovery)),
+            seconds(parts(Waiting::TcpTimeout)),
+        ),
+        advice: format!(
+            "Less to move (a combiner, compressed map output), a faster link there, or reducers that start earlier. At \
+             most {} less.",
+            seconds(cost)
+        ),
+        property: "mapreduce.map.output.compress, mapreduce.job.reduce.slowstart.completedmaps",
+        key: "network.rate, job.combiner, mapreduce.slowstart",
+    };
+    let found = view.finding(Rule::Shuffle, most, cost, texts)?;
+    Some(Finding { attempt: Some(worst.row), ..found })
+}
+
+/// Time lost to retransmission timeouts.
+pub fn tcp_timeouts(view: &JobView<'_>) -> Option<Finding> {
+    let cost = view.path(|segment| segment.waiting == Waiting::TcpTimeout);
+    let network = view.run.network?;
+    let mut by_row: BTreeMap<u32, Time> = BTreeMap::new();
+    for segment in view.job.critical_path.iter().filter(|segment| segment.waiting == Waiting::TcpTimeout) {
+        if let Some(row) = segment.attempt {
+            *by_row.entry(row).or_default() += segment.finish - segment.start;
+        }
+    }
+    let (row, time) = by_row.into_iter().max_by_key(|(row, time)| (*time, std::cmp::Reverse(*row)))?;
+    let texts = Texts {
+        summary: format!("The longest chain of tasks stood still for {} in TCP's timeouts.", seconds(cost)),
+        evidence: format!(
+            "{} timeouts and {} segments sent again in the run, {} packets dropped; {} lost {}",
+            network.timeouts,
+            network.retransmissions,
+            network.drops,
+            view.named(row),
+            seconds(time)
+        ),
+        advice: format!(
+            "A lower minimum RTO (now {}), fewer fetches at once (now {}), or longer queues.",
+            view.scenario.tcp.min_rto, view.scenario.mapreduce.parallel_copies
+        ),
+        property: "mapreduce.reduce.shuffle.parallelcopies",
+        key: "tcp.min-rto, mapreduce.parallel-copies, network.queue",
+    };
+    let found = view.finding(Rule::TcpTimeouts, Severity::Critical, cost, texts)?;
+    Some(Finding { attempt: Some(row), ..found })
+}
+
+/// Intervals of polling: what of Hadoop's own waiting no silent node accounts for.
+pub fn heartbeats(view: &JobView<'_>, silent: Time) -> Option<Finding> {
+    let waited = view.path(|segment| segment.waiting == Waiting::Timeout);
+    let cost = waited.saturating_sub(silent);
+    let settings = &view.scenario.mapreduce;
+    let of_nodes = settings.heartbeat.unwrap_or(Time::from_ms(if view.is_yarn() { 1000 } else { 300 }));
+    let stretches = view.job.critical_path.iter().filter(|segment| segment.waiting == Waiting::Timeout).count();
+    let masters = if view.is_yarn() { format!(", the AppMaster's {}", settings.am_heartbeat) } else { String::new() };
+    let texts = Texts {
+        summary: format!("Hadoop's own intervals take {}.", view.of_length(cost)),
+        evidence: format!(
+            "{} on the longest chain of tasks; a node's heartbeat comes every {of_nodes}{masters}",
+            many(stretches, "such wait")
+        ),
+        advice: "Shorter intervals, or fewer tasks one after another.".to_owned(),
+        property: if view.is_yarn() {
+            "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms, \
+             yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms"
+        } else {
+            "mapreduce.jobtracker.heartbeat.interval.min"
+        },
+        key: if view.is_yarn() { "mapreduce.heartbeat, mapreduce.am-heartbeat" } else { "mapreduce.heartbeat" },
+    };
+    view.finding(Rule::Heartbeats, Severity::Moderate, cost, texts)
+}

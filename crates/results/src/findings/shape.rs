@@ -1,0 +1,193 @@
+//! How the work is cut and packed: spills, waves, idle slots, tasks that are too short.
+
+use super::job::{JobView, Task, Texts, many, mean, seconds};
+use super::{Finding, Rule, Severity};
+use crate::{Phase, TaskKind, Waiting};
+use units::{Bytes, Time};
+
+/// What is spilled for each byte of output: Dr. Elephant's `spill_severity`, there in records. One spill is 1; several,
+/// merged once, are 2; more than that are passes of merging.
+const SPILLED: [f64; 4] = [2.01, 2.2, 2.5, 3.0];
+/// Mean time of a map in minutes, and number of maps: Dr. Elephant's `short_runtime_severity_in_min` and
+/// `num_tasks_severity`.
+const SHORT_MINUTES: [f64; 4] = [10.0, 4.0, 2.0, 1.0];
+const MANY_TASKS: [f64; 4] = [50.0, 101.0, 500.0, 1000.0];
+
+/// Maps whose output goes to disk in several passes.
+pub fn spills(view: &JobView<'_>) -> Option<Finding> {
+    if view.job.reduces == 0 {
+        return None;
+    }
+    let sum = |of: fn(&Task<'_>) -> Bytes| view.maps.iter().map(|map| of(map).get()).sum::<u64>();
+    let (spilled, output) = (sum(|map| map.attempt.spilled), sum(|map| map.attempt.output));
+    if output == 0 {
+        return None;
+    }
+    let ratio = spilled as f64 / output as f64;
+    let most = Severity::rising(ratio, SPILLED)?;
+    // Of what spilling and merging take on the path, one pass remains.
+    let on_path = |map: &Task<'_>| view.path_in_phases(map.row, &[Phase::Spill, Phase::Merge]);
+    let cost = view.maps.iter().map(on_path).sum::<Time>().mul_f64(1.0 - 1.0 / ratio);
+    let worst = view.maps.iter().max_by_key(|map| (map.attempt.spilled, std::cmp::Reverse(map.row)))?;
+    let settings = &view.scenario.mapreduce;
+    let largest = view.maps.iter().map(|map| map.attempt.output.get()).max().unwrap_or(0);
+    let buffer = Bytes::new((largest as f64 / settings.spill_percent) as u64);
+    let texts = Texts {
+        summary: format!("Maps write each byte of their output to disk {ratio:.2} times."),
+        evidence: format!(
+            "{} written by spills and merges for {} of map output; {} wrote {} for {}",
+            size(Bytes::new(spilled)),
+            size(Bytes::new(output)),
+            view.named(worst.row),
+            size(worst.attempt.spilled),
+            size(worst.attempt.output)
+        ),
+        advice: format!(
+            "A sort buffer above {} holds the largest output in one spill (now {}); {} streams merge at once. At most \
+             about {} less.",
+            size(buffer),
+            crate::page::size(settings.io_sort),
+            settings.sort_factor,
+            seconds(cost)
+        ),
+        property: "mapreduce.task.io.sort.mb, mapreduce.task.io.sort.factor",
+        key: "mapreduce.io-sort, mapreduce.sort-factor",
+    };
+    let found = view.finding(Rule::Spills, most, cost, texts)?;
+    Some(Finding { attempt: Some(worst.row), ..found })
+}
+
+fn size(bytes: Bytes) -> String {
+    format!("{bytes:.1}")
+}
+
+/// The most tasks that ran at once.
+fn most_at_once(tasks: &[Task<'_>]) -> usize {
+    let mut changes: Vec<(Time, bool)> =
+        tasks.iter().flat_map(|task| [(task.attempt.start, true), (task.attempt.finish, false)]).collect();
+    // At one instant ends come before starts.
+    changes.sort_unstable();
+    let (mut running, mut most) = (0_usize, 0);
+    for (_, starts) in changes {
+        running = if starts { running + 1 } else { running.saturating_sub(1) };
+        most = most.max(running);
+    }
+    most
+}
+
+/// Maps in waves of which the last leaves at least half of the slots idle.
+pub fn slot_waves(view: &JobView<'_>) -> Option<Finding> {
+    let at_once = most_at_once(&view.maps);
+    let (all, rest) = (view.maps.len(), view.maps.len().checked_rem(at_once)?);
+    if all <= at_once || rest == 0 || 2 * rest > at_once {
+        return None;
+    }
+    // From the last start on nothing is left to fill a slot that becomes free: idle slots times time, over all slots.
+    let last_start = view.maps.iter().map(|map| map.attempt.start).max()?;
+    let worked: Time =
+        view.maps.iter().map(|map| map.attempt.finish.saturating_sub(map.attempt.start.max(last_start))).sum();
+    let tail = view.maps_done.saturating_sub(last_start);
+    let cost = tail.saturating_sub(Time::from_ps(worked.as_ps() / at_once as u64));
+    let waves = all.div_ceil(at_once);
+    let last = view.maps.iter().max_by_key(|map| (map.attempt.finish, map.row))?;
+    let texts = Texts {
+        summary: format!("{} run in {waves} waves, and the last one has work for {rest} of {at_once} slots.", {
+            many(all, "map")
+        }),
+        evidence: format!(
+            "at most {at_once} maps ran at once, a map takes {} in the mean; the last one, {}, ended {} after the \
+             last start",
+            seconds(mean(view.maps.iter().map(|map| map.took))),
+            view.named(last.row),
+            seconds(tail)
+        ),
+        advice: format!(
+            "A multiple of {at_once} maps (larger or smaller splits), or a few slots more. At most about {} less.",
+            seconds(cost)
+        ),
+        property: if view.is_yarn() {
+            "mapreduce.input.fileinputformat.split.maxsize, yarn.nodemanager.resource.memory-mb"
+        } else {
+            "mapred.max.split.size, mapred.tasktracker.map.tasks.maximum"
+        },
+        key: if view.is_yarn() { "hdfs.block, mapreduce.node-memory" } else { "hdfs.block, mapreduce.map-slots" },
+    };
+    let found = view.finding(Rule::SlotWaves, Severity::Critical, cost, texts)?;
+    Some(Finding { attempt: Some(last.row), ..found })
+}
+
+/// Fewer tasks than half of the workers, while they are what the job waits for.
+pub fn idle_slots(view: &JobView<'_>) -> Vec<Finding> {
+    [TaskKind::Map, TaskKind::Reduce].into_iter().filter_map(|kind| idle(view, kind)).collect()
+}
+
+fn idle(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
+    let tasks = view.tasks(kind);
+    let workers = view.workers() as usize;
+    if tasks.is_empty() || 2 * tasks.len() > workers {
+        return None;
+    }
+    // What the tasks do, not how they are started: that would not be less if there were more of them.
+    let work = |task: &Task<'_>| {
+        let until = if kind == TaskKind::Reduce { view.maps_done } else { Time::ZERO };
+        view.path_within(&[(until, Time::MAX)], |segment| {
+            segment.attempt == Some(task.row) && !matches!(segment.waiting, Waiting::StartUp | Waiting::Timeout)
+        })
+    };
+    let busy: Time = tasks.iter().map(work).sum();
+    let cost = busy.mul_f64(1.0 - tasks.len() as f64 / workers as f64);
+    let (one, property, key) = match kind {
+        TaskKind::Map => ("map", "mapreduce.input.fileinputformat.split.maxsize", "hdfs.block, job.splits"),
+        TaskKind::Reduce => ("reducer", "mapreduce.job.reduces", "mapreduce.reducers, job.reducers"),
+    };
+    let worst = tasks.iter().max_by_key(|task| (view.on_path(task.row), std::cmp::Reverse(task.row)))?;
+    let texts = Texts {
+        summary: format!("{} for {workers} workers: most of the cluster is idle meanwhile.", many(tasks.len(), one)),
+        evidence: format!(
+            "the job waited {} for them; {} took {}; {} slots for such tasks",
+            seconds(busy),
+            view.named(worst.row),
+            seconds(worst.took),
+            view.slots(kind)
+        ),
+        advice: format!("One {one} for each worker at least. At most about {} less.", seconds(cost)),
+        property,
+        key,
+    };
+    let found = view.finding(Rule::IdleSlots, Severity::Critical, cost, texts)?;
+    Some(Finding { attempt: Some(worst.row), ..found })
+}
+
+/// Many maps, each so short that starting them is a large part of the job.
+pub fn short_tasks(view: &JobView<'_>) -> Option<Finding> {
+    let usual = mean(view.maps.iter().map(|map| map.took));
+    let short = Severity::falling(usual.as_secs_f64() / 60.0, SHORT_MINUTES)?;
+    let most = short.min(Severity::rising(view.maps.len() as f64, MANY_TASKS)?);
+    let start = |map: &Task<'_>| -> Time {
+        let starts = map.attempt.intervals.iter().filter(|interval| interval.phase == Phase::Start);
+        starts.map(|interval| interval.finish - interval.start).sum()
+    };
+    let starting = mean(view.maps.iter().map(start));
+    // The path has but some of the maps; while one of them starts, the slot does nothing else.
+    let part = starting.as_secs_f64() / usual.as_secs_f64().max(1e-9);
+    let first = view.maps.iter().map(|map| map.attempt.start).min()?;
+    let cost = view.maps_done.saturating_sub(first).mul_f64(part.min(1.0));
+    let texts = Texts {
+        summary: format!(
+            "{} of {} each: {:.0} % of that is starting them.",
+            many(view.maps.len(), "map"),
+            { seconds(usual) },
+            part * 100.0
+        ),
+        evidence: format!(
+            "start-up {} of {} in the mean; blocks of {}",
+            seconds(starting),
+            seconds(usual),
+            crate::page::size(view.scenario.hdfs.block)
+        ),
+        advice: format!("Larger splits, or processes that are used again. At most about {} less.", seconds(cost)),
+        property: "mapreduce.input.fileinputformat.split.minsize, dfs.blocksize",
+        key: "hdfs.block",
+    };
+    view.finding(Rule::ShortTasks, most, cost, texts)
+}

@@ -1,0 +1,212 @@
+//! Why a job was slow: each rule on a scenario whose cause is known because it was put there, and on one without it.
+
+use results::findings::{Finding, Rule, Severity};
+use results::{JobState, RunResult};
+use std::ops::ControlFlow;
+use units::Time;
+
+fn run(assignments: &[&str]) -> RunResult {
+    let assignments: Vec<String> = assignments.iter().map(ToString::to_string).collect();
+    let scenario = sim::parse("test.toml", TERASORT, &assignments).unwrap_or_else(|error| panic!("{error:?}"));
+    sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const TERASORT: &str = r#"
+[cluster]
+workers = 8
+[node]
+preset = "xeon-2009"
+[hdfs]
+block = "64 MiB"
+[mapreduce]
+reducers = 8
+speculative = false
+[job]
+workload = "terasort"
+input = "1 GiB"
+"#;
+
+fn found(result: &RunResult, rule: Rule) -> Option<&Finding> {
+    result.findings.iter().find(|finding| finding.rule == rule)
+}
+
+fn length(result: &RunResult) -> Time {
+    let job = &result.jobs[0];
+    job.finish.expect("an end") - job.submit
+}
+
+/// The rule finds its cause with these assignments and not with those. Both jobs succeed.
+fn tells(rule: Rule, with: &[&str], without: &[&str]) -> RunResult {
+    let (with, without) = (run(with), run(without));
+    for result in [&with, &without] {
+        assert_eq!(result.jobs[0].state, JobState::Succeeded, "{}", result.jobs[0].reason);
+    }
+    let all = |result: &RunResult| format!("{:#?} in {}", result.findings, length(result));
+    assert!(found(&with, rule).is_some(), "{rule:?} is not among {}", all(&with));
+    assert!(found(&without, rule).is_none(), "{rule:?} is among {}", all(&without));
+    let finding = found(&with, rule).expect("just seen");
+    assert!(finding.cost <= length(&with), "{finding:?}");
+    assert!(!finding.evidence.is_empty() && !finding.key.is_empty(), "{finding:?}");
+    with
+}
+
+const CRASH: &str = "faults=[{ at = \"14 s\", node = \"worker-7\" }]";
+
+#[test]
+fn a_crashed_node_is_named_with_the_timeout_that_the_job_waited_for() {
+    let result = tells(Rule::SilentNode, &[CRASH], &[]);
+    let finding = &result.findings[0];
+    assert_eq!((finding.rule, finding.severity, finding.node), (Rule::SilentNode, Severity::Critical, Some(7)));
+    let attempt = &result.attempts[finding.attempt.expect("an attempt") as usize];
+    assert_eq!(attempt.node, 7);
+    assert!(finding.key.contains("mapreduce.task-timeout") && finding.key.contains("mapreduce.node-expiry"));
+    assert!(finding.evidence.contains("worker-7 crashed at 14.0 s"), "{}", finding.evidence);
+    // The defaults are 600 s each, and a job without the crash takes a minute.
+    assert!(finding.cost > Time::from_secs(550) && length(&result) > Time::from_secs(600), "{finding:?}");
+    // What the advice promises at most comes true but for the minute itself and the work that is done again.
+    let minute = run(&[CRASH, "mapreduce.task-timeout=\"60 s\"", "mapreduce.node-expiry=\"60 s\""]);
+    let saved = length(&result) - length(&minute);
+    let promised = finding.cost - Time::from_secs(60);
+    assert!(saved <= promised + Time::from_secs(5) && saved >= promised.mul_f64(0.9), "{saved} of {promised}");
+}
+
+#[test]
+fn a_crash_after_the_maps_is_named_too() {
+    // Its outputs are gone: reducers elsewhere wait for them.
+    let calm = run(&[]);
+    let maps_done = calm.attempts.iter().filter(|a| a.kind == results::TaskKind::Map).map(|a| a.finish).max();
+    let at = maps_done.expect("maps") - Time::from_ms(200);
+    let fault = format!("faults=[{{ at = \"{} ms\", node = \"worker-7\" }}]", at.as_ps() / 1_000_000_000);
+    let result = run(&[&fault]);
+    let finding = found(&result, Rule::SilentNode).unwrap_or_else(|| panic!("{:#?}", result.findings));
+    assert_eq!(finding.node, Some(7));
+    assert!(finding.cost.as_secs_f64() > 0.5 * (length(&result) - length(&calm)).as_secs_f64(), "{finding:?}");
+    let job = &result.jobs[0];
+    assert_eq!(job.breakdown.total(), length(&result), "the path has no gap");
+}
+
+#[test]
+fn a_node_that_cannot_be_reached_is_named() {
+    let cut = "faults=[{ at = \"14 s\", link = \"worker-3\", silent = true }]";
+    let result = run(&[cut, "mapreduce.node-expiry=\"120 s\""]);
+    let finding = found(&result, Rule::SilentNode).unwrap_or_else(|| panic!("{:#?}", result.findings));
+    assert_eq!(finding.node, Some(3), "{finding:?}");
+}
+
+#[test]
+fn attempts_in_vain_are_told_from_silent_nodes() {
+    // One replica, and its node is gone: whoever reads it elsewhere fails, four times.
+    let gone = [CRASH, "hdfs.replication=1", "hdfs.socket-timeout=\"5 s\"", "mapreduce.node-expiry=\"30 s\""];
+    let result = run(&[&gone[..], &["mapreduce.task-timeout=\"120 s\""]].concat());
+    assert_eq!(result.jobs[0].state, JobState::Failed);
+    // Where the task timeout is shorter than the reads' own, the attempts that wait for the dead node's blocks are its
+    // doing, not that of the nodes that they run on.
+    let hasty = run(&[&gone[..], &["mapreduce.task-timeout=\"20 s\""]].concat());
+    let blamed = hasty.findings.iter().filter(|finding| finding.rule == Rule::SilentNode).map(|finding| finding.node);
+    assert_eq!(blamed.collect::<Vec<_>>(), [Some(7)], "{:#?}", hasty.findings);
+    let finding = found(&result, Rule::FailedAttempts).unwrap_or_else(|| panic!("{:#?}", result.findings));
+    assert_ne!(finding.node, Some(7));
+    assert!(found(&run(&[]), Rule::FailedAttempts).is_none());
+}
+
+#[test]
+fn uneven_splits_are_told_by_their_bytes() {
+    let splits = |last: &str| {
+        let others = "\"32 MB\", ".repeat(7);
+        format!("job.splits=[{others}\"{last}\"]")
+    };
+    let result = tells(Rule::MapBytesSkew, &[&splits("512 MB")], &[&splits("40 MB")]);
+    let finding = found(&result, Rule::MapBytesSkew).expect("found");
+    assert_eq!(result.attempts[finding.attempt.expect("an attempt") as usize].task, 7);
+}
+
+#[test]
+fn uneven_partitions_are_told_by_their_bytes() {
+    let even = "job.shares=[1, 1, 1, 1, 1, 1, 1, 1.2]";
+    let result = tells(Rule::ReduceBytesSkew, &["job.shares=[1, 1, 1, 1, 1, 20, 1, 1]"], &[even]);
+    let finding = found(&result, Rule::ReduceBytesSkew).expect("found");
+    assert_eq!(result.attempts[finding.attempt.expect("an attempt") as usize].task, 5);
+    assert!(finding.severity >= Severity::Severe, "{finding:?}");
+}
+
+#[test]
+fn one_slow_node_is_a_straggler_and_many_are_a_skew_of_time() {
+    let slow = "faults=[{ at = \"0 s\", node = \"worker-4\", slow = 0.15 }]";
+    let result = tells(Rule::Stragglers, &[slow], &[]);
+    assert_eq!(found(&result, Rule::Stragglers).expect("found").node, Some(4));
+    assert!(found(&result, Rule::MapTimeSkew).is_none());
+    // Half of the machines at a tenth of the speed: no node stands out.
+    let slow = |node: u32| format!("{{ at = \"0 s\", node = \"worker-{node}\", slow = 0.1 }}");
+    let half = format!("faults=[{}]", [1, 3, 5, 7].map(slow).join(", "));
+    tells(Rule::MapTimeSkew, &[&half], &[]);
+}
+
+#[test]
+fn a_small_sort_buffer_spills() {
+    let small = ["mapreduce.io-sort=\"1 MiB\"", "mapreduce.sort-factor=3"];
+    let result = tells(Rule::Spills, &small, &["mapreduce.io-sort=\"200 MiB\""]);
+    let finding = found(&result, Rule::Spills).expect("found");
+    assert!(finding.advice.contains("(now 1 MiB)") || finding.advice.contains("(now 1.0"), "{}", finding.advice);
+}
+
+#[test]
+fn a_last_wave_of_one_map_is_told_from_full_waves() {
+    let of = |maps: u32| format!("job.splits=[{}]", vec!["\"64 MB\""; maps as usize].join(", "));
+    let slots = ["cluster.generation=\"hadoop1\"", "mapreduce.map-slots=2", "mapreduce.slowstart=1.0"];
+    let with = |maps: &str| -> Vec<String> { slots.iter().map(ToString::to_string).chain([maps.to_owned()]).collect() };
+    let (odd, full) = (with(&of(17)), with(&of(16)));
+    let texts = |of: &[String]| of.iter().map(|text| text.clone().leak() as &str).collect::<Vec<_>>();
+    let result = tells(Rule::SlotWaves, &texts(&odd), &texts(&full));
+    assert!(found(&result, Rule::SlotWaves).expect("found").summary.contains("1 of 16 slots"));
+}
+
+#[test]
+fn one_reducer_leaves_the_cluster_idle() {
+    let result = tells(Rule::IdleSlots, &["mapreduce.reducers=1"], &[]);
+    let finding = found(&result, Rule::IdleSlots).expect("found");
+    // Seven of eight workers are idle meanwhile.
+    assert!(finding.cost.as_secs_f64() < 0.875 * length(&result).as_secs_f64());
+    assert!(finding.key.contains("mapreduce.reducers"));
+}
+
+#[test]
+fn blocks_on_one_node_are_read_over_the_network() {
+    let hosts = vec!["[\"worker-1\"]"; 16].join(", ");
+    let input = format!("job.splits=[{}]", vec!["\"64 MB\""; 16].join(", "));
+    let far = ["hdfs.replication=1", "mapreduce.locality-delay=0", "network.rate=\"100 Mbit/s\""];
+    let hosts = format!("job.split-hosts=[{hosts}]");
+    let mut with = far.to_vec();
+    with.extend([input.as_str(), hosts.as_str()]);
+    tells(Rule::Locality, &with, &[&input, "network.rate=\"100 Mbit/s\""]);
+}
+
+#[test]
+fn many_short_maps_are_mostly_their_start() {
+    let result = tells(Rule::ShortTasks, &["hdfs.block=\"2 MiB\"", "job.input=\"256 MiB\""], &[]);
+    // 128 maps: Dr. Elephant's second step of the number of tasks.
+    assert_eq!(found(&result, Rule::ShortTasks).expect("found").severity, Severity::Moderate);
+}
+
+#[test]
+fn a_slow_link_is_where_the_shuffle_waits() {
+    let result = tells(Rule::Shuffle, &["network.rate=\"50 Mbit/s\""], &["network.rate=\"10 Gbit/s\""]);
+    let finding = found(&result, Rule::Shuffle).expect("found");
+    assert!(finding.evidence.contains("the 50 Mbit/s link"), "{}", finding.evidence);
+}
+
+#[test]
+fn lost_packets_show_as_timeouts_of_tcp() {
+    tells(Rule::TcpTimeouts, &["network.loss=0.05", "network.rate=\"100 Mbit/s\""], &["network.rate=\"100 Mbit/s\""]);
+}
+
+#[test]
+fn long_heartbeats_are_told() {
+    let long = ["mapreduce.heartbeat=\"10 s\"", "mapreduce.am-heartbeat=\"10 s\""];
+    tells(Rule::Heartbeats, &long, &["mapreduce.heartbeat=\"100 ms\"", "mapreduce.am-heartbeat=\"100 ms\""]);
+}
+
+#[test]
+fn a_quiet_job_on_a_fast_network_has_no_severe_finding() {
+    let result = run(&["network.rate=\"10 Gbit/s\"", "job.input=\"4 GiB\""]);
+    assert!(result.findings.iter().all(|finding| finding.severity < Severity::Severe), "{:#?}", result.findings);
+}
