@@ -3,10 +3,11 @@
 use crate::args::{History, Import};
 use crate::emit;
 use crate::failure::Failure;
+use crate::import_check::{self, Asked};
 use crate::interrupt::STOP;
 use history::Format;
 use history::import::{self, ImportError, Sources};
-use runs::{Error, Inputs, pick_job, resolve, write_whole};
+use runs::{Effort, Error, Inputs, pick_job, resolve, write_whole};
 
 /// Turns a history into a scenario.
 pub fn import(args: &Import) -> Result<(), Failure> {
@@ -40,16 +41,20 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         Some(path) => Some(pick_job(path, inputs.history(path)?.1, None)?),
     };
     let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let imported =
+    let mut imported =
         import::import(&job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(|error| match error {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
             other => Failure::Input(format!("{}: {other}", args.file.display())),
         })?;
-    let text = imported.to_toml();
     // What is written can run: the engine's checks hold too.
-    sim::parse(&job.id, &text, &[]).map_err(Error::Scenario)?;
+    sim::parse(&job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
+    let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
+    let effort = Effort { threads: Some(1), stop: &STOP, progress: &|_, _| {} };
+    let checked = import_check::fit(&mut imported, asked, &effort)?;
+    let text = imported.to_toml();
     match &args.output {
-        None => emit(&text),
-        Some(path) => Ok(write_whole(path, text.as_bytes())?),
+        None => emit(&text)?,
+        Some(path) => write_whole(path, text.as_bytes())?,
     }
+    import_check::report(&imported, checked.as_ref(), asked)
 }
