@@ -222,6 +222,12 @@ pub struct Import {
     /// Which job of several; of two jobs of one identifier, ID#1 or ID#2
     #[arg(long, value_name = "ID")]
     pub job: Option<String>,
+    /// Do not run the scenario once to compare it with the record
+    #[arg(long)]
+    pub no_check: bool,
+    /// Exit with code 2 if the scenario is not within 10 % of the recorded job
+    #[arg(long, conflicts_with = "no_check")]
+    pub strict: bool,
 }
 
 #[derive(Debug, clap::Args)]

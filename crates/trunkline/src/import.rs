@@ -3,9 +3,10 @@
 use crate::args::Import;
 use crate::emit;
 use crate::failure::Failure;
+use crate::import_check::{self, Asked};
 use crate::interrupt::STOP;
 use history::import::{self, ImportError, Settings, Sources};
-use runs::{Error, Found, Inputs, pick_job, resolve, write_whole};
+use runs::{Effort, Error, Found, Inputs, pick_job, resolve, write_whole};
 use std::path::{Path, PathBuf};
 
 /// Words that stand before the files and say their format.
@@ -26,16 +27,19 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         Some(path) => Some(pick_job(path, inputs.history(path)?.1, None)?),
     };
     let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
+    let mut imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
         |error| match error {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
             other => Failure::Input(format!("{}: {other}", found.file.display())),
         },
     )?;
-    let text = imported.to_toml();
     // What is written can run: the engine's checks hold too.
-    sim::parse(&found.job.id, &text, &[]).map_err(Error::Scenario)?;
-    write(args.output.as_deref(), &text)
+    sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
+    let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
+    let effort = Effort { threads: Some(1), stop: &STOP, progress: &|_, _| {} };
+    let checked = import_check::fit(&mut imported, asked, &effort)?;
+    write(args.output.as_deref(), &imported.to_toml())?;
+    import_check::report(&imported, checked.as_ref(), asked)
 }
 
 /// The job that is meant, of the format that is expected if one is.

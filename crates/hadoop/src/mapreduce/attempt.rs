@@ -4,7 +4,7 @@ use super::files::Waiter;
 use super::map::{MapTask, TaskState};
 use super::reduce::ReduceTask;
 use super::task::{AttemptOutput, Env};
-use super::{Attempt, Call, Generation, MapReduce, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
+use super::{Attempt, Call, Generation, MapReduce, Recorded, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
 use crate::context::Context;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
 use crate::numbers::count;
@@ -104,6 +104,7 @@ impl MapReduce {
             failure: None,
             replayed: false,
             in_master: false,
+            recorded: Recorded::default(),
             pace: self.pace(id),
         });
         self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node), plain: Bytes::ZERO });
@@ -157,6 +158,11 @@ impl MapReduce {
             }
             TaskRequest::LocalRead => self.on_reduce(platform, id, ReduceTask::on_local_read),
             TaskRequest::Stream(slot, step) => self.on_stream(platform, id, slot, step),
+            TaskRequest::Recorded => self.with_env(platform, id, |body, env| match body {
+                Body::Map(map) => map.on_recorded(env),
+                Body::Reduce(reduce) => reduce.on_recorded(env),
+                _ => TaskState::Running,
+            }),
         }
     }
 
@@ -198,7 +204,7 @@ impl MapReduce {
     ) {
         let Self { config, jobs, attempts, outputs, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
-        let Attempt { record, body, pace, in_master, .. } = attempt;
+        let Attempt { record, body, pace, in_master, recorded, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
         let job = &jobs[record.job.0 as usize];
         let nowhere = super::job::Split::default();
@@ -224,6 +230,7 @@ impl MapReduce {
             uber,
             record,
             pace: *pace,
+            recorded: *recorded,
             next_disk: &mut next_disk[node.0 as usize],
         };
         let state = step(body, &mut env);
@@ -504,6 +511,7 @@ impl MapReduce {
             Generation::Yarn => self.container_exited(platform, id),
             Generation::Hadoop1 => self.task_exited(platform.ctx, id),
         }
+        self.fill_with_planned(platform, node);
     }
     /// The attempt's node has crashed.
     pub(crate) fn vanish(&mut self, id: AttemptId, now: Time) {

@@ -82,10 +82,12 @@ impl MapReduce {
         let Some((kind, task)) = next else { return };
         let locality = (kind == TaskKind::Map).then(|| job.locality(task, node, &platform.ctx.nodes));
         let allocated = platform.ctx.now;
+        let recorded = self.recorded_of(id, kind, task);
         let id = self.place(platform, Placement { job: id, kind, task, node, locality, allocated });
         self.confirm_start(platform.ctx, id);
         let attempt = &mut self.attempts[id.0 as usize];
         attempt.in_master = true;
+        attempt.recorded = recorded;
         attempt.body = Body::Starting(None);
         attempt.record.wait(allocated, Waiting::StartUp);
         attempt.record.begin(allocated, Phase::Start);
