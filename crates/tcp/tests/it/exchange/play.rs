@@ -42,10 +42,14 @@ pub fn host_config(script: &Script) -> Config {
     };
     let set = |name: &str| script.shell.rsplit_once(name).map(|(_, rest)| rest.trim_start_matches(['=', '"', ' ']));
     let off = |name: &str| set(name).is_some_and(|rest| rest.starts_with('0'));
+    let number = |name: &str| -> Option<u64> { set(name)?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok() };
     config.pacing = script.shell.contains("root fq");
     config.timestamps = !off("tcp_timestamps");
     config.sack = !off("tcp_sack");
     config.ecn = set("tcp_ecn").is_some_and(|rest| rest.starts_with(['1', '2']));
+    if let Some(most) = number("tcp_rto_max_ms") {
+        config.max_rto = Time::from_ms(most);
+    }
     config.idle_restart |= set("tcp_slow_start_after_idle").is_some_and(|rest| rest.starts_with('1'));
     if set("tcp_congestion_control").is_some_and(|rest| rest.starts_with("reno")) {
         config.control = tcp::control::ControlKind::Reno;
@@ -58,10 +62,19 @@ pub fn host_config(script: &Script) -> Config {
             if arguments.contains("TCP_CONGESTION") && arguments.contains("reno") {
                 config.control = tcp::control::ControlKind::Reno;
             }
+            let value = arguments.split(['[', ']']).nth(1);
             if arguments.contains("TCP_MAXSEG")
-                && let Some(mss) = arguments.split(['[', ']']).nth(1).and_then(|value| value.parse().ok())
+                && let Some(mss) = value.and_then(|value| value.parse().ok())
             {
                 config.mss = mss;
+            }
+            // Linux doubles the value and leaves half of it to the payload, of which it announces whole segments. What
+            // is set on an open connection is not the endpoint's.
+            if arguments.contains("SO_RCVBUF")
+                && arguments.starts_with('3')
+                && let Some(bytes) = value.and_then(|value| value.parse::<u64>().ok())
+            {
+                config.receive_buffer = Bytes::new(bytes / 1460 * 1460);
             }
         }
     }

@@ -4,6 +4,7 @@
 //! `docs/models/tcp-conformance.md` judges every difference.
 
 mod dctcp;
+mod linux_reno;
 mod losses;
 mod prr;
 mod rto;
