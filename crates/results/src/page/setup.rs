@@ -1,7 +1,7 @@
 //! How a run was set up, in a few lines of words.
 
 use super::data::Fact;
-use crate::RunResult;
+use crate::{FEW_JOBS, Job, RunResult};
 use scenario::{Control, Direction, Generation, HyStart, Network, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 
@@ -23,7 +23,13 @@ fn size(bytes: Bytes) -> String {
 /// From the results, and from the scenario where it is at hand.
 pub fn setup(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Fact> {
     let mut facts = Vec::new();
-    for job in &result.jobs {
+    if result.jobs.len() > FEW_JOBS {
+        let sum = |of: fn(&Job) -> u64| result.jobs.iter().map(of).sum::<u64>();
+        let tasks = [many(sum(|job| job.maps.into()), "map"), many(sum(|job| job.reduces.into()), "reducer")];
+        let read = Bytes::new(sum(|job| (job.bytes.hdfs_read_local + job.bytes.hdfs_read_remote).get()));
+        facts.push(fact("Workload", format!("{} jobs, {read} read, {}", result.jobs.len(), tasks.join(", "))));
+    }
+    for job in result.jobs.iter().filter(|_| result.jobs.len() <= FEW_JOBS) {
         let tasks = format!("{}, {}", many(u64::from(job.maps), "map"), many(u64::from(job.reduces), "reducer"));
         facts.push(fact("Workload", format!("{}, {} in, {tasks}", job.workload, job.bytes.map_input)));
     }
