@@ -5,11 +5,13 @@
 //! simulator (SLS), which keep only where and when containers ran.
 
 mod avro;
+pub mod coflow;
 mod error;
 pub mod import;
 mod jhist;
 mod rumen;
 mod sls;
+pub mod swim;
 
 pub use error::{HistoryError, Problem};
 

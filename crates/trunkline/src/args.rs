@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
+use units::Time;
 
 /// Predict how a big-data job runs on a network, packet by packet.
 #[derive(Debug, Parser)]
@@ -47,6 +48,7 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
     #[command(after_help = "Examples:
   trunkline import jhist job_1795217314114_0002.jhist -o calibrated.toml --cluster cluster.toml --run run.toml
   trunkline import rumen trace.json --job job_201_0007 -o calibrated.toml
+  trunkline import swim FB-2009.tsv --nodes 100 --recorded-nodes 600 --for 1h -o workload.toml
   trunkline run calibrated.toml --set 'network.shape=[{ rate = \"10 Mbit/s\" }]'")]
     Import(Import),
     /// Re-do a published experiment and say of each claim: reproduced, not reproduced, cannot tell
@@ -199,6 +201,10 @@ pub enum History {
     Rumen,
     /// The JSON trace of the scheduler load simulator
     Sls,
+    /// A workload of SWIM: many jobs, one a line
+    Swim,
+    /// A trace of coflows, as coflow-benchmark has them
+    Coflow,
 }
 
 #[derive(Debug, clap::Args)]
@@ -228,6 +234,30 @@ pub struct Import {
     /// Which job of a file of several
     #[arg(long, value_name = "ID")]
     pub job: Option<String>,
+    /// All jobs as one scenario, submitted as far apart as they were
+    #[arg(long, conflicts_with = "job")]
+    pub all: bool,
+    /// Workers of the cluster on which a workload is to run [default: those of --cluster, else --recorded-nodes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub nodes: Option<u32>,
+    /// Machines on which a workload was recorded: its bytes are scaled by the workers over these
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub recorded_nodes: Option<u32>,
+    /// Where the part of a workload begins that is imported, as 12h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub from: Option<Time>,
+    /// How long that part is [default: to the end]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub length: Option<Time>,
+}
+
+/// A duration; a bare number is one of seconds.
+fn duration(text: &str) -> Result<Time, units::ParseError> {
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        format!("{text} s").parse()
+    } else {
+        text.parse()
+    }
 }
 
 #[derive(Debug, clap::Args)]

@@ -8,6 +8,7 @@ mod estimates;
 mod examples;
 mod failure;
 mod import;
+mod import_many;
 mod interrupt;
 #[cfg(feature = "jet")]
 mod jet;
@@ -18,6 +19,7 @@ mod screen;
 mod study;
 mod study_text;
 mod summary;
+mod summary_jobs;
 mod table;
 #[cfg(feature = "testbed")]
 mod testbed;
