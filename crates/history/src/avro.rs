@@ -13,7 +13,7 @@ const MAX_DEPTH: u32 = 64;
 
 /// Most values in one record; real ones have about 1,000. A null takes no byte and an empty string one, so the file's
 /// length alone would not bound the memory.
-const MAX_VALUES: u32 = 1 << 20;
+pub const MAX_VALUES: u32 = 1 << 20;
 
 /// A parsed schema: the type of one record of the file, and the named types that it refers to.
 #[derive(Debug)]

@@ -3,9 +3,14 @@
 //! The events and fields are those of `org.apache.hadoop.mapreduce.jobhistory` (Events.avpr), releases 0.23 to 3.5.
 //! Events that do not say where and when tasks ran are skipped.
 
-use super::avro::{Binary, Schema};
-use super::error::HistoryError as Error;
-use super::{Attempt, AttemptState, Counters, Id, JobHistory, JobState, Master, Tasks, stated};
+use super::avro::{Binary, MAX_VALUES, Schema};
+use super::error::{HistoryError as Error, Place, Problem};
+use super::json::Objects;
+use super::memory::Memory;
+use super::tasks::{Id, Tasks, stated};
+use super::{
+    Attempt, AttemptState, Counted, Counters, JobHistory, JobState, Master, is_framework, rack_and_host, words,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -17,33 +22,61 @@ pub enum Encoding {
 }
 
 /// Reads the history of one job.
-pub fn read(bytes: &[u8], encoding: Encoding) -> Result<JobHistory, Error> {
+pub fn read(bytes: &[u8], encoding: Encoding, memory: &mut Memory) -> Result<JobHistory, Error> {
     let line = |from: usize| bytes[from..].iter().position(|b| *b == b'\n').map(|length| from + length);
     let schema_at = line(0).ok_or_else(|| Error::truncated(bytes.len(), "its first line"))? + 1;
     let schema_end = line(schema_at).ok_or_else(|| Error::truncated(bytes.len(), "the line with the Avro schema"))?;
     let schema = Schema::parse(&bytes[schema_at..schema_end], schema_at)?;
     let events_at = schema_end + 1;
-    let mut builder = Builder::default();
-    match encoding {
-        Encoding::Binary => {
-            let mut records = Binary::new(&schema, bytes, events_at);
-            loop {
-                let offset = records.offset();
-                let Some(record) = records.next()? else { break };
-                builder.event(record, offset)?;
-            }
-        }
-        Encoding::Json => {
-            let mut records = serde_json::Deserializer::from_slice(&bytes[events_at..]).into_iter::<Value>();
-            loop {
-                let offset = events_at + records.byte_offset();
-                let Some(record) = records.next() else { break };
-                let record = record.map_err(|e| Error::json(offset, &e))?;
-                builder.event(schema.unwrap_json(record, offset)?, offset)?;
-            }
-        }
-    }
+    let mut builder = Builder { job: JobHistory::default(), tasks: Tasks::new(memory) };
+    let mut count = 0;
+    let mut next = |record: Value, offset: usize| {
+        builder.event(record).map_err(|problem| Error::new(offset, problem).at(Place::Event(count + 1)))?;
+        count += 1;
+        Ok(())
+    };
+    let read = match encoding {
+        Encoding::Binary => binary(bytes, events_at, &schema, &mut next),
+        Encoding::Json => json(bytes, events_at, &schema, &mut next),
+    };
+    read.map_err(|error| if error.place.is_none() { error.at(Place::Event(count + 1)) } else { error })?;
     builder.finish(bytes.len())
+}
+
+/// What each event is handed to, with its offset.
+type Next<'a> = &'a mut dyn FnMut(Value, usize) -> Result<(), Error>;
+
+fn binary(bytes: &[u8], at: usize, schema: &Schema, next: Next) -> Result<(), Error> {
+    let mut records = Binary::new(schema, bytes, at);
+    loop {
+        let offset = records.offset();
+        another(bytes, offset)?;
+        let Some(record) = records.next()? else { return Ok(()) };
+        next(record, offset)?;
+    }
+}
+
+fn json(bytes: &[u8], at: usize, schema: &Schema, next: Next) -> Result<(), Error> {
+    let mut records = Objects::new(bytes, at);
+    loop {
+        let rest = &bytes[records.offset()..];
+        another(bytes, records.offset() + rest.len() - rest.trim_ascii_start().len())?;
+        let Some(record) = records.next()? else { return Ok(()) };
+        if record.values > MAX_VALUES as usize {
+            let what = format!("more than {MAX_VALUES} values in one event");
+            return Err(Error::new(record.offset, Problem::Limit(what)));
+        }
+        next(schema.unwrap_json(record.read()?, record.offset)?, record.offset)?;
+    }
+}
+
+/// Where an event should begin, the first line of another history does not.
+fn another(bytes: &[u8], offset: usize) -> Result<(), Error> {
+    if bytes[offset..].starts_with(b"Avro-Json\n") || bytes[offset..].starts_with(b"Avro-Binary\n") {
+        let what = "a second history begins here: put each into a file of its own";
+        return Err(Error::inconsistent(offset, what));
+    }
+    Ok(())
 }
 
 // === events ===
@@ -59,6 +92,7 @@ struct Event {
 #[serde(rename_all = "camelCase")]
 struct AmStarted {
     start_time: i64,
+    #[serde(default)]
     node_manager_host: String,
 }
 
@@ -66,6 +100,7 @@ struct AmStarted {
 #[serde(rename_all = "camelCase")]
 struct JobSubmitted {
     jobid: String,
+    #[serde(default)]
     job_name: String,
     submit_time: i64,
 }
@@ -81,6 +116,8 @@ struct JobInfoChange {
 #[serde(rename_all = "camelCase")]
 struct JobInited {
     launch_time: i64,
+    #[serde(default)]
+    uberized: bool,
 }
 
 #[derive(Deserialize)]
@@ -94,7 +131,8 @@ struct JobFinished {
 #[serde(rename_all = "camelCase")]
 struct JobUnsuccessful {
     finish_time: i64,
-    job_status: String,
+    job_status: Option<String>,
+    diagnostics: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -102,15 +140,16 @@ struct JobUnsuccessful {
 struct TaskStarted {
     taskid: String,
     start_time: i64,
-    #[serde(default)]
-    split_locations: String,
+    split_locations: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct TaskFinished {
+struct TaskEnded {
     taskid: String,
     finish_time: i64,
+    /// Of `TaskFailed`: FAILED or KILLED.
+    status: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -118,6 +157,7 @@ struct TaskFinished {
 struct AttemptStarted {
     attempt_id: String,
     start_time: i64,
+    #[serde(default)]
     tracker_name: String,
     locality: Option<String>,
     avataar: Option<String>,
@@ -139,6 +179,7 @@ struct AttemptEnded {
     hostname: String,
     #[serde(default)]
     rackname: Option<String>,
+    error: Option<String>,
     counters: Option<JhCounters>,
     #[serde(default)]
     clock_splits: Vec<i64>,
@@ -153,6 +194,7 @@ struct JhCounters {
 
 #[derive(Deserialize)]
 struct JhCounterGroup {
+    name: Option<String>,
     counts: Vec<JhCounter>,
 }
 
@@ -162,113 +204,153 @@ struct JhCounter {
     value: i64,
 }
 
-impl From<JhCounters> for Counters {
-    fn from(counters: JhCounters) -> Self {
-        let mut out = Self::default();
-        for counter in counters.groups.iter().flat_map(|g| &g.counts) {
-            out.enter(&counter.name, counter.value);
-        }
-        out
+impl JhCounters {
+    fn gather(counters: Option<Self>, memory: &mut Memory) -> Result<Counters, Problem> {
+        let groups = counters.as_ref().map_or(&[][..], |counters| &counters.groups);
+        let counted = groups.iter().flat_map(|group| {
+            let of_framework = group.name.as_deref().is_none_or(is_framework);
+            group.counts.iter().map(move |c| Counted { name: &c.name, value: c.value, of_framework })
+        });
+        Counters::gather(counted, memory)
     }
 }
 
 // === from events to a job ===
 
-#[derive(Default)]
-struct Builder {
+struct Builder<'m> {
     job: JobHistory,
-    tasks: Tasks,
+    tasks: Tasks<'m>,
 }
 
-impl Builder {
-    fn event(&mut self, record: Value, offset: usize) -> Result<(), Error> {
-        let Event { kind, event } = fields(record, "an event", offset)?;
+impl Builder<'_> {
+    fn event(&mut self, record: Value) -> Result<(), Problem> {
+        let Event { kind, event } = fields(record, "an event")?;
+        if let Some(id) = event.get("jobid").and_then(Value::as_str) {
+            self.same_job(id.strip_prefix("job_").unwrap_or(id))?;
+        }
         match kind.as_str() {
             "AM_STARTED" => {
-                let e: AmStarted = fields(event, &kind, offset)?;
+                let e: AmStarted = fields(event, &kind)?;
+                self.tasks.memory.take(size_of::<Master>() * 2 + e.node_manager_host.len())?;
                 self.job.masters.push(Master { host: e.node_manager_host, start_ms: e.start_time });
             }
             "JOB_SUBMITTED" => {
-                let e: JobSubmitted = fields(event, &kind, offset)?;
+                let e: JobSubmitted = fields(event, &kind)?;
                 (self.job.id, self.job.name, self.job.submit_ms) = (e.jobid, e.job_name, e.submit_time);
             }
             "JOB_INFO_CHANGED" => {
-                let e: JobInfoChange = fields(event, &kind, offset)?;
+                let e: JobInfoChange = fields(event, &kind)?;
                 (self.job.submit_ms, self.job.launch_ms) = (e.submit_time, e.launch_time);
             }
-            "JOB_INITED" => self.job.launch_ms = fields::<JobInited>(event, &kind, offset)?.launch_time,
+            "JOB_INITED" => {
+                let e: JobInited = fields(event, &kind)?;
+                (self.job.launch_ms, self.job.uber) = (e.launch_time, e.uberized);
+            }
             "JOB_FINISHED" => {
-                let e: JobFinished = fields(event, &kind, offset)?;
+                let e: JobFinished = fields(event, &kind)?;
                 self.job.state = JobState::Succeeded;
                 self.job.finish_ms = stated(e.finish_time);
-                self.job.counters = e.total_counters.map(Counters::from).unwrap_or_default();
+                self.job.counters = JhCounters::gather(e.total_counters, self.tasks.memory)?;
             }
             "JOB_FAILED" | "JOB_KILLED" | "JOB_ERROR" => {
-                let e: JobUnsuccessful = fields(event, &kind, offset)?;
-                self.job.state = if e.job_status == "KILLED" { JobState::Killed } else { JobState::Failed };
+                let e: JobUnsuccessful = fields(event, &kind)?;
+                let killed = e.job_status.is_some_and(|status| status == "KILLED");
+                self.job.state = if killed { JobState::Killed } else { JobState::Failed };
                 self.job.finish_ms = stated(e.finish_time);
+                self.job.diagnostics = e.diagnostics.as_deref().map(words).unwrap_or_default();
             }
-            "TASK_STARTED" => self.task_started(&fields(event, &kind, offset)?, offset)?,
-            "TASK_FINISHED" => {
-                let e: TaskFinished = fields(event, &kind, offset)?;
-                if let Some(id) = Id::parse(&e.taskid, offset)? {
-                    self.tasks.task(&id).finish_ms = stated(e.finish_time);
-                }
-            }
-            "MAP_ATTEMPT_STARTED" | "REDUCE_ATTEMPT_STARTED" => {
-                self.attempt_started(fields(event, &kind, offset)?, offset)?;
-            }
+            "TASK_STARTED" => self.task_started(&fields(event, &kind)?)?,
+            "TASK_FINISHED" => self.task_ended(&fields(event, &kind)?, AttemptState::Succeeded)?,
+            "TASK_FAILED" => self.task_ended(&fields(event, &kind)?, AttemptState::Failed)?,
+            "MAP_ATTEMPT_STARTED" | "REDUCE_ATTEMPT_STARTED" => self.attempt_started(fields(event, &kind)?)?,
             "MAP_ATTEMPT_FINISHED" | "REDUCE_ATTEMPT_FINISHED" => {
-                self.attempt_ended(fields(event, &kind, offset)?, AttemptState::Succeeded, offset)?;
+                self.attempt_ended(fields(event, &kind)?, AttemptState::Succeeded)?;
             }
             "MAP_ATTEMPT_FAILED" | "REDUCE_ATTEMPT_FAILED" => {
-                self.attempt_ended(fields(event, &kind, offset)?, AttemptState::Failed, offset)?;
+                self.attempt_ended(fields(event, &kind)?, AttemptState::Failed)?;
             }
             "MAP_ATTEMPT_KILLED" | "REDUCE_ATTEMPT_KILLED" => {
-                self.attempt_ended(fields(event, &kind, offset)?, AttemptState::Killed, offset)?;
+                self.attempt_ended(fields(event, &kind)?, AttemptState::Killed)?;
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn task_started(&mut self, event: &TaskStarted, offset: usize) -> Result<(), Error> {
-        if let Some(id) = Id::parse(&event.taskid, offset)? {
-            let task = self.tasks.task(&id);
-            task.start_ms = stated(event.start_time);
-            let hosts = event.split_locations.split(',').map(|h| h.trim().rsplit('/').next().unwrap_or_default());
-            task.preferred_hosts = hosts.filter(|h| !h.is_empty()).map(str::to_owned).collect();
+    /// An event's job is that of the events before it; `id` is without its `job_`.
+    fn same_job(&mut self, id: &str) -> Result<(), Problem> {
+        if self.job.id.is_empty() {
+            self.job.id = format!("job_{id}");
         }
+        let own = self.job.id.strip_prefix("job_").unwrap_or(&self.job.id);
+        if own == id {
+            return Ok(());
+        }
+        Err(Problem::Inconsistent(format!(
+            "an event of job_{id:.80} in the history of job_{own:.80}: two histories are mixed, put each into a file of \
+             its own"
+        )))
+    }
+
+    /// A map's or a reduce's identifier.
+    fn id<'a>(&mut self, text: &'a str) -> Result<Option<Id<'a>>, Problem> {
+        let id = Id::parse(text)?;
+        if let Some(id) = &id {
+            self.same_job(id.job)?;
+        }
+        Ok(id)
+    }
+
+    fn task_started(&mut self, event: &TaskStarted) -> Result<(), Problem> {
+        let Some(id) = self.id(&event.taskid)? else { return Ok(()) };
+        let task = self.tasks.task(&id)?;
+        task.start_ms = stated(event.start_time);
+        let hosts = event.split_locations.iter().flat_map(|hosts| hosts.split(','));
+        let hosts = hosts.map(|host| rack_and_host(host.trim()).1).filter(|host| !host.is_empty());
+        task.preferred_hosts = hosts.collect();
+        let bytes: usize = task.preferred_hosts.iter().map(|host| host.len() + size_of::<String>()).sum();
+        self.tasks.memory.take(bytes)
+    }
+
+    fn task_ended(&mut self, event: &TaskEnded, state: AttemptState) -> Result<(), Problem> {
+        let Some(id) = self.id(&event.taskid)? else { return Ok(()) };
+        let task = self.tasks.task(&id)?;
+        task.finish_ms = stated(event.finish_time);
+        task.state = if event.status.as_deref() == Some("KILLED") { AttemptState::Killed } else { state };
         Ok(())
     }
 
-    fn attempt_started(&mut self, event: AttemptStarted, offset: usize) -> Result<(), Error> {
-        if let Some(id) = Id::parse(&event.attempt_id, offset)? {
-            let attempt = self.tasks.attempt(&id, id.attempt(offset)?);
-            attempt.start_ms = stated(event.start_time);
-            attempt.host = host(&event.tracker_name);
-            attempt.locality = event.locality.unwrap_or_default();
-            attempt.speculative = event.avataar.is_some_and(|a| a == "SPECULATIVE");
-        }
+    fn attempt_started(&mut self, event: AttemptStarted) -> Result<(), Problem> {
+        let Some(id) = self.id(&event.attempt_id)? else { return Ok(()) };
+        let attempt = self.tasks.attempt(&id, id.attempt()?)?;
+        attempt.start_ms = stated(event.start_time);
+        attempt.host = host(&event.tracker_name);
+        attempt.locality = event.locality.unwrap_or_default();
+        attempt.speculative = event.avataar.is_some_and(|a| a == "SPECULATIVE");
         Ok(())
     }
 
-    fn attempt_ended(&mut self, event: AttemptEnded, state: AttemptState, offset: usize) -> Result<(), Error> {
-        let Some(id) = Id::parse(&event.attempt_id, offset)? else { return Ok(()) };
-        let attempt: &mut Attempt = self.tasks.attempt(&id, id.attempt(offset)?);
+    fn attempt_ended(&mut self, event: AttemptEnded, state: AttemptState) -> Result<(), Problem> {
+        let Some(id) = self.id(&event.attempt_id)? else { return Ok(()) };
+        let counters = JhCounters::gather(event.counters, self.tasks.memory)?;
+        self.tasks.memory.take((event.clock_splits.len() + event.cpu_usages.len()) * size_of::<i64>())?;
+        let attempt: &mut Attempt = self.tasks.attempt(&id, id.attempt()?)?;
         attempt.state = state;
         attempt.finish_ms = stated(event.finish_time);
         attempt.map_finish_ms = stated(event.map_finish_time);
         attempt.shuffle_finish_ms = stated(event.shuffle_finish_time);
         attempt.sort_finish_ms = stated(event.sort_finish_time);
+        attempt.error = event.error.as_deref().map(words).unwrap_or_default();
         // An attempt that was withdrawn before it got a container has the host UNKNOWN.
         if event.hostname != "UNKNOWN" {
+            // Until Hadoop 0.22 the rack stands before the host.
+            let (rack, name) = rack_and_host(&event.hostname);
             if attempt.host.is_empty() {
-                attempt.host = host(&event.hostname);
+                attempt.host = host(&name);
             }
-            attempt.rack = event.rackname.unwrap_or_default();
+            attempt.rack = event.rackname.unwrap_or(rack);
         }
-        attempt.counters = event.counters.map(Counters::from).unwrap_or_default();
+        attempt.counters = counters;
         // Progress that was not sampled is recorded as -1.
         if event.clock_splits.iter().chain(&event.cpu_usages).all(|ms| *ms >= 0) {
             (attempt.clock_splits_ms, attempt.cpu_splits_ms) = (event.clock_splits, event.cpu_usages);
@@ -277,18 +359,21 @@ impl Builder {
     }
 
     fn finish(self, offset: usize) -> Result<JobHistory, Error> {
-        if self.job.id.is_empty() {
-            return Err(Error::inconsistent(offset, "the history tells of no submitted job (no JOB_SUBMITTED)"));
+        if self.job.submit_ms <= 0 {
+            let what = "the history tells of no submitted job (no JOB_SUBMITTED): its beginning is missing";
+            return Err(Error::inconsistent(offset, what));
         }
-        if self.job.launch_ms <= 0 {
-            return Err(Error::inconsistent(offset, "the job was never launched (no JOB_INITED)"));
+        let ended_badly = matches!(self.job.state, JobState::Failed | JobState::Killed);
+        if self.job.launch_ms <= 0 && !ended_badly {
+            let what = "the job was never launched (no JOB_INITED): its history is incomplete, fetch it again";
+            return Err(Error::inconsistent(offset, what));
         }
         self.tasks.finish(self.job, offset)
     }
 }
 
-fn fields<T: DeserializeOwned>(record: Value, what: &str, offset: usize) -> Result<T, Error> {
-    serde_json::from_value(record).map_err(|e| Error::malformed(offset, format!("the fields of {what}"), e.to_string()))
+fn fields<T: DeserializeOwned>(record: Value, what: &str) -> Result<T, Problem> {
+    serde_json::from_value(record).map_err(|e| Problem::malformed(format!("the fields of {what}"), e.to_string()))
 }
 
 /// The host in the name of a TaskTracker (`tracker_w1:localhost/127.0.0.1:3`) or a NodeManager (`w1`).

@@ -1,29 +1,37 @@
 //! Histories of real jobs, as clusters recorded them, read into types.
 //!
-//! Pure: bytes in, [`JobHistory`] out. Three kinds are read: Hadoop's own job history (`.jhist`, in its two encodings
-//! `Avro-Binary` and `Avro-Json`); the JSON traces of Rumen, which derive from it; and those of the YARN scheduler load
-//! simulator (SLS), which keep only where and when containers ran.
+//! Pure: bytes in, [`JobHistory`] out. The format is found by looking ([`Format::detect`]): Hadoop's own job history
+//! (`.jhist`, in its two encodings `Avro-Binary` and `Avro-Json`), and its text form of Hadoop 0.20 to 1.x; the JSON
+//! traces of Rumen, which derive from either; and those of the YARN scheduler load simulator (SLS), which keep only
+//! where and when containers ran. Each may be compressed ([`unpack`]).
 
 mod avro;
 pub mod coflow;
 mod error;
+mod format;
 pub mod import;
 mod jhist;
+mod json;
+mod memory;
+mod properties;
 mod rumen;
 mod sls;
 pub mod swim;
+mod tasks;
+mod text;
+mod unpack;
 
-pub use error::{HistoryError, Problem};
+pub use error::{HistoryError, Place, Problem};
+pub use format::Format;
+pub use memory::Memory;
+pub use properties::{Properties, Property, current_name, job_id_within};
+pub use unpack::{Compression, unpack};
 
 use error::HistoryError as Error;
-use serde_json::Value;
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Largest file that is read: about the history of 20,000 tasks.
+/// Largest file that is read, compressed or not: about the history of 20,000 tasks.
 pub const MAX_BYTES: usize = 1 << 28;
-
-/// Longest time between two moments of one job, in milliseconds: it fits in a simulated time.
-const MAX_SPAN_MS: i64 = 200 * 86_400_000;
 
 /// One job, as its history records it. Times are milliseconds since 1970 by the cluster's clock.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -34,12 +42,16 @@ pub struct JobHistory {
     pub name: String,
     /// When the client submitted it.
     pub submit_ms: i64,
-    /// When its AppMaster (or JobTracker) had set it up and started to run tasks.
+    /// When its AppMaster (or JobTracker) had set it up and started to run tasks; its submission if it never did.
     pub launch_ms: i64,
     /// When it ended.
     pub finish_ms: Option<i64>,
     /// How it ended.
     pub state: JobState,
+    /// Why it failed or was killed, in the cluster's words; empty if it did not, or if that is not recorded.
+    pub diagnostics: String,
+    /// Whether its tasks ran one after the other within the AppMaster (an uber job).
+    pub uber: bool,
     /// The AppMasters that ran it: one, plus one for each that died.
     pub masters: Vec<Master>,
     /// The map tasks by number.
@@ -48,6 +60,8 @@ pub struct JobHistory {
     pub reduces: Vec<Task>,
     /// Sums over all tasks, as the job itself reports them.
     pub counters: Counters,
+    /// Its configuration, where the history holds it (Rumen since 2011).
+    pub properties: Properties,
 }
 
 /// How a job ended.
@@ -89,8 +103,10 @@ pub struct Task {
     pub number: u32,
     /// When it was scheduled. Its attempts start later.
     pub start_ms: Option<i64>,
-    /// When its first attempt succeeded.
+    /// When its first attempt succeeded, or when it was given up.
     pub finish_ms: Option<i64>,
+    /// How it ended.
+    pub state: AttemptState,
     /// Hosts that hold its split.
     pub preferred_hosts: Vec<String>,
     /// Its attempts by number.
@@ -129,6 +145,8 @@ pub struct Attempt {
     pub sort_finish_ms: Option<i64>,
     /// How it ended.
     pub state: AttemptState,
+    /// Why it failed or was killed, in the cluster's words, shortened; empty if it did not, or if that is not recorded.
+    pub error: String,
     /// Its counters; for a killed attempt, as of its last report.
     pub counters: Counters,
     /// Wall time of each twelfth of its progress, in milliseconds; empty if not recorded.
@@ -151,14 +169,34 @@ pub enum AttemptState {
     Killed,
 }
 
-/// Counters by Hadoop's names, such as `HDFS_BYTES_READ`.
+/// Counters by Hadoop's names, such as `HDFS_BYTES_READ`, in the order of their names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Counters(BTreeMap<String, i64>);
+pub struct Counters(Vec<(Arc<str>, i64)>);
+
+/// A counter as it is read: its name, its value, and whether its group is one of the framework's.
+struct Counted<'a> {
+    name: &'a str,
+    value: i64,
+    of_framework: bool,
+}
 
 impl Counters {
+    /// Gathers counters. Of one name the framework's stands before the user's, and the first before others.
+    fn gather<'a>(counted: impl Iterator<Item = Counted<'a>>, memory: &mut Memory) -> Result<Self, Problem> {
+        let mut all = Vec::new();
+        for counter in counted {
+            memory.take(size_of::<(Arc<str>, i64)>())?;
+            all.push((memory.name(counter.name)?, !counter.of_framework, counter.value));
+        }
+        all.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+        all.dedup_by(|later, first| later.0 == first.0);
+        Ok(Self(all.into_iter().map(|(name, _, value)| (name, value)).collect()))
+    }
+
     /// The value of a counter, if recorded.
     pub fn get(&self, name: &str) -> Option<u64> {
-        self.0.get(name).and_then(|value| u64::try_from(*value).ok())
+        let place = self.0.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+        u64::try_from(self.0[place].1).ok()
     }
 
     /// The value of a counter, zero if not recorded.
@@ -170,155 +208,51 @@ impl Counters {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    /// Enters a counter. The first of a name stays, because the framework's groups precede the user's.
-    fn enter(&mut self, name: &str, value: i64) {
-        if !self.0.contains_key(name) {
-            self.0.insert(name.to_owned(), value);
-        }
-    }
 }
 
-/// The format of a history file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
-    /// Hadoop's job history in the binary encoding of Avro, its default.
-    AvroBinary,
-    /// Hadoop's job history in the JSON encoding of Avro.
-    AvroJson,
-    /// Rumen's JSON trace: one object per job.
-    Rumen,
-    /// The JSON trace of the scheduler load simulator: one object per job.
-    Sls,
+/// Whether a group of counters is the framework's, by the names of all releases.
+fn is_framework(group: &str) -> bool {
+    group.starts_with("org.apache.hadoop.")
+        || matches!(
+            group,
+            "FileSystemCounters" | "File Systems" | "Map-Reduce Framework" | "Job Counters " | "Shuffle Errors"
+        )
 }
 
-/// Reads a history file of any format. Rumen and SLS files may hold several jobs.
+/// Reads a history file of any format, compressed or not. Rumen and SLS files may hold several jobs.
 pub fn read(bytes: &[u8]) -> Result<(Format, Vec<JobHistory>), Error> {
-    if bytes.len() > MAX_BYTES {
-        let what = format!("the file has {} bytes; up to {MAX_BYTES} are read", bytes.len());
-        return Err(Error::new(MAX_BYTES, Problem::Limit(what)));
-    }
-    let first_line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-    match first_line.trim_ascii() {
-        b"Avro-Binary" => Ok((Format::AvroBinary, vec![jhist::read(bytes, jhist::Encoding::Binary)?])),
-        b"Avro-Json" => Ok((Format::AvroJson, vec![jhist::read(bytes, jhist::Encoding::Json)?])),
-        _ => read_json(bytes),
-    }
+    read_into(bytes, &mut Memory::default())
 }
 
-/// Rumen and SLS both write one JSON object per job, one after the other or in a list.
-fn read_json(bytes: &[u8]) -> Result<(Format, Vec<JobHistory>), Error> {
-    if !matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
-        let start: String = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).chars().take(24).collect();
-        return Err(Error::new(0, Problem::UnknownFormat(start.escape_debug().to_string())));
-    }
-    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
-    let mut jobs = Vec::new();
-    let mut format = None;
-    loop {
-        let offset = values.byte_offset();
-        let list = match values.next() {
-            None => break,
-            Some(Err(e)) => return Err(Error::json(offset, &e)),
-            Some(Ok(Value::Array(list))) => list,
-            Some(Ok(object)) => vec![object],
-        };
-        for object in list {
-            let found = if object.get("jobID").is_some() {
-                Format::Rumen
-            } else if object.get("job.tasks").is_some() {
-                Format::Sls
-            } else {
-                let expected = "a job of Rumen (with `jobID`) or of SLS (with `job.tasks`)";
-                return Err(Error::malformed(offset, expected, "another JSON value"));
-            };
-            if *format.get_or_insert(found) != found {
-                return Err(Error::inconsistent(offset, "the file mixes jobs of Rumen and of SLS"));
-            }
-            jobs.push(match found {
-                Format::Sls => sls::job(object, offset, jobs.len())?,
-                _ => rumen::job(object, offset)?,
-            });
-        }
-    }
-    match format {
-        Some(format) => Ok((format, jobs)),
-        None => Err(Error::malformed(bytes.len(), "at least one job", "the end of the file")),
-    }
+/// As [`read`], for one of several files whose jobs share the memory.
+pub fn read_into(bytes: &[u8], memory: &mut Memory) -> Result<(Format, Vec<JobHistory>), Error> {
+    let bytes = &*unpack(bytes)?;
+    let format = Format::detect(bytes)?;
+    let jobs = match format {
+        Format::AvroBinary => vec![jhist::read(bytes, jhist::Encoding::Binary, memory)?],
+        Format::AvroJson => vec![jhist::read(bytes, jhist::Encoding::Json, memory)?],
+        Format::Text => vec![text::read(bytes, memory)?],
+        Format::Rumen => rumen::read(bytes, memory)?,
+        Format::Sls => sls::read(bytes, memory)?,
+    };
+    Ok((format, jobs))
 }
 
-/// The part of a task's or attempt's identifier that follows the job's.
-struct Id<'a> {
-    kind: TaskKind,
-    task: u32,
-    attempt: Option<&'a str>,
+/// Most characters kept of what the cluster says of a failure: the message and the head of its stack trace.
+const MOST_WORDS: usize = 500;
+
+/// A message of the cluster, trimmed and shortened.
+fn words(message: &str) -> String {
+    let message = message.trim_matches(|c: char| c.is_whitespace() || c == ',');
+    message.chars().take(MOST_WORDS).collect()
 }
 
-impl<'a> Id<'a> {
-    /// Reads `task_<cluster>_<job>_<m|r>_<task>` or `attempt_<the same>_<attempt>`. `None` for setup and cleanup tasks.
-    fn parse(text: &'a str, offset: usize) -> Result<Option<Self>, Error> {
-        let wrong = || Error::malformed(offset, "an identifier of a task or an attempt", format!("`{text:.80}`"));
-        let mut parts = text.split('_').skip(3);
-        let kind = match parts.next().ok_or_else(wrong)? {
-            "m" => TaskKind::Map,
-            "r" => TaskKind::Reduce,
-            "s" | "c" | "j" | "t" => return Ok(None),
-            _ => return Err(wrong()),
-        };
-        let task = parts.next().and_then(|n| n.parse().ok()).ok_or_else(wrong)?;
-        Ok(Some(Self { kind, task, attempt: parts.next() }))
+/// Rack and host of a name such as `/default-rack/w1`; the rack of a bare name is empty. Rumen of 2009 leaves the
+/// backslashes with which the text history escapes dots.
+fn rack_and_host(name: &str) -> (String, String) {
+    let name = name.replace('\\', "");
+    match name.rsplit_once('/') {
+        Some((rack, host)) => (rack.to_owned(), host.to_owned()),
+        None => (String::new(), name),
     }
-
-    fn attempt(&self, offset: usize) -> Result<u32, Error> {
-        let number = self.attempt.and_then(|n| n.parse().ok());
-        number.ok_or_else(|| Error::malformed(offset, "an identifier of an attempt", "one of a task"))
-    }
-}
-
-/// Tasks while they are gathered. The map is sparse, so that a hostile task number does not allocate.
-#[derive(Default)]
-struct Tasks(BTreeMap<(TaskKind, u32), (Task, BTreeMap<u32, Attempt>)>);
-
-impl Tasks {
-    fn task(&mut self, id: &Id) -> &mut Task {
-        let entry = self.0.entry((id.kind, id.task)).or_default();
-        entry.0.number = id.task;
-        &mut entry.0
-    }
-
-    fn attempt(&mut self, id: &Id, number: u32) -> &mut Attempt {
-        let attempts = &mut self.0.entry((id.kind, id.task)).or_default().1;
-        let attempt = attempts.entry(number).or_default();
-        attempt.number = number;
-        attempt
-    }
-
-    /// Moves the tasks into the job, and checks that its times belong together.
-    fn finish(self, mut job: JobHistory, offset: usize) -> Result<JobHistory, Error> {
-        for ((kind, number), (mut task, attempts)) in self.0 {
-            task.number = number;
-            task.attempts = attempts.into_values().collect();
-            match kind {
-                TaskKind::Map => job.maps.push(task),
-                TaskKind::Reduce => job.reduces.push(task),
-            }
-        }
-        let attempts = job.maps.iter().chain(&job.reduces).flat_map(|t| &t.attempts);
-        let moments = attempts.flat_map(|a| {
-            [a.start_ms, a.finish_ms, a.map_finish_ms, a.shuffle_finish_ms, a.sort_finish_ms].into_iter().flatten()
-        });
-        let masters = job.masters.iter().map(|m| m.start_ms);
-        for moment in moments.chain(masters).chain([job.launch_ms]).chain(job.finish_ms) {
-            if moment.checked_sub(job.submit_ms).is_none_or(|span| span.abs() > MAX_SPAN_MS) {
-                let what = format!("times of one job more than 200 days apart: {} and {moment} ms", job.submit_ms);
-                return Err(Error::inconsistent(offset, what));
-            }
-        }
-        Ok(job)
-    }
-}
-
-/// A moment, if recorded: histories write 0 or -1 for one that never came.
-fn stated(ms: i64) -> Option<i64> {
-    (ms > 0).then_some(ms)
 }

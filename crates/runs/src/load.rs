@@ -1,5 +1,6 @@
 //! Scenarios from files, and the seeds of one.
 
+use crate::histories::pick_job;
 use crate::input::shown;
 use crate::{Error, Inputs};
 use history::import::{self, Hosts, Settings};
@@ -15,9 +16,6 @@ pub struct Change {
     /// Replaces `run.seed`.
     pub seed: Option<u64>,
 }
-
-/// At most this many jobs of a file of several are named in a message.
-const NAMED_JOBS: usize = 20;
 
 impl Inputs<'_> {
     /// Reads a scenario and applies changes. Paths in it are relative to its own file, or to the working folder if it
@@ -76,24 +74,6 @@ impl Inputs<'_> {
         planned.plan = Some(import::replay(&job, &hosts));
         scenario.node.variation = 0.0;
         Ok(job)
-    }
-}
-
-/// The job of that id among those of a file; the only one where no id is given.
-pub fn pick_job(file: &Path, mut jobs: Vec<JobHistory>, id: Option<&str>) -> Result<JobHistory, Error> {
-    let ids: Vec<_> = jobs.iter().take(NAMED_JOBS).map(|job| job.id.clone()).collect();
-    let known = || format!("its jobs: {}{}", ids.join(", "), if jobs.len() > ids.len() { ", ..." } else { "" });
-    let index = match id {
-        Some(id) => jobs.iter().position(|job| job.id == id),
-        None if jobs.len() == 1 => Some(0),
-        None => {
-            let message = format!("{} has several jobs: name one with --job; {}", shown(file), known());
-            return Err(Error::Input(message));
-        }
-    };
-    match index {
-        Some(index) => Ok(jobs.swap_remove(index)),
-        None => Err(Error::Input(format!("{} has no job {}; {}", shown(file), id.unwrap_or_default(), known()))),
     }
 }
 

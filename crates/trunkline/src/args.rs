@@ -46,9 +46,10 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
     Schema(Schema),
     /// Turn the history of a real job into a calibrated scenario
     #[command(after_help = "Examples:
-  trunkline import jhist job_1795217314114_0002.jhist -o calibrated.toml --cluster cluster.toml --run run.toml
-  trunkline import rumen trace.json --job job_201_0007 -o calibrated.toml
-  trunkline import swim FB-2009.tsv --nodes 100 --recorded-nodes 600 --for 1h -o workload.toml
+  trunkline import job_1795217314114_0002.jhist.gz -o calibrated.toml --cluster cluster.toml
+  trunkline import history/done --job job_1795217314114_0002 -o calibrated.toml
+  trunkline import trace.json --job job_201_0007 -o calibrated.toml
+  trunkline import FB-2009.tsv --nodes 100 --recorded-nodes 600 --for 1h -o workload.toml
   trunkline run calibrated.toml --set 'network.shape=[{ rate = \"10 Mbit/s\" }]'")]
     Import(Import),
     /// Re-do a published experiment and say of each claim: reproduced, not reproduced, cannot tell
@@ -192,28 +193,14 @@ pub struct Effort {
     pub quiet: bool,
 }
 
-/// The formats of histories.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum History {
-    /// Hadoop's job history, Avro-Binary or Avro-Json
-    Jhist,
-    /// Rumen's JSON trace
-    Rumen,
-    /// The JSON trace of the scheduler load simulator
-    Sls,
-    /// A workload of SWIM: many jobs, one a line
-    Swim,
-    /// A trace of coflows, as coflow-benchmark has them
-    Coflow,
-}
-
 #[derive(Debug, clap::Args)]
 pub struct Import {
-    /// The history's format
-    pub format: History,
-    /// The history; `-` is standard input
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
+    /// Histories of jobs, compressed or not, and folders of them such as a history server's; `-` is standard input. The
+    /// format is found by looking; a first word `jhist`, `text`, `rumen` or `sls` refuses any other. A job_*_conf.xml
+    /// is found beside its history, or is named too. Or one workload of SWIM or trace of coflows; from standard input
+    /// after the word `swim` or `coflow`
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
     /// Where the scenario goes [default: standard output]
     #[arg(short, long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -228,10 +215,11 @@ pub struct Import {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub written_by: Option<PathBuf>,
     #[allow(rustdoc::broken_intra_doc_links, reason = "a TOML table, in a text for the terminal")]
-    /// The run's description: a TOML file with Hadoop's properties in [configuration]
+    /// The run's description: a TOML file with Hadoop's properties in [configuration], which precede those of the
+    /// job's conf.xml
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub run: Option<PathBuf>,
-    /// Which job of a file of several
+    /// Which job of several; of two jobs of one identifier, ID#1 or ID#2
     #[arg(long, value_name = "ID")]
     pub job: Option<String>,
     /// All jobs as one scenario, submitted as far apart as they were

@@ -1,81 +1,139 @@
 //! `trunkline import`.
 
-use crate::args::{History, Import};
+use crate::args::Import;
 use crate::emit;
 use crate::failure::Failure;
-use crate::import_many::{import_all, import_many, is_many, said};
+use crate::import_many::{import_all, import_many, said};
 use crate::interrupt::STOP;
 use crate::screen::Screen;
-use history::Format;
-use history::import::{self, ImportError, Sources};
-use runs::{Error, Inputs, pick_job, resolve, write_whole};
+use history::import::{self, ImportError, ImportedMany, Settings, Sources};
+use history::{coflow, swim};
+use runs::{Error, Found, Inputs, Which, pick_job, resolve, write_whole};
+use std::path::{Path, PathBuf};
 
-/// Turns a history into a scenario.
+/// Words that stand before the files and say their format.
+const FORMATS: [&str; 6] = ["jhist", "text", "rumen", "sls", "swim", "coflow"];
+
+/// Turns a history, or a trace of many jobs, into a scenario.
 pub fn import(args: &Import) -> Result<(), Failure> {
+    writable(args.output.as_deref(), args.force)?;
     let inputs = Inputs::new(&STOP);
-    if let Some(path) = &args.output {
-        // Before the work: what cannot be written is better known now.
-        let place = resolve(path).map_err(|error| Error::writing(path, &error))?;
-        if !args.force && place.symlink_metadata().is_ok_and(|there| there.is_file()) {
-            let path = path.display();
-            return Err(Failure::Output(format!("{path} exists and is left as it is; --force overwrites it")));
-        }
-    }
-    if matches!(args.format, History::Swim | History::Coflow) {
-        let bytes = inputs.bytes(&args.file)?;
-        if !is_many(&bytes) {
-            let file = args.file.display();
-            return Err(Failure::Input(format!("{file} is neither a workload of SWIM nor a trace of coflows")));
-        }
-        let cluster = read_cluster(&inputs, args)?;
-        let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-        let imported = import_many(args, &bytes, cluster)?;
-        eprint!("{}", said(&imported, &Screen::of_output()));
-        return deliver(args, &imported.scenario.name, &imported.to_toml());
-    }
-    let (format, jobs) = inputs.history(&args.file)?;
-    let of_format = match format {
-        Format::AvroBinary | Format::AvroJson => History::Jhist,
-        Format::Rumen => History::Rumen,
-        Format::Sls => History::Sls,
+    // A file of that name is meant where it is the only word.
+    let word = args.files[0].to_str().filter(|word| args.files.len() > 1 && FORMATS.contains(word));
+    let files: &[PathBuf] = if word.is_some() { &args.files[1..] } else { &args.files };
+    let cluster = match &args.cluster {
+        None => None,
+        Some(path) => Some((path.display().to_string(), inputs.text(path)?)),
     };
-    if of_format != args.format {
-        let name = format!("{of_format:?}").to_lowercase();
-        return Err(Failure::Input(format!("{} is a history of format {name}", args.file.display())));
-    }
-    let cluster = read_cluster(&inputs, args)?;
     let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-    let settings = args.run.as_deref().map(|path| inputs.settings(path)).transpose()?;
+    if let Some(bytes) = trace(&inputs, files, word)? {
+        return deliver_many(args, &import_many(args, &files[0], &bytes, cluster)?);
+    }
     let writer = match &args.written_by {
         None => None,
         Some(path) => Some(pick_job(path, inputs.history(path)?.1, None)?),
     };
     if args.all {
-        let imported = import_all(args, &jobs, &Sources { cluster, settings, writer: writer.as_ref() })?;
-        eprint!("{}", said(&imported, &Screen::of_output()));
-        return deliver(args, &imported.scenario.name, &imported.to_toml());
+        let found = wanted(inputs.jobs(files, Which::All), word, files)?;
+        let settings =
+            found.iter().map(|found| settings(&inputs, found, args.run.as_deref())).collect::<Result<_, _>>()?;
+        let sources = Sources { cluster, settings: None, writer: writer.as_ref() };
+        return deliver_many(args, &import_all(args, &files[0], &found, settings, &sources)?);
     }
-    let job = pick_job(&args.file, jobs, args.job.as_deref())?;
-    let imported =
-        import::import(&job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(|error| match error {
+    let found = wanted(inputs.job(files, args.job.as_deref()).map(|found| vec![found]), word, files)?;
+    let Some(found) = found.into_iter().next() else { return Err(Failure::Internal("no job of one".to_owned())) };
+    let settings = settings(&inputs, &found, args.run.as_deref())?;
+    let imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
+        |error| match error {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
-            other => Failure::Input(format!("{}: {other}", args.file.display())),
-        })?;
-    deliver(args, &job.id, &imported.to_toml())
+            other => Failure::Input(format!("{}: {other}", found.file.display())),
+        },
+    )?;
+    let text = imported.to_toml();
+    // What is written can run: the engine's checks hold too.
+    sim::parse(&found.job.id, &text, &[]).map_err(Error::Scenario)?;
+    write(args.output.as_deref(), &text)
 }
 
-/// Name and text of the cluster's scenario.
-fn read_cluster(inputs: &Inputs, args: &Import) -> Result<Option<(String, String)>, Failure> {
-    Ok(match &args.cluster {
-        None => None,
-        Some(path) => Some((path.display().to_string(), inputs.text(path)?)),
-    })
+/// The content of a workload of SWIM or a trace of coflows, if the one file is such a trace. Standard input, which can be
+/// read once, is one where the word before it says so.
+fn trace(inputs: &Inputs, files: &[PathBuf], word: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
+    let said = matches!(word, Some("swim" | "coflow"));
+    let [file] = files else {
+        return if said {
+            Err(Failure::Input("one workload or trace of coflows at a time".to_owned()))
+        } else {
+            Ok(None)
+        };
+    };
+    let may_be = said || word.is_none() && file.as_os_str() != runs::STANDARD_INPUT && file.is_file();
+    if !may_be {
+        return Ok(None);
+    }
+    let bytes = inputs.unpacked(file)?;
+    let (swim, coflow) = (swim::is_swim(&bytes), coflow::is_coflow(&bytes));
+    if matches!(word, Some("swim")) && !swim || matches!(word, Some("coflow")) && !coflow {
+        let expected = if matches!(word, Some("swim")) { "a workload of SWIM" } else { "a trace of coflows" };
+        return Err(Failure::Input(format!("{} is not {expected}", file.display())));
+    }
+    Ok((swim || coflow).then_some(bytes))
 }
 
-/// Writes a scenario. What is written can run: the engine's checks hold too.
-fn deliver(args: &Import, name: &str, text: &str) -> Result<(), Failure> {
-    sim::parse(name, text, &[]).map_err(Error::Scenario)?;
-    match &args.output {
+/// Jobs that were found, of the format that is expected if one is.
+fn wanted(found: Result<Vec<Found>, Error>, word: Option<&str>, files: &[PathBuf]) -> Result<Vec<Found>, Failure> {
+    let found = match found {
+        Err(Error::Input(message)) if word.is_none() && FORMATS.iter().any(|word| files[0] == Path::new(word)) => {
+            return Err(Failure::Input(format!("{message}; after a format's name a file is expected")));
+        }
+        other => other?,
+    };
+    match found.iter().find(|found| word.is_some_and(|word| word != found.format.name())) {
+        Some(other) => {
+            let (file, name) = (other.file.display(), other.format.name());
+            Err(Failure::Input(format!("{file} is a history of format {name}")))
+        }
+        None => Ok(found),
+    }
+}
+
+/// Writes a scenario of many, and says what is assumed in it.
+fn deliver_many(args: &Import, imported: &ImportedMany) -> Result<(), Failure> {
+    let text = imported.to_toml();
+    sim::parse(&imported.scenario.name, &text, &[]).map_err(Error::Scenario)?;
+    eprint!("{}", said(imported, &Screen::of_output()));
+    write(args.output.as_deref(), &text)
+}
+
+/// What is known of the job's configuration: its own, and before it the run's description.
+fn settings(inputs: &Inputs, found: &Found, run: Option<&Path>) -> Result<Option<Settings>, Failure> {
+    let described = run.map(|path| inputs.settings(path)).transpose()?;
+    let (file, properties) = match &found.configuration {
+        Some((file, properties)) => (file, properties),
+        None => (&found.file, &found.job.properties),
+    };
+    if properties.is_empty() {
+        return Ok(described);
+    }
+    let own = Settings::of_job(properties).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
+    Ok(Some(match described {
+        Some(described) => described.before(own),
+        None => own,
+    }))
+}
+
+/// Before the work: what cannot be written is better known now.
+fn writable(output: Option<&Path>, force: bool) -> Result<(), Failure> {
+    let Some(path) = output else { return Ok(()) };
+    let place = resolve(path).map_err(|error| Error::writing(path, &error))?;
+    if !force && place.symlink_metadata().is_ok_and(|there| there.is_file()) {
+        let path = path.display();
+        return Err(Failure::Output(format!("{path} exists and is left as it is; --force overwrites it")));
+    }
+    Ok(())
+}
+
+fn write(output: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match output {
         None => emit(text),
         Some(path) => Ok(write_whole(path, text.as_bytes())?),
     }

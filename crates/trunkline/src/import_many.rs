@@ -4,34 +4,40 @@ use crate::args::Import;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::table::Table;
-use history::import::{Extent, ImportError, ImportedMany, Sources, all, coflows, workload};
-use history::{JobHistory, coflow, swim};
-use runs::Error;
+use history::import::{Extent, ImportError, ImportedMany, Settings, Sources, all, coflows, workload};
+use history::{coflow, swim};
+use runs::{Error, Found};
 use std::path::Path;
 use units::Time;
 
-/// Whether a file is such a trace.
-pub fn is_many(bytes: &[u8]) -> bool {
-    swim::is_swim(bytes) || coflow::is_coflow(bytes)
-}
-
 /// Turns such a trace into a scenario. `cluster` is the name and text of the cluster's scenario.
-pub fn import_many(args: &Import, bytes: &[u8], cluster: Option<(&str, &str)>) -> Result<ImportedMany, Failure> {
+pub fn import_many(
+    args: &Import,
+    file: &Path,
+    bytes: &[u8],
+    cluster: Option<(&str, &str)>,
+) -> Result<ImportedMany, Failure> {
     let extent = extent(args, cluster);
-    let wrong = |message: &dyn std::fmt::Display| Failure::Input(format!("{}: {message}", args.file.display()));
-    let name = named(&args.file);
+    let wrong = |message: &dyn std::fmt::Display| Failure::Input(format!("{}: {message}", file.display()));
+    let name = named(file);
     let imported = if coflow::is_coflow(bytes) {
         coflows(&name, &coflow::read(bytes).map_err(|error| wrong(&error))?, &extent)
     } else {
         workload(&name, &swim::read(bytes).map_err(|error| wrong(&error))?, &extent)
     };
-    imported.map_err(|error| failure(args, error))
+    imported.map_err(|error| failure(file, error))
 }
 
-/// Turns all jobs of histories into one scenario.
-pub fn import_all(args: &Import, jobs: &[JobHistory], sources: &Sources) -> Result<ImportedMany, Failure> {
-    let extent = extent(args, sources.cluster);
-    all(&named(&args.file), jobs, sources, &extent).map_err(|error| failure(args, error))
+/// Turns all jobs of histories into one scenario. `settings` are those of each job.
+pub fn import_all(
+    args: &Import,
+    file: &Path,
+    found: &[Found],
+    settings: Vec<Option<Settings>>,
+    sources: &Sources,
+) -> Result<ImportedMany, Failure> {
+    let jobs: Vec<_> = found.iter().map(|found| &found.job).zip(settings).collect();
+    all(&named(file), &jobs, sources, &extent(args, sources.cluster)).map_err(|error| failure(file, error))
 }
 
 fn extent<'a>(args: &Import, cluster: Option<(&'a str, &'a str)>) -> Extent<'a> {
@@ -44,10 +50,10 @@ fn extent<'a>(args: &Import, cluster: Option<(&'a str, &'a str)>) -> Extent<'a> 
     }
 }
 
-fn failure(args: &Import, error: ImportError) -> Failure {
+fn failure(file: &Path, error: ImportError) -> Failure {
     match error {
         ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
-        other => Failure::Input(format!("{}: {other}", args.file.display())),
+        other => Failure::Input(format!("{}: {other}", file.display())),
     }
 }
 

@@ -5,7 +5,7 @@
 //! alone: the scheduler places the attempts.
 
 use super::many::{Assumption, Extent, ImportedMany};
-use super::{Hosts, ImportError, Imported, Sources, import, printable};
+use super::{Hosts, ImportError, Imported, Settings, Sources, import, printable};
 use crate::JobHistory;
 use scenario::{Job, Nodes};
 use std::collections::BTreeMap;
@@ -16,15 +16,22 @@ const NAMED: usize = 5;
 /// A run ends this long after the last submission at the latest.
 const PATIENCE: Time = Time::from_secs(86_400);
 
-/// Imports the jobs that are submitted within an extent, which counts from the first submission of all.
-pub fn all(name: &str, jobs: &[JobHistory], sources: &Sources, extent: &Extent) -> Result<ImportedMany, ImportError> {
-    let first = jobs.iter().map(|job| job.submit_ms).min().unwrap_or_default();
+/// Imports the jobs, each with its own settings if it has some, that are submitted within an extent, which counts from
+/// the first submission of all.
+pub fn all(
+    name: &str,
+    jobs: &[(&JobHistory, Option<Settings>)],
+    sources: &Sources,
+    extent: &Extent,
+) -> Result<ImportedMany, ImportError> {
+    let first = jobs.iter().map(|(job, _)| job.submit_ms).min().unwrap_or_default();
     let submit = |job: &JobHistory| Time::from_ms(u64::try_from(job.submit_ms.saturating_sub(first)).unwrap_or(0));
-    let mut taken: Vec<&JobHistory> = jobs.iter().filter(|job| extent.contains(submit(job))).collect();
-    taken.sort_by_key(|job| job.submit_ms);
+    let mut taken: Vec<_> = jobs.iter().filter(|(job, _)| extent.contains(submit(job))).collect();
+    taken.sort_by_key(|(job, _)| job.submit_ms);
     let (mut imported, mut left_out): (Vec<(&JobHistory, Imported)>, Vec<(&str, ImportError)>) = Default::default();
-    for job in taken {
-        match import(job, sources) {
+    for &(job, ref own) in taken {
+        let settings = own.clone().or_else(|| sources.settings.clone());
+        match import(job, &Sources { settings, ..*sources }) {
             Ok(one) => imported.push((job, one)),
             Err(error) => left_out.push((&job.id, error)),
         }
@@ -50,7 +57,7 @@ pub fn all(name: &str, jobs: &[JobHistory], sources: &Sources, extent: &Extent) 
     for (job, one) in &imported {
         let times: &mut u32 = seen.entry(job.id.as_str()).or_default();
         *times += 1;
-        let number = if *times > 1 { format!(" #{times}") } else { String::new() };
+        let number = if *times > 1 { format!("#{times}") } else { String::new() };
         for part in &one.scenario.job {
             let submit = submit(job).saturating_sub(extent.from).saturating_add(part.submit);
             let name = format!("{}{number}", printable(&job.id));

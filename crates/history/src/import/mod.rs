@@ -9,6 +9,7 @@ mod calibrate;
 mod coflows;
 mod hosts;
 mod many;
+mod mapping;
 mod replay;
 mod settings;
 mod work;
@@ -20,7 +21,7 @@ pub use coflows::coflows;
 pub use hosts::Hosts;
 pub use many::{Assumption, Extent, ImportedMany};
 pub use replay::replay;
-pub use settings::{Interface, Settings, SettingsError};
+pub use settings::{Codec, Interface, Settings, SettingsError, Uber};
 pub use work::{Machines, Work};
 pub use workload::workload;
 

@@ -1,5 +1,7 @@
-//! A job's configuration: Hadoop's properties as scenario keys.
+//! What is known of a job's configuration: Hadoop's properties as scenario keys, and what has no key.
 
+use super::mapping;
+use crate::properties::{Properties, Property, current_name};
 use std::borrow::Cow;
 use std::fmt;
 use toml::Spanned;
@@ -16,22 +18,98 @@ pub struct Interface {
     pub sent: u64,
 }
 
-/// The description of a run: `[configuration]` with Hadoop's properties, `network_rate_per_worker`, `job_jar_bytes`,
-/// and `[interface_bytes]` with `received` and `sent` of each host.
+/// The settings of a run: those of a job's configuration, and those of a description, a TOML file with Hadoop's
+/// properties in `[configuration]`, `network_rate_per_worker`, `job_jar_bytes`, and `[interface_bytes]` with `received`
+/// and `sent` of each host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Scenario keys, their values as TOML, and the property that each comes from.
     pub keys: Vec<(&'static str, String, String)>,
+    /// How map outputs are compressed; `None` if the configuration does not say.
+    pub map_compression: Option<Codec>,
+    /// How the job's output is compressed; `None` if the configuration does not say.
+    pub output_compression: Option<Codec>,
+    /// The combiner's class, if the configuration names one.
+    pub combiner: Option<String>,
+    /// Whether a small job may run within its AppMaster, and what small is.
+    pub uber: Option<Uber>,
     /// The rate to which each worker's link is shaped.
     pub shaped: Option<String>,
     /// The bytes counted at the interfaces.
     pub interfaces: Vec<Interface>,
 }
 
-/// A description that cannot be read.
+/// A codec of Hadoop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Nothing is compressed.
+    None,
+    /// `DefaultCodec`, `DeflateCodec`: zlib.
+    Deflate,
+    /// `GzipCodec`.
+    Gzip,
+    /// `SnappyCodec`.
+    Snappy,
+    /// `Lz4Codec`.
+    Lz4,
+    /// `LzoCodec`, `LzopCodec`.
+    Lzo,
+    /// `BZip2Codec`.
+    Bzip2,
+    /// `ZStandardCodec`.
+    Zstd,
+    /// Another class.
+    Other(String),
+}
+
+impl Codec {
+    /// The codec of that class.
+    pub fn of_class(class: &str) -> Self {
+        match class.rsplit('.').next().unwrap_or(class) {
+            "DefaultCodec" | "DeflateCodec" => Self::Deflate,
+            "GzipCodec" => Self::Gzip,
+            "SnappyCodec" => Self::Snappy,
+            "Lz4Codec" => Self::Lz4,
+            "LzoCodec" | "LzopCodec" => Self::Lzo,
+            "BZip2Codec" => Self::Bzip2,
+            "ZStandardCodec" => Self::Zstd,
+            _ => Self::Other(class.to_owned()),
+        }
+    }
+
+    /// The word for it in a scenario; `None` for a class that is not known.
+    pub const fn word(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::None => "none",
+            Self::Deflate => "deflate",
+            Self::Gzip => "gzip",
+            Self::Snappy => "snappy",
+            Self::Lz4 => "lz4",
+            Self::Lzo => "lzo",
+            Self::Bzip2 => "bzip2",
+            Self::Zstd => "zstd",
+            Self::Other(_) => return None,
+        })
+    }
+}
+
+/// `mapreduce.job.ubertask.*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uber {
+    /// Whether small jobs run so.
+    pub enabled: bool,
+    /// Most maps of a small job.
+    pub maps: u32,
+    /// Most reduces of a small job.
+    pub reduces: u32,
+    /// Most bytes of input of a small job; `None` for one block.
+    pub bytes: Option<u64>,
+}
+
+/// A description or configuration with a wrong value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
-    /// The line, from 1.
+    /// The line, from 1; 0 for properties without one.
     pub line: usize,
     /// The problem, in words for the user.
     pub message: String,
@@ -39,56 +117,14 @@ pub struct SettingsError {
 
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
+        match self.line {
+            0 => f.write_str(&self.message),
+            line => write!(f, "line {line}: {}", self.message),
+        }
     }
 }
 
 impl std::error::Error for SettingsError {}
-
-#[derive(Clone, Copy)]
-enum Unit {
-    Number,
-    Mebibytes,
-    Bytes,
-    Milliseconds,
-    Seconds,
-    Boolean,
-    /// The heap size in a JVM's options.
-    Heap,
-}
-
-/// Hadoop's properties and their scenario keys.
-const PROPERTIES: [(&str, &str, Unit); 29] = [
-    ("dfs.blocksize", "hdfs.block", Unit::Bytes),
-    ("dfs.replication", "hdfs.replication", Unit::Number),
-    ("dfs.heartbeat.interval", "hdfs.heartbeat", Unit::Seconds),
-    ("dfs.client-write-packet-size", "hdfs.packet", Unit::Bytes),
-    ("mapreduce.task.io.sort.mb", "mapreduce.io-sort", Unit::Mebibytes),
-    ("mapreduce.task.io.sort.factor", "mapreduce.sort-factor", Unit::Number),
-    ("mapreduce.map.sort.spill.percent", "mapreduce.spill-percent", Unit::Number),
-    ("mapreduce.reduce.shuffle.parallelcopies", "mapreduce.parallel-copies", Unit::Number),
-    ("mapreduce.reduce.shuffle.input.buffer.percent", "mapreduce.shuffle-buffer-percent", Unit::Number),
-    ("mapreduce.reduce.shuffle.merge.percent", "mapreduce.shuffle-merge-percent", Unit::Number),
-    ("mapreduce.reduce.merge.inmem.threshold", "mapreduce.merge-in-memory-threshold", Unit::Number),
-    ("mapreduce.reduce.input.buffer.percent", "mapreduce.reduce-buffer-percent", Unit::Number),
-    ("mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.slowstart", Unit::Number),
-    ("mapreduce.map.speculative", "mapreduce.speculative", Unit::Boolean),
-    ("mapreduce.map.memory.mb", "mapreduce.map-memory", Unit::Mebibytes),
-    ("mapreduce.reduce.memory.mb", "mapreduce.reduce-memory", Unit::Mebibytes),
-    ("mapreduce.reduce.java.opts", "mapreduce.reduce-heap", Unit::Heap),
-    ("mapreduce.task.timeout", "mapreduce.task-timeout", Unit::Milliseconds),
-    ("mapreduce.map.maxattempts", "mapreduce.max-attempts", Unit::Number),
-    ("mapreduce.job.maxtaskfailures.per.tracker", "mapreduce.node-failures", Unit::Number),
-    ("yarn.app.mapreduce.am.resource.mb", "mapreduce.am-memory", Unit::Mebibytes),
-    ("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", "mapreduce.am-heartbeat", Unit::Milliseconds),
-    ("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", "mapreduce.heartbeat", Unit::Milliseconds),
-    ("yarn.nodemanager.resource.memory-mb", "mapreduce.node-memory", Unit::Mebibytes),
-    ("yarn.nodemanager.resource.cpu-vcores", "mapreduce.node-vcores", Unit::Number),
-    ("yarn.scheduler.minimum-allocation-mb", "mapreduce.minimum-allocation", Unit::Mebibytes),
-    ("yarn.scheduler.capacity.node-locality-delay", "mapreduce.locality-delay", Unit::Number),
-    ("mapreduce.client.submit.file.replication", "mapreduce.submit-replication", Unit::Number),
-    ("dfs.namenode.handler.count", "hdfs.handlers", Unit::Number),
-];
 
 impl Settings {
     /// Reads a description. Properties without a scenario key are skipped.
@@ -99,7 +135,27 @@ impl Settings {
             message: e.message().lines().collect::<Vec<_>>().join("; "),
         })?;
         let table = table.into_inner();
-        let mut settings = Self::default();
+        let Some(DeValue::Table(configuration)) = table.get("configuration").map(Spanned::get_ref) else {
+            let message = "no table [configuration] with Hadoop's properties".to_owned();
+            return Err(SettingsError { line: 1, message });
+        };
+        let mut properties = Properties::default();
+        for (name, value) in configuration {
+            let (written, line) = (name.get_ref().clone().into_owned(), line(value.span().start));
+            match value.get_ref() {
+                DeValue::String(value) => properties.enter(Property {
+                    written,
+                    value: value.clone().into_owned(),
+                    line: u32::try_from(line).unwrap_or(0),
+                    ..Property::default()
+                }),
+                _ if mapping::is_known(current_name(&written)) => {
+                    return Err(SettingsError { line, message: format!("`{written}` is not a text") });
+                }
+                _ => {}
+            }
+        }
+        let mut settings = mapping::settings(&properties, mapping::Said::ByPerson)?;
         if let Some(DeValue::String(rate)) = table.get("network_rate_per_worker").map(Spanned::get_ref)
             && rate != "unshaped"
         {
@@ -116,24 +172,29 @@ impl Settings {
             settings.interfaces = interfaces(hosts)
                 .map_err(|at| SettingsError { line: line(at), message: INTERFACE_BYTES.to_owned() })?;
         }
-        let Some(DeValue::Table(configuration)) = table.get("configuration").map(Spanned::get_ref) else {
-            let message = "no table [configuration] with Hadoop's properties".to_owned();
-            return Err(SettingsError { line: 1, message });
-        };
-        for (property, key, unit) in PROPERTIES {
-            let Some(value) = configuration.get(property) else { continue };
-            let wrong = |found: &str| SettingsError {
-                line: line(value.span().start),
-                message: format!("`{property}` is {found}, expected {}", unit.expects()),
-            };
-            let DeValue::String(written) = value.get_ref() else { return Err(wrong("not a text")) };
-            if matches!(unit, Unit::Heap) && !written.contains("-Xmx") {
-                continue; // The JVM chooses its heap.
-            }
-            let value = unit.toml(written).ok_or_else(|| wrong(&format!("\"{written}\"")))?;
-            settings.keys.push((key, value, property.to_owned()));
-        }
         Ok(settings)
+    }
+
+    /// The settings of a job's configuration (`job_*_conf.xml`, Rumen's `jobProperties`). It holds the client's view of
+    /// the daemons' properties: where that is Hadoop's default, the cluster's may be another, and none is taken.
+    pub fn of_job(properties: &Properties) -> Result<Self, SettingsError> {
+        mapping::settings(properties, mapping::Said::ByJob)
+    }
+
+    /// These settings, and what the later ones say beyond them.
+    pub fn before(mut self, later: Self) -> Self {
+        let known = |key: &str| self.keys.iter().any(|(known, ..)| *known == key);
+        let further: Vec<_> = later.keys.into_iter().filter(|(key, ..)| !known(key)).collect();
+        self.keys.extend(further);
+        Self {
+            keys: self.keys,
+            map_compression: self.map_compression.or(later.map_compression),
+            output_compression: self.output_compression.or(later.output_compression),
+            combiner: self.combiner.or(later.combiner),
+            uber: self.uber.or(later.uber),
+            shaped: self.shaped.or(later.shaped),
+            interfaces: if self.interfaces.is_empty() { later.interfaces } else { self.interfaces },
+        }
     }
 }
 
@@ -151,48 +212,6 @@ fn interfaces(table: &Spanned<DeValue<'_>>) -> Result<Vec<Interface>, usize> {
         bytes("received").zip(bytes("sent")).map(interface).ok_or(counted.span().start)
     };
     hosts.iter().map(host).collect()
-}
-
-impl Unit {
-    /// The value as a scenario states it; `None` if it does not have this unit.
-    fn toml(self, written: &str) -> Option<String> {
-        let written = written.trim();
-        let number = || written.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0).map(|_| written);
-        Some(match self {
-            Self::Number => number()?.to_owned(),
-            Self::Mebibytes => format!("\"{} MiB\"", number()?),
-            Self::Bytes => format!("\"{} B\"", number()?),
-            Self::Milliseconds => format!("\"{} ms\"", number()?),
-            Self::Seconds => format!("\"{} s\"", number()?),
-            Self::Boolean => written.parse::<bool>().ok()?.to_string(),
-            Self::Heap => {
-                let heap = written.split_whitespace().find_map(|o| o.strip_prefix("-Xmx"))?;
-                let (digits, unit) =
-                    heap.split_at(heap.len() - heap.trim_start_matches(|c: char| c.is_ascii_digit()).len());
-                let unit = match unit {
-                    "" => "B",
-                    "k" | "K" => "KiB",
-                    "m" | "M" => "MiB",
-                    "g" | "G" => "GiB",
-                    _ => return None,
-                };
-                digits.parse::<u64>().ok()?;
-                format!("\"{digits} {unit}\"")
-            }
-        })
-    }
-
-    fn expects(self) -> &'static str {
-        match self {
-            Self::Number => "a number",
-            Self::Mebibytes => "a number of mebibytes",
-            Self::Bytes => "a number of bytes",
-            Self::Milliseconds => "a number of milliseconds",
-            Self::Seconds => "a number of seconds",
-            Self::Boolean => "true or false",
-            Self::Heap => "a JVM's options, with -Xmx and a size",
-        }
-    }
 }
 
 #[cfg(test)]

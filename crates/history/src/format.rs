@@ -1,0 +1,138 @@
+//! Which format a file has, found by looking at its content.
+
+use super::error::{HistoryError as Error, Problem};
+use super::json::Objects;
+use super::text;
+use super::unpack::Compression;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use std::fmt;
+
+/// The format of a history file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Hadoop's job history in the binary encoding of Avro, its default.
+    AvroBinary,
+    /// Hadoop's job history in the JSON encoding of Avro.
+    AvroJson,
+    /// The text history of Hadoop 0.20 to 1.x.
+    Text,
+    /// Rumen's JSON trace: one object per job.
+    Rumen,
+    /// The JSON trace of the scheduler load simulator: one object per job.
+    Sls,
+}
+
+/// First bytes of files that are something else, and what they are.
+const FOREIGN: [(&[u8], &str); 9] = [
+    (b"PK\x03\x04", "a zip archive: unpack it first"),
+    (b"\xfd7zXZ\0", "compressed by xz: uncompress it first (gzip, Zstandard and bzip2 are read as they are)"),
+    (b"\x04\x22\x4d\x18", "compressed by lz4: uncompress it first (gzip, Zstandard and bzip2 are read as they are)"),
+    (b"Obj\x01", "an Avro container file, which job histories are not"),
+    (b"PAR1", "a Parquet table"),
+    (b"SEQ", "a sequence file of Hadoop"),
+    (b"\x7fELF", "a program"),
+    (b"<?xml", "XML: a configuration (`job_*_conf.xml`) is read beside the history of its job"),
+    (b"<configuration", "a configuration (`job_*_conf.xml`), which is read beside the history of its job"),
+];
+
+impl Format {
+    /// Looks at uncompressed content.
+    pub fn detect(bytes: &[u8]) -> Result<Self, Error> {
+        let first_line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+        match first_line.trim_ascii() {
+            b"Avro-Binary" => return Ok(Self::AvroBinary),
+            b"Avro-Json" => return Ok(Self::AvroJson),
+            _ => {}
+        }
+        let content = bytes.trim_ascii_start();
+        if text::begins(content) {
+            return Ok(Self::Text);
+        }
+        if matches!(content.first(), Some(b'{' | b'[')) {
+            return Self::of_json(bytes);
+        }
+        let start: String = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).chars().take(24).collect();
+        let start = start.escape_debug().to_string();
+        let foreign = FOREIGN.iter().find(|(first, _)| content.starts_with(first)).map(|(_, what)| *what);
+        let tar = bytes.get(257..262) == Some(b"ustar");
+        let what = if tar { Some("a tar archive: unpack it, and name the folder") } else { foreign };
+        Err(Error::new(0, Problem::UnknownFormat { start, what }))
+    }
+
+    /// Whether a file that begins so may be a history, compressed or not: JSON may turn out to be something else.
+    pub fn may_be(start: &[u8]) -> bool {
+        if Compression::detect(start).is_some() {
+            return true;
+        }
+        let content = start.trim_ascii_start();
+        content.starts_with(b"Avro-Binary")
+            || content.starts_with(b"Avro-Json")
+            || text::begins(content)
+            || matches!(content.first(), Some(b'{' | b'['))
+    }
+
+    /// By the keys of the first object that is a job.
+    fn of_json(bytes: &[u8]) -> Result<Self, Error> {
+        let mut objects = Objects::new(bytes, 0);
+        while let Some(object) = objects.next()? {
+            match object.read::<Keys>()? {
+                Keys { rumen: true, .. } => return Ok(Self::Rumen),
+                Keys { sls: true, .. } => return Ok(Self::Sls),
+                // `num.nodes` and `num.racks` stand alone before the jobs of SLS.
+                Keys { cluster: true, .. } => {}
+                _ => {
+                    let what = "JSON without a job of Rumen (with `jobID`) or of SLS (with `job.tasks`)";
+                    return Err(Error::new(
+                        object.offset,
+                        Problem::UnknownFormat { start: "{".into(), what: Some(what) },
+                    ));
+                }
+            }
+        }
+        Err(Error::malformed(bytes.len(), "at least one job", "the end of the file"))
+    }
+
+    /// The format's name, as the command line has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AvroBinary | Self::AvroJson => "jhist",
+            Self::Text => "text",
+            Self::Rumen => "rumen",
+            Self::Sls => "sls",
+        }
+    }
+}
+
+/// Which keys an object has; their values are skipped.
+#[derive(Default)]
+struct Keys {
+    rumen: bool,
+    sls: bool,
+    cluster: bool,
+}
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Look;
+        impl<'de> Visitor<'de> for Look {
+            type Value = Keys;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+                let mut keys = Keys::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "jobID" => keys.rumen = true,
+                        "job.tasks" => keys.sls = true,
+                        "num.nodes" | "num.racks" => keys.cluster = true,
+                        _ => {}
+                    }
+                    map.next_value::<IgnoredAny>()?;
+                }
+                Ok(keys)
+            }
+        }
+        deserializer.deserialize_map(Look)
+    }
+}

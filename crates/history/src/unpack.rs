@@ -1,0 +1,122 @@
+//! Compressed files: gzip, Zstandard and bzip2, known by their first bytes and not by their names.
+
+use super::MAX_BYTES;
+use super::error::{HistoryError as Error, Problem};
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+/// A compression that is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compression {
+    /// RFC 1952.
+    Gzip,
+    /// RFC 8878.
+    Zstandard,
+    /// bzip2, blocks of up to 900 KB.
+    Bzip2,
+}
+
+impl Compression {
+    /// The compression of a file that begins so.
+    pub fn detect(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstandard),
+            // Skippable frames of Zstandard: pzstd begins a file with one.
+            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstandard),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
+            _ => None,
+        }
+    }
+
+    /// The name for messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstandard => "Zstandard",
+            Self::Bzip2 => "bzip2",
+        }
+    }
+}
+
+/// The content of a file, uncompressed if it was compressed: at most [`MAX_BYTES`].
+pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
+    if bytes.len() > MAX_BYTES {
+        let what = format!("the file has {} bytes; up to {MAX_BYTES} are read", bytes.len());
+        return Err(Error::new(MAX_BYTES, Problem::Limit(what)));
+    }
+    let Some(compression) = Compression::detect(bytes) else { return Ok(Cow::Borrowed(bytes)) };
+    let mut rest = bytes;
+    let unpacked = match compression {
+        Compression::Gzip => collect(flate2::bufread::MultiGzDecoder::new(&mut rest)),
+        Compression::Bzip2 => collect(bzip2::bufread::MultiBzDecoder::new(&mut rest)),
+        Compression::Zstandard => zstandard(&mut rest),
+    };
+    let at = bytes.len() - rest.len();
+    let unpacked = unpacked.map_err(|refused| refused.at(at, bytes.len(), compression))?;
+    match Compression::detect(&unpacked) {
+        Some(inner) => {
+            let (outer, inner) = (compression.name(), inner.name());
+            let what = format!("compressed twice, {inner} within {outer}: uncompress it once");
+            Err(Error::inconsistent(0, what))
+        }
+        None => Ok(Cow::Owned(unpacked)),
+    }
+}
+
+/// Why compressed bytes are not read on.
+enum Refused {
+    TooLong,
+    Broken(io::Error),
+}
+
+impl Refused {
+    fn at(self, at: usize, end: usize, compression: Compression) -> Error {
+        let name = compression.name();
+        match self {
+            Self::TooLong => {
+                let most = MAX_BYTES >> 20;
+                let what = format!(
+                    "the {end} bytes of {name} become more than {most} MiB, the most that is read: if that is meant, \
+                     uncompress the file and cut it into several"
+                );
+                Error::new(at, Problem::Limit(what))
+            }
+            Self::Broken(error) if error.kind() == io::ErrorKind::UnexpectedEof || at == end => {
+                Error::new(end, Problem::Truncated { within: "compressed data" })
+            }
+            Self::Broken(error) => Error::malformed(at, format!("{name} data"), error.to_string()),
+        }
+    }
+}
+
+/// Reads to the end, or to one byte more than the most.
+fn collect(source: impl Read) -> Result<Vec<u8>, Refused> {
+    let mut bytes = Vec::new();
+    append(source, &mut bytes)?;
+    Ok(bytes)
+}
+
+fn append(source: impl Read, bytes: &mut Vec<u8>) -> Result<(), Refused> {
+    let room = MAX_BYTES + 1 - bytes.len();
+    source.take(room as u64).read_to_end(bytes).map_err(Refused::Broken)?;
+    if bytes.len() > MAX_BYTES { Err(Refused::TooLong) } else { Ok(()) }
+}
+
+/// All frames, one after the other, those to be skipped left out.
+fn zstandard(rest: &mut &[u8]) -> Result<Vec<u8>, Refused> {
+    use ruzstd::decoding::StreamingDecoder;
+    use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+    let broken = |error: FrameDecoderError| Refused::Broken(io::Error::other(error.to_string()));
+    let mut bytes = Vec::new();
+    while !rest.is_empty() {
+        match StreamingDecoder::new(&mut *rest) {
+            Ok(frame) => append(frame, &mut bytes)?,
+            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                *rest = rest.get(length as usize..).unwrap_or_default();
+            }
+            Err(error) => return Err(broken(error)),
+        }
+    }
+    Ok(bytes)
+}
