@@ -7,6 +7,8 @@
 //! - [`single`] makes one run into a folder, [`many`] the runs of several seeds; finished seeds are kept and not run
 //!   again.
 //! - [`Summary`] is the mean of each figure over seeds, [`Comparison`] the paired differences between scenarios.
+//! - [`reproduce`] fits a recorded job's plan so that its scenario takes as long as the job did, and [`check`] says how
+//!   near it comes.
 //! - [`study`] makes the runs of a published experiment and judges them; finished runs are kept.
 //! - [`Stop`] is the wish to stop. Runs look at it while they build, simulate, collect results and write, and leave
 //!   nothing partial.
@@ -25,6 +27,7 @@ mod many;
 mod paired;
 mod partial;
 mod pool;
+mod reproduce;
 mod single;
 mod stop;
 pub mod study;
@@ -43,5 +46,6 @@ pub use many::{Many, many};
 pub use paired::Comparison;
 pub use partial::{Partial, remove_partial, resolve, write_whole};
 pub use pool::run_all;
+pub use reproduce::{BUDGET, Check, Checked, Line, check, reproduce};
 pub use single::{Recorded, Single, file_name, single};
 pub use stop::Stop;

@@ -71,7 +71,8 @@ impl Inputs<'_> {
         let [planned] = scenario.job.as_mut_slice() else {
             return Err(Error::Input("--replay is for a scenario of one job".to_owned()));
         };
-        planned.plan = Some(import::replay(&job, &hosts));
+        let plan = import::replay(&job, &hosts);
+        planned.plan = Some(plan.map_err(|error| Error::Input(format!("{}: {error}", shown(file))))?);
         scenario.node.variation = 0.0;
         Ok(job)
     }

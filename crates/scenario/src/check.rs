@@ -4,8 +4,8 @@ use super::network::{node_name, node_number, point_name, point_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Control, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, Plan, Queue, QueueKind, QueueLimit, Scenario, Tcp,
-    TopologyKind, WorkloadKind,
+    Control, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, Plan, PlannedKind, Queue, QueueKind, QueueLimit,
+    Scenario, Tcp, TopologyKind, WorkloadKind,
 };
 use units::{Bytes, Quantity};
 
@@ -453,6 +453,20 @@ impl Check<'_> {
     fn plan(&mut self, path: &str, plan: &Plan) {
         if self.scenario.job.len() > 1 {
             self.says(path, "a plan is for a scenario of one job", "leave the other jobs out");
+        }
+        for (i, attempt) in plan.attempt.iter().enumerate() {
+            let path = |key: &str| format!("{path}.attempt.{i}.{key}");
+            if attempt.succeeds() && attempt.after.is_some() {
+                self.says(&path("after"), "this attempt succeeds", "`end = \"failed\"` or `end = \"killed\"`");
+            }
+            if attempt.kind == PlannedKind::Reduce && attempt.map.is_some() {
+                self.says(&path("map"), "a reduce has no map function", "`reduce`");
+            }
+            for (key, time) in [("copy", attempt.copy), ("reduce", attempt.reduce)] {
+                if attempt.kind == PlannedKind::Map && time.is_some() {
+                    self.says(&path(key), format!("a map has no phase `{key}`"), "`map`, `sort`");
+                }
+            }
         }
         let workers = self.scenario.cluster.workers;
         let nodes = plan.attempt.iter().enumerate().map(|(i, a)| (format!("{path}.attempt.{i}.node"), &a.node));

@@ -38,7 +38,7 @@ pub use network::{
     point_number,
 };
 pub use nodes::NodeSpec;
-pub use plan::{Plan, PlannedAttempt, PlannedKind};
+pub use plan::{Plan, PlannedAttempt, PlannedEnd, PlannedKind};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};

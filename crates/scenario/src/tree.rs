@@ -202,23 +202,40 @@ fn convert_table(table: DeTable<'_>, source: usize, text: &str) -> Value {
     Value::Table(entries)
 }
 
+/// A list of tables that is written with a table on a line: a plan has thousands of attempts.
+const LINES: &str = "job.plan.attempt";
+
 /// Writes a table as TOML text: plain values first, then sub-tables with their header.
 pub fn print(entries: &[Entry], path: &str, out: &mut String) {
-    let is_block = |value: &Value| match value {
+    let is_lines = |entry: &Entry| LINES.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')) == Some(&entry.key);
+    let is_block = |entry: &Entry| match &entry.tree.value {
         Value::Table(_) => true,
-        Value::Array(items) => matches!(items.first().map(|item| &item.value), Some(Value::Table(_))),
+        Value::Array(items) => {
+            !is_lines(entry) && matches!(items.first().map(|item| &item.value), Some(Value::Table(_)))
+        }
         _ => false,
     };
-    for entry in entries.iter().filter(|entry| !is_block(&entry.tree.value)) {
-        let _ = writeln!(out, "{} = {}", entry.key, Inline(&entry.tree.value));
+    for entry in entries.iter().filter(|entry| !is_block(entry)) {
+        match &entry.tree.value {
+            Value::Array(items) if is_lines(entry) => {
+                let _ = writeln!(out, "{} = [", entry.key);
+                items.iter().for_each(|item| {
+                    let _ = writeln!(out, "    {},", Inline(&item.value));
+                });
+                out.push_str("]\n");
+            }
+            value => {
+                let _ = writeln!(out, "{} = {}", entry.key, Inline(value));
+            }
+        }
     }
-    for entry in entries.iter().filter(|entry| is_block(&entry.tree.value)) {
+    for entry in entries.iter().filter(|entry| is_block(entry)) {
         let inner = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
         match &entry.tree.value {
             Value::Table(table) if table.is_empty() => {}
             Value::Table(table) => {
                 // A table of tables alone needs no header of its own.
-                if !table.iter().all(|entry| is_block(&entry.tree.value)) {
+                if !table.iter().all(is_block) {
                     let _ = write!(out, "\n[{inner}]\n");
                 }
                 print(table, &inner, out);

@@ -237,6 +237,12 @@ pub struct Import {
     /// How long that part is [default: to the end]
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub length: Option<Time>,
+    /// Do not run the scenario once to compare it with the record
+    #[arg(long)]
+    pub no_check: bool,
+    /// Exit with code 2 if the scenario is not within 10 % of the recorded job
+    #[arg(long, conflicts_with = "no_check")]
+    pub strict: bool,
 }
 
 /// A duration; a bare number is one of seconds.

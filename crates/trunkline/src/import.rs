@@ -3,12 +3,13 @@
 use crate::args::Import;
 use crate::emit;
 use crate::failure::Failure;
+use crate::import_check::{self, Asked};
 use crate::import_many::{import_all, import_many, said};
 use crate::interrupt::STOP;
 use crate::screen::Screen;
 use history::import::{self, ImportError, ImportedMany, Settings, Sources};
 use history::{coflow, swim};
-use runs::{Error, Found, Inputs, Which, pick_job, resolve, write_whole};
+use runs::{Effort, Error, Found, Inputs, Which, pick_job, resolve, write_whole};
 use std::path::{Path, PathBuf};
 
 /// Words that stand before the files and say their format.
@@ -43,16 +44,19 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     let found = wanted(inputs.job(files, args.job.as_deref()).map(|found| vec![found]), word, files)?;
     let Some(found) = found.into_iter().next() else { return Err(Failure::Internal("no job of one".to_owned())) };
     let settings = settings(&inputs, &found, args.run.as_deref())?;
-    let imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
+    let mut imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
         |error| match error {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
             other => Failure::Input(format!("{}: {other}", found.file.display())),
         },
     )?;
-    let text = imported.to_toml();
     // What is written can run: the engine's checks hold too.
-    sim::parse(&found.job.id, &text, &[]).map_err(Error::Scenario)?;
-    write(args.output.as_deref(), &text)
+    sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
+    let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
+    let effort = Effort { threads: Some(1), stop: &STOP, progress: &|_, _| {} };
+    let checked = import_check::fit(&mut imported, asked, &effort)?;
+    write(args.output.as_deref(), &imported.to_toml())?;
+    import_check::report(&imported, checked.as_ref(), asked)
 }
 
 /// The content of a workload of SWIM or a trace of coflows, if the one file is such a trace. Standard input, which can be

@@ -73,9 +73,9 @@ pub fn said(imported: &ImportedMany, screen: &Screen) -> String {
         text.push_str(&screen.wrapped(sentence, 0));
         text.push('\n');
     }
-    let mut table = Table::new(["assumed", "value", "because"]).of_texts().indented(2);
+    let mut table = Table::new(["assumed", "value", "why"]).of_texts().indented(2);
     for assumption in &imported.assumptions {
-        table.row([assumption.what.clone(), assumption.value.clone(), assumption.why.clone()]);
+        table.row([assumption.key.clone(), assumption.value.clone(), assumption.why.clone()]);
     }
     if !imported.assumptions.is_empty() {
         text.push('\n');

@@ -8,6 +8,7 @@ mod estimates;
 mod examples;
 mod failure;
 mod import;
+mod import_check;
 mod import_many;
 mod interrupt;
 #[cfg(feature = "jet")]

@@ -4,7 +4,7 @@ use super::files::Waiter;
 use super::map::{MapTask, TaskState};
 use super::reduce::ReduceTask;
 use super::task::{AttemptOutput, Env};
-use super::{Attempt, Call, Generation, MapReduce, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
+use super::{Attempt, Call, Generation, MapReduce, Recorded, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
 use crate::context::Context;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
 use crate::numbers::count;
@@ -103,6 +103,7 @@ impl MapReduce {
             holds_slot: true,
             failure: None,
             replayed: false,
+            recorded: Recorded::default(),
             pace: self.pace(id),
         });
         self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node) });
@@ -155,6 +156,11 @@ impl MapReduce {
                 self.on_reduce(platform, id, |reduce, env| reduce.on_penalty_over(env, host));
             }
             TaskRequest::Stream(slot, step) => self.on_stream(platform, id, slot, step),
+            TaskRequest::Recorded => self.with_env(platform, id, |body, env| match body {
+                Body::Map(map) => map.on_recorded(env),
+                Body::Reduce(reduce) => reduce.on_recorded(env),
+                _ => TaskState::Running,
+            }),
         }
     }
 
@@ -196,7 +202,7 @@ impl MapReduce {
     ) {
         let Self { config, jobs, attempts, outputs, next_disk, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
-        let Attempt { record, body, pace, .. } = attempt;
+        let Attempt { record, body, pace, recorded, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
         let job = &jobs[record.job.0 as usize];
         let nowhere = super::job::Split::default();
@@ -218,6 +224,7 @@ impl MapReduce {
             process: process(id, node),
             record,
             pace: *pace,
+            recorded: *recorded,
             next_disk: &mut next_disk[node.0 as usize],
         };
         let state = step(body, &mut env);
@@ -482,6 +489,7 @@ impl MapReduce {
             Generation::Yarn => self.container_exited(platform, id),
             Generation::Hadoop1 => self.task_exited(platform.ctx, id),
         }
+        self.fill_with_planned(platform, node);
     }
     /// The attempt's node has crashed.
     pub(crate) fn vanish(&mut self, id: AttemptId, now: Time) {

@@ -1,6 +1,6 @@
 //! The settings of MapReduce, under the meaning and the defaults of Hadoop's own properties.
 
-use crate::ids::NodeId;
+use super::replay::Replay;
 use crate::record::TaskKind;
 use crate::shuffle::ShuffleConfig;
 use crate::yarn::Resources;
@@ -166,30 +166,6 @@ pub struct AppMasterConfig {
     pub start_delays: Vec<Time>,
     /// CPU time from its JVM to its registration and the job's launch, beyond a task's JVM.
     pub init_cpu: Time,
-}
-
-/// A recorded plan: attempts by where and when they started. What happens after the start is simulated.
-#[derive(Clone, PartialEq, Default, Debug)]
-pub struct Replay {
-    /// Node and start time of the AppMaster's container, after submission.
-    pub master: Option<(NodeId, Time)>,
-    /// From submission to the job's launch, if recorded.
-    pub launch: Option<Time>,
-    /// The attempts, in any order.
-    pub attempts: Vec<ReplayAttempt>,
-}
-
-/// One recorded attempt.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReplayAttempt {
-    /// Map or reduce.
-    pub kind: TaskKind,
-    /// Number of the task within its kind.
-    pub task: u32,
-    /// Where it ran.
-    pub node: NodeId,
-    /// When it started, after submission.
-    pub start: Time,
 }
 
 impl Default for MapReduceConfig {

@@ -196,7 +196,10 @@ impl MapReduce {
     fn tracker_submitted(&mut self, platform: &mut Platform, job: JobId) {
         self.tracker.submitted[job.0 as usize] = true;
         self.jobs[job.0 as usize].record.master_start = Some(platform.ctx.now);
-        self.launch_job(platform, job);
+        match self.planned_launch(job).filter(|due| *due > platform.ctx.now) {
+            Some(due) => platform.ctx.timer(due, Request::LaunchDue(job)),
+            None => self.launch_job(platform, job),
+        }
     }
     pub(crate) fn on_tracker_served(&mut self, platform: &mut Platform, id: CallId, call: TrackerCall) {
         match call {
@@ -296,7 +299,7 @@ impl MapReduce {
             }
         }
     }
-    fn has_free_slot(&self, node: NodeId, kind: TaskKind) -> bool {
+    pub(super) fn has_free_slot(&self, node: NodeId, kind: TaskKind) -> bool {
         let tracker = &self.tracker.trackers[node.0 as usize];
         let (slots, used) = match kind {
             TaskKind::Map => (self.config.hadoop1.map_slots, tracker.maps.len()),
@@ -385,7 +388,8 @@ impl MapReduce {
     /// An attempt's process is gone: its slot is free, and the next heartbeat tells.
     pub(crate) fn task_exited(&mut self, ctx: &mut Context, id: AttemptId) {
         let node = self.attempts[id.0 as usize].record.node;
-        let out_of_band = self.config.hadoop1.out_of_band;
+        // Recorded ends are those that the JobTracker knew of.
+        let out_of_band = self.config.hadoop1.out_of_band || self.config.replay.as_ref().is_some_and(|r| r.waits);
         if self.attempts[id.0 as usize].replayed {
             self.give_back(id);
         }

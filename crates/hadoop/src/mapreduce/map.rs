@@ -56,6 +56,8 @@ pub(crate) struct MapTask {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Map,
+    /// The recorded time of its sort phase passes.
+    Sort,
     Merge,
     Close,
     Done,
@@ -94,7 +96,9 @@ impl MapTask {
     pub fn new(env: &mut Env) -> Self {
         let workload = &env.spec.workload;
         let direct = if env.spec.reducers == 0 { workload.map_ratio * workload.reduce_ratio } else { 0.0 };
-        let ratio = workload.side_output_ratio + direct;
+        let recorded = env.recorded.output.filter(|_| env.split.bytes > Bytes::ZERO);
+        let ratio = recorded
+            .map_or(workload.side_output_ratio + direct, |bytes| bytes.get() as f64 / env.split.bytes.get() as f64);
         let replication = workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
         let block_size = env.hdfs.config().block_size;
         let output = (ratio > 0.0).then(|| Output {
@@ -142,7 +146,7 @@ impl MapTask {
         };
         let merged = match (&self.merge, self.stage) {
             (Some(merge), _) => (merge.pass as f64 + merge.stream.progress()) / (merge.plan.passes.len() + 1) as f64,
-            (None, Stage::Map) => 0.0,
+            (None, Stage::Map | Stage::Sort) => 0.0,
             (None, _) => 1.0,
         };
         (2.0 * mapped + merged) / 3.0
@@ -218,7 +222,7 @@ impl MapTask {
         if let Some(output) = self.output.take() {
             env.hdfs.abort_write(env.ctx, output.write);
         }
-        if let Some(work) = self.work.filter(|_| self.computing > Bytes::ZERO) {
+        if let Some(work) = self.work.filter(|_| self.computing > Bytes::ZERO || self.stage == Stage::Sort) {
             env.ctx.cancel_compute(env.node, work);
         }
         if let Some(spill) = &self.spill {
@@ -258,6 +262,7 @@ impl MapTask {
         let spill = |spill: &Spill| if spill.sorting.is_some() { Waiting::Cpu } else { spill.stream.waiting() };
         match self.stage {
             Stage::Close | Stage::Done => Waiting::Network,
+            Stage::Sort => Waiting::Cpu,
             Stage::Merge => self.merge.as_ref().map_or(Waiting::Disk, |merge| merge.stream.waiting()),
             Stage::Map if self.computing > Bytes::ZERO => Waiting::Cpu,
             Stage::Map if self.output.as_ref().is_some_and(|output| output.full) => Waiting::Network,
@@ -298,7 +303,9 @@ impl MapTask {
             if let Some(read) = self.reading {
                 env.hdfs.take(env.ctx, read, piece);
             }
+            let part = piece.get() as f64 / self.input.get() as f64;
             let work = Time::from_secs_f64(env.spec.workload.costs.map * piece.get() as f64);
+            let work = work + env.recorded.map.mul_f64(part);
             self.work = Some(env.compute(work, TaskRequest::Map));
         } else if self.spill.is_none() {
             if self.buffer.is_empty() || env.spec.reducers == 0 {
@@ -347,6 +354,21 @@ impl MapTask {
 
     fn end_map(&mut self, env: &mut Env) {
         Self::end_function(env);
+        if env.recorded.sort > Time::ZERO {
+            self.stage = Stage::Sort;
+            self.work = Some(env.compute(env.recorded.sort, TaskRequest::Recorded));
+        } else {
+            self.merge_spills(env);
+        }
+    }
+    /// The recorded time of the sort phase has passed.
+    pub fn on_recorded(&mut self, env: &mut Env) -> TaskState {
+        self.work = None;
+        self.merge_spills(env);
+        self.proceed(env)
+    }
+
+    fn merge_spills(&mut self, env: &mut Env) {
         if self.spills.len() > 1 {
             self.stage = Stage::Merge;
             let sizes: Vec<Bytes> = self.spills.iter().map(|file| file.bytes).collect();

@@ -1,14 +1,14 @@
 //! What a job's master decides, in either generation: AppMaster or JobTracker.
 
-use super::attempt::{Body, Placement};
+use super::attempt::Body;
 use super::files::CLIENT_PROCESS;
 use super::job::MapEvent;
-use super::{Attempt, Generation, MapReduce, Request, speculate};
+use super::{Attempt, Generation, MapReduce, Recorded, Request, speculate};
 use crate::context::Context;
 use crate::ids::{AttemptId, JobId, NodeId, Process};
 use crate::numbers::count;
 use crate::platform::Platform;
-use crate::record::{AttemptState, JobState, TaskKind};
+use crate::record::{AttemptState, JobState, TaskKind, Waiting};
 use units::Time;
 
 /// Between two looks for slow tasks, and after one that started a copy
@@ -56,18 +56,8 @@ impl MapReduce {
             return;
         }
         job.record.launch = Some(platform.ctx.now);
-        if let Some(replay) = self.config.replay.as_ref().filter(|_| id.0 == 0) {
-            let submit = job.record.submit;
-            // An AppMaster that is up later than the recorded one was starts all attempts as much later.
-            let late = replay
-                .launch
-                .map_or(Time::ZERO, |launch| platform.ctx.now.saturating_sub(submit.saturating_add(launch)));
-            for (number, attempt) in replay.attempts.iter().enumerate() {
-                let at = submit.saturating_add(attempt.start).saturating_add(late).max(platform.ctx.now);
-                platform.ctx.timer(at, Request::ReplayDue(number));
-            }
-            job.reduces_released = true;
-        } else {
+        if !self.begin_plan(platform.ctx, id) {
+            let job = &mut self.jobs[id.0 as usize];
             for task in 0..count(job.maps.len()) {
                 job.want(TaskKind::Map, task, &platform.ctx.nodes, platform.ctx.now);
             }
@@ -80,52 +70,6 @@ impl MapReduce {
         self.after(platform, id);
         self.arm_timeout(platform.ctx, id);
     }
-    /// A recorded attempt starts where and when it did.
-    pub(super) fn replay(&mut self, platform: &mut Platform, number: usize) {
-        let job = JobId(0);
-        let Some(plan) = self.config.replay.as_ref().and_then(|replay| replay.attempts.get(number)).copied() else {
-            return;
-        };
-        let owner = &self.jobs[0];
-        let exists =
-            (plan.task as usize) < owner.tasks(plan.kind).len() && (plan.node.0 as usize) < platform.ctx.nodes.len();
-        if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() {
-            return;
-        }
-        // Its node may have crashed since in this run: any other does.
-        let mut nodes = std::iter::once(plan.node).chain(platform.ctx.nodes.workers());
-        let Some(node) = nodes.find(|&node| platform.ctx.nodes.is_up(node)) else { return };
-        let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, node, &platform.ctx.nodes));
-        let state = self.jobs[0].task_mut(plan.kind, plan.task);
-        state.speculate = !state.running.is_empty();
-        if state.attempts == 0 {
-            state.requested = platform.ctx.now;
-        }
-        let id = self.place(
-            platform,
-            Placement { job, kind: plan.kind, task: plan.task, node, locality, allocated: platform.ctx.now },
-        );
-        self.attempts[id.0 as usize].replayed = true;
-        if self.config.generation == Generation::Hadoop1 {
-            self.occupy_slot(id);
-        }
-        self.confirm_start(platform.ctx, id);
-        self.launch(platform, id);
-    }
-
-    /// Asks for one attempt more at a task, or in a replay starts it again where it was.
-    fn ask_again(&mut self, ctx: &mut Context, job: JobId, kind: TaskKind, task: u32, node: NodeId) {
-        if self.config.replay.is_none() {
-            return self.jobs[job.0 as usize].want(kind, task, &ctx.nodes, ctx.now);
-        }
-        if let Some(replay) = self.config.replay.as_mut() {
-            let start = ctx.now.saturating_sub(self.jobs[job.0 as usize].record.submit);
-            replay.attempts.push(super::ReplayAttempt { kind, task, node, start });
-            let number = replay.attempts.len() - 1;
-            ctx.timer(ctx.now, Request::ReplayDue(number));
-        }
-    }
-
     /// The start of an attempt is known: the clock of its timeout runs.
     pub(crate) fn confirm_start(&mut self, ctx: &mut Context, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
@@ -194,8 +138,11 @@ impl MapReduce {
         let Some(progress) = self.progress_on_node(id) else { return };
         let attempt = &mut self.attempts[id.0 as usize];
         // A reducer says that it lives while it waits for map outputs.
-        let waits = matches!(&attempt.body, Body::Reduce(reduce) if reduce.is_shuffling());
-        if progress > attempt.watched_progress || waits {
+        let fetches = matches!(&attempt.body, Body::Reduce(reduce) if reduce.is_shuffling());
+        // What took long and succeeded in the record has said so too.
+        let works = attempt.recorded != Recorded::default()
+            && attempt.record.timeline.last().is_some_and(|(_, waiting)| *waiting == Waiting::Cpu);
+        if progress > attempt.watched_progress || fetches || works {
             attempt.last_progress = now;
         }
         attempt.watched_progress = progress;
@@ -281,6 +228,10 @@ impl MapReduce {
         record.state = AttemptState::Succeeded;
         record.finish = platform.ctx.now;
         let (job, kind, task) = (record.job, record.kind, record.task);
+        if self.attempts[id.0 as usize].replayed {
+            self.planned_ended(platform.ctx);
+        }
+        let record = &self.attempts[id.0 as usize].record;
         let seconds = platform.ctx.now.saturating_sub(record.start).as_secs_f64();
         let owner = &mut self.jobs[job.0 as usize];
         owner.durations[kind as usize].add(seconds);
@@ -305,13 +256,16 @@ impl MapReduce {
 
     /// An attempt has failed: it counts against its task and its node.
     pub(crate) fn master_failed(&mut self, platform: &mut Platform, id: AttemptId, reason: &'static str) {
-        let Some((job, kind, task, node)) = self.end_record(id, AttemptState::Failed, reason, platform.ctx.now) else {
+        let Some((job, kind, task, node)) = self.end_record(platform.ctx, id, AttemptState::Failed, reason) else {
             return;
         };
-        self.count_failure(platform, job, node);
+        let counts = !self.fails_as_recorded(id);
+        if counts {
+            self.count_failure(platform, job, node);
+        }
         let owner = &mut self.jobs[job.0 as usize];
         let state = owner.task_mut(kind, task);
-        state.failures += 1;
+        state.failures += u32::from(counts);
         let failures = state.failures;
         if failures >= self.config.max_attempts && state.done.is_none() {
             let name = if kind == TaskKind::Map { "map" } else { "reduce" };
@@ -338,7 +292,7 @@ impl MapReduce {
     }
     /// An attempt has ended through no fault of its own.
     pub(crate) fn killed(&mut self, ctx: &mut Context, id: AttemptId, reason: &'static str) {
-        let Some((job, kind, task, node)) = self.end_record(id, AttemptState::Killed, reason, ctx.now) else { return };
+        let Some((job, kind, task, node)) = self.end_record(ctx, id, AttemptState::Killed, reason) else { return };
         let owner = &self.jobs[job.0 as usize];
         let state = owner.task(kind, task);
         if !owner.is_over() && state.done.is_none() && state.running.is_empty() && state.wanted == 0 {
@@ -347,10 +301,10 @@ impl MapReduce {
     }
     fn end_record(
         &mut self,
+        ctx: &mut Context,
         id: AttemptId,
         state: AttemptState,
         reason: &'static str,
-        now: Time,
     ) -> Option<(JobId, TaskKind, u32, NodeId)> {
         let record = &mut self.attempts[id.0 as usize].record;
         if record.state != AttemptState::Running {
@@ -358,8 +312,11 @@ impl MapReduce {
         }
         record.state = state;
         record.reason = reason;
-        record.finish = now;
+        record.finish = ctx.now;
         let (job, kind, task, node) = (record.job, record.kind, record.task, record.node);
+        if self.attempts[id.0 as usize].replayed {
+            self.planned_ended(ctx);
+        }
         self.jobs[job.0 as usize].task_mut(kind, task).running.retain(|&running| running != id);
         Some((job, kind, task, node))
     }
@@ -385,7 +342,7 @@ impl MapReduce {
                 job.want(TaskKind::Reduce, task, &platform.ctx.nodes, platform.ctx.now);
             }
         }
-        if job.is_complete() {
+        if job.is_complete() && !self.commits_later(platform.ctx, id) {
             self.finish_job(platform, id, JobState::Succeeded, String::new());
         }
     }
@@ -472,12 +429,13 @@ impl MapReduce {
     }
 
     /// The processes and the memory of a node are gone. The master does not know yet.
-    pub(crate) fn on_node_down(&mut self, ctx: &Context, node: NodeId) {
+    pub(crate) fn on_node_down(&mut self, ctx: &mut Context, node: NodeId) {
         for id in self.on_node(node) {
             self.vanish(id, ctx.now);
         }
         self.files_node_down(node);
         self.tracker_down(node);
+        self.planned_node_down(ctx, node);
     }
     /// A node is back with empty memory.
     pub(crate) fn on_node_up(&mut self, ctx: &mut Context, node: NodeId) {

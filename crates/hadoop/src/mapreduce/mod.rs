@@ -13,14 +13,16 @@ mod map;
 mod master;
 pub mod merge;
 mod reduce;
+mod replay;
 pub(crate) mod request;
 mod speculate;
 mod stall;
 mod stream;
 mod task;
 
-pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, Replay, ReplayAttempt};
+pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig};
 pub use job::{JobInput, JobSpec, NamedFile};
+pub use replay::{Recorded, Replay, ReplayAttempt, ReplayEnd};
 pub use stall::Wait;
 pub(crate) use stall::silent;
 
@@ -68,6 +70,8 @@ pub struct MapReduce {
     in_container: Vec<Option<AttemptId>>,
     /// How long each container takes to be launched (YARN).
     start_delays: RandomStream,
+    /// Where a recorded plan stands.
+    standing: replay::Standing,
     tracker: JobTracker,
     /// What the JobTracker knows of batteries (Hadoop 1).
     charges: Charges,
@@ -95,6 +99,8 @@ pub(crate) struct Attempt {
     failure: Option<&'static str>,
     /// Recorded, not scheduled.
     replayed: bool,
+    /// What is recorded of it.
+    recorded: Recorded,
     /// The processor time that its work takes, by what it takes on average.
     pace: f64,
 }
@@ -134,6 +140,7 @@ impl MapReduce {
             masters: jobs.iter().map(|_| AppMaster::default()).collect(),
             in_container: Vec::new(),
             start_delays: RandomStream::new(seed, "yarn/start-delay", 0),
+            standing: replay::Standing::default(),
             tracker: JobTracker::new(nodes, jobs.len(), seed),
             charges,
             files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
@@ -218,6 +225,9 @@ impl MapReduce {
             Request::TimeoutDue(job) => self.check_timeouts(platform, job),
             Request::SpeculateDue(job) => self.speculate(platform, job),
             Request::ReplayDue(number) => self.replay(platform, number),
+            Request::EndDue(id) => self.end_as_recorded(platform, id),
+            Request::PlanOver => self.plan_over(platform),
+            Request::LaunchDue(job) => self.launch_job(platform, job),
             Request::Tracker(request) => self.on_tracker_answer(platform, request),
             Request::Master(job, container, request) => self.on_master_answer(platform, job, container, request),
             Request::StartDue(container) => self.on_start_due(platform, container),

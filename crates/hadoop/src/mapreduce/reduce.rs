@@ -59,6 +59,9 @@ pub(crate) struct ReduceTask {
     pub reports: Vec<AttemptId>,
     random: RandomStream,
     input: Bytes,
+    /// Phases whose recorded time has passed or passes, and the work that stands for it.
+    spent: usize,
+    pause: Option<Tag>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,6 +136,8 @@ impl ReduceTask {
             reports: Vec::new(),
             random: RandomStream::new(seed, "reduce/host", u64::from(env.id.0)),
             input: Bytes::ZERO,
+            spent: 0,
+            pause: None,
         }
     }
     pub fn start(&mut self, env: &mut Env) -> TaskState {
@@ -300,9 +305,29 @@ impl ReduceTask {
         for stream in merges.chain(self.fin.iter().filter_map(|fin| fin.stream.as_ref())) {
             stream.cancel(env);
         }
+        if let Some(work) = self.pause.take() {
+            env.ctx.cancel_compute(env.node, work);
+        }
         if let Some(write) = self.write.take() {
             env.hdfs.abort_write(env.ctx, write);
         }
+    }
+    /// The recorded time of a phase has passed.
+    pub fn on_recorded(&mut self, env: &mut Env) -> TaskState {
+        self.pause = None;
+        self.proceed(env)
+    }
+    /// Whether the recorded time of a phase has passed: 0 is the end of the shuffle, 1 the sort, 2 the reduce function.
+    /// If not, it passes from now on.
+    fn has_spent(&mut self, env: &mut Env, phase: usize) -> bool {
+        if self.pause.is_none() && self.spent <= phase {
+            self.spent = phase + 1;
+            let time = [env.recorded.copy, env.recorded.sort, env.recorded.reduce][phase];
+            if time > Time::ZERO {
+                self.pause = Some(env.compute(time, TaskRequest::Recorded));
+            }
+        }
+        self.pause.is_none()
     }
 
     fn offer(&mut self, host: NodeId) {
@@ -317,7 +342,8 @@ impl ReduceTask {
         self.finish_merges(env);
         if self.stage == Stage::Shuffle {
             self.fetch_more(env);
-            if self.copies as usize == self.copied.len() && self.fetchers == 0 && self.copying.is_empty() {
+            let copied = self.copies as usize == self.copied.len() && self.fetchers == 0 && self.copying.is_empty();
+            if copied && self.has_spent(env, 0) {
                 env.shuffle.drop_idle(env.ctx, Fetcher::MapReduce(env.id));
                 env.record.first_phase_end = Some(env.ctx.now);
                 env.phase(Phase::Merge);
@@ -338,6 +364,7 @@ impl ReduceTask {
     fn waiting(&self) -> Waiting {
         let merging = |merging: &Merging| merging.stream.waiting();
         match self.stage {
+            _ if self.pause.is_some() => Waiting::Cpu,
             Stage::Shuffle if self.fetchers > 0 => Waiting::Network,
             Stage::Shuffle if self.copying.values().any(|copying| copying.checking.is_none()) => Waiting::Disk,
             Stage::Shuffle if !self.copying.is_empty() => Waiting::Cpu,
@@ -483,15 +510,27 @@ impl ReduceTask {
             fin.target = Some(target);
             fin.stream = Some(stream);
         } else {
-            env.record.sort_end = Some(env.ctx.now);
-            env.phase(Phase::Reduce);
-            self.stage = Stage::Reduce;
+            fin.stream = None;
+            if !self.has_spent(env, 1) {
+                self.fin = Some(fin);
+                return;
+            }
+            if env.record.sort_end.is_none() {
+                env.record.sort_end = Some(env.ctx.now);
+                env.phase(Phase::Reduce);
+            }
             let files: Vec<LocalFile> = fin.plan.last.iter().map(|&segment| fin.segments[segment]).collect();
             let total = fin.memory + files.iter().map(|file| file.bytes).sum();
-            let output = total.mul_f64(env.spec.workload.reduce_ratio);
+            // Where nothing is read, no piece of input stands for the time.
+            if total == Bytes::ZERO && !self.has_spent(env, 2) {
+                self.fin = Some(fin);
+                return;
+            }
+            self.stage = Stage::Reduce;
+            let output = env.recorded.output.unwrap_or_else(|| total.mul_f64(env.spec.workload.reduce_ratio));
             let sink = if output > Bytes::ZERO { self.create(env) } else { Sink::Nowhere };
             env.record.bytes.output = output;
-            let cpu = costs.reduce * total.get() as f64;
+            let cpu = costs.reduce * total.get() as f64 + env.recorded.reduce.as_secs_f64();
             let mut stream = Stream::new(StreamSlot::Final, fin.memory, files, output, sink, cpu);
             stream.advance(env);
             fin.stream = Some(stream);

@@ -13,6 +13,12 @@ pub enum Request {
     SpeculateDue(JobId),
     /// The recorded attempt with this number starts.
     ReplayDue(usize),
+    /// This attempt ends as recorded.
+    EndDue(AttemptId),
+    /// The commit of the job of a recorded plan is over.
+    PlanOver,
+    /// The job is launched (Hadoop 1, by a recorded plan).
+    LaunchDue(JobId),
     /// Of a JobTracker or TaskTracker.
     Tracker(TrackerRequest),
     /// Of the AppMaster of a job, in this container.
@@ -70,6 +76,8 @@ pub enum TaskRequest {
     PenaltyOver(NodeId),
     /// A step of a stream.
     Stream(StreamSlot, Step),
+    /// The recorded time of a phase has passed.
+    Recorded,
 }
 
 /// Which of a task's streams.

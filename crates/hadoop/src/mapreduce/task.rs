@@ -2,6 +2,7 @@
 
 use super::config::MapReduceConfig;
 use super::job::{JobSpec, Split};
+use super::replay::Recorded;
 use super::request::{Request, TaskRequest};
 use super::stream::LocalFile;
 use crate::context::{Context, DiskTransfer};
@@ -31,6 +32,8 @@ pub(crate) struct Env<'a> {
     pub record: &'a mut AttemptRecord,
     /// The processor time that its work takes, by what it takes on average.
     pub pace: f64,
+    /// What is recorded of the attempt.
+    pub recorded: Recorded,
     /// The next of the node's disks for a new local file.
     pub next_disk: &'a mut u32,
 }

@@ -7,6 +7,7 @@ mod mapreduce;
 mod mapreduce_faults;
 mod mapreduce_scheduling;
 mod placement;
+mod recorded;
 mod rpc;
 mod shuffle;
 mod support;

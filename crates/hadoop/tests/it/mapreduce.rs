@@ -214,21 +214,15 @@ fn a_replay_puts_attempts_where_and_when_they_were() {
         let spec = || vec![job("terasort", 256 * MIB, 4)];
         let mut world = World::new(config(generation, spec()), Spec::new(4, 1), 3);
         let records = finish(&mut world);
-        let attempts: Vec<ReplayAttempt> = records
-            .attempts
-            .iter()
-            .map(|a| ReplayAttempt { kind: a.kind, task: a.task, node: a.node, start: a.start })
-            .collect();
+        let attempts: Vec<ReplayAttempt> =
+            records.attempts.iter().map(|a| ReplayAttempt::starting(a.kind, a.task, a.node, a.start)).collect();
         let launch = records.jobs[0].launch;
         let mut cfg = config(generation, spec());
-        cfg.mapreduce.replay = Some(Replay { master: None, launch, attempts: attempts.clone() });
+        cfg.mapreduce.replay = Some(Replay { launch, attempts: attempts.clone(), ..Replay::default() });
         let mut again = World::new(cfg, Spec::new(4, 1), 3);
         let replayed = finish(&mut again);
-        let mut seen: Vec<ReplayAttempt> = replayed
-            .attempts
-            .iter()
-            .map(|a| ReplayAttempt { kind: a.kind, task: a.task, node: a.node, start: a.start })
-            .collect();
+        let mut seen: Vec<ReplayAttempt> =
+            replayed.attempts.iter().map(|a| ReplayAttempt::starting(a.kind, a.task, a.node, a.start)).collect();
         let mut wanted = attempts;
         let key = |a: &ReplayAttempt| (a.start, a.kind, a.task);
         seen.sort_by_key(key);

@@ -60,11 +60,11 @@ fn a_block_written_on_a_far_node_is_reported() {
 fn a_far_host_is_fetched_from_again_after_its_penalty() {
     let job =
         JobSpec { input: JobInput::Splits(vec![(Bytes::from_mib(256), vec![FAR])]), ..with_workload(plain(0.0), 0, 1) };
-    let attempt = |kind, node, start| ReplayAttempt { kind, task: 0, node, start };
+    let attempt = |kind, node, start| ReplayAttempt::starting(kind, 0, node, start);
     let recorded = vec![attempt(TaskKind::Map, FAR, Time::ZERO), attempt(TaskKind::Reduce, NEAR, Time::from_secs(1))];
     let mut config: Config = config(Generation::Hadoop1, vec![job]);
     config.hdfs = silent_datanodes();
-    config.mapreduce.replay = Some(Replay { master: None, launch: None, attempts: recorded });
+    config.mapreduce.replay = Some(Replay { attempts: recorded, ..Replay::default() });
     config.mapreduce.hadoop1.out_of_band = true;
     config.mapreduce.task_timeout = Time::ZERO;
     let mut world = World::new(config, spec(), 1);

@@ -4,15 +4,18 @@
 //! attempts, because its estimates rest on the most. Workers are the hosts of all jobs. A recorded plan is of one job
 //! alone: the scheduler places the attempts.
 
-use super::many::{Assumption, Extent, ImportedMany};
-use super::{Hosts, ImportError, Imported, Settings, Sources, import, printable};
-use crate::JobHistory;
-use scenario::{Job, Nodes};
+use super::many::{Extent, ImportedMany};
+use super::{Assumption, Hosts, ImportError, Imported, Settings, Sources, import, printable, significant};
+use crate::{JobHistory, JobState};
+use hadoop::workload::Workload;
+use scenario::{Job, Nodes, PlannedEnd, PlannedKind};
 use std::collections::BTreeMap;
-use units::Time;
+use units::{Bytes, Time};
 
 /// Jobs left out that are named one by one.
 const NAMED: usize = 5;
+/// Assumptions of single jobs that are named, those of the most jobs first.
+const ASSUMED: usize = 12;
 /// A run ends this long after the last submission at the latest.
 const PATIENCE: Time = Time::from_secs(86_400);
 
@@ -61,7 +64,7 @@ pub fn all(
         for part in &one.scenario.job {
             let submit = submit(job).saturating_sub(extent.from).saturating_add(part.submit);
             let name = format!("{}{number}", printable(&job.id));
-            scenario.job.push(Job { name, submit, plan: None, ..moved(part, &one.hosts, &hosts) });
+            scenario.job.push(Job { name, submit, ..unplanned(moved(part, &one.hosts, &hosts)) });
         }
     }
     let last = scenario.job.iter().map(|job| job.submit).max().unwrap_or_default();
@@ -81,14 +84,23 @@ pub fn all(
     let whose = format!("those of {}", printable(&largest.id));
     let why = "what is said once for all jobs is of the one with the most attempts";
     let mut assumed = vec![Assumption::new("cluster's settings and start-up", whose, why)];
-    let mut assumptions: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, one) in &imported {
-        for assumption in &one.calibration.assumed {
-            *assumptions.entry(assumption).or_default() += 1;
-        }
+    let ended = imported.iter().filter(|(job, _)| job.state != JobState::Succeeded).count();
+    if ended > 0 {
+        let why = "a plan, which says where attempts fail, is of one job alone";
+        assumed.push(Assumption::new("failed and killed jobs", format!("{ended} run to their end"), why));
     }
-    for (text, count) in assumptions {
-        assumed.push(Assumption::new(format!("of {count} jobs"), text, "the history does not say it"));
+    let mut assumptions: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
+    for Assumption { key, value, why } in imported.iter().flat_map(|(_, one)| &one.assumed) {
+        *assumptions.entry((key, value, why)).or_default() += 1;
+    }
+    let mut assumptions: Vec<_> = assumptions.into_iter().collect();
+    assumptions.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for ((key, value, why), count) in assumptions.iter().take(ASSUMED) {
+        assumed.push(Assumption::new(key, *value, format!("{why} ({count} jobs)")));
+    }
+    if assumptions.len() > ASSUMED {
+        let rest = format!("{} more", assumptions.len() - ASSUMED);
+        assumed.push(Assumption::new("of single jobs", rest, "--job ID says those of one"));
     }
     if given.is_none() {
         let why = "not in a history: --cluster FILE names your own";
@@ -96,6 +108,41 @@ pub fn all(
     }
     ImportedMany::new(scenario, heading, assumed, BTreeMap::new())
 }
+
+/// A job without its plan. Recorded durations that the plan adds to the costs become part of them: the work of all tasks
+/// stays, their differences go.
+fn unplanned(mut job: Job) -> Job {
+    let Some(plan) = job.plan.take() else { return job };
+    let (mut of_maps, mut of_reduces) = (0.0, 0.0);
+    // Of attempts at one task the last that succeeded counts.
+    let done = plan.attempt.iter().filter(|attempt| attempt.end.is_none_or(|end| end == PlannedEnd::Succeeded));
+    let tasks: BTreeMap<_, _> =
+        done.map(|attempt| ((attempt.kind == PlannedKind::Map, attempt.task), attempt)).collect();
+    for ((is_map, _), attempt) in tasks {
+        let [map, copy, sort, reduce] =
+            [attempt.map, attempt.copy, attempt.sort, attempt.reduce].map(|time| time.map_or(0.0, Time::as_secs_f64));
+        if is_map {
+            of_maps += map + sort;
+        } else {
+            of_reduces += copy + sort + reduce;
+        }
+    }
+    let splits: Bytes = job.splits.iter().copied().sum();
+    let input = if job.splits.is_empty() { job.input } else { splits }.get().max(1) as f64;
+    let shuffled: f64 = job.shares.iter().sum();
+    let shuffled = if shuffled >= 1.0 { shuffled } else { (input * job.map_ratio.unwrap_or(1.0)).max(1.0) };
+    let costs = Workload::generic().costs;
+    let with = |cost: Option<f64>, base: f64, seconds: f64, bytes: f64| {
+        let more = significant(cost.unwrap_or(base * 1e9) + seconds / bytes * 1e9).min(MOST_COST);
+        if seconds > 0.0 { Some(more) } else { cost }
+    };
+    job.map_cpu = with(job.map_cpu, costs.map, of_maps, input);
+    job.reduce_cpu = with(job.reduce_cpu, costs.reduce, of_reduces, shuffled);
+    job
+}
+
+/// The greatest cost of a byte, in nanoseconds, that a scenario takes.
+const MOST_COST: f64 = 1e9;
 
 /// A job whose hosts have the numbers of all jobs' hosts.
 fn moved(job: &Job, own: &Hosts, all: &Hosts) -> Job {

@@ -4,8 +4,8 @@
 //! receives. Unlike there, a flow may be shorter than a megabyte, and what a port has for itself does not cross the
 //! fabric.
 
-use super::many::{Assumption, Extent, ImportedMany, cluster_of};
-use super::{ImportError, printable, significant};
+use super::many::{Extent, ImportedMany, cluster_of};
+use super::{Assumption, ImportError, printable, significant};
 use crate::coflow::{Coflow, CoflowTrace};
 use scenario::{GivenCoflow, Nodes, Traffic, TrafficKind};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What imports of many jobs, or of traffic, have in common: the part of the trace that is taken, the cluster, what is
 //! assumed, and the scenario's text.
 
-use super::{ImportError, annotated};
+use super::{Assumption, ImportError, annotated};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -38,23 +38,6 @@ impl Extent<'_> {
     }
 }
 
-/// Something that a trace does not say.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assumption {
-    /// What is assumed.
-    pub what: String,
-    /// The value.
-    pub value: String,
-    /// Where it is from, and how to give another.
-    pub why: String,
-}
-
-impl Assumption {
-    pub(super) fn new(what: impl Into<String>, value: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { what: what.into(), value: value.into(), why: why.into() }
-    }
-}
-
 /// An imported trace: a scenario of many jobs, or of traffic.
 #[derive(Clone, Debug)]
 pub struct ImportedMany {
@@ -88,8 +71,8 @@ impl ImportedMany {
         for sentence in &self.heading {
             let _ = writeln!(heading, "# {sentence}");
         }
-        for Assumption { what, value, why } in &self.assumptions {
-            let _ = writeln!(heading, "# Assumed: {what}: {value} ({why}).");
+        for Assumption { key, value, why } in &self.assumptions {
+            let _ = writeln!(heading, "# Assumed: {key}: {value} ({why}).");
         }
         heading.push('\n');
         annotated(&heading, &self.scenario, &self.notes)

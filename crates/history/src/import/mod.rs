@@ -7,9 +7,11 @@
 mod all;
 mod calibrate;
 mod coflows;
+mod durations;
 mod hosts;
 mod many;
 mod mapping;
+mod record;
 mod replay;
 mod settings;
 mod work;
@@ -19,15 +21,16 @@ pub use all::all;
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
 pub use coflows::coflows;
 pub use hosts::Hosts;
-pub use many::{Assumption, Extent, ImportedMany};
-pub use replay::replay;
+pub use many::{Extent, ImportedMany};
+pub use record::{Moments, Record};
+pub use replay::{UnknownHosts, replay};
 pub use settings::{Codec, Interface, Settings, SettingsError, Uber};
 pub use work::{Machines, Work};
 pub use workload::workload;
 
 use crate::{JobHistory, JobState, Task};
 use hadoop::hdfs::HdfsConfig;
-use scenario::{Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
+use scenario::{Generation, Hdfs, Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::{Bytes, Time};
@@ -52,9 +55,33 @@ pub struct Imported {
     pub calibration: Calibration,
     /// The history's hosts as workers.
     pub hosts: Hosts,
+    /// The job on its master's clock, where the recorded durations are its costs: its plan waits to be fitted.
+    pub record: Option<Record>,
+    /// The recorded job, without tasks that it did without.
+    pub job: JobHistory,
+    /// What the history does not say and is assumed.
+    pub assumed: Vec<Assumption>,
     /// Source of each key's value, by the key's path.
     notes: BTreeMap<String, String>,
     heading: String,
+}
+
+/// Something that a history does not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// The key that it is about.
+    pub key: String,
+    /// What is assumed.
+    pub value: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Assumption {
+    /// Of a key, with the value and its reason.
+    pub fn new(key: &str, value: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { key: key.to_owned(), value: value.into(), why: why.into() }
+    }
 }
 
 /// Why a history cannot be imported.
@@ -62,8 +89,6 @@ pub struct Imported {
 pub enum ImportError {
     /// The cluster's scenario, or a setting of the run, is invalid.
     Scenario(ScenarioError),
-    /// The job did not succeed, so its history does not show what it does.
-    State(String, JobState),
     /// The history has hosts beyond the cluster's workers: workers present, workers needed.
     Workers(u32, u32),
     /// The job has no map task.
@@ -82,14 +107,6 @@ impl std::fmt::Display for ImportError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Scenario(error) => error.fmt(f),
-            Self::State(id, state) => {
-                let state = match state {
-                    JobState::Failed => "failed",
-                    JobState::Killed => "was killed",
-                    _ => "has no end in its history",
-                };
-                write!(f, "{id} {state}: only a job that succeeded can be calibrated")
-            }
             Self::Workers(has, needs) => {
                 write!(f, "the history names {needs} hosts, and the cluster has {has} workers: set `cluster.workers`")
             }
@@ -108,12 +125,12 @@ impl std::error::Error for ImportError {}
 
 /// Imports one job.
 pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportError> {
-    if job.state != JobState::Succeeded {
-        return Err(ImportError::State(job.id.clone(), job.state));
-    }
+    let job = &durations::needed(job);
     if job.maps.is_empty() {
         return Err(ImportError::Empty(job.id.clone()));
     }
+    let by_durations = sources.cluster.is_none() || job.state != JobState::Succeeded || !durations::counts_cpu(job);
+    let mut assumed = Vec::new();
     let mut notes = BTreeMap::new();
     // A scenario needs a job to be valid; its values are replaced below.
     let mut assignments = vec!["job.workload=\"generic\"".to_owned()];
@@ -122,7 +139,13 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         notes.insert((*key).to_owned(), property.clone());
     }
     if sources.cluster.is_none() {
-        assignments.push(format!("cluster.workers={}", Hosts::of(job, None).workers()));
+        let workers = Hosts::of(job, None).workers();
+        assignments.push(format!("cluster.workers={workers}"));
+        fewer_replicas(workers, &mut assignments, &mut assumed);
+        if durations::generation(job) == Generation::Hadoop1 {
+            assignments.push("cluster.generation=\"hadoop1\"".to_owned());
+            notes.insert("cluster.generation".into(), "the job's identifier is a JobTracker's".into());
+        }
         notes.insert(
             "cluster.workers".into(),
             "hosts that the history names; their hardware and network are assumed".into(),
@@ -200,11 +223,44 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
             .ok_or_else(|| ImportError::Writer(writer.id.clone(), calibration.splits.len()))?;
         notes.insert("job.file-writers".into(), format!("hosts of the maps of {}", printable(&writer.id)));
     }
-    let heading = heading(job, &hosts, &calibration, sources.cluster.map(|(file, _)| file));
-    let mut imported = Imported { scenario, calibration, hosts, notes, heading };
+    let record = by_durations.then(|| Record::of(job, &hosts));
+    if let Some(record) = &record {
+        let number = |host: &str| hosts.number(host);
+        let free = sources.cluster.is_none();
+        durations::apply(&mut scenario, job, record, &number, free, &mut notes, &mut assumed);
+        clocks(record, &mut assumed);
+    } else {
+        assumed.extend(calibration.assumed.iter().map(|text| Assumption::new("job", "the presets' costs", *text)));
+    }
+    let heading = heading(job, &hosts, by_durations, sources.cluster.map(|(file, _)| file));
+    let mut imported = Imported { scenario, calibration, hosts, record, job: job.clone(), assumed, notes, heading };
     // What is written must run: a counter out of range is reported here, not when the scenario runs.
     imported.scenario = Scenario::parse(&job.id, &imported.to_toml(), &[]).map_err(ImportError::Scenario)?;
     Ok(imported)
+}
+
+/// Replicas fall to the hosts that there are: a history may not name all of them.
+fn fewer_replicas(workers: u32, assignments: &mut Vec<String>, assumed: &mut Vec<Assumption>) {
+    let given = assignments.iter().rev().find_map(|set| set.strip_prefix("hdfs.replication="));
+    let replicas = given.map_or(Some(Hdfs::default().replication), |given| given.parse().ok());
+    if replicas.is_some_and(|replicas| replicas > workers) {
+        assignments.push(format!("hdfs.replication={workers}"));
+        let why = "the history names no more hosts";
+        assumed.push(Assumption::new("hdfs.replication", workers.to_string(), why));
+    }
+}
+
+/// What the record of a job had to be mended in.
+fn clocks(record: &Record, assumed: &mut Vec<Assumption>) {
+    let Record { shifted, homeless, left_out, .. } = record;
+    let mut add = |count: usize, key: &str, value: &str, why: &str| {
+        if count > 0 {
+            assumed.push(Assumption::new(key, format!("{value} {count} attempts"), why));
+        }
+    };
+    add(*shifted, "job.plan.attempt.start", "moved, of", "their hosts' clocks contradict the master's");
+    add(*homeless, "job.plan.attempt.node", "any, for", "the history names no host of theirs");
+    add(*left_out, "job.plan.attempt", "none, for", "they never ran");
 }
 
 fn machines(scenario: &Scenario) -> Machines {
@@ -298,23 +354,32 @@ fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<Strin
     job
 }
 
-fn heading(job: &JobHistory, hosts: &Hosts, calibration: &Calibration, cluster: Option<&str>) -> String {
-    let mut text = format!("# Calibrated on the history of {}", job.id);
+/// Hosts that the heading names.
+const NAMED: usize = 100;
+
+fn heading(job: &JobHistory, hosts: &Hosts, by_durations: bool, cluster: Option<&str>) -> String {
+    let how = if by_durations { "The recorded durations and volumes of" } else { "Calibrated on the history of" };
+    let mut text = format!("# {how} {}", job.id);
     if !job.name.is_empty() {
         let _ = write!(text, " ({})", printable(&job.name));
     }
     let seconds = job.finish_ms.map_or(0.0, |t| (t - job.launch_ms) as f64 / 1e3);
-    let _ = writeln!(text, ", which took {seconds} s from launch to finish.");
-    let names: Vec<_> = hosts.iter().map(|(name, number)| format!("{name} is worker-{number}")).collect();
-    let _ = writeln!(text, "# Hosts: {}.", names.join(", "));
+    let end = match job.state {
+        JobState::Succeeded => "took",
+        JobState::Failed => "failed after",
+        JobState::Killed => "was killed after",
+        JobState::Unfinished => "has no end in its history and took at least",
+    };
+    let _ = writeln!(text, ", which {end} {seconds} s from launch to finish.");
+    let names = hosts.iter().take(NAMED).map(|(name, number)| format!("{} is worker-{number}", printable(name)));
+    let rest = hosts.iter().count().saturating_sub(NAMED);
+    let rest = if rest > 0 { format!(", and {rest} more in the order of their names") } else { String::new() };
+    let _ = writeln!(text, "# Hosts: {}{rest}.", names.collect::<Vec<_>>().join(", "));
     match cluster {
         Some(file) => {
             let _ = writeln!(text, "# Machines and network: those of {file}.");
         }
         None => text.push_str("# Machines and network are not in a history: those below are defaults.\n"),
-    }
-    for assumption in &calibration.assumed {
-        let _ = writeln!(text, "# Assumed: {assumption}.");
     }
     text.push('\n');
     text
@@ -337,7 +402,14 @@ fn rounded(time: Time) -> Time {
 impl Imported {
     /// The scenario for a person to read: keys that differ from the defaults, each with the source of its value.
     pub fn to_toml(&self) -> String {
-        annotated(&self.heading, &self.scenario, &self.notes)
+        let mut text = annotated(&self.heading, &self.scenario, &self.notes);
+        if !self.assumed.is_empty() {
+            text.push_str("\n# Assumed, as the history does not say:\n");
+        }
+        for Assumption { key, value, why } in &self.assumed {
+            let _ = writeln!(text, "#   {key:<24} {value:<16} {why}");
+        }
+        text
     }
 }
 

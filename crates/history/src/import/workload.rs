@@ -4,8 +4,8 @@
 //! (`WorkGen`), on data scaled by the numbers of machines (`GenerateReplayScript`). The scenario has the same volumes.
 //! Where a job shuffles nothing its maps write the output; SWIM's replay gives it a reducer.
 
-use super::many::{Assumption, Extent, ImportedMany, cluster_of};
-use super::{ImportError, printable, significant};
+use super::many::{Extent, ImportedMany, cluster_of};
+use super::{Assumption, ImportError, printable, significant};
 use crate::swim::SwimJob;
 use hadoop::workload::{RECORD_OVERHEAD, Workload};
 use scenario::{Generation, Job, Scenario, Scheduler, WorkloadKind};

@@ -1,6 +1,6 @@
 //! Traces of many jobs, and of traffic, as scenarios.
 
-use history::import::{Extent, ImportError, ImportedMany, coflows, workload};
+use history::import::{Extent, ImportError, ImportedMany, Sources, all, coflows, workload};
 use history::{coflow, swim};
 use scenario::{Generation, Nodes, Scheduler};
 use units::{Bytes, Time};
@@ -52,13 +52,13 @@ fn what_a_workload_does_not_say_is_said() {
     assert!(text.contains("data-scale = 0.16666666666666666  # 100 workers for 600 recorded machines\n"), "{text}");
     for what in ["machines", "network", "CPU costs", "files", "reducers", "maps make the data", "maps write the output"]
     {
-        assert!(imported.assumptions.iter().any(|assumption| assumption.what == what), "{what}");
+        assert!(imported.assumptions.iter().any(|assumption| assumption.key == what), "{what}");
     }
     assert_eq!(imported.scenario.cluster.generation, Generation::Hadoop1);
 
     let unscaled = import(&Extent { recorded_nodes: None, ..hour() });
     assert_eq!(unscaled.scenario.mapreduce.data_scale.to_bits(), 1.0_f64.to_bits());
-    assert!(unscaled.assumptions.iter().any(|assumption| assumption.what == "recorded machines"));
+    assert!(unscaled.assumptions.iter().any(|assumption| assumption.key == "recorded machines"));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_workload_takes_the_cluster_that_it_is_given() {
     assert_eq!(scenario.mapreduce.scheduler, Scheduler::Fifo, "settings of a cluster that is given are not assumed");
     assert_eq!((scenario.job.len(), scenario.traffic.len()), (5, 0), "its own job and traffic are replaced");
     assert_eq!(scenario.mapreduce.data_scale.to_bits(), 0.5_f64.to_bits());
-    assert!(imported.assumptions.iter().all(|assumption| assumption.what != "network"));
+    assert!(imported.assumptions.iter().all(|assumption| assumption.key != "network"));
 }
 
 #[test]
@@ -100,4 +100,54 @@ fn coflows_become_traffic_between_workers() {
 
     let few = Extent { nodes: Some(4), ..extent };
     assert!(matches!(coflows("trace", &trace, &few), Err(ImportError::Workers(4, 5))));
+}
+
+/// A job in Rumen's form: one map on a host, and what it read.
+fn rumen(id: &str, submit_s: u64, host: &str, outcome: &str) -> String {
+    let ms = |seconds: u64| (1_300_000_000 + submit_s + seconds) * 1_000;
+    format!(
+        r#"{{"jobID": "job_1_{id}", "jobName": "n", "submitTime": {}, "launchTime": {}, "finishTime": {}, "outcome": "{outcome}",
+        "mapTasks": [{{"taskID": "task_1_{id}_m_000000", "taskType": "MAP", "startTime": {}, "finishTime": {},
+        "taskStatus": "SUCCESS", "inputBytes": 1000000,
+        "preferredLocations": [{{"layers": ["r", "{host}"]}}],
+        "attempts": [{{"attemptID": "attempt_1_{id}_m_000000_0", "result": "SUCCESS", "hostName": "/r/{host}",
+        "startTime": {}, "finishTime": {}, "hdfsBytesRead": 1000000}}]}}], "reduceTasks": [], "otherTasks": []}}"#,
+        ms(0),
+        ms(1),
+        ms(40),
+        ms(1),
+        ms(39),
+        ms(2),
+        ms(38),
+    )
+}
+
+#[test]
+fn all_jobs_of_a_history_become_one_scenario() {
+    let text = [rumen("0002", 100, "n7", "SUCCESS"), rumen("0001", 30, "n4", "SUCCESS"), rumen("0001", 330, "n4", "SUCCESS")];
+    let (_, jobs) = history::read(text.join("\n").as_bytes()).unwrap();
+    let jobs: Vec<_> = jobs.iter().map(|job| (job, None)).collect();
+    let imported = all("trace", &jobs, &Sources::default(), &Extent::default()).unwrap();
+    let scenario = &imported.scenario;
+    // Hosts of both jobs, in the order of their names: n4, n7.
+    assert_eq!(scenario.cluster.workers, 2);
+    let names: Vec<_> = scenario.job.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["job_1_0001", "job_1_0002", "job_1_0001#2"]);
+    let submits: Vec<_> = scenario.job.iter().map(|job| job.submit).collect();
+    assert_eq!(submits, [0, 70, 300].map(Time::from_secs), "after the first");
+    let hosts: Vec<_> = scenario.job.iter().flat_map(|job| job.split_hosts.clone()).collect();
+    assert_eq!(hosts, [vec![1], vec![2], vec![1]].map(Nodes::List), "numbers of all jobs' hosts");
+    assert!(scenario.job.iter().all(|job| job.plan.is_none()));
+
+    let window = Extent { from: Time::from_secs(60), length: Some(Time::from_secs(60)), ..Extent::default() };
+    let one = all("trace", &jobs, &Sources::default(), &window).unwrap();
+    assert_eq!((one.scenario.job.len(), one.scenario.job[0].submit), (1, Time::from_secs(10)));
+    assert!(
+        one.heading[0].starts_with("1 of 3 jobs, submitted from 60 s to 120 s after the first"),
+        "{:?}",
+        one.heading
+    );
+
+    let nothing = Extent { from: Time::from_secs(9_000), ..Extent::default() };
+    assert!(matches!(all("trace", &jobs, &Sources::default(), &nothing), Err(ImportError::Window(3))));
 }

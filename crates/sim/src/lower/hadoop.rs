@@ -3,7 +3,8 @@
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{
-    AppMasterConfig, Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Replay, ReplayAttempt,
+    AppMasterConfig, Hadoop1Config, JobInput, JobSpec, MapReduceConfig, NamedFile, Recorded, Replay, ReplayAttempt,
+    ReplayEnd,
 };
 use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
@@ -11,8 +12,8 @@ use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
 use hadoop::{NodeId, NodeInfo};
 use scenario::{
-    Generation, Job, MapReduce, Nodes, Plan, PlannedAttempt, PlannedKind, Scenario, Scheduler, WorkloadKind,
-    node_number,
+    Generation, Job, MapReduce, Nodes, Plan, PlannedAttempt, PlannedEnd, PlannedKind, Scenario, Scheduler,
+    WorkloadKind, node_number,
 };
 use units::{Bytes, Time};
 
@@ -185,12 +186,33 @@ fn replay(plan: &Plan) -> Replay {
             PlannedKind::Map => TaskKind::Map,
             PlannedKind::Reduce => TaskKind::Reduce,
         };
-        Some(ReplayAttempt { kind, task: attempt.task, node: node(&attempt.node)?, start: attempt.start })
+        let recorded = Recorded {
+            end: replay_end(attempt.end),
+            after: attempt.after.unwrap_or_default(),
+            map: attempt.map.unwrap_or_default(),
+            copy: attempt.copy.unwrap_or_default(),
+            sort: attempt.sort.unwrap_or_default(),
+            reduce: attempt.reduce.unwrap_or_default(),
+            output: attempt.output,
+        };
+        Some(ReplayAttempt { kind, task: attempt.task, node: node(&attempt.node)?, start: attempt.start, recorded })
     };
     Replay {
         master: plan.master.as_deref().and_then(node).map(|node| (node, plan.master_start)),
         launch: plan.launch,
+        waits: plan.wait,
+        end: replay_end(plan.end),
+        reason: plan.reason.clone(),
+        commit: plan.commit,
         attempts: plan.attempt.iter().filter_map(attempt).collect(),
+    }
+}
+
+fn replay_end(end: Option<PlannedEnd>) -> ReplayEnd {
+    match end {
+        None | Some(PlannedEnd::Succeeded) => ReplayEnd::Succeeded,
+        Some(PlannedEnd::Failed) => ReplayEnd::Failed,
+        Some(PlannedEnd::Killed) => ReplayEnd::Killed,
     }
 }
 

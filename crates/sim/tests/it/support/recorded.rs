@@ -76,7 +76,7 @@ pub fn recorded(calibrated_on: &str, run: &str, placed: bool) -> Vec<Recorded> {
         if placed {
             // The machine as it was on average: the placement alone is given, and no draw of its speed.
             scenario.node.variation = 0.0;
-            scenario.job[0].plan = Some(replay(&job, &hosts));
+            scenario.job[0].plan = Some(replay(&job, &hosts).unwrap_or_else(|e| panic!("{run}: {e}")));
         }
         Recorded { job, scenario }
     };

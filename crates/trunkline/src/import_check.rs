@@ -1,0 +1,106 @@
+//! What `trunkline import` says of the scenario that it has written: predicted beside recorded, and what is assumed.
+
+use crate::emit;
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::table::Table;
+use history::import::Imported;
+use runs::{BUDGET, Check, Checked, Effort, Line, failure_of, reproduce};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+/// What is asked of the check.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Leave it out.
+    pub none: bool,
+    /// A job that is not reproduced is an error.
+    pub strict: bool,
+    /// The scenario itself goes to standard output.
+    pub to_output: bool,
+}
+
+/// Fits the imported job and runs it once: before it is written, as the fit changes it.
+pub fn fit(imported: &mut Imported, asked: Asked, effort: &Effort<'_>) -> Result<Option<Checked>, Failure> {
+    if asked.none && imported.record.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(reproduce(imported, BUDGET, effort)?))
+}
+
+/// Says how near the scenario comes to the record, once it is written.
+pub fn report(imported: &Imported, checked: Option<&Checked>, asked: Asked) -> Result<(), Failure> {
+    let mut aside = assumptions(imported);
+    let mut far = None;
+    if let Some(checked) = checked.filter(|_| !asked.none) {
+        match &checked.result {
+            None => {
+                let _ = writeln!(aside, "not checked: {}", exhausted());
+            }
+            Some(result) => {
+                let check = runs::check(imported, result);
+                let table = table(&check);
+                if asked.to_output {
+                    aside.push_str(&table);
+                } else {
+                    emit(&table)?;
+                }
+                if checked.exhausted {
+                    let _ = writeln!(aside, "the fit is not finished: {}", exhausted());
+                }
+                if let Some(reason) = result.jobs.iter().find_map(failure_of) {
+                    let _ = writeln!(aside, "the job of this scenario fails: {reason}");
+                }
+                far = verdict(&check);
+            }
+        }
+    }
+    if let (Some(far), false) = (&far, asked.strict) {
+        let _ = writeln!(aside, "warning: {far}");
+    }
+    let _ = io::stderr().lock().write_all(aside.as_bytes());
+    match far {
+        Some(far) if asked.strict => Err(Failure::Input(far)),
+        _ => Ok(()),
+    }
+}
+
+fn exhausted() -> String {
+    format!("a run takes more than the {} CPU seconds that an import may take", BUDGET.as_secs())
+}
+
+/// What is wrong with a job that is not reproduced.
+fn verdict(check: &Check) -> Option<String> {
+    let job = check.lines.first().filter(|_| !check.holds())?;
+    let mut text = format!("the scenario does not reproduce its job: {}", beside(job));
+    if let Some(line) = check.blamed() {
+        let _ = write!(text, "; most of it is in \"{}\": {}", line.name, beside(line));
+    }
+    Some(text)
+}
+
+fn beside(line: &Line) -> String {
+    format!("{:.1} {unit} where {:.1} {unit} are recorded", line.predicted, line.recorded, unit = line.unit)
+}
+
+fn table(check: &Check) -> String {
+    let mut table = Table::new(["", "recorded", "predicted", "error"]);
+    for line in &check.lines {
+        let figure = |value: f64| format!("{value:.1} {}", line.unit);
+        let mark = if line.is_far() { " *" } else { "" };
+        let error = line.error().map_or_else(String::new, |error| format!("{:+.1} %{mark}", error * 100.0));
+        table.row([line.name.to_owned(), figure(line.recorded), figure(line.predicted), error]);
+    }
+    table.shown(&Screen::of_output())
+}
+
+fn assumptions(imported: &Imported) -> String {
+    if imported.assumed.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(["assumed", "value", "why"]).of_texts();
+    for assumption in &imported.assumed {
+        table.row([assumption.key.clone(), assumption.value.clone(), assumption.why.clone()]);
+    }
+    table.shown(&Screen::of_output())
+}
