@@ -1,7 +1,7 @@
 //! Traces in the format of coflow-benchmark (Chowdhury, Zhong and Stoica, SIGCOMM 2014).
 //!
-//! The first line has the number of the fabric's ports and of coflows. Each line that follows is a coflow: its name, its
-//! arrival in milliseconds, the number of its mappers and their ports, the number of its reducers, and port and
+//! The first line has the number of the fabric's ports and of coflows. Each line that follows is a coflow: its name,
+//! its arrival in milliseconds, the number of its mappers and their ports, the number of its reducers, and port and
 //! megabytes of each reducer as `port:megabytes`. Ports count from 0. A megabyte is 2^20 bytes, as in CoflowSim, the
 //! simulator of the format's authors (`CoflowBenchmarkTraceProducer`).
 

@@ -43,8 +43,8 @@ pub struct TrafficOutcome {
     pub completion_max: Time,
     /// Its cumulative distribution: how many took no longer than this, right to 1/128, at a few hundred points.
     pub completion_cdf: Vec<(Time, u64)>,
-    /// Slowdown of flows and sessions: completion time over that of the same flow alone on its path. Of coflows: over what
-    /// their busiest link needs.
+    /// Slowdown of flows and sessions: completion time over that of the same flow alone on its path. Of coflows: over
+    /// what their busiest link needs.
     pub slowdown: Option<Spread>,
     /// Completion times and slowdowns by size, where there is more than one class of it: up to 100 KB, up to 10 MB,
     /// above.

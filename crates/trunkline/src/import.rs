@@ -59,8 +59,8 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     import_check::report(&imported, checked.as_ref(), asked)
 }
 
-/// The content of a workload of SWIM or a trace of coflows, if the one file is such a trace. Standard input, which can be
-/// read once, is one where the word before it says so.
+/// The content of a workload of SWIM or a trace of coflows, if the one file is such a trace. Standard input, which can
+/// be read once, is one where the word before it says so.
 fn trace(inputs: &Inputs, files: &[PathBuf], word: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
     let said = matches!(word, Some("swim" | "coflow"));
     let [file] = files else {

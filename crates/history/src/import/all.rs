@@ -109,8 +109,8 @@ pub fn all(
     ImportedMany::new(scenario, heading, assumed, BTreeMap::new())
 }
 
-/// A job without its plan. Recorded durations that the plan adds to the costs become part of them: the work of all tasks
-/// stays, their differences go.
+/// A job without its plan. Recorded durations that the plan adds to the costs become part of them: the work of all
+/// tasks stays, their differences go.
 fn unplanned(mut job: Job) -> Job {
     let Some(plan) = job.plan.take() else { return job };
     let (mut of_maps, mut of_reduces) = (0.0, 0.0);

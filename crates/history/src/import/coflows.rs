@@ -1,7 +1,7 @@
 //! A trace of coflows as traffic.
 //!
-//! As in CoflowSim, all flows of a coflow begin at its arrival, and each mapper sends a reducer the same part of what it
-//! receives. Unlike there, a flow may be shorter than a megabyte, and what a port has for itself does not cross the
+//! As in CoflowSim, all flows of a coflow begin at its arrival, and each mapper sends a reducer the same part of what
+//! that receives. Unlike there, a flow may be shorter than a megabyte, and what a port has for itself does not cross the
 //! fabric.
 
 use super::many::{Extent, ImportedMany, cluster_of};

@@ -10,7 +10,8 @@ use units::{Quantity, Time};
 /// The part of a trace that is taken, and the cluster on which it is to run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent<'a> {
-    /// Name and text of a scenario with the cluster's machines, network and settings. Its jobs and traffic are replaced.
+    /// Name and text of a scenario with the cluster's machines, network and settings. Its jobs and traffic are
+    /// replaced.
     pub cluster: Option<(&'a str, &'a str)>,
     /// Workers of the cluster, in place of those of `cluster`.
     pub nodes: Option<u32>,

@@ -82,7 +82,7 @@ fn what_cannot_be_imported_is_refused() {
     assert!(matches!(workload("small", &jobs, &empty), Err(ImportError::Window(6))));
     let nowhere = Extent { nodes: None, recorded_nodes: None, ..hour() };
     assert!(matches!(workload("small", &jobs, &nowhere), Err(ImportError::Nodes)));
-    let broken = Extent { cluster: Some(("mine.toml", "[cluster]\nworkers = 0\n")), ..hour() };
+    let broken = Extent { cluster: Some(("mine.toml", "[cluster]\nwrokers = 9\n")), ..hour() };
     assert!(matches!(workload("small", &jobs, &broken), Err(ImportError::Scenario(_))));
 }
 
@@ -106,7 +106,8 @@ fn coflows_become_traffic_between_workers() {
 fn rumen(id: &str, submit_s: u64, host: &str, outcome: &str) -> String {
     let ms = |seconds: u64| (1_300_000_000 + submit_s + seconds) * 1_000;
     format!(
-        r#"{{"jobID": "job_1_{id}", "jobName": "n", "submitTime": {}, "launchTime": {}, "finishTime": {}, "outcome": "{outcome}",
+        r#"{{"jobID": "job_1_{id}", "jobName": "n", "submitTime": {}, "launchTime": {}, "finishTime": {},
+        "outcome": "{outcome}",
         "mapTasks": [{{"taskID": "task_1_{id}_m_000000", "taskType": "MAP", "startTime": {}, "finishTime": {},
         "taskStatus": "SUCCESS", "inputBytes": 1000000,
         "preferredLocations": [{{"layers": ["r", "{host}"]}}],
@@ -124,7 +125,8 @@ fn rumen(id: &str, submit_s: u64, host: &str, outcome: &str) -> String {
 
 #[test]
 fn all_jobs_of_a_history_become_one_scenario() {
-    let text = [rumen("0002", 100, "n7", "SUCCESS"), rumen("0001", 30, "n4", "SUCCESS"), rumen("0001", 330, "n4", "SUCCESS")];
+    let text = [("0002", 100, "n7"), ("0001", 30, "n4"), ("0001", 330, "n4")]
+        .map(|(id, submit, host)| rumen(id, submit, host, "SUCCESS"));
     let (_, jobs) = history::read(text.join("\n").as_bytes()).unwrap();
     let jobs: Vec<_> = jobs.iter().map(|job| (job, None)).collect();
     let imported = all("trace", &jobs, &Sources::default(), &Extent::default()).unwrap();
@@ -143,7 +145,7 @@ fn all_jobs_of_a_history_become_one_scenario() {
     let one = all("trace", &jobs, &Sources::default(), &window).unwrap();
     assert_eq!((one.scenario.job.len(), one.scenario.job[0].submit), (1, Time::from_secs(10)));
     assert!(
-        one.heading[0].starts_with("1 of 3 jobs, submitted from 60 s to 120 s after the first"),
+        one.heading[0].starts_with("1 of 3 jobs, submitted from 1 min to 2 min after the first"),
         "{:?}",
         one.heading
     );

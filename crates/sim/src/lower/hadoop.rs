@@ -258,8 +258,8 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
     }
 }
 
-/// Scales the sizes of files. They stay whole bytes, at least one; ratios make up for that, so that the bytes that follow
-/// are the written ones times the factor.
+/// Scales the sizes of files. They stay whole bytes, at least one; ratios make up for that, so that the bytes that
+/// follow are the written ones times the factor.
 fn scale(files: &mut [Bytes], factor: f64, workload: &mut Workload) {
     let written: Bytes = files.iter().copied().sum();
     if factor.to_bits() == 1.0_f64.to_bits() || written == Bytes::ZERO {

@@ -70,8 +70,8 @@ fn a_scaled_workload_moves_the_scaled_volumes() {
         assert_eq!(generates.bytes.written, Bytes::from_mb(20));
         assert_eq!(generates.bytes.hdfs_read_local + generates.bytes.hdfs_read_remote, Bytes::ZERO);
 
-        // 100 bytes with their lengths, and the end of a partition for each reducer: a million times as much is written,
-        // by one reducer for 8 MB of it, but no more than there are workers.
+        // 100 bytes with their lengths, and the end of a partition for each reducer: a million times as much is
+        // written, by one reducer for 8 MB of it, but no more than there are workers.
         assert_eq!((bursts.maps, bursts.reduces), (1, 6));
         let written = bursts.bytes.written.get() as f64;
         assert!((written / ((102.0 + 36.0) * 1e6) - 1.0).abs() < 1e-6, "{written}");
