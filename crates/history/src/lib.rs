@@ -6,6 +6,7 @@
 //! where and when containers ran. Each may be compressed ([`unpack`]).
 
 mod avro;
+pub mod coflow;
 mod error;
 mod format;
 pub mod import;
@@ -15,6 +16,7 @@ mod memory;
 mod properties;
 mod rumen;
 mod sls;
+pub mod swim;
 mod tasks;
 mod text;
 mod unpack;

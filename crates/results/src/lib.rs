@@ -8,6 +8,7 @@ mod energy;
 pub mod field;
 pub mod findings;
 mod job;
+mod many_jobs;
 mod master;
 pub mod metrics;
 mod network;
@@ -27,6 +28,7 @@ pub use job::{
     ATTEMPTS, Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase,
     TaskKind, Waiting,
 };
+pub use many_jobs::{FEW_JOBS, JobClass, breakdown_of_all, job_classes};
 pub use master::{MASTER, Master, RpcServer};
 pub use network::{
     Bond, DISKS, Disk, FLOWS, Flow, LINKS, Link, LinkEnd, NODES, NetworkTotals, Node, OCCUPANCY, QUEUES,
@@ -38,7 +40,8 @@ pub use stripe::{StreamCountAt, StreamOutcome, StripeOutcome};
 pub use summary::{RUN, SCHEMA, summary, to_json};
 pub use tables::{SAMPLES, Table, TableFile, flow_table, tables};
 pub use traffic::{
-    CLIENTS, Client, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TRAFFIC, TrafficOutcome, jain,
+    CLIENTS, COFLOWS, Client, CoflowOutcome, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TRAFFIC,
+    TrafficOutcome, jain,
 };
 pub use value::Value;
 
@@ -132,7 +135,7 @@ pub struct Event {
 }
 
 /// A conservation law: what was put in equals the sum of what it became.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Balance {
     /// What is conserved, with its unit: "packets", "map output, bytes".
     pub what: String,

@@ -6,7 +6,7 @@ use super::field::{FRAMES, POSITIONS};
 use super::job::{ATTEMPTS, PHASES};
 use super::metrics::{Metric, Metrics, Read, Row, figure};
 use super::network::{DISKS, FLOWS, LINKS, NODES, OCCUPANCY, QUEUES};
-use super::traffic::{CLIENTS, MESSAGES, TRAFFIC};
+use super::traffic::{CLIENTS, COFLOWS, MESSAGES, TRAFFIC};
 use super::{EVENTS, Flow, RUN, RunResult};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
@@ -164,6 +164,9 @@ pub fn tables(run: &RunResult) -> Vec<Table> {
         table(&CLIENTS, parts(run, run.traffic.iter().map(|traffic| &traffic.clients[..]))),
         table(&OCCUPANCY, parts(run, lengths)),
     ];
+    if run.traffic.iter().any(|traffic| !traffic.coflows.is_empty()) {
+        tables.push(table(&COFLOWS, parts(run, run.traffic.iter().map(|traffic| &traffic.coflows[..]))));
+    }
     if !run.is_sampled() {
         tables.push(flow_table(&run.flows, run));
     }

@@ -45,7 +45,8 @@ pub struct TrafficOutcome {
     pub completion_max: Time,
     /// Its cumulative distribution: how many took no longer than this, right to 1/128, at a few hundred points.
     pub completion_cdf: Vec<(Time, u64)>,
-    /// Slowdown of flows and sessions: completion time over that of the same flow alone on its path.
+    /// Slowdown of flows and sessions: completion time over that of the same flow alone on its path. Of coflows: over
+    /// what their busiest link needs.
     pub slowdown: Option<Spread>,
     /// Completion times and slowdowns by size, where there is more than one class of it: up to 100 KB, up to 10 MB,
     /// above.
@@ -64,12 +65,42 @@ pub struct TrafficOutcome {
     pub clients: Vec<Client>,
     /// Symmetric ping-pong: each message size, in the order of measurement.
     pub messages: Vec<MessageOutcome>,
+    /// Coflows: each of them, in the order of the scenario.
+    pub coflows: Vec<CoflowOutcome>,
     /// One byte stream over many connections.
     pub stripe: Option<StripeOutcome>,
     /// Goodput in each step of the samples, in bit/s. Only of traffic with few connections that exist from the start.
     pub goodput_series: Vec<f32>,
     /// Sum of its senders' congestion windows at the end of each step, in bytes. Only of such traffic.
     pub window_series: Vec<u32>,
+}
+
+/// One coflow: flows that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CoflowOutcome {
+    /// Its name.
+    pub name: String,
+    /// Its arrival, if it came to that.
+    pub start: Option<Time>,
+    /// When its last flow was complete.
+    pub finish: Option<Time>,
+    /// Nodes that send.
+    pub senders: u32,
+    /// Nodes that receive.
+    pub receivers: u32,
+    /// Its flows over the network.
+    pub flows: u64,
+    /// Their payload.
+    pub bytes: Bytes,
+    /// What its busiest link to a node needs for its payload; zero where that is not known.
+    pub least: Time,
+}
+
+impl CoflowOutcome {
+    /// Its completion time.
+    pub fn completion(&self) -> Option<Time> {
+        Some(self.finish?.saturating_sub(self.start?))
+    }
 }
 
 /// One message size of a ping-pong.
@@ -228,8 +259,11 @@ pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
             .rank(1)
             .optional_time(|traffic| traffic.completion_p999),
         figure("completion_max_s", "Greatest completion time.").time(|traffic| traffic.completion_max),
-        figure("slowdown", "Completion time over that of the same flow alone on its path; of flows and sessions.")
-            .inner(&SPREAD, |traffic| SPREAD.maybe(traffic.run, traffic.slowdown.as_ref())),
+        figure(
+            "slowdown",
+            "Completion time over that of the same flow alone on its path (of coflows: over `least_s`).",
+        )
+        .inner(&SPREAD, |traffic| SPREAD.maybe(traffic.run, traffic.slowdown.as_ref())),
         figure("classes", "Completion times and slowdowns by size, where there is more than one class of it.")
             .inner(&CLASSES, |traffic| CLASSES.list(traffic.run, &traffic.classes)),
         figure("deadlines", "Of queries with a deadline; else null.")
@@ -245,6 +279,9 @@ pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
             .inner(&FAIRNESS, |traffic| FAIRNESS.maybe(traffic.run, Some(&*traffic))),
         figure("messages", "Of a ping-pong with as much back as forth, each message size.")
             .inner(&MESSAGES, |traffic| MESSAGES.list(traffic.run, &traffic.messages)),
+        figure("coflows", "Of coflows, each of them.")
+            .may_be_absent()
+            .inner(&COFLOWS, |traffic| COFLOWS.list(traffic.run, &traffic.coflows)),
         figure("stripe", "Of one byte stream over many connections.")
             .may_be_absent()
             .inner(&STRIPE, |traffic| STRIPE.maybe(traffic.run, traffic.stripe.as_ref())),
@@ -335,6 +372,27 @@ pub static MESSAGES: Metrics<MessageOutcome> = Metrics {
         figure("latency_least_s", "Half the shortest.").time(|message| message.latency_least),
         figure("latency_most_s", "Half the longest.").time(|message| message.latency_most),
         figure("throughput_bps", "The message's length over `latency_s`.").rate(|message| message.throughput),
+    ],
+};
+
+/// Coflows; the row's owner is the traffic.
+pub static COFLOWS: Metrics<CoflowOutcome> = Metrics {
+    name: "coflows",
+    what: "Flows that belong together.",
+    file: Some("coflows"),
+    metrics: &[
+        figure("traffic", "The traffic.").no_key().text(|coflow| coflow.run.traffic[coflow.owner].name.clone()),
+        figure("name", "Its name.").text(|coflow| coflow.name.clone()),
+        figure("start_s", "Its arrival, if it came to that.").optional_time(|coflow| coflow.start),
+        figure("finish_s", "When its last flow was complete.").optional_time(|coflow| coflow.finish),
+        figure("completion_s", "From its arrival to its finish: the coflow completion time.")
+            .optional_time(|coflow| coflow.completion()),
+        figure("least_s", "What its busiest link to a node needs for its payload: no schedule is faster.")
+            .time(|coflow| coflow.least),
+        figure("senders", "Nodes that send.").count("nodes", |coflow| coflow.senders.into()),
+        figure("receivers", "Nodes that receive.").count("nodes", |coflow| coflow.receivers.into()),
+        figure("flows", "Its flows over the network.").count("flows", |coflow| coflow.flows),
+        figure("bytes", "Their payload.").bytes(|coflow| coflow.bytes),
     ],
 };
 

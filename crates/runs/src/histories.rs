@@ -155,7 +155,7 @@ impl Inputs<'_> {
     }
 
     /// A file's content, uncompressed. The compressed bytes are not kept beside it.
-    fn unpacked(&self, file: &Path) -> Result<Vec<u8>, Error> {
+    pub fn unpacked(&self, file: &Path) -> Result<Vec<u8>, Error> {
         let bytes = self.bytes(file)?;
         match unpack(&bytes) {
             Ok(Cow::Owned(unpacked)) => Ok(unpacked),

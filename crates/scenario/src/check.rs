@@ -345,7 +345,8 @@ impl Check<'_> {
             return;
         }
         let largest = nodes.iter().skip(1).map(|node| self.scenario.node_memory(node)).max().unwrap_or_default();
-        let reduces = self.scenario.job.iter().any(|job| job.reducers.unwrap_or(mapreduce.reducers) > 0);
+        let by_default = mapreduce.bytes_per_reducer.is_some() || mapreduce.reducers > 0;
+        let reduces = self.scenario.job.iter().any(|job| job.reducers.map_or(by_default, |reducers| reducers > 0));
         let containers = [
             ("map-memory", mapreduce.map_memory, true),
             ("reduce-memory", mapreduce.reduce_memory, reduces),
@@ -390,13 +391,18 @@ impl Check<'_> {
             let sum = job.splits.iter().fold(0, |sum: u64, split| sum.saturating_add(split.get()));
             ("splits", sum, job.splits.len() as u64)
         };
+        // A product beyond what a size holds is the greatest size.
+        let input = (input as f64 * self.scenario.mapreduce.data_scale) as u64;
         let blocks = (input / block.get()).saturating_add(files);
         if blocks > MOST {
             let message = format!("{} in blocks of {} are {blocks} blocks", Bytes::new(input).exact(), block.exact());
             self.says(&format!("{path}.{key}"), message, format!("at most {MOST}: a larger `hdfs.block`"));
         }
         let reducers = job.reducers.unwrap_or(self.scenario.mapreduce.reducers);
-        if !job.shares.is_empty() && job.shares.len() != reducers as usize {
+        if !job.shares.is_empty() && job.reducers.is_none() && self.scenario.mapreduce.bytes_per_reducer.is_some() {
+            let message = "the number of reducers follows from `mapreduce.bytes-per-reducer`";
+            self.says(&format!("{path}.shares"), message, "`reducers`, as many as shares");
+        } else if !job.shares.is_empty() && job.shares.len() != reducers as usize {
             let message = format!("{} shares for {reducers} reducers", job.shares.len());
             self.says(&format!("{path}.shares"), message, "one share for each reducer");
         }
@@ -424,6 +430,17 @@ impl Check<'_> {
         }
         for (i, hosts) in job.split_hosts.iter().enumerate() {
             self.nodes(&format!("{path}.split-hosts.{i}"), hosts);
+        }
+        if job.generated && job.workload != WorkloadKind::Generic {
+            let message = format!("workload {} says itself where its input comes from", job.workload.word());
+            self.says(&format!("{path}.generated"), message, "`workload = \"generic\"`");
+        }
+        if job.generated && !job.splits.is_empty() {
+            self.says(
+                &format!("{path}.splits"),
+                "nothing is read that could be split",
+                "`input`, in place of `splits`",
+            );
         }
         if let Some(plan) = &job.plan {
             self.plan(&format!("{path}.plan"), plan);

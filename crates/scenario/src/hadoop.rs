@@ -93,6 +93,11 @@ section! {
     pub struct MapReduce {
         /// Reducers of each job without a number of its own (`mapreduce.job.reduces`). With 0 maps write to HDFS.
         reducers: u32 = 1, 0..=100_000;
+        /// A job without a number of reducers of its own gets one for so much shuffle and output together, rounded, at
+        /// least one and at most one per worker: the rule of SWIM's replays. Left out: `reducers`.
+        bytes_per_reducer: Option<Bytes> = None, SIZES;
+        /// Factor on the bytes of all jobs: on `input` and `splits`, and so on what follows from them by ratios.
+        data_scale: f64 = 1.0, 1e-6..=1e6;
         /// Map slots per node (hadoop1: `mapred.tasktracker.map.tasks.maximum`).
         map_slots: u32 = 2, 1..=1000;
         /// Reduce slots per node (hadoop1: `mapred.tasktracker.reduce.tasks.maximum`).
@@ -260,6 +265,8 @@ impl WorkloadKind {
 }
 
 const RATIOS: std::ops::RangeInclusive<f64> = 0.0..=1000.0;
+/// Reducers of recorded jobs have written more than 10 million times what they had read (SWIM's FB-2010).
+const REDUCE_RATIOS: std::ops::RangeInclusive<f64> = 0.0..=1e9;
 const RECORDS: std::ops::RangeInclusive<f64> = 1.0..=1e9;
 /// CPU nanoseconds per byte.
 const COSTS: std::ops::RangeInclusive<f64> = 0.0..=1e9;
@@ -275,6 +282,8 @@ section! {
         workload: WorkloadKind = WorkloadKind::Terasort;
         /// Size of the input: a file in HDFS, or what the maps write (teragen, dfsio-write).
         input: Bytes = Bytes::from_mb(1_000), SIZES;
+        /// Whether the maps make the input themselves, a map for each block (generic). Nothing is read.
+        generated: bool = false;
         /// Number of files of the input.
         files: u32 = 1, 1..=1_000_000;
         /// Sizes of the maps' splits one by one, in place of `input`.
@@ -285,7 +294,7 @@ section! {
         /// The worker that wrote each file (dfsio-read); it holds a replica of each block. Left out: the files came
         /// from outside.
         file_writers: Vec<u32> = Vec::new(), 1..=100_000;
-        /// Number of reducers. Left out: `mapreduce.reducers`.
+        /// Number of reducers. Left out: by `mapreduce.bytes-per-reducer`, else `mapreduce.reducers`.
         reducers: Option<u32> = None, 0..=100_000;
         /// Time of submission.
         submit: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400 * 30);
@@ -307,7 +316,7 @@ section! {
         /// Bytes of a combined record.
         combine_record: Option<f64> = None, RECORDS;
         /// Bytes of output per byte of reduce input.
-        reduce_ratio: Option<f64> = None, RATIOS;
+        reduce_ratio: Option<f64> = None, REDUCE_RATIOS;
         /// Bytes that a map itself writes to HDFS per byte of its input.
         side_ratio: Option<f64> = None, RATIOS;
         /// Replicas of the output. Left out: as in the workload, or `hdfs.replication`.

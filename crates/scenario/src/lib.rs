@@ -44,7 +44,7 @@ pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimi
 pub use run::{Fault, Fidelity, Run};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{Control, HyStart, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp, TcpOfNode};
-pub use traffic::{GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
+pub use traffic::{GivenCoflow, GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 pub use wifi::{
     AccessPoint, Aggregation, ChannelWidth, Driver, DriverPreset, DriverScheduling, ErrorKind, FadingKind, Gain, Level,
     PathLossKind, PowerSave, Propagation, Radio, RateControlKind, ReceiverKind, RoutingKind, ShadowingKind, Wifi,
@@ -176,6 +176,20 @@ fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
         let default = defaults.iter().find(|default| default.key == entry.key).map(|default| &default.tree);
         if default == Some(&entry.tree) {
             return None;
+        }
+        // What a job or a traffic does not say is the default: lists of many stay readable.
+        if let tree::Value::Array(items) = &mut entry.tree.value {
+            let blank = match entry.key.as_str() {
+                "job" => Job::default().entries(),
+                "traffic" => Traffic::default().entries(),
+                _ => return Some(entry),
+            };
+            for item in items {
+                if let tree::Value::Table(inner) = &mut item.value {
+                    *inner = changed(std::mem::take(inner), &blank);
+                }
+            }
+            return Some(entry);
         }
         if let (tree::Value::Table(inner), Some(Tree { value: tree::Value::Table(default), .. })) =
             (&mut entry.tree.value, default)

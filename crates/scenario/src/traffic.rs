@@ -35,6 +35,8 @@ choice! {
         Mptcp = "mptcp",
         /// The flows of `file` and of `flow`.
         Csv = "csv",
+        /// The coflows of `coflow`: flows that belong together, and are over when the last of them is.
+        Coflow = "coflow",
     }
 }
 
@@ -97,6 +99,26 @@ section! {
         file: String = String::new();
         /// The flows one by one (csv).
         flow: Vec<GivenFlow> = Vec::new();
+        /// The coflows one by one (coflow).
+        coflow: Vec<GivenCoflow> = Vec::new();
+        /// Factor on the bytes of all coflows.
+        data_scale: f64 = 1.0, 1e-6..=1e6;
+    }
+}
+
+section! {
+    /// Flows that belong together: from each node of `from` to each of `to`.
+    pub struct GivenCoflow {
+        /// Its name in results. Left out: its number.
+        name: String = String::new();
+        /// Its arrival, after the start of the traffic.
+        start: Time = Time::ZERO, MOMENTS;
+        /// The nodes that send. What a node has for itself does not cross the network.
+        from: Nodes = Nodes::Workers;
+        /// The nodes that receive.
+        to: Nodes = Nodes::Workers;
+        /// Payload of each receiver, in the order of `to`, or one for all; each sender has the same part of it.
+        bytes: Vec<Bytes> = vec![Bytes::from_mb(1)], Bytes::ZERO..=Bytes::from_mib(1 << 40);
     }
 }
 

@@ -61,6 +61,7 @@ impl Check<'_> {
                     }
                 }
             }
+            TrafficKind::Coflow => self.coflows(path, traffic),
             TrafficKind::PartitionAggregate if traffic.request == Some(Bytes::ZERO) => {
                 self.says(&format!("{path}.request"), "a request of nothing is never sent", "at least 1 B");
             }
@@ -77,6 +78,26 @@ impl Check<'_> {
         self.stripe(path, traffic);
         self.load(path, traffic);
         self.after(path, position, traffic);
+    }
+
+    fn coflows(&mut self, path: &str, traffic: &Traffic) {
+        if traffic.coflow.is_empty() {
+            self.says(path, "coflow traffic has no `coflow`", "[[traffic.coflow]] with `from`, `to` and `bytes`");
+        }
+        let workers = self.scenario.cluster.workers;
+        for (i, coflow) in traffic.coflow.iter().enumerate() {
+            let path = format!("{path}.coflow.{i}");
+            self.nodes(&format!("{path}.from"), &coflow.from);
+            self.nodes(&format!("{path}.to"), &coflow.to);
+            let (from, to) = (coflow.from.numbers(workers).len(), coflow.to.numbers(workers).len());
+            if coflow.bytes.len() != 1 && coflow.bytes.len() != to {
+                let message = format!("{} sizes for {to} receivers", coflow.bytes.len());
+                self.says(&format!("{path}.bytes"), message, "one for each node of `to`, or one for all");
+            }
+            if from as u64 * to as u64 > MOST {
+                self.says(&path, format!("these are {} flows", from as u64 * to as u64), format!("at most {MOST}"));
+            }
+        }
     }
 
     fn stripe(&mut self, path: &str, traffic: &Traffic) {

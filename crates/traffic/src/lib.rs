@@ -5,6 +5,7 @@
 
 mod aggregate;
 mod barrier;
+mod coflow;
 mod ideal;
 mod outcome;
 mod ping_pong;
@@ -14,6 +15,7 @@ mod spec;
 mod state;
 mod stripe;
 
+pub use coflow::CoflowSpec;
 pub use outcome::TrafficLook;
 pub use sizes::{Cdf, Pareto, Sizes, SizesError};
 pub use spec::{Exchange, FlowSpec, TrafficKind, TrafficSpec, netpipe_sizes};
@@ -29,7 +31,7 @@ use units::{Bytes, Time};
 
 /// Event kind: a flow begins.
 pub const FLOW_START: u8 = 3;
-/// Event kind: a Poisson process begins a session of a node, or a query of an aggregator.
+/// Event kind: a Poisson process begins a session of a node, or a query of an aggregator; or a coflow arrives.
 pub const SESSION: u8 = 4;
 
 /// A stream longer than any run can send.
@@ -83,6 +85,8 @@ struct Flow {
     /// Bytes received in order during the warm-up.
     received_cold: u64,
     rounds: u32,
+    /// The coflow that it is part of.
+    group: u32,
 }
 
 /// The surroundings of a traffic: the transport, events, and the present time.
@@ -213,6 +217,7 @@ impl Traffic {
             Kind::Sessions(_) => sessions::begin(state, &self.flows, &mut self.passing, event.arg, &mut net),
             Kind::Aggregate(_) => aggregate::ask(state, &self.flows, event.arg, &mut net),
             Kind::Striped(_) => stripe::on_timer(state, &mut self.flows, event.arg, &mut net),
+            Kind::Coflows(_) => coflow::begin(state, &mut self.flows, event.arg, &mut net),
             _ => {}
         }
         self.note_end(number, now, events);
@@ -234,7 +239,7 @@ impl Traffic {
                 Kind::PingPong(_) => ping_pong::on_connected(state, &mut self.flows, index, &mut net),
                 Kind::Aggregate(_) => aggregate::on_connected(state, index, &mut net),
                 Kind::Striped(_) => stripe::on_connected(state, &mut self.flows, index, &mut net),
-                Kind::Flows | Kind::Sessions(_) => {}
+                Kind::Flows | Kind::Sessions(_) | Kind::Coflows(_) => {}
             },
             Happened::Delivered(end, tag) => match state.kind {
                 Kind::Flows => {
@@ -245,6 +250,7 @@ impl Traffic {
                     }
                 }
                 Kind::Sessions(_) => sessions::on_delivered(state, index, upcall.handle, &net),
+                Kind::Coflows(_) => coflow::on_delivered(state, &mut self.flows, index, now),
                 Kind::Barrier(_) => barrier::on_delivered(state, &mut self.flows, index, end, &mut net),
                 Kind::PingPong(_) => ping_pong::on_delivered(state, &mut self.flows, index, end, &mut net),
                 Kind::Aggregate(_) => aggregate::on_delivered(state, &mut self.flows, index, (end, tag.0), &mut net),
@@ -267,6 +273,9 @@ impl Traffic {
         let state = &mut self.states[flow.traffic as usize];
         if let Kind::Striped(_) = state.kind {
             return stripe::on_lost(state, &mut self.flows, index, true, net);
+        }
+        if let Kind::Coflows(_) = state.kind {
+            return coflow::on_gone(state, &mut self.flows, index, bytes, self.warmed);
         }
         flow.handle = None;
         flow.received = if state.counts_answers() { bytes_back } else { bytes };

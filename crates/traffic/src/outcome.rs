@@ -1,5 +1,6 @@
 //! Results of a traffic.
 
+use super::coflow;
 use super::ping_pong::RoundTrips;
 use super::state::{CLASSES, Kind, Moments, SLOWDOWN_UNIT, State, Times};
 use super::{Exchange, Flow, Traffic, TrafficKind, received};
@@ -30,13 +31,20 @@ impl Traffic {
                 rates.add(bytes as f64 / time.as_secs_f64());
             }
         }
+        if let Kind::Coflows(_) = state.kind {
+            for (_, flow) in self.flows.iter().filter(|(_, flow)| flow.traffic == state.number) {
+                add(flow);
+            }
+        }
         if let Kind::Sessions(_) = state.kind {
             for (index, session) in self.passing.iter().filter(|(_, session)| session.traffic == state.number) {
                 let bytes = session.received(transport);
                 delivered += bytes;
                 cold += if self.warmed { self.passing_cold.get(&index.0).copied().unwrap_or(0) } else { bytes };
             }
-            // Fairness is among sessions, not among the connections that carry them.
+        }
+        if let Kind::Sessions(_) | Kind::Coflows(_) = state.kind {
+            // Fairness is among sessions or coflows, not among the connections that carry them.
             rates = state.rates;
         }
         let start = state.began.unwrap_or_else(|| state.origin.unwrap_or_default().saturating_add(state.spec.start));
@@ -80,6 +88,7 @@ impl Traffic {
             timeouts: sum(|tally| tally.totals.timeouts),
             drops: sum(|tally| tally.drops),
             messages: messages(state),
+            coflows: coflow::outcomes(state),
             stripe: if let Kind::Striped(striped) = &state.kind { Some(striped.outcome(now)) } else { None },
             jain: rates.jain(),
             clients: clients(&tallies),

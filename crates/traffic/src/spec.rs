@@ -1,6 +1,6 @@
 //! Specification of plain traffic.
 
-use super::{Sizes, StripeSpec};
+use super::{CoflowSpec, Sizes, StripeSpec};
 use tcp::Config;
 use units::{Bytes, Time};
 
@@ -108,6 +108,8 @@ pub enum TrafficKind {
     Stripe(StripeSpec),
     /// The flows of a list; `from` and `to` are not used.
     Flows(Vec<FlowSpec>),
+    /// The coflows of a list; `from` and `to` are not used.
+    Coflows(Vec<CoflowSpec>),
 }
 
 /// A round of ping-pong: a request and its answer.
@@ -176,6 +178,7 @@ impl TrafficKind {
             Self::Stripe(spec) if spec.mptcp => "mptcp",
             Self::Stripe(_) => "stripe",
             Self::Flows(_) => "csv",
+            Self::Coflows(_) => "coflow",
         }
     }
 }
@@ -199,8 +202,8 @@ impl TrafficSpec {
             TrafficKind::Stripe(_) => paired(),
             TrafficKind::AllToAll { .. } | TrafficKind::PartitionAggregate { .. } => product().collect(),
             TrafficKind::Barrier { .. } | TrafficKind::PingPong { .. } => to_first().unwrap_or_default(),
-            // Connections belong to sessions, or to sources.
-            TrafficKind::Poisson { .. } => Vec::new(),
+            // Connections belong to sessions or coflows, or to sources.
+            TrafficKind::Poisson { .. } | TrafficKind::Coflows(_) => Vec::new(),
             TrafficKind::Flows(flows) => flows.iter().map(|flow| (flow.from, flow.to)).collect(),
         };
         pairs.into_iter().filter(|(from, to)| from != to || matches!(self.kind, TrafficKind::Flows(_))).collect()

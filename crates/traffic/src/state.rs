@@ -2,6 +2,7 @@
 
 use super::aggregate::Aggregate;
 use super::barrier::Barrier;
+use super::coflow::Coflows;
 use super::ping_pong::RoundTrips;
 use super::sessions::Sessions;
 use super::stripe::Striped;
@@ -22,6 +23,7 @@ pub(super) enum Kind {
     PingPong(Vec<RoundTrips>),
     Aggregate(Box<Aggregate>),
     Striped(Box<Striped>),
+    Coflows(Coflows),
 }
 
 impl Kind {
@@ -50,6 +52,7 @@ impl Kind {
             TrafficKind::Barrier { .. } => Self::Barrier(Barrier::new(pairs.len() as u32)),
             TrafficKind::PingPong { exchanges, .. } => Self::PingPong(vec![RoundTrips::default(); exchanges.len()]),
             TrafficKind::Stripe(spec) => Self::Striped(Box::new(Striped::new(spec, &pairs, first))),
+            TrafficKind::Coflows(coflows) => Self::Coflows(Coflows::new(coflows.len())),
             TrafficKind::PartitionAggregate { .. } => Self::Aggregate(Box::new(Aggregate::new(&pairs, first))),
             _ => Self::Flows,
         }
@@ -159,6 +162,13 @@ impl State {
             sessions.release(&self.spec, start, (self.number, self.first), &mut self.random, events);
             return;
         }
+        if let TrafficKind::Coflows(coflows) = &self.spec.kind {
+            for (k, coflow) in (0..).zip(coflows) {
+                let start = start + coflow.start + self.spec.jitter.mul_f64(self.random.uniform());
+                events.push(start, SESSION, self.number, k);
+            }
+            return;
+        }
         for k in 0..self.count {
             let later = match &self.spec.kind {
                 TrafficKind::Flows(flows) => flows[k as usize].start,
@@ -254,6 +264,7 @@ impl State {
                 self.failed >= u64::from(self.count) || self.rounds >= rounds * u64::from(self.count)
             }
             (Kind::Sessions(sessions), _) => sessions.are_over(),
+            (Kind::Coflows(coflows), _) => self.completed + self.failed >= coflows.count(),
             (Kind::Aggregate(aggregate), _) => aggregate.is_over(),
             _ => false,
         }
@@ -273,6 +284,7 @@ impl Flow {
             received: 0,
             received_cold: 0,
             rounds: 0,
+            group: 0,
         }
     }
 }

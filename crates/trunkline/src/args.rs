@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
+use units::Time;
 
 /// Predict how a big-data job runs on a network, packet by packet.
 #[derive(Debug, Parser)]
@@ -48,6 +49,7 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
   trunkline import job_1795217314114_0002.jhist.gz -o calibrated.toml --cluster cluster.toml
   trunkline import history/done --job job_1795217314114_0002 -o calibrated.toml
   trunkline import trace.json --job job_201_0007 -o calibrated.toml
+  trunkline import FB-2009.tsv --nodes 100 --recorded-nodes 600 --for 1h -o workload.toml
   trunkline run calibrated.toml --set 'network.shape=[{ rate = \"10 Mbit/s\" }]'")]
     Import(Import),
     /// Re-do a published experiment and say of each claim: reproduced, not reproduced, cannot tell
@@ -198,7 +200,8 @@ pub struct Effort {
 pub struct Import {
     /// Histories of jobs, compressed or not, and folders of them such as a history server's; `-` is standard input. The
     /// format is found by looking; a first word `jhist`, `text`, `rumen` or `sls` refuses any other. A job_*_conf.xml
-    /// is found beside its history, or is named too
+    /// is found beside its history, or is named too. Or one workload of SWIM or trace of coflows; from standard input
+    /// after the word `swim` or `coflow`
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Where the scenario goes [default: standard output]
@@ -222,12 +225,36 @@ pub struct Import {
     /// Which job of several; of two jobs of one identifier, ID#1 or ID#2
     #[arg(long, value_name = "ID")]
     pub job: Option<String>,
+    /// All jobs as one scenario, submitted as far apart as they were
+    #[arg(long, conflicts_with = "job")]
+    pub all: bool,
+    /// Workers of the cluster on which a workload is to run [default: those of --cluster, else --recorded-nodes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub nodes: Option<u32>,
+    /// Machines on which a workload was recorded: its bytes are scaled by the workers over these
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub recorded_nodes: Option<u32>,
+    /// Where the part of a workload begins that is imported, as 12h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub from: Option<Time>,
+    /// How long that part is [default: to the end]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
+    pub length: Option<Time>,
     /// Do not run the scenario once to compare it with the record
     #[arg(long)]
     pub no_check: bool,
     /// Exit with code 2 if the scenario is not within 10 % of the recorded job
     #[arg(long, conflicts_with = "no_check")]
     pub strict: bool,
+}
+
+/// A duration; a bare number is one of seconds.
+fn duration(text: &str) -> Result<Time, units::ParseError> {
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        format!("{text} s").parse()
+    } else {
+        text.parse()
+    }
 }
 
 #[derive(Debug, clap::Args)]

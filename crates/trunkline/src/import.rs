@@ -4,29 +4,46 @@ use crate::args::Import;
 use crate::emit;
 use crate::failure::Failure;
 use crate::import_check::{self, Asked};
+use crate::import_many::{import_all, import_many, said};
 use crate::interrupt::STOP;
-use history::import::{self, ImportError, Settings, Sources};
-use runs::{Effort, Error, Found, Inputs, pick_job, resolve, write_whole};
+use crate::screen::Screen;
+use history::import::{self, ImportError, ImportedMany, Settings, Sources};
+use history::{coflow, swim};
+use runs::{Effort, Error, Found, Inputs, Which, pick_job, resolve, write_whole};
 use std::path::{Path, PathBuf};
 
 /// Words that stand before the files and say their format.
-const FORMATS: [&str; 4] = ["jhist", "text", "rumen", "sls"];
+const FORMATS: [&str; 6] = ["jhist", "text", "rumen", "sls", "swim", "coflow"];
 
-/// Turns a history into a scenario.
+/// Turns a history, or a trace of many jobs, into a scenario.
 pub fn import(args: &Import) -> Result<(), Failure> {
     writable(args.output.as_deref(), args.force)?;
     let inputs = Inputs::new(&STOP);
-    let found = wanted(&inputs, args)?;
+    // A file of that name is meant where it is the only word.
+    let word = args.files[0].to_str().filter(|word| args.files.len() > 1 && FORMATS.contains(word));
+    let files: &[PathBuf] = if word.is_some() { &args.files[1..] } else { &args.files };
     let cluster = match &args.cluster {
         None => None,
         Some(path) => Some((path.display().to_string(), inputs.text(path)?)),
     };
-    let settings = settings(&inputs, &found, args.run.as_deref())?;
+    let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    if let Some(bytes) = trace(&inputs, files, word)? {
+        return deliver_many(args, &import_many(args, &files[0], &bytes, cluster)?);
+    }
     let writer = match &args.written_by {
         None => None,
         Some(path) => Some(pick_job(path, inputs.history(path)?.1, None)?),
     };
-    let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    if args.all {
+        let found = wanted(inputs.jobs(files, Which::All), word, files)?;
+        let settings =
+            found.iter().map(|found| settings(&inputs, found, args.run.as_deref())).collect::<Result<_, _>>()?;
+        let sources = Sources { cluster, settings: None, writer: writer.as_ref() };
+        return deliver_many(args, &import_all(args, &files[0], &found, settings, &sources)?);
+    }
+    let found = wanted(inputs.job(files, args.job.as_deref()).map(|found| vec![found]), word, files)?;
+    let Some(found) = found.into_iter().next() else { return Err(Failure::Internal("no job of one".to_owned())) };
+    let settings = settings(&inputs, &found, args.run.as_deref())?;
     let mut imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
         |error| match error {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
@@ -42,24 +59,53 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     import_check::report(&imported, checked.as_ref(), asked)
 }
 
-/// The job that is meant, of the format that is expected if one is.
-fn wanted(inputs: &Inputs, args: &Import) -> Result<Found, Failure> {
-    // A file of that name is meant where it is the only word.
-    let word = args.files[0].to_str().filter(|word| args.files.len() > 1 && FORMATS.contains(word));
-    let files: &[PathBuf] = if word.is_some() { &args.files[1..] } else { &args.files };
-    let found = match inputs.job(files, args.job.as_deref()) {
-        Err(Error::Input(message)) if word.is_none() && FORMATS.iter().any(|word| args.files[0] == Path::new(word)) => {
+/// The content of a workload of SWIM or a trace of coflows, if the one file is such a trace. Standard input, which can
+/// be read once, is one where the word before it says so.
+fn trace(inputs: &Inputs, files: &[PathBuf], word: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
+    let said = matches!(word, Some("swim" | "coflow"));
+    let [file] = files else {
+        return if said {
+            Err(Failure::Input("one workload or trace of coflows at a time".to_owned()))
+        } else {
+            Ok(None)
+        };
+    };
+    let may_be = said || word.is_none() && file.as_os_str() != runs::STANDARD_INPUT && file.is_file();
+    if !may_be {
+        return Ok(None);
+    }
+    let bytes = inputs.unpacked(file)?;
+    let (swim, coflow) = (swim::is_swim(&bytes), coflow::is_coflow(&bytes));
+    if matches!(word, Some("swim")) && !swim || matches!(word, Some("coflow")) && !coflow {
+        let expected = if matches!(word, Some("swim")) { "a workload of SWIM" } else { "a trace of coflows" };
+        return Err(Failure::Input(format!("{} is not {expected}", file.display())));
+    }
+    Ok((swim || coflow).then_some(bytes))
+}
+
+/// Jobs that were found, of the format that is expected if one is.
+fn wanted(found: Result<Vec<Found>, Error>, word: Option<&str>, files: &[PathBuf]) -> Result<Vec<Found>, Failure> {
+    let found = match found {
+        Err(Error::Input(message)) if word.is_none() && FORMATS.iter().any(|word| files[0] == Path::new(word)) => {
             return Err(Failure::Input(format!("{message}; after a format's name a file is expected")));
         }
         other => other?,
     };
-    match word {
-        Some(word) if word != found.format.name() => {
-            let (file, name) = (found.file.display(), found.format.name());
+    match found.iter().find(|found| word.is_some_and(|word| word != found.format.name())) {
+        Some(other) => {
+            let (file, name) = (other.file.display(), other.format.name());
             Err(Failure::Input(format!("{file} is a history of format {name}")))
         }
-        _ => Ok(found),
+        None => Ok(found),
     }
+}
+
+/// Writes a scenario of many, and says what is assumed in it.
+fn deliver_many(args: &Import, imported: &ImportedMany) -> Result<(), Failure> {
+    let text = imported.to_toml();
+    sim::parse(&imported.scenario.name, &text, &[]).map_err(Error::Scenario)?;
+    eprint!("{}", said(imported, &Screen::of_output()));
+    write(args.output.as_deref(), &text)
 }
 
 /// What is known of the job's configuration: its own, and before it the run's description.

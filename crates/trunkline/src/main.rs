@@ -9,6 +9,7 @@ mod examples;
 mod failure;
 mod import;
 mod import_check;
+mod import_many;
 mod interrupt;
 #[cfg(feature = "jet")]
 mod jet;
@@ -19,6 +20,7 @@ mod screen;
 mod study;
 mod study_text;
 mod summary;
+mod summary_jobs;
 mod table;
 #[cfg(feature = "testbed")]
 mod testbed;

@@ -1,10 +1,14 @@
 //! A run as text.
 
 use crate::screen::Screen;
+use crate::summary_jobs::of_jobs;
 use crate::table::Table;
 use results::findings::Severity;
 use results::page::Comparison;
-use results::{AttemptState, EnergyUse, Job, JobState, NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting};
+use results::{
+    AttemptState, Breakdown, EnergyUse, FEW_JOBS, Job, JobState, NodeEnergy, RunResult, TaskKind, TrafficOutcome,
+    Waiting,
+};
 use std::fmt::Write;
 use units::{Bytes, Energy, Time};
 
@@ -22,8 +26,12 @@ const BAR: f64 = 40.0;
 pub fn of(result: &RunResult, screen: &Screen) -> String {
     let title = format!("{}, seed {}: simulated {:.1}", result.name, result.seed, result.ended_at);
     let mut text = format!("{}\n", screen.heading(&screen.wrapped(&title, 0)));
-    for (i, job) in result.jobs.iter().enumerate() {
-        of_job(&mut text, result, i as u32, job, screen);
+    if result.jobs.len() > FEW_JOBS {
+        of_jobs(&mut text, result, screen);
+    } else {
+        for (i, job) in result.jobs.iter().enumerate() {
+            of_job(&mut text, result, i as u32, job, screen);
+        }
     }
     if !result.traffic.is_empty() {
         of_traffic(&mut text, &result.traffic, screen);
@@ -46,7 +54,7 @@ pub fn of(result: &RunResult, screen: &Screen) -> String {
 }
 
 /// Adds a sentence, indented and wrapped.
-fn line(text: &mut String, screen: &Screen, sentence: &str) {
+pub fn line(text: &mut String, screen: &Screen, sentence: &str) {
     let _ = writeln!(text, "{}", screen.wrapped(sentence, 2));
 }
 
@@ -140,19 +148,20 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
         }
         let _ = write!(text, "\n{}", table.shown(screen));
     }
-    of_breakdown(text, result, job, screen);
+    breakdown(text, result, &job.breakdown, "where the time went (critical path)", screen);
 }
 
 fn seconds(time: Time) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
-fn of_breakdown(text: &mut String, result: &RunResult, job: &Job, screen: &Screen) {
-    let total = job.breakdown.total().as_secs_f64();
+/// Adds a table of causes of waiting, the longest first.
+pub fn breakdown(text: &mut String, result: &RunResult, of: &Breakdown, heading: &str, screen: &Screen) {
+    let total = of.total().as_secs_f64();
     if total <= 0.0 {
         return;
     }
-    let mut parts: Vec<_> = Waiting::ALL.iter().map(|waiting| (*waiting, job.breakdown.of(*waiting))).collect();
+    let mut parts: Vec<_> = Waiting::ALL.iter().map(|waiting| (*waiting, of.of(*waiting))).collect();
     parts.retain(|(_, time)| *time > Time::ZERO);
     parts.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     // What the other columns leave of a narrow screen.
@@ -166,7 +175,7 @@ fn of_breakdown(text: &mut String, result: &RunResult, job: &Job, screen: &Scree
         let name = if by_flows { "waiting behind other messages" } else { waiting.name() };
         table.row([name.to_owned(), seconds(time), format!("{:.1} %", share * 100.0), bar]);
     }
-    let heading = screen.heading("where the time went (critical path)");
+    let heading = screen.heading(heading);
     let _ = write!(text, "\n  {heading}\n{}", table.shown(screen));
 }
 

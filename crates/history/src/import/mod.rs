@@ -4,21 +4,29 @@
 //! from its configuration, machines and network from a scenario that describes the cluster. Everything else is a
 //! default, and the scenario says so.
 
+mod all;
 mod calibrate;
+mod coflows;
 mod durations;
 mod hosts;
+mod many;
 mod mapping;
 mod record;
 mod replay;
 mod settings;
 mod work;
+mod workload;
 
+pub use all::all;
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
+pub use coflows::coflows;
 pub use hosts::Hosts;
+pub use many::{Extent, ImportedMany};
 pub use record::{Moments, Record};
 pub use replay::{UnknownHosts, replay};
 pub use settings::{Codec, Interface, Settings, SettingsError, Uber};
 pub use work::{Machines, Work};
+pub use workload::workload;
 
 use crate::{JobHistory, JobState, Task};
 use hadoop::hdfs::HdfsConfig;
@@ -89,6 +97,10 @@ pub enum ImportError {
     Rate(String),
     /// The writing job did not write these files: its name, and the number of files.
     Writer(String, usize),
+    /// Nothing of the trace, so many jobs or coflows, is submitted in the time that is taken.
+    Window(usize),
+    /// Nothing says how many machines there are.
+    Nodes,
 }
 
 impl std::fmt::Display for ImportError {
@@ -102,6 +114,8 @@ impl std::fmt::Display for ImportError {
             Self::Writer(id, files) => {
                 write!(f, "{id} has not written the {files} files on hosts of the cluster, one with each map")
             }
+            Self::Window(all) => write!(f, "none of its {all} entries begins in this time: see --from and --for"),
+            Self::Nodes => write!(f, "it does not say how many machines there are: set --nodes"),
             Self::Rate(error) => write!(f, "network_rate_per_worker: {error}"),
         }
     }
@@ -388,21 +402,7 @@ fn rounded(time: Time) -> Time {
 impl Imported {
     /// The scenario for a person to read: keys that differ from the defaults, each with the source of its value.
     pub fn to_toml(&self) -> String {
-        let mut text = self.heading.clone();
-        let mut section = String::new();
-        for line in self.scenario.to_short_toml().lines() {
-            if let Some(name) = line.strip_prefix('[') {
-                section.clear();
-                section.push_str(name.trim_matches(|c| matches!(c, '[' | ']')));
-            }
-            text.push_str(line);
-            let key = line.split_once(" = ").map_or("", |(key, _)| key);
-            let path = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
-            if let Some(note) = self.notes.get(&path) {
-                let _ = write!(text, "  # {note}");
-            }
-            text.push('\n');
-        }
+        let mut text = annotated(&self.heading, &self.scenario, &self.notes);
         if !self.assumed.is_empty() {
             text.push_str("\n# Assumed, as the history does not say:\n");
         }
@@ -411,4 +411,24 @@ impl Imported {
         }
         text
     }
+}
+
+/// The text of a scenario: a heading, and keys that differ from the defaults, each with the source of its value.
+fn annotated(heading: &str, scenario: &Scenario, notes: &BTreeMap<String, String>) -> String {
+    let mut text = heading.to_owned();
+    let mut section = String::new();
+    for line in scenario.to_short_toml().lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            section.clear();
+            section.push_str(name.trim_matches(|c| matches!(c, '[' | ']')));
+        }
+        text.push_str(line);
+        let key = line.split_once(" = ").map_or("", |(key, _)| key);
+        let path = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+        if let Some(note) = notes.get(&path) {
+            let _ = write!(text, "  # {note}");
+        }
+        text.push('\n');
+    }
+    text
 }

@@ -1,4 +1,5 @@
 //! Integration tests of histories.
 
 mod import;
+mod many;
 mod read;

@@ -23,6 +23,9 @@ pub struct ReportData {
     pub end_s: f64,
     /// Jobs in the order of the scenario; none for plain traffic.
     pub jobs: Vec<Job>,
+    /// Of many jobs, how long those of each class of size took, and behind them all; left out of few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub job_classes: Vec<JobClass>,
     /// Of a run that was given up: who waited for what; left out of others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stalled: Option<Stalled>,
@@ -89,7 +92,8 @@ pub struct Job {
     pub phases: Vec<Phase>,
     /// Its volumes in bytes.
     pub bytes: Vec<Count>,
-    /// What it waited for, stretch by stretch.
+    /// What it waited for, stretch by stretch. Beyond the longest of many jobs a stretch is all time of one cause, one
+    /// behind the other from submission on.
     pub critical_path: Vec<Segment>,
     /// Why it took as long as it did, the costliest causes first.
     pub findings: Vec<Finding>,
@@ -118,6 +122,27 @@ pub struct Finding {
     pub attempt: i64,
     /// The node that it is about, or -1.
     pub node: i64,
+}
+
+/// The jobs of a class of size. Times are of those that succeeded, from submission to finish.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobClass {
+    /// "up to 100 MB", read, shuffled and written together; "all".
+    pub label: String,
+    /// How many.
+    pub jobs: u64,
+    /// How many succeeded.
+    pub succeeded: u64,
+    /// The mean time.
+    pub mean_s: f64,
+    /// The median.
+    pub p50_s: f64,
+    /// The 95th percentile.
+    pub p95_s: f64,
+    /// The 99th percentile.
+    pub p99_s: f64,
+    /// The longest.
+    pub max_s: f64,
 }
 
 /// Jobs that made no progress.

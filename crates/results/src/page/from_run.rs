@@ -4,7 +4,7 @@ use super::data::{
     Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Job, Node, Phase, ReportData, Segment, Stalled,
     Traffic, Waits,
 };
-use super::{SCHEMA, field, place, series, setup};
+use super::{SCHEMA, field, many, place, series, setup};
 use crate::job::JOB_BYTES;
 use crate::metrics::Row;
 use crate::network::NETWORK;
@@ -39,10 +39,11 @@ impl ReportData {
             scenario: scenario.map(Scenario::to_short_toml).unwrap_or_default(),
             fidelity: if result.has_packets() { "packet" } else { "flow" },
             end_s: result.ended_at.as_secs_f64(),
-            jobs: result.jobs.iter().enumerate().map(|(number, job)| job_of(job, number, result)).collect(),
+            jobs: many::jobs(result),
+            job_classes: many::classes(result),
             stalled: result.stall.as_ref().map(stalled),
             network: network(result),
-            ledger: result.ledger.iter().map(balance).collect(),
+            ledger: many::ledger(result).iter().map(balance).collect(),
             comparison: None,
             traffic: result.traffic.iter().map(traffic).collect(),
             nodes: result
@@ -62,7 +63,7 @@ impl ReportData {
 }
 
 /// Seconds to the microsecond: short in JSON, and finer than a pixel.
-fn seconds(time: Time) -> f64 {
+pub(super) fn seconds(time: Time) -> f64 {
     ((time.as_ps() + 500_000) / 1_000_000) as f64 / 1e6
 }
 
@@ -95,7 +96,7 @@ const fn phase_number(phase: crate::Phase) -> u8 {
     }
 }
 
-const fn cause(waiting: Waiting) -> &'static str {
+pub(super) const fn cause(waiting: Waiting) -> &'static str {
     match waiting {
         Waiting::Cpu => "cpu",
         Waiting::Disk => "disk",
@@ -109,7 +110,7 @@ const fn cause(waiting: Waiting) -> &'static str {
     }
 }
 
-fn job_of(job: &crate::Job, number: usize, result: &RunResult) -> Job {
+pub(super) fn job_of(job: &crate::Job, number: usize, result: &RunResult) -> Job {
     let places = place::places(&job.critical_path, result);
     let path = job.critical_path.iter().zip(places).filter(|(segment, _)| segment.finish > segment.start);
     let segment = |(segment, place): (&crate::CriticalSegment, String)| Segment {

@@ -7,6 +7,7 @@ mod actual;
 mod data;
 mod field;
 mod from_run;
+mod many;
 mod place;
 mod recorded;
 mod series;

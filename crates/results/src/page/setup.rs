@@ -1,7 +1,7 @@
 //! How a run was set up, in a few lines of words.
 
 use super::data::Fact;
-use crate::RunResult;
+use crate::{FEW_JOBS, Job, RunResult};
 use scenario::{Control, Direction, Generation, HyStart, Network, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 

@@ -232,10 +232,16 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
     let mut workload = Workload::preset(preset).unwrap_or_else(Workload::generic);
     refine(&mut workload, job);
     let whole_files = matches!(job.workload, WorkloadKind::DfsioRead | WorkloadKind::DfsioWrite);
-    let files = if job.splits.is_empty() { even(job.input, job.files) } else { job.splits.clone() };
-    if let Source::Generated { maps } = &mut workload.source {
+    let mut files = if job.splits.is_empty() { even(job.input, job.files) } else { job.splits.clone() };
+    scale(&mut files, scenario.mapreduce.data_scale, &mut workload);
+    let input: Bytes = files.iter().copied().sum();
+    if job.generated {
+        let blocks = input.get().div_ceil(scenario.hdfs.block.get()).max(files.len() as u64);
+        workload.source = Source::Generated { maps: units::word(blocks) };
+    } else if let Source::Generated { maps } = &mut workload.source {
         *maps = units::count(files.len());
     }
+    let reducers = reducers(scenario, job, input, &workload);
     let hosts = |nodes: &Nodes| nodes.numbers(scenario.cluster.workers).into_iter().map(NodeId).collect();
     JobSpec {
         name: if job.name.is_empty() { job.workload.word().to_owned() } else { job.name.clone() },
@@ -253,7 +259,7 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
             JobInput::Splits(files.into_iter().zip(job.split_hosts.iter().map(hosts)).collect())
         },
         whole_files: whole_files || !job.splits.is_empty(),
-        reducers: job.reducers.unwrap_or(scenario.mapreduce.reducers),
+        reducers,
         submit: job.submit,
         sample: job.sample.unwrap_or(Bytes::ZERO),
         weight: 1.0,
@@ -289,6 +295,37 @@ fn compression(job: &Job) -> JobCompression {
         // `TeraOutputFormat` knows no codec.
         output: codec(job.output_compression, job.output_compression_ratio, job.output_compress_cpu, None)
             .filter(|_| !job.workload.writes_as_it_is()),
+    }
+}
+
+/// Scales the sizes of files. They stay whole bytes, at least one; ratios make up for that, so that the bytes that
+/// follow are the written ones times the factor.
+fn scale(files: &mut [Bytes], factor: f64, workload: &mut Workload) {
+    let written: Bytes = files.iter().copied().sum();
+    if factor.to_bits() == 1.0_f64.to_bits() || written == Bytes::ZERO {
+        return;
+    }
+    for file in &mut *files {
+        *file = file.mul_f64(factor).max(Bytes::new(1));
+    }
+    let scaled: Bytes = files.iter().copied().sum();
+    let correction = written.get() as f64 * factor / scaled.get() as f64;
+    workload.map_ratio *= correction;
+    workload.side_output_ratio *= correction;
+}
+
+/// How many reducers a job has: its own number, or by the bytes that they take in and give out.
+fn reducers(scenario: &Scenario, job: &Job, input: Bytes, workload: &Workload) -> u32 {
+    let settings = &scenario.mapreduce;
+    match (job.reducers, settings.bytes_per_reducer) {
+        (Some(reducers), _) => reducers,
+        (None, None) => settings.reducers,
+        (None, Some(each)) => {
+            let shuffle = input.get() as f64 * workload.map_ratio;
+            let both = shuffle * (1.0 + workload.reduce_ratio);
+            let most = f64::from(scenario.cluster.workers);
+            units::word(units::whole((both / each.get() as f64).round().clamp(1.0, most)))
+        }
     }
 }
 

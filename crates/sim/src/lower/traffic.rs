@@ -6,12 +6,13 @@ use net::{LinkId, Topology};
 use scenario::{
     Scenario, SizeKind, StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Traffic, TrafficKind, node_number,
 };
+use std::collections::BTreeMap;
 use stripe::optimizer::{MOST_STREAMS, Policy};
 use stripe::{Scheduler, Segmentation};
 use tcp::control::{ControlKind, Coupling};
 use traffic::{
-    Cdf, Exchange, FlowSpec, Pareto, Sizes, SizesError, StreamNumber, StripeSpec, TrafficKind as Kind, TrafficSpec,
-    netpipe_sizes,
+    Cdf, CoflowSpec, Exchange, FlowSpec, Pareto, Sizes, SizesError, StreamNumber, StripeSpec, TrafficKind as Kind,
+    TrafficSpec, netpipe_sizes,
 };
 use units::{Bytes, Time};
 
@@ -70,6 +71,7 @@ fn traffic_spec(
         }
         TrafficKind::Stripe | TrafficKind::Mptcp => Kind::Stripe(stripe(scenario, topology, traffic)),
         TrafficKind::Csv => Kind::Flows(flows(traffic)),
+        TrafficKind::Coflow => Kind::Coflows(coflows(scenario, topology, traffic)),
     };
     let mut tcp = tcp_config(scenario);
     if let Kind::Stripe(StripeSpec { coupling: Some(_), .. }) = &kind {
@@ -150,6 +152,51 @@ fn flows(traffic: &Traffic) -> Vec<FlowSpec> {
     traffic.flow.iter().map(flow).collect()
 }
 
+fn coflows(scenario: &Scenario, topology: &Topology, traffic: &Traffic) -> Vec<CoflowSpec> {
+    let workers = scenario.cluster.workers;
+    let of = |(number, given): (usize, &scenario::GivenCoflow)| {
+        let receivers = given.to.numbers(workers);
+        let sizes = given.bytes.iter().cycle().map(|bytes| bytes.mul_f64(traffic.data_scale));
+        let mut coflow = CoflowSpec {
+            name: if given.name.is_empty() { (number + 1).to_string() } else { given.name.clone() },
+            start: given.start,
+            from: given.from.numbers(workers),
+            to: receivers.into_iter().zip(sizes).collect(),
+            least: Time::ZERO,
+        };
+        coflow.least = least(topology, &coflow);
+        coflow
+    };
+    traffic.coflow.iter().enumerate().map(of).collect()
+}
+
+/// What the busiest link to a node needs for a coflow's payload (Chowdhury, Zhong and Stoica, "Varys", SIGCOMM 2014,
+/// section 4.1: the effective bottleneck). Headers, and links between switches, come on top.
+fn least(topology: &Topology, coflow: &CoflowSpec) -> Time {
+    let mut ends: BTreeMap<(u32, bool), Bytes> = BTreeMap::new();
+    for (from, to, bytes) in coflow.flows() {
+        *ends.entry((from, true)).or_default() += bytes;
+        *ends.entry((to, false)).or_default() += bytes;
+    }
+    let needs = |((node, sends), bytes): ((u32, bool), Bytes)| {
+        let link = topology.uplink(*topology.hosts().get(node as usize)?)?;
+        let rate = bps_of_node(topology, if sends { link } else { link.reverse() });
+        Some(Time::from_secs_f64(bytes.get() as f64 * 8.0 / rate))
+    };
+    ends.into_iter().filter_map(needs).max().unwrap_or_default()
+}
+
+/// What a link carries per second, in bits: by its bucket if it has one.
+fn bps(topology: &Topology, link: LinkId) -> f64 {
+    let spec = topology.spec(link);
+    spec.shaper.map_or(spec.rate, |shaper| shaper.rate.min(spec.rate)).as_bps() as f64
+}
+
+/// The same of a node's link. A bond is as fast as its members together.
+fn bps_of_node(topology: &Topology, link: LinkId) -> f64 {
+    bps(topology, link) * topology.bond_of(link).map_or(1, |(bond, _)| bond.members.len()) as f64
+}
+
 /// How large a traffic's sessions or answers are.
 pub(super) fn sizes(traffic: &Traffic) -> Result<Sizes, SizesError> {
     let bytes = traffic.bytes.unwrap_or(DEFAULT_BYTES);
@@ -178,18 +225,12 @@ fn interval_of_load(scenario: &Scenario, topology: &Topology, traffic: &Traffic,
     let (from, to) = (traffic.from.numbers(workers), traffic.to_or_default().numbers(workers));
     // Who has nobody to send to but itself sends nothing.
     let sources = from.iter().filter(|node| to.iter().any(|to| to != *node)).count();
-    let rate = |link: LinkId| {
-        let spec = topology.spec(link);
-        spec.shaper.map_or(spec.rate, |shaper| shaper.rate.min(spec.rate)).as_bps() as f64
-    };
     let receivers = || {
         let hosts = to.iter().filter_map(|node| topology.hosts().get(*node as usize));
-        // A bond is as fast as its members together.
-        let members = |link: LinkId| topology.bond_of(link).map_or(1, |(bond, _)| bond.members.len()) as f64;
-        hosts.filter_map(|host| topology.uplink(*host)).map(|link| rate(link.reverse()) * members(link)).sum()
+        hosts.filter_map(|host| topology.uplink(*host)).map(|link| bps_of_node(topology, link.reverse())).sum()
     };
     let named = traffic.load_link.as_ref().map(|name| links(topology, name));
-    let all: f64 = named.map_or_else(receivers, |links| links.into_iter().map(rate).sum());
+    let all: f64 = named.map_or_else(receivers, |links| links.into_iter().map(|link| bps(topology, link)).sum());
     let seconds = mean * 8.0 * sources as f64 / (load * all);
     Time::from_secs_f64(seconds.clamp(1e-9, 86_400.0 * 30.0))
 }

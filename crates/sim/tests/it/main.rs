@@ -1,6 +1,7 @@
 //! Integration tests of the simulator, in one binary: a file has one subject.
 
 mod bonds;
+mod coflows;
 mod energy;
 mod fidelity;
 mod field;
@@ -29,3 +30,4 @@ mod traffic;
 mod traffic_metrics;
 mod transmit_queue;
 mod wireless;
+mod workload;

@@ -1,0 +1,93 @@
+//! Many jobs in one run: scaled volumes, maps that make their data, and the number of reducers by bytes.
+
+use results::{JobState, RunResult};
+use std::ops::ControlFlow;
+use units::Bytes;
+
+fn run(text: &str, assignments: &[&str]) -> RunResult {
+    let assignments: Vec<String> = assignments.iter().map(ToString::to_string).collect();
+    let scenario = sim::parse("test.toml", text, &assignments).unwrap_or_else(|error| panic!("{error:?}"));
+    sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const FOUR: &str = r#"
+cluster = { workers = 6, generation = "hadoop1" }
+hdfs = { block = "8 MiB", replication = 2 }
+mapreduce = { bytes-per-reducer = "8 MB", data-scale = 0.25, scheduler = "fair" }
+[[job]]
+name = "shuffles"
+workload = "generic"
+input = "160 MB"
+map-ratio = 0.5
+reduce-ratio = 0.2
+[[job]]
+name = "maps-write"
+workload = "generic"
+submit = "5 s"
+input = "3 B"
+map-ratio = 100
+reducers = 0
+[[job]]
+name = "generates"
+workload = "generic"
+submit = "6 s"
+input = "80 MB"
+generated = true
+reducers = 0
+[[job]]
+name = "bursts"
+workload = "generic"
+submit = "7 s"
+input = "400 B"
+map-ratio = 1
+reduce-ratio = 1e6
+"#;
+
+/// A quarter of what stands there moves, whatever whole bytes the inputs are rounded to.
+#[test]
+fn a_scaled_workload_moves_the_scaled_volumes() {
+    for generation in ["yarn", "hadoop1"] {
+        let result = run(FOUR, &[&format!("cluster.generation=\"{generation}\"")]);
+        let [shuffles, maps_write, generates, bursts] = result.jobs.as_slice() else { panic!("four jobs") };
+        for job in &result.jobs {
+            assert_eq!(job.state, JobState::Succeeded, "{generation}, {}: {}", job.name, job.reason);
+        }
+        assert_eq!(shuffles.bytes.map_input, Bytes::from_mb(40));
+        // 40 MB in blocks of 8 MiB. 20 MB of map output and 4 MB of output, for each 8 MB a reducer.
+        assert_eq!((shuffles.maps, shuffles.reduces), (5, 3));
+        // Records of 100 bytes have two more in intermediate files, and each of 5 times 3 partitions 6.
+        let shuffled = shuffles.bytes.shuffle_local + shuffles.bytes.shuffle_remote;
+        assert_eq!(shuffled, Bytes::new(20_400_000 + 15 * 6));
+        let written = shuffles.bytes.written.get() as f64;
+        assert!((written / (20_400_090.0 * 0.2) - 1.0).abs() < 1e-6, "{written}");
+
+        // Three bytes become one, and 300 bytes of output 75.
+        assert_eq!((maps_write.maps, maps_write.reduces), (1, 0));
+        assert_eq!((maps_write.bytes.map_input, maps_write.bytes.written), (Bytes::new(1), Bytes::new(75)));
+
+        // 20 MB are made in blocks of 8 MiB, and nothing is read.
+        assert_eq!((generates.maps, generates.reduces), (3, 0));
+        assert_eq!(generates.bytes.written, Bytes::from_mb(20));
+        assert_eq!(generates.bytes.hdfs_read_local + generates.bytes.hdfs_read_remote, Bytes::ZERO);
+
+        // 100 bytes with their lengths, and the end of a partition for each reducer: a million times as much is
+        // written, by one reducer for 8 MB of it, but no more than there are workers.
+        assert_eq!((bursts.maps, bursts.reduces), (1, 6));
+        let written = bursts.bytes.written.get() as f64;
+        assert!((written / ((102.0 + 36.0) * 1e6) - 1.0).abs() < 1e-6, "{written}");
+    }
+}
+
+#[test]
+fn keys_that_contradict_each_other_are_named() {
+    for (set, expected) in [
+        ("job.0.workload=\"teragen\"", "says itself where its input comes from"),
+        ("job.0.splits=[\"1 MB\"]", "nothing is read that could be split"),
+    ] {
+        let sets = ["job.0.generated=true".to_owned(), set.to_owned()];
+        let error = sim::parse("test.toml", FOUR, &sets).expect_err(set);
+        assert!(format!("{error:?}").contains(expected), "{error:?}");
+    }
+    let error = sim::parse("test.toml", FOUR, &["job.0.shares=[1, 2]".to_owned()]).expect_err("shares");
+    assert!(format!("{error:?}").contains("follows from `mapreduce.bytes-per-reducer`"), "{error:?}");
+}
