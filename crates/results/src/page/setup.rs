@@ -5,9 +5,6 @@ use crate::{FEW_JOBS, Job, RunResult};
 use scenario::{Control, Direction, Generation, HyStart, Network, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 
-/// Up to so many jobs have a line each.
-const FEW_JOBS: usize = 3;
-
 fn fact(label: &str, value: String) -> Fact {
     Fact { label: label.to_owned(), value }
 }
@@ -35,7 +32,7 @@ pub fn size(bytes: Bytes) -> String {
 pub fn setup(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Fact> {
     let mut facts = Vec::new();
     if result.jobs.len() > FEW_JOBS {
-        let sum = |of: fn(&crate::Job) -> u64| result.jobs.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&Job) -> u64| result.jobs.iter().map(of).sum::<u64>();
         let tasks = [many(sum(|job| job.maps.into()), "map"), many(sum(|job| job.reduces.into()), "reducer")];
         let input = Bytes::new(sum(|job| job.bytes.map_input.get()));
         facts.push(fact("Workload", format!("{} jobs, {input:.1} in, {}", result.jobs.len(), tasks.join(", "))));
