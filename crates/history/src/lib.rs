@@ -204,6 +204,14 @@ impl Counters {
         self.get(name).unwrap_or(0)
     }
 
+    /// Multiplies a counter, if it is recorded.
+    pub(crate) fn scale(&mut self, name: &str, by: f64) {
+        if let Ok(place) = self.0.binary_search_by(|(known, _)| (**known).cmp(name)) {
+            let value = &mut self.0[place].1;
+            *value = (*value as f64 * by) as i64;
+        }
+    }
+
     /// Whether no counter is recorded.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

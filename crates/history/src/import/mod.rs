@@ -7,6 +7,7 @@
 mod all;
 mod calibrate;
 mod coflows;
+mod configured;
 mod durations;
 mod hosts;
 mod many;
@@ -29,6 +30,7 @@ pub use work::{Machines, Work};
 pub use workload::workload;
 
 use crate::{JobHistory, JobState, Task};
+use configured::MapCompression;
 use hadoop::hdfs::HdfsConfig;
 use scenario::{Generation, Hdfs, Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
 use std::collections::BTreeMap;
@@ -176,7 +178,8 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         replication: scenario.hdfs.replication,
         receive: HdfsConfig::default().receive_cpu * 1e9,
     };
-    let calibration = calibrate(job, &hosts, &given);
+    let compression = MapCompression::of(job, sources.settings.as_ref());
+    let calibration = calibrate(&MapCompression::plain(compression.as_ref(), job), &hosts, &given);
     scenario.name = printable(&job.id);
     if let Some(start) = calibration.start_up {
         scenario.mapreduce.jvm_start = rounded(Time::from_secs_f64(start));
@@ -215,6 +218,9 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         notes.insert("mapreduce.speculative".into(), "whether the history has second attempts".into());
     }
     scenario.job = vec![job_section(&job.name, &calibration, &mut notes)];
+    if let Some(compression) = &compression {
+        compression.write(&mut scenario.job[0], &mut notes);
+    }
     if let (Shape::WholeFiles, Some(writer)) = (calibration.shape, sources.writer) {
         let worker = |task: &Task| hosts.number(&task.successful()?.host);
         let writers: Option<Vec<u32>> = writer.maps.iter().map(worker).collect();
@@ -232,6 +238,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     } else {
         assumed.extend(calibration.assumed.iter().map(|text| Assumption::new("job", "the presets' costs", *text)));
     }
+    configured::uber(&mut scenario, job, sources.settings.as_ref(), &mut notes);
     let heading = heading(job, &hosts, by_durations, sources.cluster.map(|(file, _)| file));
     let mut imported = Imported { scenario, calibration, hosts, record, job: job.clone(), assumed, notes, heading };
     // What is written must run: a counter out of range is reported here, not when the scenario runs.
