@@ -50,7 +50,7 @@ fn long_flows_share_a_link_fairly_and_fill_it() {
     let mut world = on_star(3, spec(kind, &[0, 1], &[2]));
     // Nothing may be in repair when the warm-up ends: what then comes in order had arrived before.
     world.traffic[0].tcp = Config { abc_limit: Some(1), hystart: StartRule::Off, ..Config::default() };
-    world.warm_up = Time::from_secs(2);
+    world.warm_up = Time::from_secs(3);
     let (finished, outcome, _) = run(&world, Time::from_secs(10));
     assert!(!finished, "flows without end do not end");
     // 1448 of 1500 bytes are payload.
