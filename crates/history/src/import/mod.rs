@@ -5,6 +5,7 @@
 //! default, and the scenario says so.
 
 mod calibrate;
+mod cluster;
 mod hosts;
 mod mapping;
 mod replay;
@@ -12,6 +13,7 @@ mod settings;
 mod work;
 
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
+pub use cluster::{ClusterError, cluster};
 pub use hosts::Hosts;
 pub use replay::replay;
 pub use settings::{Codec, Interface, Settings, SettingsError, Uber};

@@ -1,4 +1,11 @@
-//! Integration tests of histories.
+//! Histories of real jobs: reading them, and what is made of them.
 
+mod bad;
+mod configuration;
+mod formats;
+mod fuzz;
 mod import;
+mod mutated;
 mod read;
+mod samples;
+mod text;
