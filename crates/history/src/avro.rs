@@ -13,7 +13,10 @@ const MAX_DEPTH: u32 = 64;
 
 /// Most values in one record; real ones have about 1,000. A null takes no byte and an empty string one, so the file's
 /// length alone would not bound the memory.
-pub const MAX_VALUES: u32 = 1 << 20;
+pub const MAX_VALUES: u32 = 1 << 18;
+
+/// Longest schema, in bytes; those of Hadoop have up to 40,000.
+const MAX_SCHEMA: usize = 4 << 20;
 
 /// A parsed schema: the type of one record of the file, and the named types that it refers to.
 #[derive(Debug)]
@@ -28,6 +31,9 @@ enum Type {
     Boolean,
     Int,
     Long,
+    Float,
+    Double,
+    Bytes,
     Text,
     Array(Box<Type>),
     Map(Box<Type>),
@@ -60,6 +66,10 @@ struct Reader {
 impl Schema {
     /// Reads a schema from its JSON text at `offset` in the file.
     pub fn parse(text: &[u8], offset: usize) -> Result<Self, HistoryError> {
+        if text.len() > MAX_SCHEMA {
+            let what = format!("an Avro schema of {} bytes; up to {MAX_SCHEMA} are read", text.len());
+            return Err(HistoryError::new(offset, Problem::Limit(what)));
+        }
         let json: Value = serde_json::from_slice(text).map_err(|e| HistoryError::json(offset, &e))?;
         let mut reader = Reader { offset, named: Vec::new(), by_name: BTreeMap::new() };
         let root = reader.read(&json, "")?;
@@ -84,13 +94,16 @@ impl Reader {
         }
     }
 
-    /// Only types that histories use are known: no float, double, bytes or fixed.
+    /// Histories use no fixed type.
     fn lookup(&self, name: &str, namespace: &str) -> Option<Type> {
         Some(match name {
             "null" => Type::Null,
             "boolean" => Type::Boolean,
             "int" => Type::Int,
             "long" => Type::Long,
+            "float" => Type::Float,
+            "double" => Type::Double,
+            "bytes" => Type::Bytes,
             "string" => Type::Text,
             _ => Type::Named(*self.by_name.get(&full_name(name, namespace))?),
         })
@@ -216,6 +229,13 @@ impl<'a> Binary<'a> {
                 value.map_err(|_| HistoryError::malformed(start, "an int of 32 bits", "a larger number"))?.into()
             }
             Type::Long => self.long("a long")?.into(),
+            // No event that is read has these: they are passed over.
+            Type::Float => self.take(4, "a float").map(|_| Value::Null)?,
+            Type::Double => self.take(8, "a double").map(|_| Value::Null)?,
+            Type::Bytes => {
+                let length = self.length("bytes")?;
+                self.take(length, "bytes").map(|_| Value::Null)?
+            }
             Type::Text => self.text()?.into(),
             Type::Array(items) => {
                 let mut list = Vec::new();
@@ -279,10 +299,13 @@ impl<'a> Binary<'a> {
         })
     }
 
+    fn length(&mut self, what: &'static str) -> Result<usize, HistoryError> {
+        let (start, length) = (self.at, self.long(what)?);
+        usize::try_from(length).map_err(|_| HistoryError::malformed(start, what, length.to_string()))
+    }
+
     fn text(&mut self) -> Result<String, HistoryError> {
-        let (start, length) = (self.at, self.long("the length of a string")?);
-        let length = usize::try_from(length)
-            .map_err(|_| HistoryError::malformed(start, "the length of a string", length.to_string()))?;
+        let length = self.length("the length of a string")?;
         let at = self.at;
         let bytes = self.take(length, "a string")?;
         let text = std::str::from_utf8(bytes).map_err(|_| HistoryError::malformed(at, "UTF-8 text", "other bytes"))?;
@@ -335,6 +358,7 @@ impl Schema {
             | (Type::Boolean, json @ Value::Bool(_))
             | (Type::Text, json @ Value::String(_)) => json,
             (Type::Int | Type::Long, json) if json.is_i64() => json,
+            (Type::Float | Type::Double, Value::Number(_)) | (Type::Bytes, Value::String(_)) => Value::Null,
             (Type::Array(items), Value::Array(list)) => {
                 list.into_iter().map(|item| self.unwrap(items, item, offset)).collect::<Result<Vec<_>, _>>()?.into()
             }
@@ -375,6 +399,9 @@ impl Schema {
             Type::Boolean => "boolean",
             Type::Int => "int",
             Type::Long => "long",
+            Type::Float => "float",
+            Type::Double => "double",
+            Type::Bytes => "bytes",
             Type::Text => "string",
             Type::Array(_) => "array",
             Type::Map(_) => "map",

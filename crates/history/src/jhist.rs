@@ -9,7 +9,8 @@ use super::json::Objects;
 use super::memory::Memory;
 use super::tasks::{Id, Tasks, stated};
 use super::{
-    Attempt, AttemptState, Counted, Counters, JobHistory, JobState, Master, is_framework, rack_and_host, words,
+    Attempt, AttemptState, Counted, Counters, JobHistory, JobState, Master, is_framework, rack_and_host, tracker_host,
+    words,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -205,8 +206,8 @@ struct JhCounter {
 }
 
 impl JhCounters {
-    fn gather(counters: Option<Self>, memory: &mut Memory) -> Result<Counters, Problem> {
-        let groups = counters.as_ref().map_or(&[][..], |counters| &counters.groups);
+    fn gather(counters: Option<&Self>, memory: &mut Memory) -> Result<Counters, Problem> {
+        let groups = counters.map_or(&[][..], |counters| &counters.groups);
         let counted = groups.iter().flat_map(|group| {
             let of_framework = group.name.as_deref().is_none_or(is_framework);
             group.counts.iter().map(move |c| Counted { name: &c.name, value: c.value, of_framework })
@@ -250,7 +251,7 @@ impl Builder<'_> {
                 let e: JobFinished = fields(event, &kind)?;
                 self.job.state = JobState::Succeeded;
                 self.job.finish_ms = stated(e.finish_time);
-                self.job.counters = JhCounters::gather(e.total_counters, self.tasks.memory)?;
+                self.job.counters = JhCounters::gather(e.total_counters.as_ref(), self.tasks.memory)?;
             }
             "JOB_FAILED" | "JOB_KILLED" | "JOB_ERROR" => {
                 let e: JobUnsuccessful = fields(event, &kind)?;
@@ -324,7 +325,7 @@ impl Builder<'_> {
         let Some(id) = self.id(&event.attempt_id)? else { return Ok(()) };
         let attempt = self.tasks.attempt(&id, id.attempt()?)?;
         attempt.start_ms = stated(event.start_time);
-        attempt.host = host(&event.tracker_name);
+        attempt.host = tracker_host(&event.tracker_name);
         attempt.locality = event.locality.unwrap_or_default();
         attempt.speculative = event.avataar.is_some_and(|a| a == "SPECULATIVE");
         Ok(())
@@ -332,7 +333,7 @@ impl Builder<'_> {
 
     fn attempt_ended(&mut self, event: AttemptEnded, state: AttemptState) -> Result<(), Problem> {
         let Some(id) = self.id(&event.attempt_id)? else { return Ok(()) };
-        let counters = JhCounters::gather(event.counters, self.tasks.memory)?;
+        let counters = JhCounters::gather(event.counters.as_ref(), self.tasks.memory)?;
         self.tasks.memory.take((event.clock_splits.len() + event.cpu_usages.len()) * size_of::<i64>())?;
         let attempt: &mut Attempt = self.tasks.attempt(&id, id.attempt()?)?;
         attempt.state = state;
@@ -346,7 +347,7 @@ impl Builder<'_> {
             // Until Hadoop 0.22 the rack stands before the host.
             let (rack, name) = rack_and_host(&event.hostname);
             if attempt.host.is_empty() {
-                attempt.host = host(&name);
+                attempt.host = tracker_host(&name);
             }
             attempt.rack = event.rackname.unwrap_or(rack);
         }
@@ -374,9 +375,4 @@ impl Builder<'_> {
 
 fn fields<T: DeserializeOwned>(record: Value, what: &str) -> Result<T, Problem> {
     serde_json::from_value(record).map_err(|e| Problem::malformed(format!("the fields of {what}"), e.to_string()))
-}
-
-/// The host in the name of a TaskTracker (`tracker_w1:localhost/127.0.0.1:3`) or a NodeManager (`w1`).
-fn host(name: &str) -> String {
-    name.strip_prefix("tracker_").unwrap_or(name).split(':').next().unwrap_or_default().to_owned()
 }

@@ -264,3 +264,8 @@ fn rack_and_host(name: &str) -> (String, String) {
         None => (String::new(), name),
     }
 }
+
+/// The host in the name of a TaskTracker (`tracker_w1:localhost/127.0.0.1:3`) or a NodeManager (`w1`).
+fn tracker_host(name: &str) -> String {
+    name.strip_prefix("tracker_").unwrap_or(name).split(':').next().unwrap_or_default().to_owned()
+}

@@ -55,14 +55,14 @@ impl<'a> Id<'a> {
 #[derive(Debug)]
 pub struct Tasks<'m> {
     pub memory: &'m mut Memory,
-    tasks: BTreeMap<(TaskKind, u32), (Task, BTreeMap<u32, Attempt>)>,
+    gathered: BTreeMap<(TaskKind, u32), (Task, BTreeMap<u32, Attempt>)>,
     /// Whether a job of this format may leave out where its attempts ran.
     hosts_may_lack: bool,
 }
 
 impl<'m> Tasks<'m> {
     pub fn new(memory: &'m mut Memory) -> Self {
-        Self { memory, tasks: BTreeMap::new(), hosts_may_lack: false }
+        Self { memory, gathered: BTreeMap::new(), hosts_may_lack: false }
     }
 
     pub fn without_hosts(memory: &'m mut Memory) -> Self {
@@ -71,10 +71,12 @@ impl<'m> Tasks<'m> {
 
     fn entry(&mut self, kind: TaskKind, number: u32) -> Result<&mut (Task, BTreeMap<u32, Attempt>), Problem> {
         let key = (kind, number);
-        if !self.tasks.contains_key(&key) {
-            self.memory.take(size_of::<((TaskKind, u32), Task, BTreeMap<u32, Attempt>)>() * 3 / 2)?;
+        if !self.gathered.contains_key(&key) {
+            // It lies in the map while it is gathered, and in a list of its job in the end.
+            let gathered = size_of::<((TaskKind, u32), Task, BTreeMap<u32, Attempt>)>() * 3 / 2;
+            self.memory.take(gathered + size_of::<Task>() * 2)?;
         }
-        let entry = self.tasks.entry(key).or_default();
+        let entry = self.gathered.entry(key).or_default();
         entry.0.number = number;
         Ok(entry)
     }
@@ -85,18 +87,23 @@ impl<'m> Tasks<'m> {
 
     pub fn attempt(&mut self, id: &Id, number: u32) -> Result<&mut Attempt, Problem> {
         if !self.entry(id.kind, id.task)?.1.contains_key(&number) {
-            // It lies in the map while it is gathered, and in a list of its task in the end.
-            self.memory.take(size_of::<Attempt>() * 5 / 2)?;
+            self.memory.take(size_of::<Attempt>() * 7 / 2)?;
         }
         let attempt = self.entry(id.kind, id.task)?.1.entry(number).or_default();
         attempt.number = number;
         Ok(attempt)
     }
 
+    /// The attempt of a task that succeeded, if it is known yet.
+    pub fn successful(&mut self, id: &Id) -> Option<&mut Attempt> {
+        let attempts = &mut self.gathered.get_mut(&(id.kind, id.task))?.1;
+        attempts.values_mut().find(|attempt| attempt.state == AttemptState::Succeeded)
+    }
+
     /// Moves the tasks into the job, and checks that its times belong together. `offset` is where the job ends.
     pub fn finish(self, mut job: JobHistory, offset: usize) -> Result<JobHistory, Error> {
         let hosts_may_lack = self.hosts_may_lack;
-        for ((kind, number), (mut task, attempts)) in self.tasks {
+        for ((kind, number), (mut task, attempts)) in self.gathered {
             task.number = number;
             task.attempts = attempts.into_values().collect();
             match kind {

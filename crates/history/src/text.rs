@@ -8,14 +8,14 @@
 use super::error::{HistoryError as Error, Place, Problem};
 use super::memory::Memory;
 use super::tasks::{Id, Tasks, stated};
-use super::{AttemptState, Counted, Counters, JobHistory, JobState, is_framework, rack_and_host, words};
+use super::{AttemptState, Counted, Counters, JobHistory, JobState, is_framework, rack_and_host, tracker_host, words};
 use std::borrow::Cow;
 
 /// The kinds of records.
 const KINDS: [&str; 6] = ["Meta", "Job", "Task", "MapAttempt", "ReduceAttempt", "Jobtracker"];
 
 /// Most bytes of one record; real ones have a few thousand.
-const MOST_RECORD: usize = 16 << 20;
+const MOST_RECORD: usize = 4 << 20;
 
 /// Whether a file that begins so is such a history: `KIND KEY="`.
 pub fn begins(content: &[u8]) -> bool {
@@ -242,6 +242,15 @@ impl Builder<'_> {
         if let Some(state) = state(pairs.get("TASK_STATUS")) {
             task.state = state;
         }
+        // Until Hadoop 0.19 counters stand with the task alone.
+        if let Some(text) = pairs.get("COUNTERS")
+            && self.tasks.successful(&id).is_some_and(|attempt| attempt.counters.is_empty())
+        {
+            let counters = counters(text, self.tasks.memory)?;
+            if let Some(attempt) = self.tasks.successful(&id) {
+                attempt.counters = counters;
+            }
+        }
         Ok(())
     }
 
@@ -251,18 +260,19 @@ impl Builder<'_> {
         if let Some(at) = pairs.ms("START_TIME")? {
             attempt.start_ms = Some(at);
         }
-        if let Some(tracker) = pairs.get("TRACKER_NAME").filter(|_| attempt.host.is_empty()) {
-            // `tracker_w1.example.org:localhost/127.0.0.1:3`
-            let name = tracker.strip_prefix("tracker_").unwrap_or(tracker);
-            name.split(':').next().unwrap_or_default().clone_into(&mut attempt.host);
+        let tracker = pairs.get("TRACKER_NAME").map(tracker_host);
+        let named = pairs.get("HOSTNAME").filter(|name| !name.is_empty());
+        let (rack, host) = match named {
+            // Until Hadoop 0.19 it is the TaskTracker's name.
+            Some(name) if name.starts_with("tracker_") => (String::new(), tracker_host(name)),
+            Some(name) => rack_and_host(name),
+            None => (String::new(), tracker.unwrap_or_default()),
+        };
+        if !host.is_empty() && (attempt.host.is_empty() || !rack.is_empty()) {
+            attempt.host = host;
         }
-        if let Some(name) = pairs.get("HOSTNAME").filter(|name| !name.is_empty()) {
-            let (rack, host) = rack_and_host(name);
-            // Without a rack the name may be a TaskTracker's.
-            if !rack.is_empty() || attempt.host.is_empty() {
-                let name = host.strip_prefix("tracker_").unwrap_or(&host).split(':').next().unwrap_or_default();
-                (attempt.rack, attempt.host) = (rack, name.to_owned());
-            }
+        if !rack.is_empty() {
+            attempt.rack = rack;
         }
         if let Some(locality) = pairs.get("LOCALITY") {
             locality.clone_into(&mut attempt.locality);

@@ -21,9 +21,8 @@ impl Compression {
     pub fn detect(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstandard),
-            // Skippable frames of Zstandard: pzstd begins a file with one.
-            [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstandard),
+            // A frame, or one to be skipped, with which pzstd begins a file.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstandard),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
             _ => None,
         }
@@ -97,10 +96,19 @@ fn collect(source: impl Read) -> Result<Vec<u8>, Refused> {
     Ok(bytes)
 }
 
-fn append(source: impl Read, bytes: &mut Vec<u8>) -> Result<(), Refused> {
-    let room = MAX_BYTES + 1 - bytes.len();
-    source.take(room as u64).read_to_end(bytes).map_err(Refused::Broken)?;
-    if bytes.len() > MAX_BYTES { Err(Refused::TooLong) } else { Ok(()) }
+fn append(mut source: impl Read, bytes: &mut Vec<u8>) -> Result<(), Refused> {
+    loop {
+        // By quarters: doubling would take half a GiB for the last bytes of a large file.
+        let step = (bytes.len() / 4).max(1 << 16).min(MAX_BYTES + 1 - bytes.len());
+        bytes.reserve_exact(step);
+        let read = source.by_ref().take(step as u64).read_to_end(bytes).map_err(Refused::Broken)?;
+        if bytes.len() > MAX_BYTES {
+            return Err(Refused::TooLong);
+        }
+        if read < step {
+            return Ok(());
+        }
+    }
 }
 
 /// All frames, one after the other, those to be skipped left out.

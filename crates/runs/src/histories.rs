@@ -247,57 +247,58 @@ fn may_be_recorded(file: &Path) -> bool {
 /// The wanted job of several.
 fn pick(mut found: Vec<Found>, id: Option<&str>) -> Result<Found, Error> {
     let file = shown(&found[0].file);
-    let index = pick_index(&file, found.iter().map(|one| &one.job), id)?;
+    let jobs: Vec<_> = found.iter().map(|one| &one.job).collect();
+    let index = pick_index(&file, &jobs, id)?;
     Ok(found.swap_remove(index))
 }
 
 /// The job of that identifier among those of a file, or the second of two with `ID#2`; the only one where no identifier
 /// is given.
 pub fn pick_job(file: &Path, mut jobs: Vec<JobHistory>, id: Option<&str>) -> Result<JobHistory, Error> {
-    let index = pick_index(&shown(file), jobs.iter(), id)?;
+    let index = pick_index(&shown(file), &jobs.iter().collect::<Vec<_>>(), id)?;
     Ok(jobs.swap_remove(index))
 }
 
-fn pick_index<'j>(
-    file: &str,
-    jobs: impl ExactSizeIterator<Item = &'j JobHistory> + Clone,
-    id: Option<&str>,
-) -> Result<usize, Error> {
-    let names = || -> Vec<String> {
-        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        jobs.clone().for_each(|job| *counts.entry(&job.id).or_default() += 1);
-        let name = |job: &'j JobHistory| {
-            let number = seen.entry(&job.id).or_default();
-            *number += 1;
-            match counts[job.id.as_str()] {
-                1 => job.id.clone(),
-                _ => format!("{}#{number} (submitted at {} ms)", job.id, job.submit_ms),
-            }
-        };
-        jobs.clone().map(name).collect()
-    };
+fn pick_index(file: &str, jobs: &[&JobHistory], id: Option<&str>) -> Result<usize, Error> {
     let Some(id) = id else {
-        return if jobs.len() == 1 { Ok(0) } else { Err(several(file, &names())) };
+        return if jobs.len() == 1 { Ok(0) } else { Err(several(file, &names(jobs))) };
     };
     let (bare, number) = match id.rsplit_once('#') {
         Some((bare, number)) => (bare, number.parse::<usize>().ok().filter(|number| *number > 0)),
         None => (id, None),
     };
-    let places: Vec<usize> =
-        jobs.clone().enumerate().filter(|(_, job)| job.id == bare).map(|(place, _)| place).collect();
+    let places: Vec<usize> = (0..jobs.len()).filter(|place| jobs[*place].id == bare).collect();
     match (places.as_slice(), number) {
-        ([], _) => Err(Error::Input(format!("{file} has no job {id}; {}", known(&names())))),
+        ([], _) => Err(Error::Input(format!("{file} has no job {id}; {}", known(&names(jobs))))),
         ([only], None) => Ok(*only),
         (several, None) => Err(Error::Input(format!(
             "{file} has {} jobs {id}: name one with --job '{id}#1' and so on; {}",
             several.len(),
-            known(&names())
+            known(&names(jobs))
         ))),
         (places, Some(number)) => places.get(number - 1).copied().ok_or_else(|| {
-            Error::Input(format!("{file} has {} jobs {bare}, and not {number}; {}", places.len(), known(&names())))
+            Error::Input(format!("{file} has {} jobs {bare}, and not {number}; {}", places.len(), known(&names(jobs))))
         }),
     }
+}
+
+/// How each job is named with `--job`.
+fn names(jobs: &[&JobHistory]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for job in jobs {
+        *counts.entry(&job.id).or_default() += 1;
+    }
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut names = Vec::new();
+    for job in jobs {
+        let number = seen.entry(&job.id).or_default();
+        *number += 1;
+        names.push(match counts.get(job.id.as_str()) {
+            Some(1) => job.id.clone(),
+            _ => format!("{}#{number} (submitted at {} ms)", job.id, job.submit_ms),
+        });
+    }
+    names
 }
 
 fn several(file: &str, names: &[String]) -> Error {

@@ -39,14 +39,15 @@ impl<'a> Inputs<'a> {
             if self.standard_input_read.replace(true) {
                 return Err(Error::Input("standard input (`-`) is named twice, and can be read once".to_owned()));
             }
-            return self.bounded(path, &mut io::stdin().lock());
+            return self.bounded(path, &mut io::stdin().lock(), 0);
         }
         // Without NONBLOCK a named pipe that nobody writes to would be waited for inside open(2), deaf to the wish to
         // stop.
         let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path);
         let mut file: File = file.map_err(|error| Error::reading(path, &error))?;
-        self.bounded(path, &mut file)
+        let length = file.metadata().map_or(0, |about| about.len());
+        self.bounded(path, &mut file, usize::try_from(length).unwrap_or(MOST_BYTES).min(MOST_BYTES))
     }
 
     /// Reads a text.
@@ -54,8 +55,10 @@ impl<'a> Inputs<'a> {
         String::from_utf8(self.bytes(path)?).map_err(|_| Error::Input(format!("{} is not text", shown(path))))
     }
 
-    fn bounded(&self, path: &Path, source: &mut (impl Read + AsFd)) -> Result<Vec<u8>, Error> {
-        let (mut bytes, mut piece) = (Vec::new(), vec![0; PIECE]);
+    /// Reads all of a source, which is about so long.
+    fn bounded(&self, path: &Path, source: &mut (impl Read + AsFd), length: usize) -> Result<Vec<u8>, Error> {
+        // All at once: a vector that grows takes up to twice its length.
+        let (mut bytes, mut piece) = (Vec::with_capacity(length + 1), vec![0; PIECE]);
         loop {
             self.stop.look()?;
             if !is_ready(source).map_err(|error| Error::reading(path, &error))? {

@@ -50,6 +50,7 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
   trunkline import history/done --job job_1795217314114_0002 -o calibrated.toml
   trunkline import trace.json --job job_201_0007 -o calibrated.toml
   trunkline import FB-2009.tsv --nodes 100 --recorded-nodes 600 --for 1h -o workload.toml
+  trunkline import cluster /etc/hadoop/conf -o cluster.toml
   trunkline run calibrated.toml --set 'network.shape=[{ rate = \"10 Mbit/s\" }]'")]
     Import(Import),
     /// Re-do a published experiment and say of each claim: reproduced, not reproduced, cannot tell
@@ -197,7 +198,10 @@ pub struct Effort {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Import {
+    #[command(subcommand)]
+    pub of: Option<ImportOf>,
     /// Histories of jobs, compressed or not, and folders of them such as a history server's; `-` is standard input. The
     /// format is found by looking; a first word `jhist`, `text`, `rumen` or `sls` refuses any other. A job_*_conf.xml
     /// is found beside its history, or is named too. Or one workload of SWIM or trace of coflows; from standard input
@@ -255,6 +259,29 @@ fn duration(text: &str) -> Result<Time, units::ParseError> {
     } else {
         text.parse()
     }
+}
+
+/// What else is imported.
+#[derive(Debug, clap::Subcommand)]
+pub enum ImportOf {
+    /// Turn a cluster's configuration into the part of a scenario that describes it
+    #[command(after_help = "Example:
+  trunkline import cluster /etc/hadoop/conf -o cluster.toml")]
+    Cluster(ImportCluster),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ImportCluster {
+    /// The folder with core-site.xml, hdfs-site.xml, yarn-site.xml and mapred-site.xml, a list of hosts (workers or
+    /// slaves) and, for its racks, a table of hosts and racks
+    #[arg(value_name = "CONF_DIR", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+    /// Where the scenario goes [default: standard output]
+    #[arg(short, long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Overwrite a scenario that is there
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }
 
 #[derive(Debug, clap::Args)]

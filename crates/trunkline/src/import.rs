@@ -1,13 +1,13 @@
 //! `trunkline import`.
 
-use crate::args::Import;
+use crate::args::{Import, ImportCluster, ImportOf};
 use crate::emit;
 use crate::failure::Failure;
 use crate::import_check::{self, Asked};
 use crate::import_many::{import_all, import_many, said};
 use crate::interrupt::STOP;
 use crate::screen::Screen;
-use history::import::{self, ImportError, ImportedMany, Settings, Sources};
+use history::import::{self, ClusterError, ImportError, ImportedMany, Settings, Sources};
 use history::{coflow, swim};
 use runs::{Effort, Error, Found, Inputs, Which, pick_job, resolve, write_whole};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,11 @@ use std::path::{Path, PathBuf};
 /// Words that stand before the files and say their format.
 const FORMATS: [&str; 6] = ["jhist", "text", "rumen", "sls", "swim", "coflow"];
 
-/// Turns a history, or a trace of many jobs, into a scenario.
+/// Turns a history, a trace of many jobs, or a cluster's configuration, into a scenario.
 pub fn import(args: &Import) -> Result<(), Failure> {
+    if let Some(ImportOf::Cluster(args)) = &args.of {
+        return cluster(args);
+    }
     writable(args.output.as_deref(), args.force)?;
     let inputs = Inputs::new(&STOP);
     // A file of that name is meant where it is the only word.
@@ -123,6 +126,31 @@ fn settings(inputs: &Inputs, found: &Found, run: Option<&Path>) -> Result<Option
         Some(described) => described.before(own),
         None => own,
     }))
+}
+
+/// Turns a cluster's configuration into a scenario.
+fn cluster(args: &ImportCluster) -> Result<(), Failure> {
+    writable(args.output.as_deref(), args.force)?;
+    let inputs = Inputs::new(&STOP);
+    let folder = args.folder.display().to_string();
+    if !args.folder.is_dir() {
+        return Err(Failure::Input(format!("{folder} is no folder: name the one that HADOOP_CONF_DIR names")));
+    }
+    let text = import::cluster(&folder, |name| {
+        let name = name.strip_prefix("file://").unwrap_or(name);
+        // A path of another machine may have its file in the folder.
+        let within = Path::new(name).file_name().map(|name| args.folder.join(name));
+        let places = [Some(args.folder.join(name)), within];
+        let Some(place) = places.into_iter().flatten().find(|place| place.is_file()) else { return Ok(None) };
+        let bytes = inputs.bytes(&place);
+        bytes.map(Some).map_err(|error| ClusterError { file: String::new(), message: error.to_string() })
+    });
+    let text = text.map_err(|error| {
+        let place = if error.file.is_empty() { String::new() } else { format!("{}/", folder.trim_end_matches('/')) };
+        Failure::Input(format!("{place}{error}"))
+    })?;
+    sim::parse(&folder, &text, &[]).map_err(Error::Scenario)?;
+    write(args.output.as_deref(), &text)
 }
 
 /// Before the work: what cannot be written is better known now.

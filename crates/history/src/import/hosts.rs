@@ -25,7 +25,7 @@ impl Hosts {
         let masters = jobs.iter().flat_map(|job| &job.masters).map(|master| &master.host);
         let names: BTreeSet<_> = attempts.chain(preferred).chain(masters).collect();
         let mut names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).cloned().collect();
-        names.sort_by_key(|name| (split(name).0.to_owned(), split(name).1, name.clone()));
+        names.sort_by_cached_key(|name| order(name));
 
         let one_prefix = names.windows(2).all(|pair| split(&pair[0]).0 == split(&pair[1]).0);
         let last = workers.unwrap_or(names.len() as u32);
@@ -52,6 +52,12 @@ impl Hosts {
     pub fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         self.numbers.iter().map(|(name, number)| (name.as_str(), *number))
     }
+}
+
+/// The order in which hosts are numbered: by the text of their names, then by the number in it.
+pub fn order(name: &str) -> (String, Option<u32>, String) {
+    let (prefix, number) = split(name);
+    (prefix.to_owned(), number, name.to_owned())
 }
 
 /// A name's first label, split into prefix and final number: `("w", Some(3))` from `w3.example.org`.

@@ -261,7 +261,7 @@ const SIZES: [(&str, u64); 6] =
 
 /// The size of the heap in a JVM's options, in bytes. Of several the last holds.
 fn heap(options: &str) -> Option<u64> {
-    let size = options.split_whitespace().filter_map(|o| o.strip_prefix("-Xmx")).last()?;
+    let size = options.split_whitespace().rev().find_map(|o| o.strip_prefix("-Xmx"))?;
     scaled(size, &SIZES[..4])?.parse().ok()
 }
 

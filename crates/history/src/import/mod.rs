@@ -6,6 +6,7 @@
 
 mod all;
 mod calibrate;
+mod cluster;
 mod coflows;
 mod configured;
 mod durations;
@@ -20,6 +21,7 @@ mod workload;
 
 pub use all::all;
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
+pub use cluster::{ClusterError, cluster};
 pub use coflows::coflows;
 pub use hosts::Hosts;
 pub use many::{Extent, ImportedMany};

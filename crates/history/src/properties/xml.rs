@@ -64,13 +64,15 @@ impl Properties {
             let Some(name) = field("name").map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()) else {
                 return Err(malformed(&node, "a property with a `<name>`", "none".to_owned()));
             };
-            // The first source set the value, the last is the file itself.
-            let origin = field("source").map_or_else(|| source.to_owned(), |origin| origin.trim().to_owned());
+            // The first source set the value, the last is the file itself. Hadoop 1 says it in a comment.
+            let comment = node.children().filter(Node::is_comment).find_map(|comment| comment.text());
+            let loaded = comment.and_then(|text| text.trim().strip_prefix("Loaded from ")).map(str::to_owned);
+            let origin = field("source").or(loaded).map(|origin| origin.trim().to_owned());
             properties.enter(Property {
                 value: field("value").unwrap_or_default(),
                 is_final: field("final").is_some_and(|text| text.trim() == "true"),
                 written: name,
-                source: origin,
+                source: origin.unwrap_or_else(|| source.to_owned()),
                 line: line(&node),
             });
         }

@@ -1,5 +1,12 @@
-//! Integration tests of histories.
+//! Histories of real jobs: reading them, and what is made of them.
 
+mod bad;
+mod configuration;
+mod formats;
+mod fuzz;
 mod import;
 mod many;
+mod mutated;
 mod read;
+mod samples;
+mod text;

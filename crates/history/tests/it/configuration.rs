@@ -1,0 +1,200 @@
+//! Configurations of jobs and of clusters become settings.
+
+use crate::samples::{folder, load};
+use history::import::{Codec, Settings, Uber, cluster};
+use history::{Properties, Property};
+use scenario::Scenario;
+use std::fs;
+
+fn settings(file: &str) -> Settings {
+    let properties = Properties::read(&load(file), "").unwrap_or_else(|e| panic!("{file}: {e}"));
+    Settings::of_job(&properties).unwrap_or_else(|e| panic!("{file}: {e}"))
+}
+
+fn keys(settings: &Settings) -> Vec<(&str, &str)> {
+    let mut keys: Vec<_> = settings.keys.iter().map(|(key, value, _)| (*key, value.as_str())).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn a_jobs_configuration_becomes_keys() {
+    let settings = settings("job_1700000000000_0007_conf.xml");
+    assert_eq!(
+        keys(&settings),
+        [
+            ("hdfs.block", "\"67108864 B\""),
+            ("hdfs.replication", "2"),
+            // No container is asked for: its size follows from the last -Xmx, 800 MB by 0.8 (MAPREDUCE-5785).
+            ("mapreduce.map-memory", "\"1000 MiB\""),
+            // The cluster set this one; the default of 8192 MB for its nodes says nothing of them.
+            ("mapreduce.minimum-allocation", "\"256 MiB\""),
+            ("mapreduce.reduce-memory", "\"2048 MiB\""),
+            ("mapreduce.speculative", "false"),
+            ("mapreduce.task-timeout", "\"300000 ms\""),
+        ]
+    );
+    assert_eq!(settings.map_compression, Some(Codec::Snappy));
+    assert_eq!(settings.output_compression, Some(Codec::None));
+    assert_eq!(settings.combiner.as_deref(), Some("org.example.Count$Combine"));
+    assert_eq!(settings.uber, Some(Uber { enabled: true, maps: 9, reduces: 1, bytes: None }));
+}
+
+#[test]
+fn names_of_hadoop_1_stand_for_their_successors() {
+    let settings = settings("job_201307011200_0003_conf.xml");
+    assert_eq!(
+        keys(&settings),
+        [
+            ("hdfs.block", "\"134217728 B\""),
+            ("mapreduce.io-sort", "\"256 MiB\""),
+            ("mapreduce.map-slots", "7"),
+            ("mapreduce.reduce-heap", "\"512 MiB\""),
+            ("mapreduce.slowstart", "0.80"),
+            ("mapreduce.speculative", "true"),
+        ]
+    );
+    let io_sort = settings.keys.iter().find(|(key, ..)| *key == "mapreduce.io-sort").unwrap();
+    assert_eq!(io_sort.2, "io.sort.mb", "the comment names what the file names");
+    assert_eq!(settings.map_compression, Some(Codec::Lzo));
+    assert_eq!(settings.output_compression, Some(Codec::Deflate), "DefaultCodec");
+}
+
+#[test]
+fn numbers_as_java_writes_them_are_numbers() {
+    let mut properties = Properties::default();
+    for (written, value) in [
+        ("mapreduce.map.sort.spill.percent", "0.75f"),
+        ("dfs.heartbeat.interval", "3000ms"),
+        ("dfs.client.socket-timeout", "2m"),
+        ("mapreduce.task.timeout", "-1"),
+        ("mapreduce.map.speculative", "TRUE"),
+    ] {
+        properties.enter(Property { written: written.into(), value: value.into(), ..Property::default() });
+    }
+    let settings = Settings::of_job(&properties).unwrap();
+    assert_eq!(
+        keys(&settings),
+        [
+            ("hdfs.heartbeat", "\"3000 ms\""),
+            ("hdfs.socket-timeout", "\"120000 ms\""),
+            ("mapreduce.speculative", "true"),
+            ("mapreduce.spill-percent", "0.75"),
+        ]
+    );
+}
+
+#[test]
+fn the_run_precedes_the_jobs_configuration() {
+    let run = "[configuration]\n\"dfs.replication\" = \"3\"\n\"mapreduce.map.output.compress\" = \"false\"\n";
+    let both = Settings::parse(run).unwrap().before(settings("job_1700000000000_0007_conf.xml"));
+    let keys = keys(&both);
+    assert!(keys.contains(&("hdfs.replication", "3")) && keys.contains(&("hdfs.block", "\"67108864 B\"")), "{keys:?}");
+    assert_eq!(keys.iter().filter(|(key, _)| *key == "hdfs.replication").count(), 1);
+    assert_eq!((both.map_compression, both.output_compression), (Some(Codec::None), Some(Codec::None)));
+}
+
+#[test]
+fn a_wrong_value_is_named_with_its_line() {
+    let text = String::from_utf8(load("job_1700000000000_0007_conf.xml")).unwrap().replace(">300000<", ">five<");
+    let properties = Properties::read(text.as_bytes(), "").unwrap();
+    let error = Settings::of_job(&properties).unwrap_err().to_string();
+    assert_eq!(error, "line 9: `mapreduce.task.timeout` is \"five\", expected a number of milliseconds");
+}
+
+#[test]
+fn entities_do_not_grow_and_depth_has_an_end() {
+    let laughs = "<!DOCTYPE c [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]><configuration><property><name>&b;</name>\
+                  </property></configuration>";
+    let error = Properties::read(laughs.as_bytes(), "").unwrap_err().to_string();
+    assert!(error.contains("(line 1): expected a configuration without a document type"), "{error}");
+    let deep = format!("<configuration>{}", "<property>".repeat(200_000));
+    assert!(Properties::read(deep.as_bytes(), "").is_err());
+    let deep = format!("<configuration>{}{}</configuration>", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    let _ = Properties::read(deep.as_bytes(), "");
+    for (text, words) in [
+        ("<configuration><property><value>1</value></property></configuration>", "a property with a `<name>`"),
+        ("<configuration>\n<property>", "the file ends within XML"),
+        ("<html/>", "Hadoop's `<configuration>`"),
+        ("<configuration>\n<property></name></property></configuration>", "(line 2): expected XML"),
+        ("<configuration><xi:include xmlns:xi=\"x\" href=\"other.xml\"/></configuration>", "`other.xml`"),
+    ] {
+        let error = Properties::read(text.as_bytes(), "").expect_err(text).to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+// === clusters ===
+
+fn described(name: &str) -> (String, Scenario) {
+    let place = folder().join(name);
+    let text = cluster(name, |file| {
+        let file = file.rsplit('/').next().unwrap_or(file);
+        Ok(fs::read(place.join(file)).ok())
+    });
+    let text = text.unwrap_or_else(|e| panic!("{name}: {e}"));
+    let scenario = Scenario::parse(name, &text, &[]).unwrap_or_else(|e| panic!("{text}\n{e}"));
+    (text, scenario)
+}
+
+#[test]
+fn a_cluster_is_described_by_its_folder() {
+    let (text, scenario) = described("conf");
+    assert_eq!((scenario.cluster.workers, scenario.hdfs.replication, scenario.network.racks), (4, 2, 2));
+    assert_eq!(scenario.hdfs.block, units::Bytes::from_mib(256));
+    assert_eq!(scenario.hdfs.heartbeat, units::Time::from_secs(5));
+    assert_eq!(scenario.mapreduce.io_sort, units::Bytes::from_mib(200), "mapred-site.xml's is final");
+    assert_eq!((scenario.mapreduce.node_vcores, scenario.mapreduce.slowstart), (16, 0.8));
+    assert_eq!(scenario.mapreduce.scheduler, scenario::Scheduler::Fair);
+    // node1 and node2 are in rack 1, node3 and node10 in rack 2, in the order of their numbers.
+    let racks: Vec<_> = scenario.nodes().iter().skip(1).map(|node| node.rack).collect();
+    assert_eq!(racks, [1, 1, 2, 2]);
+    for line in [
+        "# Hosts: node1.example.org is worker-1, node2.example.org is worker-2, node3.example.org is worker-3, \
+         node10.example.org is worker-4.",
+        "node-memory = \"16384 MiB\"  # yarn.nodemanager.resource.memory-mb",
+        "generation = \"yarn\"  # mapreduce.framework.name",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(text.contains("# Not known, the machines: ") && text.contains("# Not known, the network: "), "{text}");
+}
+
+#[test]
+fn a_cluster_of_hadoop_1_has_slots() {
+    let (text, scenario) = described("conf-hadoop1");
+    assert_eq!(scenario.cluster.generation, scenario::Generation::Hadoop1);
+    assert_eq!((scenario.mapreduce.map_slots, scenario.mapreduce.parallel_copies), (7, 20));
+    assert!(text.contains("map-slots = 7  # mapred.tasktracker.map.tasks.maximum"), "{text}");
+    assert_eq!((scenario.cluster.workers, scenario.hdfs.replication), (2, 2), "three replicas need three hosts");
+}
+
+#[test]
+fn a_cluster_that_cannot_be_read_says_which_file() {
+    let error = cluster("empty", |_| Ok(None)).unwrap_err().to_string();
+    assert!(error.contains("empty has none of core-site.xml"), "{error}");
+    let with = |file: &'static str, text: &'static str| {
+        cluster("c", move |name| match name {
+            "core-site.xml" => Ok(Some(
+                b"<configuration><property><name>net.topology.table.file.name</name><value>t</value></property>\
+                  </configuration>"
+                    .to_vec(),
+            )),
+            name if name == file => Ok(Some(text.as_bytes().to_vec())),
+            _ => Ok(None),
+        })
+    };
+    let error = with("t", "a /rack1\nb\n").unwrap_err().to_string();
+    assert_eq!(error, "t: line 2: expected a host and its rack, found 1 words");
+    let error = with(
+        "hdfs-site.xml",
+        "<configuration>\n<property><name>dfs.replication</name><value>x</value></property>\n</configuration>",
+    )
+    .unwrap_err();
+    assert_eq!(error.to_string(), "hdfs-site.xml: line 2: `dfs.replication` is \"x\", expected a number");
+    let text = with("workers", "a b\n").unwrap();
+    assert!(
+        text.contains("# Not known, the racks: net.topology.table.file.name names t, which is not there."),
+        "{text}"
+    );
+}

@@ -1,0 +1,78 @@
+//! Fuzzing: any bytes are a history, a configuration or a cluster's files, or are refused. `scripts/fuzz history text 300`
+//! looks for inputs that break a target; what it has found is in `__fuzz__` and is replayed here.
+
+use history::import::{Settings, cluster};
+use history::{Compression, Format, Properties, job_id_within, read, unpack};
+
+/// What is read makes sense, and what is refused is refused at a place within the file.
+fn examine(bytes: &[u8]) {
+    match read(bytes) {
+        Ok((_, jobs)) => {
+            for job in &jobs {
+                assert!(job.finish_ms.is_none_or(|finish| finish.checked_sub(job.launch_ms).is_some_and(|ms| ms >= 0)));
+            }
+        }
+        Err(error) => {
+            if Compression::detect(bytes).is_none() {
+                assert!(error.offset <= bytes.len() as u64, "{error}");
+            }
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+/// The text history: the input follows a beginning that says so.
+#[test]
+fn text() {
+    bolero::check!().for_each(|input: &[u8]| {
+        examine(&[b"Meta VERSION=\"1\" .\nJob JOBID=\"job_1_1\" SUBMIT_TIME=\"1\" .\n", input].concat());
+        examine(&[b"Job JOBID=\"job_1_1\" ", input].concat());
+    });
+}
+
+/// The JSON of Rumen and of SLS, and the events of a `.jhist`.
+#[test]
+fn json() {
+    bolero::check!().for_each(|input: &[u8]| {
+        examine(&[b"{\"jobID\":\"job_1_1\",\"submitTime\":1,\"mapTasks\":[", input].concat());
+        examine(&[b"{\"job.tasks\":[", input].concat());
+        let schema = br#"{"type":"record","name":"E","fields":[{"name":"type","type":"string"},{"name":"event","type":{"type":"map","values":"long"}}]}"#;
+        examine(&[b"Avro-Json\n", &schema[..], b"\n", input].concat());
+        examine(&[b"Avro-Binary\n", &schema[..], b"\n", input].concat());
+    });
+}
+
+/// Any bytes at all, and any bytes of each compression.
+#[test]
+fn bytes() {
+    bolero::check!().for_each(|input: &[u8]| {
+        examine(input);
+        let _ = Format::may_be(input);
+        for magic in [&b"\x1f\x8b\x08\0"[..], b"\x28\xb5\x2f\xfd", b"BZh9", b"\x50\x2a\x4d\x18"] {
+            let _ = unpack(&[magic, input].concat());
+        }
+    });
+}
+
+/// A job's configuration, and a cluster's folder in which every file is the input.
+#[test]
+fn configuration() {
+    bolero::check!().for_each(|input: &[u8]| {
+        let _ = job_id_within(&String::from_utf8_lossy(input));
+        for bytes in [input.to_vec(), [b"<configuration><property>", input, b"</property></configuration>"].concat()] {
+            if let Ok(properties) = Properties::read(&bytes, "") {
+                let _ = (Settings::of_job(&properties), properties.job_id());
+                let _ = cluster("c", |_| Ok(Some(bytes.clone())));
+            }
+        }
+        let sites = b"<configuration/>".to_vec();
+        let text =
+            cluster("c", |name| Ok(Some(if name.ends_with("-site.xml") { sites.clone() } else { input.to_vec() })));
+        // What is written is TOML, whatever hosts are called.
+        if let Ok(text) = text {
+            assert!(!text.lines().any(|line| line.starts_with("# ") && line.contains('\u{0}')), "{text}");
+            let scenario = scenario::Scenario::parse("c", &text, &[]);
+            assert!(scenario.is_ok(), "{text}: {scenario:?}");
+        }
+    });
+}
