@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::mem::size_of;
 
 /// Longest time between two moments of one job, in milliseconds: it fits in a simulated time.
-const MAX_SPAN_MS: i64 = 200 * 86_400_000;
+pub(crate) const MAX_SPAN_MS: i64 = 200 * 86_400_000;
 
 /// How far a moment within an attempt may lie outside of it, in milliseconds: progress is reported a little late.
 const LATE_MS: i64 = 1000;

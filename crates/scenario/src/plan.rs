@@ -68,7 +68,7 @@ section! {
         end: Option<PlannedEnd> = None;
         /// After its start it fails or is killed.
         after: Option<Time> = None, MOMENTS;
-        /// Of the map function.
+        /// Of the map function. One that does not succeed takes longer than `after` in any case.
         map: Option<Time> = None, MOMENTS;
         /// Of a reduce after its last fetch, until its shuffle is over.
         copy: Option<Time> = None, MOMENTS;

@@ -39,13 +39,16 @@ pub fn report(imported: &Imported, checked: Option<&Checked>, asked: Asked) -> R
             }
             Some(result) => {
                 let check = runs::check(imported, result);
+                if checked.by_flows {
+                    let _ = writeln!(aside, "with flows in place of packets: {}", exhausted());
+                }
                 let table = table(&check);
                 if asked.to_output {
                     aside.push_str(&table);
                 } else {
                     emit(&table)?;
                 }
-                if checked.exhausted {
+                if checked.exhausted && !checked.by_flows {
                     let _ = writeln!(aside, "the fit is not finished: {}", exhausted());
                 }
                 if let Some(reason) = result.jobs.iter().find_map(failure_of) {

@@ -10,6 +10,9 @@ use crate::record::{JobState, TaskKind};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
+/// By so much the work of an attempt that does not succeed exceeds its life.
+const HELD: Time = Time::from_secs(1);
+
 /// A recorded plan: attempts by where and when they started. What happens after the start is simulated.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Replay {
@@ -185,8 +188,8 @@ impl MapReduce {
         let mut recorded = plan.recorded;
         if recorded.end != ReplayEnd::Succeeded {
             // It must not be done before it ends.
-            recorded.map = recorded.map.saturating_add(recorded.after);
-            recorded.copy = recorded.copy.saturating_add(recorded.after);
+            let longer = recorded.after.saturating_add(HELD);
+            (recorded.map, recorded.copy) = (recorded.map.max(longer), recorded.copy.max(longer));
             platform.ctx.timer_in(recorded.after, Request::EndDue(id));
         }
         let attempt = &mut self.attempts[id.0 as usize];

@@ -14,7 +14,7 @@ use scenario::{
     Generation, Job, Nodes, Plan, PlannedAttempt, PlannedEnd, PlannedKind, Scenario, WorkloadKind, node_name,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, Quantity, Time};
+use units::{BitRate, Bytes, Quantity, Time};
 
 /// Output per byte of input is written up to this ratio; where more comes of less, the input is taken for larger.
 const MOST_RATIO: f64 = 900.0;
@@ -146,8 +146,14 @@ fn time(ms: i64) -> Time {
     Time::from_ms(u64::try_from(ms).unwrap_or(0))
 }
 
-/// The plan of a job, with the recorded durations as first guess of what is not simulated.
-pub fn plan(record: &Record) -> Plan {
+/// From a map's end until a reduce has heard of it and its fetches begin: half of two polls of a second.
+const HEARD: f64 = 1.0;
+
+/// The plan of a job, with a first guess of what is not simulated: all of the recorded durations but the reduces'
+/// shuffle, of which what their bytes need on links of `rate` and the news of the last map are simulated.
+///
+/// A map that did not succeed is taken to have worked as fast as the others.
+pub fn plan(record: &Record, shares: &[f64], rate: BitRate) -> Plan {
     let end = |state: JobState| match state {
         JobState::Succeeded => None,
         JobState::Failed => Some(PlannedEnd::Failed),
@@ -161,11 +167,11 @@ pub fn plan(record: &Record) -> Plan {
         end: end(record.state),
         reason: record.reason.clone(),
         commit: time(record.finish - record.tasks_end()),
-        attempt: record.attempts.iter().map(planned).collect(),
+        attempt: record.attempts.iter().map(|attempt| planned(attempt, record, shares, rate)).collect(),
     }
 }
 
-fn planned(attempt: &Moments) -> PlannedAttempt {
+fn planned(attempt: &Moments, record: &Record, shares: &[f64], rate: BitRate) -> PlannedAttempt {
     use crate::AttemptState::{Failed, Killed, Succeeded, Unfinished};
     let mut planned = PlannedAttempt {
         kind: if attempt.map { PlannedKind::Map } else { PlannedKind::Reduce },
@@ -181,6 +187,7 @@ fn planned(attempt: &Moments) -> PlannedAttempt {
     };
     if !attempt.succeeded() {
         planned.after = Some(time(attempt.end - attempt.start));
+        planned.map = record.mean_map().filter(|_| attempt.map).map(time);
         return planned;
     }
     // What is zero is left out.
@@ -192,6 +199,10 @@ fn planned(attempt: &Moments) -> PlannedAttempt {
     } else {
         let (shuffle, sort) = (attempt.first_end.unwrap_or(attempt.start), attempt.sort_end);
         let sort = sort.unwrap_or(shuffle).max(shuffle);
+        let bytes = shares.get(attempt.task as usize).copied().unwrap_or(0.0);
+        let needs = HEARD + bytes * 8.0 / (USABLE * rate.as_bps() as f64);
+        let waited = attempt.start.max(record.maps_end().min(shuffle));
+        planned.copy = lasts(waited + (needs * 1e3) as i64, shuffle);
         planned.sort = lasts(shuffle, sort);
         planned.reduce = lasts(sort, attempt.end);
     }
@@ -217,7 +228,7 @@ pub fn apply(
     };
     let volumes = volumes(job, scenario.hdfs.block, assumed);
     let input: f64 = volumes.splits.iter().map(|split| split.get() as f64).sum();
-    let plan = plan(record);
+    let plan = plan(record, &volumes.shares, scenario.network.rate);
     let generated = job.reduces.is_empty() && {
         let written = total(&job.maps, "HDFS_BYTES_WRITTEN").unwrap_or(0.0);
         written > 100.0 * input

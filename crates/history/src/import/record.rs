@@ -24,6 +24,8 @@ pub struct Record {
     pub master: Option<(u32, i64)>,
     /// Its attempts in the order of their starts.
     pub attempts: Vec<Moments>,
+    maps_end: i64,
+    mean_map: Option<i64>,
     /// Attempts that are left out, as they never ran.
     pub left_out: usize,
     /// Attempts whose host's clock was wrong by more than the time that a report takes.
@@ -71,6 +73,8 @@ impl Record {
     /// The record of a job.
     pub fn of(job: &JobHistory, hosts: &Hosts) -> Self {
         let since = |ms: i64| ms.saturating_sub(job.submit_ms).max(0);
+        // A task's moments are not checked when a history is read.
+        let sound = |ms: &i64| ms.saturating_sub(job.submit_ms).saturating_abs() <= crate::tasks::MAX_SPAN_MS;
         let launch = since(job.launch_ms);
         let delay = report_delay(hosts.workers());
         let differences = differences(job);
@@ -81,6 +85,8 @@ impl Record {
             reason: reason(job),
             master: job.masters.last().and_then(|m| Some((hosts.number(&m.host)?, since(m.start_ms)))),
             attempts: Vec::new(),
+            maps_end: launch,
+            mean_map: None,
             left_out: 0,
             shifted: 0,
             homeless: 0,
@@ -91,7 +97,7 @@ impl Record {
                 let winner = task.successful().map(|attempt| attempt.number);
                 for attempt in &task.attempts {
                     let won = winner == Some(attempt.number);
-                    let known = task.finish_ms.filter(|_| won).map(since);
+                    let known = task.finish_ms.filter(|ms| won && sound(ms)).map(since);
                     let Some(mut moments) = moments(attempt, task, job, known, delay, &differences) else {
                         record.left_out += 1;
                         continue;
@@ -105,8 +111,9 @@ impl Record {
                         record.homeless += 1;
                         1 + place % hosts.workers()
                     });
-                    let drift = attempt.start_ms.map_or(0, |ms| (ms - job.submit_ms) - moments.start);
-                    record.shifted += usize::from(drift.abs() > delay);
+                    let drift =
+                        attempt.start_ms.map_or(0, |ms| ms.saturating_sub(job.submit_ms).saturating_sub(moments.start));
+                    record.shifted += usize::from(drift.saturating_abs() > delay);
                     record.attempts.push(moments);
                 }
             }
@@ -121,6 +128,12 @@ impl Record {
             attempt.sort_end = attempt.sort_end.map(|end| within(end).max(attempt.first_end.unwrap_or(0)));
         }
         record.attempts.sort_by_key(|a| (a.start, !a.map, a.task));
+        let (mut count, mut sum) = (0, 0);
+        for map in record.attempts.iter().filter(|attempt| attempt.map && attempt.succeeded()) {
+            record.maps_end = record.maps_end.max(map.end);
+            (count, sum) = (count + 1, sum + map.end - map.start);
+        }
+        record.mean_map = (count > 0).then(|| sum / count.max(1));
         record
     }
 
@@ -130,8 +143,12 @@ impl Record {
         self.attempts.iter().filter(counts).map(|attempt| attempt.end).max().unwrap_or(self.launch)
     }
     /// The end of the last map that succeeded.
-    pub fn maps_end(&self) -> i64 {
-        self.attempts.iter().filter(|a| a.map && a.succeeded()).map(|a| a.end).max().unwrap_or(self.launch)
+    pub const fn maps_end(&self) -> i64 {
+        self.maps_end
+    }
+    /// The mean length of the maps that succeeded.
+    pub const fn mean_map(&self) -> Option<i64> {
+        self.mean_map
     }
     /// The attempts of a kind that succeeded.
     pub fn succeeded(&self, map: bool) -> impl Iterator<Item = &Moments> {
@@ -170,7 +187,7 @@ fn differences(job: &JobHistory) -> BTreeMap<&str, i64> {
         if let Some(attempt) = task.successful()
             && let (Some(known), Some(ended)) = (task.finish_ms, attempt.finish_ms)
         {
-            all.entry(&attempt.host).or_default().push(known - ended);
+            all.entry(&attempt.host).or_default().push(known.saturating_sub(ended));
         }
     }
     let median = |mut values: Vec<i64>| {
@@ -190,7 +207,8 @@ fn moments(
     differences: &BTreeMap<&str, i64>,
 ) -> Option<Moments> {
     let since = |ms: i64| ms.saturating_sub(job.submit_ms);
-    let scheduled = task.start_ms.map(since);
+    let sound = |ms: &i64| since(*ms).saturating_abs() <= crate::tasks::MAX_SPAN_MS;
+    let scheduled = task.start_ms.filter(sound).map(since);
     let start = match attempt.start_ms {
         Some(start) => since(start),
         None if known.is_some() => scheduled.unwrap_or(since(job.launch_ms)),
@@ -212,10 +230,10 @@ fn moments(
         (None, ended) => {
             let shift = differences.get(attempt.host.as_str()).copied().filter(|d| *d < 0 || *d > delay).unwrap_or(0);
             let end = ended.or(job.finish_ms.map(since)).unwrap_or(start);
-            (start + shift, end + shift, shift)
+            (start.saturating_add(shift), end.saturating_add(shift), shift)
         }
     };
-    let shifted = |ms: Option<i64>| ms.map(|ms| since(ms) + shift);
+    let shifted = |ms: Option<i64>| ms.map(|ms| since(ms).saturating_add(shift));
     let first = attempt.shuffle_finish_ms.or(attempt.map_finish_ms);
     Some(Moments {
         map: false,
