@@ -185,8 +185,9 @@ fn newreno_recovers_as_in_ns3() {
     }
 }
 
-/// ns-3's filter starts from zero, so that BWE x RTTmin is less than the floor of two segments at the loss (the vectors
-/// follow with a ssthresh of 2 to 2.5). Here it starts from the first sample.
+/// By the rule of the paper: the estimate becomes the window at the loss. ns-3's filter starts from zero, so that BWE x
+/// RTTmin is below the floor of two segments then (the vectors follow with a ssthresh of 2 to 2.5). Here it starts from
+/// the first sample.
 #[test]
 fn westwood_recovers_as_in_ns3() {
     assert!((compare(ControlKind::Westwood, &WESTWOOD[0]) - 1.0).abs() < 1e-4);
