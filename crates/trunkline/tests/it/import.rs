@@ -1,6 +1,7 @@
 //! `trunkline import`: whatever a cluster left, as it lies.
 
 use crate::support::{Scratch, code, printed, said, traces};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -234,7 +235,10 @@ fn bad_input_is_refused_with_what_is_wrong_where_and_what_to_do() {
 #[test]
 fn no_input_takes_more_than_a_gibibyte() {
     let scratch = Scratch::new("import-memory");
-    let tasks: String = (0..1_500_000).map(|task| format!("{{\"taskID\":\"task_1_1_m_{task}\"}},")).collect();
+    let mut tasks = String::new();
+    for task in 0..1_500_000 {
+        let _ = write!(tasks, "{{\"taskID\":\"task_1_1_m_{task}\"}},");
+    }
     scratch.file("tasks.json", &format!("{{\"jobID\":\"job_1_1\",\"submitTime\":1,\"mapTasks\":[{tasks}"));
     scratch.file("closed.json", &format!("{{\"jobID\":\"job_1_1\",\"submitTime\":1,\"mapTasks\":[{tasks}0]}}"));
     // The largest file that is read, as one text, and as events without an end.
