@@ -5,6 +5,7 @@
 //! and holds at most [`MAX_VALUES`] values at a time.
 
 use super::error::{HistoryError, Problem};
+use super::json::MOST_TEXT;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -308,6 +309,10 @@ impl<'a> Binary<'a> {
         let length = self.length("the length of a string")?;
         let at = self.at;
         let bytes = self.take(length, "a string")?;
+        if length > MOST_TEXT {
+            let what = format!("a text of {length} bytes; up to {MOST_TEXT} are read");
+            return Err(HistoryError::new(at, Problem::Limit(what)));
+        }
         let text = std::str::from_utf8(bytes).map_err(|_| HistoryError::malformed(at, "UTF-8 text", "other bytes"))?;
         Ok(text.to_owned())
     }

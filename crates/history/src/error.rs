@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Most characters of what is expected or found in a message.
+const MOST_WORDS: usize = 300;
+
 /// A history that cannot be read. The message names the byte offset, what was expected there and what was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HistoryError {
@@ -81,7 +84,12 @@ impl HistoryError {
 
 impl Problem {
     pub(super) fn malformed(expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self::Malformed { expected: expected.into(), found: found.into() }
+        // What is found may be long, and stand in the words of a parser.
+        let shortened = |text: String| match text.char_indices().nth(MOST_WORDS) {
+            Some((end, _)) => format!("{}...", &text[..end]),
+            None => text,
+        };
+        Self::Malformed { expected: shortened(expected.into()), found: shortened(found.into()) }
     }
 }
 

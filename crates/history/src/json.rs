@@ -84,14 +84,20 @@ impl<'a> Objects<'a> {
 
     fn object(&mut self) -> Result<Object<'a>, Error> {
         let start = self.at;
-        let (mut depth, mut values, mut in_string) = (0usize, 0, false);
+        let (mut depth, mut values, mut in_string, mut opened) = (0usize, 0, false, 0);
         let mut rest = self.bytes[start..].iter().enumerate();
         while let Some((index, byte)) = rest.next() {
             match byte {
                 b'\\' if in_string => {
                     rest.next();
                 }
-                b'"' => in_string = !in_string,
+                b'"' => {
+                    if in_string && index - opened > MOST_TEXT {
+                        let what = format!("a text of {} bytes; up to {MOST_TEXT} are read", index - opened);
+                        return Err(Error::new(start + opened, Problem::Limit(what)));
+                    }
+                    (in_string, opened) = (!in_string, index);
+                }
                 _ if in_string => {}
                 b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
                 b',' => values += 1,
@@ -108,6 +114,9 @@ impl<'a> Objects<'a> {
         Err(Error::truncated(self.bytes.len(), "a JSON value"))
     }
 }
+
+/// Longest text within JSON or Avro, in bytes. Stack traces have some thousand; messages about a wrong one hold it.
+pub const MOST_TEXT: usize = 4 << 20;
 
 /// A list whose length is bounded, so that a hostile one takes no memory; `null` is an empty one.
 #[derive(Debug)]
