@@ -326,9 +326,12 @@ impl Partitions {
     }
     /// The part of `total` that is reducer `r`'s.
     pub fn part(&self, total: Bytes, r: usize) -> Bytes {
-        let at = |end: u64| scaled(total.get(), end, Self::WHOLE);
-        let start = if r == 0 { 0 } else { at(self.ends[r - 1]) };
-        Bytes::new(at(self.ends[r]) - start)
+        Bytes::new(scaled(total.get(), self.ends[r], Self::WHOLE)) - self.start(total, r)
+    }
+    /// What is before it.
+    pub fn start(&self, total: Bytes, r: usize) -> Bytes {
+        let end = if r == 0 { 0 } else { self.ends[r - 1] };
+        Bytes::new(scaled(total.get(), end, Self::WHOLE))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page cache: which extents are in memory, and which of them are dirty.
 //!
-//! Extents are found by stream and offset. Clean ones are evicted least recently used first; dirty ones are written
+//! Extents are found by file and offset. Clean ones are evicted least recently used first; dirty ones are written
 //! back oldest first.
 
 use crate::disk::Stream;
@@ -75,6 +75,7 @@ impl Cache {
 
     /// The parts of a range that are not in memory; the others count as just used.
     pub fn look_up(&mut self, stream: Stream, offset: Bytes, bytes: Bytes) -> Vec<(Bytes, Bytes)> {
+        let stream = stream.file();
         let (mut at, end) = (offset.get(), (offset + bytes).get());
         let mut gaps = Vec::new();
         for key in self.overlapping(stream, at, end) {
@@ -101,12 +102,13 @@ impl Cache {
     /// Bytes that have been read from a disk.
     pub fn insert_clean(&mut self, disk: u32, stream: Stream, offset: Bytes, bytes: Bytes) {
         for (offset, bytes) in self.look_up(stream, offset, bytes) {
-            self.insert(Time::ZERO, disk, stream, offset, bytes, State::Clean);
+            self.insert(Time::ZERO, disk, stream.file(), offset, bytes, State::Clean);
         }
     }
 
     /// Bytes that have been written and that the disk does not have.
     pub fn insert_dirty(&mut self, now: Time, disk: u32, stream: Stream, offset: Bytes, bytes: Bytes) {
+        let stream = stream.file();
         self.cut_out(stream, offset.get(), (offset + bytes).get());
         self.insert(now, disk, stream, offset, bytes, State::Dirty);
     }

@@ -20,8 +20,16 @@ pub struct Stream {
     pub node: u32,
     /// The node's name for the file.
     pub id: u64,
-    /// Zero for the whole file, or the part of it that is a stream of its own to its reader.
+    /// Zero for the whole file, or who reads a part of it as a stream of its own. Offsets count from the file's
+    /// beginning in any case.
     pub part: u32,
+}
+
+impl Stream {
+    /// The file, whoever reads it.
+    pub const fn file(self) -> Self {
+        Self { part: 0, ..self }
+    }
 }
 
 /// Bytes of a stream to move, and what comes back when that is done.

@@ -289,12 +289,12 @@ impl MapReduce {
     pub(crate) fn on_shuffle_news(&mut self, platform: &mut Platform, reducer: AttemptId, news: News) {
         self.on_reduce(platform, reducer, |reduce, env| match news {
             News::Begins { fetch, output, .. } => {
-                if reduce.accept(env.plain_part(env.map_of(output))) {
+                let Some(host) = env.shuffle.host_of(fetch) else { return TaskState::Running };
+                if reduce.accept(host, env.plain_part(env.map_of(output))) {
                     return TaskState::Running;
                 }
-                let host = env.shuffle.host_of(fetch);
                 env.shuffle.give_up(env.ctx, fetch);
-                host.map_or(TaskState::Running, |host| reduce.on_fetch_end(env, host, None))
+                reduce.on_fetch_end(env, host, None)
             }
             News::Arrived { host, output, bytes } => {
                 reduce.on_arrived(env, host, env.map_of(output), bytes);

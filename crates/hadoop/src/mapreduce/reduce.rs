@@ -52,6 +52,8 @@ pub(crate) struct ReduceTask {
     single_limit: Bytes,
     merge_at: Bytes,
     reserved: Bytes,
+    /// Of that, what each host's output that begins to arrive will take.
+    arriving: BTreeMap<NodeId, Bytes>,
     committed: Bytes,
     in_memory: Vec<Bytes>,
     on_disk: Vec<LocalFile>,
@@ -134,6 +136,7 @@ impl ReduceTask {
             single_limit: limit.mul_f64(config.shuffle_memory_limit_percent),
             merge_at: limit.mul_f64(config.shuffle_merge_percent),
             reserved: Bytes::ZERO,
+            arriving: BTreeMap::new(),
             committed: Bytes::ZERO,
             in_memory: Vec::new(),
             on_disk: Vec::new(),
@@ -192,7 +195,7 @@ impl ReduceTask {
     }
     /// Whether there is room for what begins to arrive (`MergeManagerImpl.reserve`, by decompressed length); if so it
     /// is taken.
-    pub fn accept(&mut self, plain: Bytes) -> bool {
+    pub fn accept(&mut self, host: NodeId, plain: Bytes) -> bool {
         if plain > self.single_limit {
             return true;
         }
@@ -200,6 +203,7 @@ impl ReduceTask {
             return false;
         }
         self.reserved += plain;
+        self.arriving.insert(host, plain);
         true
     }
     /// An output is here whole: it is checked, and kept in memory or written to disk.
@@ -207,6 +211,7 @@ impl ReduceTask {
         let counter =
             if host == env.node { &mut env.record.bytes.fetched_node } else { &mut env.record.bytes.fetched_network };
         *counter += bytes;
+        self.arriving.remove(&host);
         env.record.last_map = Some(map);
         self.failures.remove(&host);
         if let Some(maps) = self.pending.get_mut(&host) {
@@ -265,6 +270,9 @@ impl ReduceTask {
     pub fn on_fetch_end(&mut self, env: &mut Env, host: NodeId, failed: Option<(&[AttemptId], bool)>) -> TaskState {
         self.fetchers -= 1;
         self.busy.remove(&host);
+        // What did not arrive whole takes no memory (`InMemoryMapOutput.abort`).
+        let aborted = self.arriving.remove(&host).unwrap_or_default();
+        self.reserved = self.reserved.saturating_sub(aborted);
         if self.pending.get(&host).is_some_and(Vec::is_empty) {
             self.pending.remove(&host);
         }
@@ -419,7 +427,9 @@ impl ReduceTask {
             let batch = maps.iter().take(env.config.fetch_batch.max(1) as usize);
             let wanted = |map: &AttemptId| {
                 let output = env.output_of(*map);
-                Wanted { output, bytes: env.partitions.part(env.shuffle.output(output).bytes, part) }
+                let whole = env.shuffle.output(output).bytes;
+                let (start, bytes) = (env.partitions.start(whole, part), env.partitions.part(whole, part));
+                Wanted { output, start, bytes }
             };
             let wanted = batch.map(wanted).collect();
             self.fetchers += 1;

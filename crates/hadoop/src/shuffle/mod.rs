@@ -121,6 +121,8 @@ pub struct Shuffle {
 pub struct Wanted {
     /// The map output.
     pub output: OutputId,
+    /// Where the partition begins in it.
+    pub start: Bytes,
     /// The length of the partition.
     pub bytes: Bytes,
 }
@@ -389,7 +391,7 @@ impl Shuffle {
         fetch.last_received = ctx.now;
         match message.content {
             Content::Header(place) => {
-                let Wanted { output, bytes } = fetch.batch.wanted[place];
+                let Wanted { output, bytes, .. } = fetch.batch.wanted[place];
                 self.news.push((fetch.batch.fetcher, News::Begins { fetch: id, output, bytes }));
                 if bytes == Bytes::ZERO {
                     self.arrived(ctx, id);
@@ -403,7 +405,7 @@ impl Shuffle {
 
     fn arrived(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let Wanted { output, bytes } = fetch.batch.wanted[fetch.done];
+        let Wanted { output, bytes, .. } = fetch.batch.wanted[fetch.done];
         let (fetcher, host, conn) = (fetch.batch.fetcher, fetch.batch.host, fetch.conn);
         fetch.done += 1;
         fetch.received += bytes;

@@ -38,7 +38,7 @@ impl Shuffle {
     /// Reads the next chunk if the connection has taken enough of the last ones.
     pub(super) fn serve(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let Some(&Wanted { output, bytes }) = fetch.batch.wanted.get(fetch.serving) else { return };
+        let Some(&Wanted { output, start, bytes }) = fetch.batch.wanted.get(fetch.serving) else { return };
         if fetch.reading > Bytes::ZERO || fetch.unacknowledged >= 2 || fetch.server_gone {
             return;
         }
@@ -54,7 +54,7 @@ impl Shuffle {
             disk: output.disk,
             op: DiskOp::Read,
             stream: DiskStream { part: fetch.batch.part, ..output.stream },
-            offset: fetch.offset,
+            offset: start + fetch.offset,
             bytes: fetch.reading,
         };
         ctx.disk(fetch.batch.host, transfer, Request::Disk(id));

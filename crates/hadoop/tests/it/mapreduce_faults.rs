@@ -319,3 +319,37 @@ fn jobs_end_and_ledgers_close_under_random_crashes() {
         }
     }
 }
+
+/// Two map outputs of 34 MB begin to arrive in a memory of 40 MB when the nodes of both crash. What they were to take is
+/// free again, or the reducer would wait for room for ever.
+#[test]
+fn memory_for_what_never_arrived_is_free_again() {
+    let mut went_on = 0;
+    for seed in 1..=12 {
+        let mut cfg = expiring(config(Generation::Yarn, vec![with_workload(plain(0.001), 64 * MIB, 1)]), 6);
+        cfg.mapreduce.slow_start = 1.0;
+        cfg.mapreduce.shuffle_memory_limit_percent = 1.0;
+        cfg.mapreduce.reduce_heap = Bytes::new(57_142_857);
+        let spec = Spec { rate: BitRate::from_mbps(100), ..Spec::new(8, 1) };
+        let mut world = World::new(cfg, spec, seed);
+        let reducing = |world: &World| world.cluster.records().attempts.iter().any(|a| a.kind == TaskKind::Reduce);
+        assert!(world.run_until(Time::from_secs(100), reducing));
+        // It starts within 2 s, and each output takes 3 to 6 s.
+        world.run_to(world.now + seconds(3.5));
+        let records = world.cluster.records();
+        let reducer = records.attempts.iter().find(|a| a.kind == TaskKind::Reduce).expect("it runs").node;
+        let maps: Vec<NodeId> = succeeded(&records, TaskKind::Map).iter().map(|map| map.node).collect();
+        // Maps and reducer must be on three nodes.
+        if maps[0] == maps[1] || maps.contains(&reducer) {
+            continue;
+        }
+        for node in maps {
+            world.kill(node, world.now);
+        }
+        let records = finish(&mut world);
+        assert_eq!(records.jobs[0].state, JobState::Succeeded, "{}", records.jobs[0].reason);
+        // The same attempt went on, unless the AppMaster was on one of the nodes.
+        went_on += u32::from(records.attempts.iter().filter(|a| a.kind == TaskKind::Reduce).count() == 1);
+    }
+    assert!(went_on > 0, "no seed of twelve places maps, reducer and AppMaster apart");
+}

@@ -85,19 +85,20 @@ fn heartbeats_follow_the_answer_to_the_last() {
     }
 }
 
-/// TeraSort's client reads 10 MB of ten blocks before it submits.
+/// TeraSort's client reads 10 MB of ten blocks before it submits, all at once, and leaves the connections open: a
+/// receive buffer of 1 MiB more of each is sent.
 #[test]
 fn a_client_samples_the_input_before_it_submits() {
     let (without, plain) = run(&["mapreduce.reducers=1"]);
     let (with, sampled) = run(&["mapreduce.reducers=1", "job.sample='10 MB'"]);
     assert_eq!(with.jobs[0].state, JobState::Succeeded);
     let submitted = |result: &RunResult| result.jobs[0].submit.as_secs_f64();
-    // 10 MB over 20 Mbit/s take 4 s.
+    // 10 MB over 20 Mbit/s take 4 s; the slowest of ten may end when the others' buffers are full, at 20 MB.
     let longer = submitted(&with) - submitted(&without);
-    assert!((4.0..5.5).contains(&longer), "{longer} s");
+    assert!((4.0..9.0).contains(&longer), "{longer} s");
     let received = |result: &RunResult| result.nodes[0].interface_received.get();
-    assert!(received(&with) > received(&without) + 10_000_000);
-    assert!(sampled.segments.received > plain.segments.received + 10_000_000 / 1448);
+    assert!(received(&with) > received(&without) + 20_000_000);
+    assert!(sampled.segments.received > plain.segments.received + 20_000_000 / 1448);
 }
 
 #[test]

@@ -56,6 +56,27 @@ fn a_read_comes_from_the_disk_once_and_then_from_memory() {
     assert_eq!(store.disk_counters(Time::MAX, 0).read, Bytes::from_mb(15));
 }
 
+/// Whoever reads a part of a file as a stream of its own finds in memory what was written as a whole, and the other
+/// way round.
+#[test]
+fn memory_knows_files_whoever_reads_them() {
+    let mut store = Store::new(&[disk()], cache(1000 * MB, 200 * MB, 100 * MB));
+    store.submit(Time::ZERO, 0, request(Op::Write, 1, 0, 10 * MB, 1));
+    assert_eq!(run_until(&mut store, Time::from_ms(10)), vec![(Time::from_ms(10), 1)]);
+    let part = |offset: u64, bytes: u64, tag: u64| {
+        let whole = request(Op::Read, 1, offset, bytes, tag);
+        Request { stream: Stream { part: 3, ..whole.stream }, ..whole }
+    };
+    // Two MB at 1 GB/s, then two that end 1 MB beyond what was written, which comes from the disk at 100 MB/s.
+    store.submit(Time::from_ms(10), 0, part(4 * MB, 2 * MB, 2));
+    assert_eq!(run_until(&mut store, Time::from_ms(15)), vec![(Time::from_ms(12), 2)]);
+    store.submit(Time::from_ms(15), 0, part(9 * MB, 2 * MB, 3));
+    assert_eq!(run_until(&mut store, Time::from_ms(30)), vec![(Time::from_ms(25), 3)]);
+    store.submit(Time::from_ms(30), 0, request(Op::Read, 1, 0, 11 * MB, 4));
+    assert_eq!(run_until(&mut store, Time::from_ms(100)), vec![(Time::from_ms(41), 4)]);
+    assert_eq!(store.counters().misses, Bytes::from_mb(1));
+}
+
 #[test]
 fn a_write_is_done_at_memory_speed_and_reaches_the_disk_when_it_expires() {
     let mut store = Store::new(&[disk()], cache(1000 * MB, 200 * MB, 100 * MB));

@@ -20,6 +20,8 @@ pub(super) struct LocalFetcher {
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     map: AttemptId,
+    /// Where its partition begins, and how long that is.
+    start: Bytes,
     bytes: Bytes,
     read: Bytes,
     asked: Bytes,
@@ -40,9 +42,10 @@ impl ReduceTask {
         let busy = !self.copying.is_empty() || self.memory_merge.is_some() || self.reserved > self.limit;
         let Some(local) = self.local.as_mut().filter(|local| !busy && !local.is_reading()) else { return };
         let Some(map) = local.waiting.pop_front() else { return };
-        let bytes = env.partitions.part(env.shuffle.output(env.output_of(map)).bytes, env.record.task as usize);
-        local.reading = Some(Reading { map, bytes, read: Bytes::ZERO, asked: Bytes::ZERO });
-        self.accept(env.plain_part(map));
+        let (whole, part) = (env.shuffle.output(env.output_of(map)).bytes, env.record.task as usize);
+        let (start, bytes) = (env.partitions.start(whole, part), env.partitions.part(whole, part));
+        local.reading = Some(Reading { map, start, bytes, read: Bytes::ZERO, asked: Bytes::ZERO });
+        self.accept(env.node, env.plain_part(map));
         self.read_on(env);
     }
     /// A piece of an output is read.
@@ -69,7 +72,7 @@ impl ReduceTask {
             disk,
             op: DiskOp::Read,
             stream: DiskStream { part: env.id.0 + 1, ..stream },
-            offset: reading.read,
+            offset: reading.start + reading.read,
             bytes: reading.asked,
         };
         env.disk(transfer, TaskRequest::LocalRead);
