@@ -5,6 +5,7 @@ use crate::emit;
 use crate::failure::Failure;
 use crate::import_check::{self, Asked};
 use crate::interrupt::STOP;
+use crate::progress::Meter;
 use history::Format;
 use history::import::{self, ImportError, Sources};
 use runs::{Effort, Error, Inputs, pick_job, resolve, write_whole};
@@ -49,8 +50,12 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     // What is written can run: the engine's checks hold too.
     sim::parse(&job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
     let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
-    let effort = Effort { threads: Some(1), stop: &STOP, progress: &|_, _| {} };
-    let checked = import_check::fit(&mut imported, asked, &effort)?;
+    let meter = Meter::new(1, false);
+    let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
+    let effort = Effort { threads: Some(1), stop: &STOP, progress: &progress };
+    let checked = import_check::fit(&mut imported, asked, &effort);
+    meter.finish();
+    let checked = checked?;
     let text = imported.to_toml();
     match &args.output {
         None => emit(&text)?,

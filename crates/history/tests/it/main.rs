@@ -2,3 +2,4 @@
 
 mod import;
 mod read;
+mod record;

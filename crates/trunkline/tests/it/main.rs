@@ -3,6 +3,7 @@
 mod command;
 #[cfg(feature = "jet")]
 mod gateways;
+mod import;
 #[cfg(feature = "jet")]
 mod jet;
 #[cfg(feature = "jet")]
