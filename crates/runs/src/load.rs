@@ -71,8 +71,11 @@ impl Inputs<'_> {
         let [planned] = scenario.job.as_mut_slice() else {
             return Err(Error::Input("--replay is for a scenario of one job".to_owned()));
         };
-        let plan = import::replay(&job, &hosts);
-        planned.plan = Some(plan.map_err(|error| Error::Input(format!("{}: {error}", shown(file))))?);
+        // A plan with the recorded durations is that of its history already.
+        if !planned.plan.as_ref().is_some_and(|plan| plan.wait) {
+            let plan = import::replay(&job, &hosts);
+            planned.plan = Some(plan.map_err(|error| Error::Input(format!("{}: {error}", shown(file))))?);
+        }
         scenario.node.variation = 0.0;
         Ok(job)
     }

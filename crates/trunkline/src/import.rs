@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::import_check::{self, Asked};
 use crate::import_many::{import_all, import_many, said};
 use crate::interrupt::STOP;
+use crate::progress::Meter;
 use crate::screen::Screen;
 use history::import::{self, ClusterError, ImportError, ImportedMany, Settings, Sources};
 use history::{coflow, swim};
@@ -56,8 +57,12 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     // What is written can run: the engine's checks hold too.
     sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
     let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
-    let effort = Effort { threads: Some(1), stop: &STOP, progress: &|_, _| {} };
-    let checked = import_check::fit(&mut imported, asked, &effort)?;
+    let meter = Meter::new(1, false);
+    let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
+    let effort = Effort { threads: Some(1), stop: &STOP, progress: &progress };
+    let checked = import_check::fit(&mut imported, asked, &effort);
+    meter.finish();
+    let checked = checked?;
     write(args.output.as_deref(), &imported.to_toml())?;
     import_check::report(&imported, checked.as_ref(), asked)
 }

@@ -4,6 +4,7 @@ use crate::emit;
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::table::Table;
+use history::JobState;
 use history::import::Imported;
 use runs::{BUDGET, Check, Checked, Effort, Line, failure_of, reproduce};
 use std::fmt::Write as _;
@@ -52,7 +53,9 @@ pub fn report(imported: &Imported, checked: Option<&Checked>, asked: Asked) -> R
                     let _ = writeln!(aside, "the fit is not finished: {}", exhausted());
                 }
                 if let Some(reason) = result.jobs.iter().find_map(failure_of) {
-                    let _ = writeln!(aside, "the job of this scenario fails: {reason}");
+                    let recorded = imported.job.state != JobState::Succeeded;
+                    let what = if recorded { "the recorded job did not succeed" } else { "the simulated job fails" };
+                    let _ = writeln!(aside, "{what}: {reason}");
                 }
                 far = verdict(&check);
             }

@@ -197,7 +197,9 @@ fn planned(attempt: &Moments, record: &Record, shares: &[f64], rate: BitRate) ->
         planned.map = lasts(attempt.start, function);
         planned.sort = lasts(function, attempt.end);
     } else {
-        let (shuffle, sort) = (attempt.first_end.unwrap_or(attempt.start), attempt.sort_end);
+        // Where no phase is recorded, what follows the last map is the reduce function.
+        let after_maps = attempt.start.max(record.maps_end().min(attempt.end));
+        let (shuffle, sort) = (attempt.first_end.unwrap_or(after_maps), attempt.sort_end);
         let sort = sort.unwrap_or(shuffle).max(shuffle);
         let bytes = shares.get(attempt.task as usize).copied().unwrap_or(0.0);
         let needs = HEARD + bytes * 8.0 / (USABLE * rate.as_bps() as f64);

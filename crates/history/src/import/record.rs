@@ -124,7 +124,8 @@ impl Record {
             attempt.start = attempt.start.clamp(launch, record.finish.max(launch));
             attempt.end = attempt.end.clamp(attempt.start, record.finish.max(attempt.start));
             let within = |moment: i64| moment.clamp(attempt.start, attempt.end);
-            attempt.first_end = attempt.first_end.map(within);
+            // A shuffle whose end is not recorded ended with the sort at the latest.
+            attempt.first_end = attempt.first_end.or(attempt.sort_end.filter(|_| !attempt.map)).map(within);
             attempt.sort_end = attempt.sort_end.map(|end| within(end).max(attempt.first_end.unwrap_or(0)));
         }
         record.attempts.sort_by_key(|a| (a.start, !a.map, a.task));

@@ -276,7 +276,9 @@ fn jobs_that_did_not_succeed_end_as_they_did() {
         let plan = imported.scenario.job[0].plan.as_ref().expect("a plan");
         assert_eq!((plan.end, plan.reason.as_str(), plan.wait), (Some(end), reason, true));
         let failed = plan.attempt.iter().find(|attempt| attempt.end.is_some()).expect("a failed attempt");
-        assert_eq!((failed.task, failed.end, failed.map), (1, Some(PlannedEnd::Failed), None));
+        assert_eq!((failed.task, failed.end), (1, Some(PlannedEnd::Failed)));
         assert!(failed.after.is_some_and(|after| after > Time::from_secs(1)));
+        // It is taken to have worked as fast as the others.
+        assert!(failed.map.is_some_and(|map| map > Time::from_secs(1)));
     }
 }

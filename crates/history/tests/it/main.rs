@@ -8,5 +8,6 @@ mod import;
 mod many;
 mod mutated;
 mod read;
+mod record;
 mod samples;
 mod text;

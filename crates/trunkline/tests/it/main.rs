@@ -4,6 +4,7 @@ mod command;
 #[cfg(feature = "jet")]
 mod gateways;
 mod import;
+mod import_check;
 #[cfg(feature = "jet")]
 mod jet;
 #[cfg(feature = "jet")]
