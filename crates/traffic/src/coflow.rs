@@ -35,6 +35,11 @@ impl CoflowSpec {
     }
 }
 
+/// A sum, or the greatest size: a coflow may have more bytes on paper than any run can carry.
+const fn plus(a: Bytes, b: Bytes) -> Bytes {
+    Bytes::new(a.get().saturating_add(b.get()))
+}
+
 /// The coflows of a traffic.
 #[derive(Debug)]
 pub(super) struct Coflows(Vec<Coflow>);
@@ -73,7 +78,7 @@ pub(super) fn begin(state: &mut State, flows: &mut Flows, number: u32, net: &mut
     let mut coflow = Coflow { began: Some(net.now), ..Coflow::default() };
     for (from, to, bytes) in spec.flows() {
         coflow.flows += 1;
-        coflow.bytes += bytes;
+        coflow.bytes = plus(coflow.bytes, bytes);
         let index = flows.insert(Flow { group: number, ..Flow::new(state.number, from, to, bytes) });
         if let Some(flow) = flows.get_mut(index) {
             let handle = net.open(index, flow, state);

@@ -4,7 +4,7 @@
 //! that receives. Unlike there, a flow may be shorter than a megabyte, and what a port has for itself does not cross the
 //! fabric.
 
-use super::many::{Extent, ImportedMany, cluster_of};
+use super::many::{Extent, ImportedMany, cluster_of, total};
 use super::{Assumption, ImportError, printable, significant};
 use crate::coflow::{Coflow, CoflowTrace};
 use scenario::{GivenCoflow, Nodes, Traffic, TrafficKind};
@@ -43,7 +43,7 @@ pub fn coflows(name: &str, trace: &CoflowTrace, extent: &Extent) -> Result<Impor
         Assumption::new("flows", "all begin at the coflow's arrival", "as in CoflowSim"),
         Assumption::new("a port to itself", "does not cross the network", "CoflowSim lets it cross its own port"),
     ]);
-    let bytes: Bytes = taken.iter().flat_map(|coflow| &coflow.reducers).map(|(_, bytes)| *bytes).sum();
+    let bytes = total(taken.iter().flat_map(|coflow| &coflow.reducers).map(|(_, bytes)| *bytes));
     let flows: usize = taken.iter().map(|coflow| coflow.mappers.len() * coflow.reducers.len()).sum();
     let heading = vec![
         format!(

@@ -5,7 +5,7 @@ use super::{Assumption, ImportError, annotated};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use units::{Quantity, Time};
+use units::{Bytes, Quantity, Time};
 
 /// The part of a trace that is taken, and the cluster on which it is to run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +78,11 @@ impl ImportedMany {
         heading.push('\n');
         annotated(&heading, &self.scenario, &self.notes)
     }
+}
+
+/// A sum, or the greatest size.
+pub(super) fn total(sizes: impl Iterator<Item = Bytes>) -> Bytes {
+    Bytes::new(sizes.fold(0, |sum: u64, size| sum.saturating_add(size.get())))
 }
 
 /// The cluster on which a trace is to run, without jobs and traffic, and what is assumed of it.

@@ -4,7 +4,7 @@
 //! (`WorkGen`), on data scaled by the numbers of machines (`GenerateReplayScript`). The scenario has the same volumes.
 //! Where a job shuffles nothing its maps write the output; SWIM's replay gives it a reducer.
 
-use super::many::{Extent, ImportedMany, cluster_of};
+use super::many::{Extent, ImportedMany, cluster_of, total};
 use super::{Assumption, ImportError, printable, significant};
 use crate::swim::SwimJob;
 use hadoop::workload::{RECORD_OVERHEAD, Workload};
@@ -57,9 +57,7 @@ pub fn workload(name: &str, jobs: &[SwimJob], extent: &Extent) -> Result<Importe
     scenario.run.until = scenario.run.until.max(last.saturating_add(PATIENCE));
     assumed.extend(assumptions(&scenario));
 
-    let sum = |of: fn(&SwimJob) -> Bytes| {
-        taken.iter().map(|job| of(job).mul_f64(scenario.mapreduce.data_scale)).sum::<Bytes>()
-    };
+    let sum = |of: fn(&SwimJob) -> Bytes| total(taken.iter().map(|job| of(job).mul_f64(scenario.mapreduce.data_scale)));
     let heading = [
         format!("{} of {} jobs of a SWIM workload, submitted {}.", taken.len(), jobs.len(), extent.text()),
         format!(

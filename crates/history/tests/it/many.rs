@@ -153,3 +153,29 @@ fn all_jobs_of_a_history_become_one_scenario() {
     let nothing = Extent { from: Time::from_secs(9_000), ..Extent::default() };
     assert!(matches!(all("trace", &jobs, &Sources::default(), &nothing), Err(ImportError::Window(3))));
 }
+
+/// Every prefix, and every byte replaced by some that end a field, a line or a number: an error or a trace, no panic.
+#[test]
+fn damaged_traces_are_errors() {
+    let coflows = "5 2\na 0 1 4 1 0:1\nb 2500 2 0 1 2 3:2.0 1:1.0\n";
+    for text in [SMALL, coflows] {
+        let bytes = text.as_bytes();
+        let prefixes = (0..bytes.len()).map(|end| bytes[..end].to_vec());
+        let replaced = (0..bytes.len()).flat_map(|at| {
+            [b'\n', b'\t', b' ', b':', b'-', b'9', b'e', 0, 0xff].map(|byte| {
+                let mut damaged = bytes.to_vec();
+                damaged[at] = byte;
+                damaged
+            })
+        });
+        for damaged in prefixes.chain(replaced) {
+            let extent = Extent { nodes: Some(5), recorded_nodes: Some(10), ..Extent::default() };
+            if let Ok(jobs) = swim::read(&damaged) {
+                let _ = workload("damaged", &jobs, &extent);
+            }
+            if let Ok(trace) = coflow::read(&damaged) {
+                let _ = history::import::coflows("damaged", &trace, &extent);
+            }
+        }
+    }
+}

@@ -175,8 +175,10 @@ fn coflows(scenario: &Scenario, topology: &Topology, traffic: &Traffic) -> Vec<C
 fn least(topology: &Topology, coflow: &CoflowSpec) -> Time {
     let mut ends: BTreeMap<(u32, bool), Bytes> = BTreeMap::new();
     for (from, to, bytes) in coflow.flows() {
-        *ends.entry((from, true)).or_default() += bytes;
-        *ends.entry((to, false)).or_default() += bytes;
+        for end in [(from, true), (to, false)] {
+            let sum = ends.entry(end).or_default();
+            *sum = Bytes::new(sum.get().saturating_add(bytes.get()));
+        }
     }
     let needs = |((node, sends), bytes): ((u32, bool), Bytes)| {
         let link = topology.uplink(*topology.hosts().get(node as usize)?)?;

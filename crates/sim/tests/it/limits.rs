@@ -79,6 +79,8 @@ const NEEDS: &[Need] = &[
     need("job.plan.attempt.copy=", JOB, &["job.plan.attempt.node=worker-1", "job.plan.attempt.kind=reduce"]),
     need("job.plan.attempt.reduce=", JOB, &["job.plan.attempt.node=worker-1", "job.plan.attempt.kind=reduce"]),
     need("job.plan.attempt.", JOB, &["job.plan.attempt.node=worker-1"]),
+    need("traffic.coflow.", TRAFFIC, &["traffic.kind=coflow"]),
+    need("traffic.data-scale", TRAFFIC, &["traffic.kind=coflow", "traffic.coflow.name=one"]),
     need("traffic.load=", TRAFFIC, &["traffic.kind=poisson"]),
     need("traffic.stripe.credit=", TRAFFIC, &["traffic.kind=stripe", "traffic.stripe.max-credit=16 GiB"]),
     need("traffic.stripe.max-credit=\"1 B\"", TRAFFIC, &["traffic.kind=stripe", "traffic.stripe.credit=1 B"]),
