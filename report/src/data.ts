@@ -17,6 +17,8 @@ export interface ReportData {
   end_s: number;
   /** In the order of the scenario; none when the run is plain traffic. */
   jobs: Job[];
+  /** Of many jobs alone. */
+  job_classes?: JobClass[];
   /** Of a run that was given up alone. */
   stalled?: Stalled;
   /** Packet and TCP counters, in the order to show them. */
@@ -59,6 +61,22 @@ export interface Job {
   critical_path: Segment[];
   /** Why it took as long as it did, the costliest causes first. */
   findings: Finding[];
+  /** Its tasks, and what it read, shuffled and wrote together in bytes, where there are many jobs. */
+  maps?: number;
+  reduces?: number;
+  size?: number;
+}
+
+/** Jobs of one class of size; the last one is of all. */
+export interface JobClass {
+  label: string;
+  jobs: number;
+  succeeded: number;
+  mean_s: number;
+  p50_s: number;
+  p95_s: number;
+  p99_s: number;
+  max_s: number;
 }
 
 export interface Finding {
@@ -127,6 +145,8 @@ export interface Segment {
   where: string;
   /** What was going on ("fetch of map 3 from worker-2"). */
   detail: string;
+  /** The connection that carried it: index into `flows`, or -1. */
+  flow: number;
 }
 
 export interface Comparison {
@@ -286,7 +306,11 @@ export interface Series {
   values: number[];
 }
 
-/** The largest flows by column, and the distribution over all of them. */
+/** What kept a sender from sending more. */
+export const LIMITS = ['application', 'window', 'peer', 'recovery', 'timeout', 'pace'] as const;
+export type Limit = (typeof LIMITS)[number];
+
+/** The largest flows by column, those that critical paths waited for among them, and the distribution over all. */
 export interface Flows {
   total: number;
   from: string[];
@@ -299,6 +323,16 @@ export interface Flows {
   bytes: number[];
   retransmissions: number[];
   timeouts: number[];
+  /** Packets that queues dropped, both ways. */
+  drops: number[];
+  /** The sender's last smoothed round-trip time and its least one, -1 if not known. */
+  rtt_us: number[];
+  least_rtt_us: number[];
+  /** Index into `LIMITS`, -1 if nobody looked; and at which part of the samples, per mille. */
+  limit: number[];
+  limit_share: number[];
+  /** The sender's largest congestion window at a sample, in bytes; 0 if not known. */
+  window_max: number[];
   /** How many completed flows the distribution is over. */
   completed: number;
   /** Cumulative distribution of completion times: [seconds, share of flows]. */

@@ -4,6 +4,7 @@ import { admits, describe, type Filter, legend, table } from './attempts';
 import { OUTCOMES, PHASES, type ReportData } from './data';
 import { eachFrame, el, fit, section } from './dom';
 import * as format from './format';
+import { FEW_JOBS, told } from './jobs';
 import { hit, layout, type Layout, pieces } from './lanes';
 import { inkOn, onTheme, palette } from './palette';
 import { AXIS_HEIGHT, drawGrid, drawTimeAxis, FONT, GUTTER, interact, MARGIN, toX } from './plot';
@@ -14,8 +15,11 @@ import { causeName, mediumOf } from './words';
 const ROOM = 560;
 const TALLEST = 640;
 const BAND = 16;
-/** Jobs whose phases and critical path head the Gantt. */
-const BANDED_JOBS = 3;
+/** Jobs whose phases and critical path head the Gantt: a few, or of many the one that is told. */
+function banded(jobs: ReportData['jobs']): ReportData['jobs'] {
+  return jobs.length <= FEW_JOBS ? jobs : told(jobs);
+}
+
 /** A job's phase has the colour of what its tasks do most in it. */
 const BAND_COLOURS = { map: 'compute', shuffle: 'fetch', reduce: 'reduce' } as const;
 
@@ -49,7 +53,7 @@ export function gantt(
   const relabel = (): void => {
     const colours = palette();
     bands.length = 0;
-    for (const job of data.jobs.slice(0, BANDED_JOBS)) {
+    for (const job of banded(data.jobs)) {
       const prefix = data.jobs.length > 1 ? `${job.name} ` : '';
       for (const phase of job.phases) {
         bands.push({

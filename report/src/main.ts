@@ -15,7 +15,8 @@ import { player, startingInstant } from './player';
 import { TimeAxis } from './range';
 import { runsPage, titleText } from './runs';
 import { RUNS_SCHEMA, type Runs } from './runs-data';
-import { comparison, header, jobs, summary, told, traffic, whereTimeWent } from './summary';
+import { jobs, told } from './jobs';
+import { comparison, header, summary, traffic, whereTimeWent } from './summary';
 import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
 import { mountTip } from './tip';
@@ -109,21 +110,21 @@ function page(data: ReportData): void {
   }
 
   const medium = mediumOf(data);
-  /** The time of an attempt in all plots, and the chart of tasks in sight. */
-  const show = (attempt: number): void => {
-    const [from, to] = [data.attempts.start_ms[attempt]! / 1000, data.attempts.end_ms[attempt]! / 1000];
-    const room = Math.max((to - from) * 0.1, 0.5);
+  /** A time in all plots, and the chart of tasks in sight. */
+  const span = (from: number, to: number): void => {
+    const room = Math.max((to - from) * 0.1, data.end_s * 0.005);
     axis.show({ from: from - room, to: to + room });
     document.getElementById('tasks')?.scrollIntoView({ block: 'start' });
   };
+  const attempt = (i: number): void => span(data.attempts.start_ms[i]! / 1000, data.attempts.end_ms[i]! / 1000);
   const theme = themeButton();
   const main = el(
     'main',
     {},
     header(data, theme),
-    jobs(data.jobs, medium),
+    jobs(data.jobs, data.job_classes ?? [], medium, span),
     data.stalled ? stalled(data.stalled) : null,
-    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium, show)),
+    ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium, { attempt, span }, data.flows)),
     data.comparison ? comparison(data.comparison) : null,
     summary(data),
     traffic(data.traffic),

@@ -1,13 +1,16 @@
 // What ran and how it ended, and where the time went.
 
 import { completionPlot, MOST_CURVES } from './completion';
-import type { Balance, Comparison, Count, Job, ReportData, Traffic } from './data';
+import type { Balance, Comparison, Count, Flows, Job, ReportData, Traffic } from './data';
 import { el, section } from './dom';
 import { errorTable } from './errors';
-import { explains, findings, ruleName } from './findings';
+import { causeBar } from './causes';
+import { connections } from './flows';
+import { explains, findings } from './findings';
+import { FEW_JOBS } from './jobs';
 import * as format from './format';
 import { title as titled } from './runs';
-import { advice, causeName, type Medium, story, totals } from './words';
+import { advice, type Medium, story, totals } from './words';
 
 const STATES = { succeeded: 'Succeeded', failed: 'Failed', unfinished: 'Not finished' } as const;
 
@@ -28,9 +31,6 @@ function headline(job: Job, named: boolean): HTMLElement {
   );
 }
 
-/** Up to so many jobs have a line and a paragraph of their own; more are a table. */
-export const FEW_JOBS = 3;
-
 function allJobs(jobs: Job[]): HTMLElement {
   const ended = (state: Job['state']): number => jobs.filter((job) => job.state === state).length;
   const parts = (['succeeded', 'failed', 'unfinished'] as const)
@@ -45,58 +45,6 @@ function allJobs(jobs: Job[]): HTMLElement {
     el('span', { class: 'big' }, format.seconds(last - first)),
     el('span', { class: 'muted' }, `from the first submission to the last end of ${format.count(jobs.length)} jobs`),
   );
-}
-
-/** The table of many jobs. */
-export function jobs(all: Job[], medium: Medium): HTMLElement | null {
-  if (all.length <= FEW_JOBS) return null;
-  const why = all.some((job) => job.findings.length > 0);
-  const head = ['Job', 'State', 'Submitted (s)', 'Took', 'Mostly', ...(why ? ['Why'] : [])];
-  const rows = all.map((job) => {
-    const parts = totals(job.critical_path);
-    const first = parts[0];
-    const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
-    const mostly = first ? `${causeName(first.cause, medium)}, ${format.share(first.seconds / whole)}` : '';
-    const state = job.reason === '' ? STATES[job.state] : `${STATES[job.state]}: ${job.reason}`;
-    return el(
-      'tr',
-      {},
-      el('th', { scope: 'row' }, job.name),
-      el('td', {}, state),
-      el('td', { class: 'number' }, job.submit_s.toFixed(1)),
-      el('td', { class: 'number' }, format.seconds(job.finish_s - job.submit_s)),
-      el('td', {}, mostly),
-      ...(why ? [el('td', {}, cause(job))] : []),
-    );
-  });
-  const top = head.map((h, k) => el('th', { scope: 'col', ...(k === 2 || k === 3 ? { class: 'number' } : {}) }, h));
-  return section(
-    'jobs',
-    'Jobs',
-    el(
-      'div',
-      { class: all.length > TALL_TABLE ? 'table tall' : 'table', tabindex: '0' },
-      el('table', {}, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...rows)),
-    ),
-    all.length > TALL_TABLE
-      ? el('p', { class: 'note' }, `${format.count(all.length)} jobs by submission; scroll in the table for all.`)
-      : null,
-  );
-}
-
-/** A table with more rows than this scrolls in itself. */
-const TALL_TABLE = 20;
-
-/** The costliest cause of a job. */
-function cause(job: Job): string {
-  const first = job.findings[0];
-  return first ? `${ruleName(first.rule)}, ${format.share(first.cost_s / (job.finish_s - job.submit_s))}` : '';
-}
-
-/** The jobs whose time is told in words: all of a few, else the one that took longest. */
-export function told(all: Job[]): Job[] {
-  if (all.length <= FEW_JOBS) return all;
-  return [all.reduce((a, b) => (b.finish_s - b.submit_s > a.finish_s - a.submit_s ? b : a))];
 }
 
 /** Volumes of several jobs, summed by what they are. */
@@ -184,50 +132,30 @@ export function summary(data: ReportData): HTMLElement {
   );
 }
 
+/** Ways from a sentence to its place in the charts. */
+export interface Show {
+  attempt: (attempt: number) => void;
+  span: (from: number, to: number) => void;
+}
+
 export function whereTimeWent(
   job: Job,
   named: boolean,
   medium: Medium,
-  show: (attempt: number) => void,
+  show: Show,
+  flows: Flows,
 ): HTMLElement | null {
   const parts = totals(job.critical_path);
   if (parts.length === 0) return null;
-  const whole = parts.reduce((sum, p) => sum + p.seconds, 0);
-  const label = parts
-    .map((p) => `${causeName(p.cause, medium)} ${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`)
-    .join('; ');
-  const bar = el(
-    'div',
-    { class: 'stack', role: 'img', 'aria-label': `Critical path by cause: ${label}` },
-    ...parts.map((p) =>
-      el('span', {
-        style: `flex-grow:${p.seconds};background:var(--cause-${p.cause})`,
-        title: `${causeName(p.cause, medium)}: ${format.seconds(p.seconds)}`,
-      }),
-    ),
-  );
-  const key = el(
-    'ul',
-    { class: 'legend causes' },
-    ...parts.map((p) =>
-      el(
-        'li',
-        {},
-        el('span', { class: 'swatch', style: `background:var(--cause-${p.cause})` }),
-        `${causeName(p.cause, medium)} `,
-        el('span', { class: 'value' }, `${format.seconds(p.seconds)}, ${format.share(p.seconds / whole)}`),
-      ),
-    ),
-  );
   return section(
     'where',
     named ? `Where the time of ${job.name} went` : 'Where the time went',
     el('p', { class: 'story' }, story(job, medium).join(' ')),
-    bar,
-    key,
+    ...causeBar(parts, medium, 'Critical path by cause'),
     // Advice of a general kind stands where no rule has found the cause.
     explains(job.findings, parts[0]!.seconds) ? null : el('p', { class: 'story' }, advice(job, medium)),
-    findings(job.findings, job.finish_s - job.submit_s, show),
+    findings(job.findings, job.finish_s - job.submit_s, show.attempt),
+    connections(job.critical_path, flows, medium !== 'flows', show.span),
   );
 }
 

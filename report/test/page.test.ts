@@ -235,6 +235,22 @@ test('the causes of a job stand with their cost, their figures and the settings 
   await page.close();
 });
 
+test('the waits for the network lead down to the connections behind them', async () => {
+  const data = wordCount();
+  const { page, troubles } = await open(data);
+  const row = page.locator('#where .connections tbody tr').first();
+  const text = (await row.textContent())!;
+  for (const word of [data.flows.from[0]!, data.flows.to[0]!, 'shuffle', 'Mbit/s']) expect(text).toContain(word);
+  const heads = await page.$$eval('#flows th', (all) => all.map((th) => th.textContent));
+  expect(heads.slice(-5)).toEqual(['Drops', 'RTT', 'Least RTT', 'Largest cwnd', 'Limited by']);
+  await row.getByRole('button').click();
+  await frames(page);
+  const [from, to] = (await views(page))[0]!.split(' ').map(Number) as [number, number];
+  expect(to - from).toBeLessThan(data.end_s);
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
 test('what differs from the scenario stands in the title', async () => {
   const { page } = await open({ ...wordCount(), changes: ['network.rate = 10 Mbit/s', 'hdfs.block = 64 MB'] });
   expect(await page.textContent('header .changes')).toBe('with network.rate = 10 Mbit/s, hdfs.block = 64 MB');
@@ -383,11 +399,60 @@ test.each([2, 12])('%i jobs', async (many) => {
   expect(where).toEqual(
     many === 2 ? ['Where the time of job-0 went', 'Where the time of job-1 went'] : ['Where the time of job-1 went'],
   );
-  expect(await page.locator('#jobs tbody tr').count()).toBe(many === 2 ? 0 : many);
+  expect(await page.locator('#jobs tbody tr:not([data-rule])').count()).toBe(many === 2 ? 0 : many);
+  if (many > 2) expect(await page.textContent('#jobs [data-rule=silent-node]')).toMatch(/Silent node12 of 12/);
   expect(await page.textContent('header')).toMatch(
     many === 2 ? /Failedjob-0.*task failed 4 times/ : /11 succeeded1 failed207.s/,
   );
   expect(await page.textContent('.counts')).toMatch(many === 2 ? /map input420.MB/ : /map input2\.52.GB/);
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
+test('hundreds of jobs: classes, causes, a table that scrolls, sorts, searches and leads to a job', async () => {
+  const data = wordCount();
+  const only = data.jobs[0]!;
+  data.jobs = Array.from({ length: 300 }, (_, i) => ({
+    ...only,
+    name: `job_2009_${i}`,
+    submit_s: i / 2,
+    finish_s: i / 2 + 10 + ((i * 37) % 300) / 10,
+    findings: i % 3 === 0 ? only.findings : [],
+    maps: 1 + (i % 90),
+    reduces: i % 7,
+    size: 1e6 * (i + 1),
+  }));
+  data.job_classes = ['up to 100 MB', 'all'].map((label, i) => ({
+    label,
+    jobs: i === 0 ? 100 : 300,
+    succeeded: i === 0 ? 100 : 299,
+    mean_s: 20,
+    p50_s: 18,
+    p95_s: 37,
+    p99_s: 39,
+    max_s: 39.9,
+  }));
+  const { page, troubles } = await open(data);
+  expect(await page.textContent('#jobs h2')).toBe('Jobs (300)');
+  expect(await page.locator('#jobs [data-class]').count()).toBe(2);
+  expect(await page.textContent('#jobs [data-rule=silent-node]')).toMatch(/100 of 300/);
+  expect(await page.$eval('#jobs .tall', (box) => box.clientHeight)).toBeLessThan(360);
+  const first = (): Promise<string | null> => page.textContent('#jobs .tall tbody tr th');
+  // 37 i modulo 300 is 299 for i = 227: 37 x 227 = 8399 = 27 x 300 + 299.
+  expect(await first(), 'the longest').toBe('job_2009_227');
+  await page.locator('#jobs thead button', { hasText: 'Size' }).click();
+  expect(await first()).toBe('job_2009_299');
+  await page.getByLabel('Search jobs by name').fill('_12');
+  expect(await page.locator('#jobs .tall tbody tr').count(), '12 and 120 to 129').toBe(11);
+  await page.locator('#jobs .tall tbody button').first().click();
+  await frames(page);
+  const [from, to] = (await views(page))[0]!.split(' ').map(Number) as [number, number];
+  expect(from).toBeLessThan(64.5);
+  expect(to).toBeGreaterThan(64.5 + 10);
+  await page.screenshot({ path: `${SHOTS}many-jobs.png`, fullPage: true });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await frames(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   expect(troubles).toEqual([]);
   await page.close();
 });

@@ -308,11 +308,16 @@ function flowsBetween(
     bytes: rows.map((r) => r.bytes),
     retransmissions: rows.map((r) => r.retransmissions),
     timeouts: rows.map((r) => r.timeouts),
+    drops: rows.map((r) => r.retransmissions),
+    rtt_us: rows.map((_, i) => 9000 + 10 * i),
+    least_rtt_us: rows.map(() => 250),
+    limit: rows.map((_, i) => (i % 7 === 6 ? -1 : i % 6)),
+    limit_share: rows.map((_, i) => 1000 - (i % 5) * 100),
+    window_max: rows.map(() => 290_000),
     completion: times.map((t, i): [number, number] => [t, (i + 1) / times.length]),
   };
 }
 
-/** The word count whose map output crossed 10 Mbit/s links; attempts as Hadoop's own history records them. */
 /** A finding as the simulator words it. */
 export const CRASHED: Finding = {
   rule: 'silent-node',
@@ -327,6 +332,7 @@ export const CRASHED: Finding = {
   node: 2,
 };
 
+/** The word count whose map output crossed 10 Mbit/s links; attempts as Hadoop's own history records them. */
 export function wordCount(): ReportData {
   const rng = random(9);
   const names = ['master', 'w1', 'w2', 'w3', 'w4'];
@@ -352,20 +358,20 @@ export function wordCount(): ReportData {
     reduce('r_000000_1', 4, 156.948, 176.5, 176.5, 176.5, 20e6, 'killed', true),
   ];
   const path: Segment[] = [
-    { cause: 'startup', start_s: 0, end_s: 2.854, where: 'the ApplicationMaster', detail: '' },
-    { cause: 'slot', start_s: 2.854, end_s: 5.299, where: 'containers on w1', detail: '' },
-    { cause: 'startup', start_s: 5.299, end_s: 7.5, where: 'a Java process on w1', detail: '' },
-    { cause: 'disk', start_s: 7.5, end_s: 9.2, where: "w1's disk", detail: '' },
-    { cause: 'cpu', start_s: 9.2, end_s: 45.516, where: "w1's processor", detail: '' },
-    { cause: 'disk', start_s: 45.516, end_s: 59.833, where: "w1's disk", detail: '' },
-    { cause: 'transfer', start_s: 59.833, end_s: 171.2, where: 'the 10 Mbit/s link into w1', detail: '' },
-    { cause: 'queueing', start_s: 171.2, end_s: 190.4, where: 'the switch port towards w1', detail: '' },
-    { cause: 'recovery', start_s: 190.4, end_s: 197.9, where: 'the link into w1', detail: '' },
-    { cause: 'tcp_timeout', start_s: 197.9, end_s: 200.565, where: 'the connection w4 to w1', detail: '' },
-    { cause: 'disk', start_s: 200.565, end_s: 203.678, where: "w1's disk", detail: '' },
-    { cause: 'cpu', start_s: 203.678, end_s: 206.0, where: "w1's processor", detail: '' },
-    { cause: 'transfer', start_s: 206.0, end_s: 207.064, where: 'the replication pipeline', detail: '' },
-    { cause: 'timeout', start_s: 207.064, end_s: 207.788, where: 'job commit', detail: '' },
+    { cause: 'startup', start_s: 0, end_s: 2.854, where: 'the ApplicationMaster', detail: '', flow: -1 },
+    { cause: 'slot', start_s: 2.854, end_s: 5.299, where: 'containers on w1', detail: '', flow: -1 },
+    { cause: 'startup', start_s: 5.299, end_s: 7.5, where: 'a Java process on w1', detail: '', flow: -1 },
+    { cause: 'disk', start_s: 7.5, end_s: 9.2, where: "w1's disk", detail: '', flow: -1 },
+    { cause: 'cpu', start_s: 9.2, end_s: 45.516, where: "w1's processor", detail: '', flow: -1 },
+    { cause: 'disk', start_s: 45.516, end_s: 59.833, where: "w1's disk", detail: '', flow: -1 },
+    { cause: 'transfer', start_s: 59.833, end_s: 171.2, where: 'the 10 Mbit/s link into w1', detail: '', flow: 0 },
+    { cause: 'queueing', start_s: 171.2, end_s: 190.4, where: 'the switch port towards w1', detail: '', flow: 0 },
+    { cause: 'recovery', start_s: 190.4, end_s: 197.9, where: 'the link into w1', detail: '', flow: -1 },
+    { cause: 'tcp_timeout', start_s: 197.9, end_s: 200.565, where: 'the connection w4 to w1', detail: '', flow: -1 },
+    { cause: 'disk', start_s: 200.565, end_s: 203.678, where: "w1's disk", detail: '', flow: -1 },
+    { cause: 'cpu', start_s: 203.678, end_s: 206.0, where: "w1's processor", detail: '', flow: -1 },
+    { cause: 'transfer', start_s: 206.0, end_s: 207.064, where: 'the replication pipeline', detail: '', flow: 0 },
+    { cause: 'timeout', start_s: 207.064, end_s: 207.788, where: 'job commit', detail: '', flow: -1 },
   ];
   return {
     schema: SCHEMA,
@@ -494,12 +500,12 @@ function terasort(end: number, mapsDone: number): Job {
     ],
     findings: [],
     critical_path: [
-      { cause: 'startup', start_s: 0, end_s: 5, where: 'the ApplicationMaster', detail: '' },
-      { cause: 'slot', start_s: 5, end_s: mapsDone - 20, where: 'map containers', detail: '' },
-      { cause: 'cpu', start_s: mapsDone - 20, end_s: mapsDone, where: "worker-7's processor", detail: '' },
-      { cause: 'transfer', start_s: mapsDone, end_s: mapsDone + 70, where: 'the uplink of rack-2', detail: '' },
-      { cause: 'disk', start_s: mapsDone + 70, end_s: end - 1, where: "worker-100's disks", detail: '' },
-      { cause: 'timeout', start_s: end - 1, end_s: end, where: 'job commit', detail: '' },
+      { cause: 'startup', start_s: 0, end_s: 5, where: 'the ApplicationMaster', detail: '', flow: -1 },
+      { cause: 'slot', start_s: 5, end_s: mapsDone - 20, where: 'map containers', detail: '', flow: -1 },
+      { cause: 'cpu', start_s: mapsDone - 20, end_s: mapsDone, where: "worker-7's processor", detail: '', flow: -1 },
+      { cause: 'transfer', start_s: mapsDone, end_s: mapsDone + 70, where: 'the uplink of rack-2', detail: '', flow: 0 },
+      { cause: 'disk', start_s: mapsDone + 70, end_s: end - 1, where: "worker-100's disks", detail: '', flow: -1 },
+      { cause: 'timeout', start_s: end - 1, end_s: end, where: 'job commit', detail: '', flow: -1 },
     ],
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { parse, SCHEMA, type Chart, type Flows } from '../src/data';
+import { parse, SCHEMA, type Chart, type Flows, type Segment } from '../src/data';
 import { aligned, quantile } from '../src/completion';
-import { flowRate, order } from '../src/flows';
+import { flowRate, limitOf, order, waitedFor } from '../src/flows';
 import { admits, describe as words } from '../src/attempts';
 import { amounts, axisUnit, busiest, cells, ofNode } from '../src/series';
 import { error } from '../src/errors';
@@ -145,4 +145,36 @@ test('the error of a prediction is relative to what happened', () => {
 
 test('data of another schema is refused in words', () => {
   expect(() => parse('{"schema":"trunkline-report-0"}')).toThrow(`schema ${SCHEMA}`);
+});
+
+test('what limited a flow is said in words, a standing queue by its round trips', () => {
+  const flows = {
+    ...traffic().flows,
+    limit: [1, 1, 2, -1],
+    limit_share: [1000, 800, 612, 0],
+    rtt_us: [9000, 300, 300, -1],
+    least_rtt_us: [250, 250, 250, -1],
+  };
+  expect([0, 1, 2, 3].map((i) => plain(limitOf(flows, i)))).toEqual([
+    'a queue on its path (cwnd full)',
+    'its congestion window, 80 % of the time',
+    "the receiver's window, 61 % of the time",
+    '',
+  ]);
+});
+
+test('a path says for which connections it waited, longest first', () => {
+  const stretch = (flow: number, start_s: number, end_s: number): Segment => ({
+    cause: 'transfer',
+    start_s,
+    end_s,
+    where: '',
+    detail: `fetch ${flow}`,
+    flow,
+  });
+  const rows = waitedFor([stretch(3, 0, 1), stretch(-1, 1, 5), stretch(7, 5, 7), stretch(3, 9, 9.5)]);
+  expect(rows.map((r) => [r.flow, r.seconds, r.from, r.to])).toEqual([
+    [7, 2, 5, 7],
+    [3, 1.5, 0, 9.5],
+  ]);
 });

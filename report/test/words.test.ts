@@ -11,6 +11,7 @@ const stretch = (cause: Segment['cause'], start_s: number, end_s: number, where 
   end_s,
   where,
   detail: '',
+  flow: -1,
 });
 
 test('time per cause adds up to the path', () => {

@@ -31,7 +31,7 @@ pub use job::{
 pub use many_jobs::{FEW_JOBS, JobClass, breakdown_of_all, job_classes};
 pub use master::{MASTER, Master, RpcServer};
 pub use network::{
-    Bond, DISKS, Disk, FLOWS, Flow, LINKS, Link, LinkEnd, NODES, NetworkTotals, Node, OCCUPANCY, QUEUES,
+    Bond, DISKS, Disk, FLOWS, Flow, LINKS, Limits, Link, LinkEnd, NODES, NetworkTotals, Node, OCCUPANCY, QUEUES,
 };
 pub use pcapng::{Capture, Frame};
 pub use stall::Stall;

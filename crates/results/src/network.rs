@@ -59,6 +59,29 @@ pub struct Flow {
     pub drops: u64,
     /// Final smoothed round-trip time of the end that sent more.
     pub rtt: Option<Time>,
+    /// The least round-trip time that this end saw: the path without queueing, as far as it met it so.
+    pub least_rtt: Option<Time>,
+    /// What kept that end from sending more, of connections of jobs that lasted until a sample.
+    pub limits: Option<Limits>,
+    /// Its largest cwnd at a sample; zero where none was seen.
+    pub window_max: Bytes,
+}
+
+/// How often each cause kept a sender from sending more, looked at once a sample step: the application, cwnd, the peer's
+/// window, loss recovery, a timeout, its own pace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits(pub [u32; Limits::NAMES.len()]);
+
+impl Limits {
+    /// Names of the causes in tables and on the page, in their order.
+    pub const NAMES: [&'static str; 6] = ["application", "window", "peer", "recovery", "timeout", "pace"];
+
+    /// The most frequent cause, and its part of the looks.
+    pub fn main(&self) -> (usize, f64) {
+        let all: u32 = self.0.iter().sum();
+        let most = (0..self.0.len()).max_by_key(|at| (self.0[*at], std::cmp::Reverse(*at))).unwrap_or(0);
+        (most, f64::from(self.0[most]) / f64::from(all.max(1)))
+    }
 }
 
 /// What is at an end of a link.
@@ -163,6 +186,8 @@ pub struct Node {
     pub cpu_utilisation: Vec<f32>,
     /// What its radio did, where it is on the air.
     pub radio: Option<RadioUse>,
+    /// Mean cwnd, in bytes, of its senders of jobs' data at the end of each step; zero where none had any in flight.
+    pub window_series: Vec<u32>,
     /// What its radio drew in each step, in watts; empty where that is not known.
     pub radio_power: Vec<f32>,
 }
@@ -270,6 +295,16 @@ pub static FLOWS: Metrics<Flow> = Metrics {
         figure("rtt_s", "The smoothed round-trip time at the end, as the busier sender saw it.")
             .optional_time(|flow| flow.rtt),
         figure("drops", "Its packets that queues dropped, both ways.").count("packets", |flow| flow.drops),
+        figure("least_rtt_s", "The least round-trip time that this sender saw.").optional_time(|flow| flow.least_rtt),
+        figure(
+            "limited_by",
+            "Of jobs: what kept this sender from sending more at most samples: `application` (nothing more was written), \
+             `window` (cwnd), `peer` (its window), `recovery`, `timeout`, `pace`; empty where no sample fell into it.",
+        )
+        .text(|flow| flow.limits.map_or_else(String::new, |limits| Limits::NAMES[limits.main().0].to_owned())),
+        figure("limited_share", "At which part of the samples.")
+            .number("share", |flow| flow.limits.map_or(0.0, |limits| limits.main().1)),
+        figure("window_max_bytes", "Of jobs: its largest cwnd at a sample.").bytes(|flow| flow.window_max),
     ],
 };
 
@@ -442,6 +477,8 @@ pub static NODES: Metrics<Node> = Metrics {
             .inner(&RADIO, |node| RADIO.maybe(node.run, node.radio.as_ref())),
         figure("cpu", "The part of its cores that was busy in each step.")
             .series("share", |node| widened(&node.cpu_utilisation)),
+        figure("cwnd", "Mean cwnd of its senders of jobs' data at the end of each step.")
+            .series("B", |node| widened(&node.window_series)),
         figure("radio-watts", "What its radio drew in each step.").series("W", |node| widened(&node.radio_power)),
     ],
 };

@@ -109,7 +109,8 @@ pub fn run_with(
             break;
         }
         if pause == sample {
-            sampler.take(&world);
+            let windows = look_at_connections(&mut world);
+            sampler.take(&world, windows);
         }
         if watch(&progress(&world, until)) == ControlFlow::Break(()) {
             return Err(RunError::Interrupted);
@@ -120,11 +121,22 @@ pub fn run_with(
             _ => {}
         }
     }
-    sampler.take(&world);
+    let windows = look_at_connections(&mut world);
+    sampler.take(&world, windows);
     let at_the_end = progress(&world, until);
     let result = run_result(scenario, &world, (&sampler, flows), stall, &mut || look(watch, &at_the_end))?;
     let violations: Vec<_> = result.violations().cloned().collect();
     if violations.is_empty() { Ok(result) } else { Err(RunError::Ledger(violations)) }
+}
+
+/// Looks at Hadoop's connections, where there is Hadoop: the mean cwnd of each node's senders, in bytes.
+fn look_at_connections(world: &mut World) -> Vec<u32> {
+    if world.driver().is_none() {
+        return Vec::new();
+    }
+    let Some(packets) = world.transport_mut().0.packets_mut() else { return Vec::new() };
+    let mean = |(sum, count): (u64, u32)| units::word(sum.checked_div(count.into()).unwrap_or(0));
+    packets.look().into_iter().map(mean).collect()
 }
 
 /// The progress check: finds out whether the jobs stall.

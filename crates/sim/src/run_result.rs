@@ -11,7 +11,9 @@ use crate::flows::FlowKeeper;
 use crate::sample::{self, Sampler};
 use crate::world::{Change, World};
 use results::field::{Fate, Field, Frame, FrameKind};
-use results::{Balance, Bond, Event, Flow, Job, JobState, Master, NetworkTotals, Node, RpcServer, RunResult, Stall};
+use results::{
+    Balance, Bond, Event, Flow, Job, JobState, Limits, Master, NetworkTotals, Node, RpcServer, RunResult, Stall,
+};
 use scenario::{Scenario, node_name, point_name};
 use tcp::SegmentCounts;
 use traffic::FIRST_PORT;
@@ -245,6 +247,9 @@ pub(crate) fn flow(record: &FlowRecord, traffic: &[String]) -> Flow {
         zero_windows: record.totals.zero_windows,
         drops: record.drops.into(),
         rtt: record.rtt,
+        least_rtt: record.least_rtt,
+        limits: (record.looks.count() > 0).then_some(Limits(record.looks.limits)),
+        window_max: Bytes::new(record.looks.window_max.into()),
     }
 }
 

@@ -40,6 +40,8 @@ struct Step {
     timeouts: u64,
     traffic: Vec<Option<TrafficLook>>,
     master: SegmentCounts,
+    /// Mean cwnd of each node's senders, in bytes.
+    windows: Vec<u32>,
 }
 
 /// Collects the steps.
@@ -63,7 +65,7 @@ impl Sampler {
     }
 
     /// Samples the world: ends the current step.
-    pub fn take(&mut self, world: &World) {
+    pub fn take(&mut self, world: &World, windows: Vec<u32>) {
         let (now, packets) = (world.now(), world.packets());
         let (retransmissions, timeouts) = packets.map_or((0, 0), PacketTransport::repairs);
         let links = packets.into_iter().flat_map(PacketTransport::links).map(|link| {
@@ -99,6 +101,7 @@ impl Sampler {
             timeouts,
             traffic: world.traffic_looks().collect(),
             master: packets.map_or_else(SegmentCounts::default, PacketTransport::segment_counts),
+            windows,
         });
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;
@@ -140,6 +143,8 @@ impl Sampler {
             master.zero_window_series = self.steps_of(|step| step.master.zero_windows).map(units::word).collect();
         }
         for (index, node) in result.nodes.iter_mut().enumerate() {
+            let window = |step: &Step| step.windows.get(index).copied().unwrap_or(0);
+            node.window_series = self.steps.iter().map(window).collect();
             node.radio_power = self.powers(|step| step.radios.get(index).copied());
         }
         let Some(driver) = world.driver() else { return };

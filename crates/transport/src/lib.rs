@@ -14,7 +14,7 @@ mod record;
 pub use flow::{DUE, FlowTransport, Interface};
 pub use owner::{End, Handle, Happened, Message, Open, Owner, Tag, Upcall};
 pub use packets::{
-    Association, Captured, Classes, OwnTcp, Packet, PacketTransport, QUEUE_ROOM, StationCounts, TIMER, Wireless,
+    Association, Captured, Classes, Looks, OwnTcp, Packet, PacketTransport, QUEUE_ROOM, StationCounts, TIMER, Wireless,
 };
 pub use record::{FlowRecord, Tally, Totals};
 

@@ -1,7 +1,7 @@
 //! Records of connections.
 
-use crate::Owner;
 use crate::packets::Connection;
+use crate::{Looks, Owner};
 use tcp::Endpoint;
 use units::Time;
 
@@ -90,6 +90,8 @@ pub struct FlowRecord {
     pub rtt: Option<Time>,
     /// Least round-trip time of that end: an estimate of the path without queueing.
     pub least_rtt: Option<Time>,
+    /// What looks have shown of that end.
+    pub looks: Looks,
     /// Retransmissions and the like of both ends together.
     pub totals: Totals,
 }
@@ -139,6 +141,7 @@ impl FlowRecord {
             drops: connection.drops,
             rtt: busier.rtt().smoothed(),
             least_rtt: busier.rtt().min(),
+            looks: Looks::default(),
             totals,
         }
     }

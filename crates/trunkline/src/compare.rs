@@ -59,8 +59,9 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
 
 /// Where the comparison goes if nobody says it.
 fn default_target(names: &[String]) -> PathBuf {
-    let stem = |name: &String| Path::new(name).file_stem().map_or_else(|| name.clone(), |s| s.to_string_lossy().into());
-    let names: Vec<String> = names.iter().map(stem).collect();
+    let file = |name: &str| Path::new(name).file_name().map_or_else(String::new, |file| file.to_string_lossy().into());
+    let plain = |name: &String| -> String { file(name).trim_end_matches(".toml").to_owned() };
+    let names: Vec<String> = names.iter().map(plain).collect();
     Path::new("results").join(file_name(&format!("compare-{}", names.join("-"))))
 }
 

@@ -3,12 +3,13 @@
 use crate::screen::Screen;
 use crate::summary_jobs::of_jobs;
 use crate::table::Table;
-use results::findings::Severity;
+use results::findings::{Finding, Rule, Severity};
 use results::page::Comparison;
 use results::{
     AttemptState, Breakdown, EnergyUse, FEW_JOBS, Job, JobState, NodeEnergy, RunResult, TaskKind, TrafficOutcome,
     Waiting,
 };
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::{Bytes, Energy, Time};
 
@@ -58,8 +59,37 @@ pub fn line(text: &mut String, screen: &Screen, sentence: &str) {
     let _ = writeln!(text, "{}", screen.wrapped(sentence, 2));
 }
 
+/// Up to so many jobs have their findings told one by one.
+const FEW_JOBS: usize = 3;
+
+/// The causes of many jobs, by rule.
+fn of_all_findings(text: &mut String, result: &RunResult, screen: &Screen) {
+    let mut rules: BTreeMap<Rule, Vec<&Finding>> = BTreeMap::new();
+    for finding in &result.findings {
+        rules.entry(finding.rule).or_default().push(finding);
+    }
+    let mut rows: Vec<(Time, Rule, Vec<&Finding>)> =
+        rules.into_iter().map(|(rule, found)| (found.iter().map(|finding| finding.cost).sum(), rule, found)).collect();
+    rows.sort_by_key(|(cost, rule, _)| (std::cmp::Reverse(*cost), *rule));
+    let heads = ["why jobs took so long", "jobs", "time", "worst"];
+    let mut table = Table::new(heads);
+    for (cost, rule, found) in rows {
+        let worst = found.iter().max_by_key(|finding| (finding.cost, std::cmp::Reverse(finding.job)));
+        let worst = worst.and_then(|finding| Some((result.jobs.get(finding.job as usize)?, finding.cost)));
+        let worst = worst.map(|(job, cost)| format!("{}, {}", job.name, seconds(cost))).unwrap_or_default();
+        table.row([rule.name().to_owned(), found.len().to_string(), seconds(cost), worst]);
+    }
+    let _ = write!(text, "\n{}", table.shown(screen));
+}
+
 /// Why jobs took as long as they did.
 fn of_findings(text: &mut String, result: &RunResult, screen: &Screen) {
+    if result.jobs.len() > FEW_JOBS {
+        if !result.findings.is_empty() {
+            of_all_findings(text, result, screen);
+        }
+        return;
+    }
     let mut shown = vec![0_usize; result.jobs.len()];
     let mut listed = 0;
     for finding in &result.findings {

@@ -138,11 +138,11 @@ impl<'a> JobView<'a> {
         self.job.critical_path.iter().filter(|segment| counts(segment)).map(of).sum()
     }
 
-    /// Time of the critical path in some phases of an attempt.
-    pub fn path_in_phases(&self, row: u32, phases: &[Phase]) -> Time {
+    /// Time of the critical path in some phases of an attempt, of the segments that count.
+    pub fn path_in_phases(&self, row: u32, phases: &[Phase], counts: impl Fn(&CriticalSegment) -> bool) -> Time {
         let intervals = self.attempt(row).intervals.iter().filter(|interval| phases.contains(&interval.phase));
         let spans = united(intervals.map(|interval| (interval.start, interval.finish)).collect());
-        self.path_within(&spans, |segment| segment.attempt == Some(row))
+        self.path_within(&spans, |segment| segment.attempt == Some(row) && counts(segment))
     }
 
     pub fn share(&self, cost: Time) -> f64 {

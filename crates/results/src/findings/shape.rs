@@ -12,6 +12,8 @@ const SPILLED: [f64; 4] = [2.01, 2.2, 2.5, 3.0];
 /// `num_tasks_severity`.
 const SHORT_MINUTES: [f64; 4] = [10.0, 4.0, 2.0, 1.0];
 const MANY_TASKS: [f64; 4] = [50.0, 101.0, 500.0, 1000.0];
+/// A task that works four times as long as its start takes spends a fifth of its time on it.
+const WORTH: f64 = 4.0;
 
 /// Maps whose output goes to disk in several passes.
 pub fn spills(view: &JobView<'_>) -> Option<Finding> {
@@ -25,8 +27,11 @@ pub fn spills(view: &JobView<'_>) -> Option<Finding> {
     }
     let ratio = spilled as f64 / output as f64;
     let most = Severity::rising(ratio, SPILLED)?;
-    // Of what spilling and merging take on the path, one pass remains.
-    let on_path = |map: &Task<'_>| view.path_in_phases(map.row, &[Phase::Spill, Phase::Merge]);
+    // Spills run beside the map function: what they hold up is the disk. Of all that, one pass remains.
+    let on_path = |map: &Task<'_>| {
+        view.path_in_phases(map.row, &[Phase::Merge], |_| true)
+            + view.path_in_phases(map.row, &[Phase::Spill], |segment| segment.waiting == Waiting::Disk)
+    };
     let cost = view.maps.iter().map(on_path).sum::<Time>().mul_f64(1.0 - 1.0 / ratio);
     let worst = view.maps.iter().max_by_key(|map| (map.attempt.spilled, std::cmp::Reverse(map.row)))?;
     let settings = &view.scenario.mapreduce;
@@ -43,9 +48,13 @@ pub fn spills(view: &JobView<'_>) -> Option<Finding> {
             size(worst.attempt.output)
         ),
         advice: format!(
-            "A sort buffer above {} holds the largest output in one spill (now {}); {} streams merge at once. At most \
-             about {} less.",
-            size(buffer),
+            "{} (now {}); {} streams merge at once. At most about {} less.",
+            // What fills the buffer is what maps collect, before a combiner has made it less.
+            if buffer > settings.io_sort {
+                format!("A sort buffer above {} holds the largest output in one spill", size(buffer))
+            } else {
+                "The sort buffer fills before the combiner has run: a larger one spills less often".to_owned()
+            },
             crate::page::size(settings.io_sort),
             settings.sort_factor,
             seconds(cost)
@@ -135,7 +144,10 @@ fn idle(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
         })
     };
     let busy: Time = tasks.iter().map(work).sum();
-    let cost = busy.mul_f64(1.0 - tasks.len() as f64 / workers as f64);
+    // More tasks are worth it while each works some times as long as its start takes.
+    let starting = mean(tasks.iter().map(start)).as_secs_f64();
+    let worth = (busy.as_secs_f64() / (WORTH * starting).max(1e-3)).min(workers as f64);
+    let cost = busy.mul_f64((1.0 - tasks.len() as f64 / worth.max(1.0)).max(0.0));
     let (one, property, key) = match kind {
         TaskKind::Map => ("map", "mapreduce.input.fileinputformat.split.maxsize", "hdfs.block, job.splits"),
         TaskKind::Reduce => ("reducer", "mapreduce.job.reduces", "mapreduce.reducers, job.reducers"),
@@ -150,7 +162,11 @@ fn idle(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
             seconds(worst.took),
             view.slots(kind)
         ),
-        advice: format!("One {one} for each worker at least. At most about {} less.", seconds(cost)),
+        advice: format!(
+            "Some {:.0} {one}s would still be worth their start. At most about {} less.",
+            worth,
+            seconds(cost)
+        ),
         property,
         key,
     };
@@ -158,15 +174,17 @@ fn idle(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
     Some(Finding { attempt: Some(worst.row), ..found })
 }
 
+/// How long the start of a task takes.
+fn start(task: &Task<'_>) -> Time {
+    let starts = task.attempt.intervals.iter().filter(|interval| interval.phase == Phase::Start);
+    starts.map(|interval| interval.finish - interval.start).sum()
+}
+
 /// Many maps, each so short that starting them is a large part of the job.
 pub fn short_tasks(view: &JobView<'_>) -> Option<Finding> {
     let usual = mean(view.maps.iter().map(|map| map.took));
     let short = Severity::falling(usual.as_secs_f64() / 60.0, SHORT_MINUTES)?;
     let most = short.min(Severity::rising(view.maps.len() as f64, MANY_TASKS)?);
-    let start = |map: &Task<'_>| -> Time {
-        let starts = map.attempt.intervals.iter().filter(|interval| interval.phase == Phase::Start);
-        starts.map(|interval| interval.finish - interval.start).sum()
-    };
     let starting = mean(view.maps.iter().map(start));
     // The path has but some of the maps; while one of them starts, the slot does nothing else.
     let part = starting.as_secs_f64() / usual.as_secs_f64().max(1e-9);

@@ -12,6 +12,8 @@ const FILES: [f64; 4] = [0.125, 0.25, 0.5, 1.0];
 /// An outlier takes this many times the median (Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce
 /// Clusters using Mantri", OSDI 2010, section 2).
 const OUTLIER: f64 = 1.5;
+/// A node with this many times its share of the tasks is crowded.
+const CROWDED: f64 = 2.0;
 
 /// Two groups of values, as Dr. Elephant compares them.
 struct Groups {
@@ -150,8 +152,15 @@ fn stragglers(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
     let cost = excess(view, &slow_there, usual);
     let (one, all) = words(kind);
     let speculative = view.scenario.mapreduce.speculative;
+    // A node with far more than its share of the tasks is slow for that reason, and no worse than the others.
+    let crowd = all_there as f64 * f64::from(view.workers()) / tasks.len() as f64;
+    let crowded = crowd >= CROWDED;
     let texts = Texts {
-        summary: format!("{} slows its {all} down: they take more than {OUTLIER} times the median.", view.node(node)),
+        summary: if crowded {
+            format!("{} runs {all_there} of {} {all}, {crowd:.1} times its share.", view.node(node), tasks.len())
+        } else {
+            format!("{} slows its {all} down: they take more than {OUTLIER} times the median.", view.node(node))
+        },
         evidence: format!(
             "{} worked {}, the median {one} {}; {on_node} of the {} there were slow, {} elsewhere",
             view.named(worst.row),
@@ -161,15 +170,22 @@ fn stragglers(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
             slow.len() - on_node
         ),
         advice: format!(
-            "Look at that node; speculative execution is {}. Without the delay at most about {} less.",
+            "{}; speculative execution is {}. Without the delay at most about {} less.",
+            if crowded { "Containers of more memory, or fewer slots, spread them" } else { "Look at that node" },
             if speculative { "on and did not win the time back" } else { "off, and would start them elsewhere too" },
             seconds(cost)
         ),
-        property: match kind {
-            TaskKind::Map => "mapreduce.map.speculative, mapreduce.job.maxtaskfailures.per.tracker",
-            TaskKind::Reduce => "mapreduce.reduce.speculative, mapreduce.job.maxtaskfailures.per.tracker",
+        property: match (kind, crowded) {
+            (TaskKind::Map, true) => "mapreduce.map.memory.mb, mapred.tasktracker.map.tasks.maximum",
+            (TaskKind::Reduce, true) => "mapreduce.reduce.memory.mb, mapred.tasktracker.reduce.tasks.maximum",
+            (TaskKind::Map, false) => "mapreduce.map.speculative, mapreduce.job.maxtaskfailures.per.tracker",
+            (TaskKind::Reduce, false) => "mapreduce.reduce.speculative, mapreduce.job.maxtaskfailures.per.tracker",
         },
-        key: "mapreduce.speculative, mapreduce.node-failures",
+        key: match (kind, crowded) {
+            (TaskKind::Map, true) => "mapreduce.map-memory, mapreduce.map-slots",
+            (TaskKind::Reduce, true) => "mapreduce.reduce-memory, mapreduce.reduce-slots",
+            (_, false) => "mapreduce.speculative, mapreduce.node-failures",
+        },
     };
     let found = view.finding(Rule::Stragglers, Severity::Critical, cost, texts)?;
     Some(Finding { node: Some(node), attempt: Some(worst.row), ..found })

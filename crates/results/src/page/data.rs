@@ -190,6 +190,8 @@ pub struct Segment {
     pub place: String,
     /// What was going on, in words.
     pub detail: String,
+    /// The connection that carried it: a row of `flows`, or -1.
+    pub flow: i64,
 }
 
 /// A conservation law.
@@ -387,6 +389,18 @@ pub struct Flows {
     pub retransmissions: Vec<u64>,
     /// Retransmission timeouts.
     pub timeouts: Vec<u64>,
+    /// Packets that queues dropped, both ways.
+    pub drops: Vec<u64>,
+    /// The last smoothed round-trip time of the sender, -1 if not known.
+    pub rtt_us: Vec<i64>,
+    /// The least one, -1 if not known.
+    pub least_rtt_us: Vec<i64>,
+    /// What kept the sender from sending more: a place in `crate::Limits::NAMES`, -1 if nobody looked.
+    pub limit: Vec<i8>,
+    /// At which part of the samples, per mille.
+    pub limit_share: Vec<u16>,
+    /// Its largest cwnd at a sample, in bytes; 0 if not known.
+    pub window_max: Vec<u64>,
     /// How many completed flows the distribution is over.
     pub completed: u64,
     /// Cumulative distribution of completion times: seconds, share of flows.

@@ -4,7 +4,7 @@ use super::data::{
     Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Job, Node, Phase, ReportData, Segment, Stalled,
     Traffic, Waits,
 };
-use super::{SCHEMA, field, many, place, series, setup};
+use super::{SCHEMA, connections, field, many, place, series, setup};
 use crate::job::JOB_BYTES;
 use crate::metrics::Row;
 use crate::network::NETWORK;
@@ -12,8 +12,6 @@ use crate::{AttemptState, JobState, LinkEnd, RunResult, TaskKind, Waiting};
 use scenario::Scenario;
 use units::{Energy, Time};
 
-/// Rows of the table of flows that the page can sort.
-const LARGEST_FLOWS: usize = 500;
 /// Points of the distribution of completion times.
 const COMPLETION_POINTS: usize = 400;
 /// Events listed; a run with more has them in its Parquet table.
@@ -31,6 +29,7 @@ impl From<&RunResult> for ReportData {
 impl ReportData {
     /// What the page shows of a run; the scenario adds how it was set up.
     pub fn new(result: &RunResult, scenario: Option<&Scenario>) -> Self {
+        let carried = connections::Carried::new(result);
         Self {
             schema: SCHEMA,
             title: result.name.clone(),
@@ -39,7 +38,7 @@ impl ReportData {
             scenario: scenario.map(Scenario::to_short_toml).unwrap_or_default(),
             fidelity: if result.has_packets() { "packet" } else { "flow" },
             end_s: result.ended_at.as_secs_f64(),
-            jobs: many::jobs(result),
+            jobs: many::jobs(result, &carried),
             job_classes: many::classes(result),
             stalled: result.stall.as_ref().map(stalled),
             network: network(result),
@@ -56,7 +55,7 @@ impl ReportData {
             attempts: attempts(result),
             recorded: None,
             charts: series::charts(result),
-            flows: flows(result),
+            flows: flows(result, &carried),
             events: events(result),
         }
     }
@@ -110,7 +109,7 @@ pub(super) const fn cause(waiting: Waiting) -> &'static str {
     }
 }
 
-pub(super) fn job_of(job: &crate::Job, number: usize, result: &RunResult) -> Job {
+pub(super) fn job_of(job: &crate::Job, number: usize, result: &RunResult, carried: &connections::Carried) -> Job {
     let places = place::places(&job.critical_path, result);
     let path = job.critical_path.iter().zip(places).filter(|(segment, _)| segment.finish > segment.start);
     let segment = |(segment, place): (&crate::CriticalSegment, String)| Segment {
@@ -119,6 +118,7 @@ pub(super) fn job_of(job: &crate::Job, number: usize, result: &RunResult) -> Job
         end_s: seconds(segment.finish),
         place,
         detail: segment.detail.clone(),
+        flow: carried.row(segment, result),
     };
     Job {
         name: job.name.clone(),
@@ -310,14 +310,11 @@ fn joined(intervals: &[crate::Interval], tolerance: Time) -> Vec<crate::Interval
     out
 }
 
-fn flows(result: &RunResult) -> Flows {
+fn flows(result: &RunResult, carried: &connections::Carried) -> Flows {
     let payload = |flow: &crate::Flow| flow.bytes.get() + flow.bytes_back.get();
-    let mut largest: Vec<_> = result.flows.iter().enumerate().collect();
-    largest.sort_by_key(|(i, flow)| (std::cmp::Reverse(payload(flow)), *i));
-    largest.truncate(LARGEST_FLOWS);
     let name = |node: u32| result.nodes.get(node as usize).map(|node| node.name.clone()).unwrap_or_default();
     let mut out = Flows { total: result.flow_count, ..Flows::default() };
-    for (_, flow) in largest {
+    for flow in carried.rows.iter().filter_map(|number| result.flows.get(*number)) {
         // What counts is which way the payload went: a fetch is opened by its receiver.
         let (from, to) = if flow.bytes_back > flow.bytes { (flow.to, flow.from) } else { (flow.from, flow.to) };
         out.from.push(name(from));
@@ -329,6 +326,14 @@ fn flows(result: &RunResult) -> Flows {
         out.bytes.push(payload(flow));
         out.retransmissions.push(flow.retransmissions);
         out.timeouts.push(flow.timeouts);
+        out.drops.push(flow.drops);
+        let us = |time: Option<Time>| time.map_or(-1, |time| i64::try_from(time.as_us()).unwrap_or(i64::MAX));
+        out.rtt_us.push(us(flow.rtt));
+        out.least_rtt_us.push(us(flow.least_rtt));
+        let (limit, share) = flow.limits.map_or((-1, 0.0), |limits| (limits.main().0 as i8, limits.main().1));
+        out.limit.push(limit);
+        out.limit_share.push((share * 1000.0).round() as u16);
+        out.window_max.push(flow.window_max.get());
     }
     // Heartbeats and status calls are not what a completion time is asked of.
     let moves_data = |flow: &&crate::Flow| !matches!(flow.service.as_str(), "rpc" | "umbilical") && !flow.reset;

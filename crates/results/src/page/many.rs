@@ -1,5 +1,6 @@
 //! What the page shows of many jobs, so that it stays as short as that of a few.
 
+use super::connections::Carried;
 use super::data::{Job, JobClass, Segment};
 use super::from_run::{cause, job_of, seconds};
 use crate::{Balance, FEW_JOBS, RunResult, Waiting, job_classes};
@@ -11,7 +12,7 @@ use units::Time;
 const PATHS: usize = 50;
 
 /// All jobs, in the order of the scenario.
-pub fn jobs(result: &RunResult) -> Vec<Job> {
+pub fn jobs(result: &RunResult, carried: &Carried) -> Vec<Job> {
     let mut order: Vec<usize> = (0..result.jobs.len()).collect();
     let took = |number: usize| {
         let job = &result.jobs[number];
@@ -20,7 +21,7 @@ pub fn jobs(result: &RunResult) -> Vec<Job> {
     order.sort_by_key(|&number| (Reverse(took(number)), number));
     let told: BTreeSet<usize> = order.into_iter().take(PATHS).collect();
     let job = |(number, job): (usize, &crate::Job)| {
-        let mut shown = job_of(job, number, result);
+        let mut shown = job_of(job, number, result, carried);
         if !told.contains(&number) {
             shown.critical_path = by_cause(job);
         }
@@ -36,7 +37,7 @@ fn by_cause(job: &crate::Job) -> Vec<Segment> {
         let start = at;
         at += job.breakdown.of(waiting);
         let (start_s, end_s) = (seconds(start), seconds(at));
-        Segment { cause: cause(waiting), start_s, end_s, place: String::new(), detail: String::new() }
+        Segment { cause: cause(waiting), start_s, end_s, place: String::new(), detail: String::new(), flow: -1 }
     };
     let waits = Waiting::ALL.into_iter().filter(|waiting| job.breakdown.of(*waiting) > Time::ZERO);
     waits.map(&mut stretch).collect()

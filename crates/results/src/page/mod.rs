@@ -4,6 +4,7 @@
 //! from `report/` and committed, so that cargo alone embeds it; [`render`] puts the data in.
 
 mod actual;
+mod connections;
 mod data;
 mod field;
 mod from_run;

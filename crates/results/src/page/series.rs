@@ -213,6 +213,16 @@ impl Maker<'_> {
         self.chart("cpu", "Processors", of, series)
     }
 
+    fn windows(&self) -> Option<Chart> {
+        let of = Measure::of(&NODES, "cwnd", "Mean of a node's senders", Fold::Mean);
+        let series = self.result.nodes.iter().enumerate().map(|(i, node)| {
+            let values = NODES.steps("cwnd", Row::new(node, self.result));
+            self.series(node.name.clone(), i as i64, values, &of)
+        });
+        let series = series.collect();
+        self.chart("windows", "Congestion windows", of, series)
+    }
+
     fn open_flows(&self) -> Option<Chart> {
         let mut by_service: BTreeMap<&str, Vec<&Flow>> = BTreeMap::new();
         for flow in &self.result.flows {
@@ -310,6 +320,7 @@ pub fn charts(result: &RunResult) -> Vec<Chart> {
         maker.queues(),
         maker.losses(),
         maker.drops(),
+        maker.windows(),
         maker.disks(),
         maker.processors(),
         maker.open_flows(),

@@ -2,6 +2,7 @@
 
 mod bonds;
 mod coflows;
+mod connections;
 mod energy;
 mod fidelity;
 mod field;

@@ -54,6 +54,9 @@ fn flow(from: u32, to: u32, service: &str, start: f64, finish: Option<f64>, byte
         zero_windows: 0,
         drops: 0,
         rtt: Some(Time::from_us(120)),
+        least_rtt: Some(Time::from_us(80)),
+        limits: None,
+        window_max: Bytes::ZERO,
     }
 }
 

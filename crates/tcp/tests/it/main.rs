@@ -15,6 +15,7 @@ mod handshake;
 mod hystart;
 mod hystart_plus_plus;
 mod idle;
+mod limit;
 mod netsim;
 mod newreno;
 mod ns3;

@@ -154,6 +154,7 @@ impl Connection {
             drops: 0,
             rtt: None,
             least_rtt: None,
+            looks: crate::Looks::default(),
             // Retransmissions, timeouts and ECN exist only with packets.
             totals: Totals::default(),
         }

@@ -29,6 +29,7 @@ impl PacketTransport {
             self.endpoints[client] = own;
             self.endpoints[client + 1] = peer;
         }
+        self.forget_looks(client);
         self.ports[client].renew(!client_up, self.counted.covers(open.from, open.to));
         self.ports[client + 1].renew(!server_up, self.counted.covers(open.to, open.from));
         self.ports[client + 1].done = !server_up;
@@ -120,6 +121,7 @@ impl PacketTransport {
         let Some(connection) = self.connections.remove(index) else { return };
         let handle = Handle { index: index.0, generation: self.ports[client].generation };
         let record = FlowRecord::new(&connection, Some(now), &self.endpoints[client], &self.endpoints[server]);
+        let record = FlowRecord { looks: self.looks_at(client), ..record };
         let what = Happened::Gone { bytes: record.bytes, bytes_back: record.bytes_back };
         self.upcalls.push(Upcall { owner: connection.owner, user: connection.user, handle, what });
         self.ended.add(&record.totals);

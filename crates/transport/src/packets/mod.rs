@@ -11,6 +11,7 @@ mod connection;
 mod events;
 mod faults;
 mod lifecycle;
+mod looks;
 mod own;
 mod packet;
 mod results;
@@ -26,6 +27,7 @@ pub use back_pressure::QUEUE_ROOM;
 pub use capture::Captured;
 pub use classes::Classes;
 pub use events::TIMER;
+pub use looks::Looks;
 pub use own::OwnTcp;
 pub use wireless::Wireless;
 
@@ -87,6 +89,8 @@ pub struct PacketTransport {
     own: Vec<OwnTcp>,
     /// Segment counts of one node.
     counted: Counted,
+    /// What looks have shown, by endpoint; empty until somebody looks.
+    looks: Vec<Looks>,
     /// Data that applications wait to write, where unsent data is limited.
     writers: Option<Box<Writers>>,
     /// The most bytes written and unsent on any connection.
@@ -119,6 +123,7 @@ impl PacketTransport {
             back_pressure: None,
             own: Vec::new(),
             counted: Counted::default(),
+            looks: Vec::new(),
             writers: None,
             most_unsent: 0,
         })

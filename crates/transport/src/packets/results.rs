@@ -144,7 +144,8 @@ impl PacketTransport {
     pub fn flows(&self) -> impl Iterator<Item = FlowRecord> {
         let open = self.connections.iter().map(|(index, connection)| {
             let client = 2 * index.as_usize();
-            FlowRecord::new(connection, None, &self.endpoints[client], &self.endpoints[client + 1])
+            let record = FlowRecord::new(connection, None, &self.endpoints[client], &self.endpoints[client + 1]);
+            FlowRecord { looks: self.looks_at(client), ..record }
         });
         self.records.iter().copied().chain(open)
     }

@@ -1,5 +1,6 @@
 //! The command line as its users meet it: what it prints, its exit codes, and what it leaves behind.
 
+use crate::support::names;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -260,7 +261,17 @@ fn a_comparison_says_what_is_significant() {
         assert_eq!(figure["scenarios"][1]["difference"], 0.0, "the same scenario over the same seeds");
         assert_eq!(figure["scenarios"][1]["significant"], false);
     }
-    assert_eq!(scratch.names(), ["fast.toml", "slow.toml"], "a comparison leaves nothing");
+    // A comparison leaves its figures and one page, as a run does.
+    assert_eq!(scratch.names(), ["fast.toml", "results", "slow.toml"]);
+    assert_eq!(names(&scratch.0.join("results")), ["compare-fast-fast", "compare-fast-slow"]);
+    let folder = scratch.0.join("results/compare-fast-slow");
+    assert_eq!(names(&folder), ["comparison.json", "report.html"]);
+    let page = fs::read_to_string(folder.join("report.html")).expect("a page");
+    assert!(page.contains("trunkline-runs-page/1") && page.contains("fast beside slow"));
+    let again = scratch.trunkline(&["compare", "fast.toml", "slow.toml", "--runs", "2", "--quiet"]);
+    assert_eq!(code(&again), 0, "earlier figures are replaced: {}", said(&again));
+    let elsewhere = scratch.trunkline(&["compare", "fast.toml", "slow.toml", "--runs", "2", "--out", "fast.toml"]);
+    assert_eq!(code(&elsewhere), 5, "what is not a result folder stays: {}", said(&elsewhere));
 }
 
 #[test]
