@@ -59,9 +59,6 @@ pub fn line(text: &mut String, screen: &Screen, sentence: &str) {
     let _ = writeln!(text, "{}", screen.wrapped(sentence, 2));
 }
 
-/// Up to so many jobs have their findings told one by one.
-const FEW_JOBS: usize = 3;
-
 /// The causes of many jobs, by rule.
 fn of_all_findings(text: &mut String, result: &RunResult, screen: &Screen) {
     let mut rules: BTreeMap<Rule, Vec<&Finding>> = BTreeMap::new();

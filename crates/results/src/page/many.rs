@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn paths_of_short_jobs_are_one_stretch_for_each_cause() {
-        let shown = jobs(&run());
+        let run = run();
+        let shown = jobs(&run, &Carried::new(&run));
         assert_eq!(shown.len(), 60);
         // The ten shortest: jobs 0 to 9. Their stretches follow each other from submission on.
         let stretches: Vec<_> = shown[9].critical_path.iter().map(|s| (s.cause, s.start_s, s.end_s)).collect();
