@@ -78,7 +78,10 @@ impl HistoryError {
         if error.is_eof() {
             return Self::truncated(offset, "a JSON value");
         }
-        Self::malformed(offset, "a JSON value of a job history", error.to_string())
+        // Its own place counts from the value on.
+        let words = error.to_string();
+        let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+        Self::malformed(offset, "a JSON value of a job history", words)
     }
 }
 

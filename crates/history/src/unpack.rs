@@ -63,6 +63,9 @@ pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     }
 }
 
+/// The kind of error that a wrong checksum is.
+const CHECKSUM: io::ErrorKind = io::ErrorKind::InvalidData;
+
 /// Why compressed bytes are not read on.
 enum Refused {
     TooLong,
@@ -81,7 +84,11 @@ impl Refused {
                 );
                 Error::new(at, Problem::Limit(what))
             }
-            Self::Broken(error) if error.kind() == io::ErrorKind::UnexpectedEof || at == end => {
+            // The decoder of Zstandard says of the end what it says of damage.
+            Self::Broken(error)
+                if error.kind() == io::ErrorKind::UnexpectedEof
+                    || at == end && compression == Compression::Zstandard && error.kind() != CHECKSUM =>
+            {
                 Error::new(end, Problem::Truncated { within: "compressed data" })
             }
             Self::Broken(error) => Error::malformed(at, format!("{name} data"), error.to_string()),
@@ -119,7 +126,13 @@ fn zstandard(rest: &mut &[u8]) -> Result<Vec<u8>, Refused> {
     let mut bytes = Vec::new();
     while !rest.is_empty() {
         match StreamingDecoder::new(&mut *rest) {
-            Ok(frame) => append(frame, &mut bytes)?,
+            Ok(mut frame) => {
+                append(&mut frame, &mut bytes)?;
+                let stated = frame.decoder.get_checksum_from_data();
+                if stated.is_some() && stated != frame.decoder.get_calculated_checksum() {
+                    return Err(Refused::Broken(io::Error::new(CHECKSUM, "data that do not have their checksum")));
+                }
+            }
             Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                 *rest = rest.get(length as usize..).unwrap_or_default();
             }

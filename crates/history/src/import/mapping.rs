@@ -171,7 +171,7 @@ fn speculation(reader: &Reader, settings: &mut Settings) -> Result<(), SettingsE
     let mut said: Option<(bool, &Property)> = None;
     for name in ["mapreduce.map.speculative", "mapreduce.reduce.speculative"] {
         if let Some((value, property)) = reader.boolean(name)?
-            && said.is_none_or(|(known, _)| !known)
+            && said.is_none_or(|(known, _)| value && !known)
         {
             said = Some((value, property));
         }

@@ -10,7 +10,7 @@ pub fn current_name(name: &str) -> &str {
 }
 
 /// In the order of the old names.
-const DEPRECATED: [(&str, &str); 48] = [
+const DEPRECATED: [(&str, &str); 50] = [
     ("dfs.access.time.precision", "dfs.namenode.accesstime.precision"),
     ("dfs.block.size", "dfs.blocksize"),
     ("dfs.socket.timeout", "dfs.client.socket-timeout"),
@@ -56,6 +56,9 @@ const DEPRECATED: [(&str, &str); 48] = [
     ("mapred.tasktracker.reduce.tasks.maximum", "mapreduce.tasktracker.reduce.tasks.maximum"),
     ("mapreduce.combine.class", "mapreduce.job.combine.class"),
     ("mapreduce.job.counters.limit", "mapreduce.job.counters.max"),
+    // Names of Hadoop 0.21 and 0.22.
+    ("mapreduce.output.fileoutputformat.compression.codec", "mapreduce.output.fileoutputformat.compress.codec"),
+    ("mapreduce.output.fileoutputformat.compression.type", "mapreduce.output.fileoutputformat.compress.type"),
     ("min.split.size", "mapreduce.input.fileinputformat.split.minsize"),
     ("topology.node.switch.mapping.impl", "net.topology.node.switch.mapping.impl"),
     ("topology.script.file.name", "net.topology.script.file.name"),

@@ -69,6 +69,8 @@ fn numbers_as_java_writes_them_are_numbers() {
         ("dfs.client.socket-timeout", "2m"),
         ("mapreduce.task.timeout", "-1"),
         ("mapreduce.map.speculative", "TRUE"),
+        ("mapreduce.output.fileoutputformat.compress", "true"),
+        ("mapreduce.output.fileoutputformat.compression.codec", "org.apache.hadoop.io.compress.BZip2Codec"),
     ] {
         properties.enter(Property { written: written.into(), value: value.into(), ..Property::default() });
     }
@@ -82,6 +84,7 @@ fn numbers_as_java_writes_them_are_numbers() {
             ("mapreduce.spill-percent", "0.75"),
         ]
     );
+    assert_eq!(settings.output_compression, Some(Codec::Bzip2), "by its name of Hadoop 0.21");
 }
 
 #[test]

@@ -24,6 +24,27 @@ fn a_compressed_history_cut_anywhere_is_truncated() {
 }
 
 #[test]
+fn a_damaged_byte_of_a_compressed_history_is_noticed() {
+    let plain = job("hadoop-1.2-killed.log");
+    for file in ["killed.gz", "killed.bz2", "killed.zst"] {
+        let whole = load(&format!("compressed/{file}"));
+        for at in (30..whole.len()).step_by(11) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0x10;
+            if let Ok((_, jobs)) = read(&damaged) {
+                assert_eq!(jobs, [plain.clone()], "{file} at {at}: a bit that says nothing");
+            }
+        }
+        // Its last bytes are the checksum, but for bzip2, whose last bits may be none.
+        let mut damaged = whole.clone();
+        let last = damaged.len() - if file == "killed.gz" { 6 } else { 2 };
+        damaged[last] ^= 0x10;
+        let error = read(&damaged).expect_err(file);
+        assert!(matches!(error.problem, Problem::Malformed { .. }), "{file}: {error}");
+    }
+}
+
+#[test]
 fn what_becomes_more_than_is_read_is_refused() {
     // 400 MB of zeros in 306 bytes, and 257 MiB in 8,298.
     for file in ["bomb.bz2", "bomb.zst"] {
