@@ -110,7 +110,7 @@ fn silent_node(view: &JobView<'_>, node: u32, silents: &[Silent]) -> Option<Find
         Silence::Needed => {
             format!("{name} was down, and from {} on there was no progress without it", seconds(worst.from))
         }
-        Silence::Unheard => format!("nothing was heard of {name}'s progress from {} on", seconds(worst.from)),
+        Silence::Unheard => format!("Nothing was heard of {name}'s progress from {} on", seconds(worst.from)),
     };
     let output = if attempt.output_lost.is_some() { "the output of " } else { "" };
     let mut evidence = format!(

@@ -75,20 +75,25 @@ pub fn shuffle(view: &JobView<'_>) -> Option<Finding> {
     }
     let place = by_place.into_iter().filter(|(place, _)| !place.is_empty()).max_by_key(|(_, time)| *time);
     let place = place.map(|(place, time)| format!("; most of it at {place}, {}", seconds(time))).unwrap_or_default();
-    let parts = |waiting: Waiting| view.path(|segment| fetches(segment) && segment.waiting == waiting);
+    let parts = [
+        (Waiting::Transfer, "the bytes took {} at the link's rate"),
+        (Waiting::Queueing, "waiting elsewhere {}"),
+        (Waiting::Recovery, "loss recovery {}"),
+        (Waiting::TcpTimeout, "TCP timeouts {}"),
+    ];
+    let parts = parts.into_iter().filter_map(|(waiting, words)| {
+        let time = view.path(|segment| fetches(segment) && segment.waiting == waiting);
+        (time > Time::from_ms(5)).then(|| words.replace("{}", &seconds(time)))
+    });
     let worst = view.reduces.iter().max_by_key(|task| (view.on_path(task.row), std::cmp::Reverse(task.row)))?;
     let texts = Texts {
         summary: format!("Reducers fetch for {} after the last map, and work {}, in the mean.", seconds(shuffle), {
             seconds(work)
         }),
         evidence: format!(
-            "{:.1} crossed the network; on the longest chain the bytes took {} at the link's rate, waiting elsewhere \
-             {}, loss recovery {}, TCP timeouts {}{place}",
+            "{:.1} crossed the network; on the longest chain {}{place}",
             view.job.bytes.shuffle_remote,
-            seconds(parts(Waiting::Transfer)),
-            seconds(parts(Waiting::Queueing)),
-            seconds(parts(Waiting::Recovery)),
-            seconds(parts(Waiting::TcpTimeout)),
+            parts.collect::<Vec<_>>().join(", "),
         ),
         advice: format!(
             "Less to move (a combiner, compressed map output), a faster link there, or reducers that start earlier. At \

@@ -104,7 +104,7 @@ pub fn slot_waves(view: &JobView<'_>) -> Option<Finding> {
             many(all, "map")
         }),
         evidence: format!(
-            "at most {at_once} maps ran at once, a map takes {} in the mean; the last one, {}, ended {} after the \
+            "At most {at_once} maps ran at once, a map takes {} in the mean; the last one, {}, ended {} after the \
              last start",
             seconds(mean(view.maps.iter().map(|map| map.took))),
             view.named(last.row),
@@ -156,7 +156,7 @@ fn idle(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
     let texts = Texts {
         summary: format!("{} for {workers} workers: most of the cluster is idle meanwhile.", many(tasks.len(), one)),
         evidence: format!(
-            "the job waited {} for them; {} took {}; {} slots for such tasks",
+            "The job waited {} for them; {} took {}; {} slots for such tasks",
             seconds(busy),
             view.named(worst.row),
             seconds(worst.took),
@@ -198,7 +198,7 @@ pub fn short_tasks(view: &JobView<'_>) -> Option<Finding> {
             part * 100.0
         ),
         evidence: format!(
-            "start-up {} of {} in the mean; blocks of {}",
+            "Start-up {} of {} in the mean; blocks of {}",
             seconds(starting),
             seconds(usual),
             crate::page::size(view.scenario.hdfs.block)

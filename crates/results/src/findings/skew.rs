@@ -78,6 +78,10 @@ fn bytes_skew(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
     let groups = two_groups(&bytes, 1.0)?;
     let block = view.scenario.hdfs.block.get() as f64;
     let most = Severity::rising(groups.deviation, DEVIATION)?.min(Severity::rising(groups.most / block, FILES)?);
+    // Few large ones are skew; one that is small, as what remains of a file after its full blocks, is none.
+    if 2 * groups.upper.len() >= tasks.len() {
+        return None;
+    }
     let upper: Vec<&Task<'_>> = groups.upper.iter().map(|at| &tasks[*at]).collect();
     let cost = excess(view, &upper, mean(tasks.iter().map(|task| task.took)));
     let worst = worst(view, &upper)?;

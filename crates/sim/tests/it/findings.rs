@@ -116,6 +116,10 @@ fn uneven_splits_are_told_by_their_bytes() {
         format!("job.splits=[{others}\"{last}\"]")
     };
     let result = tells(Rule::MapBytesSkew, &[&splits("512 MB")], &[&splits("40 MB")]);
+    // What remains of a file after its full blocks is small, and nobody's fault.
+    assert!(found(&run(&["job.input=\"450 MiB\""]), Rule::MapBytesSkew).is_none());
+    let rest = "job.splits=[\"64 MB\", \"64 MB\", \"64 MB\", \"2 MB\"]";
+    assert!(found(&run(&[rest]), Rule::MapBytesSkew).is_none());
     let finding = found(&result, Rule::MapBytesSkew).expect("found");
     assert_eq!(result.attempts[finding.attempt.expect("an attempt") as usize].task, 7);
 }
