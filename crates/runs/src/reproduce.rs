@@ -18,7 +18,7 @@ use std::time::Duration;
 use units::Time;
 
 /// CPU time that the runs of an import may take.
-pub const BUDGET: Duration = Duration::from_secs(60);
+pub const BUDGET: Duration = Duration::from_mins(1);
 /// With more packets than this a fit goes by flows, which cost a hundredth and differ by what TCP takes to get going.
 const MOST_PACKETS: f64 = 8e6;
 /// Payload of a full packet.

@@ -129,3 +129,30 @@ fn a_budget_ends_the_fit() {
     assert!(checked.exhausted && checked.result.is_none());
     assert_eq!(imported.scenario, guess);
 }
+
+/// The rule of the test before, for every job of a folder of plain histories: `TRUNKLINE_HISTORIES=FOLDER cargo test -p
+/// runs --test reproduce -- --ignored --nocapture`. Prints a line for each.
+#[test]
+#[ignore = "needs a folder of histories"]
+fn every_shuffle_of_a_folder_waits_for_the_network() {
+    let folder = std::env::var("TRUNKLINE_HISTORIES").expect("TRUNKLINE_HISTORIES names a folder");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    let read = |path: &std::path::PathBuf| history::read(&fs::read(path).ok()?).ok().map(|(_, jobs)| jobs);
+    let (mut tried, mut broken) = (0, Vec::new());
+    for job in files.iter().filter_map(read).flatten().filter(|job| job.state == JobState::Succeeded) {
+        let (imported, _) = reproduced(&job);
+        let mut slow = imported.scenario.clone();
+        slow.network.rate = BitRate::from_bps(slow.network.rate.as_bps() / 10);
+        let (into, lasts) = shuffle(&run(&slow));
+        let Some(most) = into.values().max().copied().filter(|bytes| *bytes > 0) else { continue };
+        let least = 0.9 * most as f64 * 8.0 / slow.network.rate.as_bps() as f64;
+        println!("{}: {lasts:.2} s; {most} B into the busiest host need {least:.3} s", job.id);
+        tried += 1;
+        if lasts < least {
+            broken.push(job.id);
+        }
+    }
+    assert!(tried > 0 && broken.is_empty(), "{tried} jobs, {broken:?}");
+}

@@ -219,9 +219,9 @@ pub fn print(entries: &[Entry], path: &str, out: &mut String) {
         match &entry.tree.value {
             Value::Array(items) if is_lines(entry) => {
                 let _ = writeln!(out, "{} = [", entry.key);
-                items.iter().for_each(|item| {
+                for item in items {
                     let _ = writeln!(out, "    {},", Inline(&item.value));
-                });
+                }
                 out.push_str("]\n");
             }
             value => {

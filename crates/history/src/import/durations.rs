@@ -74,7 +74,7 @@ fn total(tasks: &[Task], counter: &str) -> Option<f64> {
 }
 
 fn volumes(job: &JobHistory, block: Bytes, assumed: &mut Vec<Assumption>) -> Volumes {
-    let mut splits: Vec<Option<u64>> = job
+    let splits: Vec<Option<u64>> = job
         .maps
         .iter()
         .map(|task| {
@@ -83,18 +83,17 @@ fn volumes(job: &JobHistory, block: Bytes, assumed: &mut Vec<Assumption>) -> Vol
             read.filter(|read| *read > 0).or(counted(task, "MAP_INPUT_BYTES")).or(read)
         })
         .collect();
-    let known = splits.iter().flatten().count() as u64;
+    let (known, read) = splits.iter().flatten().fold((0_u64, 0), |(count, sum), split| (count + 1, sum + split));
     let any_counter = job.maps.iter().chain(&job.reduces).flat_map(|t| &t.attempts).any(|a| !a.counters.is_empty());
-    let default = if known > 0 {
-        splits.iter().flatten().sum::<u64>() / known
+    let default = if let Some(mean) = read.checked_div(known) {
+        mean
     } else if any_counter {
         0
     } else {
         assumed.push(Assumption::new("job.splits", block.exact(), "the history counts no bytes: a block for each map"));
         block.get()
     };
-    splits.iter_mut().for_each(|split| *split = split.or(Some(default)));
-    let mut splits: Vec<Bytes> = splits.into_iter().flatten().map(|split| Bytes::new(split.max(1))).collect();
+    let mut splits: Vec<Bytes> = splits.iter().map(|split| Bytes::new(split.unwrap_or(default).max(1))).collect();
 
     let (maps, reducers) = (job.maps.len() as f64, job.reduces.len() as f64);
     let input: f64 = splits.iter().map(|split| split.get() as f64).sum();
@@ -117,7 +116,9 @@ fn volumes(job: &JobHistory, block: Bytes, assumed: &mut Vec<Assumption>) -> Vol
     let output = if job.reduces.is_empty() { 0.0 } else { (shuffled - overheads).max(0.0) };
     if output > input * MOST_RATIO {
         let more = Bytes::new(((output / MOST_RATIO - input) / maps).ceil() as u64);
-        splits.iter_mut().for_each(|split| *split += more);
+        for split in &mut splits {
+            *split += more;
+        }
         let why = "the maps put out 900 times what they read and more: each is taken to read so much more";
         assumed.push(Assumption::new("job.splits", more.exact(), why));
     }
