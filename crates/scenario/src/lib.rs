@@ -43,7 +43,9 @@ pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
-pub use tcp::{Control, HyStart, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp, TcpOfNode};
+pub use tcp::{
+    Control, CubicRule, HyStart, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp, TcpOfNode,
+};
 pub use traffic::{GivenCoflow, GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 pub use wifi::{
     AccessPoint, Aggregation, ChannelWidth, Driver, DriverPreset, DriverScheduling, ErrorKind, FadingKind, Gain, Level,

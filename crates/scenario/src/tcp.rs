@@ -74,6 +74,28 @@ choice! {
         Cwnd = "cwnd",
         /// FlightSize, as in RFC 5681 and ns-3.
         Flight = "flight",
+        /// cwnd, or the peer's window if smaller, as in ns-2.
+        Window = "window",
+    }
+}
+
+choice! {
+    /// How CUBIC counts.
+    pub enum CubicRule {
+        /// Linux: whole segments; before a loss and after a timeout at least a twentieth per round trip.
+        Linux = "linux",
+        /// The formulas in fractions of a segment.
+        Rfc9438 = "rfc9438",
+    }
+}
+
+choice! {
+    /// How congestion avoidance opens cwnd by a segment per round trip.
+    pub enum IncreaseRule {
+        /// By a whole segment once a cwnd is acknowledged, as Linux.
+        Counted = "counted",
+        /// By a fraction with every acknowledgement (RFC 5681, equation 3), as ns-2 and ns-3.
+        PerAck = "per-ack",
     }
 }
 
@@ -97,6 +119,10 @@ section! {
         control: Control = Control::Cubic;
         /// With `fast`: segments that a connection keeps queued in the network.
         fast_alpha: u32 = 20, 1..=100_000;
+        /// With `newreno` and `sack-reno`: how congestion avoidance grows.
+        increase: IncreaseRule = IncreaseRule::Counted;
+        /// With `cubic`: how it counts.
+        cubic_rule: CubicRule = CubicRule::Linux;
         /// With `cubic`: C of RFC 9438, the scaling of the cubic function in segments per second cubed.
         cubic_c: f64 = 0.4, 0.001..=100.0;
         /// With `cubic`: the part of the window that a loss leaves (beta of RFC 9438).

@@ -1,7 +1,7 @@
 //! The settings of one endpoint.
 
 use crate::RtoEstimator;
-use crate::control::{ControlKind, CubicParameters, HyStartBounds, VegasParameters};
+use crate::control::{ControlKind, CubicParameters, HyStartBounds, IncreaseRule, VegasParameters};
 use units::{Bytes, Time};
 
 /// How losses are found and repaired when both sides offer SACK.
@@ -42,6 +42,8 @@ pub enum ReductionBase {
     Cwnd,
     /// FlightSize (RFC 5681, equation 4), at most cwnd.
     Flight,
+    /// The usable window: cwnd, or the peer's window if smaller, as in ns-2.
+    Window,
 }
 
 /// How an endpoint behaves. [`Config::default`] is a present-day host: SACK, timestamps, window scaling, delayed
@@ -126,7 +128,9 @@ pub struct Config {
     pub push_flow_control: bool,
     /// The congestion control.
     pub control: ControlKind,
-    /// C and beta of CUBIC.
+    /// How congestion avoidance grows, with [`ControlKind::Reno`].
+    pub increase: IncreaseRule,
+    /// How CUBIC counts, its C and its beta.
     pub cubic: CubicParameters,
     /// Bounds of HyStart and HyStart++.
     pub hystart_bounds: HyStartBounds,
@@ -169,6 +173,7 @@ impl Default for Config {
             window_validation: true,
             push_flow_control: false,
             control: ControlKind::Cubic,
+            increase: IncreaseRule::default(),
             cubic: CubicParameters::default(),
             hystart_bounds: HyStartBounds::default(),
             vegas: VegasParameters::default(),

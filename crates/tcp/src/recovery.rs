@@ -3,7 +3,7 @@
 use crate::control::{Ack, Control};
 use crate::scoreboard::DUP_THRESH;
 use crate::send::Phase;
-use crate::{Endpoint, Flags, Output, Recovery, Segment};
+use crate::{Endpoint, Flags, Output, Recovery, ReductionBase, Segment};
 use units::Time;
 
 impl Endpoint {
@@ -205,6 +205,7 @@ impl Endpoint {
             nxt: tx.nxt,
             cwnd_limited: tx.uses_window() || !self.config.window_validation,
             smoothed_rtt: self.rtt.smoothed().unwrap_or_default(),
+            least_rtt: self.rtt.min().unwrap_or_default(),
         };
         match tx.phase {
             Phase::Open if follows => self.follow_echo(fresh + news, true),
@@ -369,10 +370,11 @@ impl Endpoint {
             self.tx.reduce_proportionally(delivered, moved && !worse);
         }
     }
-    /// What a loss cuts: cwnd or FlightSize, or for Fall and Floyd the usable window. A cwnd that grows unused is no
+    /// What a loss cuts: cwnd or FlightSize, or the usable window, as Fall and Floyd do. A cwnd that grows unused is no
     /// measure of the network (RFC 9438, section 4.6).
     pub(crate) fn halved(&self) -> u64 {
-        if self.sack && self.config.recovery == Recovery::FallFloyd {
+        let window = self.config.reduction_base == ReductionBase::Window;
+        if window || self.sack && self.config.recovery == Recovery::FallFloyd {
             self.tx.usable(&self.config)
         } else if self.config.reduces_cwnd() {
             self.tx.window.cwnd

@@ -1,6 +1,8 @@
 //! TCP's settings.
 
-use scenario::{Control, HyStart, Recovery, ReductionBase, RtoEstimator, ScalableRule, Scenario, Tcp};
+use scenario::{
+    Control, CubicRule, HyStart, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Scenario, Tcp,
+};
 use tcp::control::{CubicParameters, HyStartBounds, VegasParameters};
 use transport::OwnTcp;
 use units::Bytes;
@@ -54,6 +56,7 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
         reduction_base: match tcp.reduction_base {
             ReductionBase::Cwnd => tcp::ReductionBase::Cwnd,
             ReductionBase::Flight => tcp::ReductionBase::Flight,
+            ReductionBase::Window => tcp::ReductionBase::Window,
         },
         undo_spurious: tcp.undo_spurious,
         timestamps: tcp.timestamps,
@@ -83,7 +86,18 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
         window_validation: tcp.window_validation,
         push_flow_control: tcp.push_flow_control,
         control,
-        cubic: CubicParameters { c: tcp.cubic_c, beta: tcp.cubic_beta },
+        increase: match tcp.increase {
+            IncreaseRule::Counted => tcp::control::IncreaseRule::Counted,
+            IncreaseRule::PerAck => tcp::control::IncreaseRule::PerAck,
+        },
+        cubic: CubicParameters {
+            rule: match tcp.cubic_rule {
+                CubicRule::Linux => tcp::control::CubicRule::Linux,
+                CubicRule::Rfc9438 => tcp::control::CubicRule::Rfc9438,
+            },
+            c: tcp.cubic_c,
+            beta: tcp.cubic_beta,
+        },
         hystart_bounds: HyStartBounds {
             low_window: tcp.hystart_low_window,
             ack_delta: tcp.hystart_ack_delta,

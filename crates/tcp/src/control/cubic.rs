@@ -1,12 +1,26 @@
-//! CUBIC (RFC 9438). HyStart is in files of its own.
+//! CUBIC (RFC 9438), as Linux counts it by default (`tcp_cubic.c`). HyStart is in files of its own.
 
 use super::{Ack, Control, Window};
 use crate::cold::{Blank, Cold};
 use units::Time;
 
+/// How CUBIC counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CubicRule {
+    /// Whole segments, as Linux (`bictcp_update`) and ns-2's copy of it. The cubic function is rounded towards its
+    /// plateau, which a flow reaches earlier and leaves later: windows are up to a segment larger. Before a loss, and
+    /// after a timeout, the window grows by a twentieth per round trip or more.
+    #[default]
+    Linux,
+    /// The formulas of RFC 9438 in fractions of a segment. A curve without a loss before it starts at its plateau.
+    Rfc9438,
+}
+
 /// What CUBIC is tuned by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicParameters {
+    /// How it counts.
+    pub rule: CubicRule,
     /// C: scaling of the cubic function, in segments per second cubed (section 5.1).
     pub c: f64,
     /// Multiplicative decrease (section 4.6).
@@ -14,7 +28,7 @@ pub struct CubicParameters {
 }
 
 impl CubicParameters {
-    const RFC9438: Self = Self { c: 0.4, beta: 0.7 };
+    const DEFAULT: Self = Self { rule: CubicRule::Linux, c: 0.4, beta: 0.7 };
 
     /// Additive increase with which Reno with this beta is as fair as Reno with one half (section 4.3).
     const fn alpha(&self) -> f64 {
@@ -24,7 +38,7 @@ impl CubicParameters {
 
 impl Default for CubicParameters {
     fn default() -> Self {
-        Self::RFC9438
+        Self::DEFAULT
     }
 }
 
@@ -45,11 +59,19 @@ impl Cubic {
     /// CUBIC with parameters of its own.
     pub fn new(parameters: &CubicParameters) -> Self {
         let mut cubic = Self::default();
-        if *parameters != CubicParameters::RFC9438 {
+        if *parameters != CubicParameters::DEFAULT {
             cubic.curve.tuned = Some(Box::new(*parameters));
         }
         cubic
     }
+}
+
+/// How long Linux keeps a step while cwnd stays (`bictcp_update`: HZ / 32).
+const STEP_KEPT: Time = Time::from_us(31_250);
+
+/// Whole segments; a product like 60 x 0.7 is 42.
+fn whole(segments: f64) -> u64 {
+    (segments + 1e-9) as u64
 }
 
 /// The cubic function. Windows are in segments, as in the RFC.
@@ -59,7 +81,15 @@ struct Curve {
     last_ack: Time,
     /// Growth that is less than a byte.
     carry: f64,
-    /// Parameters that are not the RFC's.
+    /// Linux's rule: the plateau, in segments (`bic_origin_point`).
+    origin: u64,
+    /// Linux's rule: segments to be acknowledged until cwnd grows by one (`cnt`), for this cwnd from then on.
+    step: u64,
+    stepped: (u64, Time),
+    /// Linux's rule: bytes acknowledged since cwnd, and since `w_est`, last grew (`snd_cwnd_cnt`, `ack_cnt`).
+    counted: u64,
+    counted_est: u64,
+    /// Parameters that are not the default ones.
     tuned: Option<Box<CubicParameters>>,
     /// The stage before the last reduction, for an undo (section 4.9.2).
     before: Option<Box<Stage>>,
@@ -94,12 +124,17 @@ impl Curve {
         stage: Stage { w_max: 0.0, cwnd_prior: 0.0, epoch: None, k: 0.0, w_est: 0.0, after_loss: false },
         last_ack: Time::ZERO,
         carry: 0.0,
+        origin: 0,
+        step: 0,
+        stepped: (0, Time::ZERO),
+        counted: 0,
+        counted_est: 0,
         tuned: None,
         before: None,
     };
 
     fn parameters(&self) -> &CubicParameters {
-        self.tuned.as_deref().unwrap_or(&CubicParameters::RFC9438)
+        self.tuned.as_deref().unwrap_or(&CubicParameters::DEFAULT)
     }
     fn begin_epoch(&mut self, now: Time, cwnd: f64) {
         self.stage.epoch = Some(now);
@@ -124,11 +159,75 @@ impl Curve {
         let cwnd = window.cwnd as f64 / mss;
         self.before = Some(Box::new(self.stage));
         let beta = self.parameters().beta;
+        let cwnd = if self.parameters().rule == CubicRule::Linux { libm::trunc(cwnd) } else { cwnd };
         self.stage.cwnd_prior = cwnd;
         // Fast convergence (section 4.7): a flow that did not reach its old window again makes room for newcomers.
         self.stage.w_max = if cwnd < self.stage.w_max { cwnd * f64::midpoint(1.0, beta) } else { cwnd };
-        window.ssthresh = ((flight as f64 * beta) as u64).max(2 * u64::from(window.mss));
+        let left = match self.parameters().rule {
+            CubicRule::Linux => whole(flight as f64 / mss * beta) * u64::from(window.mss),
+            CubicRule::Rfc9438 => (flight as f64 * beta) as u64,
+        };
+        window.ssthresh = left.max(2 * u64::from(window.mss));
         self.stage.epoch = None;
+    }
+    /// Congestion avoidance over `acked` bytes by Linux's rule.
+    fn grow_in_segments(&mut self, window: &mut Window, ack: &Ack, acked: u64) {
+        let mss = u64::from(window.mss);
+        let cwnd = (window.cwnd / mss).max(1);
+        self.counted_est += acked;
+        let (stepped_at, last) = self.stepped;
+        if self.stage.epoch.is_none() || stepped_at != cwnd || ack.now.saturating_sub(last) > STEP_KEPT {
+            self.stepped = (cwnd, ack.now);
+            self.step = self.next_step(ack, cwnd, mss, acked);
+        }
+        // `tcp_cong_avoid_ai`.
+        let step = self.step * mss;
+        if self.counted >= step {
+            self.counted = 0;
+            window.cwnd += mss;
+        }
+        self.counted += acked;
+        if self.counted >= step {
+            let grown = self.counted / step;
+            self.counted -= grown * step;
+            window.cwnd += grown * mss;
+        }
+    }
+    /// `bictcp_update`: segments to be acknowledged until cwnd grows by one.
+    fn next_step(&mut self, ack: &Ack, cwnd: u64, mss: u64, acked: u64) -> u64 {
+        let CubicParameters { c, beta, .. } = *self.parameters();
+        let w_max = self.stage.w_max as u64;
+        let epoch = if let Some(epoch) = self.stage.epoch {
+            epoch
+        } else {
+            self.stage.epoch = Some(ack.now);
+            self.stage.w_est = cwnd as f64;
+            self.counted_est = acked;
+            self.origin = w_max.max(cwnd);
+            self.stage.k = libm::cbrt((self.origin - cwnd) as f64 / c);
+            ack.now
+        };
+        let t = (ack.now.saturating_sub(epoch) + ack.least_rtt).as_secs_f64() - self.stage.k;
+        let distance = whole(c * (t * t * t).abs());
+        let target = if t < 0.0 { self.origin.saturating_sub(distance) } else { self.origin.saturating_add(distance) };
+        let mut step = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if w_max == 0 {
+            step = step.min(20);
+        }
+        // Reno-friendly region (section 4.3): `w_est` grows by one per so many segments acknowledged.
+        let per_segment = (cwnd * whole(8.0 * (1.0 + beta) / (3.0 * (1.0 - beta))) / 8).max(1) * mss;
+        let mut w_est = self.stage.w_est as u64;
+        if self.counted_est > per_segment {
+            // Strictly more than a step is counted, as there.
+            let grown = (self.counted_est - 1) / per_segment;
+            self.counted_est -= grown * per_segment;
+            w_est += grown;
+            self.stage.w_est = w_est as f64;
+        }
+        if w_est > cwnd {
+            step = step.min(cwnd / (w_est - cwnd));
+        }
+        step.max(2)
     }
     /// Congestion avoidance over `acked` bytes.
     fn grow(&mut self, window: &mut Window, ack: &Ack, acked: u64) {
@@ -175,7 +274,11 @@ impl Control for Cubic {
         }
         let acked = ack.avoidance(window);
         if acked > 0 {
-            self.curve.grow(window, ack, acked);
+            let curve = &mut *self.curve;
+            match curve.parameters().rule {
+                CubicRule::Linux => curve.grow_in_segments(window, ack, acked),
+                CubicRule::Rfc9438 => curve.grow(window, ack, acked),
+            }
         }
     }
     fn on_loss(&mut self, window: &mut Window, _: Time, flight: u64) {
@@ -187,9 +290,14 @@ impl Control for Cubic {
         if !repeated {
             self.curve.reduce(window, flight);
         }
-        self.curve.stage.epoch = None;
+        let curve = &mut *self.curve;
+        curve.stage.epoch = None;
         window.cwnd = u64::from(window.mss);
-        self.curve.stage.after_loss = false;
+        curve.stage.after_loss = false;
+        if curve.parameters().rule == CubicRule::Linux {
+            // `bictcp_reset`.
+            curve.stage.w_max = 0.0;
+        }
     }
     fn on_undo(&mut self) {
         if let Some(curve) = self.curve.written()

@@ -19,12 +19,12 @@ mod westwood;
 
 pub use bbr::Bbr;
 pub use coupled::{Coupled, Coupling, Subflow, Weights};
-pub use cubic::{Cubic, CubicParameters};
+pub use cubic::{Cubic, CubicParameters, CubicRule};
 pub use dctcp::Dctcp;
 pub use fast::Fast;
 pub use hystart::{HyStart, HyStartBounds};
 pub use hystart_plus_plus::HyStartPlusPlus;
-pub use reno::Reno;
+pub use reno::{IncreaseRule, Reno};
 pub use scalable::{Scalable, ScalableRule};
 pub use tahoe::Tahoe;
 pub use vegas::{Vegas, VegasParameters};
@@ -78,6 +78,8 @@ pub struct Ack {
     pub cwnd_limited: bool,
     /// The smoothed round-trip time, zero before the first sample.
     pub smoothed_rtt: Time,
+    /// The smallest round-trip time, zero before the first sample.
+    pub least_rtt: Time,
 }
 
 impl Ack {
@@ -237,7 +239,7 @@ pub(crate) enum AnyControl {
 impl AnyControl {
     pub fn new(config: &Config) -> Self {
         match config.control {
-            ControlKind::Reno => Self::Reno(Reno::default()),
+            ControlKind::Reno => Self::Reno(Reno::new(config.increase)),
             ControlKind::Vegas => Self::Vegas(Box::new(Vegas::new(config.vegas))),
             ControlKind::Cubic => Self::Cubic(Cubic::new(&config.cubic)),
             ControlKind::Bbr => Self::Bbr(Box::default()),

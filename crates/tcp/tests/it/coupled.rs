@@ -94,6 +94,7 @@ fn ack(acked: u64) -> Ack {
         nxt: 20_001,
         cwnd_limited: true,
         smoothed_rtt: Time::from_ms(100),
+        least_rtt: Time::from_ms(100),
     }
 }
 

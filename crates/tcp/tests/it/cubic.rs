@@ -1,7 +1,7 @@
-//! CUBIC's window, step by step against RFC 9438.
+//! CUBIC's window: step by step against the formulas of RFC 9438, and in whole segments as Linux counts.
 
 use crate::support::control::{MSS, ack, window};
-use tcp::control::{Ack, Control, Cubic, Window};
+use tcp::control::{Ack, Control, Cubic, CubicParameters, CubicRule, Window};
 use units::Time;
 
 const SMSS: u64 = MSS as u64;
@@ -41,9 +41,13 @@ fn segments(w: &Window) -> f64 {
     w.cwnd as f64 / f64::from(MSS)
 }
 
+fn by_formulas() -> Cubic {
+    Cubic::new(&CubicParameters { rule: CubicRule::Rfc9438, ..CubicParameters::default() })
+}
+
 /// A control that has just lost at `cwnd` segments.
 fn lost_at(cwnd: u64) -> (Cubic, Window) {
-    let (mut cubic, mut w) = (Cubic::default(), window(cwnd, false));
+    let (mut cubic, mut w) = (by_formulas(), window(cwnd, false));
     cubic.on_loss(&mut w, Time::ZERO, cwnd * SMSS);
     (cubic, w)
 }
@@ -74,10 +78,12 @@ fn follow(
 #[test]
 fn a_loss_reduces_to_seven_tenths() {
     for (cwnd, flight, expected) in [(100, 100, 70.0), (100, 60, 42.0), (2, 2, 2.0)] {
-        let (mut cubic, mut w) = (Cubic::default(), window(cwnd, false));
-        cubic.on_loss(&mut w, Time::ZERO, flight * SMSS);
-        assert!((segments(&w) - expected).abs() < 0.001);
-        assert_eq!(w.ssthresh, w.cwnd);
+        for mut cubic in [by_formulas(), Cubic::default()] {
+            let mut w = window(cwnd, false);
+            cubic.on_loss(&mut w, Time::ZERO, flight * SMSS);
+            assert!((segments(&w) - expected).abs() < 0.001);
+            assert_eq!(w.ssthresh, w.cwnd);
+        }
     }
 }
 
@@ -130,7 +136,7 @@ fn fast_convergence_gives_way() {
 
 #[test]
 fn after_a_timeout_the_curve_starts_at_its_plateau() {
-    let (mut cubic, mut w) = (Cubic::default(), window(100, false));
+    let (mut cubic, mut w) = (by_formulas(), window(100, false));
     cubic.on_timeout(&mut w, Time::ZERO, 100 * SMSS, false);
     assert_eq!((w.cwnd, w.ssthresh), (SMSS, 70 * SMSS));
     while w.slow_start() {
@@ -158,4 +164,74 @@ fn the_clock_stands_still_while_the_window_is_not_used() {
     cubic.on_ack(&mut w, &it);
     // Were the minute counted, the target would be half as large again.
     assert!(w.cwnd - before < SMSS / 5, "{}", w.cwnd - before);
+}
+
+/// Linux counts in whole segments: acknowledges a window per `rtt` milliseconds until `end`, and calls `each` with the
+/// milliseconds since the first acknowledgement and cwnd in segments.
+fn in_segments(cubic: &mut Cubic, w: &mut Window, rtt: u64, end: u64, mut each: impl FnMut(u64, u64)) {
+    let start = Time::from_secs(5);
+    let mut us = 0;
+    while us < end * 1_000 {
+        let it = Ack { least_rtt: Time::from_ms(rtt), ..ack(start + Time::from_us(us), SMSS, w) };
+        cubic.on_ack(w, &it);
+        assert_eq!(w.cwnd % SMSS, 0, "whole segments");
+        each(us / 1_000, w.cwnd / SMSS);
+        us += rtt * 1_000 / (w.cwnd / SMSS);
+    }
+}
+
+#[test]
+fn linux_leaves_whole_segments() {
+    // tcp_cubic.c, `cubictcp_recalc_ssthresh`: 7 x 717 / 1024 = 4.9, and never less than two.
+    for (flight, expected) in [(7, 4), (10, 7), (4, 2), (2, 2)] {
+        let (mut cubic, mut w) = (Cubic::default(), window(flight, false));
+        cubic.on_loss(&mut w, Time::ZERO, flight * SMSS);
+        assert_eq!(w.cwnd, expected * SMSS, "of {flight}");
+    }
+}
+
+#[test]
+fn linux_reaches_the_plateau_early_and_leaves_it_late() {
+    let (mut cubic, mut w) = (Cubic::default(), window(100, false));
+    cubic.on_loss(&mut w, Time::ZERO, 100 * SMSS);
+    // From 70 segments K = cbrt(30 / 0.4) = 4.217 s. The function is less than a segment from 100 while |t - K| <
+    // cbrt(1 / 0.4) = 1.357 s, and t is 200 ms, the minimum RTT, ahead of the clock: between 2.66 and 5.37 s the target
+    // is 100. Reno's window has reached 70 + 5.37 / 0.2 / 1.875 = 84 by then.
+    in_segments(&mut cubic, &mut w, 200, 7_000, |ms, cwnd| match ms {
+        0..2_600 => assert!(cwnd < 100, "{cwnd} at {ms} ms"),
+        3_000..5_370 => assert_eq!(cwnd, 100, "at {ms} ms"),
+        5_900.. => assert!(cwnd > 100, "{cwnd} at {ms} ms"),
+        _ => {}
+    });
+}
+
+#[test]
+fn linux_grows_by_a_twentieth_before_a_loss() {
+    // `cnt` is at most 20 while no loss is remembered: some 100 acknowledged segments open a window of 100 by five.
+    let (mut cubic, mut w) = (Cubic::default(), window(100, false));
+    in_segments(&mut cubic, &mut w, 100, 99, |_, _| ());
+    assert_eq!(w.cwnd, 105 * SMSS);
+    // After a timeout it is so again (`cubictcp_reset`).
+    cubic.on_loss(&mut w, Time::ZERO, 100 * SMSS);
+    cubic.on_timeout(&mut w, Time::ZERO, 100 * SMSS, false);
+    (w.cwnd, w.ssthresh) = (100 * SMSS, 100 * SMSS);
+    in_segments(&mut cubic, &mut w, 100, 99, |_, _| ());
+    assert!((105..=106).contains(&(w.cwnd / SMSS)), "{}", w.cwnd);
+}
+
+#[test]
+fn linux_is_as_fast_as_reno_on_short_paths() {
+    // Reno's window grows by one per 1.875 cwnd acknowledged (`beta_scale` 15): from 14 to 20 in 6 x 1.875 = 11.25 round
+    // trips of 2 ms. While cwnd stays, Linux looks at it every 31.25 ms only: after 15.6 round trips, when it is 22. The
+    // six segments then take two acknowledgements each, less than a round trip.
+    let (mut cubic, mut w) = (Cubic::default(), window(20, false));
+    cubic.on_loss(&mut w, Time::ZERO, 20 * SMSS);
+    let mut reached = None;
+    in_segments(&mut cubic, &mut w, 2, 60, |ms, cwnd| {
+        if cwnd >= 20 && reached.is_none() {
+            reached = Some(ms);
+        }
+    });
+    let rounds = reached.unwrap() as f64 / 2.0;
+    assert!((15.6..17.6).contains(&rounds), "{rounds}");
 }

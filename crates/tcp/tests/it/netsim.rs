@@ -151,9 +151,10 @@ fn random_loss_as_in_ns2_and_ns3() {
         (ControlKind::Reno, Some(44), 0.001, 9.39, 9.53),
         (ControlKind::Reno, None, 0.001, 11.47, 12.56),
         (ControlKind::Reno, None, 0.01, 2.90, 3.52),
-        // ns-2's Linux CUBIC; ns-3's is no reference under loss.
-        (ControlKind::Cubic, Some(44), 0.001, 10.46, 10.48),
-        (ControlKind::Cubic, None, 0.01, 3.54, 3.77),
+        // ns-2's Linux CUBIC with today's beta (`dumbbell.tcl` of `sim`, five seeds, 717/1024; its own is 819/1024).
+        // ns-3's is no reference under loss: it has no Reno-friendly region.
+        (ControlKind::Cubic, Some(44), 0.001, 9.07, 9.73),
+        (ControlKind::Cubic, None, 0.01, 2.85, 3.13),
     ];
     for (control, max_window, loss, least, most) in references {
         let config = Config { mss: 1460, max_window, ..config(control) };

@@ -1,7 +1,7 @@
 //! Reno's window, step by step against RFC 5681.
 
 use crate::support::control::{MSS, ack, window};
-use tcp::control::{Ack, Control, Reno};
+use tcp::control::{Ack, Control, IncreaseRule, Reno};
 use units::Time;
 
 const SMSS: u64 = MSS as u64;
@@ -83,4 +83,18 @@ fn after_idling_the_window_is_at_most_the_initial_one() {
     let mut w = window(4, false);
     reno.on_idle(&mut w, 10 * SMSS);
     assert_eq!(w.cwnd, 4 * SMSS);
+}
+
+#[test]
+fn growth_per_ack_is_slower_than_growth_by_counting() {
+    // RFC 5681, equation 3, of 1000 bytes each: 2000 + 500, + 400, + 344. Counting opens cwnd after two.
+    let (mut reno, mut w) = (Reno::new(IncreaseRule::PerAck), window(2, false));
+    let (mut counted, mut v) = (Reno::default(), window(2, false));
+    for expected in [(2_500, 2_000), (2_900, 3_000), (3_244, 3_000)] {
+        let it = ack(Time::ZERO, SMSS, &w);
+        reno.on_ack(&mut w, &it);
+        let it = ack(Time::ZERO, SMSS, &v);
+        counted.on_ack(&mut v, &it);
+        assert_eq!((w.cwnd, v.cwnd), expected);
+    }
 }

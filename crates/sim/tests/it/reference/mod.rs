@@ -75,6 +75,19 @@ pub fn incast_table() -> Table {
 pub fn incast_short_table() -> Table {
     Table::read(include_str!("incast_short.csv"))
 }
+/// More set-ups and seeds, by `dumbbell.tcl` and `dumbbell.cc`.
+pub fn dumbbell_more_table() -> Table {
+    Table::read(include_str!("dumbbell_more.csv"))
+}
+/// The same by `incast.tcl`.
+pub fn incast_more_table() -> Table {
+    Table::read(include_str!("incast_more.csv"))
+}
+/// The same for CUBIC: in ns-2 `benches/shuffle.tcl` with `Agent/TCP/Linux` and `select_ca cubic`, in ns-3 `TcpCubic` with
+/// buffers of 262,144 bytes.
+pub fn shuffle_more_table() -> Table {
+    Table::read(include_str!("shuffle_more.csv"))
+}
 /// 905 clients with and without marks: ns-2 alone, by `incast_marks.tcl`.
 pub fn incast_marks_table() -> Table {
     Table::read(include_str!("incast_marks.csv"))

@@ -23,5 +23,6 @@ pub fn ack(now: Time, acked: u64, window: &Window) -> Ack {
         nxt: 0,
         cwnd_limited: true,
         smoothed_rtt: Time::from_ms(100),
+        least_rtt: Time::from_ms(100),
     }
 }
