@@ -219,7 +219,8 @@ fn time_skew(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
             seconds(worst.took)
         ),
         advice: format!(
-            "Their bytes are alike: what differs is the work of a record or where they read from. At most about {} less.",
+            "Their bytes are alike: what differs is the work of a record or where they read from. At most about \
+             {} less.",
             seconds(cost)
         ),
         property: match kind {

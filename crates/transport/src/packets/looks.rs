@@ -23,8 +23,8 @@ impl Looks {
 }
 
 impl PacketTransport {
-    /// Looks at all connections of the cluster. Returns for each node the sum of cwnd, in bytes, over its ends with data
-    /// in flight, and their number.
+    /// Looks at all connections of the cluster. Returns for each node the sum of cwnd, in bytes, over its ends with
+    /// data in flight, and their number.
     pub fn look(&mut self) -> Vec<(u64, u32)> {
         let mut windows = vec![(0, 0); self.nodes.len()];
         self.looks.resize(self.endpoints.len(), Looks::default());
