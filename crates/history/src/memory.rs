@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// largest event it is less than 1 GiB.
 pub const MOST: usize = 448 << 20;
 
-/// What is left of [`MOST`], and the names of counters, each kept once.
+/// What is left of the memory for the jobs of one file, 448 MiB, and the names of counters, each kept once.
 #[derive(Debug)]
 pub struct Memory {
     left: usize,
