@@ -1,10 +1,10 @@
 //! A job's files: its program and configuration, and its history.
 //!
-//! The client puts the program and the configuration into HDFS. Every node that runs a part
-//! of the job fetches them once. The AppMaster writes the history.
+//! The client puts the program and the configuration into HDFS. Every node that runs a part of the job fetches them
+//! once. The AppMaster writes the history.
 //!
-//! The order is Hadoop's (`JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient` and `TaskTracker.localizeJob`, with
-//! the history on the JobTracker's own disk).
+//! The order is Hadoop's (`JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in
+//! Hadoop 1 `JobClient` and `TaskTracker.localizeJob`, with the history on the JobTracker's own disk).
 
 use super::client::Sample;
 use super::{MapReduce, MasterRequest, Reader, Request, TaskRequest, Writer};

@@ -320,8 +320,8 @@ fn jobs_end_and_ledgers_close_under_random_crashes() {
     }
 }
 
-/// Two map outputs of 34 MB begin to arrive in a memory of 40 MB when the nodes of both crash. What they were to take is
-/// free again, or the reducer would wait for room for ever.
+/// Two map outputs of 34 MB begin to arrive in a memory of 40 MB when the nodes of both crash. What they were to take
+/// is free again, or the reducer would wait for room for ever.
 #[test]
 fn memory_for_what_never_arrived_is_free_again() {
     let mut went_on = 0;

@@ -1,4 +1,4 @@
-//! How the reducer of an uber job gets map outputs: from the disks of its own node, one after the other (`LocalFetcher`).
+//! How the reducer of an uber job gets map outputs: from its own node's disks, one after the other (`LocalFetcher`).
 
 use super::ReduceTask;
 use crate::context::DiskTransfer;
