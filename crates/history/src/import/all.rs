@@ -5,10 +5,9 @@
 //! alone: the scheduler places the attempts.
 
 use super::many::{Extent, ImportedMany};
-use super::{Assumption, Hosts, ImportError, Imported, Settings, Sources, import, printable, significant};
+use super::{Assumption, Hosts, ImportError, Imported, Record, Settings, Sources, import, printable, significant};
 use crate::{JobHistory, JobState};
-use hadoop::workload::Workload;
-use scenario::{Job, Nodes, PlannedEnd, PlannedKind};
+use scenario::{Job, Nodes};
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
@@ -16,6 +15,8 @@ use units::{Bytes, Time};
 const NAMED: usize = 5;
 /// Assumptions of single jobs that are named, those of the most jobs first.
 const ASSUMED: usize = 12;
+/// The latest submission that a scenario takes.
+const LATEST: Time = Time::from_secs(30 * 86_400);
 /// A run ends this long after the last submission at the latest.
 const PATIENCE: Time = Time::from_secs(86_400);
 
@@ -64,10 +65,13 @@ pub fn all(
         for part in &one.scenario.job {
             let submit = submit(job).saturating_sub(extent.from).saturating_add(part.submit);
             let name = format!("{}{number}", printable(&job.id));
-            scenario.job.push(Job { name, submit, ..unplanned(moved(part, &one.hosts, &hosts)) });
+            scenario.job.push(Job { name, submit, ..unplanned(moved(part, &one.hosts, &hosts), one.record.as_ref()) });
         }
     }
     let last = scenario.job.iter().map(|job| job.submit).max().unwrap_or_default();
+    if last > LATEST {
+        return Err(ImportError::Apart(last));
+    }
     scenario.run.until = scenario.run.until.max(last.saturating_add(PATIENCE));
 
     let mut heading = vec![format!(
@@ -90,7 +94,9 @@ pub fn all(
         assumed.push(Assumption::new("failed and killed jobs", format!("{ended} run to their end"), why));
     }
     let mut assumptions: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
-    for Assumption { key, value, why } in imported.iter().flat_map(|(_, one)| &one.assumed) {
+    // What is assumed of a plan does not matter without it.
+    let of_jobs = imported.iter().flat_map(|(_, one)| &one.assumed).filter(|of| !of.key.starts_with("job.plan"));
+    for Assumption { key, value, why } in of_jobs {
         *assumptions.entry((key, value, why)).or_default() += 1;
     }
     let mut assumptions: Vec<_> = assumptions.into_iter().collect();
@@ -109,35 +115,29 @@ pub fn all(
     ImportedMany::new(scenario, heading, assumed, BTreeMap::new())
 }
 
-/// A job without its plan. Recorded durations that the plan adds to the costs become part of them: the work of all
-/// tasks stays, their differences go.
-fn unplanned(mut job: Job) -> Job {
-    let Some(plan) = job.plan.take() else { return job };
+/// A job without its plan. Where recorded durations stand in for costs, their sums become costs of a byte: the work of
+/// all tasks stays, their differences go. Of a reduce that is what comes after its shuffle.
+fn unplanned(mut job: Job, record: Option<&Record>) -> Job {
+    job.plan = None;
+    let Some(record) = record else { return job };
+    // Of attempts at one task that succeeded the last counts.
+    let done = record.attempts.iter().filter(|attempt| attempt.succeeded());
+    let tasks: BTreeMap<_, _> = done.map(|attempt| ((attempt.map, attempt.task), attempt)).collect();
     let (mut of_maps, mut of_reduces) = (0.0, 0.0);
-    // Of attempts at one task the last that succeeded counts.
-    let done = plan.attempt.iter().filter(|attempt| attempt.end.is_none_or(|end| end == PlannedEnd::Succeeded));
-    let tasks: BTreeMap<_, _> =
-        done.map(|attempt| ((attempt.kind == PlannedKind::Map, attempt.task), attempt)).collect();
     for ((is_map, _), attempt) in tasks {
-        let [map, copy, sort, reduce] =
-            [attempt.map, attempt.copy, attempt.sort, attempt.reduce].map(|time| time.map_or(0.0, Time::as_secs_f64));
         if is_map {
-            of_maps += map + sort;
+            of_maps += attempt.end.saturating_sub(attempt.start).max(0) as f64 / 1e3;
         } else {
-            of_reduces += copy + sort + reduce;
+            let from = attempt.first_end.unwrap_or(attempt.start);
+            of_reduces += attempt.end.saturating_sub(from).max(0) as f64 / 1e3;
         }
     }
     let splits: Bytes = job.splits.iter().copied().sum();
     let input = if job.splits.is_empty() { job.input } else { splits }.get().max(1) as f64;
-    let shuffled: f64 = job.shares.iter().sum();
-    let shuffled = if shuffled >= 1.0 { shuffled } else { (input * job.map_ratio.unwrap_or(1.0)).max(1.0) };
-    let costs = Workload::generic().costs;
-    let with = |cost: Option<f64>, base: f64, seconds: f64, bytes: f64| {
-        let more = significant(cost.unwrap_or(base * 1e9) + seconds / bytes * 1e9).min(MOST_COST);
-        if seconds > 0.0 { Some(more) } else { cost }
-    };
-    job.map_cpu = with(job.map_cpu, costs.map, of_maps, input);
-    job.reduce_cpu = with(job.reduce_cpu, costs.reduce, of_reduces, shuffled);
+    let shuffled = (input * job.map_ratio.unwrap_or(1.0)).max(1.0);
+    let cost = |seconds: f64, bytes: f64| Some(significant((seconds / bytes * 1e9).min(MOST_COST)));
+    job.map_cpu = cost(of_maps, input);
+    job.reduce_cpu = cost(of_reduces, shuffled);
     job
 }
 

@@ -105,6 +105,8 @@ pub enum ImportError {
     Window(usize),
     /// Nothing says how many machines there are.
     Nodes,
+    /// The last job was submitted so long after the first that no scenario holds both.
+    Apart(Time),
 }
 
 impl std::fmt::Display for ImportError {
@@ -119,6 +121,14 @@ impl std::fmt::Display for ImportError {
                 write!(f, "{id} has not written the {files} files on hosts of the cluster, one with each map")
             }
             Self::Window(all) => write!(f, "none of its {all} entries begins in this time: see --from and --for"),
+            Self::Apart(time) => {
+                let days = time.as_secs_f64() / 86_400.0;
+                write!(
+                    f,
+                    "its jobs were submitted up to {days:.0} days apart, and a scenario holds 30: take a part of \
+                           them by --from and --for, or name fewer files"
+                )
+            }
             Self::Nodes => write!(f, "it does not say how many machines there are: set --nodes"),
             Self::Rate(error) => write!(f, "network_rate_per_worker: {error}"),
         }

@@ -140,6 +140,8 @@ fn all_jobs_of_a_history_become_one_scenario() {
     let hosts: Vec<_> = scenario.job.iter().flat_map(|job| job.split_hosts.clone()).collect();
     assert_eq!(hosts, [vec![1], vec![2], vec![1]].map(Nodes::List), "numbers of all jobs' hosts");
     assert!(scenario.job.iter().all(|job| job.plan.is_none()));
+    // No CPU time is counted. A map of a million bytes that starts at 2 s and is known to be done at 39 s: 37 us for each.
+    assert!(scenario.job.iter().all(|job| job.map_cpu == Some(37_000.0)), "{:?}", scenario.job[0].map_cpu);
 
     let window = Extent { from: Time::from_secs(60), length: Some(Time::from_secs(60)), ..Extent::default() };
     let one = all("trace", &jobs, &Sources::default(), &window).unwrap();
@@ -149,6 +151,12 @@ fn all_jobs_of_a_history_become_one_scenario() {
         "{:?}",
         one.heading
     );
+
+    let text = [rumen("0001", 0, "n4", "SUCCESS"), rumen("0002", 31 * 86_400, "n4", "SUCCESS")].join("\n");
+    let (_, apart) = history::read(text.as_bytes()).unwrap();
+    let apart: Vec<_> = apart.iter().map(|job| (job, None)).collect();
+    let error = all("trace", &apart, &Sources::default(), &Extent::default()).unwrap_err();
+    assert!(error.to_string().contains("up to 31 days apart"), "{error}");
 
     let nothing = Extent { from: Time::from_secs(9_000), ..Extent::default() };
     assert!(matches!(all("trace", &jobs, &Sources::default(), &nothing), Err(ImportError::Window(3))));
