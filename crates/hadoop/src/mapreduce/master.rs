@@ -229,9 +229,7 @@ impl MapReduce {
         record.state = AttemptState::Succeeded;
         record.finish = platform.ctx.now;
         let (job, kind, task) = (record.job, record.kind, record.task);
-        if self.attempts[id.0 as usize].replayed {
-            self.planned_ended(platform.ctx);
-        }
+        self.record_closed(platform.ctx, id);
         let record = &self.attempts[id.0 as usize].record;
         let seconds = platform.ctx.now.saturating_sub(record.start).as_secs_f64();
         let owner = &mut self.jobs[job.0 as usize];
@@ -316,9 +314,7 @@ impl MapReduce {
         record.reason = reason;
         record.finish = ctx.now;
         let (job, kind, task, node) = (record.job, record.kind, record.task, record.node);
-        if self.attempts[id.0 as usize].replayed {
-            self.planned_ended(ctx);
-        }
+        self.record_closed(ctx, id);
         self.jobs[job.0 as usize].task_mut(kind, task).running.retain(|&running| running != id);
         Some((job, kind, task, node))
     }

@@ -217,6 +217,15 @@ impl MapReduce {
             ReplayEnd::Failed => self.fail_on_node(platform, id, "it failed, as recorded"),
             ReplayEnd::Killed => self.kill(platform, id, "it was killed, as recorded"),
         }
+        self.planned_ended(platform.ctx);
+    }
+    /// A planned attempt's record is closed. One that does not succeed counts until its recorded end, also if another
+    /// attempt was first before: a job that did not succeed ends with the last of these ends.
+    pub(super) fn record_closed(&mut self, ctx: &mut Context, id: AttemptId) {
+        let attempt = &self.attempts[id.0 as usize];
+        if attempt.replayed && attempt.recorded.end == ReplayEnd::Succeeded {
+            self.planned_ended(ctx);
+        }
     }
     /// Whether the record has an attempt fail, so that its failure counts against nobody.
     pub(super) fn fails_as_recorded(&self, id: AttemptId) -> bool {
@@ -246,8 +255,8 @@ impl MapReduce {
         ctx.timer(ctx.now, Request::ReplayDue(replay.attempts.len() - 1));
     }
 
-    /// An attempt of the plan has ended, or will not start. A job that did not succeed ends with the last of them.
-    pub(super) fn planned_ended(&mut self, ctx: &mut Context) {
+    /// An attempt of the plan is over, or will not start. A job that did not succeed ends with the last of them.
+    fn planned_ended(&mut self, ctx: &mut Context) {
         self.standing.open = self.standing.open.saturating_sub(1);
         let fails = self.config.replay.as_ref().is_some_and(|replay| replay.end != ReplayEnd::Succeeded);
         if fails && self.standing.open == 0 {
