@@ -81,8 +81,6 @@ struct Curve {
     last_ack: Time,
     /// Growth that is less than a byte.
     carry: f64,
-    /// Linux's rule: the plateau, in segments (`bic_origin_point`).
-    origin: u64,
     /// Linux's rule: segments to be acknowledged until cwnd grows by one (`cnt`), for this cwnd from then on.
     step: u64,
     stepped: (u64, Time),
@@ -108,6 +106,8 @@ struct Stage {
     k: f64,
     /// W_est: Reno's window (section 4.3).
     w_est: f64,
+    /// Linux's rule: the plateau, in segments (`bic_origin_point`).
+    origin: u64,
     /// The present stage follows a loss, not a timeout or a slow start that ended without loss.
     after_loss: bool,
 }
@@ -121,10 +121,9 @@ impl Blank for Curve {
 
 impl Curve {
     const NONE: Self = Self {
-        stage: Stage { w_max: 0.0, cwnd_prior: 0.0, epoch: None, k: 0.0, w_est: 0.0, after_loss: false },
+        stage: Stage { w_max: 0.0, cwnd_prior: 0.0, epoch: None, k: 0.0, w_est: 0.0, origin: 0, after_loss: false },
         last_ack: Time::ZERO,
         carry: 0.0,
-        origin: 0,
         step: 0,
         stepped: (0, Time::ZERO),
         counted: 0,
@@ -203,13 +202,17 @@ impl Curve {
             self.stage.epoch = Some(ack.now);
             self.stage.w_est = cwnd as f64;
             self.counted_est = acked;
-            self.origin = w_max.max(cwnd);
-            self.stage.k = libm::cbrt((self.origin - cwnd) as f64 / c);
+            self.stage.origin = w_max.max(cwnd);
+            self.stage.k = libm::cbrt((self.stage.origin - cwnd) as f64 / c);
             ack.now
         };
         let t = (ack.now.saturating_sub(epoch) + ack.least_rtt).as_secs_f64() - self.stage.k;
         let distance = whole(c * (t * t * t).abs());
-        let target = if t < 0.0 { self.origin.saturating_sub(distance) } else { self.origin.saturating_add(distance) };
+        let target = if t < 0.0 {
+            self.stage.origin.saturating_sub(distance)
+        } else {
+            self.stage.origin.saturating_add(distance)
+        };
         let mut step = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if w_max == 0 {
             step = step.min(20);

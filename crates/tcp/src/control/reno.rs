@@ -10,8 +10,8 @@ pub enum IncreaseRule {
     /// (`tcp_cong_avoid_ai`). The count starts anew at a loss.
     #[default]
     Counted,
-    /// By SMSS x SMSS / cwnd with every acknowledgement (RFC 5681, equation 3), as ns-2 and ns-3. It is a little slower:
-    /// from two segments to three takes three acknowledgements, not two. A loss halves the fraction too.
+    /// By SMSS x SMSS / cwnd with every acknowledgement (RFC 5681, equation 3), as ns-2 and ns-3. It is a little
+    /// slower: from two segments to three takes three acknowledgements, not two. A loss halves the fraction too.
     PerAck,
 }
 

@@ -137,9 +137,8 @@ impl Tally {
         let compared = near + off + far;
         let share = f64::from(*near) / f64::from(compared.max(1)) * 100.0;
         let all = compared + nothing + disputed;
-        format!(
-            "| {name} | {all} | {nothing} | {disputed} ({disputed_far}) | {compared} | {near} | **{share:.0} %** | {off} | {far} |\n"
-        )
+        let apart = format!("{disputed} ({disputed_far})");
+        format!("| {name} | {all} | {nothing} | {apart} | {compared} | {near} | **{share:.0} %** | {off} | {far} |\n")
     }
 }
 

@@ -83,8 +83,8 @@ pub fn dumbbell_more_table() -> Table {
 pub fn incast_more_table() -> Table {
     Table::read(include_str!("incast_more.csv"))
 }
-/// The same for CUBIC: in ns-2 `benches/shuffle.tcl` with `Agent/TCP/Linux` and `select_ca cubic`, in ns-3 `TcpCubic` with
-/// buffers of 262,144 bytes.
+/// The same for CUBIC: in ns-2 `benches/shuffle.tcl` with `Agent/TCP/Linux` and `select_ca cubic`, in ns-3 `TcpCubic`
+/// with buffers of 262,144 bytes.
 pub fn shuffle_more_table() -> Table {
     Table::read(include_str!("shuffle_more.csv"))
 }
