@@ -32,19 +32,20 @@ pub fn all(
     let submit = |job: &JobHistory| Time::from_ms(u64::try_from(job.submit_ms.saturating_sub(first)).unwrap_or(0));
     let mut taken: Vec<_> = jobs.iter().filter(|(job, _)| extent.contains(submit(job))).collect();
     taken.sort_by_key(|(job, _)| job.submit_ms);
-    let (mut imported, mut left_out): (Vec<(&JobHistory, Imported)>, Vec<(&str, ImportError)>) = Default::default();
+    let mut imported: Vec<(&JobHistory, Imported)> = Vec::new();
+    let mut left_out: Vec<ImportError> = Vec::new();
     for &(job, ref own) in taken {
         let settings = own.clone().or_else(|| sources.settings.clone());
         match import(job, &Sources { settings, ..*sources }) {
             Ok(one) => imported.push((job, one)),
-            Err(error) => left_out.push((&job.id, error)),
+            Err(error) => left_out.push(error),
         }
     }
     let attempts =
         |job: &JobHistory| job.maps.iter().chain(&job.reduces).map(|task| task.attempts.len()).sum::<usize>();
     // Of equal ones the first.
     let Some((largest, model)) = imported.iter().rev().max_by_key(|(job, _)| attempts(job)) else {
-        return Err(left_out.into_iter().next().map_or(ImportError::Window(jobs.len()), |(_, error)| error));
+        return Err(left_out.into_iter().next().unwrap_or(ImportError::Window(jobs.len())));
     };
     let mut scenario = model.scenario.clone();
     name.clone_into(&mut scenario.name);
@@ -81,7 +82,7 @@ pub fn all(
         extent.text(),
         hosts.iter().count()
     )];
-    heading.extend(left_out.iter().take(NAMED).map(|(_, error)| format!("Left out: {error}.")));
+    heading.extend(left_out.iter().take(NAMED).map(|error| format!("Left out: {error}.")));
     if left_out.len() > NAMED {
         heading.push(format!("Left out: {} more jobs.", left_out.len() - NAMED));
     }

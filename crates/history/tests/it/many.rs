@@ -140,7 +140,8 @@ fn all_jobs_of_a_history_become_one_scenario() {
     let hosts: Vec<_> = scenario.job.iter().flat_map(|job| job.split_hosts.clone()).collect();
     assert_eq!(hosts, [vec![1], vec![2], vec![1]].map(Nodes::List), "numbers of all jobs' hosts");
     assert!(scenario.job.iter().all(|job| job.plan.is_none()));
-    // No CPU time is counted. A map of a million bytes that starts at 2 s and is known to be done at 39 s: 37 us for each.
+    // No CPU time is counted. A map of a million bytes that starts at 2 s and is known to be done at 39 s: 37 us for
+    // each.
     assert!(scenario.job.iter().all(|job| job.map_cpu == Some(37_000.0)), "{:?}", scenario.job[0].map_cpu);
 
     let window = Extent { from: Time::from_secs(60), length: Some(Time::from_secs(60)), ..Extent::default() };
