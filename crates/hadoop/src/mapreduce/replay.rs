@@ -205,9 +205,8 @@ impl MapReduce {
     pub(super) fn recorded_of(&self, job: JobId, kind: TaskKind, task: u32) -> Recorded {
         let replay = self.config.replay.as_ref().filter(|_| job.0 == 0);
         let mut attempts = replay.into_iter().flat_map(|replay| &replay.attempts);
-        let done = attempts.find(|attempt| {
-            (attempt.kind, attempt.task, attempt.recorded.end) == (kind, task, ReplayEnd::Succeeded)
-        });
+        let done = attempts
+            .find(|attempt| (attempt.kind, attempt.task, attempt.recorded.end) == (kind, task, ReplayEnd::Succeeded));
         done.map(|attempt| attempt.recorded).unwrap_or_default()
     }
     /// An attempt ends as it did.

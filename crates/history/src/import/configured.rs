@@ -129,7 +129,8 @@ mod tests {
         }
         let cluster = format!("[cluster]\nworkers = {}\n", Hosts::of(&whole, None).workers());
         let of = |job: &JobHistory, settings: Settings| {
-            let sources = Sources { cluster: Some(("c.toml", &cluster)), settings: Some(settings), ..Sources::default() };
+            let sources =
+                Sources { cluster: Some(("c.toml", &cluster)), settings: Some(settings), ..Sources::default() };
             import(job, &sources).expect("imported").scenario.job.remove(0)
         };
         let (plain, compressed) = (of(&whole, Settings::default()), of(&half, gzip()));

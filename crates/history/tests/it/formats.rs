@@ -32,7 +32,7 @@ fn a_damaged_byte_of_a_compressed_history_is_noticed() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
             if let Ok((_, jobs)) = read(&damaged) {
-                assert_eq!(jobs, [plain.clone()], "{file} at {at}: a bit that says nothing");
+                assert_eq!(jobs, std::slice::from_ref(&plain), "{file} at {at}: a bit that says nothing");
             }
         }
         // Its last bytes are the checksum, but for bzip2, whose last bits may be none.

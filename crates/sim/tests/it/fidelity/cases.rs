@@ -51,6 +51,9 @@ pub struct Found {
 /// A change to the settings of TCP.
 pub type Change = dyn Fn(&mut Config) + Sync;
 
+/// A run of a set-up with a seed and a change.
+type RunWith = dyn Fn(u64, &Change) -> Vec<Found> + Sync;
+
 /// One set-up: the rows of all seeds of both simulators.
 pub struct Case {
     pub family: &'static str,
@@ -61,7 +64,7 @@ pub struct Case {
     /// A set-up of the tables as given; others were measured later.
     pub given: bool,
     rows: Vec<(String, Vec<(String, f64)>)>,
-    run: Box<dyn Fn(u64, &Change) -> Vec<Found> + Sync>,
+    run: Box<RunWith>,
     seeds: u64,
 }
 
