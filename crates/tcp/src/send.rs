@@ -376,9 +376,7 @@ impl Endpoint {
             } else {
                 tx.pipe()
             };
-            // A partial segment takes the room of a whole one: Linux and ns-2 count cwnd in segments.
-            let counts_as = if tx.phase == Phase::Open { mss } else { len };
-            if counted + counts_as > allowance && len > 0 {
+            if counted + len > allowance && len > 0 {
                 return;
             }
             let room = tx.send_edge(&self.config).saturating_sub(tx.nxt);

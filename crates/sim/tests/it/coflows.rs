@@ -34,7 +34,8 @@ bytes = ["6 MB", "2 MB"]
 /// 1448 of payload, so 0.85 s with headers, and handshakes and windows come on top.
 #[test]
 fn a_coflow_alone_takes_what_its_busiest_link_needs() {
-    let result = run(TWO, &[]);
+    // A queue that nothing is lost in.
+    let result = run(TWO, &["network.queue.limit=\"2000 packets\""]);
     let [traffic] = result.traffic.as_slice() else { panic!("one traffic") };
     let [one, two] = traffic.coflows.as_slice() else { panic!("two coflows") };
     assert_eq!((one.name.as_str(), one.flows, one.bytes), ("one", 2, Bytes::from_mb(10)));

@@ -53,7 +53,7 @@ fn a_small_receive_buffer_on_a_long_path_is_the_peers_window() {
 #[test]
 fn losses_show_as_recovery_and_timeouts() {
     let calm = shares(&run(&[]));
-    let lossy = shares(&run(&["network.loss=0.03"]));
+    let lossy = shares(&run(&["network.loss=0.05"]));
     let repair = |shares: &BTreeMap<&str, f64>| shares["recovery"] + shares["timeout"];
     assert!(repair(&lossy) > 0.4 && repair(&lossy) > repair(&calm) + 0.2, "{lossy:?}, without loss {calm:?}");
 }

@@ -48,14 +48,15 @@ fn all_to_all_is_every_ordered_pair_once() {
 fn long_flows_share_a_link_fairly_and_fill_it() {
     let kind = TrafficKind::Long { flows: 2, bytes: None };
     let mut world = on_star(3, spec(kind, &[0, 1], &[2]));
-    // Nothing may be in repair when the warm-up ends: what then comes in order had arrived before.
     world.traffic[0].tcp = Config { abc_limit: Some(1), hystart: StartRule::Off, ..Config::default() };
     world.warm_up = Time::from_secs(3);
     let (finished, outcome, _) = run(&world, Time::from_secs(10));
     assert!(!finished, "flows without end do not end");
-    // 1448 of 1500 bytes are payload.
+    // 1448 of 1500 bytes are payload. What waited behind a hole when the warm-up ended had arrived before and counts
+    // after it: at most what the queue of 128 packets and the path hold, over the seven seconds that follow.
     let rate = outcome.goodput_warm.as_bps() as f64 / 1e6;
-    assert!(rate > 93.0 && rate <= 100.0 * 1_448.0 / 1_500.0 + 0.01, "{rate}");
+    let behind_a_hole = 130.0 * 1_448.0 * 8.0 / 7.0 / 1e6;
+    assert!(rate > 93.0 && rate <= 100.0 * 1_448.0 / 1_500.0 + behind_a_hole, "{rate}");
     assert!(outcome.jain > 0.8 && outcome.jain <= 1.0, "{}", outcome.jain);
     assert!(outcome.delivered_warm < outcome.delivered);
 }

@@ -54,12 +54,13 @@ pub const CAUSES: &[Cause] = &[
         with: None,
     },
     Cause {
-        text: "Westwood+ under random loss measures what it is told. With RTTs rounded up to milliseconds, as Linux \
-               has them in jiffies, ours rises from 74 to 93 Mbit/s at 0.1 % loss and from 10 to 13 at 1 %. In ns-2 \
+        text: "Westwood+ under random loss measures what it is told. A floor of 50 ms between measurements, as in \
+               Linux 2.6, leaves 75 Mbit/s at 0.1 % loss and 10 at 1 % (the paper's rule: 74 and 10); with RTTs \
+               rounded up to milliseconds beside it, as Linux has them in jiffies, it is 93 and 13. In ns-2 \
                timestamps alone raise 24 to 31 Mbit/s (`dumbbell.tcl Linux-westwood 1 100 40 0.01 100000 100 20 1`), \
                and at 120 ms 4.9 to 7.9; ns-3, whose sample counts the ACKs at both of its ends, has 77 and 13. \
-               Neither today's Linux rule (Reno's half until a recovery ends: 41 and 6 Mbit/s) nor a floor as in \
-               Linux 2.6 (75 and 10) comes nearer. The larger windows of the references also queue and drop more. \
+               Today's Linux rule (Reno's half until a recovery ends) comes to 41 and 6 Mbit/s. The larger windows of \
+               the references also queue and drop more. \
                What is left of the factor has not been found.",
         explains: |case, column| case.transport == "Westwood+" && case.loss > 0.0 && column != "blk_p50",
         with: None,
