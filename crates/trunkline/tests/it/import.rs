@@ -91,7 +91,11 @@ fn a_history_servers_folder_is_searched_for_the_job_and_its_configuration() {
     for (job, words) in [(ID, "replication = 2  # dfs.replication"), ("job_1795217314114_0001", "block = \"32 MiB\"")] {
         let output = scratch.trunkline(&["import", "done", "--job", job]);
         assert_eq!(code(&output), 0, "{}", said(&output));
-        assert!(printed(&output).contains(&format!("# The recorded durations and volumes of {job}")), "{}", printed(&output));
+        assert!(
+            printed(&output).contains(&format!("# The recorded durations and volumes of {job}")),
+            "{}",
+            printed(&output)
+        );
         assert!(printed(&output).contains(words), "{}", printed(&output));
     }
     let output = scratch.trunkline(&["import", "done"]);
