@@ -139,13 +139,23 @@ pub fn tcp_timeouts(view: &JobView<'_>) -> Option<Finding> {
     Some(Finding { attempt: Some(row), ..found })
 }
 
-/// Intervals of polling: what of Hadoop's own waiting no silent node accounts for.
+/// Intervals of polling: what of Hadoop's own waiting no silent node accounts for. Before a speculative attempt starts
+/// the job waits for the first one to be found slow, which no interval shortens.
 pub fn heartbeats(view: &JobView<'_>, silent: Time) -> Option<Finding> {
-    let waited = view.path(|segment| segment.waiting == Waiting::Timeout);
+    let path = &view.job.critical_path;
+    let second = |at: usize| {
+        let next = path[at..].iter().find_map(|segment| segment.attempt);
+        next.is_some_and(|row| view.attempt(row).speculative)
+    };
+    let polls = (0..path.len()).filter(|&at| path[at].waiting == Waiting::Timeout && !second(at));
+    let (mut waited, mut stretches) = (Time::ZERO, 0);
+    for at in polls {
+        waited += path[at].finish - path[at].start;
+        stretches += 1;
+    }
     let cost = waited.saturating_sub(silent);
     let settings = &view.scenario.mapreduce;
     let of_nodes = settings.heartbeat.unwrap_or(Time::from_ms(if view.is_yarn() { 1000 } else { 300 }));
-    let stretches = view.job.critical_path.iter().filter(|segment| segment.waiting == Waiting::Timeout).count();
     let masters = if view.is_yarn() { format!(", the AppMaster's {}", settings.am_heartbeat) } else { String::new() };
     let texts = Texts {
         summary: format!("Hadoop's own intervals take {}.", view.of_length(cost)),

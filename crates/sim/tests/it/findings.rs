@@ -1,7 +1,7 @@
 //! Why a job was slow: each rule on a scenario whose cause is known because it was put there, and on one without it.
 
 use results::findings::{Finding, Rule, Severity};
-use results::{JobState, RunResult};
+use results::{JobState, RunResult, Waiting};
 use std::ops::ControlFlow;
 use units::Time;
 
@@ -207,6 +207,17 @@ fn lost_packets_show_as_timeouts_of_tcp() {
 fn long_heartbeats_are_told() {
     let long = ["mapreduce.heartbeat=\"10 s\"", "mapreduce.am-heartbeat=\"10 s\""];
     tells(Rule::Heartbeats, &long, &["mapreduce.heartbeat=\"100 ms\"", "mapreduce.am-heartbeat=\"100 ms\""]);
+}
+
+/// Until a second attempt begins the job waits for the first to be found slow: that is none of Hadoop's intervals.
+#[test]
+fn a_wait_for_a_second_attempt_is_no_heartbeat() {
+    let slow = "faults=[{ at = \"0 s\", node = \"worker-6\", slow = 0.02 }]";
+    let result = run(&[slow, "mapreduce.speculative=true", "mapreduce.reducers=0"]);
+    let path = result.jobs[0].critical_path.iter().filter(|segment| segment.waiting == Waiting::Timeout);
+    let waited: f64 = path.map(|segment| (segment.finish - segment.start).as_secs_f64()).sum();
+    let polled = found(&result, Rule::Heartbeats).map_or(0.0, |finding| finding.cost.as_secs_f64());
+    assert!(waited > 100.0 && polled < 10.0, "{polled} of {waited} s");
 }
 
 #[test]
