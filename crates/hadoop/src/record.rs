@@ -56,7 +56,7 @@ pub mod reason {
     pub const TASK_TIMEOUT: &str = "no progress for as long as the task timeout";
     /// Its node sent no heartbeat for as long as the expiry interval.
     pub const NODE_LOST: &str = "its node was lost";
-    /// The same, of a map that was done.
+    /// The node of a map that was done was lost, and with it the output.
     pub const OUTPUT_NODE_LOST: &str = "its node was lost with its output";
     /// Reducers could not fetch the output of a map that was done.
     pub const OUTPUT_UNFETCHABLE: &str = "too many fetches of its output failed";
@@ -178,7 +178,7 @@ pub struct AttemptBytes {
     pub input: Bytes,
     /// Map output in the final file, or the attempt's HDFS output; as compressed.
     pub output: Bytes,
-    /// The same before compression.
+    /// Map output or HDFS output before compression.
     pub output_plain: Bytes,
     /// Map outputs fetched whole from the own node; as compressed, as `REDUCE_SHUFFLE_BYTES` counts.
     pub fetched_node: Bytes,

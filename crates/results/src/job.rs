@@ -62,7 +62,7 @@ pub struct JobBytes {
     pub map_input: Bytes,
     /// Written by maps after combining; as compressed.
     pub map_output: Bytes,
-    /// The same before compression.
+    /// Written by maps after combining, before compression.
     pub map_output_plain: Bytes,
     /// Map output fetched from the reducer's own node.
     pub shuffle_local: Bytes,
@@ -74,7 +74,7 @@ pub struct JobBytes {
     pub hdfs_read_remote: Bytes,
     /// Written to HDFS, one replica counted; as compressed.
     pub written: Bytes,
-    /// The same before compression.
+    /// Written to HDFS, one replica counted, before compression.
     pub written_plain: Bytes,
     /// Written to local disks by spills and merges.
     pub spilled: Bytes,

@@ -77,7 +77,7 @@ pub struct Assumption {
     pub key: String,
     /// What is assumed.
     pub value: String,
-    /// Why.
+    /// What it is assumed from, or what the history lacks.
     pub why: String,
 }
 

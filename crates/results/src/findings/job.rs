@@ -10,7 +10,7 @@ use units::Time;
 pub struct Task<'a> {
     /// Its row in `attempts`.
     pub row: u32,
-    /// Itself.
+    /// The attempt that did the task.
     pub attempt: &'a Attempt,
     /// How long it worked: a reducer's time from the end of the last map on.
     pub took: Time,
