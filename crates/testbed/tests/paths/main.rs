@@ -1,8 +1,8 @@
 //! Real frames between real namespaces. Where the machine cannot, these fail and say what it lacks: CI is root, with
 //! TUN/TAP and network namespaces.
 //!
-//! A program of its own: cargo runs test programs one after another, so that what is measured here has the processor to
-//! itself. Inside it one test runs at a time, for the same reason.
+//! A program of its own, which `scripts/test` runs before all others, so that what is measured here has the processor
+//! to itself. Inside it one test runs at a time, for the same reason.
 
 mod measure;
 

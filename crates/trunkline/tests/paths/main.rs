@@ -1,6 +1,6 @@
 //! Programs over emulated paths, as users of `trunkline testbed` start them.
 //!
-//! A program of its own: cargo runs test programs one after another, so that the emulated paths have the processor,
+//! A program of its own, which `scripts/test` runs before all others, so that the emulated paths have the processor,
 //! and frames are not late.
 
 #[cfg(feature = "testbed")]
