@@ -193,10 +193,10 @@ function linePlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
   };
 }
 
-const TALLEST = 420;
+const TALLEST = 464;
 
 function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
-  const rowHeight = series.length <= 10 ? 26 : series.length <= 16 ? 20 : series.length <= 40 ? 10 : 5;
+  const rowHeight = series.length <= 10 ? 26 : series.length <= 16 ? 20 : series.length <= 42 ? 11 : 5;
   const height = series.length * rowHeight;
   const n = series[0]?.values.length ?? 0;
   const most = series.reduce((m, s) => Math.max(m, largest(s, 0, n)), 1);

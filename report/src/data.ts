@@ -132,6 +132,7 @@ export const CAUSES = [
   'recovery',
   'tcp_timeout',
   'timeout',
+  'second_attempt',
   'slot',
   'startup',
 ] as const;

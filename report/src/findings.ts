@@ -10,6 +10,7 @@ const OPEN = 5;
 const RULES: Record<string, string> = {
   'silent-node': 'Silent node',
   'failed-attempts': 'Work in vain',
+  'second-attempt': 'Slow first attempt',
   'map-bytes-skew': 'Uneven splits',
   'map-time-skew': 'Uneven maps',
   'reduce-bytes-skew': 'Uneven partitions',

@@ -41,7 +41,7 @@ const COLUMNS: Column[] = [
   { title: 'Mean rate', value: flowRate, print: (f, i) => format.rate(flowRate(f, i)) },
   { title: 'Ended', words: true, value: (f, i) => f.end_kind[i]!, print: (f, i) => ENDS[f.end_kind[i]!]! },
   {
-    title: 'Retransmissions',
+    title: 'Sent again',
     value: (f, i) => f.retransmissions[i]!,
     print: (f, i) => format.count(f.retransmissions[i]!),
     ofPackets: true,
@@ -156,7 +156,7 @@ export function connections(
       ['Mean rate', format.rate(flowRate(flows, i))],
     ];
     if (packets) cells.push(['Sent again', format.count(flows.retransmissions[i]!)], ['Limited by', limitOf(flows, i)]);
-    return el('tr', {}, ...cells.map(([name, cell]) => el('td', words.has(name) ? {} : { class: 'number' }, cell)));
+    return el('tr', {}, ...cells.map(([name, cell]) => el('td', { class: cellClass(name, words.has(name)) }, cell)));
   });
   const top = head.map((h) => el('th', { scope: 'col', ...(words.has(h) ? {} : { class: 'number' }) }, h));
   return el(
@@ -169,6 +169,11 @@ export function connections(
       el('table', {}, el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...body)),
     ),
   );
+}
+
+/** Names stay in one piece; sentences may break. */
+function cellClass(title: string, words: boolean): string {
+  return title === 'Limited by' ? 'sentence' : words ? 'name' : 'number';
 }
 
 /** Row order by a column; ties keep the larger flow first. */
@@ -209,7 +214,7 @@ export function flows(report: ReportData, axis: TimeAxis): HTMLElement {
         const row = el(
           'tr',
           {},
-          ...columns.map((column) => el('td', column.words ? {} : { class: 'number' }, column.print(data, i))),
+          ...columns.map((column) => el('td', { class: cellClass(column.title, column.words === true) }, column.print(data, i))),
         );
         row.addEventListener('dblclick', () => axis.show({ from: data.start_us[i]! / 1e6, to: data.end_us[i]! / 1e6 }));
         return row;

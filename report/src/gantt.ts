@@ -28,7 +28,7 @@ export function gantt(
   axis: TimeAxis,
   filter: Filter,
   refiltered: (tell: () => void) => void,
-  { id, title, room }: { id: string; title: string; room: number } = {
+  { id, title, room, note }: { id: string; title: string; room: number; note?: string } = {
     id: 'tasks',
     title: 'Tasks by node',
     room: ROOM,
@@ -289,6 +289,7 @@ export function gantt(
   return section(
     id,
     title,
+    note === undefined ? null : el('p', { class: 'note' }, note),
     legend(data),
     area,
     more,

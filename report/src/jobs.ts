@@ -163,7 +163,7 @@ function list(all: Job[], medium: Medium, show: (from: number, to: number) => vo
     const rows = all
       .filter((j) => j.name.toLowerCase().includes(wanted))
       .sort((a, b) => (rising ? 1 : -1) * compare(value(a), value(b)));
-    found.textContent = wanted === '' ? '' : `${format.count(rows.length)} found`;
+    found.textContent = wanted === '' ? `of ${format.count(all.length)} jobs; a name shows its time in the charts` : `${format.count(rows.length)} found`;
     body.replaceChildren(
       ...rows.map((job) => {
         const button = el('button', { type: 'button', class: 'quiet', title: 'Show its time in the charts' }, job.name);

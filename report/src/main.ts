@@ -141,7 +141,12 @@ function page(data: ReportData): void {
   if (hasTasks && data.recorded) {
     const record = { ...data, attempts: data.recorded, jobs: [], events: [] };
     timed.append(
-      gantt(record, axis, filter, onFilter, { id: 'recorded', title: 'Recorded: tasks by node', room: HALF_ROOM }),
+      gantt(record, axis, filter, onFilter, {
+        id: 'recorded',
+        title: 'Recorded: tasks by node',
+        room: HALF_ROOM,
+        note: `What the job's history says${data.changes.length > 0 && !data.comparison ? ', without the changes named in the title' : ''}; its launch stands at the launch of the simulated job.`,
+      }),
       gantt(data, axis, filter, onFilter, { id: 'tasks', title: 'Simulated: tasks by node', room: HALF_ROOM }),
     );
   } else if (hasTasks) timed.append(gantt(data, axis, filter, onFilter));

@@ -89,7 +89,7 @@ export function overview(axis: TimeAxis, outline: Outline, ...controls: HTMLElem
     c.fillStyle = colours.muted;
     c.textAlign = 'right';
     c.textBaseline = 'middle';
-    c.fillText(outline.title, GUTTER - 8, HEIGHT / 2);
+    c.fillText(outline.title, GUTTER - 8, HEIGHT / 2, GUTTER - 12);
     text.value = viewText(axis.view, axis.full);
     point(axis.held);
   });

@@ -1,7 +1,7 @@
 // A figure of a study as SVG: curves with their intervals, bars or dots, and the published values over them. Colours are the
 // theme's variables, so the picture follows the theme without being drawn again.
 
-import { label, logarithmic, straight, type Scale } from './scale';
+import { label, logarithmic, plusMinus, straight, type Scale } from './scale';
 import type { Curve, Figure, Published } from './study-data';
 import { hideTip, showTip } from './tip';
 
@@ -47,7 +47,7 @@ function withUnit(text: string, unit: string): string {
 function told(figure: Figure, mean: number, low: number, high: number): string {
   const half = (high - low) / 2;
   const unit = figure.unit === '' ? '' : `\u00a0${figure.unit}`;
-  return `${label(mean)}${half > 0 ? ` ± ${label(half)}` : ''}${unit}`;
+  return `${half > 0 ? plusMinus(mean, half) : label(mean)}${unit}`;
 }
 
 /** The picture of a figure under one assumption; `names` gives every series its place in the legend. */

@@ -4,7 +4,7 @@ import { el, section } from './dom';
 import { errorTable } from './errors';
 import * as format from './format';
 import type { Runs, RunsFigure, RunsValues } from './runs-data';
-import { label } from './scale';
+import { label, plusMinus, together } from './scale';
 import { place, spread, words, type SpreadRow } from './spread';
 
 /** The figure that the page is about: the first time of a job, else the first time, else the first figure. */
@@ -18,9 +18,13 @@ export function main(figures: RunsFigure[]): RunsFigure | null {
   );
 }
 
-/** Of several jobs, the others' times; else phases: what is measured in seconds and has points. */
-function others(data: Runs, first: RunsFigure | null): RunsFigure[] {
-  const constant = (f: RunsFigure): boolean => f.of.every((v) => v === null || v.values.every((x) => x === 0));
+/** Of several jobs, the others' times; else phases and counters. What is the same in all runs needs no plot. */
+export function others(data: Runs, first: RunsFigure | null): RunsFigure[] {
+  const constant = (f: RunsFigure): boolean => {
+    const all = f.of.flatMap((v) => (v === null ? [] : v.values.filter((x): x is number => x !== null)));
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return !(high - low > 1e-9 * Math.max(Math.abs(high), Math.abs(low)));
+  };
   return data.figures.filter((f) => f !== first && !constant(f));
 }
 
@@ -32,12 +36,8 @@ function rows(data: Runs, figure: RunsFigure): SpreadRow[] {
   );
 }
 
-function number(value: number): string {
-  return label(value);
-}
-
 function estimate(v: RunsValues): string {
-  return v.half_width === null ? number(v.mean) : `${number(v.mean)} ± ${number(v.half_width)}`;
+  return v.half_width === null ? label(v.mean) : plusMinus(v.mean, v.half_width);
 }
 
 function table(data: Runs): HTMLElement {
@@ -48,7 +48,7 @@ function table(data: Runs): HTMLElement {
       if (v === null) return [];
       const base = f.of[0]?.mean ?? 0;
       const d = v.difference;
-      const change = d === null ? '' : base === 0 ? number(d.mean) : format.signedShare(d.mean / base);
+      const change = d === null ? '' : base === 0 ? label(d.mean) : format.signedShare(d.mean / base);
       const sure = d === null || d.half_width === null ? '' : d.significant ? ', significant' : ', not significant';
       const name = f.unit === '' ? f.name : `${f.name}, ${f.unit}`;
       return [
@@ -58,7 +58,7 @@ function table(data: Runs): HTMLElement {
           el('th', { scope: 'row' }, name),
           ...(several ? [el('td', {}, data.scenarios[i]!.name)] : []),
           el('td', { class: 'number' }, estimate(v)),
-          el('td', { class: 'number' }, `${number(v.low)} to ${number(v.high)}`),
+          el('td', { class: 'number' }, together([v.low, v.high], v.high - v.low).join(' to ')),
           ...(several ? [el('td', { class: 'number' }, `${change}${sure}`)] : []),
         ),
       ];
@@ -203,6 +203,7 @@ export function runsPage(data: Runs, theme: HTMLElement): HTMLElement {
       ? section(
           'spreads',
           'Phases and the rest',
+          el('p', { class: 'note' }, 'A phase lasts from its first start to its last end over all tasks. What is the same in all runs stands in the table alone.'),
           el('div', { class: 'panels' }, ...rest.map((f) => el('figure', { class: 'panel' }, plot(f, 30)))),
         )
       : null,

@@ -1,5 +1,7 @@
 // A straight or logarithmic scale from values to pixels, with round ticks.
 
+import { count } from './format';
+
 export interface Scale {
   at: (value: number) => number;
   ticks: number[];
@@ -31,6 +33,24 @@ export function logarithmic(from: number, to: number, start: number, end: number
   const kept: number[] = [];
   for (const t of ticks) if (kept.length === 0 || Math.abs(at(t) - at(kept[kept.length - 1]!)) >= 26) kept.push(t);
   return { at, ticks: kept, log: true };
+}
+
+/**
+ * Numbers that are compared with each other, all with the same decimals: three digits of the largest, and two of what they
+ * differ by.
+ */
+export function together(values: number[], spread: number): string[] {
+  const size = values.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
+  // What is left of rounding is no difference.
+  if (!(spread > size * 1e-9)) return values.map((v) => (Math.abs(v) > size * 1e-9 ? label(v) : '0'));
+  const digits = (n: number, of: number): number => n - 1 - Math.floor(Math.log10(of * 1.005));
+  const decimals = Math.min(6, Math.max(0, digits(3, size), digits(2, spread)));
+  return values.map((v) => (decimals > 0 ? v.toFixed(decimals) : count(v)));
+}
+
+/** A mean and half the width of its interval. */
+export function plusMinus(mean: number, half: number): string {
+  return together([mean, half], half).join(' ± ');
 }
 
 /** A tick's or a value's text: three significant digits, no more than it needs. */

@@ -2,7 +2,7 @@
 
 import { el } from './dom';
 import { tickText } from './plot';
-import { label, straight } from './scale';
+import { label, straight, together } from './scale';
 import { hideTip, showTip } from './tip';
 
 export interface SpreadRow {
@@ -77,7 +77,9 @@ function said(value: number, unit: string): string {
 export function words(row: SpreadRow, unit: string): string {
   const n = row.values.filter((v) => v !== null).length;
   if (n === 1) return `${said(row.median, unit)}, one run`;
-  return `median ${said(row.median, unit)}, 90\u00a0% of ${n} runs from ${label(row.low)} to ${said(row.high, unit)}`;
+  const [median, low, high] = together([row.median, row.low, row.high], row.high - row.low);
+  const of = unit === '' ? '' : `\u00a0${unit}`;
+  return `median ${median}${of}, 90\u00a0% of ${n} runs from ${low} to ${high}${of}`;
 }
 
 function picture(data: Spread, width: number): SVGElement {

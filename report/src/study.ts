@@ -3,7 +3,7 @@
 import { el, section } from './dom';
 import { count } from './format';
 import { height, look, picture } from './picture';
-import { label } from './scale';
+import { label, plusMinus } from './scale';
 import type { Curve, Figure, Finding, Study, Verdict } from './study-data';
 
 const VERDICTS: Verdict[] = ['reproduced', 'not reproduced', 'cannot tell'];
@@ -166,7 +166,7 @@ function values(data: Figure): HTMLElement {
     const i = c.x.indexOf(x);
     const [mean, low, high] = [c.mean[i], c.low[i], c.high[i]];
     if (typeof mean !== 'number' || typeof low !== 'number' || typeof high !== 'number') return '–';
-    return high > low ? `${label(mean)} ± ${label((high - low) / 2)}` : label(mean);
+    return high > low ? plusMinus(mean, (high - low) / 2) : label(mean);
   };
   const head = data.x ? xs.map((x) => data.x?.categories?.[x] ?? label(x)) : [data.label];
   const caption = `${data.label}${data.unit === '' ? '' : `, ${data.unit}`}${data.x ? `, against ${data.x.label}${data.x.unit === '' ? '' : `, ${data.x.unit}`}` : ''}`;

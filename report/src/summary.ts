@@ -101,6 +101,7 @@ function ledger(laws: Balance[]): HTMLElement | null {
     {},
     el('h3', {}, 'Conservation'),
     el('p', { class: ok ? 'ok' : 'violated' }, ok ? '✓ Every balance holds' : '✕ A balance does not hold'),
+    el('p', { class: 'note' }, 'What went in = where it went, counted apart in the simulation.'),
     el('ul', { class: 'plain' }, ...laws.map((law) => el('li', law.holds ? {} : { class: 'violated' }, balance(law)))),
   );
 }

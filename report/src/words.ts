@@ -27,6 +27,7 @@ const CAUSE_NAMES: Record<Cause, string> = {
   recovery: 'loss recovery',
   tcp_timeout: 'TCP timeouts',
   timeout: 'heartbeats and timeouts',
+  second_attempt: 'waiting for second attempts',
   slot: 'waiting for slots',
   startup: 'start-up',
 };
@@ -39,6 +40,7 @@ const WENT_INTO: Record<Cause, string> = {
   recovery: 'recovering lost packets',
   tcp_timeout: "TCP's retransmission timeouts",
   timeout: "Hadoop's heartbeats and timeouts",
+  second_attempt: 'waiting until a second attempt was asked for',
   slot: 'waiting for a free slot',
   startup: 'starting processes',
 };
@@ -73,6 +75,7 @@ const WOULD_HELP: Record<Cause, string> = {
   recovery: 'longer queues, or a congestion control that loses less',
   tcp_timeout: 'a lower minimum retransmission timeout, or fewer flows that start at once',
   timeout: 'shorter heartbeat intervals and timeouts',
+  second_attempt: 'a cause of the slow attempt that can be taken away; speculative execution asks for the second one only when others are done',
   slot: 'more slots per node, more nodes, or shorter tasks',
   startup: 'fewer, larger tasks (bigger splits) or processes that are kept and reused',
 };

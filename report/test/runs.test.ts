@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { error, limit } from '../src/errors';
 import { main, titleText } from '../src/runs';
 import { RUNS_SCHEMA, type Runs, type RunsValues } from '../src/runs-data';
+import { plusMinus, together } from '../src/scale';
 import { extent, place, swarm, words } from '../src/spread';
 import { launch, openAny } from './browser';
 
@@ -82,13 +83,23 @@ test('the axis holds every point and the record', () => {
   expect(extent([{ ...row, values: [0, 1], low: 0, high: 1 }], null)[0]).toBe(0);
 });
 
+test('what stands together has the same decimals, and rounding is no spread', () => {
+  expect(plusMinus(49.976, 0.2401)).toBe('49.98 ± 0.24');
+  expect(plusMinus(3.7169, 2.13e-16)).toBe('3.72 ± 0');
+  expect(plusMinus(918.2, 53.5)).toBe('918 ± 54');
+  expect(plusMinus(13.36874, 0.000293)).toBe('13.36874 ± 0.00029');
+  expect(together([13.3664, 13.3692], 0.0028)).toEqual(['13.3664', '13.3692']);
+  expect(together([49, 51.2], 2.2)).toEqual(['49.0', '51.2']);
+  expect(together([0, 0], 0)).toEqual(['0', '0']);
+});
+
 test('the record is placed among the runs in words', () => {
   const row = { name: '', values: [40, 45, 50, 55], median: 47.5, low: 41, high: 54 };
   expect(plain(place(row, 47))).toBe(
     'The record lies inside the 90 % interval, 1.1 % below the median: 2 of 4 runs are shorter.',
   );
   expect(plain(place(row, 60))).toContain('outside the 90 % interval, 26.3 % above');
-  expect(plain(words(row, 's'))).toBe('median 47.5 s, 90 % of 4 runs from 41 to 54 s');
+  expect(plain(words(row, 's'))).toBe('median 47.5 s, 90 % of 4 runs from 41.0 to 54.0 s');
 });
 
 test('errors share an axis that ends at a round share', () => {

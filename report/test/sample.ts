@@ -447,7 +447,7 @@ export function wordCount(): ReportData {
     ],
     traffic: [],
     comparison: {
-      title: 'Predicted beside actual',
+      title: 'Predicted beside recorded',
       note: 'Calibrated on the unshaped run alone; the intervals hold 90 % of 20 seeds.',
       rows: [
         { name: 'job, launch to finish', unit: 's', predicted: 196.4, actual: 204.934, interval: [161.2, 214.8] },

@@ -122,6 +122,9 @@ pub enum Waiting {
     Slot,
     /// Heartbeat and polling intervals, timeouts, calls to masters.
     Timeout,
+    /// Critical paths only: a further attempt at a task, until it was asked for. Meanwhile the one before was slow, or
+    /// its output was gone and its master did not know.
+    SecondAttempt,
     /// Localisation, JVM and AppMaster start.
     StartUp,
     /// Reducers only: map outputs that did not exist yet. The critical path goes on through the map, so a job's own
@@ -131,8 +134,16 @@ pub enum Waiting {
 
 impl Waiting {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Cpu, Self::Disk, Self::Network, Self::Slot, Self::Timeout, Self::StartUp, Self::Maps];
+    pub const ALL: [Self; 8] = [
+        Self::Cpu,
+        Self::Disk,
+        Self::Network,
+        Self::Slot,
+        Self::Timeout,
+        Self::SecondAttempt,
+        Self::StartUp,
+        Self::Maps,
+    ];
 }
 
 /// Time by what it was spent waiting for.

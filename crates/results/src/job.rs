@@ -146,6 +146,8 @@ pub enum Waiting {
     TcpTimeout,
     /// Timeouts and heartbeat intervals of Hadoop.
     Timeout,
+    /// A second attempt at a task, until it was asked for: the one before was slow, or its output was gone.
+    SecondAttempt,
     /// A free slot or container.
     Slot,
     /// Localisation, JVM and AppMaster start.
@@ -154,7 +156,7 @@ pub enum Waiting {
 
 impl Waiting {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Cpu,
         Self::Disk,
         Self::Transfer,
@@ -162,6 +164,7 @@ impl Waiting {
         Self::Recovery,
         Self::TcpTimeout,
         Self::Timeout,
+        Self::SecondAttempt,
         Self::Slot,
         Self::StartUp,
     ];
@@ -176,6 +179,7 @@ impl Waiting {
             Self::Recovery => "loss recovery",
             Self::TcpTimeout => "TCP timeouts",
             Self::Timeout => "heartbeats and timeouts",
+            Self::SecondAttempt => "waiting for second attempts",
             Self::Slot => "waiting for slots",
             Self::StartUp => "start-up",
         }

@@ -1,8 +1,8 @@
 //! Where a job's time went: the chain of attempts that its end waited for, walked back from the end to the submission.
 //!
 //! The job's end waited for its last attempt. A reduce waited for the map whose output came last, from when that map
-//! was done; an attempt waited for the one before it in its slot; a second attempt for the end of the first; the first
-//! ones for the job's launch. Every moment from submission to finish is on the path exactly once, so the parts sum to
+//! was done; an attempt waited for the one before it in its slot; a second attempt for the end of the first, or until the
+//! first was found slow; the first ones for the job's launch. Every moment from submission to finish is on the path exactly once, so the parts sum to
 //! the job's time.
 
 use crate::ids::{AttemptId, JobId};
@@ -40,8 +40,8 @@ pub fn critical_path(records: &Records, job: JobId) -> Option<CriticalPath> {
     let launch = record.launch.unwrap_or(finish);
     let mut walk = Walk { records, job, at: finish, back: Vec::new() };
     let mut next = walk.last(finish);
-    while let Some(id) = next {
-        next = walk.through(id, launch);
+    while let Some(step) = next {
+        next = walk.through(step, launch);
     }
     walk.emit_until(launch.min(walk.at), Waiting::Timeout, None, None);
     walk.emit_until(submit, Waiting::StartUp, None, None);
@@ -60,6 +60,15 @@ pub fn critical_path(records: &Records, job: JobId) -> Option<CriticalPath> {
     Some(path)
 }
 
+/// The attempt that the path goes on with, backwards.
+#[derive(Clone, Copy)]
+enum Step {
+    /// What it did was waited for.
+    Work(AttemptId),
+    /// It was found too slow, and another attempt was asked for: all of its time until then was the wait for that.
+    Slow(AttemptId),
+}
+
 struct Walk<'a> {
     records: &'a Records,
     job: JobId,
@@ -76,12 +85,12 @@ impl Walk<'_> {
         (0..).map(AttemptId).zip(&self.records.attempts)
     }
     /// The attempt of the job that ended last, reduces before maps.
-    fn last(&self, finish: Time) -> Option<AttemptId> {
+    fn last(&self, finish: Time) -> Option<Step> {
         self.ids()
             .filter(|(_, record)| record.job == self.job && record.finish <= finish)
             .filter(|(_, record)| matches!(record.state, AttemptState::Succeeded | AttemptState::Failed))
             .max_by_key(|(id, record)| (record.finish, record.kind, *id))
-            .map(|(id, _)| id)
+            .map(|(id, _)| Step::Work(id))
     }
     fn emit_until(&mut self, from: Time, waiting: Waiting, attempt: Option<AttemptId>, source: Option<AttemptId>) {
         if from < self.at {
@@ -89,22 +98,36 @@ impl Walk<'_> {
             self.at = from;
         }
     }
-    /// Explains the time back to when `id` was given its slot, or its last input was made; returns the attempt that
-    /// this waited for.
-    fn through(&mut self, id: AttemptId, launch: Time) -> Option<AttemptId> {
+    /// Explains the time back to when an attempt was given its slot, or its last input was made; returns the attempt
+    /// that this waited for.
+    fn through(&mut self, step: Step, launch: Time) -> Option<Step> {
+        let (Step::Work(id) | Step::Slow(id)) = step;
         let record = self.record(id);
-        let (finish, allocated, requested) =
-            (record.finish, record.allocated.max(launch), record.requested.max(launch));
+        let (allocated, requested) = (record.allocated.max(launch), record.requested.max(launch));
         let node = record.node;
-        let source = (record.kind == TaskKind::Reduce).then_some(record.last_map).flatten();
         let other_job = record.job != self.job;
-        // What came after its end was waiting to notice that its output was gone.
-        let noticed = record.output_lost.map(|_| id);
-        self.emit_until(finish, Waiting::Timeout, noticed, None);
+        let source = match step {
+            _ if record.kind == TaskKind::Map => None,
+            Step::Work(_) => record.last_map,
+            // It may never have fetched the output of the last map.
+            Step::Slow(_) => self.last_map(self.at),
+        };
         let made = source.map(|map| self.record(map).finish).filter(|&made| made > allocated && made < self.at);
-        self.emit_attempt(id, made.unwrap_or(allocated), source, other_job);
+        match step {
+            Step::Work(_) => {
+                // After its end came the wait for the job's, or until somebody knew that its output was gone.
+                let (finish, lost) = (record.finish, record.output_lost.is_some());
+                let noticing = if lost { Waiting::SecondAttempt } else { Waiting::Timeout };
+                self.emit_until(finish, noticing, lost.then_some(id), None);
+                self.emit_attempt(id, made.unwrap_or(allocated), source, other_job);
+            }
+            Step::Slow(_) => {
+                let waiting = if other_job { Waiting::Slot } else { Waiting::SecondAttempt };
+                self.emit_until(made.unwrap_or(allocated), waiting, Some(id), None);
+            }
+        }
         if made.is_some() {
-            return source;
+            return source.map(Step::Work);
         }
         // The slot was another attempt's, or the request was answered at the next heartbeat.
         let at = self.at;
@@ -114,17 +137,41 @@ impl Walk<'_> {
                 *other != id && record.node == node && record.finish <= at && record.finish > requested
             })
             .max_by_key(|(other, record)| (record.finish, *other))
-            .map(|(other, _)| other);
+            .map(|(other, _)| Step::Work(other));
         if before.is_some() {
             return before;
         }
         self.emit_until(requested, Waiting::Timeout, None, None);
-        // A second attempt was asked for when the first ended or its output was lost, a reduce when enough maps were
-        // done.
-        let at = self.at;
+        self.asked_by(id, launch)
+    }
+    /// Why an attempt was asked for when everything before is still to explain: another one at its task was slow; one
+    /// ended or its output was lost; or, for a reduce, enough maps were done.
+    fn asked_by(&self, id: AttemptId, launch: Time) -> Option<Step> {
+        let (at, second) = (self.at, self.record(id));
+        let slow = |record: &AttemptRecord| {
+            (record.job, record.kind, record.task) == (second.job, second.kind, second.task)
+                && record.allocated < at
+                && record.finish > at
+        };
         let ended = |record: &AttemptRecord| record.finish == at || record.output_lost == Some(at);
         let cause = |record: &AttemptRecord| record.job == self.job && ended(record) && record.allocated < at;
-        self.ids().filter(|(other, record)| *other < id && at > launch && cause(record)).map(|(other, _)| other).last()
+        let last = |counts: &dyn Fn(&AttemptRecord) -> bool| {
+            self.ids()
+                .filter(|(other, record)| *other < id && at > launch && counts(record))
+                .map(|(other, _)| other)
+                .last()
+        };
+        last(&slow).map(Step::Slow).or_else(|| last(&cause).map(Step::Work))
+    }
+    /// The map of the job that was the last one done by a time.
+    fn last_map(&self, by: Time) -> Option<AttemptId> {
+        let done = |record: &AttemptRecord| {
+            (record.job, record.kind) == (self.job, TaskKind::Map)
+                && record.finish < by
+                && (record.state == AttemptState::Succeeded || record.output_lost.is_some())
+        };
+        let maps = self.ids().filter(|(_, record)| done(record));
+        maps.max_by_key(|(id, record)| (record.finish, *id)).map(|(id, _)| id)
     }
     fn emit_attempt(&mut self, id: AttemptId, until: Time, source: Option<AttemptId>, other_job: bool) {
         let stretches: Vec<_> = self.record(id).stretches().collect();

@@ -178,9 +178,7 @@ impl MapReduce {
         let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, node, &platform.ctx.nodes));
         let state = self.jobs[0].task_mut(plan.kind, plan.task);
         state.speculate = !state.running.is_empty();
-        if state.attempts == 0 {
-            state.requested = platform.ctx.now;
-        }
+        state.requested = platform.ctx.now;
         let id = self.place(
             platform,
             Placement { job, kind: plan.kind, task: plan.task, node, locality, allocated: platform.ctx.now },

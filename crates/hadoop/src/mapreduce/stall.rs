@@ -38,6 +38,7 @@ fn waiting(waiting: Waiting) -> &'static str {
         Waiting::Network => "bytes from the network",
         Waiting::Slot => "a slot",
         Waiting::Timeout => "its master",
+        Waiting::SecondAttempt => "a second attempt",
         Waiting::StartUp => "its files and its start",
         Waiting::Maps => "maps that are not done",
     }

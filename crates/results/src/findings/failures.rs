@@ -2,8 +2,8 @@
 
 use super::job::{JobView, Texts, many, seconds, united};
 use super::{Finding, Rule, Severity};
-use crate::AttemptState;
 use crate::page::node_of;
+use crate::{AttemptState, TaskKind, Waiting};
 use hadoop::record::reason;
 use std::collections::BTreeMap;
 use units::Time;
@@ -82,10 +82,26 @@ fn down_meanwhile(view: &JobView<'_>, from: Time, to: Time) -> Option<u32> {
     down.last().copied()
 }
 
+/// The attempts of a job that stood still until somebody gave them up.
+pub struct Silences(Vec<Silent>);
+
+impl Silences {
+    pub fn of(view: &JobView<'_>) -> Self {
+        Self(view.attempts.iter().filter_map(|row| silent(view, *row)).collect())
+    }
+    /// From when to when, those that overlap joined.
+    pub fn spans(&self) -> Vec<(Time, Time)> {
+        united(self.0.iter().map(|silent| (silent.from, silent.to)).collect())
+    }
+    fn has(&self, row: u32) -> bool {
+        self.0.iter().any(|silent| silent.row == row)
+    }
+}
+
 /// Nodes that were silent while the job waited for them: a finding for each.
-pub fn silent_nodes(view: &JobView<'_>) -> Vec<Finding> {
-    let mut by_node: BTreeMap<u32, Vec<Silent>> = BTreeMap::new();
-    for silent in view.attempts.iter().filter_map(|row| silent(view, *row)) {
+pub fn silent_nodes(view: &JobView<'_>, silences: &Silences) -> Vec<Finding> {
+    let mut by_node: BTreeMap<u32, Vec<&Silent>> = BTreeMap::new();
+    for silent in &silences.0 {
         by_node.entry(silent.node).or_default().push(silent);
     }
     by_node.into_iter().filter_map(|(node, silents)| silent_node(view, node, &silents)).collect()
@@ -96,7 +112,7 @@ fn held_up(view: &JobView<'_>, silent: &Silent) -> Time {
     view.path_within(&[(silent.from, silent.to)], |segment| segment.attempt.is_none_or(|row| row == silent.row))
 }
 
-fn silent_node(view: &JobView<'_>, node: u32, silents: &[Silent]) -> Option<Finding> {
+fn silent_node(view: &JobView<'_>, node: u32, silents: &[&Silent]) -> Option<Finding> {
     let rows: Vec<u32> = silents.iter().map(|silent| silent.row).collect();
     let spans = united(silents.iter().map(|silent| (silent.from, silent.to)).collect());
     let cost = view.path_within(&spans, |segment| segment.attempt.is_none_or(|row| rows.contains(&row)));
@@ -191,7 +207,8 @@ pub fn failed_attempts(view: &JobView<'_>, silent: &[Finding]) -> Option<Finding
         // Losers of a race and what a job left behind are killed too: they count where the job waited for them.
         let failed = match attempt.state {
             AttemptState::Failed => true,
-            AttemptState::Killed => view.on_path(*row) > Time::ZERO,
+            // One that was too slow is told by the rule on second attempts.
+            AttemptState::Killed => attempt.reason != reason::OTHER_FIRST && view.on_path(*row) > Time::ZERO,
             AttemptState::Succeeded | AttemptState::Running => false,
         };
         failed && !known.contains(&attempt.node)
@@ -220,4 +237,55 @@ pub fn failed_attempts(view: &JobView<'_>, silent: &[Finding]) -> Option<Finding
     };
     let found = view.finding(Rule::FailedAttempts, Severity::Critical, cost, texts)?;
     Some(Finding { node: Some(view.attempt(worst).node), attempt: Some(worst), ..found })
+}
+
+/// Attempts that were slow until a second one was asked for, where their nodes were not silent.
+pub fn second_attempts(view: &JobView<'_>, silences: &Silences) -> Option<Finding> {
+    let mut by_row: BTreeMap<u32, Time> = BTreeMap::new();
+    for segment in view.job.critical_path.iter().filter(|segment| segment.waiting == Waiting::SecondAttempt) {
+        let slow = segment.attempt.filter(|row| !silences.has(*row) && view.attempt(*row).output_lost.is_none());
+        if let Some(row) = slow {
+            *by_row.entry(row).or_default() += segment.finish - segment.start;
+        }
+    }
+    let cost = by_row.values().copied().sum();
+    let (row, waited) = by_row.into_iter().max_by_key(|(row, time)| (*time, std::cmp::Reverse(*row)))?;
+    let first = view.attempt(row);
+    // The one that was on the path in its place.
+    let second = view.attempts.iter().copied().filter(|other| {
+        let attempt = view.attempt(*other);
+        (attempt.kind, attempt.task) == (first.kind, first.task) && attempt.attempt > first.attempt
+    });
+    let second = second.max_by_key(|other| (view.on_path(*other), std::cmp::Reverse(*other)))?;
+    let other = view.attempt(second);
+    let ended = if other.state == AttemptState::Succeeded { "was done" } else { "ended" };
+    let advice = if view.is_yarn() {
+        "YARN asks for a second attempt once the first is expected to end later than a new one would, which it judges by \
+         the tasks that are done."
+    } else {
+        "Hadoop 1 asks for a second attempt after a minute, if the first makes less progress than the tasks that are \
+         done."
+    };
+    let speculative = match (first.kind, view.is_yarn()) {
+        (TaskKind::Map, true) => "mapreduce.map.speculative",
+        (TaskKind::Reduce, true) => "mapreduce.reduce.speculative",
+        (TaskKind::Map, false) => "mapred.map.tasks.speculative.execution",
+        (TaskKind::Reduce, false) => "mapred.reduce.tasks.speculative.execution",
+    };
+    let texts = Texts {
+        summary: format!("The job waited {} until second attempts at slow tasks were asked for.", seconds(cost)),
+        evidence: format!(
+            "{} was slow for {} of it; {} started at {} and {ended} {} later",
+            view.named(row),
+            seconds(waited),
+            view.named(second),
+            seconds(other.start),
+            seconds(other.finish.saturating_sub(other.start)),
+        ),
+        advice: format!("Find out what slowed {} down. {advice}", view.named(row)),
+        property: speculative,
+        key: "mapreduce.speculative",
+    };
+    let found = view.finding(Rule::SecondAttempt, Severity::Critical, cost, texts)?;
+    Some(Finding { node: Some(first.node), attempt: Some(row), ..found })
 }

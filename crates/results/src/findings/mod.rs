@@ -64,6 +64,8 @@ pub enum Rule {
     SilentNode,
     /// Attempts that failed or were killed.
     FailedAttempts,
+    /// Attempts that were slow, until a second one was asked for.
+    SecondAttempt,
     /// Some maps read much more than others.
     MapBytesSkew,
     /// Some maps take much longer than others.
@@ -98,6 +100,7 @@ impl Rule {
         match self {
             Self::SilentNode => "silent-node",
             Self::FailedAttempts => "failed-attempts",
+            Self::SecondAttempt => "second-attempt",
             Self::MapBytesSkew => "map-bytes-skew",
             Self::MapTimeSkew => "map-time-skew",
             Self::ReduceBytesSkew => "reduce-bytes-skew",
@@ -161,9 +164,10 @@ pub fn findings(result: &RunResult, scenario: &Scenario) -> Vec<Finding> {
 }
 
 fn of_job(view: &JobView<'_>) -> Vec<Finding> {
-    let mut out = failures::silent_nodes(view);
-    let silent: Time = out.iter().map(|finding| finding.cost).sum();
+    let silences = failures::Silences::of(view);
+    let mut out = failures::silent_nodes(view, &silences);
     out.extend(failures::failed_attempts(view, &out));
+    out.extend(failures::second_attempts(view, &silences));
     let skew = skew::skew(view);
     let uneven = !skew.is_empty();
     out.extend(skew);
@@ -177,7 +181,7 @@ fn of_job(view: &JobView<'_>) -> Vec<Finding> {
     out.extend(network::locality(view));
     out.extend(network::shuffle(view));
     out.extend(network::tcp_timeouts(view));
-    out.extend(network::heartbeats(view, silent));
+    out.extend(network::heartbeats(view, &silences.spans()));
     out
 }
 

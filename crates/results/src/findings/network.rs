@@ -139,21 +139,13 @@ pub fn tcp_timeouts(view: &JobView<'_>) -> Option<Finding> {
     Some(Finding { attempt: Some(row), ..found })
 }
 
-/// Intervals of polling: what of Hadoop's own waiting no silent node accounts for. Before a speculative attempt starts
-/// the job waits for the first one to be found slow, which no interval shortens.
-pub fn heartbeats(view: &JobView<'_>, silent: Time) -> Option<Finding> {
-    let path = &view.job.critical_path;
-    let second = |at: usize| {
-        let next = path[at..].iter().find_map(|segment| segment.attempt);
-        next.is_some_and(|row| view.attempt(row).speculative)
-    };
-    let polls = (0..path.len()).filter(|&at| path[at].waiting == Waiting::Timeout && !second(at));
-    let (mut waited, mut stretches) = (Time::ZERO, 0);
-    for at in polls {
-        waited += path[at].finish - path[at].start;
-        stretches += 1;
-    }
-    let cost = waited.saturating_sub(silent);
+/// Intervals of polling, outside of the spans in which a silent node was waited for.
+pub fn heartbeats(view: &JobView<'_>, silent: &[(Time, Time)]) -> Option<Finding> {
+    let polls = |segment: &CriticalSegment| segment.waiting == Waiting::Timeout;
+    let explained =
+        |segment: &CriticalSegment| silent.iter().any(|(from, to)| *from <= segment.start && segment.finish <= *to);
+    let cost = view.path(polls).saturating_sub(view.path_within(silent, polls));
+    let stretches = view.job.critical_path.iter().filter(|segment| polls(segment) && !explained(segment)).count();
     let settings = &view.scenario.mapreduce;
     let of_nodes = settings.heartbeat.unwrap_or(Time::from_ms(if view.is_yarn() { 1000 } else { 300 }));
     let masters = if view.is_yarn() { format!(", the AppMaster's {}", settings.am_heartbeat) } else { String::new() };

@@ -104,6 +104,7 @@ pub(super) const fn cause(waiting: Waiting) -> &'static str {
         Waiting::Recovery => "recovery",
         Waiting::TcpTimeout => "tcp_timeout",
         Waiting::Timeout => "timeout",
+        Waiting::SecondAttempt => "second_attempt",
         Waiting::Slot => "slot",
         Waiting::StartUp => "startup",
     }

@@ -31,7 +31,7 @@ fn place(stretches: &[CriticalSegment], result: &RunResult) -> String {
         (Waiting::Cpu, Some(machine)) => format!("{machine}'s processor"),
         (Waiting::Disk, Some(machine)) => format!("{machine}'s disk"),
         // Whoever is waited for has a name; where nobody is, there is nothing to look at.
-        (Waiting::Timeout, Some(_)) => {
+        (Waiting::Timeout | Waiting::SecondAttempt, Some(_)) => {
             let title = attempt.map(crate::Attempt::title).unwrap_or_default();
             format!("{title} on {}", name.unwrap_or_default())
         }

@@ -127,6 +127,7 @@ impl<'a> Waits<'a> {
             record::Waiting::Disk => Waiting::Disk,
             record::Waiting::Slot => Waiting::Slot,
             record::Waiting::Timeout | record::Waiting::Maps => Waiting::Timeout,
+            record::Waiting::SecondAttempt => Waiting::SecondAttempt,
             record::Waiting::StartUp => Waiting::StartUp,
         };
         push(waiting, stretch.from, length);

@@ -1,7 +1,7 @@
 //! Why a job was slow: each rule on a scenario whose cause is known because it was put there, and on one without it.
 
 use results::findings::{Finding, Rule, Severity};
-use results::{JobState, RunResult, Waiting};
+use results::{AttemptState, JobState, RunResult, Waiting};
 use std::ops::ControlFlow;
 use units::Time;
 
@@ -209,15 +209,29 @@ fn long_heartbeats_are_told() {
     tells(Rule::Heartbeats, &long, &["mapreduce.heartbeat=\"100 ms\"", "mapreduce.am-heartbeat=\"100 ms\""]);
 }
 
-/// Until a second attempt begins the job waits for the first to be found slow: that is none of Hadoop's intervals.
+/// A processor at a fiftieth of the speed: YARN asks for second attempts at the maps there. What the job waited until
+/// then is none of Hadoop's intervals, and the slow node is named.
 #[test]
-fn a_wait_for_a_second_attempt_is_no_heartbeat() {
+fn a_wait_for_a_second_attempt_is_told_and_is_no_heartbeat() {
     let slow = "faults=[{ at = \"0 s\", node = \"worker-6\", slow = 0.02 }]";
-    let result = run(&[slow, "mapreduce.speculative=true", "mapreduce.reducers=0"]);
-    let path = result.jobs[0].critical_path.iter().filter(|segment| segment.waiting == Waiting::Timeout);
-    let waited: f64 = path.map(|segment| (segment.finish - segment.start).as_secs_f64()).sum();
+    let maps = ["mapreduce.speculative=true", "mapreduce.reducers=0"];
+    let result = tells(Rule::SecondAttempt, &[&[slow], &maps[..]].concat(), &maps);
+    let waited = result.jobs[0].critical_path.iter().filter(|segment| segment.waiting == Waiting::SecondAttempt);
+    let waited: Vec<_> = waited.collect();
+    let finding = found(&result, Rule::SecondAttempt).expect("found");
+    let sum: Time = waited.iter().map(|segment| segment.finish - segment.start).sum();
+    assert!(finding.cost == sum && sum > Time::from_secs(100), "{finding:?}");
+    assert_eq!(finding.node, Some(6), "{finding:?}");
+    // It ends before the second attempt has its container, and is told of the first, which was killed.
+    for segment in waited {
+        let first = &result.attempts[segment.attempt.expect("an attempt") as usize];
+        let second = result.attempts.iter().find(|other| (other.task, other.attempt) == (first.task, 1));
+        let second = second.expect("a second attempt");
+        assert_eq!((first.node, first.attempt, first.state), (6, 0, AttemptState::Killed));
+        assert!(second.speculative && segment.finish <= second.start && first.finish > second.start);
+    }
     let polled = found(&result, Rule::Heartbeats).map_or(0.0, |finding| finding.cost.as_secs_f64());
-    assert!(waited > 100.0 && polled < 10.0, "{polled} of {waited} s");
+    assert!(polled < 10.0 && found(&result, Rule::FailedAttempts).is_none(), "{:#?}", result.findings);
 }
 
 #[test]
