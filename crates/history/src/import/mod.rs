@@ -250,7 +250,13 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     } else {
         assumed.extend(calibration.assumed.iter().map(|text| Assumption::new("job", "the presets' costs", *text)));
     }
-    configured::uber(&mut scenario, job, sources.settings.as_ref(), &mut notes);
+    let settings = sources.settings.as_ref();
+    configured::not_compressed(settings, compression.as_ref(), &mut assumed);
+    if let Some(section) = scenario.job.first_mut() {
+        configured::output_compression(section, settings, &mut notes, &mut assumed);
+    }
+    configured::combiner(job, settings, &mut notes, &mut assumed);
+    configured::uber(&mut scenario, job, settings, &mut notes);
     let heading = heading(job, &hosts, by_durations, sources.cluster.map(|(file, _)| file));
     let mut imported = Imported { scenario, calibration, hosts, record, job: job.clone(), assumed, notes, heading };
     // What is written must run: a counter out of range is reported here, not when the scenario runs.
