@@ -1,6 +1,7 @@
 //! Histories of real jobs: reading them, and what is made of them.
 
 mod bad;
+mod busy;
 mod configuration;
 mod formats;
 mod fuzz;
