@@ -14,6 +14,7 @@ mod durations;
 mod hosts;
 mod many;
 mod mapping;
+mod network;
 mod record;
 mod replay;
 mod settings;

@@ -8,6 +8,7 @@ mod fuzz;
 mod import;
 mod many;
 mod mutated;
+mod network;
 mod read;
 mod record;
 mod samples;
