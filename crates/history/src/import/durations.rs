@@ -295,7 +295,8 @@ pub fn apply(
         machines(scenario, record, &mut section, (side, reduced, shuffled), notes, assumed);
     }
     section.plan = Some(plan);
-    scenario.node.variation = 0.0;
+    // The recorded times hold both.
+    (scenario.node.variation, scenario.node.load) = (0.0, 0.0);
     let span = time(record.finish);
     let enough = |time: Time, times: u64| time.max(span.saturating_mul(times)).min(LONGEST);
     scenario.run.until = enough(scenario.run.until, 20);

@@ -208,7 +208,10 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
             "the cluster's: a start is not seen apart"
         };
         notes.insert("mapreduce.jvm-start".into(), why.into());
-        if let Contention::Load { per_core, .. } = calibration.contention {
+        // Recorded durations hold the load already.
+        if let Contention::Load { per_core, .. } = calibration.contention
+            && !by_durations
+        {
             scenario.node.load = significant(per_core);
             notes.insert("node.load".into(), "cores that the tasks did not get, by what they counted".into());
         }

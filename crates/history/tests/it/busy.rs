@@ -142,3 +142,10 @@ fn busy_links_are_no_load() {
     let of = imported(&slow, Some(settings));
     assert!(matches!(of.calibration.contention, Contention::Waits { .. }), "{:?}", of.calibration.contention);
 }
+
+/// A plan of recorded durations has the load in them: it is not put on the machines a second time.
+#[test]
+fn durations_hold_the_load() {
+    let of = import(&recorded("with-conf", "_0001-"), &Sources::default()).unwrap();
+    assert!(of.record.is_some() && of.scenario.node.load == 0.0, "{}", of.scenario.node.load);
+}
