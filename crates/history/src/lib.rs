@@ -204,6 +204,15 @@ impl Counters {
         self.get(name).unwrap_or(0)
     }
 
+    /// Sets a counter.
+    pub fn set(&mut self, name: &str, value: u64) {
+        let value = i64::try_from(value).unwrap_or(i64::MAX);
+        match self.0.binary_search_by(|(known, _)| (**known).cmp(name)) {
+            Ok(place) => self.0[place].1 = value,
+            Err(place) => self.0.insert(place, (name.into(), value)),
+        }
+    }
+
     /// Multiplies a counter, if it is recorded.
     pub(crate) fn scale(&mut self, name: &str, by: f64) {
         if let Ok(place) = self.0.binary_search_by(|(known, _)| (**known).cmp(name)) {

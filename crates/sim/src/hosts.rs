@@ -16,6 +16,8 @@ pub(crate) struct MachineSpec {
     /// Its name in results: that of its node, or of the host that several nodes share.
     pub name: String,
     pub cores: u32,
+    /// Threads of other work that are always ready to run.
+    pub load: f64,
     pub disks: u32,
     /// Model of each of its disks.
     pub disk: DiskSpec,
@@ -223,7 +225,7 @@ impl Hosts {
 impl Host {
     fn new(spec: MachineSpec, index: u32) -> Self {
         Self {
-            processor: Processor::new(spec.cores),
+            processor: Processor::with_load(spec.cores, spec.load),
             processor_alarm: Alarm::new(PROCESSOR, index),
             store: Store::new(&vec![spec.disk; spec.disks as usize], CacheSpec::linux(spec.memory)),
             store_alarm: Alarm::new(STORE, index),

@@ -38,6 +38,8 @@ struct Node<T> {
 #[derive(Debug, Clone)]
 pub struct Processor<T> {
     cores: u128,
+    /// Pieces of work that are no node's and never end, as a fixed-point number.
+    load: u128,
     nodes: Vec<Node<T>>,
     now: Time,
     next: u64,
@@ -51,7 +53,19 @@ fn fixed(value: f64) -> u128 {
 impl<T: Copy + Ord> Processor<T> {
     /// A host with this many cores.
     pub fn new(cores: u32) -> Self {
-        Self { cores: u128::from(cores) * ONE, nodes: Vec::new(), now: Time::ZERO, next: 0, deadline: Time::MAX }
+        Self {
+            cores: u128::from(cores) * ONE,
+            load: 0,
+            nodes: Vec::new(),
+            now: Time::ZERO,
+            next: 0,
+            deadline: Time::MAX,
+        }
+    }
+
+    /// A host on which so many pieces of other work are always ready to run: they share the cores, as any piece does.
+    pub fn with_load(cores: u32, load: f64) -> Self {
+        Self { load: fixed(load), ..Self::new(cores) }
     }
 
     /// Adds a node that may use up to `cap` cores, each `speed` times as fast as the reference; returns its number on
@@ -156,17 +170,18 @@ impl<T: Copy + Ord> Processor<T> {
     fn share_out(&mut self) {
         let limit = |node: &Node<T>| (node.cap / node.pieces.len().max(1) as u128).min(ONE);
         let mut left = self.cores;
-        let mut pieces: u128 = self.nodes.iter().map(|node| node.pieces.len() as u128).sum();
+        // Other work is limited by a core for each piece only, and so takes what is left last.
+        let mut pieces = self.nodes.iter().map(|node| node.pieces.len() as u128 * ONE).sum::<u128>() + self.load;
         let mut order: Vec<usize> = (0..self.nodes.len()).filter(|n| !self.nodes[*n].pieces.is_empty()).collect();
         order.sort_by_key(|n| limit(&self.nodes[*n]));
         let mut deadline = Time::MAX;
         for n in order {
             let node = &mut self.nodes[n];
             let count = node.pieces.len() as u128;
-            node.share = limit(node).min(left / pieces);
+            node.share = limit(node).min(left * ONE / pieces);
             node.rate = (node.share * node.speed) >> 32;
             left -= node.share * count;
-            pieces -= count;
+            pieces -= count * ONE;
             if let Some(((end, _), _)) = node.pieces.first_key_value()
                 && node.rate > 0
             {

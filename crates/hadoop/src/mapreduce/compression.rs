@@ -51,6 +51,20 @@ pub struct JobCompression {
 const CHECKSUM: u64 = 4;
 
 impl Codec {
+    /// The codec that a scenario names so.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "deflate" => Self::Deflate,
+            "gzip" => Self::Gzip,
+            "snappy" => Self::Snappy,
+            "lz4" => Self::Lz4,
+            "lzo" => Self::Lzo,
+            "bzip2" => Self::Bzip2,
+            "zstd" => Self::Zstd,
+            _ => return None,
+        })
+    }
+
     /// Ratio and single-core rates of the codec's library by lzbench 1.8 on the Silesia corpus with a Core i7-8700K
     /// (its `README.md`): MB/s are plain bytes. Zstandard's level 2 stands for level 3, which the table does not have.
     pub fn compression(self) -> Compression {

@@ -1,6 +1,7 @@
 //! Calibrates a workload on one job's history: volumes from its counters, CPU costs from its counters and the wall time
 //! of its phases, per byte and record.
 
+use super::busy::{Contention, contention, received, without_waits};
 use super::hosts::Hosts;
 use super::work::{Machines, Work, each_attempt, work};
 use crate::{Attempt, AttemptState, JobHistory};
@@ -46,6 +47,8 @@ pub struct Calibration {
     pub master_start: Option<f64>,
     /// Whether an attempt was speculative.
     pub speculative: bool,
+    /// What kept the tasks from the cores.
+    pub contention: Contention,
     /// What the history does not show and is assumed.
     pub assumed: Vec<&'static str>,
 }
@@ -110,6 +113,12 @@ pub struct Given {
     pub block: Bytes,
     /// Replicas of the job's output.
     pub replication: u32,
+    /// CPU seconds of a task's start, as the cluster's scenario has it.
+    pub start: f64,
+    /// CPU seconds from an AppMaster's start to the job's launch, as the cluster's scenario has it.
+    pub master_start: f64,
+    /// The least rate of a worker's link, in bit/s.
+    pub rate: f64,
     /// CPU time of a DataNode to receive a replica, in nanoseconds per byte. It is simulated separately and is no cost
     /// of the job.
     pub receive: f64,
@@ -172,7 +181,23 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         (map_ratio, reduce_ratio) = (1.0, 1.0);
     }
     let combiner = combiner(job, &maps, &reduces);
-    let fit = Fit { job, hosts, given, maps: &maps, reduces: &reduces, input, combiner };
+    let mut fit = Fit {
+        job,
+        hosts,
+        given,
+        machines: given.machines.clone(),
+        contention: Contention::None,
+        maps: &maps,
+        reduces: &reduces,
+        input,
+        combiner,
+    };
+    if sum(&maps, "CPU_MILLISECONDS") > 0.0 {
+        fit.contention = contention(job, hosts, given);
+        if let Contention::Load { per_core, .. } = fit.contention {
+            fit.machines.load = per_core;
+        }
+    }
     let (costs, start_up) = fit.costs(&mut assumed);
     let variation = fit.variation(start_up.unwrap_or(0.0));
     Calibration {
@@ -194,6 +219,7 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         costs,
         start_up,
         variation,
+        contention: fit.contention,
         start_delays: start_delays(job, given.heartbeat),
         master_start: job.masters.last().map(|master| (job.launch_ms - master.start_ms).max(0) as f64 / 1e3),
         speculative: each_attempt(job).any(|(_, a)| a.speculative),
@@ -283,6 +309,9 @@ struct Fit<'a> {
     job: &'a JobHistory,
     hosts: &'a Hosts,
     given: &'a Given,
+    /// The machines, with the load that is seen.
+    machines: Machines,
+    contention: Contention,
     maps: &'a [&'a Attempt],
     reduces: &'a [&'a Attempt],
     input: f64,
@@ -305,9 +334,8 @@ impl Fit<'_> {
         let (start_up, map_work, reduce_work) = self.start_up();
         let overhead = self.given.overhead.as_secs_f64();
         let (maps, reduces) = (self.maps.len() as f64, self.reduces.len() as f64);
-        let received = |attempts| {
-            sum(attempts, "HDFS_BYTES_WRITTEN") * f64::from(self.given.replication) * self.given.receive * 1e-9
-        };
+        let received =
+            |attempts: &[&Attempt]| -> f64 { attempts.iter().map(|attempt| received(attempt, self.given)).sum() };
         let worked: f64 = map_work.iter().map(|w| w.first + w.second).sum();
         let worked = worked - received(self.maps) - (overhead + start_up) * maps;
         if self.reduces.is_empty() {
@@ -340,7 +368,7 @@ impl Fit<'_> {
 
     /// Variation of the work of maps of one size: deviations from each size's mean, pooled.
     fn variation(&self, start_up: f64) -> f64 {
-        let all = work(self.job, self.hosts, &self.given.machines, start_up);
+        let all = work(self.job, self.hosts, &self.machines, start_up);
         let mut maps: Vec<(Bytes, f64)> = each_attempt(self.job)
             .zip(all)
             .filter(|((map, attempt), _)| *map && attempt.state == AttemptState::Succeeded)
@@ -364,7 +392,7 @@ impl Fit<'_> {
     fn start_up(&self) -> (f64, Vec<Work>, Vec<Work>) {
         let mut result = (1.0, Vec::new(), Vec::new());
         for _ in 0..4 {
-            let all = work(self.job, self.hosts, &self.given.machines, result.0);
+            let all = work(self.job, self.hosts, &self.machines, result.0);
             let mut maps = Vec::new();
             let mut reduces = Vec::new();
             for ((map, attempt), work) in each_attempt(self.job).zip(all) {
@@ -372,8 +400,15 @@ impl Fit<'_> {
                     if map { maps.push(work) } else { reduces.push(work) }
                 }
             }
-            let start_up = self.map_start(&maps).min(self.reduce_start(&reduces));
+            let start_up = match self.contention {
+                Contention::None => self.map_start(&maps).min(self.reduce_start(&reduces)),
+                // Beside other work, and among waits, a start is not seen apart.
+                Contention::Load { .. } | Contention::Waits { .. } => self.given.start,
+            };
             result = (start_up, maps, reduces);
+        }
+        if matches!(self.contention, Contention::Waits { .. }) {
+            without_waits(&mut result.1, self.maps, &mut result.2, self.reduces, self.given);
         }
         result
     }
@@ -382,17 +417,11 @@ impl Fit<'_> {
     /// is not its start. So with maps of different work, a straight line through them is extrapolated to no work.
     fn map_start(&self, work: &[Work]) -> f64 {
         let counted = self.maps.iter().map(|a| a.counters.count("CPU_MILLISECONDS") as f64 / 1e3);
-        let received = |a: &Attempt| {
-            a.counters.count("HDFS_BYTES_WRITTEN") as f64
-                * f64::from(self.given.replication)
-                * self.given.receive
-                * 1e-9
-        };
         let points: Vec<(f64, f64)> = work
             .iter()
             .zip(counted)
             .zip(self.maps)
-            .map(|((w, counted), map)| (counted, w.first + w.second - counted - received(map)))
+            .map(|((w, counted), map)| (counted, w.first + w.second - counted - received(map, self.given)))
             .collect();
         let n = points.len().max(1) as f64;
         let mean = |value: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(value).sum::<f64>() / n;

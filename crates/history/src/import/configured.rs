@@ -1,8 +1,8 @@
-//! What a job's configuration says beside the keys that carry over as they are: compressed map outputs, and small jobs
-//! that run in their AppMaster.
+//! What a job's configuration says beside the keys that carry over as they are: compression, the combiner, and small
+//! jobs that run in their AppMaster.
 
 use super::settings::{Codec, Settings};
-use super::significant;
+use super::{Assumption, printable, significant};
 use crate::{JobHistory, JobState, Task};
 use hadoop::workload::{PARTITION_OVERHEAD, RECORD_OVERHEAD};
 use scenario::{JobCodec, Scenario};
@@ -24,8 +24,7 @@ impl MapCompression {
     /// Of a job whose configuration names a codec, and whose counters show its ratio: `REDUCE_SHUFFLE_BYTES` counts
     /// compressed bytes, and as many records as `REDUCE_INPUT_RECORDS` of the length that maps put out are plain.
     pub fn of(job: &JobHistory, settings: Option<&Settings>) -> Option<Self> {
-        let word = settings?.map_compression.as_ref().filter(|codec| **codec != Codec::None)?.word()?;
-        let codec = JobCodec::ALL.iter().copied().find(|codec| codec.word() == word)?;
+        let Some(Codec::Known(codec)) = settings?.map_compression else { return None };
         let sum = |tasks: &[Task], counter: &str| -> f64 {
             let done = tasks.iter().filter_map(Task::successful);
             done.map(|attempt| attempt.counters.count(counter) as f64).sum()
@@ -35,7 +34,7 @@ impl MapCompression {
         let plain = sum(&job.reduces, "REDUCE_INPUT_RECORDS") * (record + RECORD_OVERHEAD)
             + partitions * PARTITION_OVERHEAD as f64;
         let ratio = sum(&job.reduces, SHUFFLED) / plain;
-        (ratio.is_finite() && ratio > 0.0).then_some(Self { codec, ratio })
+        (codec != JobCodec::None && ratio.is_finite() && ratio > 0.0).then_some(Self { codec, ratio })
     }
 
     /// The job with what its shuffle would have counted without compression: costs are per plain byte.
@@ -59,6 +58,77 @@ impl MapCompression {
         note("map-compress-cpu", "part of spill-cpu and merge-cpu");
         note("map-decompress-cpu", "part of fetch-cpu and merge-cpu");
     }
+}
+
+/// What the configuration says of a compression that the scenario does not have: map outputs stay as they were shuffled.
+pub fn not_compressed(settings: Option<&Settings>, found: Option<&MapCompression>, assumed: &mut Vec<Assumption>) {
+    let why = match settings.and_then(|settings| settings.map_compression.as_ref()) {
+        Some(Codec::Unknown(class)) => format!("its codec, {}, is none of Hadoop's", printable(class)),
+        Some(Codec::Known(codec)) if *codec != JobCodec::None && found.is_none() => {
+            format!("the counters do not show what {} left of the map outputs", codec.word())
+        }
+        _ => return,
+    };
+    assumed.push(Assumption::new("job.map-compression", "none", format!("{why}: they are as they were shuffled")));
+}
+
+/// The job's output as it is compressed. HDFS counts compressed bytes: what they were before is by the codec's
+/// published ratio, and the work of compressing is part of the reduce function's.
+pub fn output_compression(
+    job: &mut scenario::Job,
+    settings: Option<&Settings>,
+    notes: &mut BTreeMap<String, String>,
+    assumed: &mut Vec<Assumption>,
+) {
+    const KEY: &str = "job.output-compression";
+    let mut none = |why: String| {
+        assumed.push(Assumption::new(KEY, "none", format!("{why}: output is as HDFS counted it")));
+    };
+    let codec = match settings.and_then(|settings| settings.output_compression.as_ref()) {
+        Some(Codec::Known(codec)) => *codec,
+        Some(Codec::Unknown(class)) => {
+            return none(format!("its codec, {}, is none of Hadoop's", printable(class)));
+        }
+        None => return,
+    };
+    let Some(published) = hadoop::mapreduce::Codec::named(codec.word()) else { return };
+    if job.reducers == Some(0) || job.workload.writes_as_it_is() {
+        return none(format!("{} is for what reduces write, and there are none", codec.word()));
+    }
+    let ratio = published.compression().ratio;
+    job.output_compression = Some(codec);
+    job.output_compress_cpu = Some(0.0);
+    job.reduce_ratio = job.reduce_ratio.map(|counted| significant(counted / ratio));
+    let property = "mapreduce.output.fileoutputformat.compress.codec";
+    notes.insert(KEY.into(), property.into());
+    notes.insert("job.output-compress-cpu".into(), "part of what the reduce function took".into());
+    notes.insert("job.reduce-ratio".into(), format!("output before {}, by REDUCE_SHUFFLE_BYTES", codec.word()));
+    let value = significant(ratio).to_string();
+    assumed.push(Assumption::new("job.output-compression-ratio", value, "no counter has the output's plain size"));
+}
+
+/// What the configuration says of a combiner beside the counters, which decide.
+pub fn combiner(
+    job: &JobHistory,
+    settings: Option<&Settings>,
+    notes: &mut BTreeMap<String, String>,
+    assumed: &mut Vec<Assumption>,
+) {
+    let Some(class) = settings.and_then(|settings| settings.combiner.as_deref()).map(printable) else { return };
+    let read: Vec<u64> = job
+        .maps
+        .iter()
+        .filter_map(Task::successful)
+        .filter_map(|attempt| attempt.counters.get("COMBINE_INPUT_RECORDS"))
+        .collect();
+    if read.iter().any(|records| *records > 0) {
+        if let Some(note) = notes.get_mut("job.combiner") {
+            *note = format!("{class}, and {note}");
+        }
+        return;
+    }
+    let why = if read.is_empty() { "no counter says what it read" } else { "by the counters it read nothing" };
+    assumed.push(Assumption::new("job.combiner", "false", format!("the configuration names {class}, but {why}")));
 }
 
 /// Whether the job ran in its AppMaster, and which jobs its cluster would let.
@@ -108,7 +178,7 @@ mod tests {
     }
 
     fn gzip() -> Settings {
-        Settings { map_compression: Some(Codec::Gzip), ..Settings::default() }
+        Settings { map_compression: Some(Codec::Known(JobCodec::Gzip)), ..Settings::default() }
     }
 
     /// Uncompressed records have the length that the maps counted, two bytes each and six a partition: the real
@@ -145,5 +215,52 @@ mod tests {
         near(plain.reduce_ratio, compressed.reduce_ratio);
         near(plain.merge_cpu, compressed.merge_cpu);
         near(plain.reduce_cpu, compressed.reduce_cpu);
+    }
+
+    #[test]
+    fn each_codec_of_a_scenario_has_published_figures() {
+        for codec in JobCodec::ALL {
+            assert_eq!(hadoop::mapreduce::Codec::named(codec.word()).is_none(), *codec == JobCodec::None, "{codec:?}");
+        }
+    }
+
+    /// What HDFS counted is what the simulated job leaves there, whatever the codec's ratio is taken to be.
+    #[test]
+    fn compressed_output_keeps_its_volume() {
+        let job = recorded();
+        for cluster in [None, Some(format!("[cluster]\nworkers = {}\n", Hosts::of(&job, None).workers()))] {
+            let cluster = cluster.as_ref().map(|text| ("c.toml", text.as_str()));
+            let of = |settings: Settings| {
+                import(&job, &Sources { cluster, settings: Some(settings), ..Sources::default() }).expect("imported")
+            };
+            let compressed =
+                Settings { output_compression: Some(Codec::Known(JobCodec::Snappy)), ..Settings::default() };
+            let (plain, packed) = (of(Settings::default()), of(compressed));
+            let (a, b) = (&plain.scenario.job[0], &packed.scenario.job[0]);
+            assert_eq!((a.output_compression, b.output_compression), (None, Some(JobCodec::Snappy)));
+            assert_eq!((b.output_compression_ratio, b.output_compress_cpu), (None, Some(0.0)));
+            // Snappy leaves 48.19 % of the Silesia corpus (lzbench).
+            let written = 0.4819 * b.reduce_ratio.expect("a ratio");
+            assert!((written / a.reduce_ratio.expect("a ratio") - 1.0).abs() < 1e-3, "{written}");
+            assert!(packed.assumed.iter().any(|of| of.key == "job.output-compression-ratio" && of.value == "0.4819"));
+        }
+    }
+
+    #[test]
+    fn what_the_configuration_says_and_the_scenario_has_not_is_said() {
+        let unknown = || Some(Codec::Unknown("org.example.Squeeze".to_owned()));
+        let settings = Settings {
+            map_compression: unknown(),
+            output_compression: unknown(),
+            combiner: Some("org.example.Fold".to_owned()),
+            ..Settings::default()
+        };
+        let imported =
+            import(&recorded(), &Sources { settings: Some(settings), ..Sources::default() }).expect("imported");
+        let why = |key: &str| imported.assumed.iter().find(|of| of.key == key).map_or("", |of| of.why.as_str());
+        assert!(why("job.map-compression").contains("org.example.Squeeze"), "{:?}", imported.assumed);
+        assert!(why("job.output-compression").contains("org.example.Squeeze"), "{:?}", imported.assumed);
+        let combiner = "the configuration names org.example.Fold, but by the counters it read nothing";
+        assert_eq!(why("job.combiner"), combiner);
     }
 }

@@ -6,6 +6,7 @@
 //! counted, so that reads, fetches and replicas go through the simulated network. Map output is taken as it was shuffled,
 //! after combining and compressing.
 
+use super::network::{self, Shown};
 use super::record::{Moments, Record};
 use super::{Assumption, significant};
 use crate::{Attempt, JobHistory, JobState, Task};
@@ -63,7 +64,7 @@ struct Volumes {
 }
 
 /// A counter of the attempt that succeeded, or else the most of any attempt.
-fn counted(task: &Task, counter: &str) -> Option<u64> {
+pub(super) fn counted(task: &Task, counter: &str) -> Option<u64> {
     let of = |attempt: &Attempt| attempt.counters.get(counter).map(|value| value.min(LARGEST));
     task.successful().map_or_else(|| task.attempts.iter().filter_map(of).max(), of)
 }
@@ -226,6 +227,9 @@ pub fn apply(
 ) {
     // The calibration's notes are not about what follows.
     notes.retain(|key, _| !key.starts_with("job."));
+    if free {
+        network(scenario, network::shown(job, record), notes, assumed);
+    }
     let mut note = |key: &str, text: &str| {
         notes.insert(key.to_owned(), text.to_owned());
     };
@@ -291,7 +295,8 @@ pub fn apply(
         machines(scenario, record, &mut section, (side, reduced, shuffled), notes, assumed);
     }
     section.plan = Some(plan);
-    scenario.node.variation = 0.0;
+    // The recorded times hold both.
+    (scenario.node.variation, scenario.node.load) = (0.0, 0.0);
     let span = time(record.finish);
     let enough = |time: Time, times: u64| time.max(span.saturating_mul(times)).min(LONGEST);
     scenario.run.until = enough(scenario.run.until, 20);
@@ -330,6 +335,47 @@ fn room(scenario: &mut Scenario, record: &Record, free: bool, notes: &mut BTreeM
     }
 }
 
+/// Bytes of a full packet on an Ethernet by those of its payload.
+const ON_THE_WIRE: f64 = 1538.0 / 1448.0;
+/// A bound below this, in bit/s, says nothing: links have been faster for longer than there has been Hadoop.
+const LITTLE: f64 = 1e6;
+const NOT_SHOWN: &str = "no history states it, and no shuffle shows it";
+/// Rates that links have, in bit/s, beyond the default one.
+const FASTER: [f64; 5] = [10e9, 25e9, 40e9, 100e9, 400e9];
+
+/// The links' rate: the one that the shuffle shows, or else the default one if that is not less than what it shows.
+fn network(
+    scenario: &mut Scenario,
+    shown: Option<Shown>,
+    notes: &mut BTreeMap<String, String>,
+    assumed: &mut Vec<Assumption>,
+) {
+    let rate = &mut scenario.network.rate;
+    let of = |bps: f64| BitRate::from_bps(two_digits(bps * ON_THE_WIRE) as u64);
+    let why = match shown {
+        Some(Shown { at_least, plateau: None }) if at_least < LITTLE => NOT_SHOWN.to_owned(),
+        None => NOT_SHOWN.to_owned(),
+        Some(Shown { plateau: Some(height), .. }) => {
+            *rate = of(height);
+            notes.insert("network.rate".into(), "at which the shuffle's bytes came".into());
+            "about: hosts fetched different volumes at this rate, and their processors were idle".to_owned()
+        }
+        Some(Shown { at_least, plateau: None }) => {
+            let least = of(at_least);
+            if least > *rate {
+                let faster = FASTER.iter().copied().find(|faster| *faster >= at_least * ON_THE_WIRE);
+                *rate = faster.map_or(least, |faster| BitRate::from_bps(faster as u64));
+            }
+            format!("no history states it; a host fetched at {least}, so it is at least that")
+        }
+    };
+    assumed.push(Assumption::new("network.rate", rate.exact(), why));
+}
+
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
+}
+
 /// Machines that can have moved the recorded bytes in the recorded time.
 fn machines(
     scenario: &mut Scenario,
@@ -340,7 +386,6 @@ fn machines(
     assumed: &mut Vec<Assumption>,
 ) {
     let rate = scenario.network.rate;
-    assumed.push(Assumption::new("network.rate", rate.exact(), "no history states it"));
     let nodes: BTreeSet<u32> = record.attempts.iter().filter(|a| a.succeeded()).map(|a| a.node).collect();
     let nodes = nodes.len().max(1) as f64;
     let window = |map: bool| {

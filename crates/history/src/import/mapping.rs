@@ -2,6 +2,7 @@
 
 use super::settings::{Codec, Settings, SettingsError, Uber};
 use crate::properties::{Properties, Property};
+use scenario::JobCodec;
 
 /// Who says what the properties are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,10 +222,10 @@ impl<'a> Reader<'a> {
     fn codec(&self, name: &str) -> Result<Option<Codec>, SettingsError> {
         let Some((compress, _)) = self.boolean(name)? else { return Ok(None) };
         if !compress {
-            return Ok(Some(Codec::None));
+            return Ok(Some(Codec::Known(JobCodec::None)));
         }
         let class = self.get(&format!("{name}.codec"));
-        Ok(Some(class.map_or(Codec::Deflate, |(_, class)| Codec::of_class(&class))))
+        Ok(Some(class.map_or(Codec::Known(JobCodec::Deflate), |(_, class)| Codec::of_class(&class))))
     }
 }
 

@@ -5,6 +5,7 @@
 //! default, and the scenario says so.
 
 mod all;
+mod busy;
 mod calibrate;
 mod cluster;
 mod coflows;
@@ -13,6 +14,7 @@ mod durations;
 mod hosts;
 mod many;
 mod mapping;
+mod network;
 mod record;
 mod replay;
 mod settings;
@@ -20,6 +22,7 @@ mod work;
 mod workload;
 
 pub use all::all;
+pub use busy::Contention;
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
 pub use cluster::{ClusterError, cluster};
 pub use coflows::coflows;
@@ -37,7 +40,7 @@ use hadoop::hdfs::HdfsConfig;
 use scenario::{Generation, Hdfs, Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use units::{Bytes, Time};
+use units::{Bytes, Quantity, Time};
 
 /// What an import uses beside the history.
 #[derive(Clone, Debug, Default)]
@@ -188,6 +191,9 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         spill: generic.map_or(0.0, |c| c.spill * 1e9),
         block: scenario.hdfs.block,
         replication: scenario.hdfs.replication,
+        start: scenario.mapreduce.jvm_start.as_secs_f64(),
+        master_start: (scenario.mapreduce.jvm_start + scenario.mapreduce.am_start).as_secs_f64(),
+        rate: least_rate(&scenario),
         receive: HdfsConfig::default().receive_cpu * 1e9,
     };
     let compression = MapCompression::of(job, sources.settings.as_ref());
@@ -195,12 +201,24 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     scenario.name = printable(&job.id);
     if let Some(start) = calibration.start_up {
         scenario.mapreduce.jvm_start = rounded(Time::from_secs_f64(start));
-        notes.insert(
-            "mapreduce.jvm-start".into(),
-            "CPU of maps by wall time and sharing of cores, less what they counted".into(),
-        );
+        let is_clear = calibration.contention == Contention::None;
+        let why = if is_clear {
+            "CPU of maps by wall time and sharing of cores, less what they counted"
+        } else {
+            "the cluster's: a start is not seen apart"
+        };
+        notes.insert("mapreduce.jvm-start".into(), why.into());
+        // Recorded durations hold the load already.
+        if let Contention::Load { per_core, .. } = calibration.contention
+            && !by_durations
+        {
+            scenario.node.load = significant(per_core);
+            notes.insert("node.load".into(), "cores that the tasks did not get, by what they counted".into());
+        }
         if let Some(master) = calibration.master_start {
-            scenario.mapreduce.am_start = rounded(Time::from_secs_f64((master - start).max(0.0)));
+            let cores = given.machines.cores_of(job.masters.last().and_then(|master| hosts.number(&master.host)));
+            let worked = master * busy::share(cores, 1.0, scenario.node.load);
+            scenario.mapreduce.am_start = rounded(Time::from_secs_f64((worked - start).max(0.0)));
             notes.insert(
                 "mapreduce.am-start".into(),
                 format!("AppMaster's start to the job's launch, {master} s, less a JVM"),
@@ -249,8 +267,15 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         clocks(record, &mut assumed);
     } else {
         assumed.extend(calibration.assumed.iter().map(|text| Assumption::new("job", "the presets' costs", *text)));
+        contended(calibration.contention, &scenario, &mut assumed);
     }
-    configured::uber(&mut scenario, job, sources.settings.as_ref(), &mut notes);
+    let settings = sources.settings.as_ref();
+    configured::not_compressed(settings, compression.as_ref(), &mut assumed);
+    if let Some(section) = scenario.job.first_mut() {
+        configured::output_compression(section, settings, &mut notes, &mut assumed);
+    }
+    configured::combiner(job, settings, &mut notes, &mut assumed);
+    configured::uber(&mut scenario, job, settings, &mut notes);
     let heading = heading(job, &hosts, by_durations, sources.cluster.map(|(file, _)| file));
     let mut imported = Imported { scenario, calibration, hosts, record, job: job.clone(), assumed, notes, heading };
     // What is written must run: a counter out of range is reported here, not when the scenario runs.
@@ -282,6 +307,31 @@ fn clocks(record: &Record, assumed: &mut Vec<Assumption>) {
     add(*left_out, "job.plan.attempt", "none, for", "they never ran");
 }
 
+/// What kept the tasks from the cores, where something did.
+fn contended(contention: Contention, scenario: &Scenario, assumed: &mut Vec<Assumption>) {
+    let start = scenario.mapreduce.jvm_start.exact();
+    match contention {
+        Contention::None => {}
+        Contention::Load { seconds: [could, known], .. } => {
+            let why = format!(
+                "other work had the cores: of {could:.1} s that maps could have had they are known to have taken \
+                 {known:.1}, and the AppMaster's start took as much longer; 0 is a quiet cluster"
+            );
+            assumed.push(Assumption::new("node.load", scenario.node.load.to_string(), why));
+            let why = "the cluster's: beside other work a start is not seen apart";
+            assumed.push(Assumption::new("mapreduce.jvm-start", start, why));
+        }
+        Contention::Waits { seconds: [could, known] } => {
+            let why = format!(
+                "the cluster's: of {could:.1} s of cores that maps could have had they are known to have taken \
+                 {known:.1}: they waited for the network or disks, or other work had the cores. Costs are what tasks \
+                 counted, and the scenario may be faster than its job was"
+            );
+            assumed.push(Assumption::new("mapreduce.jvm-start", start, why));
+        }
+    }
+}
+
 fn machines(scenario: &Scenario) -> Machines {
     let nodes = scenario.nodes();
     let mut cores = Vec::new();
@@ -299,7 +349,13 @@ fn machines(scenario: &Scenario) -> Machines {
         }
         of_worker.push(machine);
     }
-    Machines { cores, of_worker, latency: scenario.mapreduce.launch_latency.as_secs_f64() }
+    Machines { cores, of_worker, latency: scenario.mapreduce.launch_latency.as_secs_f64(), load: scenario.node.load }
+}
+
+/// The rate of a worker's link, or to which it is shaped, in bit/s.
+fn least_rate(scenario: &Scenario) -> f64 {
+    let rates = scenario.network.shape.iter().map(|bucket| bucket.rate).chain([scenario.network.rate]);
+    rates.min().map_or(0.0, |rate| rate.as_bps() as f64)
 }
 
 fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<String, String>) -> Job {

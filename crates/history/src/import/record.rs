@@ -55,6 +55,8 @@ pub struct Moments {
     pub state: AttemptState,
     /// Bytes that it wrote to HDFS, if counted.
     pub written: Option<u64>,
+    /// Bytes that it fetched from maps, if counted.
+    pub fetched: Option<u64>,
 }
 
 impl Moments {
@@ -246,6 +248,7 @@ fn moments(
         sort_end: shifted(attempt.sort_finish_ms),
         state: attempt.state,
         written: attempt.counters.get("HDFS_BYTES_WRITTEN"),
+        fetched: attempt.counters.get("REDUCE_SHUFFLE_BYTES"),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::mapping;
 use crate::properties::{Properties, Property, current_name};
+use scenario::JobCodec;
 use std::borrow::Cow;
 use std::fmt;
 use toml::Spanned;
@@ -39,56 +40,27 @@ pub struct Settings {
     pub interfaces: Vec<Interface>,
 }
 
-/// A codec of Hadoop.
+/// What compresses, by the class that a configuration names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
-    /// Nothing is compressed.
-    None,
-    /// `DefaultCodec`, `DeflateCodec`: zlib.
-    Deflate,
-    /// `GzipCodec`.
-    Gzip,
-    /// `SnappyCodec`.
-    Snappy,
-    /// `Lz4Codec`.
-    Lz4,
-    /// `LzoCodec`, `LzopCodec`.
-    Lzo,
-    /// `BZip2Codec`.
-    Bzip2,
-    /// `ZStandardCodec`.
-    Zstd,
-    /// Another class.
-    Other(String),
+    /// A codec of Hadoop, or none.
+    Known(JobCodec),
+    /// A class that is none of them.
+    Unknown(String),
 }
 
 impl Codec {
     /// The codec of that class.
     pub fn of_class(class: &str) -> Self {
-        match class.rsplit('.').next().unwrap_or(class) {
-            "DefaultCodec" | "DeflateCodec" => Self::Deflate,
-            "GzipCodec" => Self::Gzip,
-            "SnappyCodec" => Self::Snappy,
-            "Lz4Codec" => Self::Lz4,
-            "LzoCodec" | "LzopCodec" => Self::Lzo,
-            "BZip2Codec" => Self::Bzip2,
-            "ZStandardCodec" => Self::Zstd,
-            _ => Self::Other(class.to_owned()),
-        }
-    }
-
-    /// The word for it in a scenario; `None` for a class that is not known.
-    pub const fn word(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::None => "none",
-            Self::Deflate => "deflate",
-            Self::Gzip => "gzip",
-            Self::Snappy => "snappy",
-            Self::Lz4 => "lz4",
-            Self::Lzo => "lzo",
-            Self::Bzip2 => "bzip2",
-            Self::Zstd => "zstd",
-            Self::Other(_) => return None,
+        Self::Known(match class.rsplit('.').next().unwrap_or(class) {
+            "DefaultCodec" | "DeflateCodec" => JobCodec::Deflate,
+            "GzipCodec" => JobCodec::Gzip,
+            "SnappyCodec" => JobCodec::Snappy,
+            "Lz4Codec" => JobCodec::Lz4,
+            "LzoCodec" | "LzopCodec" => JobCodec::Lzo,
+            "BZip2Codec" => JobCodec::Bzip2,
+            "ZStandardCodec" => JobCodec::Zstd,
+            _ => return Self::Unknown(class.to_owned()),
         })
     }
 }

@@ -6,6 +6,7 @@
 //! their JVM starts and after their last fetch; in between they wait for maps and the network. Reducers that start
 //! after the last map are runnable from their start.
 
+use super::busy::share;
 use super::hosts::Hosts;
 use crate::{Attempt, JobHistory};
 
@@ -18,6 +19,16 @@ pub struct Machines {
     pub of_worker: Vec<usize>,
     /// Seconds from an attempt's start until it is runnable. No processor shortens them.
     pub latency: f64,
+    /// Threads of other work that are always ready to run, for each core.
+    pub load: f64,
+}
+
+impl Machines {
+    /// The cores of a worker's machine; those of the first where the worker is not known.
+    pub fn cores_of(&self, worker: Option<u32>) -> f64 {
+        let machine = worker.and_then(|worker| self.of_worker.get((worker as usize).wrapping_sub(1))).unwrap_or(&0);
+        self.cores.get(*machine).copied().unwrap_or(1.0)
+    }
 }
 
 /// Core-seconds of one attempt.
@@ -98,7 +109,8 @@ pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64)
         for a in active.iter().map(|&i| &attempts[i]) {
             let work = &mut done[a.attempt];
             if runs(a, work) {
-                let share = (machines.cores[a.machine] / f64::from(runnable[a.machine])).min(1.0) * step;
+                let runnable = f64::from(runnable[a.machine]);
+                let share = share(machines.cores[a.machine], runnable, machines.load) * step;
                 match (time < a.first_end, time < a.second_end) {
                     (true, _) => work.first += share,
                     (false, true) => work.second += share,
@@ -139,14 +151,18 @@ mod tests {
         let maps = vec![task(attempt("a", 0, 6_000, 8_000)), task(attempt("b", 4_000, 8_000, 10_000))];
         let job = JobHistory { maps, ..JobHistory::default() };
         let hosts = Hosts::of(&job, None);
-        let shared = Machines { cores: vec![1.0], of_worker: vec![0, 0], latency: 0.0 };
+        let shared = Machines { cores: vec![1.0], of_worker: vec![0, 0], latency: 0.0, load: 0.0 };
         let done = work(&job, &hosts, &shared, 0.0);
         let near = |a: f64, b: f64| (a - b).abs() < 0.01;
         assert!(near(done[0].first, 5.0) && near(done[0].second, 1.0), "{done:?}");
         assert!(near(done[1].first, 2.0) && near(done[1].second, 2.0), "{done:?}");
         // With a machine each, work is wall time.
-        let own = Machines { cores: vec![1.0, 2.0], of_worker: vec![0, 1], latency: 0.0 };
+        let own = Machines { cores: vec![1.0, 2.0], of_worker: vec![0, 1], latency: 0.0, load: 0.0 };
         let done = work(&job, &hosts, &own, 0.0);
         assert!(near(done[0].first, 6.0) && near(done[1].first, 4.0), "{done:?}");
+        // Beside two threads of other work a core gives a task alone a third: 4 s alone, 4 s among four.
+        let loaded = Machines { load: 2.0, ..shared };
+        let done = work(&job, &hosts, &loaded, 0.0);
+        assert!(near(done[0].first, 4.0 / 3.0 + 0.5) && near(done[0].second, 0.5), "{done:?}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::samples::{folder, load};
 use history::import::{Codec, Settings, Uber, cluster};
 use history::{Properties, Property};
-use scenario::Scenario;
+use scenario::{JobCodec, Scenario};
 use std::fs;
 
 fn settings(file: &str) -> Settings {
@@ -34,8 +34,8 @@ fn a_jobs_configuration_becomes_keys() {
             ("mapreduce.task-timeout", "\"300000 ms\""),
         ]
     );
-    assert_eq!(settings.map_compression, Some(Codec::Snappy));
-    assert_eq!(settings.output_compression, Some(Codec::None));
+    assert_eq!(settings.map_compression, Some(Codec::Known(JobCodec::Snappy)));
+    assert_eq!(settings.output_compression, Some(Codec::Known(JobCodec::None)));
     assert_eq!(settings.combiner.as_deref(), Some("org.example.Count$Combine"));
     assert_eq!(settings.uber, Some(Uber { enabled: true, maps: 9, reduces: 1, bytes: None }));
 }
@@ -56,8 +56,8 @@ fn names_of_hadoop_1_stand_for_their_successors() {
     );
     let io_sort = settings.keys.iter().find(|(key, ..)| *key == "mapreduce.io-sort").unwrap();
     assert_eq!(io_sort.2, "io.sort.mb", "the comment names what the file names");
-    assert_eq!(settings.map_compression, Some(Codec::Lzo));
-    assert_eq!(settings.output_compression, Some(Codec::Deflate), "DefaultCodec");
+    assert_eq!(settings.map_compression, Some(Codec::Known(JobCodec::Lzo)));
+    assert_eq!(settings.output_compression, Some(Codec::Known(JobCodec::Deflate)), "DefaultCodec");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn numbers_as_java_writes_them_are_numbers() {
             ("mapreduce.spill-percent", "0.75"),
         ]
     );
-    assert_eq!(settings.output_compression, Some(Codec::Bzip2), "by its name of Hadoop 0.21");
+    assert_eq!(settings.output_compression, Some(Codec::Known(JobCodec::Bzip2)), "by its name of Hadoop 0.21");
 }
 
 #[test]
@@ -94,7 +94,10 @@ fn the_run_precedes_the_jobs_configuration() {
     let keys = keys(&both);
     assert!(keys.contains(&("hdfs.replication", "3")) && keys.contains(&("hdfs.block", "\"67108864 B\"")), "{keys:?}");
     assert_eq!(keys.iter().filter(|(key, _)| *key == "hdfs.replication").count(), 1);
-    assert_eq!((both.map_compression, both.output_compression), (Some(Codec::None), Some(Codec::None)));
+    assert_eq!(
+        (both.map_compression, both.output_compression),
+        (Some(Codec::Known(JobCodec::None)), Some(Codec::Known(JobCodec::None)))
+    );
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Histories of real jobs: reading them, and what is made of them.
 
 mod bad;
+mod busy;
 mod configuration;
 mod formats;
 mod fuzz;
 mod import;
 mod many;
 mod mutated;
+mod network;
 mod read;
 mod record;
 mod samples;

@@ -272,17 +272,7 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
 /// seconds here.
 fn compression(job: &Job) -> JobCompression {
     let codec = |codec: Option<JobCodec>, ratio: Option<f64>, compress: Option<f64>, decompress: Option<f64>| {
-        let codec = match codec? {
-            JobCodec::None => return None,
-            JobCodec::Deflate => Codec::Deflate,
-            JobCodec::Gzip => Codec::Gzip,
-            JobCodec::Snappy => Codec::Snappy,
-            JobCodec::Lz4 => Codec::Lz4,
-            JobCodec::Lzo => Codec::Lzo,
-            JobCodec::Bzip2 => Codec::Bzip2,
-            JobCodec::Zstd => Codec::Zstd,
-        };
-        let published = codec.compression();
+        let published = Codec::named(codec?.word())?.compression();
         Some(Compression {
             ratio: ratio.unwrap_or(published.ratio),
             frame: published.frame,

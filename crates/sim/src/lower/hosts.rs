@@ -16,10 +16,13 @@ pub(super) fn hosts(scenario: &Scenario) -> Hosts {
         let machine = if let Some(host) = node.host {
             let host = host as usize;
             shared.resize(shared.len().max(host + 1), None);
-            *shared[host].get_or_insert_with(|| {
+            let machine = *shared[host].get_or_insert_with(|| {
                 machines.push(shared_machine(scenario, node, host));
                 machines.len() - 1
-            })
+            });
+            let load = other_work(node, machines[machine].cores);
+            machines[machine].load = machines[machine].load.max(load);
+            machine
         } else {
             let (name, cores, disks) = (node.name.clone(), node.hardware.cores, node.hardware.disks);
             machines.push(machine(scenario, node, name, cores, disks));
@@ -40,7 +43,12 @@ fn shared_machine(scenario: &Scenario, first: &NodeSpec, number: usize) -> Machi
 
 fn machine(scenario: &Scenario, node: &NodeSpec, name: String, cores: u32, disks: u32) -> MachineSpec {
     let disk = disk_spec(node.hardware.disk, &scenario.storage);
-    MachineSpec { name, cores, disks, disk, memory: node.hardware.memory }
+    MachineSpec { name, cores, load: other_work(node, cores), disks, disk, memory: node.hardware.memory }
+}
+
+/// Threads of other work on a machine with so many cores, as one of its nodes has it.
+fn other_work(node: &NodeSpec, cores: u32) -> f64 {
+    node.hardware.load * f64::from(cores)
 }
 
 /// The disk of a preset with the scenario's overrides.

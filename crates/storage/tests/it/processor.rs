@@ -53,6 +53,20 @@ fn pieces_share_one_core() {
     }
 }
 
+/// Two cores and six threads of other work: a piece alone is one of seven, so it gets 2/7 of a core. Where cores are
+/// left over it gets a whole one. Capped to a tenth of a core, it gets that.
+#[test]
+fn other_work_takes_its_share() {
+    for (cores, load, cap, took) in [(2, 6.0, 2.0, 350), (4, 3.0, 4.0, 100), (4, 2.5, 4.0, 100), (2, 1.5, 0.1, 1000)] {
+        let mut processor = Processor::with_load(cores, load);
+        let node = processor.add_node(cap, 1.0);
+        processor.submit(Time::ZERO, node, ms(100), 7);
+        let done = run(&mut processor);
+        assert!(close(done[0].0, ms(took)), "{cores} {load} {cap}: {}", done[0].0);
+        assert!(close(processor.used(done[0].0, node), ms(100)), "what the node used is its own");
+    }
+}
+
 #[test]
 fn a_piece_uses_one_core_at_most() {
     let mut processor = Processor::new(8);
