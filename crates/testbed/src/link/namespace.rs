@@ -116,7 +116,7 @@ impl Namespace {
     }
 
     /// The inode number, which identifies the namespace behind a name.
-    pub(super) fn inode(&self) -> io::Result<u64> {
+    pub(crate) fn inode(&self) -> io::Result<u64> {
         Ok(fstat(&self.file)?.st_ino)
     }
 

@@ -134,7 +134,7 @@ mod tests {
     fn buckets_are_spelled_as_tc_reads_them() {
         let line = "qdisc replace dev eth0 root tbf rate 10000000bit burst 32000b";
         assert_eq!(bucket(Limit::Delay(Time::from_ms(400))), format!("{line} latency 400000us\n"));
-        assert_eq!(bucket(Limit::Bytes(Bytes::from_kb(64))), format!("{line} limit 64000\n"));
+        assert_eq!(bucket(Limit::Bytes(Bytes::new(64_000))), format!("{line} limit 64000\n"));
         assert_eq!(bucket(Limit::Packets(10)), format!("{line} limit 15140\n"));
     }
 
