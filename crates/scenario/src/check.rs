@@ -56,6 +56,19 @@ impl Check<'_> {
         self.problems.is_empty()
     }
 
+    /// Whether the text has the key `path`.
+    pub fn states(&self, path: &str) -> bool {
+        self.tree.get(path).is_some()
+    }
+
+    /// The keys that the text has in the table `path`.
+    pub fn keys(&self, path: &str) -> Vec<String> {
+        match self.tree.get(path).map(|tree| &tree.value) {
+            Some(super::tree::Value::Table(entries)) => entries.iter().map(|entry| entry.key.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Something is wrong at the key `path`, as "network.bond.0.nodes".
     pub fn says(&mut self, path: &str, message: impl Into<String>, help: impl Into<String>) {
         let mut span = self.tree.span_of(path).clone();

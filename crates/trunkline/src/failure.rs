@@ -20,6 +20,9 @@ pub enum Failure {
     Input(String),
     /// The simulation went well, and the job in it failed.
     Job(String),
+    /// A real job, or the real cluster under it, failed.
+    #[cfg(feature = "testbed")]
+    RealJob(String),
     /// This machine, or this user, lacks a capability.
     #[cfg(any(feature = "jet", feature = "testbed"))]
     Missing(String),
@@ -46,6 +49,8 @@ impl Failure {
             Self::Internal(_) => exit::INTERNAL,
             Self::Input(_) => exit::INPUT,
             Self::Job(_) => exit::JOB,
+            #[cfg(feature = "testbed")]
+            Self::RealJob(_) => exit::JOB,
             #[cfg(any(feature = "jet", feature = "testbed"))]
             Self::Missing(_) => exit::MISSING,
             #[cfg(feature = "testbed")]
@@ -80,6 +85,8 @@ impl Failure {
             Self::Input(message) | Self::Output(message) => format!("error: {message}\n"),
             #[cfg(any(feature = "jet", feature = "testbed"))]
             Self::Missing(message) => format!("error: {message}\n"),
+            #[cfg(feature = "testbed")]
+            Self::RealJob(reason) => format!("failed: {reason}\n"),
             Self::Job(reason) => format!("the simulated job failed: {reason}\n"),
             #[cfg(feature = "testbed")]
             Self::Interrupted => "interrupted: nothing is left behind\n".to_owned(),

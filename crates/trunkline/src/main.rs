@@ -27,6 +27,10 @@ mod testbed;
 #[cfg(feature = "testbed")]
 mod testbed_args;
 #[cfg(feature = "testbed")]
+mod testbed_hadoop;
+#[cfg(feature = "testbed")]
+mod testbed_hadoop_args;
+#[cfg(feature = "testbed")]
 mod testbed_study;
 
 use args::{Arguments, Command};

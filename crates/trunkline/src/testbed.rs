@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::testbed_args::{LinkCommand, List, PathArgs, Run, Status, Testbed, TestbedCommand, Up};
-use crate::{emit, interrupt, testbed_study};
+use crate::{emit, interrupt, testbed_hadoop, testbed_study};
 use runs::Clock;
 use rustix::process::{Pid, Signal, kill_process, setsid};
 use serde_json::{Value, json};
@@ -32,6 +32,7 @@ pub fn testbed(args: Testbed) -> Result<(), Failure> {
     let command = match args.command {
         TestbedCommand::Link(link) => link.command,
         TestbedCommand::Study(study) => return testbed_study::study(&study),
+        TestbedCommand::Hadoop(hadoop) => return testbed_hadoop::hadoop(hadoop),
     };
     match command {
         LinkCommand::Up(up) => bring_up(&up),

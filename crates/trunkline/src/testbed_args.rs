@@ -1,5 +1,6 @@
 //! The words of `trunkline testbed`.
 
+use crate::testbed_hadoop_args::Hadoop;
 use clap::{Subcommand, ValueHint};
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -29,6 +30,8 @@ pub enum TestbedCommand {
 It has to be run as root, and needs Debian's packages of the programs that it drives; what is not there is named and \
                   left out. A study that is interrupted goes on where it was when the same command is given again.")]
     Study(Study),
+    /// A real Hadoop cluster on this machine: HDFS, YARN and a history server on a star of links
+    Hadoop(Hadoop),
 }
 
 #[derive(Debug, clap::Args)]

@@ -7,7 +7,7 @@ use nix::sys::stat::fstat;
 use nix::unistd::Pid;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -63,6 +63,16 @@ impl Namespace {
         Ok(Self { file, name: Some(name.to_owned()) })
     }
 
+    /// The unnamed namespace of a file.
+    pub(super) const fn of_file(file: File) -> Self {
+        Self { file, name: None }
+    }
+
+    /// The descriptor that holds it.
+    pub(super) fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
     /// The name in `ip netns`, if there is one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
@@ -106,7 +116,7 @@ impl Namespace {
     }
 
     /// The inode number, which identifies the namespace behind a name.
-    pub(super) fn inode(&self) -> io::Result<u64> {
+    pub(crate) fn inode(&self) -> io::Result<u64> {
         Ok(fstat(&self.file)?.st_ino)
     }
 
@@ -134,7 +144,7 @@ impl Namespace {
 }
 
 /// Runs `work` on a thread of its own. A thread enters a namespace for good; the caller's stays where it is.
-fn on_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+pub(super) fn on_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, work)?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -122,7 +122,15 @@ pub fn check(paths: &[Path]) -> Result<(), LinkError> {
     Ok(())
 }
 
-fn start(path: &Path, index: u64, seed: u64, clock: Clock, near: SyncDevice, far: SyncDevice) -> io::Result<Runner> {
+/// Starts to carry the frames of a path between two interfaces.
+pub(super) fn start(
+    path: &Path,
+    index: u64,
+    seed: u64,
+    clock: Clock,
+    near: SyncDevice,
+    far: SyncDevice,
+) -> io::Result<Runner> {
     let (near, far, owned) = (Arc::new(near), Arc::new(far), path.clone());
     let forwarders = move || {
         // The two pipes stand for the directions of cable number `index` in a simulated network.

@@ -202,16 +202,20 @@ impl Path {
 
 /// Checks a name. It becomes that of an interface, a namespace or a file.
 pub(super) fn check_name(of: &str, name: &str) -> Result<(), LinkError> {
-    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let right = (1..=15).contains(&name.len())
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(plain)
-        && !["lo", "all", "default"].contains(&name);
-    if right {
+    if is_name(name) {
         return Ok(());
     }
     Err(LinkError::Input(format!(
         "`{name}` cannot name a {of}: a name begins with a letter and has at most 15 of a-z, 0-9 and -; lo, all and \
          default are taken"
     )))
+}
+
+/// Whether a text can be a name.
+pub(crate) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=15).contains(&name.len())
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(plain)
+        && !["lo", "all", "default"].contains(&name)
 }

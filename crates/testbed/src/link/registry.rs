@@ -287,7 +287,7 @@ impl Drop for Link {
 
 /// The start time of a running process: field 22 of its `stat`, counted from the end of the name, which may hold
 /// anything. A zombie has ended.
-fn started(pid: u32) -> Option<u64> {
+pub(crate) fn started(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     if matches!(fields.next()?, "Z" | "X") {

@@ -8,8 +8,8 @@ use super::namespace::Namespace;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
 /// One end of all paths.
@@ -25,8 +25,9 @@ pub enum Side {
 pub const MOST_PATHS: usize = 250;
 /// The kernel's queue in front of the emulator. It is long enough never to fill, because the path's own queue decides
 /// what is dropped.
-const KERNEL_QUEUE: u32 = 10_000;
-const TUN: &str = "/dev/net/tun";
+pub const KERNEL_QUEUE: u32 = 10_000;
+/// The device of which TAP devices are made.
+pub const TUN: &str = "/dev/net/tun";
 
 impl Side {
     const fn number(self) -> u8 {
@@ -92,7 +93,7 @@ fn add_interface(batch: &mut String, path: usize, name: &str, side: Side) -> std
 }
 
 /// A TAP device in the calling thread's namespace. It is removed when dropped.
-fn tap(name: &str) -> Result<SyncDevice, LinkError> {
+pub fn tap(name: &str) -> Result<SyncDevice, LinkError> {
     let missing = |capability, reason: String| LinkError::Missing { capability, reason };
     if !Path::new(TUN).exists() {
         return Err(missing("TUN/TAP devices", format!("there is no {TUN}")));
@@ -110,35 +111,51 @@ fn tap(name: &str) -> Result<SyncDevice, LinkError> {
 
 /// Runs `ip` commands, one per line, inside a namespace.
 pub fn ip_batch(namespace: &Namespace, commands: &str) -> Result<(), LinkError> {
-    let mut ip = Command::new("ip");
-    ip.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    batch("ip", "set up interfaces", namespace, commands)
+}
+
+/// Runs commands of a program of iproute2, one per line, inside a namespace.
+pub fn batch(program: &'static str, what: &str, namespace: &Namespace, commands: &str) -> Result<(), LinkError> {
+    let mut command = command(program);
+    command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut run = || -> io::Result<_> {
-        let mut child = namespace.spawn(&mut ip)?;
+        let mut child = namespace.spawn(&mut command)?;
         if let Some(mut input) = child.stdin.take() {
             input.write_all(commands.as_bytes())?;
         }
         child.wait_with_output()
     };
-    finished("set up interfaces", run())
+    finished(program, what, run())
+}
+
+/// Where a program of iproute2 is: `/usr/sbin` is not in every user's path.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&folders).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+fn command(name: &str) -> Command {
+    Command::new(program(name).unwrap_or_else(|| name.into()))
 }
 
 /// Runs one `ip` command.
 pub fn ip(what: &str, arguments: &[&str]) -> Result<(), LinkError> {
-    finished(what, Command::new("ip").args(arguments).stdin(Stdio::null()).output())
+    finished("ip", what, command("ip").args(arguments).stdin(Stdio::null()).output())
 }
 
-fn finished(what: &str, output: io::Result<std::process::Output>) -> Result<(), LinkError> {
+fn finished(program: &str, what: &str, output: io::Result<Output>) -> Result<(), LinkError> {
     let output = output.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            LinkError::Missing { capability: "the program ip", reason: "install iproute2".to_owned() }
+            LinkError::Missing { capability: "iproute2", reason: format!("there is no {program}: install iproute2") }
         }
-        _ => LinkError::system("run ip")(error),
+        _ => LinkError::system(format!("run {program}"))(error),
     })?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ");
-    Err(LinkError::system(what)(io::Error::other(format!("ip says: {said}"))))
+    Err(LinkError::system(what)(io::Error::other(format!("{program} says: {said}"))))
 }
 
 /// For each interface of a namespace: the frames that overflowed the kernel's queue in front of the emulator.

@@ -5,6 +5,7 @@
 //! to itself. Inside it one test runs at a time, for the same reason.
 
 mod measure;
+mod star;
 
 use measure::{datagrams, goodput, round_trips};
 use net::Limit;

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
-use testbed::link::Pair;
+use testbed::link::{Namespace, Pair};
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy,
     thread_native_id,
@@ -26,7 +26,12 @@ fn raise_priority() {
 /// Round-trip times in milliseconds, sorted: of handshakes, which the far kernel answers without waking anybody, as it
 /// does a ping.
 pub fn round_trips(pair: &Pair, to: IpAddr, count: usize, gap: Duration) -> Vec<f64> {
-    let _listener = pair.far().within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
+    round_trips_between(pair.near(), pair.far(), to, count, gap)
+}
+
+/// The same between any two namespaces.
+pub fn round_trips_between(near: &Namespace, far: &Namespace, to: IpAddr, count: usize, gap: Duration) -> Vec<f64> {
+    let _listener = far.within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
     let connect = || {
         raise_priority();
         let mut times = Vec::new();
@@ -40,15 +45,20 @@ pub fn round_trips(pair: &Pair, to: IpAddr, count: usize, gap: Duration) -> Vec<
         times.sort_by(f64::total_cmp);
         times
     };
-    pair.near().within(connect).expect("entered")
+    near.within(connect).expect("entered")
 }
 
 /// Payload of one TCP connection from near to far, in bits per second: what arrives from `warm_up` after its begin, for
 /// so long.
 pub fn goodput(pair: &Pair, to: IpAddr, warm_up: Duration, length: Duration) -> f64 {
-    let listener = pair.far().within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
+    goodput_between(pair.near(), pair.far(), to, warm_up, length)
+}
+
+/// The same between any two namespaces.
+pub fn goodput_between(near: &Namespace, far: &Namespace, to: IpAddr, warm_up: Duration, length: Duration) -> f64 {
+    let listener = far.within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
     let connect = move || TcpStream::connect((to, PORT)).expect("connected");
-    let mut client = pair.near().within(connect).expect("entered");
+    let mut client = near.within(connect).expect("entered");
     let (mut server, _) = listener.accept().expect("accepted");
     let sender = thread::spawn(move || {
         let block = vec![0_u8; 256 << 10];

@@ -1,0 +1,187 @@
+//! Starts clients of jobs on a cluster's master, and waits for them.
+
+use super::HadoopError;
+use super::http::{Request, ask};
+use super::running::Running;
+use super::settings::RESOURCE_MANAGER_HTTP;
+use super::tools::last_lines;
+use crate::link::Clock;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Child;
+use std::thread;
+use std::time::Duration;
+use units::Time;
+
+/// Starts clients, one after the other. Their words go to files of a folder.
+pub struct Client<'a> {
+    /// The cluster.
+    pub cluster: &'a Running,
+    /// Where their words go.
+    pub folder: &'a Path,
+    /// A client that takes longer is ended, and its job with it.
+    pub limit: Option<Time>,
+    /// Whether the user wants to stop.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Hears what is done.
+    pub say: &'a mut dyn FnMut(&str),
+    /// Called a few times a second while a client runs, with how far its job is.
+    pub tick: &'a mut dyn FnMut(&str),
+}
+
+/// A client that has ended well.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// What it said.
+    pub log: String,
+    /// How long it took, in seconds.
+    pub wall_s: f64,
+}
+
+const LOOK: Duration = Duration::from_millis(100);
+const GRACE: Time = Time::from_secs(3);
+
+impl Client<'_> {
+    /// Runs a class to its end. `name` names the file of its words.
+    pub fn run(&mut self, class: &str, arguments: &[String], name: &str) -> Result<Ran, HadoopError> {
+        let file = self.folder.join(format!("{name}.log"));
+        let writing = || HadoopError::system(format!("write {}", file.display()));
+        let words = File::create(&file).map_err(writing())?;
+        let mut command = self.cluster.client(class, arguments);
+        command.stdout(words.try_clone().map_err(writing())?).stderr(words);
+        let clock = Clock::start();
+        let mut child =
+            self.cluster.spawn(&mut command).map_err(HadoopError::system("start a client in the cluster"))?;
+        loop {
+            let status = child.try_wait().map_err(HadoopError::system("wait for the client"))?;
+            let log = String::from_utf8_lossy(&fs::read(&file).unwrap_or_default()).into_owned();
+            if let Some(status) = status {
+                let wall_s = clock.now().as_secs_f64();
+                if status.success() {
+                    return Ok(Ran { log, wall_s });
+                }
+                return Err(HadoopError::Failed(format!("the job's client ended with {status}: {}", reason(&log))));
+            }
+            if (self.stop)() {
+                self.end(&mut child, &log);
+                return Err(HadoopError::Interrupted);
+            }
+            if let Some(limit) = self.limit.filter(|limit| clock.now() > *limit) {
+                let done = progress(&log).unwrap_or_else(|| "no progress told".to_owned());
+                self.end(&mut child, &log);
+                return Err(HadoopError::Failed(format!("it did not end within {limit} ({done}), and is killed")));
+            }
+            (self.tick)(&progress(&log).unwrap_or_default());
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Ends a client and the applications that it has submitted.
+    fn end(&self, child: &mut Child, log: &str) {
+        for id in ids(log, "application_").into_iter().chain(ids(log, "job_").iter().map(|id| application(id))) {
+            let path = format!("/ws/v1/cluster/apps/{id}/state?user.name={}", self.cluster.user);
+            let body = "{\"state\":\"KILLED\"}";
+            let length = body.len() as u64;
+            let request = Request { length, content_type: "application/json", ..Request::new("PUT", &path) };
+            let to = (self.cluster.master_address(), RESOURCE_MANAGER_HTTP);
+            // One that has ended need not be killed.
+            let _ = ask(self.cluster.master(), to, request, |stream| stream.write_all(body.as_bytes()));
+        }
+        // The client leads a process group of its own.
+        let _ = killpg(Pid::from_raw(child.id() as i32), Signal::SIGTERM);
+        let clock = Clock::start();
+        while clock.now() < GRACE && matches!(child.try_wait(), Ok(None)) {
+            thread::sleep(LOOK / 5);
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Ran {
+    /// The jobs that the client told of, in their order.
+    pub fn jobs(&self) -> Vec<String> {
+        let jobs = ids(&self.log, "job_");
+        if !jobs.is_empty() {
+            return jobs;
+        }
+        ids(&self.log, "application_").iter().map(|id| id.replacen("application", "job", 1)).collect()
+    }
+
+    /// A counter that the client told.
+    pub fn counter(&self, name: &str) -> Option<&str> {
+        self.log.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// The identifiers in a text that begin so: PREFIX, a number, `_`, a number.
+fn ids(text: &str, prefix: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (at, _) in text.match_indices(prefix) {
+        let rest = &text[at + prefix.len()..];
+        let length = rest.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(rest.len());
+        let id = &rest[..length];
+        let parts = id.split_once('_').filter(|(a, b)| !a.is_empty() && !b.is_empty() && !b.contains('_'));
+        // Not the beginning of another word, as in `my_job_1_2`.
+        let begins = text[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '_');
+        let id = format!("{prefix}{id}");
+        if parts.is_some() && begins && !found.contains(&id) {
+            found.push(id);
+        }
+    }
+    found
+}
+
+fn application(job: &str) -> String {
+    job.replacen("job", "application", 1)
+}
+
+/// How far a job is, as its client told last.
+fn progress(log: &str) -> Option<String> {
+    let line = log.lines().rev().find(|line| line.contains(" map ") && line.contains("% reduce "))?;
+    Some(line[line.find(" map ")? + 1..].trim().to_owned())
+}
+
+/// Why a client failed, from what it said.
+fn reason(log: &str) -> String {
+    let signs = ["failed with state", "already exists", "Exception", "Error:", "No such", "Unknown program"];
+    let telling = |line: &&str| signs.iter().any(|sign| line.contains(sign)) && !line.trim_start().starts_with("at ");
+    let lines: Vec<&str> = log.lines().filter(telling).collect();
+    let said = if lines.is_empty() { last_lines(log, 3) } else { last_lines(&lines.join("\n"), 3) };
+    let short: String = said.chars().take(600).collect();
+    if short.is_empty() { "it said nothing".to_owned() } else { short }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "INFO impl.YarnClientImpl: Submitted application application_1795427606570_0005\n\
+        INFO mapreduce.Job: Running job: job_1795427606570_0005\nINFO mapreduce.Job:  map 40% reduce 13%\n\
+        INFO mapreduce.Job: Job job_1795427606570_0005 completed\n\t\tCHECKSUM=42\n\
+        INFO mapreduce.Job: Running job: job_1795427606570_0006, not my_job_1_2 nor job_12\n";
+
+    #[test]
+    fn what_a_client_says_is_understood() {
+        let ran = Ran { log: LOG.to_owned(), wall_s: 1.0 };
+        assert_eq!(ran.jobs(), ["job_1795427606570_0005", "job_1795427606570_0006"]);
+        assert_eq!(ran.counter("CHECKSUM"), Some("42"));
+        assert_eq!(progress(LOG).as_deref(), Some("map 40% reduce 13%"));
+        assert_eq!(progress("nothing"), None);
+        let silent = Ran { log: LOG.lines().next().expect("a line").to_owned(), wall_s: 1.0 };
+        assert_eq!(silent.jobs(), ["job_1795427606570_0005"]);
+    }
+
+    #[test]
+    fn a_failure_s_reason_is_what_sounds_like_one() {
+        let log = "INFO x\nException in thread \"main\" org.apache.hadoop.mapred.FileAlreadyExistsException: Output \
+            directory hdfs://master:8020/out already exists\n\tat org.apache.hadoop.Exception.x(X.java:1)\n";
+        let said = reason(log);
+        assert!(said.starts_with("Exception in thread") && said.ends_with("already exists"), "{said}");
+        assert_eq!(reason("one\ntwo\n"), "one; two");
+        assert_eq!(reason(""), "it said nothing");
+    }
+}

@@ -1,0 +1,220 @@
+//! Starts a cluster, within namespaces of processes and mounts that end with this process.
+
+use super::HadoopError;
+use super::daemons::{Daemon, KINDS_OF_MASTER, KINDS_OF_WORKER, Kind};
+use super::http::get;
+use super::layout::{Layout, Owner};
+use super::running::{DaemonRecord, HostRecord, Ready};
+use super::scenario::word;
+use super::settings::{self, HISTORY_HTTP, NAME_NODE_HTTP, RESOURCE_MANAGER_HTTP};
+use super::tools::Java;
+use crate::link::{Clock, Host, Links, Spoke, Star, StarSettings};
+use nix::mount::{MsFlags, mount};
+use scenario::Scenario;
+use serde_json::Value;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+use units::Time;
+
+/// A cluster as it is to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The scenario with all that holds for it.
+    pub scenario: Scenario,
+    /// The links of its nodes, the master's first.
+    pub spokes: Vec<Spoke>,
+    /// How the links are made.
+    pub links: Links,
+    /// The kernel's name of the congestion control.
+    pub control: Option<String>,
+    /// The folder of the cluster, which must not exist.
+    pub folder: PathBuf,
+    /// The folder of the jars.
+    pub jars: PathBuf,
+    /// The jar of our own jobs.
+    pub own_jar: PathBuf,
+    /// Java.
+    pub java: Java,
+}
+
+/// A cluster that is up. Its processes end with it.
+#[derive(Debug)]
+pub struct Cluster {
+    /// The hosts and links.
+    pub star: Star,
+    daemons: Vec<Daemon>,
+}
+
+/// A cluster that is not ready after this time has failed.
+const PATIENCE: Time = Time::from_secs(180);
+const LOOK: Duration = Duration::from_millis(200);
+
+impl Cluster {
+    /// Makes hosts and links, starts the daemons and waits until they are ready. The caller's namespaces of processes
+    /// and mounts must be its own.
+    pub fn up(plan: &Plan, stop: &(dyn Fn() -> bool + Sync), say: &mut dyn FnMut(&str)) -> Result<Self, HadoopError> {
+        let clock = Clock::start();
+        let owner = Owner::find()?;
+        let layout = Layout::new(plan.folder.clone(), &owner.name);
+        let names: Vec<&str> = plan.spokes.iter().map(Spoke::name).collect();
+        layout.make(&names, &owner)?;
+        write_files(plan, &layout, &names)?;
+        mount_over(&plan.jars, &layout.jars())?;
+        mount_over(&layout.hosts(), Path::new("/etc/hosts"))?;
+        if Path::new("/etc/resolv.conf").exists() {
+            // No server is to be asked for a name: the question would wait for its time-out.
+            mount_over(Path::new("/dev/null"), Path::new("/etc/resolv.conf"))?;
+        }
+        let settings = StarSettings {
+            links: plan.links,
+            mtu: plan.scenario.network.mtu.get() as u32,
+            control: plan.control.clone(),
+            seed: plan.scenario.run.seed,
+        };
+        say("making hosts and links");
+        let star = Star::up(&plan.spokes, &settings)?;
+        let mut cluster = Self { star, daemons: Vec::new() };
+        say("starting YARN, formatting HDFS");
+        let java = &plan.java;
+        cluster.start(Kind::ResourceManager, java, &layout, &owner)?;
+        cluster.start(Kind::NodeManager, java, &layout, &owner)?;
+        Daemon::format(cluster.master(), java, &layout, &owner, stop)?;
+        say("starting HDFS and the history server");
+        for kind in [Kind::NameNode, Kind::DataNode, Kind::HistoryServer] {
+            cluster.start(kind, java, &layout, &owner)?;
+        }
+        cluster.wait(&clock, stop)?;
+        let ready = cluster.ready(plan, &owner, clock.now());
+        let text = serde_json::to_string_pretty(&ready).unwrap_or_default();
+        let partial = layout.ready().with_extension("partial");
+        fs::write(&partial, text)
+            .and_then(|()| fs::rename(&partial, layout.ready()))
+            .map_err(HadoopError::system("write the cluster's record"))?;
+        Ok(cluster)
+    }
+
+    fn master(&self) -> &Host {
+        &self.star.hosts()[0]
+    }
+
+    /// Starts the daemons of a kind on all hosts that have one.
+    fn start(&mut self, kind: Kind, java: &Java, layout: &Layout, owner: &Owner) -> Result<(), HadoopError> {
+        for (index, host) in self.star.hosts().iter().enumerate() {
+            let kinds: &[Kind] = if index == 0 { &KINDS_OF_MASTER } else { &KINDS_OF_WORKER };
+            if kinds.contains(&kind) {
+                self.daemons.push(Daemon::start(kind, host, java, layout, owner)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until every worker is there for HDFS and for YARN, and the history server answers.
+    fn wait(&mut self, clock: &Clock, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), HadoopError> {
+        let workers = self.star.hosts().len() as u64 - 1;
+        loop {
+            if stop() {
+                return Err(HadoopError::Interrupted);
+            }
+            self.look()?;
+            let waits = waits_for(self.master(), workers);
+            let Some(what) = waits else { return Ok(()) };
+            if clock.now() > PATIENCE {
+                let said: Vec<String> = self.daemons.iter().map(Daemon::said).filter(|said| !said.is_empty()).collect();
+                return Err(HadoopError::Failed(format!(
+                    "{what} is not ready after {PATIENCE}; the daemons' last words: {}",
+                    said.join("; ")
+                )));
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Whether all daemons run; an error names one that does not.
+    pub fn look(&mut self) -> Result<(), HadoopError> {
+        self.daemons.iter_mut().try_for_each(Daemon::look)
+    }
+
+    /// Waits for processes that were left to this one, the first of its namespace.
+    pub fn reap(&self) {
+        let Ok(tasks) = fs::read_dir("/proc/self/task") else { return };
+        for task in tasks.flatten() {
+            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            for pid in children.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()) {
+                if !self.daemons.iter().any(|daemon| daemon.pid() == pid) {
+                    // One that still runs is left alone.
+                    let no_wait = nix::sys::wait::WaitPidFlag::WNOHANG;
+                    let _ = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(pid), Some(no_wait));
+                }
+            }
+        }
+    }
+
+    fn ready(&self, plan: &Plan, owner: &Owner, took: Time) -> Ready {
+        let host = |(index, host): (usize, &Host)| HostRecord {
+            name: host.name().to_owned(),
+            address: Star::address(index),
+            descriptors: host.descriptors(),
+        };
+        let daemon = |daemon: &Daemon| DaemonRecord {
+            host: daemon.host.clone(),
+            kind: daemon.kind.name().to_owned(),
+            pid: daemon.pid(),
+        };
+        Ready {
+            hosts: self.star.hosts().iter().enumerate().map(host).collect(),
+            daemons: self.daemons.iter().map(daemon).collect(),
+            java_home: plan.java.home.clone(),
+            java: plan.java.version.clone(),
+            user: owner.name.clone(),
+            links: word(plan.links).to_owned(),
+            ready_s: took.as_secs_f64(),
+        }
+    }
+}
+
+/// What is not ready yet.
+fn waits_for(master: &Host, workers: u64) -> Option<&'static str> {
+    let at = |port: u16, path: &str| -> Option<Value> {
+        serde_json::from_slice(&get(master, (Star::address(0), port), path).ok()?).ok()
+    };
+    let bean = |name: &str| at(NAME_NODE_HTTP, &format!("/jmx?qry=Hadoop:service=NameNode,name={name}"));
+    let nodes = bean("FSNamesystemState").and_then(|state| state["beans"][0]["NumLiveDataNodes"].as_u64());
+    let safe = bean("NameNodeInfo").and_then(|info| Some(info["beans"][0]["Safemode"].as_str()?.to_owned()));
+    if nodes != Some(workers) || safe.as_deref() != Some("") {
+        return Some("HDFS");
+    }
+    let metrics = at(RESOURCE_MANAGER_HTTP, "/ws/v1/cluster/metrics");
+    if metrics.and_then(|metrics| metrics["clusterMetrics"]["activeNodes"].as_u64()) != Some(workers) {
+        return Some("YARN");
+    }
+    at(HISTORY_HTTP, "/ws/v1/history/info").is_none().then_some("the history server")
+}
+
+fn write_files(plan: &Plan, layout: &Layout, names: &[&str]) -> Result<(), HadoopError> {
+    let write = |path: PathBuf, text: &str| {
+        fs::write(&path, text).map_err(HadoopError::system(format!("write {}", path.display())))
+    };
+    for (name, text) in settings::files(&plan.scenario, layout) {
+        write(layout.conf().join(name), &text)?;
+    }
+    let mut hosts = "127.0.0.1 localhost\n".to_owned();
+    for (index, name) in names.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = writeln!(hosts, "{} {name}", Star::address(index));
+    }
+    write(layout.hosts(), &hosts)?;
+    write(layout.scenario(), &plan.scenario.to_toml())?;
+    let copied = fs::copy(&plan.own_jar, layout.own_jar());
+    copied.map(|_| ()).map_err(HadoopError::system(format!("copy {}", plan.own_jar.display())))
+}
+
+/// Mounts a file or folder over another, for this namespace of mounts.
+fn mount_over(what: &Path, place: &Path) -> Result<(), HadoopError> {
+    let none = None::<&str>;
+    mount(Some(what), place, none, MsFlags::MS_BIND, none)
+        .map_err(|error| HadoopError::system(format!("mount over {}", place.display()))(io::Error::from(error)))
+}

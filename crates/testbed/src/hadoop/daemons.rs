@@ -1,0 +1,169 @@
+//! The daemons of a cluster: a JVM each, with the rights of a user who has none.
+
+use super::HadoopError;
+use super::layout::{Layout, NODE, Owner};
+use super::settings::JVM;
+use super::tools::{Java, last_lines};
+use crate::link::Host;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// A kind of daemon.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// HDFS's master.
+    NameNode,
+    /// HDFS's worker.
+    DataNode,
+    /// YARN's master.
+    ResourceManager,
+    /// YARN's worker.
+    NodeManager,
+    /// Keeps and serves histories of jobs.
+    HistoryServer,
+}
+
+pub const KINDS_OF_MASTER: [Kind; 3] = [Kind::NameNode, Kind::ResourceManager, Kind::HistoryServer];
+pub const KINDS_OF_WORKER: [Kind; 2] = [Kind::DataNode, Kind::NodeManager];
+
+impl Kind {
+    /// Its name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NameNode => "namenode",
+            Self::DataNode => "datanode",
+            Self::ResourceManager => "resourcemanager",
+            Self::NodeManager => "nodemanager",
+            Self::HistoryServer => "historyserver",
+        }
+    }
+    const fn class(self) -> &'static str {
+        match self {
+            Self::NameNode => "org.apache.hadoop.hdfs.server.namenode.NameNode",
+            Self::DataNode => "org.apache.hadoop.hdfs.server.datanode.DataNode",
+            Self::ResourceManager => "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
+            Self::NodeManager => "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
+            Self::HistoryServer => "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
+        }
+    }
+    /// Largest heap, as Java takes it.
+    const fn heap(self) -> &'static str {
+        match self {
+            Self::DataNode => "-Xmx64m",
+            Self::ResourceManager => "-Xmx128m",
+            Self::NameNode | Self::NodeManager | Self::HistoryServer => "-Xmx96m",
+        }
+    }
+}
+
+/// A daemon that runs. Dropping it kills it: what it holds is removed with the cluster.
+#[derive(Debug)]
+pub struct Daemon {
+    /// What it is.
+    pub kind: Kind,
+    /// The name of its host.
+    pub host: String,
+    child: Child,
+    log: PathBuf,
+}
+
+/// Modules that Hadoop looks into.
+const OPENED: [&str; 5] = ["java.lang", "java.io", "java.util", "java.net", "java.util.concurrent"];
+
+impl Daemon {
+    /// Starts a daemon on a host.
+    pub fn start(kind: Kind, host: &Host, java: &Java, layout: &Layout, owner: &Owner) -> Result<Self, HadoopError> {
+        let what = || format!("start the {} of {}", kind.name(), host.name());
+        let log = layout.node(host.name()).join(format!("{}.log", kind.name()));
+        let mut command = command(kind, host, java, layout, owner, &log).map_err(HadoopError::system(what()))?;
+        let child = host.spawn(&mut command).map_err(HadoopError::system(what()))?;
+        Ok(Self { kind, host: host.name().to_owned(), child, log })
+    }
+
+    /// Makes HDFS's first image.
+    pub fn format(
+        master: &Host,
+        java: &Java,
+        layout: &Layout,
+        owner: &Owner,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), HadoopError> {
+        let what = || HadoopError::system("format HDFS");
+        let log = layout.node(master.name()).join("format.log");
+        let mut command = command(Kind::NameNode, master, java, layout, owner, &log).map_err(what())?;
+        let child = master.spawn(command.args(["-format", "-force", "-nonInteractive"])).map_err(what())?;
+        let mut daemon = Self { kind: Kind::NameNode, host: master.name().to_owned(), child, log };
+        loop {
+            match daemon.status()? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => {
+                    return Err(HadoopError::Failed(format!("HDFS is not formatted ({status}): {}", daemon.said())));
+                }
+                None if stop() => return Err(HadoopError::Interrupted),
+                None => thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    /// Its process number.
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// An error if it has ended.
+    pub fn look(&mut self) -> Result<(), HadoopError> {
+        let Some(status) = self.status()? else { return Ok(()) };
+        let (kind, host) = (self.kind.name(), &self.host);
+        Err(HadoopError::Failed(format!("the {kind} of {host} has ended ({status}): {}", self.said())))
+    }
+
+    /// The last of what it has said that sounds like an error, or else the last.
+    pub fn said(&self) -> String {
+        let text = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let bad = |line: &&str| [" ERROR ", " FATAL ", "Exception", "Error:"].iter().any(|sign| line.contains(sign));
+        let wrong: Vec<&str> = text.lines().filter(bad).collect();
+        if wrong.is_empty() { last_lines(&text, 2) } else { last_lines(&wrong.join("\n"), 3) }
+    }
+
+    fn status(&mut self) -> Result<Option<ExitStatus>, HadoopError> {
+        self.child.try_wait().map_err(HadoopError::system(format!("wait for the {}", self.kind.name())))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // One that has ended need not be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn command(
+    kind: Kind,
+    host: &Host,
+    java: &Java,
+    layout: &Layout,
+    owner: &Owner,
+    log: &std::path::Path,
+) -> io::Result<Command> {
+    let errors = File::create(log)?;
+    let mut command = Command::new(java.home.join("bin/java"));
+    for module in OPENED {
+        command.arg(format!("--add-opens=java.base/{module}=ALL-UNNAMED"));
+    }
+    command.args(JVM).arg(kind.heap()).arg(format!("-D{NODE}={}", host.name()));
+    command.arg("-cp").arg(layout.java_class_path()).arg(kind.class());
+    command.env_clear().env("JAVA_HOME", &java.home).env("HADOOP_CONF_DIR", layout.conf());
+    command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("MALLOC_ARENA_MAX", "2").env("LANG", "C.UTF-8");
+    command.current_dir(layout.node(host.name())).stdin(Stdio::null());
+    command.stdout(errors.try_clone()?).stderr(errors);
+    // A process group of its own: signals of the terminal are for whoever started the cluster.
+    command.uid(owner.uid.as_raw()).gid(owner.gid.as_raw()).process_group(0);
+    Ok(command)
+}

@@ -1,0 +1,372 @@
+//! Jobs: what they read, how they are started, and what their output must be.
+
+use super::HadoopError;
+use super::check::{Check, counted, pi, validated};
+use super::client::Client;
+use super::hdfs::Hdfs;
+use super::running::Running;
+use super::text::{Counts, PATTERN, Text, matches};
+use std::fs;
+use std::io::{self, BufWriter, Write as _};
+use std::path::PathBuf;
+use std::str::FromStr;
+use units::Bytes;
+
+/// A job that can be run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Counts words, with or without a combiner.
+    WordCount {
+        /// Whether the maps combine.
+        combine: bool,
+    },
+    /// Sorts records of 100 bytes.
+    TeraSort,
+    /// Counts what matches an expression, and sorts the counts: two jobs.
+    Grep,
+    /// Estimates pi: processor time and no data.
+    Pi,
+    /// Writes files.
+    DfsioWrite,
+    /// Reads files that `DfsioWrite` wrote.
+    DfsioRead,
+    /// The main class of a jar, or the class that is its first argument.
+    Jar(PathBuf),
+}
+
+/// The words for jobs.
+pub const NAMES: [&str; 7] =
+    ["wordcount", "wordcount-nocombine", "terasort", "grep", "pi", "dfsio-write", "dfsio-read"];
+
+impl FromStr for Kind {
+    type Err = String;
+    fn from_str(word: &str) -> Result<Self, String> {
+        Ok(match word {
+            "wordcount" => Self::WordCount { combine: true },
+            "wordcount-nocombine" => Self::WordCount { combine: false },
+            "terasort" => Self::TeraSort,
+            "grep" => Self::Grep,
+            "pi" => Self::Pi,
+            "dfsio-write" => Self::DfsioWrite,
+            "dfsio-read" => Self::DfsioRead,
+            jar if jar.ends_with(".jar") => Self::Jar(jar.into()),
+            _ => {
+                let near =
+                    units::nearest(word, NAMES).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+                return Err(format!("`{word}` is no job{near}: there are {}, or a file NAME.jar", NAMES.join(", ")));
+            }
+        })
+    }
+}
+
+/// A job as it is asked for.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What it does.
+    pub kind: Kind,
+    /// The size of its input; of what `DfsioWrite` writes.
+    pub input: Bytes,
+    /// Files of DFSIO, maps of pi.
+    pub maps: u32,
+    /// Reducers; `None` for the cluster's default.
+    pub reducers: Option<u32>,
+    /// Hadoop's properties, `name=value`.
+    pub properties: Vec<String>,
+    /// A jar's arguments.
+    pub arguments: Vec<String>,
+}
+
+/// What a job reads and must come to, once its input is there.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    job: &'a Job,
+    cluster: &'a Running,
+    output: String,
+    jar: PathBuf,
+    reference: Reference,
+}
+
+#[derive(Debug)]
+enum Reference {
+    /// Words and how often each comes.
+    Counts(Counts),
+    /// The checksum of the records that TeraGen wrote.
+    Checksum(String),
+    /// Bytes of files.
+    Files(u64),
+    Pi {
+        maps: u32,
+    },
+    /// Nobody knows.
+    None,
+}
+
+/// Where our inputs and outputs lie in HDFS.
+const FOLDER: &str = "/trunkline";
+const TERA_RECORD: u64 = 100;
+const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
+const DFSIO_DATA: &str = "/benchmarks/TestDFSIO/io_data";
+/// Points that each map of pi tries.
+pub const PI_POINTS: u64 = 1_000_000;
+const EXAMPLES: &str = "hadoop-mapreduce-examples-";
+const RUN_JAR: &str = "org.apache.hadoop.util.RunJar";
+
+impl Job {
+    /// A short name, for folders.
+    pub fn name(&self) -> String {
+        match &self.kind {
+            Kind::WordCount { combine: true } => "wordcount",
+            Kind::WordCount { combine: false } => "wordcount-nocombine",
+            Kind::TeraSort => "terasort",
+            Kind::Grep => "grep",
+            Kind::Pi => "pi",
+            Kind::DfsioWrite => "dfsio-write",
+            Kind::DfsioRead => "dfsio-read",
+            Kind::Jar(jar) => {
+                return jar.file_stem().map_or_else(|| "jar".to_owned(), |stem| stem.to_string_lossy().into_owned());
+            }
+        }
+        .to_owned()
+    }
+
+    /// What is wrong with what is asked.
+    pub fn check(&self) -> Result<(), HadoopError> {
+        let wrong = |message: String| Err(HadoopError::Input(message));
+        if let Kind::Jar(jar) = &self.kind
+            && !jar.is_file()
+        {
+            return wrong(format!("there is no file {}", jar.display()));
+        }
+        if !matches!(self.kind, Kind::Jar(_)) && !self.arguments.is_empty() {
+            return wrong(format!("{} takes no arguments: they are for a jar", self.name()));
+        }
+        if let Some(property) =
+            self.properties.iter().find(|property| property.split_once('=').is_none_or(|p| p.0.is_empty()))
+        {
+            return wrong(format!("`{property}` is not a property: it is written like name=value"));
+        }
+        let largest = Bytes::from_mib(64 << 10);
+        if self.input == Bytes::ZERO || self.input > largest {
+            return wrong(format!("an input of {} is not more than nothing and at most {largest}", self.input));
+        }
+        if !(1..=1_000).contains(&self.maps) {
+            return wrong(format!("{} maps or files are not from 1 to 1000", self.maps));
+        }
+        Ok(())
+    }
+
+    /// Makes the job's input where it is not there yet, and learns what must come of it.
+    pub fn prepare<'a>(&'a self, cluster: &'a Running, client: &mut Client<'_>) -> Result<Prepared<'a>, HadoopError> {
+        let hdfs = Hdfs::of(cluster);
+        let output = format!("{FOLDER}/out/{}-{}", self.name(), super::load::now_ms());
+        let mut jar = cluster.layout.own_jar();
+        let reference = match &self.kind {
+            Kind::WordCount { .. } => Reference::Counts(self.text(hdfs, client)?),
+            Kind::Grep => {
+                jar = examples(cluster)?;
+                Reference::Counts(matches(&self.text(hdfs, client)?))
+            }
+            Kind::TeraSort => {
+                jar = examples(cluster)?;
+                Reference::Checksum(self.records(hdfs, client, &jar)?)
+            }
+            Kind::Pi => {
+                jar = examples(cluster)?;
+                Reference::Pi { maps: self.maps }
+            }
+            Kind::DfsioWrite => {
+                hdfs.delete(DFSIO_DATA)?;
+                Reference::Files(self.file_bytes() * u64::from(self.maps))
+            }
+            Kind::DfsioRead => {
+                let bytes = self.file_bytes() * u64::from(self.maps);
+                if held(hdfs, DFSIO_DATA)? != bytes {
+                    (client.say)("writing the files to read");
+                    hdfs.delete(DFSIO_DATA)?;
+                    client.run(DFSIO, &self.dfsio("-write"), "prepare")?;
+                }
+                Reference::Files(bytes)
+            }
+            Kind::Jar(file) => {
+                // The daemons' user may not be able to read the user's own.
+                jar = cluster.layout.node(super::layout::CLIENT).join("job.jar");
+                let copied = fs::copy(file, &jar)
+                    .and_then(|_| fs::set_permissions(&jar, std::os::unix::fs::PermissionsExt::from_mode(0o644)));
+                copied.map_err(HadoopError::system(format!("copy {}", file.display())))?;
+                Reference::None
+            }
+        };
+        Ok(Prepared { job: self, cluster, output, jar, reference })
+    }
+
+    /// Text of the asked size in HDFS; the counts of its words.
+    fn text(&self, hdfs: Hdfs<'_>, client: &mut Client<'_>) -> Result<Counts, HadoopError> {
+        let path = self.text_path();
+        let text = Text::of(self.input.get());
+        let writing = || HadoopError::system("make text");
+        let (counts, length) = text.write(&mut io::sink()).map_err(writing())?;
+        if held(hdfs, &path)? != length {
+            (client.say)(&format!("putting {} of text into HDFS", self.input));
+            let partial = format!("{FOLDER}/partial");
+            hdfs.delete(&path)?;
+            hdfs.write(&partial, length, |stream| {
+                let mut stream = BufWriter::with_capacity(1 << 16, stream);
+                text.write(&mut stream)?;
+                stream.flush()
+            })?;
+            hdfs.write(&format!("{path}/.made"), 0, |_| Ok(()))?;
+            hdfs.rename(&partial, &format!("{path}/text"))?;
+        }
+        Ok(counts)
+    }
+
+    fn text_path(&self) -> String {
+        format!("{FOLDER}/in/text-{}", self.input.get())
+    }
+
+    /// Records of TeraGen in HDFS; their checksum.
+    fn records(&self, hdfs: Hdfs<'_>, client: &mut Client<'_>, jar: &std::path::Path) -> Result<String, HadoopError> {
+        let count = (self.input.get() / TERA_RECORD).max(1);
+        let (path, sum) = (self.records_path(), format!("{}.checksum", self.records_path()));
+        if held(hdfs, &path)? == count * TERA_RECORD
+            && let Ok(known) = hdfs.read(&sum)
+        {
+            return Ok(String::from_utf8_lossy(&known).into_owned());
+        }
+        (client.say)(&format!("making {count} records by TeraGen"));
+        hdfs.delete(&path)?;
+        let arguments = [jar.display().to_string(), "teragen".to_owned(), count.to_string(), path];
+        let run = client.run(RUN_JAR, &arguments, "prepare")?;
+        let known = run.counter("CHECKSUM").and_then(|sum| sum.parse::<i64>().ok());
+        let known = known.ok_or_else(|| HadoopError::Failed("TeraGen told no checksum".to_owned()))?;
+        let known = format!("{:x}", known as u64);
+        hdfs.write(&sum, known.len() as u64, |stream| stream.write_all(known.as_bytes()))?;
+        Ok(known)
+    }
+
+    fn records_path(&self) -> String {
+        format!("{FOLDER}/in/records-{}", self.input.get() / TERA_RECORD)
+    }
+
+    fn file_bytes(&self) -> u64 {
+        (self.input.get() / u64::from(self.maps)).max(1)
+    }
+
+    fn dfsio(&self, way: &str) -> Vec<String> {
+        let results = "TestDFSIO_results.log".to_owned();
+        let (files, size) = (self.maps.to_string(), format!("{}B", self.file_bytes()));
+        let mut arguments: Vec<String> = self.properties.iter().map(|property| format!("-D{property}")).collect();
+        arguments.extend([way.to_owned(), "-nrFiles".to_owned(), files, "-size".to_owned(), size]);
+        arguments.extend(["-resFile".to_owned(), results]);
+        arguments
+    }
+}
+
+impl Prepared<'_> {
+    /// The class to start, and its arguments.
+    pub fn command(&self) -> (&'static str, Vec<String>) {
+        let job = self.job;
+        let reducers = job.reducers.map(|reducers| format!("mapreduce.job.reduces={reducers}"));
+        let mut set: Vec<String> = reducers.iter().chain(&job.properties).map(|set| format!("-D{set}")).collect();
+        let jar = self.jar.display().to_string();
+        let arguments = match &job.kind {
+            Kind::WordCount { combine } => {
+                set.push(format!("-Dtrunkline.combine={combine}"));
+                [vec![jar, "WordCount".to_owned()], set, vec![job.text_path(), self.output.clone()]].concat()
+            }
+            Kind::TeraSort => {
+                [vec![jar, "terasort".to_owned()], set, vec![job.records_path(), self.output.clone()]].concat()
+            }
+            Kind::Grep => {
+                let paths = vec![job.text_path(), self.output.clone(), PATTERN.to_owned()];
+                [vec![jar, "grep".to_owned()], set, paths].concat()
+            }
+            Kind::Pi => [vec![jar, "pi".to_owned()], set, vec![job.maps.to_string(), PI_POINTS.to_string()]].concat(),
+            Kind::DfsioWrite => return (DFSIO, job.dfsio("-write")),
+            Kind::DfsioRead => return (DFSIO, job.dfsio("-read")),
+            Kind::Jar(_) => [vec![jar], job.arguments.clone()].concat(),
+        };
+        (RUN_JAR, arguments)
+    }
+
+    /// Checks the job's output against the reference, and removes it.
+    pub fn check(&self, client: &mut Client<'_>, log: &str) -> Result<Check, HadoopError> {
+        let hdfs = Hdfs::of(self.cluster);
+        let check = match &self.reference {
+            Reference::Counts(counts) => {
+                let key_first = self.job.kind != Kind::Grep;
+                let mut output = Vec::new();
+                for (path, _) in hdfs.files(&self.output)?.iter().filter(|(_, entry)| entry.name.starts_with("part-")) {
+                    output.extend(hdfs.read(path)?);
+                }
+                counted(&output, counts, key_first)
+            }
+            Reference::Checksum(sum) => {
+                (client.say)("validating the order by TeraValidate");
+                let to = format!("{}-validated", self.output);
+                let arguments =
+                    [self.jar.display().to_string(), "teravalidate".to_owned(), self.output.clone(), to.clone()];
+                client.run(RUN_JAR, &arguments, "validate")?;
+                let mut said = Vec::new();
+                for (path, _) in hdfs.files(&to)?.iter().filter(|(_, entry)| entry.name.starts_with("part-")) {
+                    said.extend(hdfs.read(path)?);
+                }
+                hdfs.delete(&to)?;
+                validated(&String::from_utf8_lossy(&said), sum)
+            }
+            Reference::Files(bytes) => {
+                let there = held(hdfs, DFSIO_DATA)?;
+                let what = format!("{there} bytes in HDFS where {bytes} were asked for");
+                if there == *bytes { Check::Right(what) } else { Check::Wrong(what) }
+            }
+            Reference::Pi { maps } => pi(log, *maps, PI_POINTS),
+            Reference::None => Check::Unknown("nothing is known of what a jar must come to".to_owned()),
+        };
+        hdfs.delete(&self.output)?;
+        Ok(check)
+    }
+}
+
+/// Bytes of the files below a folder of HDFS.
+fn held(hdfs: Hdfs<'_>, folder: &str) -> Result<u64, HadoopError> {
+    let files = hdfs.files(folder)?;
+    Ok(files.iter().map(|(_, entry)| entry.length).sum())
+}
+
+/// The jar of Hadoop's examples.
+fn examples(cluster: &Running) -> Result<PathBuf, HadoopError> {
+    let jars = cluster.layout.jars();
+    // Our list of digests knows which version it is.
+    let name = super::install::jar_names().find(|name| name.starts_with(EXAMPLES));
+    name.map(|name| jars.join(name)).ok_or_else(|| HadoopError::Failed("Hadoop's examples are missing".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(kind: Kind) -> Job {
+        let input = Bytes::from_mib(1);
+        Job { kind, input, maps: 4, reducers: None, properties: Vec::new(), arguments: Vec::new() }
+    }
+
+    #[test]
+    fn words_name_jobs_and_others_are_told_what_is_near() {
+        for name in NAMES {
+            assert_eq!(job(name.parse().expect("a job")).name(), name);
+        }
+        assert_eq!("a/b.jar".parse(), Ok(Kind::Jar("a/b.jar".into())));
+        let error = "wordcont".parse::<Kind>().expect_err("no job");
+        assert!(error.contains("did you mean `wordcount`"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_refused_before_anything_starts() {
+        let refused = |job: &Job| job.check().expect_err("refused").to_string();
+        assert!(refused(&job(Kind::Jar("absent.jar".into()))).contains("absent.jar"));
+        assert!(refused(&Job { arguments: vec!["x".to_owned()], ..job(Kind::Pi) }).contains("takes no arguments"));
+        assert!(refused(&Job { properties: vec!["x".to_owned()], ..job(Kind::Pi) }).contains("name=value"));
+        assert!(refused(&Job { input: Bytes::ZERO, ..job(Kind::Grep) }).contains("input"));
+        assert!(refused(&Job { maps: 0, ..job(Kind::Pi) }).contains("from 1 to 1000"));
+    }
+}

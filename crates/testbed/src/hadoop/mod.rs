@@ -1,0 +1,38 @@
+//! A real Hadoop cluster on this machine: HDFS, YARN and the history server on the hosts of a star of links, jobs on it,
+//! and what they leave.
+//!
+//! A cluster is a scenario: [`Machine::check`] refuses what a testbed cannot be, [`Cluster::up`] starts the rest. Its
+//! processes, mounts and networks are in namespaces that end with the process that called it. [`Running`] is a cluster
+//! as another process sees it; [`Registry`] finds it.
+
+mod check;
+mod client;
+mod cluster;
+mod daemons;
+mod error;
+mod hdfs;
+mod http;
+mod install;
+mod job;
+mod layout;
+mod load;
+mod registry;
+mod running;
+mod scenario;
+mod settings;
+mod text;
+mod tools;
+
+pub use self::scenario::{BASE, Machine, word};
+pub use check::Check;
+pub use client::{Client, Ran};
+pub use cluster::{Cluster, Plan};
+pub use error::HadoopError;
+pub use hdfs::{Entry, Hdfs};
+pub use install::{Installation, VERSION, cache, install, lacking};
+pub use job::{Job, Kind, NAMES, Prepared};
+pub use layout::{Layout, Owner, check_reachable};
+pub use load::{Load, Sample, Share, now_ms};
+pub use registry::{Process, Record, Registry};
+pub use running::{DaemonRecord, HostRecord, Place, Ready, Running};
+pub use tools::Java;

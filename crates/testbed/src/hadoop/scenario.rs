@@ -1,0 +1,259 @@
+//! What of a scenario a testbed can be: what it lays under a scenario, what it refuses, and the memory that it takes.
+
+use super::HadoopError;
+use crate::link::{Links, MOST_MTU};
+use scenario::{Check, Control, Generation, Scenario, TopologyKind};
+use std::fs;
+use units::Bytes;
+
+/// The scenario where none is given: fast links, and no job of its own.
+pub const BASE: &str = "\
+name = \"testbed\"
+
+[network]            # virtual Ethernet on one machine, without a limit
+rate = \"15 Gbit/s\"
+delay = \"12 us\"
+framing = \"none\"
+
+[job]
+workload = \"generic\"
+";
+
+/// What this machine has.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its cores.
+    pub cores: usize,
+    /// Memory that programs can have.
+    pub available: Bytes,
+    /// The kernel's default congestion control.
+    pub control: String,
+    /// All that the kernel has.
+    pub controls: Vec<String>,
+}
+
+/// Memory of the master's daemons, of a worker's, and of a client with what the emulator takes: resident sets measured
+/// on Java 17 with the heaps of `daemons.rs`, rounded up.
+const MASTER: Bytes = Bytes::from_mib(650);
+const WORKER: Bytes = Bytes::from_mib(340);
+const CLIENT: Bytes = Bytes::from_mib(350);
+/// Memory per node for containers: where nothing is said, and the least in which a map and a reducer find room beside
+/// each other.
+const NODE_MEMORY: Bytes = Bytes::from_mib(1_024);
+const LEAST_NODE_MEMORY: Bytes = Bytes::from_mib(640);
+/// The most workers: with them the daemons alone take 35 GiB.
+const MOST_WORKERS: u32 = 100;
+
+impl Machine {
+    /// Looks at this machine.
+    pub fn look() -> Result<Self, HadoopError> {
+        let read = |file: &str| fs::read_to_string(file).map_err(HadoopError::system(format!("read {file}")));
+        let memory = read("/proc/meminfo")?;
+        let available = available(&memory).ok_or_else(|| HadoopError::System {
+            what: "read /proc/meminfo".to_owned(),
+            error: std::io::ErrorKind::InvalidData.into(),
+        })?;
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let controls = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
+        let control = read("/proc/sys/net/ipv4/tcp_congestion_control")?.trim().to_owned();
+        let controls = controls.split_ascii_whitespace().map(str::to_owned).collect();
+        Ok(Self { cores, available, control, controls })
+    }
+
+    /// What holds for a testbed where a scenario does not say otherwise: settings that suit small jobs on one machine.
+    /// Keys and values, in the words of `--set`.
+    pub fn defaults(&self, workers: u32) -> Vec<(&'static str, String)> {
+        let fixed = MASTER + CLIENT + WORKER * u64::from(workers);
+        let room = (self.available * 4 / 5).saturating_sub(fixed) / u64::from(workers.max(1));
+        let memory = room.clamp(LEAST_NODE_MEMORY, NODE_MEMORY).get() >> 20;
+        let replication = workers.min(2);
+        let mut defaults = vec![
+            ("cluster.host", format!("{{ cores = {}, disks = 1 }}", self.cores)),
+            ("hdfs.block", "\"32 MiB\"".to_owned()),
+            ("hdfs.replication", replication.to_string()),
+            ("hdfs.heartbeat", "\"1 s\"".to_owned()),
+            ("mapreduce.heartbeat", "\"200 ms\"".to_owned()),
+            ("mapreduce.reducers", workers.to_string()),
+            ("mapreduce.node-memory", format!("\"{} MiB\"", memory / 128 * 128)),
+            ("mapreduce.node-vcores", "4".to_owned()),
+            ("mapreduce.minimum-allocation", "\"128 MiB\"".to_owned()),
+            ("mapreduce.map-memory", "\"256 MiB\"".to_owned()),
+            ("mapreduce.reduce-memory", "\"384 MiB\"".to_owned()),
+            ("mapreduce.reduce-heap", "\"300 MiB\"".to_owned()),
+            ("mapreduce.am-memory", "\"256 MiB\"".to_owned()),
+            ("mapreduce.am-heap", "\"200 MiB\"".to_owned()),
+            ("mapreduce.io-sort", "\"64 MiB\"".to_owned()),
+        ];
+        if let Some(control) = CONTROLS.iter().find(|(_, name)| *name == self.control) {
+            defaults.push(("tcp.control", format!("\"{}\"", control.0.word())));
+        }
+        defaults
+    }
+
+    /// Memory that a cluster takes beyond what there is; `None` if it suffices.
+    pub fn too_little(&self, scenario: &Scenario) -> Option<HadoopError> {
+        let workers = u64::from(scenario.cluster.workers);
+        let containers = scenario.mapreduce.node_memory.unwrap_or(NODE_MEMORY);
+        let needed = MASTER + CLIENT + (WORKER + containers) * workers;
+        (needed > self.available).then(|| HadoopError::Missing {
+            what: format!("memory: {workers} workers need {needed:.1}, {:.1} are available", self.available),
+            help: "fewer --workers, or a smaller mapreduce.node-memory".to_owned(),
+        })
+    }
+
+    /// The kernel's name of the scenario's congestion control, if the kernel has it.
+    pub fn control(&self, control: Control) -> Option<String> {
+        let name = CONTROLS.iter().find(|(known, _)| *known == control)?.1;
+        self.controls.iter().any(|known| known == name).then(|| name.to_owned())
+    }
+
+    /// Says what of a scenario this machine's testbed cannot be, each with its place.
+    pub fn check(&self, check: &mut Check<'_>) {
+        let scenario = check.scenario;
+        let kernel = "simulate it by `trunkline run`; a testbed has the kernel's own";
+        if scenario.cluster.generation != Generation::Yarn {
+            check.says("cluster.generation", "the testbed runs Hadoop 3 with YARN", "leave `generation` out");
+        }
+        if scenario.network.topology != TopologyKind::Star {
+            let word = scenario.network.topology.word();
+            check.says("network.topology", format!("the testbed has no topology {word}"), "it is a star");
+        }
+        if scenario.cluster.workers > MOST_WORKERS {
+            let message = format!("{} workers are too many for one machine", scenario.cluster.workers);
+            check.says("cluster.workers", message, format!("at most {MOST_WORKERS}"));
+        }
+        if scenario.network.mtu.get() > u64::from(MOST_MTU) || scenario.network.mtu.get() < 576 {
+            check.says("network.mtu", "the testbed's links carry no such packets", format!("from 576 to {MOST_MTU} B"));
+        }
+        if self.control(scenario.tcp.control).is_none() {
+            let message = format!("this kernel has no congestion control {}", scenario.tcp.control.word());
+            check.says("tcp.control", message, format!("it has {}", self.controls.join(", ")));
+        }
+        for group in 0..scenario.cluster.group.len() {
+            for key in ["node", "rack"] {
+                let path = format!("cluster.group.{group}.{key}");
+                if check.states(&path) {
+                    check.says(&path, "all nodes of the testbed are this one machine", "leave it out");
+                }
+            }
+        }
+        for key in check.keys("tcp").into_iter().filter(|key| key != "control") {
+            check.says(&format!("tcp.{key}"), "the testbed's TCP is the kernel's", kernel);
+        }
+        for (path, message) in REFUSED {
+            if check.states(path) {
+                check.says(path, message, "leave it out, or simulate it by `trunkline run`");
+            }
+        }
+    }
+}
+
+/// The scenario's controls that Linux has, and its names for them.
+const CONTROLS: [(Control, &str); 8] = [
+    (Control::Bbr, "bbr"),
+    (Control::Cubic, "cubic"),
+    (Control::SackReno, "reno"),
+    (Control::NewReno, "reno"),
+    (Control::Vegas, "vegas"),
+    (Control::Dctcp, "dctcp"),
+    (Control::Westwood, "westwood"),
+    (Control::Scalable, "scalable"),
+];
+
+/// Keys of which the testbed can do nothing.
+const REFUSED: [(&str, &str); 20] = [
+    ("mobility", "the testbed's nodes do not move"),
+    ("traffic", "the testbed carries no traffic besides Hadoop's"),
+    ("faults", "the testbed has no faults"),
+    ("network.link", "the testbed is a star: nodes' links are all that there are"),
+    ("network.core", "the testbed is a star: it has no links between switches"),
+    ("network.bond", "the testbed has no bonds"),
+    ("network.port", "the testbed's queues are all alike"),
+    ("network.shared-buffer", "the testbed's ports share no buffer"),
+    ("network.priority", "the testbed's packets have no class"),
+    ("network.mss", "the testbed's TCP takes the segment size from the MTU"),
+    ("network.wifi", "the testbed has no radios"),
+    ("master.shared-buffer", "the kernel's connections share no buffer"),
+    ("master.receive-buffer", "the kernel sizes receive buffers"),
+    ("master.heartbeat-connections", "Hadoop's heartbeats have no connection of their own"),
+    ("mapreduce.scheduler", "the testbed has the CapacityScheduler with one queue"),
+    ("mapreduce.spare-batteries", "the testbed's nodes have no battery"),
+    ("mapreduce.bytes-per-reducer", "Hadoop has no such rule"),
+    ("mapreduce.data-scale", "the testbed's jobs have the size that they are given"),
+    ("mapreduce.map-slots", "slots are Hadoop 1's"),
+    ("mapreduce.reduce-slots", "slots are Hadoop 1's"),
+];
+
+/// The word for a kind of links.
+pub const fn word(links: Links) -> &'static str {
+    match links {
+        Links::Emulated => "emulated",
+        Links::Veth => "veth",
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo`, which counts in KiB.
+fn available(meminfo: &str) -> Option<Bytes> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(Bytes::new(kib << 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine() -> Machine {
+        let controls = ["reno", "cubic", "bbr"].map(str::to_owned).into();
+        Machine { cores: 2, available: Bytes::from_mib(20 << 10), control: "bbr".to_owned(), controls }
+    }
+
+    fn problems(text: &str) -> String {
+        match Scenario::parse_with("s.toml", text, &[], |check| machine().check(check)) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_a_testbed_cannot_be_is_refused_at_its_place() {
+        for (text, place) in [
+            ("[network]\ntopology = \"tree\"\n[job]\n", "s.toml:2:12: the testbed has no topology tree"),
+            ("[cluster]\ngeneration = \"hadoop1\"\n[job]\n", "s.toml:2:14: the testbed runs Hadoop 3"),
+            ("[tcp]\ncontrol = \"vegas\"\n[job]\n", "s.toml:2:11: this kernel has no congestion control vegas"),
+            ("[tcp]\nrecovery = \"rack\"\n[job]\n", "s.toml:2:12: the testbed's TCP is the kernel's"),
+            ("[[faults]]\nat = \"1 s\"\nnode = \"worker-1\"\n[job]\n", "the testbed has no faults"),
+            ("[network]\nmss = \"500 B\"\n[job]\n", "s.toml:2:7: the testbed's TCP takes the segment size"),
+            ("[mapreduce]\nscheduler = \"fair\"\n[job]\n", "s.toml:2:13: the testbed has the CapacityScheduler"),
+        ] {
+            let said = problems(text);
+            assert!(said.contains(place), "{text}: {said}");
+        }
+        assert_eq!(
+            problems(
+                "[network]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nloss = 0.01\n[tcp]\ncontrol = \"cubic\"\n[job]\n"
+            ),
+            ""
+        );
+    }
+
+    #[test]
+    fn memory_is_shared_out_and_its_lack_is_named() {
+        let node_memory = |mib: u64, workers| {
+            let machine = Machine { available: Bytes::from_mib(mib), ..machine() };
+            let defaults = machine.defaults(workers);
+            let set: Vec<String> = defaults.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let base = format!("[cluster]\nworkers = {workers}\n{BASE}");
+            let text = base.replacen("name = \"testbed\"\n", "", 1);
+            let scenario = Scenario::parse("s.toml", &text, &set).unwrap_or_else(|error| panic!("{error}"));
+            let memory = scenario.mapreduce.node_memory.expect("it is set").get() >> 20;
+            (memory, machine.too_little(&scenario).map(|error| error.to_string()))
+        };
+        assert_eq!(node_memory(20 << 10, 4), (1_024, None));
+        // 80 % of 7 GiB, less 650 + 350 + 4 x 340 MiB, by four: 843, in steps of 128.
+        assert_eq!(node_memory(7 << 10, 4), (768, None));
+        let (least, lack) = node_memory(4 << 10, 8);
+        assert_eq!(least, 640);
+        assert!(lack.is_some_and(|lack| lack.contains("8 workers need") && lack.contains("fewer --workers")));
+    }
+}

@@ -1,0 +1,122 @@
+//! Text for jobs, the same for everyone, with the counts that a job over it must come to.
+
+use des::RandomStream;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// Lines of words of a language: which words there are and how often each comes follows from a seed.
+#[derive(Clone, Debug)]
+pub struct Text {
+    words: Vec<String>,
+    /// For each word, the sum of all weights up to its own.
+    sums: Vec<u64>,
+    bytes: u64,
+}
+
+/// How often each word comes.
+pub type Counts = BTreeMap<String, u64>;
+
+/// Different words.
+const WORDS: usize = 50_000;
+/// Letters of a word.
+const LETTERS: std::ops::RangeInclusive<u64> = 3..=10;
+/// Words of a line.
+const PER_LINE: usize = 12;
+/// The weight of the most frequent word. That of word n is an n-th of it (Zipf's law, exponent 1).
+const WEIGHT: u64 = 1 << 40;
+const SEED: u64 = 7;
+
+impl Text {
+    /// A text of at least so many bytes, and less than a line more.
+    pub fn of(bytes: u64) -> Self {
+        let mut random = RandomStream::new(SEED, "testbed/words", 0);
+        let mut known = std::collections::BTreeSet::new();
+        let (mut words, mut sums, mut sum) = (Vec::with_capacity(WORDS), Vec::with_capacity(WORDS), 0);
+        while words.len() < WORDS {
+            let length = LETTERS.start() + random.below(LETTERS.end() - LETTERS.start() + 1);
+            let word: String = (0..length).map(|_| char::from(b'a' + random.below(26) as u8)).collect();
+            if known.insert(word.clone()) {
+                words.push(word);
+                sum += WEIGHT / words.len() as u64;
+                sums.push(sum);
+            }
+        }
+        Self { words, sums, bytes }
+    }
+
+    /// Writes the text; the counts of its words, and its length.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<(Counts, u64)> {
+        let mut random = RandomStream::new(SEED, "testbed/text", 0);
+        let total = self.sums.last().copied().unwrap_or(1);
+        let mut counts = vec![0_u64; self.words.len()];
+        let (mut length, mut line) = (0, String::new());
+        while length < self.bytes {
+            line.clear();
+            for place in 0..PER_LINE {
+                let at = random.below(total);
+                let index = self.sums.partition_point(|sum| *sum <= at);
+                counts[index] += 1;
+                line.push_str(&self.words[index]);
+                line.push(if place + 1 == PER_LINE { '\n' } else { ' ' });
+            }
+            to.write_all(line.as_bytes())?;
+            length += line.len() as u64;
+        }
+        let counts = self.words.iter().cloned().zip(counts).filter(|(_, count)| *count > 0).collect();
+        Ok((counts, length))
+    }
+}
+
+/// The regular expression that `grep` looks for.
+pub const PATTERN: &str = "a[a-z]+";
+
+/// How often each text that matches [`PATTERN`] is found: in each word, from its first `a` that has a letter after it to
+/// the word's end.
+pub fn matches(words: &Counts) -> Counts {
+    let mut found = Counts::new();
+    for (word, count) in words {
+        if let Some(at) = word.find('a').filter(|at| at + 1 < word.len()) {
+            *found.entry(word[at..].to_owned()).or_default() += count;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_the_text_that_is_written() {
+        let text = Text::of(100_000);
+        let mut written = Vec::new();
+        let (counts, length) = text.write(&mut written).expect("written");
+        assert_eq!(written.len() as u64, length);
+        assert!((100_000..100_200).contains(&length));
+        let mut counted = Counts::new();
+        let written = String::from_utf8(written).expect("letters");
+        for word in written.split_whitespace() {
+            *counted.entry(word.to_owned()).or_default() += 1;
+        }
+        assert_eq!(counts, counted);
+        assert_eq!(text.write(&mut io::sink()).expect("written"), (counts, length), "the same each time");
+    }
+
+    #[test]
+    fn the_most_frequent_word_comes_as_often_as_zipf_s_law_has_it() {
+        let (counts, _) = Text::of(2_000_000).write(&mut io::sink()).expect("written");
+        let total: u64 = counts.values().sum();
+        // One over the harmonic number of 50,000: 1 / 11.397.
+        let share = *counts.values().max().expect("words") as f64 / total as f64;
+        assert!((share * 11.397 - 1.0).abs() < 0.02, "{share}");
+    }
+
+    #[test]
+    fn matches_are_what_a_greedy_search_finds() {
+        let counts = Counts::from(
+            [("banana", 3), ("bba", 5), ("a", 2), ("anana", 1), ("xyz", 9)].map(|(w, n)| (w.to_owned(), n)),
+        );
+        // As `grep -o 'a[a-z]\+'` says of these words.
+        assert_eq!(matches(&counts), Counts::from([("anana".to_owned(), 4)]));
+    }
+}

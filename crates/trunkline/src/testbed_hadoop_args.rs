@@ -1,0 +1,95 @@
+//! The words of `trunkline testbed hadoop`.
+
+use clap::{Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+use testbed::link::Share;
+use units::{BitRate, Time};
+
+#[derive(Debug, clap::Args)]
+pub struct Hadoop {
+    #[command(subcommand)]
+    pub command: HadoopCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HadoopCommand {
+    /// Bring up HDFS, YARN and a history server: a master and workers, each a host of its own on a star of links
+    #[command(after_help = "Examples:
+  trunkline testbed hadoop up --workers 4 --rate 10Mbit/s
+  trunkline testbed hadoop up cluster.toml --set network.delay='5 ms'
+  trunkline testbed hadoop status
+  trunkline testbed hadoop down
+
+A scenario says of the testbed what it says of a simulation: workers, links, settings of HDFS, YARN and MapReduce. What
+a testbed cannot be is refused. It has to be run as root. Hadoop is fetched by Maven into the user's cache.")]
+    Up(Box<Up>),
+    /// Show clusters that are up: their hosts, daemons and links
+    Status(Status),
+    /// Take a cluster down, or clean away what a killed one has left
+    Down(Down),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Up {
+    /// The scenario that the cluster is [default: fast links, four workers]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// Number of workers
+    #[arg(long, short, value_name = "N")]
+    pub workers: Option<u32>,
+    /// Rate of each worker's link, each way: a token bucket of 32 KB with a queue of 400 ms
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<BitRate>,
+    /// Propagation delay of each link, one way
+    #[arg(long, value_name = "TIME")]
+    pub delay: Option<Time>,
+    /// Share of packets lost on each link, each way
+    #[arg(long, value_name = "SHARE")]
+    pub loss: Option<Share>,
+    /// Lay a value over the scenario; again for more
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub assignments: Vec<String>,
+    /// How links are made [default: by the kernel if they are as fast and near as its own, else emulated]
+    #[arg(long, value_name = "KIND")]
+    pub links: Option<LinkKind>,
+    /// The cluster's name
+    #[arg(long, default_value = "hadoop")]
+    pub name: String,
+    /// Where the cluster's disks are made: some GB [default: the system's folder for temporary files]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub scratch: Option<PathBuf>,
+    /// Stay, and take the cluster down at the end: at Ctrl-C or SIGTERM
+    #[arg(long)]
+    pub foreground: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Started in namespaces of its own
+    #[arg(long, hide = true)]
+    pub inside: bool,
+}
+
+/// How links are made.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LinkKind {
+    /// By this program: any rate, delay, queue and loss
+    Emulated,
+    /// By the kernel: only token buckets
+    Veth,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Status {
+    /// The cluster's name [default: all]
+    pub name: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Down {
+    /// The cluster's name
+    #[arg(default_value = "hadoop")]
+    pub name: String,
+}
