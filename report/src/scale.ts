@@ -37,20 +37,21 @@ export function logarithmic(from: number, to: number, start: number, end: number
 
 /**
  * Numbers that are compared with each other, all with the same decimals: three digits of the largest, and two of what they
- * differ by.
+ * differ by, but of the largest no more than `most`.
  */
-export function together(values: number[], spread: number): string[] {
+export function together(values: number[], spread: number, most = 4): string[] {
   const size = values.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
   // What is left of rounding is no difference.
   if (!(spread > size * 1e-9)) return values.map((v) => (Math.abs(v) > size * 1e-9 ? label(v) : '0'));
   const digits = (n: number, of: number): number => n - 1 - Math.floor(Math.log10(of * 1.005));
-  const decimals = Math.min(6, Math.max(0, digits(3, size), digits(2, spread)));
+  const whole = values.every(Number.isInteger);
+  const decimals = whole ? 0 : Math.min(6, Math.max(0, digits(3, size), Math.min(digits(2, spread), digits(most, size))));
   return values.map((v) => (decimals > 0 ? v.toFixed(decimals) : count(v)));
 }
 
 /** A mean and half the width of its interval. */
 export function plusMinus(mean: number, half: number): string {
-  return together([mean, half], half).join(' ± ');
+  return together([mean, half], half, 12).join(' ± ');
 }
 
 /** A tick's or a value's text: three significant digits, no more than it needs. */
