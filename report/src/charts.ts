@@ -225,7 +225,8 @@ function stripPlot(data: Chart, series: Series[], axis: TimeAxis): Plot {
     : null;
   const hidden = height > TALLEST ? ` Scroll in the chart for all ${format.count(series.length)}.` : '';
   const each = heat ? 'one row each' : `one strip each, ${range}`;
-  const note = el('p', { class: 'note' }, `${data.label}: ${each}.${left}${hidden} `, key);
+  const above = data.unit === 'share' && full * data.scale > 1.005 ? ' Above 100 %: the burst of a token bucket.' : '';
+  const note = el('p', { class: 'note' }, `${data.label}: ${each}.${above}${left}${hidden} `, key);
   const root = el('div', {}, note, area);
 
   let live = true;

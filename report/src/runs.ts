@@ -58,7 +58,7 @@ function table(data: Runs): HTMLElement {
           el('th', { scope: 'row' }, name),
           ...(several ? [el('td', {}, data.scenarios[i]!.name)] : []),
           el('td', { class: 'number' }, estimate(v)),
-          el('td', { class: 'number' }, together([v.low, v.high], v.high - v.low).join(' to ')),
+          el('td', { class: 'number' }, together([v.low, v.high]).join(' to ')),
           ...(several ? [el('td', { class: 'number' }, `${change}${sure}`)] : []),
         ),
       ];

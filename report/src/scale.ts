@@ -35,22 +35,38 @@ export function logarithmic(from: number, to: number, start: number, end: number
   return { at, ticks: kept, log: true };
 }
 
-/**
- * Numbers that are compared with each other, all with the same decimals: three digits of the largest, and two of what they
- * differ by.
- */
-export function together(values: number[], spread: number): string[] {
-  const size = values.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
-  // What is left of rounding is no difference.
-  if (!(spread > size * 1e-9)) return values.map((v) => (Math.abs(v) > size * 1e-9 ? label(v) : '0'));
-  const digits = (n: number, of: number): number => n - 1 - Math.floor(Math.log10(of * 1.005));
-  const decimals = Math.min(6, Math.max(0, digits(3, size), digits(2, spread)));
-  return values.map((v) => (decimals > 0 ? v.toFixed(decimals) : count(v)));
+/** Decimals that show so many digits of a number. */
+function digits(n: number, of: number): number {
+  return n - 1 - Math.floor(Math.log10(of * 1.005));
 }
 
-/** A mean and half the width of its interval. */
+function fixed(values: number[], decimals: number): string[] {
+  const few = values.every(Number.isInteger) ? 0 : Math.min(6, Math.max(0, decimals));
+  return values.map((v) => (few > 0 ? v.toFixed(few) : count(v)));
+}
+
+/** What is left of rounding is no difference. */
+function rounding(size: number): number {
+  return size * 1e-9;
+}
+
+/**
+ * The ends of a range and what lies between, all with the same decimals: three digits of the least and two of the range, but
+ * of the largest no more than four.
+ */
+export function together(values: number[]): string[] {
+  const sizes = values.map(Math.abs).filter((v) => v > 0);
+  const size = Math.max(0, ...sizes);
+  const range = Math.max(...values) - Math.min(...values);
+  if (!(range > rounding(size))) return values.map(label);
+  return fixed(values, Math.min(digits(4, size), Math.max(digits(3, Math.min(...sizes)), digits(2, range))));
+}
+
+/** A mean and half the width of its interval, with as many decimals as show two digits of the latter. */
 export function plusMinus(mean: number, half: number): string {
-  return together([mean, half], half).join(' ± ');
+  const size = Math.abs(mean);
+  if (!(half > rounding(size))) return `${label(mean)} ± 0`;
+  return fixed([mean, half], Math.max(digits(3, Math.max(size, half)), digits(2, half))).join(' ± ');
 }
 
 /** A tick's or a value's text: three significant digits, no more than it needs. */

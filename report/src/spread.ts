@@ -77,7 +77,7 @@ function said(value: number, unit: string): string {
 export function words(row: SpreadRow, unit: string): string {
   const n = row.values.filter((v) => v !== null).length;
   if (n === 1) return `${said(row.median, unit)}, one run`;
-  const [median, low, high] = together([row.median, row.low, row.high], row.high - row.low);
+  const [median, low, high] = together([row.median, row.low, row.high]);
   const of = unit === '' ? '' : `\u00a0${unit}`;
   return `median ${median}${of}, 90\u00a0% of ${n} runs from ${low} to ${high}${of}`;
 }

@@ -88,9 +88,11 @@ test('what stands together has the same decimals, and rounding is no spread', ()
   expect(plusMinus(3.7169, 2.13e-16)).toBe('3.72 ± 0');
   expect(plusMinus(918.2, 53.5)).toBe('918 ± 54');
   expect(plusMinus(13.36874, 0.000293)).toBe('13.36874 ± 0.00029');
-  expect(together([13.3664, 13.3692], 0.0028)).toEqual(['13.3664', '13.3692']);
-  expect(together([49, 51.2], 2.2)).toEqual(['49.0', '51.2']);
-  expect(together([0, 0], 0)).toEqual(['0', '0']);
+  expect(together([13.3664, 13.3692])).toEqual(['13.37', '13.37']);
+  expect(together([98.1, 96.4, 133.1])).toEqual(['98.1', '96.4', '133.1']);
+  expect(together([0, 2])).toEqual(['0', '2']);
+  expect(together([49, 51.2])).toEqual(['49.0', '51.2']);
+  expect(together([0, 0])).toEqual(['0', '0']);
 });
 
 test('the record is placed among the runs in words', () => {

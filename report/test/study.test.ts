@@ -187,7 +187,7 @@ describe('the page of a study', () => {
   test('a point tells its values, and nothing is wider than a small screen', async () => {
     const { page } = await open('light', 390);
     await page.locator('#senders svg circle.spot').nth(2).hover();
-    expect(await page.textContent('.tip')).toContain('60.0 ± 6.0');
+    expect(await page.textContent('.tip')).toContain('60 ± 6');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.close();
   });

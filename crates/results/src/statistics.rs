@@ -19,6 +19,10 @@ pub struct Estimate {
     pub nine_tenths: (f64, f64),
 }
 
+/// A spread below this part of the mean comes from rounding sums of equal values. What a simulation measures in
+/// picoseconds and bytes cannot differ by so little.
+const ROUNDING: f64 = 1e-12;
+
 /// A quantile of sorted values, interpolated between the two nearest (Hyndman and Fan 1996, definition 7).
 fn quantile(sorted: &[f64], part: f64) -> Option<f64> {
     let place = part * sorted.len().checked_sub(1)? as f64;
@@ -32,8 +36,10 @@ impl Estimate {
         let count = values.len();
         let mean = values.iter().sum::<f64>() / count as f64;
         let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        let half_width =
-            (count > 1).then(|| t_quantile(count - 1) * libm::sqrt(squares / (count - 1) as f64 / count as f64));
+        let half_width = (count > 1).then(|| {
+            let half = t_quantile(count - 1) * libm::sqrt(squares / (count - 1) as f64 / count as f64);
+            if half < ROUNDING * mean.abs() { 0.0 } else { half }
+        });
         let least = values.iter().copied().reduce(f64::min)?;
         let greatest = values.iter().copied().reduce(f64::max)?;
         let mut sorted = values.to_vec();
@@ -101,6 +107,8 @@ mod tests {
         assert!(!estimate.excludes_zero());
         assert!(Estimate::of(&[2.0, 2.1, 1.9]).expect("three values").excludes_zero());
         assert_eq!(Estimate::of(&[5.0]).expect("one value").half_width, None);
+        // The mean of three times 0.1 is not 0.1 as it is rounded.
+        assert_eq!(Estimate::of(&[0.1, 0.1, 0.1]).expect("three values").half_width, Some(0.0));
         assert_eq!(Estimate::of(&[]), None);
     }
 }

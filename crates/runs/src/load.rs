@@ -6,7 +6,7 @@ use crate::{Error, Inputs};
 use history::import::{self, Hosts, Settings};
 use history::{self, Format, JobHistory};
 use scenario::{Scenario, ScenarioWarnings};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// Changes to a scenario's file.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +53,17 @@ impl Inputs<'_> {
         Settings::parse(&self.text(path)?).map_err(|error| Error::Input(format!("{}: {error}", shown(path))))
     }
 
+    /// The recorded job that the scenario at a path names as its history (`job.history`), if it names one.
+    pub fn recorded(&self, scenario: &Scenario, path: &Path) -> Result<Option<JobHistory>, Error> {
+        let [job] = scenario.job.as_slice() else { return Ok(None) };
+        let Some(file) = &job.history else { return Ok(None) };
+        let file = [path.parent().unwrap_or(Path::new(".")).join(file)];
+        // A scenario may have got another name since.
+        let named = self.job(&file, Some(&scenario.name));
+        let found = named.or_else(|error| self.job(&file, None).map_err(|_| error))?;
+        Ok(Some(found.job))
+    }
+
     /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its
     /// attempts started are given, and the machines are as fast as they are on average.
     pub fn replay(&self, scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Error> {
@@ -81,6 +92,21 @@ impl Inputs<'_> {
     }
 }
 
+/// A file's path as the scenario at `scenario` names it: from its folder. None for standard input and for a path that no
+/// text can hold.
+pub fn path_beside(file: &Path, scenario: &Path) -> Option<String> {
+    if crate::input::is_standard_input(file) {
+        return None;
+    }
+    let file = file.canonicalize().ok()?;
+    let folder = scenario.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let Ok(folder) = folder.canonicalize() else { return Some(file.to_str()?.to_owned()) };
+    let common = file.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(common).map(|_| "..".as_ref());
+    let down = file.components().skip(common).map(Component::as_os_str);
+    Some(up.chain(down).collect::<PathBuf>().to_str()?.to_owned())
+}
+
 /// The scenario with each of `runs` seeds, from its own on.
 pub fn seeds(scenario: &Scenario, runs: u32) -> Vec<Scenario> {
     let seeded = |offset| {
@@ -89,4 +115,26 @@ pub fn seeds(scenario: &Scenario, runs: u32) -> Vec<Scenario> {
         scenario
     };
     (0..u64::from(runs)).map(seeded).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path_beside;
+    use std::path::Path;
+
+    #[test]
+    fn a_history_is_named_from_the_folder_of_its_scenario() {
+        let root = std::env::temp_dir().join(format!("trunkline-beside-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("done/2026")).expect("made");
+        std::fs::create_dir_all(root.join("scenarios")).expect("made");
+        let history = root.join("done/2026/job_1.jhist");
+        std::fs::write(&history, "").expect("written");
+        let from = |scenario: &str| path_beside(&history, &root.join(scenario));
+        assert_eq!(from("scenarios/job.toml").as_deref(), Some("../done/2026/job_1.jhist"));
+        assert_eq!(from("job.toml").as_deref(), Some("done/2026/job_1.jhist"));
+        assert_eq!(from("done/2026/job.toml").as_deref(), Some("job_1.jhist"));
+        assert_eq!(path_beside(Path::new("-"), Path::new("job.toml")), None);
+        assert_eq!(path_beside(&root.join("nowhere"), Path::new("job.toml")), None);
+        std::fs::remove_dir_all(&root).expect("removed");
+    }
 }

@@ -12,11 +12,24 @@ use sim::{TakeFlows, Tap};
 use std::io::BufWriter;
 use std::path::Path;
 
-/// The recorded job that a run replays, and the counters of its interfaces.
+/// What a run has to do with the recorded job beside which its page shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// Attempts start where and when they did.
+    Replayed,
+    /// The scenario was made of the job; the scheduler decides where and when attempts start.
+    Made,
+    /// The scenario was made of the job and changed since: the record is no yardstick of what it predicts.
+    Changed,
+}
+
+/// The recorded job that a run re-does, and the counters of its interfaces.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The job.
     pub job: JobHistory,
+    /// How near the run is to it.
+    pub likeness: Likeness,
     /// Interface counters of the recorded run; may be empty.
     pub interfaces: Vec<Interface>,
 }
@@ -134,9 +147,14 @@ pub(crate) fn write(
 ) -> Result<Option<Comparison>, Error> {
     folder.run(result, stop)?;
     folder.file("scenario.toml", scenario.to_toml().as_bytes())?;
-    let comparison = told.recorded.map(|recorded| {
-        let note = format!("{}: attempts start where and when they did; what follows is simulated.", recorded.job.id);
-        Comparison::with_actual(result, &recorded.job, &recorded.interfaces, &note)
+    let comparison = told.recorded.and_then(|recorded| {
+        let how = match recorded.likeness {
+            Likeness::Replayed => "attempts start where and when they did; what follows is simulated",
+            Likeness::Made => "the simulated scheduler decides where and when attempts start",
+            Likeness::Changed => return None,
+        };
+        let note = format!("{}: {how}.", recorded.job.id);
+        Some(Comparison::with_actual(result, &recorded.job, &recorded.interfaces, &note))
     });
     let mut data = ReportData::new(result, Some(scenario));
     if let Some(recorded) = told.recorded {

@@ -3,7 +3,7 @@
 use crate::flows::{FlowKeeper, TakeFlows};
 use crate::lower::{links, world};
 use crate::run_result::run_result;
-use crate::sample::Sampler;
+use crate::sample::{FIRST_STEP, Sampler};
 use crate::watch::look;
 use crate::world::World;
 use crate::{Progress, RunError, Watch};
@@ -85,7 +85,7 @@ pub fn run_with(
 ) -> Result<RunResult, RunError> {
     let mut world = world(scenario, &mut || look(watch, &Progress::default()))?;
     let mut tapped = tap.map(|tap| Tapped::new(tap, &mut world)).transpose()?;
-    let mut sampler = Sampler::new(scenario.run.sample, &world);
+    let mut sampler = Sampler::new(scenario.run.sample.unwrap_or(FIRST_STEP), &world);
     let until = scenario.run.until;
     let mut flows = FlowKeeper::new(scenario, &world, flows);
     let mut headway = Headway::new(scenario.run.no_progress);

@@ -14,6 +14,8 @@ use wifi::mac::{MacConfig, Station, StationId};
 use wifi::phy::Mode;
 use wifi::rate::RateSpec;
 
+/// The first step of a series whose scenario does not say one.
+pub(crate) const FIRST_STEP: Time = Time::from_ms(1);
 /// The most steps of a series. When it is full, every second step is dropped and the step doubles.
 const STEPS: usize = 4096;
 /// The most values of all series together: large networks are sampled less often.

@@ -60,9 +60,21 @@ fn label(name: &str, unit: &str) -> String {
 
 fn interval(estimate: &Estimate) -> String {
     match estimate.half_width {
-        Some(half_width) => format!("{} ± {}", number(estimate.mean), number(half_width)),
+        Some(half_width) => plus_minus(estimate.mean, half_width),
         None => number(estimate.mean),
     }
+}
+
+/// A mean and half the width of its interval, both with as many decimals as show two digits of the latter.
+pub fn plus_minus(mean: f64, half_width: f64) -> String {
+    if half_width == 0.0 {
+        return format!("{} ± 0", number(mean));
+    }
+    let (mut decimals, mut digits) = (0, half_width);
+    while digits < 9.95 && decimals < 6 {
+        (decimals, digits) = (decimals + 1, digits * 10.0);
+    }
+    format!("{mean:.decimals$} ± {half_width:.decimals$}")
 }
 
 /// Four significant digits, no fewer than the whole part has.

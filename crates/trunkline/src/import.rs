@@ -54,6 +54,10 @@ pub fn import(args: &Import) -> Result<(), Failure> {
             other => Failure::Input(format!("{}: {other}", found.file.display())),
         },
     )?;
+    // Where standard output goes is not known, so no path leads from there to the history.
+    if let Some(path) = args.output.as_deref().and_then(|output| runs::path_beside(&found.file, output)) {
+        imported.refer_to(path);
+    }
     // What is written can run: the engine's checks hold too.
     sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
     let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };

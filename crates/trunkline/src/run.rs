@@ -7,7 +7,7 @@ use crate::progress::Meter;
 use crate::screen::Screen;
 use crate::{emit, estimates, summary};
 use results::to_json;
-use runs::{Effort, Inputs, Recorded, Told, failure_of, file_name};
+use runs::{Effort, Inputs, Likeness, Recorded, Told, failure_of, file_name};
 use scenario::Scenario;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -20,14 +20,15 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     let recorded = match &args.replay {
         Some(file) => Some(Recorded {
             job: inputs.replay(&mut scenario, file)?,
+            likeness: Likeness::Replayed,
             interfaces: match &args.recorded {
                 Some(file) => inputs.settings(file)?.interfaces,
                 None => Vec::new(),
             },
         }),
-        None => None,
+        None => own_record(&inputs, &scenario, args),
     };
-    if recorded.is_some() && args.runs == 1 {
+    if args.replay.is_some() && args.runs == 1 {
         // One run stands for all: its attempts take what equal ones take on average.
         scenario.mapreduce.task_variation = 0.0;
     }
@@ -37,6 +38,23 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     }
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join(file_name(&scenario.name)));
     if args.runs == 1 { once(args, &scenario, told, &target) } else { many(args, &scenario, told, &target) }
+}
+
+/// The recorded job that an imported scenario was made of. Without its history the run is as good, and the page shows
+/// less.
+fn own_record(inputs: &Inputs<'_>, scenario: &Scenario, args: &Run) -> Option<Recorded> {
+    let job = inputs.recorded(scenario, &args.scenario).unwrap_or_else(|error| {
+        let text = format!("note: the page does not show the recorded job (job.history): {error}\n");
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+        None
+    })?;
+    let planned = scenario.job.iter().any(|job| job.plan.is_some());
+    let likeness = match (args.change.assignments.is_empty(), planned) {
+        (false, _) => Likeness::Changed,
+        (true, true) => Likeness::Replayed,
+        (true, false) => Likeness::Made,
+    };
+    Some(Recorded { job, likeness, interfaces: Vec::new() })
 }
 
 fn once(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Result<(), Failure> {

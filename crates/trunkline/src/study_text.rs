@@ -1,5 +1,6 @@
 //! A study's verdicts as text.
 
+use crate::estimates::plus_minus;
 use crate::screen::Screen;
 use crate::table::Table;
 use std::fmt::Write;
@@ -98,7 +99,7 @@ fn values(text: &mut String, figure: &FigureOutcome, screen: &Screen) {
             let values = (part * part_size..part * part_size + columns.len()).map(|index| {
                 match (curve.mean[index], curve.low[index], curve.high[index]) {
                     (Some(mean), Some(low), Some(high)) if high > low => {
-                        format!("{}±{}", number(mean), number((high - low) / 2.0))
+                        plus_minus(mean, (high - low) / 2.0).replace(' ', "")
                     }
                     (Some(mean), ..) => number(mean),
                     _ => "-".to_owned(),

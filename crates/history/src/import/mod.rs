@@ -283,6 +283,16 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     Ok(imported)
 }
 
+impl Imported {
+    /// Names the history in the scenario, by its path from the scenario's folder.
+    pub fn refer_to(&mut self, history: String) {
+        if let [job] = self.scenario.job.as_mut_slice() {
+            job.history = Some(history);
+            self.notes.insert("job.history".into(), "for the page: recorded above simulated".into());
+        }
+    }
+}
+
 /// Replicas fall to the hosts that there are: a history may not name all of them.
 fn fewer_replicas(workers: u32, assignments: &mut Vec<String>, assumed: &mut Vec<Assumption>) {
     let given = assignments.iter().rev().find_map(|set| set.strip_prefix("hdfs.replication="));

@@ -53,7 +53,7 @@ impl Comparison {
             row("workers' interfaces, sent", "B", predicted.sent, actual.sent),
         ];
         let rows = rows.into_iter().flatten().collect();
-        Self { title: "Predicted beside actual".to_owned(), note: note.to_owned(), rows }
+        Self { title: "Predicted beside recorded".to_owned(), note: note.to_owned(), rows }
     }
 }
 

@@ -33,7 +33,7 @@ pub struct ReportData {
     pub network: Vec<Count>,
     /// The conservation laws.
     pub ledger: Vec<Balance>,
-    /// Predicted beside actual, for a run that re-does a recorded one.
+    /// Predicted beside recorded, for a run that re-does a recorded one.
     pub comparison: Option<Comparison>,
     /// What became of plain traffic.
     pub traffic: Vec<Traffic>,

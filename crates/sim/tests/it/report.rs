@@ -411,7 +411,7 @@ fn the_page_is_tested_with_what_this_crate_writes() {
     }];
     let mut data = ReportData::from(&run);
     data.comparison = Some(Comparison {
-        title: "Predicted beside actual".to_owned(),
+        title: "Predicted beside recorded".to_owned(),
         note: "Made by hand.".to_owned(),
         rows: vec![
             ComparisonRow {

@@ -26,9 +26,12 @@ fn an_import_prints_predicted_beside_recorded() {
     let output = scratch.trunkline(&[&import[..], &["-o", "unchecked.toml", "--no-check"]].concat());
     assert_eq!((code(&output), printed(&output)), (0, String::new()));
     assert_eq!(scratch.read("unchecked.toml"), scratch.read("job.toml"));
+    // A scenario on standard output has no place, and does not say where its history is from there.
     let output = scratch.trunkline(&import);
-    assert_eq!(printed(&output), scratch.read("job.toml"));
-    assert!(said(&output).contains("launch to finish"), "{}", said(&output));
+    let written = scratch.read("job.toml");
+    let placeless: Vec<&str> = written.lines().filter(|line| !line.starts_with("history = ")).collect();
+    assert_eq!(placeless.len() + 1, written.lines().count(), "{written}");
+    assert_eq!(printed(&output).lines().collect::<Vec<_>>(), placeless);
 }
 
 /// On links of 500 Kbit/s the shuffle of 50 MB over the network cannot take the recorded seconds: a warning names it, and
@@ -62,4 +65,31 @@ fn a_job_that_failed_runs_to_where_it_did() {
     let output = scratch.trunkline(&["run", "job.toml", "--out", "out"]);
     assert_eq!(code(&output), 3, "{}", said(&output));
     assert!(said(&output).contains("map 1 failed 4 times, as recorded"), "{}", said(&output));
+}
+
+/// The scenario names its history, and the page of a run shows the recorded attempts; figures are compared where nothing
+/// was changed. Without the file the run is the same.
+#[test]
+fn a_run_of_an_import_shows_the_recorded_attempts() {
+    let scratch = Scratch::new("import-record");
+    std::fs::create_dir(scratch.0.join("done")).expect("made");
+    std::fs::copy(sample("foreign.rumen.json"), scratch.0.join("done/trace.json")).expect("copied");
+    let output = scratch.trunkline(&["import", "done/trace.json", "--job", JOB, "-o", "job.toml", "--no-check"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(scratch.read("job.toml").contains("history = \"done/trace.json\""), "{}", scratch.read("job.toml"));
+    let run = |more: &[&str], out: &str| {
+        let output = scratch.trunkline(&[&["run", "job.toml", "--out", out], more].concat());
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        (output, scratch.read(&format!("{out}/report.html")))
+    };
+    let (output, page) = run(&[], "plain");
+    assert!(page.contains("\"recorded\":{") && !page.contains("\"comparison\":null"));
+    assert!(printed(&output).contains("84.9"), "{}", printed(&output));
+    let (_, page) = run(&["--set", "network.rate='100 Mbit/s'"], "slower");
+    assert!(page.contains("\"recorded\":{") && page.contains("\"comparison\":null"));
+    std::fs::remove_dir_all(scratch.0.join("done")).expect("removed");
+    let (output, page) = run(&[], "alone");
+    assert!(said(&output).contains("job.history") && said(&output).contains("done/trace.json"), "{}", said(&output));
+    assert!(!page.contains("\"recorded\":{") && page.contains("\"comparison\":null"));
+    assert_eq!(scratch.read("alone/result.json"), scratch.read("plain/result.json"));
 }
