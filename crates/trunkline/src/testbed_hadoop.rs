@@ -7,7 +7,7 @@
 use crate::failure::Failure;
 use crate::testbed::code;
 use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, Status, Up};
-use crate::{emit, interrupt};
+use crate::{emit, interrupt, testbed_hadoop_run};
 use runs::Error;
 use rustix::process::setsid;
 use scenario::Scenario;
@@ -43,6 +43,7 @@ pub fn hadoop(args: Hadoop) -> Result<(), Failure> {
     match args.command {
         HadoopCommand::Up(up) if up.inside => supervise(),
         HadoopCommand::Up(up) => bring_up(&up),
+        HadoopCommand::Run(args) => testbed_hadoop_run::run(&args),
         HadoopCommand::Status(args) => status(&args),
         HadoopCommand::Down(args) => down(&args),
     }

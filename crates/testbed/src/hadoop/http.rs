@@ -72,7 +72,7 @@ pub fn get(from: &Host, to: (Ipv4Addr, u16), path: &str) -> io::Result<Vec<u8>> 
     if answer.status == 200 { Ok(answer.body) } else { Err(io::Error::other(format!("status {}", answer.status))) }
 }
 
-fn answer(from: &mut impl Read) -> io::Result<Answer> {
+fn answer<R: Read>(from: &mut R) -> io::Result<Answer> {
     let odd = || io::Error::new(io::ErrorKind::InvalidData, "that is no answer of a web server");
     let mut head = Vec::new();
     let mut byte = [0];
@@ -84,6 +84,10 @@ fn answer(from: &mut impl Read) -> io::Result<Answer> {
     }
     let head = String::from_utf8_lossy(&head);
     let status = head.split_ascii_whitespace().nth(1).and_then(|status| status.parse().ok()).ok_or_else(odd)?;
+    if (100..200).contains(&status) {
+        // The real answer follows.
+        return answer(from);
+    }
     let field = |name: &str| {
         head.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
@@ -123,6 +127,9 @@ mod tests {
         let page = read("HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nabcdef").expect("whole");
         assert_eq!(page.body, b"abc");
         assert_eq!(read("HTTP/1.0 200 OK\r\n\r\nto the end").expect("whole").body, b"to the end");
+        // A DataNode says both although nobody has asked for the first.
+        let created = read("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\n").expect("whole");
+        assert_eq!(created.status, 201);
         for cut in ["", "HTTP/1.0 200 OK\r\n", "HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nabc", "SSH-2.0-x\r\n\r\n"] {
             assert!(read(cut).is_err(), "{cut:?}");
         }

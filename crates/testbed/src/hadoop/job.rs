@@ -289,6 +289,12 @@ impl Prepared<'_> {
         (RUN_JAR, arguments)
     }
 
+    /// Removes what a job that did not end well has written.
+    pub fn discard(&self) {
+        // Where HDFS does not answer there is nothing to remove it from.
+        let _ = Hdfs::of(self.cluster).delete(&self.output);
+    }
+
     /// Checks the job's output against the reference, and removes it.
     pub fn check(&self, client: &mut Client<'_>, log: &str) -> Result<Check, HadoopError> {
         let hdfs = Hdfs::of(self.cluster);
