@@ -1,6 +1,7 @@
 //! Requests to the daemons' web servers, from a host of the cluster.
 
 use crate::link::Host;
+use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -57,7 +58,8 @@ pub fn ask(
         let Request { method, path, length, content_type } = request;
         let mut head = format!("{method} {path} HTTP/1.0\r\nHost: {}:{}\r\n", to.0, to.1);
         if method != "GET" {
-            head.push_str(&format!("Content-Length: {length}\r\nContent-Type: {content_type}\r\n"));
+            // Writing to a string does not fail.
+            let _ = write!(head, "Content-Length: {length}\r\nContent-Type: {content_type}\r\n");
         }
         stream.write_all(format!("{head}\r\n").as_bytes())?;
         write(&mut stream)?;
@@ -109,7 +111,10 @@ pub fn encoded(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => text.push(byte as char),
-            _ => text.push_str(&format!("%{byte:02X}")),
+            // Writing to a string does not fail.
+            _ => {
+                let _ = write!(text, "%{byte:02X}");
+            }
         }
     }
     text
