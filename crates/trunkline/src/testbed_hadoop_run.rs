@@ -17,7 +17,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Load, Ran, Running, Sample};
-use testbed::link::Traffic;
+use testbed::link::{Host, Traffic};
 use units::Bytes;
 
 /// How often the host's counters are read.
@@ -94,7 +94,7 @@ fn measure(
     let prepared = job.prepare(cluster, &mut before)?;
     let (class, arguments) = prepared.command();
     let reading = |error: io::Error| Failure::Output(format!("cannot read the host's counters: {error}"));
-    let counters = || cluster.hosts().iter().map(|host| host.traffic()).collect::<io::Result<Vec<_>>>();
+    let counters = || cluster.hosts().iter().map(Host::traffic).collect::<io::Result<Vec<_>>>();
     let links = || -> Option<Value> { serde_json::from_slice(&fs::read(links_file(cluster_folder)).ok()?).ok() };
     let (links_before, traffic_before) = (links(), counters().map_err(reading)?);
     let mut samples = vec![Sample::take(cluster).map_err(reading)?];
