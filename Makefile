@@ -41,9 +41,10 @@ bench: build ## packet-hops per CPU second, peak memory, event queues, gateways;
 	$(TRUNKLINE) bench
 	cargo bench --workspace --locked
 
-study: build ## the long comparisons: every study in full, every recorded job over twenty seeds, millions of connections
+study: build ## the long comparisons: every study in full, recorded jobs over twenty seeds, real Hadoop jobs, millions of connections
 	$(TRUNKLINE) study all
 	scripts/study
+	scripts/study-hadoop
 	$(TRUNKLINE) bench incast-short-2000-100s
 
 report: ## build the page that the program embeds

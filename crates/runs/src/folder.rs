@@ -84,6 +84,11 @@ impl Folder {
         File::create(self.temporary.path().join(name))
     }
 
+    /// Where it lies until it is complete.
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
     /// The error of a file that could not be written, named by its final place.
     pub fn failed(&self, name: &str, source: io::Error) -> FolderError {
         FolderError::Io { path: self.target.join(name), source }

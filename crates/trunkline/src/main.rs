@@ -31,6 +31,10 @@ mod testbed_hadoop;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_args;
 #[cfg(feature = "testbed")]
+mod testbed_hadoop_predict;
+#[cfg(feature = "testbed")]
+mod testbed_hadoop_run;
+#[cfg(feature = "testbed")]
 mod testbed_study;
 
 use args::{Arguments, Command};

@@ -7,7 +7,7 @@
 use crate::failure::Failure;
 use crate::testbed::code;
 use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, Status, Up};
-use crate::{emit, interrupt};
+use crate::{emit, interrupt, testbed_hadoop_run};
 use runs::Error;
 use rustix::process::setsid;
 use scenario::Scenario;
@@ -43,6 +43,7 @@ pub fn hadoop(args: Hadoop) -> Result<(), Failure> {
     match args.command {
         HadoopCommand::Up(up) if up.inside => supervise(),
         HadoopCommand::Up(up) => bring_up(&up),
+        HadoopCommand::Run(args) => testbed_hadoop_run::run(&args),
         HadoopCommand::Status(args) => status(&args),
         HadoopCommand::Down(args) => down(&args),
     }
@@ -173,7 +174,12 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
             eprintln!("{what}");
         }
     };
-    let installed = hadoop::install(&cache, &java, &mut say)?;
+    let installed = hadoop::install(&cache, &java, &mut say);
+    if interrupt::requested() {
+        // Ctrl-C has ended Maven, too: that is no fault of Maven's.
+        return Err(Failure::Interrupted);
+    }
+    let installed = installed?;
     let registry = Registry::of_root();
     let mut record = registry.enter(&args.name, Layout::folder_of(&scratch, &args.name))?;
     let plan = json!({
@@ -220,10 +226,9 @@ fn launch(args: &Up, registry: &Registry, record: &mut Record, plan: &Value) -> 
         match told.recv_timeout(LOOK) {
             Ok(line) if line == READY => break true,
             Ok(line) if !args.quiet => eprintln!("{line}"),
-            Ok(_) => {}
             Err(RecvTimeoutError::Disconnected) => break false,
             Err(RecvTimeoutError::Timeout) if interrupt::requested() => break false,
-            Err(RecvTimeoutError::Timeout) => {}
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
         }
     };
     let supervisor = children_of(child.id()).first().copied().and_then(Process::of);

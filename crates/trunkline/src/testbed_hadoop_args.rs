@@ -2,8 +2,9 @@
 
 use clap::{Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
+use testbed::hadoop::Kind;
 use testbed::link::Share;
-use units::{BitRate, Time};
+use units::{BitRate, Bytes, Time};
 
 #[derive(Debug, clap::Args)]
 pub struct Hadoop {
@@ -23,6 +24,16 @@ pub enum HadoopCommand {
 A scenario says of the testbed what it says of a simulation: workers, links, settings of HDFS, YARN and MapReduce. What
 a testbed cannot be is refused. It has to be run as root. Hadoop is fetched by Maven into the user's cache.")]
     Up(Box<Up>),
+    /// Run a job on a cluster, check its output, and collect its history with what the cluster and the host did
+    #[command(after_help = "Examples:
+  trunkline testbed hadoop run wordcount-nocombine --input 128MB --reducers 4 --predict
+  trunkline testbed hadoop run terasort --limit 10min --out results/terasort
+  trunkline testbed hadoop run dfsio-write --input 256MB --maps 8 --property dfs.replication=3
+  trunkline testbed hadoop run path/to/job.jar -- Main /trunkline/in /out
+
+Jobs: wordcount, wordcount-nocombine, terasort, grep, pi, dfsio-write, dfsio-read, or a jar with its arguments. Text and
+records are made where they are not in HDFS yet. A job that fails, or whose output is wrong, ends with exit code 3.")]
+    Run(Box<Run>),
     /// Show clusters that are up: their hosts, daemons and links
     Status(Status),
     /// Take a cluster down, or clean away what a killed one has left
@@ -76,6 +87,45 @@ pub enum LinkKind {
     Emulated,
     /// By the kernel: only token buckets
     Veth,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// The job, or a jar
+    pub job: Kind,
+    /// The cluster's name
+    #[arg(long, default_value = "hadoop")]
+    pub name: String,
+    /// Size of the input; dfsio: of all files together
+    #[arg(long, value_name = "SIZE", default_value = "64MB")]
+    pub input: Bytes,
+    /// Files of dfsio, maps of pi
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub maps: u32,
+    /// Number of reducers [default: the cluster's]
+    #[arg(long, value_name = "N")]
+    pub reducers: Option<u32>,
+    /// Set a property of Hadoop for the job; again for more
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub property: Vec<String>,
+    /// Kill a job that takes longer
+    #[arg(long, value_name = "TIME")]
+    pub limit: Option<Time>,
+    /// Import the job's history, simulate it, and show simulated beside real
+    #[arg(long)]
+    pub predict: bool,
+    /// The folder of results [default: results/hadoop/JOB]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Print result.json instead of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// The arguments of a jar
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub arguments: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -32,7 +32,7 @@ impl<'a> Hdfs<'a> {
     }
 
     /// What a folder holds, by name, or the file itself; `None` if there is neither.
-    pub fn list(&self, path: &str) -> Result<Option<Vec<Entry>>, HadoopError> {
+    pub fn list(self, path: &str) -> Result<Option<Vec<Entry>>, HadoopError> {
         let answer = self.name_node("GET", path, "LISTSTATUS", "")?;
         if answer.status == 404 {
             return Ok(None);
@@ -53,7 +53,7 @@ impl<'a> Hdfs<'a> {
     }
 
     /// The files below a folder, with their paths.
-    pub fn files(&self, folder: &str) -> Result<Vec<(String, Entry)>, HadoopError> {
+    pub fn files(self, folder: &str) -> Result<Vec<(String, Entry)>, HadoopError> {
         let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
         while let Some(folder) = folders.pop() {
             for entry in self.list(&folder)?.unwrap_or_default() {
@@ -66,7 +66,7 @@ impl<'a> Hdfs<'a> {
     }
 
     /// The content of a file.
-    pub fn read(&self, path: &str) -> Result<Vec<u8>, HadoopError> {
+    pub fn read(self, path: &str) -> Result<Vec<u8>, HadoopError> {
         let answer = self.name_node("GET", path, "OPEN", "")?;
         if answer.status == 200 {
             return Ok(answer.body);
@@ -79,7 +79,7 @@ impl<'a> Hdfs<'a> {
 
     /// Writes a file of this length. One that is there is replaced.
     pub fn write(
-        &self,
+        self,
         path: &str,
         length: u64,
         write: impl FnOnce(&mut TcpStream) -> io::Result<()> + Send,
@@ -93,18 +93,18 @@ impl<'a> Hdfs<'a> {
     }
 
     /// Moves a file.
-    pub fn rename(&self, path: &str, to: &str) -> Result<(), HadoopError> {
+    pub fn rename(self, path: &str, to: &str) -> Result<(), HadoopError> {
         let answer = self.name_node("PUT", path, "RENAME", &format!("&destination={}", encoded(to)))?;
         if json(path, &answer)?["boolean"] == true { Ok(()) } else { Err(failed(path, &answer)) }
     }
 
     /// Removes a file or folder, if it is there.
-    pub fn delete(&self, path: &str) -> Result<(), HadoopError> {
+    pub fn delete(self, path: &str) -> Result<(), HadoopError> {
         let answer = self.name_node("DELETE", path, "DELETE", "&recursive=true")?;
         json(path, &answer).map(|_| ())
     }
 
-    fn name_node(&self, method: &str, path: &str, operation: &str, more: &str) -> Result<Answer, HadoopError> {
+    fn name_node(self, method: &str, path: &str, operation: &str, more: &str) -> Result<Answer, HadoopError> {
         let user = &self.cluster.user;
         let there = format!("/webhdfs/v1{}?op={operation}&user.name={user}{more}", encoded(path));
         let to = (self.cluster.master_address(), NAME_NODE_HTTP);
@@ -113,7 +113,7 @@ impl<'a> Hdfs<'a> {
     }
 
     /// The DataNode, and the path there, to which the NameNode redirects.
-    fn redirected(&self, path: &str, answer: &Answer) -> Result<((Ipv4Addr, u16), String), HadoopError> {
+    fn redirected(self, path: &str, answer: &Answer) -> Result<((Ipv4Addr, u16), String), HadoopError> {
         let parts = answer.location.as_deref().and_then(|location| {
             let (authority, there) = location.strip_prefix("http://")?.split_once('/')?;
             let (name, port) = authority.split_once(':')?;

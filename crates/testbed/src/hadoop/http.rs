@@ -1,6 +1,7 @@
 //! Requests to the daemons' web servers, from a host of the cluster.
 
 use crate::link::Host;
+use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
@@ -57,7 +58,8 @@ pub fn ask(
         let Request { method, path, length, content_type } = request;
         let mut head = format!("{method} {path} HTTP/1.0\r\nHost: {}:{}\r\n", to.0, to.1);
         if method != "GET" {
-            head.push_str(&format!("Content-Length: {length}\r\nContent-Type: {content_type}\r\n"));
+            // Writing to a string does not fail.
+            let _ = write!(head, "Content-Length: {length}\r\nContent-Type: {content_type}\r\n");
         }
         stream.write_all(format!("{head}\r\n").as_bytes())?;
         write(&mut stream)?;
@@ -72,7 +74,7 @@ pub fn get(from: &Host, to: (Ipv4Addr, u16), path: &str) -> io::Result<Vec<u8>> 
     if answer.status == 200 { Ok(answer.body) } else { Err(io::Error::other(format!("status {}", answer.status))) }
 }
 
-fn answer(from: &mut impl Read) -> io::Result<Answer> {
+fn answer<R: Read>(from: &mut R) -> io::Result<Answer> {
     let odd = || io::Error::new(io::ErrorKind::InvalidData, "that is no answer of a web server");
     let mut head = Vec::new();
     let mut byte = [0];
@@ -84,6 +86,10 @@ fn answer(from: &mut impl Read) -> io::Result<Answer> {
     }
     let head = String::from_utf8_lossy(&head);
     let status = head.split_ascii_whitespace().nth(1).and_then(|status| status.parse().ok()).ok_or_else(odd)?;
+    if (100..200).contains(&status) {
+        // The real answer follows.
+        return answer(from);
+    }
     let field = |name: &str| {
         head.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
@@ -105,7 +111,10 @@ pub fn encoded(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => text.push(byte as char),
-            _ => text.push_str(&format!("%{byte:02X}")),
+            // Writing to a string does not fail.
+            _ => {
+                let _ = write!(text, "%{byte:02X}");
+            }
         }
     }
     text
@@ -123,6 +132,9 @@ mod tests {
         let page = read("HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nabcdef").expect("whole");
         assert_eq!(page.body, b"abc");
         assert_eq!(read("HTTP/1.0 200 OK\r\n\r\nto the end").expect("whole").body, b"to the end");
+        // A DataNode says both although nobody has asked for the first.
+        let created = read("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n\r\n").expect("whole");
+        assert_eq!(created.status, 201);
         for cut in ["", "HTTP/1.0 200 OK\r\n", "HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nabc", "SSH-2.0-x\r\n\r\n"] {
             assert!(read(cut).is_err(), "{cut:?}");
         }

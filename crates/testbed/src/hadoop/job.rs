@@ -8,7 +8,7 @@ use super::running::Running;
 use super::text::{Counts, PATTERN, Text, matches};
 use std::fs;
 use std::io::{self, BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use units::Bytes;
 
@@ -49,7 +49,7 @@ impl FromStr for Kind {
             "pi" => Self::Pi,
             "dfsio-write" => Self::DfsioWrite,
             "dfsio-read" => Self::DfsioRead,
-            jar if jar.ends_with(".jar") => Self::Jar(jar.into()),
+            jar if Path::new(jar).extension().is_some_and(|ending| ending == "jar") => Self::Jar(jar.into()),
             _ => {
                 let near =
                     units::nearest(word, NAMES).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
@@ -225,7 +225,7 @@ impl Job {
     }
 
     /// Records of TeraGen in HDFS; their checksum.
-    fn records(&self, hdfs: Hdfs<'_>, client: &mut Client<'_>, jar: &std::path::Path) -> Result<String, HadoopError> {
+    fn records(&self, hdfs: Hdfs<'_>, client: &mut Client<'_>, jar: &Path) -> Result<String, HadoopError> {
         let count = (self.input.get() / TERA_RECORD).max(1);
         let (path, sum) = (self.records_path(), format!("{}.checksum", self.records_path()));
         if held(hdfs, &path)? == count * TERA_RECORD
@@ -287,6 +287,12 @@ impl Prepared<'_> {
             Kind::Jar(_) => [vec![jar], job.arguments.clone()].concat(),
         };
         (RUN_JAR, arguments)
+    }
+
+    /// Removes what a job that did not end well has written.
+    pub fn discard(&self) {
+        // Where HDFS does not answer there is nothing to remove it from.
+        let _ = Hdfs::of(self.cluster).delete(&self.output);
     }
 
     /// Checks the job's output against the reference, and removes it.

@@ -8,6 +8,7 @@
 mod check;
 mod client;
 mod cluster;
+mod collect;
 mod daemons;
 mod error;
 mod hdfs;
@@ -27,6 +28,7 @@ pub use self::scenario::{BASE, Machine, word};
 pub use check::Check;
 pub use client::{Client, Ran};
 pub use cluster::{Cluster, Plan};
+pub use collect::history;
 pub use error::HadoopError;
 pub use hdfs::{Entry, Hdfs};
 pub use install::{Installation, VERSION, cache, install, lacking};

@@ -234,7 +234,7 @@ mod tests {
         registry.write(&record).expect("written");
         let other = registry.enter("two", Layout::folder_of(&scratch, "two")).expect("entered");
         assert!(!folder.exists(), "the folder of a dead launcher");
-        assert_eq!(registry.records().expect("read"), [other.clone()]);
+        assert_eq!(registry.records().expect("read"), std::slice::from_ref(&other));
         registry.remove(&other).expect("removed");
         assert!(registry.down("two").is_err(), "not on record any more");
         fs::remove_dir_all(&scratch).expect("removed");

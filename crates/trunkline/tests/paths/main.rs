@@ -5,5 +5,7 @@
 
 #[cfg(feature = "testbed")]
 mod testbed;
+#[cfg(feature = "testbed")]
+mod testbed_hadoop;
 #[cfg(all(feature = "testbed", feature = "jet"))]
 mod testbed_study;

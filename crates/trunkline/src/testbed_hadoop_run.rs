@@ -1,0 +1,350 @@
+//! `trunkline testbed hadoop run`: a real job, and what it, its cluster and the host did meanwhile.
+
+use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::table::Table;
+use crate::testbed_hadoop::{links_file, need_root, running};
+use crate::testbed_hadoop_args::Run;
+use crate::testbed_hadoop_predict::predict;
+use crate::{emit, interrupt};
+use history::JobHistory;
+use runs::{Clock, Error, Folder, Inputs, Which};
+use scenario::Scenario;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Load, Ran, Running, Sample};
+use testbed::link::{Host, Traffic};
+use units::Bytes;
+
+/// How often the host's counters are read.
+const SAMPLE: Duration = Duration::from_secs(1);
+/// How often progress is told where it is not shown in place.
+const TELL: Duration = Duration::from_secs(5);
+
+/// What was measured of a job.
+struct Measured {
+    ran: Ran,
+    check: Check,
+    samples: Vec<Sample>,
+    traffic: Vec<(String, Traffic)>,
+    jobs: Vec<JobHistory>,
+    links: Option<Value>,
+}
+
+/// Runs a job, and leaves a folder with what it did.
+pub fn run(args: &Run) -> Result<(), Failure> {
+    need_root()?;
+    let job = Job {
+        kind: args.job.clone(),
+        input: args.input,
+        maps: args.maps,
+        reducers: args.reducers,
+        properties: args.property.clone(),
+        arguments: args.arguments.clone(),
+    };
+    job.check()?;
+    let (record, cluster) = running(&args.name)?;
+    let target = args.out.clone().unwrap_or_else(|| Path::new("results").join("hadoop").join(job.name()));
+    let folder = Folder::create(&target).map_err(Error::from)?;
+    let measured = measure(args, &job, &cluster, &record.folder, folder.path())?;
+    let scenario = cluster.layout.scenario();
+    let scenario_text = fs::read_to_string(&scenario).map_err(|error| Error::reading(&scenario, &error))?;
+    folder.file("cluster.toml", cluster_toml(&scenario_text)?.as_bytes()).map_err(Error::from)?;
+    folder.file("run.toml", run_toml(&job, &measured).as_bytes()).map_err(Error::from)?;
+    let result = format!("{:#}\n", result_json(&job, &cluster, &measured));
+    folder.file("result.json", result.as_bytes()).map_err(Error::from)?;
+    folder.commit().map_err(Error::from)?;
+    if args.json {
+        emit(&result)?;
+    } else {
+        emit(&summary(&job, &cluster, &measured, &target))?;
+    }
+    if let Check::Wrong(what) = &measured.check {
+        return Err(Failure::RealJob(format!("the output is wrong: {what}; results: {}", target.display())));
+    }
+    if args.predict {
+        for job in &measured.jobs {
+            let own = if measured.jobs.len() == 1 { "predicted".to_owned() } else { format!("predicted-{}", job.id) };
+            predict(&target, job, &target.join(own), args.quiet, args.json)?;
+        }
+    }
+    Ok(())
+}
+
+fn measure(
+    args: &Run,
+    job: &Job,
+    cluster: &Running,
+    cluster_folder: &Path,
+    folder: &Path,
+) -> Result<Measured, Failure> {
+    let stop = interrupt::requested;
+    let quiet = args.quiet;
+    let mut say = |what: &str| {
+        if !quiet {
+            eprintln!("{what}");
+        }
+    };
+    let mut wait = |_: &str| {};
+    let mut before = Client { cluster, folder, limit: args.limit, stop: &stop, say: &mut say, tick: &mut wait };
+    let prepared = job.prepare(cluster, &mut before)?;
+    let (class, arguments) = prepared.command();
+    let reading = |error: io::Error| Failure::Output(format!("cannot read the host's counters: {error}"));
+    let counters = || cluster.hosts().iter().map(Host::traffic).collect::<io::Result<Vec<_>>>();
+    let links = || -> Option<Value> { serde_json::from_slice(&fs::read(links_file(cluster_folder)).ok()?).ok() };
+    let (links_before, traffic_before) = (links(), counters().map_err(reading)?);
+    let mut samples = vec![Sample::take(cluster).map_err(reading)?];
+    let mut shown = Shown::new(quiet);
+    let (clock, mut next) = (Clock::start(), SAMPLE);
+    let mut tick = |progress: &str| {
+        if clock.elapsed() >= next {
+            next = clock.elapsed() + SAMPLE;
+            // A sample that cannot be taken is one less.
+            samples.extend(Sample::take(cluster));
+        }
+        shown.show(clock.elapsed(), progress);
+    };
+    let mut say = |what: &str| {
+        if !quiet {
+            eprintln!("{what}");
+        }
+    };
+    let mut client = Client { cluster, folder, limit: args.limit, stop: &stop, say: &mut say, tick: &mut tick };
+    let ran = client.run(class, &arguments, "job");
+    shown.finish();
+    samples.push(Sample::take(cluster).map_err(reading)?);
+    let ran = ran.inspect_err(|_| prepared.discard())?;
+    let traffic = counters().map_err(reading)?.into_iter().zip(traffic_before).zip(cluster.hosts());
+    let traffic = traffic.map(|((now, then), host)| {
+        let difference = Traffic { received: now.received - then.received, sent: now.sent - then.sent };
+        (host.name().to_owned(), difference)
+    });
+    let traffic = traffic.collect();
+    // What the supervisor has published last is at most a second old.
+    let links = lateness(links_before.as_ref(), links().as_ref());
+    let mut after = Client { cluster, folder, limit: args.limit, stop: &stop, say: &mut say, tick: &mut wait };
+    let check = prepared.check(&mut after, &ran.log).inspect_err(|_| prepared.discard())?;
+    let mut jobs = Vec::new();
+    let inputs = Inputs::new(&interrupt::STOP);
+    for id in ran.jobs() {
+        let [file, configuration] = hadoop::history(Hdfs::of(cluster), &id, folder, &stop)?;
+        let found = inputs.jobs(&[file, configuration], Which::All)?;
+        jobs.extend(found.into_iter().map(|found| found.job));
+    }
+    if jobs.is_empty() && !matches!(check, Check::Unknown(_)) {
+        return Err(HadoopError::Failed("the client told of no job".to_owned()).into());
+    }
+    Ok(Measured { ran, check, samples, traffic, jobs, links })
+}
+
+/// Progress on standard error: in place on a terminal, else a line now and then.
+struct Shown {
+    quiet: bool,
+    in_place: bool,
+    told: Duration,
+    last: String,
+}
+
+impl Shown {
+    fn new(quiet: bool) -> Self {
+        Self { quiet, in_place: io::stderr().is_terminal(), told: Duration::ZERO, last: String::new() }
+    }
+
+    fn show(&mut self, elapsed: Duration, progress: &str) {
+        if self.quiet || progress.is_empty() {
+            return;
+        }
+        if self.in_place {
+            eprint!("\r{:4} s  {progress}   ", elapsed.as_secs());
+            // Progress that cannot be shown is no reason to stop.
+            let _ = io::stderr().flush();
+        } else if progress != self.last && elapsed >= self.told + TELL {
+            self.told = elapsed;
+            eprintln!("{:4} s  {progress}", elapsed.as_secs());
+        }
+        progress.clone_into(&mut self.last);
+    }
+
+    fn finish(&self) {
+        if self.in_place && !self.last.is_empty() && !self.quiet {
+            eprint!("\r{:60}\r", "");
+        }
+    }
+}
+
+/// The emulator's lateness between two reports; none where links are not emulated.
+fn lateness(before: Option<&Value>, after: Option<&Value>) -> Option<Value> {
+    let sum = |report: &Value, key: &str| -> u64 {
+        let paths = report["paths"].as_array().into_iter().flatten();
+        paths.flat_map(|path| [&path["forth"], &path["back"]]).filter_map(|way| way["lateness"][key].as_u64()).sum()
+    };
+    let after = after?;
+    let of = |key: &str| sum(after, key).saturating_sub(before.map_or(0, |before| sum(before, key)));
+    let (frames, late) = (of("count"), of("late"));
+    let share = if frames > 0 { late as f64 / frames as f64 } else { 0.0 };
+    Some(json!({ "frames": frames, "late": late, "late_share": share, "tolerance_us": after["tolerance_us"] }))
+}
+
+/// Phases of a job: name, and from when to when in milliseconds since 1970.
+fn phases(job: &JobHistory) -> Vec<(&'static str, i64, i64)> {
+    let attempts = |tasks: &[history::Task]| -> Vec<history::Attempt> {
+        tasks.iter().filter_map(history::Task::successful).cloned().collect()
+    };
+    let (maps, reduces) = (attempts(&job.maps), attempts(&job.reduces));
+    let first = |of: &[history::Attempt]| of.iter().filter_map(|attempt| attempt.start_ms).min();
+    let last = |of: &[history::Attempt]| of.iter().filter_map(|attempt| attempt.finish_ms).max();
+    let shuffled = reduces.iter().filter_map(|attempt| attempt.shuffle_finish_ms).max();
+    let spans = [
+        ("job", Some(job.submit_ms), job.finish_ms),
+        ("start", Some(job.submit_ms), first(&maps)),
+        ("maps", first(&maps), last(&maps)),
+        ("shuffle", first(&reduces), shuffled),
+        ("reduce", shuffled, last(&reduces)),
+    ];
+    spans.into_iter().filter_map(|(name, from, to)| Some((name, from?, to?))).collect()
+}
+
+fn load(measured: &Measured, from: i64, to: i64) -> Option<Load> {
+    Load::between(&measured.samples, u64::try_from(from).ok()?, u64::try_from(to).ok()?)
+}
+
+fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
+    let phase = |job: &JobHistory| -> Vec<Value> {
+        let of = |(name, from, to): (&str, i64, i64)| json!({ "phase": name, "s": (to - from) as f64 / 1e3, "load": load(measured, from, to) });
+        phases(job).into_iter().map(of).collect()
+    };
+    let roles = match measured.samples.as_slice() {
+        [first, .., last] => last.since(first),
+        _ => Vec::new(),
+    };
+    let traffic = measured
+        .traffic
+        .iter()
+        .map(|(host, traffic)| json!({ "host": host, "received": traffic.received, "sent": traffic.sent }));
+    json!({
+        "schema": "trunkline-testbed-hadoop/1",
+        "job": job.name(),
+        "input_bytes": job.input.get(),
+        "maps": job.maps,
+        "reducers": job.reducers,
+        "properties": job.properties,
+        "client_wall_s": measured.ran.wall_s,
+        "check": measured.check,
+        "jobs": measured.jobs.iter().map(|job| json!({
+            "id": job.id, "state": format!("{:?}", job.state).to_lowercase(), "phases": phase(job),
+        })).collect::<Vec<_>>(),
+        "interfaces": traffic.collect::<Vec<_>>(),
+        "roles": roles,
+        "links": measured.links,
+        "samples": measured.samples,
+        "host": host_facts(),
+        "hadoop": hadoop::VERSION,
+        "java": cluster.ready.java,
+        "link_kind": cluster.ready.links,
+    })
+}
+
+/// The machine, by which runs are told apart.
+fn host_facts() -> Value {
+    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    let field = |text: &str, name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .and_then(|rest| rest.split_once(':'))
+            .map(|(_, value)| value.trim().to_owned())
+    };
+    json!({
+        "processor": field(&read("/proc/cpuinfo"), "model name"),
+        "cores": std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        "memory": field(&read("/proc/meminfo"), "MemTotal"),
+        "kernel": read("/proc/sys/kernel/osrelease").trim(),
+    })
+}
+
+/// The cluster as `trunkline import --cluster` takes it: its scenario, with a job that an import replaces.
+fn cluster_toml(text: &str) -> Result<String, Failure> {
+    let mut scenario = Scenario::parse("scenario.toml", text, &[]).map_err(Error::Scenario)?;
+    scenario.job.clear();
+    let without = scenario.to_toml().replacen("job = []\n", "", 1);
+    Ok(format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n"))
+}
+
+/// The run as `trunkline import --run` takes it.
+fn run_toml(job: &Job, measured: &Measured) -> String {
+    let name = job.name();
+    let mut text = format!("# a run of a real Hadoop job, by trunkline testbed hadoop run\nname = {name:?}\n");
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "client_wall_s = {:.1}\n\n[interface_bytes]", measured.ran.wall_s);
+    for (host, Traffic { received, sent }) in &measured.traffic {
+        let _ = writeln!(text, "{host} = {{ received = {received}, sent = {sent} }}");
+    }
+    // The configuration itself is the file beside the history.
+    text.push_str("\n[configuration]\n");
+    text
+}
+
+fn summary(job: &Job, cluster: &Running, measured: &Measured, target: &Path) -> String {
+    let screen = Screen::of_output();
+    let mut text = format!("{}: {:.1} s for its client\n", job.name(), measured.ran.wall_s);
+    let _ = match &measured.check {
+        Check::Right(what) => writeln!(text, "the output is right: {what}"),
+        Check::Wrong(what) => writeln!(text, "the output is wrong: {what}"),
+        Check::Unknown(why) => writeln!(text, "the output is not checked: {why}"),
+    };
+    for job in &measured.jobs {
+        let mut table = Table::new([job.id.as_str(), "real", "cluster", "others", "stolen"]);
+        for (name, from, to) in phases(job) {
+            let seconds = |value: f64| format!("{value:.1} s");
+            let of = load(measured, from, to);
+            let share = |part: fn(&Load) -> f64| of.as_ref().map_or_else(String::new, |of| seconds(part(of)));
+            table.row([
+                name.to_owned(),
+                seconds((to - from) as f64 / 1e3),
+                share(|load| load.cluster_s),
+                share(|load| load.other_s),
+                share(|load| load.steal_s),
+            ]);
+        }
+        let _ = write!(text, "\n{}", table.shown(&screen));
+    }
+    text.push_str("cluster, others, stolen: seconds of processors that each had in the phase\n\n");
+    let mut table = Table::new(["host", "received", "sent", "disk read", "written"]);
+    let roles = match measured.samples.as_slice() {
+        [first, .., last] => last.since(first),
+        _ => Vec::new(),
+    };
+    for (host, traffic) in &measured.traffic {
+        let of = |part: fn(&hadoop::Share) -> u64| -> u64 { roles.iter().filter(|r| r.host == *host).map(part).sum() };
+        let shown = |bytes: u64| format!("{:.1}", Bytes::new(bytes));
+        table.row([
+            host.clone(),
+            shown(traffic.received),
+            shown(traffic.sent),
+            shown(of(|role| role.read)),
+            shown(of(|role| role.written)),
+        ]);
+    }
+    text.push_str(&table.shown(&screen));
+    if let Some(share) = measured.links.as_ref().and_then(|links| links["late_share"].as_f64()) {
+        let _ = writeln!(text, "{:.2} % of frames left more than a millisecond late", share * 100.0);
+    }
+    let _ = writeln!(text, "\nresults: {}; links are {}", target.display(), cluster.ready.links);
+    text
+}
+
+/// The files of a result folder that hold a job's history.
+pub fn history_file(folder: &Path, job: &str) -> Result<PathBuf, Failure> {
+    let entries = fs::read_dir(folder).map_err(|error| Error::reading(folder, &error))?;
+    let name = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| {
+            let name = name.to_string_lossy();
+            history::job_id_within(&name) == Some(job) && name.ends_with(".jhist")
+        })
+    };
+    let found = entries.flatten().map(|entry| entry.path()).find(name);
+    found.ok_or_else(|| Failure::Internal(format!("{} has no history of {job}", folder.display())))
+}

@@ -1,0 +1,141 @@
+//! `trunkline testbed hadoop` as its users meet it. As root, with Java's development kit, Maven and iproute2: without
+//! them these fail, and say what is missing (`scripts/need` installs them).
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
+
+fn hadoop(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
+    command.args(["testbed", "hadoop"]).args(arguments).output().expect("it starts")
+}
+
+/// What it printed, and on standard error; it must have ended with this code.
+fn ended(arguments: &[&str], code: i32) -> (String, String) {
+    let output = hadoop(arguments);
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {out}{err}");
+    (out, err)
+}
+
+/// Processes that name a folder among their arguments.
+fn processes_with(folder: &Path) -> Vec<String> {
+    let folder = folder.to_string_lossy();
+    let lines = fs::read_dir("/proc").expect("readable").flatten().filter_map(|entry| {
+        let line = fs::read(entry.path().join("cmdline")).ok()?;
+        Some(String::from_utf8_lossy(&line).replace('\0', " "))
+    });
+    lines.filter(|line| line.contains("java") && line.contains(folder.as_ref())).collect()
+}
+
+/// Takes a cluster down, whatever becomes of the test.
+struct Down<'a>(&'a str);
+
+impl Drop for Down<'_> {
+    fn drop(&mut self) {
+        hadoop(&["down", self.0]);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_made() {
+    let scratch = std::env::temp_dir().join(format!("trunkline-hadoop-input-{}", std::process::id()));
+    fs::create_dir_all(&scratch).expect("made");
+    let tree = scratch.join("tree.toml");
+    fs::write(&tree, "[network]\ntopology = \"tree\"\n[tcp]\nrecovery = \"rack\"\n[job]\n").expect("written");
+    let tree = tree.to_str().expect("a text");
+    let cases: [(&[&str], i32, &str); 10] = [
+        (&["up", tree], 2, "tree.toml:2:12"),
+        (&["up", tree], 2, "the testbed's TCP is the kernel's"),
+        (&["up", "absent.toml"], 2, "cannot read absent.toml"),
+        (&["up", "--workers", "0"], 2, "cluster.workers"),
+        (&["up", "--rate", "10Mbps"], 2, "did you mean `Mbit/s`?"),
+        (&["up", "--links", "veth", "--delay", "5ms"], 2, "leave out --links veth"),
+        (&["up", "--name", "../up"], 2, "cannot name a cluster"),
+        (&["up", "--workers", "90"], 4, "fewer --workers"),
+        (&["run", "wordcont"], 2, "did you mean `wordcount`?"),
+        (&["run", "pi", "--name", "not-there"], 2, "there is no cluster named not-there"),
+    ];
+    for (arguments, code, part) in cases {
+        let (out, err) = ended(arguments, code);
+        assert!(out.is_empty() && err.contains(part), "{arguments:?}: {err}");
+    }
+    fs::remove_dir_all(&scratch).expect("removed");
+}
+
+/// A cluster on emulated links runs a job rightly, its history is predicted, a job that fails is told from one that does
+/// not end, and whatever ends the supervisor, nothing is left.
+#[test]
+fn a_cluster_runs_jobs_and_leaves_nothing() {
+    let name = format!("t{}", std::process::id());
+    let results = std::env::temp_dir().join(format!("trunkline-hadoop-results-{name}"));
+    let out = results.to_str().expect("a text");
+    let _down = Down(&name);
+    ended(&["up", "--workers", "2", "--rate", "50Mbit/s", "--delay", "2ms", "--name", &name], 0);
+    let (text, _) = ended(&["status", &name, "--json"], 0);
+    let status: Value = serde_json::from_str(&text).expect("JSON");
+    let (cluster, gone) = (&status[0]["cluster"], &status[0]["gone"]);
+    assert_eq!((&cluster["links"], gone.as_array().map(Vec::len)), (&"emulated".into(), Some(0)), "{status:#}");
+    assert_eq!(cluster["daemons"].as_array().map(Vec::len), Some(7), "three of the master, two of each worker");
+    let folder = PathBuf::from(status[0]["folder"].as_str().expect("a folder"));
+    let daemons = processes_with(&folder);
+    assert_eq!(daemons.len(), 7, "{daemons:?}");
+
+    let (text, _) = ended(&["run", "wordcount", "--input", "2MB", "--name", &name, "--out", out, "--predict"], 0);
+    assert!(text.contains("the output is right") && text.contains("simulated (predicted) beside real"), "{text}");
+    let result: Value = serde_json::from_slice(&fs::read(results.join("result.json")).expect("left")).expect("JSON");
+    assert_eq!(result["check"]["verdict"], "right", "{result:#}");
+    assert!(result["links"]["frames"].as_u64().is_some_and(|frames| frames > 100), "{}", result["links"]);
+    let phase = |name: &str| {
+        let phases = result["jobs"][0]["phases"].as_array().expect("phases");
+        phases.iter().find(|phase| phase["phase"] == name).cloned().unwrap_or_default()
+    };
+    assert!(phase("job")["load"]["cluster_s"].as_f64().is_some_and(|spent| spent > 1.0), "{}", phase("job"));
+    assert!(phase("maps")["s"].as_f64() < phase("job")["s"].as_f64());
+    let worker = |name: &str| {
+        let interfaces = result["interfaces"].as_array().expect("interfaces");
+        let found = interfaces.iter().find(|interface| interface["host"] == name).expect("it is there");
+        found["received"].as_u64().expect("bytes")
+    };
+    assert!(worker("worker-1") + worker("worker-2") > 500_000, "a counted shuffle and replicas: {result:#}");
+    assert!(results.join("predicted/report.html").is_file());
+
+    let jar = examples_jar();
+    let failing = ["run", &jar, "--name", &name, "--out", out, "--", "wordcount", "/absent", "/out"];
+    let (_, err) = ended(&failing, 3);
+    assert!(err.contains("Input path does not exist"), "{err}");
+    let (_, err) = ended(&["run", "pi", "--name", &name, "--out", out, "--limit", "2s"], 3);
+    assert!(err.contains("did not end within 2 s"), "{err}");
+    assert!(results.join("result.json").is_file(), "a job that fails leaves earlier results as they are");
+
+    let record = format!("/run/trunkline/hadoop/{name}.json");
+    let record: Value = serde_json::from_slice(&fs::read(&record).expect("on record")).expect("JSON");
+    let supervisor = record["supervisor"]["pid"].as_u64().expect("it runs").to_string();
+    assert!(Command::new("kill").args(["-KILL", &supervisor]).status().expect("run").success());
+    for _ in 0..100 {
+        if processes_with(&folder).is_empty() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(processes_with(&folder), [] as [String; 0], "the kernel ends a namespace with its first process");
+    let (out, _) = ended(&["down", &name], 0);
+    assert!(out.contains("it had ended before"), "{out}");
+    assert!(!folder.exists());
+    let mounts = fs::read_to_string("/proc/self/mounts").expect("readable");
+    assert!(!mounts.contains(&name), "{mounts}");
+    ended(&["status", &name], 2);
+    fs::remove_dir_all(&results).expect("removed");
+}
+
+/// The jar of Hadoop's examples in the user's cache.
+fn examples_jar() -> String {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").expect("a home")).join(".cache"));
+    let jars = fs::read_dir(cache.join("trunkline/hadoop-3.5.0/lib")).expect("installed");
+    let mut paths = jars.flatten().map(|entry| entry.path().to_string_lossy().into_owned());
+    paths.find(|path| path.contains("hadoop-mapreduce-examples")).expect("it is among the jars")
+}
