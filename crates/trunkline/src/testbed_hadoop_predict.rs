@@ -8,7 +8,7 @@ use crate::progress::Meter;
 use crate::testbed_hadoop_run::history_file;
 use history::JobHistory;
 use history::import::{self, ImportError, Settings, Sources};
-use runs::{Effort, Error, Inputs, Recorded, Told};
+use runs::{Effort, Error, Inputs, Likeness, Recorded, Told};
 use std::path::Path;
 
 /// Imports a job from the results of its run, simulates it, and says simulated beside real. `target` gets the simulated
@@ -49,7 +49,7 @@ pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, sil
     let job = inputs.replay(&mut scenario, &history)?;
     // One run stands for all: its attempts take what equal ones take on average.
     scenario.mapreduce.task_variation = 0.0;
-    let recorded = Recorded { job, interfaces };
+    let recorded = Recorded { job, likeness: Likeness::Replayed, interfaces };
     let told = Told { recorded: Some(&recorded), changes: &[] };
     let single = runs::single(&scenario, told, None, target, &effort);
     meter.finish();
