@@ -9,6 +9,7 @@ use crate::testbed::code;
 use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, Status, Up};
 use crate::{emit, interrupt, testbed_hadoop_run};
 use runs::Error;
+use rustix::fs::Mode;
 use rustix::process::setsid;
 use scenario::Scenario;
 use serde_json::{Value, json};
@@ -70,6 +71,20 @@ pub fn need_root() -> Result<(), Failure> {
     Err(Failure::Missing(
         "root is missing: a cluster makes networks and mounts, and starts daemons as a user without rights".to_owned(),
     ))
+}
+
+/// Whether a file system has room for so many bytes.
+pub fn need_room(folder: &Path, bytes: u64, what: &str) -> Result<(), Failure> {
+    let room = rustix::fs::statvfs(folder).map_err(|error| Error::writing(folder, &error.into()))?;
+    let free = room.f_bavail.saturating_mul(room.f_frsize);
+    if free >= bytes {
+        return Ok(());
+    }
+    let (free, bytes) = (Bytes::new(free), Bytes::new(bytes));
+    Err(Failure::Missing(format!(
+        "disk space is missing: {} has {free:.1} free, and {what} takes {bytes:.1}; --scratch of `up` chooses another place",
+        folder.display()
+    )))
 }
 
 fn down(args: &Down) -> Result<(), Failure> {
@@ -142,8 +157,14 @@ fn links(scenario: &Scenario, wanted: Option<LinkKind>) -> Result<(Vec<Spoke>, L
     }
 }
 
+/// What is made from now on can be read by a user without rights, whatever this one's habits are.
+fn let_others_read() {
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+}
+
 fn bring_up(args: &Up) -> Result<(), Failure> {
     need_root()?;
+    let_others_read();
     let machine = Machine::look()?;
     let scenario = scenario(args, &machine)?;
     // All that may be missing is named before anything is made.
@@ -160,15 +181,7 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
         return Err(lack.into());
     }
     let scratch = check_reachable(&args.scratch.clone().unwrap_or_else(env::temp_dir))?;
-    let free = rustix::fs::statvfs(&scratch).map_err(|error| Error::writing(&scratch, &error.into()))?;
-    let free = free.f_bavail.saturating_mul(free.f_frsize);
-    if free < LEAST_DISK {
-        let (free, least) = (Bytes::new(free), Bytes::new(LEAST_DISK));
-        return Err(Failure::Missing(format!(
-            "disk space is missing: {} has {free:.1} free, a cluster needs {least:.1}: choose another --scratch",
-            scratch.display()
-        )));
-    }
+    need_room(&scratch, LEAST_DISK, "a cluster")?;
     let mut say = |what: &str| {
         if !args.quiet {
             eprintln!("{what}");
@@ -299,6 +312,7 @@ fn children_of(pid: u32) -> Vec<u32> {
 fn supervise() -> Result<(), Failure> {
     // Ctrl-C at the terminal is for whoever started it.
     let _ = setsid();
+    let_others_read();
     let mut line = String::new();
     let mut input = BufReader::new(io::stdin());
     input.read_line(&mut line).map_err(|error| Failure::Input(format!("no plan: {error}")))?;

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::table::Table;
-use crate::testbed_hadoop::{links_file, need_root, running};
+use crate::testbed_hadoop::{links_file, need_room, need_root, running};
 use crate::testbed_hadoop_args::Run;
 use crate::testbed_hadoop_predict::predict;
 use crate::{emit, interrupt};
@@ -16,7 +16,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Load, Ran, Running, Sample};
+use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Kind, Load, Ran, Running, Sample};
 use testbed::link::{Host, Traffic};
 use units::Bytes;
 
@@ -48,12 +48,18 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     };
     job.check()?;
     let (record, cluster) = running(&args.name)?;
+    let scenario = cluster.layout.scenario();
+    let scenario_text = fs::read_to_string(&scenario).map_err(|error| Error::reading(&scenario, &error))?;
+    let scenario = Scenario::parse("scenario.toml", &scenario_text, &[]).map_err(Error::Scenario)?;
+    if !matches!(job.kind, Kind::Jar(_) | Kind::Pi) {
+        // Input and output with their replicas, map output, and as much for merging it.
+        let copies = 2 * u64::from(scenario.hdfs.replication) + 2;
+        need_room(&record.folder, job.input.get().saturating_mul(copies), "the job with its replicas")?;
+    }
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join("hadoop").join(job.name()));
     let folder = Folder::create(&target).map_err(Error::from)?;
     let measured = measure(args, &job, &cluster, &record.folder, folder.path())?;
-    let scenario = cluster.layout.scenario();
-    let scenario_text = fs::read_to_string(&scenario).map_err(|error| Error::reading(&scenario, &error))?;
-    folder.file("cluster.toml", cluster_toml(&scenario_text)?.as_bytes()).map_err(Error::from)?;
+    folder.file("cluster.toml", cluster_toml(scenario).as_bytes()).map_err(Error::from)?;
     folder.file("run.toml", run_toml(&job, &measured).as_bytes()).map_err(Error::from)?;
     let result = format!("{:#}\n", result_json(&job, &cluster, &measured));
     folder.file("result.json", result.as_bytes()).map_err(Error::from)?;
@@ -266,11 +272,10 @@ fn host_facts() -> Value {
 }
 
 /// The cluster as `trunkline import --cluster` takes it: its scenario, with a job that an import replaces.
-fn cluster_toml(text: &str) -> Result<String, Failure> {
-    let mut scenario = Scenario::parse("scenario.toml", text, &[]).map_err(Error::Scenario)?;
+fn cluster_toml(mut scenario: Scenario) -> String {
     scenario.job.clear();
     let without = scenario.to_toml().replacen("job = []\n", "", 1);
-    Ok(format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n"))
+    format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n")
 }
 
 /// The run as `trunkline import --run` takes it.
