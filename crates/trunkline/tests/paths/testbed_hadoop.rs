@@ -103,6 +103,12 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     assert!(worker("worker-1") + worker("worker-2") > 500_000, "a counted shuffle and replicas: {result:#}");
     assert!(results.join("predicted/report.html").is_file());
 
+    let lock = fs::File::create(folder.join("run.lock")).expect("made");
+    lock.lock().expect("locked");
+    let (_, err) = ended(&["run", "pi", "--name", &name, "--out", out], 2);
+    assert!(err.contains("a job runs on cluster"), "{err}");
+    drop(lock);
+
     let jar = examples_jar();
     let failing = ["run", &jar, "--name", &name, "--out", out, "--", "wordcount", "/absent", "/out"];
     let (_, err) = ended(&failing, 3);
