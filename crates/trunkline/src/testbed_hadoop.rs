@@ -1,7 +1,8 @@
 //! `trunkline testbed hadoop`: clusters up and down.
 //!
-//! What a cluster is (daemons, tasks, mounts, networks) lives in a namespace of processes and one of mounts, whose first
-//! process, the supervisor, is this program started again. When it ends, however that happens, the kernel ends the rest.
+//! What a cluster is (daemons, tasks, mounts, networks) lives in a namespace of processes and one of mounts. The first
+//! process there, the supervisor, is this program started again. When it ends, however that happens, the kernel ends
+//! the rest.
 //! The folder of the cluster is on record before it is made; the next call removes those whose supervisor is gone.
 
 use crate::failure::Failure;
@@ -82,7 +83,8 @@ pub fn need_room(folder: &Path, bytes: u64, what: &str) -> Result<(), Failure> {
     }
     let (free, bytes) = (Bytes::new(free), Bytes::new(bytes));
     Err(Failure::Missing(format!(
-        "disk space is missing: {} has {free:.1} free, and {what} takes {bytes:.1}; --scratch of `up` chooses another place",
+        "disk space is missing: {} has {free:.1} free, and {what} takes {bytes:.1}; --scratch of `up` chooses another \
+         place",
         folder.display()
     )))
 }
@@ -110,8 +112,8 @@ fn scenario(args: &Up, machine: &Machine) -> Result<Scenario, Failure> {
     if let Some(rate) = args.rate {
         let rate = format!("{} bit/s", rate.as_bps());
         sets.push(format!(
-            "network.shape=[{{ nodes = \"workers\", direction = \"both\", rate = \"{rate}\", burst = \"32 KB\", limit = \
-             \"400 ms\" }}]"
+            "network.shape=[{{ nodes = \"workers\", direction = \"both\", rate = \"{rate}\", burst = \"32 KB\", \
+             limit = \"400 ms\" }}]"
         ));
     }
     if let Some(delay) = args.delay {
@@ -141,8 +143,8 @@ fn links(scenario: &Scenario, wanted: Option<LinkKind>) -> Result<(Vec<Spoke>, L
     let (mut spokes, links) = Spoke::of_topology(&sim::topology(scenario));
     match (wanted, links) {
         (Some(LinkKind::Veth), Links::Emulated) => Err(Failure::Input(
-            "the kernel's links have no delay, loss or queue, and no rate below 10 Gbit/s but by network.shape: leave out \
-             --links veth"
+            "the kernel's links have no delay, loss or queue, and no rate below 10 Gbit/s but by network.shape: leave \
+             out --links veth"
                 .to_owned(),
         )),
         (Some(LinkKind::Emulated), Links::Veth) => {
@@ -396,10 +398,11 @@ pub fn running(name: &str) -> Result<(Record, Running), Failure> {
 /// A cluster as its user needs it.
 fn described(record: &Record, ready: &Ready) -> String {
     let mut text = format!(
-        "cluster {} is up after {:.1} s: {} workers on {} links, Hadoop {}, Java {}\nits files: {}\n",
+        "cluster {} is up after {:.1} s: {} worker{} on {} links, Hadoop {}, Java {}\nits files: {}\n",
         record.name,
         ready.ready_s,
         ready.hosts.len() - 1,
+        if ready.hosts.len() == 2 { "" } else { "s" },
         ready.links,
         hadoop::VERSION,
         ready.java,
@@ -450,7 +453,8 @@ fn status(args: &Status) -> Result<(), Failure> {
             let _ = writeln!(text, "{late}");
         }
         values.push(json!({
-            "name": record.name, "state": state, "folder": record.folder, "cluster": ready, "gone": gone, "links": links,
+            "name": record.name, "state": state, "folder": record.folder,
+            "cluster": ready, "gone": gone, "links": links,
         }));
     }
     if args.json {

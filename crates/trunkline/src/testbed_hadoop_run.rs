@@ -89,7 +89,8 @@ fn alone(name: &str, folder: &Path) -> Result<File, Failure> {
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
-            "a job runs on cluster {name}, and what is measured would be of both: wait for it, or bring up another cluster"
+            "a job runs on cluster {name}, and what is measured would be of both: wait for it, or bring up \
+             another cluster"
         ))),
         Err(TryLockError::Error(error)) => Err(Error::writing(&file, &error).into()),
     }
@@ -234,7 +235,10 @@ fn load(measured: &Measured, from: i64, to: i64) -> Option<Load> {
 
 fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
     let phase = |job: &JobHistory| -> Vec<Value> {
-        let of = |(name, from, to): (&str, i64, i64)| json!({ "phase": name, "s": (to - from) as f64 / 1e3, "load": load(measured, from, to) });
+        let of = |(name, from, to): (&str, i64, i64)| {
+            let (s, load) = ((to - from) as f64 / 1e3, load(measured, from, to));
+            json!({ "phase": name, "s": s, "load": load })
+        };
         phases(job).into_iter().map(of).collect()
     };
     let roles = match measured.samples.as_slice() {

@@ -66,8 +66,8 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     fs::remove_dir_all(&scratch).expect("removed");
 }
 
-/// A cluster on emulated links runs a job rightly, its history is predicted, a job that fails is told from one that does
-/// not end, and whatever ends the supervisor, nothing is left.
+/// A cluster on emulated links runs a job rightly, its history is predicted, a job that fails is told from one that
+/// does not end, and whatever ends the supervisor, nothing is left.
 #[test]
 fn a_cluster_runs_jobs_and_leaves_nothing() {
     let name = format!("t{}", std::process::id());
