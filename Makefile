@@ -41,7 +41,7 @@ bench: build ## packet-hops per CPU second, peak memory, event queues, gateways;
 	$(TRUNKLINE) bench
 	cargo bench --workspace --locked
 
-study: build ## the long comparisons: every study in full, recorded jobs over twenty seeds, real Hadoop jobs, millions of connections
+study: build ## the long comparisons: studies in full, recorded and real Hadoop jobs, millions of connections
 	$(TRUNKLINE) study all
 	scripts/study
 	scripts/study-hadoop

@@ -1,7 +1,8 @@
 //! `trunkline testbed hadoop`: clusters up and down.
 //!
-//! What a cluster is (daemons, tasks, mounts, networks) lives in a namespace of processes and one of mounts, whose first
-//! process, the supervisor, is this program started again. When it ends, however that happens, the kernel ends the rest.
+//! What a cluster is (daemons, tasks, mounts, networks) lives in a namespace of processes and one of mounts. The first
+//! process there, the supervisor, is this program started again. When it ends, however that happens, the kernel ends
+//! the rest.
 //! The folder of the cluster is on record before it is made; the next call removes those whose supervisor is gone.
 
 use crate::failure::Failure;
@@ -9,6 +10,7 @@ use crate::testbed::code;
 use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, Status, Up};
 use crate::{emit, interrupt, testbed_hadoop_run};
 use runs::Error;
+use rustix::fs::Mode;
 use rustix::process::setsid;
 use scenario::Scenario;
 use serde_json::{Value, json};
@@ -72,6 +74,21 @@ pub fn need_root() -> Result<(), Failure> {
     ))
 }
 
+/// Whether a file system has room for so many bytes.
+pub fn need_room(folder: &Path, bytes: u64, what: &str) -> Result<(), Failure> {
+    let room = rustix::fs::statvfs(folder).map_err(|error| Error::writing(folder, &error.into()))?;
+    let free = room.f_bavail.saturating_mul(room.f_frsize);
+    if free >= bytes {
+        return Ok(());
+    }
+    let (free, bytes) = (Bytes::new(free), Bytes::new(bytes));
+    Err(Failure::Missing(format!(
+        "disk space is missing: {} has {free:.1} free, and {what} takes {bytes:.1}; --scratch of `up` chooses another \
+         place",
+        folder.display()
+    )))
+}
+
 fn down(args: &Down) -> Result<(), Failure> {
     need_root()?;
     let was_up = Registry::of_root().down(&args.name)?;
@@ -95,8 +112,8 @@ fn scenario(args: &Up, machine: &Machine) -> Result<Scenario, Failure> {
     if let Some(rate) = args.rate {
         let rate = format!("{} bit/s", rate.as_bps());
         sets.push(format!(
-            "network.shape=[{{ nodes = \"workers\", direction = \"both\", rate = \"{rate}\", burst = \"32 KB\", limit = \
-             \"400 ms\" }}]"
+            "network.shape=[{{ nodes = \"workers\", direction = \"both\", rate = \"{rate}\", burst = \"32 KB\", \
+             limit = \"400 ms\" }}]"
         ));
     }
     if let Some(delay) = args.delay {
@@ -126,8 +143,8 @@ fn links(scenario: &Scenario, wanted: Option<LinkKind>) -> Result<(Vec<Spoke>, L
     let (mut spokes, links) = Spoke::of_topology(&sim::topology(scenario));
     match (wanted, links) {
         (Some(LinkKind::Veth), Links::Emulated) => Err(Failure::Input(
-            "the kernel's links have no delay, loss or queue, and no rate below 10 Gbit/s but by network.shape: leave out \
-             --links veth"
+            "the kernel's links have no delay, loss or queue, and no rate below 10 Gbit/s but by network.shape: leave \
+             out --links veth"
                 .to_owned(),
         )),
         (Some(LinkKind::Emulated), Links::Veth) => {
@@ -142,8 +159,14 @@ fn links(scenario: &Scenario, wanted: Option<LinkKind>) -> Result<(Vec<Spoke>, L
     }
 }
 
+/// What is made from now on can be read by a user without rights, whatever this one's habits are.
+fn let_others_read() {
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+}
+
 fn bring_up(args: &Up) -> Result<(), Failure> {
     need_root()?;
+    let_others_read();
     let machine = Machine::look()?;
     let scenario = scenario(args, &machine)?;
     // All that may be missing is named before anything is made.
@@ -160,15 +183,7 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
         return Err(lack.into());
     }
     let scratch = check_reachable(&args.scratch.clone().unwrap_or_else(env::temp_dir))?;
-    let free = rustix::fs::statvfs(&scratch).map_err(|error| Error::writing(&scratch, &error.into()))?;
-    let free = free.f_bavail.saturating_mul(free.f_frsize);
-    if free < LEAST_DISK {
-        let (free, least) = (Bytes::new(free), Bytes::new(LEAST_DISK));
-        return Err(Failure::Missing(format!(
-            "disk space is missing: {} has {free:.1} free, a cluster needs {least:.1}: choose another --scratch",
-            scratch.display()
-        )));
-    }
+    need_room(&scratch, LEAST_DISK, "a cluster")?;
     let mut say = |what: &str| {
         if !args.quiet {
             eprintln!("{what}");
@@ -299,6 +314,7 @@ fn children_of(pid: u32) -> Vec<u32> {
 fn supervise() -> Result<(), Failure> {
     // Ctrl-C at the terminal is for whoever started it.
     let _ = setsid();
+    let_others_read();
     let mut line = String::new();
     let mut input = BufReader::new(io::stdin());
     input.read_line(&mut line).map_err(|error| Failure::Input(format!("no plan: {error}")))?;
@@ -382,10 +398,11 @@ pub fn running(name: &str) -> Result<(Record, Running), Failure> {
 /// A cluster as its user needs it.
 fn described(record: &Record, ready: &Ready) -> String {
     let mut text = format!(
-        "cluster {} is up after {:.1} s: {} workers on {} links, Hadoop {}, Java {}\nits files: {}\n",
+        "cluster {} is up after {:.1} s: {} worker{} on {} links, Hadoop {}, Java {}\nits files: {}\n",
         record.name,
         ready.ready_s,
         ready.hosts.len() - 1,
+        if ready.hosts.len() == 2 { "" } else { "s" },
         ready.links,
         hadoop::VERSION,
         ready.java,
@@ -436,7 +453,8 @@ fn status(args: &Status) -> Result<(), Failure> {
             let _ = writeln!(text, "{late}");
         }
         values.push(json!({
-            "name": record.name, "state": state, "folder": record.folder, "cluster": ready, "gone": gone, "links": links,
+            "name": record.name, "state": state, "folder": record.folder,
+            "cluster": ready, "gone": gone, "links": links,
         }));
     }
     if args.json {

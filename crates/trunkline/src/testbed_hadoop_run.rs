@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::table::Table;
-use crate::testbed_hadoop::{links_file, need_root, running};
+use crate::testbed_hadoop::{links_file, need_room, need_root, running};
 use crate::testbed_hadoop_args::Run;
 use crate::testbed_hadoop_predict::predict;
 use crate::{emit, interrupt};
@@ -12,11 +12,11 @@ use runs::{Clock, Error, Folder, Inputs, Which};
 use scenario::Scenario;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Load, Ran, Running, Sample};
+use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Kind, Load, Ran, Running, Sample};
 use testbed::link::{Host, Traffic};
 use units::Bytes;
 
@@ -48,12 +48,19 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     };
     job.check()?;
     let (record, cluster) = running(&args.name)?;
+    let _alone = alone(&args.name, &record.folder)?;
+    let scenario = cluster.layout.scenario();
+    let scenario_text = fs::read_to_string(&scenario).map_err(|error| Error::reading(&scenario, &error))?;
+    let scenario = Scenario::parse("scenario.toml", &scenario_text, &[]).map_err(Error::Scenario)?;
+    if !matches!(job.kind, Kind::Jar(_) | Kind::Pi) {
+        // Input and output with their replicas, map output, and as much for merging it.
+        let copies = 2 * u64::from(scenario.hdfs.replication) + 2;
+        need_room(&record.folder, job.input.get().saturating_mul(copies), "the job with its replicas")?;
+    }
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join("hadoop").join(job.name()));
     let folder = Folder::create(&target).map_err(Error::from)?;
     let measured = measure(args, &job, &cluster, &record.folder, folder.path())?;
-    let scenario = cluster.layout.scenario();
-    let scenario_text = fs::read_to_string(&scenario).map_err(|error| Error::reading(&scenario, &error))?;
-    folder.file("cluster.toml", cluster_toml(&scenario_text)?.as_bytes()).map_err(Error::from)?;
+    folder.file("cluster.toml", cluster_toml(scenario).as_bytes()).map_err(Error::from)?;
     folder.file("run.toml", run_toml(&job, &measured).as_bytes()).map_err(Error::from)?;
     let result = format!("{:#}\n", result_json(&job, &cluster, &measured));
     folder.file("result.json", result.as_bytes()).map_err(Error::from)?;
@@ -73,6 +80,20 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Keeps other jobs off a cluster: what is measured would be of both.
+fn alone(name: &str, folder: &Path) -> Result<File, Failure> {
+    let file = folder.join("run.lock");
+    let lock = File::create(&file).map_err(|error| Error::writing(&file, &error))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
+            "a job runs on cluster {name}, and what is measured would be of both: wait for it, or bring up \
+             another cluster"
+        ))),
+        Err(TryLockError::Error(error)) => Err(Error::writing(&file, &error).into()),
+    }
 }
 
 fn measure(
@@ -214,7 +235,10 @@ fn load(measured: &Measured, from: i64, to: i64) -> Option<Load> {
 
 fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
     let phase = |job: &JobHistory| -> Vec<Value> {
-        let of = |(name, from, to): (&str, i64, i64)| json!({ "phase": name, "s": (to - from) as f64 / 1e3, "load": load(measured, from, to) });
+        let of = |(name, from, to): (&str, i64, i64)| {
+            let (s, load) = ((to - from) as f64 / 1e3, load(measured, from, to));
+            json!({ "phase": name, "s": s, "load": load })
+        };
         phases(job).into_iter().map(of).collect()
     };
     let roles = match measured.samples.as_slice() {
@@ -266,11 +290,10 @@ fn host_facts() -> Value {
 }
 
 /// The cluster as `trunkline import --cluster` takes it: its scenario, with a job that an import replaces.
-fn cluster_toml(text: &str) -> Result<String, Failure> {
-    let mut scenario = Scenario::parse("scenario.toml", text, &[]).map_err(Error::Scenario)?;
+fn cluster_toml(mut scenario: Scenario) -> String {
     scenario.job.clear();
     let without = scenario.to_toml().replacen("job = []\n", "", 1);
-    Ok(format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n"))
+    format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n")
 }
 
 /// The run as `trunkline import --run` takes it.
@@ -347,4 +370,46 @@ pub fn history_file(folder: &Path, job: &str) -> Result<PathBuf, Failure> {
     };
     let found = entries.flatten().map(|entry| entry.path()).find(name);
     found.ok_or_else(|| Failure::Internal(format!("{} has no history of {job}", folder.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_before_a_job_are_none_of_it() {
+        let report = |count: u64, late: u64| {
+            let way = json!({ "lateness": { "count": count, "late": late } });
+            json!({ "tolerance_us": 1000, "paths": [{ "forth": way, "back": way }] })
+        };
+        let (before, after) = (report(100, 40), report(300, 41));
+        let of = lateness(Some(&before), Some(&after)).expect("emulated");
+        // Both ways of the one path: 2 x 200 frames, 2 of them late.
+        assert_eq!((&of["frames"], &of["late"], &of["late_share"]), (&400.into(), &2.into(), &0.005.into()));
+        assert_eq!(lateness(None, None), None);
+    }
+
+    #[test]
+    fn phases_are_those_of_the_recorded_job() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../history/tests/traces/wordcount-nocombine-unshaped");
+        let inputs = Inputs::new(&interrupt::STOP);
+        let found = inputs.job(&[file.into()], None).expect("a history");
+        let seconds = |name: &str| {
+            let phases = phases(&found.job);
+            let (_, from, to) = phases.iter().find(|phase| phase.0 == name).expect("it has it");
+            (to - from) as f64 / 1e3
+        };
+        let whole = seconds("start") + seconds("maps");
+        assert!(seconds("job") > whole && whole > seconds("maps"), "{whole}");
+        // Reducers start before the last map ends, and fetch its output after it.
+        assert!(seconds("shuffle") > 0.0 && seconds("reduce") > 0.0);
+    }
+
+    #[test]
+    fn a_cluster_s_scenario_can_be_imported_with() {
+        let scenario = Scenario::parse("a.toml", "[network]\nrate = \"10 Mbit/s\"\n[job]\n", &[]).expect("valid");
+        let text = cluster_toml(scenario);
+        let read = Scenario::parse("cluster.toml", &text, &["job.workload=\"generic\"".to_owned()]);
+        assert_eq!(read.expect("valid").job.len(), 1);
+    }
 }

@@ -55,8 +55,8 @@ pub fn validated(said: &str, sum: &str) -> Check {
     }
 }
 
-/// The estimate in what the client of pi says. Points of a Halton sequence in two dimensions miss the area of a circle by
-/// no more than the sequence's discrepancy allows, about (log n)^2 / n of its boundary strips.
+/// The estimate in what the client of pi says. The points are a Halton sequence's, of discrepancy about (log n)^2 / n.
+/// A convex area is missed by no more than about the root of that (Kuipers and Niederreiter 1974, theorem 2.1.6).
 pub fn pi(said: &str, maps: u32, points: u64) -> Check {
     let estimate = said.lines().find_map(|line| line.trim().strip_prefix("Estimated value of Pi is "));
     let Some(estimate) = estimate.and_then(|value| value.trim().parse::<f64>().ok()) else {

@@ -132,8 +132,8 @@ fn fetch(cache: &Path) -> Result<(), HadoopError> {
     })?;
     if let Some(name) = differing(&partial)? {
         let message = format!(
-            "{name}, as Maven fetched it, is not the file of our list of digests: remove it from Maven's repository and \
-             try again"
+            "{name}, as Maven fetched it, is not the file of our list of digests: remove it from Maven's repository \
+             and try again"
         );
         return Err(HadoopError::Failed(message));
     }

@@ -142,16 +142,24 @@ pub fn check_reachable(parent: &Path) -> Result<PathBuf, HadoopError> {
         let message = format!("{}: Hadoop's settings cannot name a folder with : , $ or quotes", folder.display());
         return Err(HadoopError::Input(message));
     }
+    if let Some(closed) = closed_to_daemons(&folder)? {
+        return Err(HadoopError::Input(format!(
+            "daemons run as {USER}, who may not enter {}: choose another folder with --scratch",
+            closed.display()
+        )));
+    }
+    Ok(folder)
+}
+
+/// The folder, this or one above it, that a user without rights may not enter.
+pub(super) fn closed_to_daemons(folder: &Path) -> Result<Option<PathBuf>, HadoopError> {
     for step in folder.ancestors() {
         let mode = step.metadata().map_err(HadoopError::system(format!("look at {}", step.display())))?.mode();
         if mode & 0o001 == 0 {
-            return Err(HadoopError::Input(format!(
-                "daemons run as {USER}, who may not enter {}: choose another folder with --scratch",
-                step.display()
-            )));
+            return Ok(Some(step.to_owned()));
         }
     }
-    Ok(folder)
+    Ok(None)
 }
 
 #[cfg(test)]

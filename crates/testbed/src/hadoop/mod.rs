@@ -1,5 +1,5 @@
-//! A real Hadoop cluster on this machine: HDFS, YARN and the history server on the hosts of a star of links, jobs on it,
-//! and what they leave.
+//! A real Hadoop cluster on this machine: HDFS, YARN and the history server on the hosts of a star of links, jobs on
+//! it, and what they leave.
 //!
 //! A cluster is a scenario: [`Machine::check`] refuses what a testbed cannot be, [`Cluster::up`] starts the rest. Its
 //! processes, mounts and networks are in namespaces that end with the process that called it. [`Running`] is a cluster

@@ -1,8 +1,8 @@
 //! Records of clusters on disk, by which they are shown, taken down, and cleaned up.
 //!
-//! A cluster's processes lie in a namespace of processes whose first one, the supervisor, holds its networks and mounts:
-//! when the supervisor is gone, however it ended, the kernel has ended the others. What is left then is a folder and a
-//! record.
+//! A cluster's processes lie in a namespace of processes. Its first one, the supervisor, holds networks and mounts:
+//! when the supervisor is gone, however it ended, the kernel has ended the others. What is left then is a folder and
+//! a record.
 
 use super::HadoopError;
 use super::layout::Layout;

@@ -227,7 +227,8 @@ mod tests {
     #[test]
     fn a_scenario_s_settings_are_hadoop_s_properties() {
         let text = "[hdfs]\nblock = \"8 MiB\"\nreplication = 2\nheartbeat = \"1 s\"\n[mapreduce]\n\
-            node-memory = \"1 GiB\"\nio-sort = \"48 MiB\"\nslowstart = 0.5\nmap-memory = \"256 MiB\"\nam-memory = \"1 GiB\"\n[job]\n";
+            node-memory = \"1 GiB\"\nio-sort = \"48 MiB\"\nslowstart = 0.5\n\
+            map-memory = \"256 MiB\"\nam-memory = \"1 GiB\"\n[job]\n";
         let scenario = Scenario::parse("s.toml", text, &[]).expect("it is valid");
         let layout = Layout::new("/tmp/a & b".into(), "nobody");
         let files = files(&scenario, &layout);

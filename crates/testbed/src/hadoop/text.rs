@@ -70,8 +70,8 @@ impl Text {
 /// The regular expression that `grep` looks for.
 pub const PATTERN: &str = "a[a-z]+";
 
-/// How often each text that matches [`PATTERN`] is found: in each word, from its first `a` that has a letter after it to
-/// the word's end.
+/// How often each text that matches [`PATTERN`] is found: in each word, from its first `a` that has a letter after it
+/// to the word's end.
 pub fn matches(words: &Counts) -> Counts {
     let mut found = Counts::new();
     for (word, count) in words {

@@ -1,6 +1,7 @@
 //! Programs of this machine: where they are, what version Java has, and running one to its end.
 
 use super::HadoopError;
+use super::layout::closed_to_daemons;
 use nix::unistd::{AccessFlags, access};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -36,6 +37,11 @@ impl Java {
             return Err(HadoopError::missing(what, PACKAGE));
         }
         let home = program.parent().and_then(Path::parent).unwrap_or(Path::new("/")).to_owned();
+        if let Some(closed) = closed_to_daemons(&home.join("bin"))? {
+            let message =
+                format!("a Java that daemons can run: a user without rights may not enter {}", closed.display());
+            return Err(HadoopError::missing(message, PACKAGE));
+        }
         Ok(Self { home, version })
     }
 

@@ -66,8 +66,8 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     fs::remove_dir_all(&scratch).expect("removed");
 }
 
-/// A cluster on emulated links runs a job rightly, its history is predicted, a job that fails is told from one that does
-/// not end, and whatever ends the supervisor, nothing is left.
+/// A cluster on emulated links runs a job rightly, its history is predicted, a job that fails is told from one that
+/// does not end, and whatever ends the supervisor, nothing is left.
 #[test]
 fn a_cluster_runs_jobs_and_leaves_nothing() {
     let name = format!("t{}", std::process::id());
@@ -102,6 +102,12 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     };
     assert!(worker("worker-1") + worker("worker-2") > 500_000, "a counted shuffle and replicas: {result:#}");
     assert!(results.join("predicted/report.html").is_file());
+
+    let lock = fs::File::create(folder.join("run.lock")).expect("made");
+    lock.lock().expect("locked");
+    let (_, err) = ended(&["run", "pi", "--name", &name, "--out", out], 2);
+    assert!(err.contains("a job runs on cluster"), "{err}");
+    drop(lock);
 
     let jar = examples_jar();
     let failing = ["run", &jar, "--name", &name, "--out", out, "--", "wordcount", "/absent", "/out"];
