@@ -302,8 +302,8 @@ fn what_is_wrong_is_said_with_its_place() {
             "4:13",
             "a standard deviation is not negative",
         ),
-        ("[[job]]\nplan = {}\n[[job]]", "2:8", "a plan is for a scenario of one job"),
-        ("[[job]]\n[[job]]\nplan = {}", "3:8", "a plan is for a scenario of one job"),
+        ("[[job]]\nplan = {}\n[[job]]", "2:8", "take no turn among those that the scheduler places"),
+        ("[[job]]\n[[job]]\nplan = {}", "3:8", "take no turn among those that the scheduler places"),
         ("[network]\npriority = [\"rcp\"]\nqueue = { kind = \"priority\" }\n[job]", "2:13", "did you mean `rpc`?"),
         (
             "[network]\ntopology = \"dumbbell\"\n[[network.port]]\nlink = \"left -> rihgt\"\n[job]",
