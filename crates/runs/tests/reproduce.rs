@@ -161,8 +161,10 @@ fn every_shuffle_of_a_folder_waits_for_the_network() {
 /// share the cluster.
 #[test]
 fn many_jobs_take_as_long_as_each_did() {
+    // Two jobs of one trace, submitted 6 s apart; the others of the sample are years away.
     let jobs = sample("foreign.rumen.json");
-    let jobs: Vec<_> = jobs.iter().map(|job| (job, None)).collect();
+    let jobs: Vec<_> = jobs.iter().filter(|job| job.id.contains("201102100941")).map(|job| (job, None)).collect();
+    assert_eq!(jobs.len(), 2);
     let mut imported = all("trace", &jobs, &Sources::default(), &Extent::default()).expect("imported");
     let effort = Effort { threads: Some(1), stop: &Stop::new(), progress: &|_, _| {} };
     reproduce_all(&mut imported, BUDGET, &effort).expect("fitted").expect("plans");

@@ -22,6 +22,8 @@ const NAMED: usize = 5;
 const ASSUMED: usize = 12;
 /// The latest submission that a scenario takes.
 const LATEST: Time = Time::from_secs(30 * 86_400);
+/// Milliseconds that a `Time` holds.
+const FARTHEST_MS: u64 = u64::MAX / 1_000_000_000;
 /// A run ends this long after the last submission at the latest.
 const PATIENCE: Time = Time::from_secs(86_400);
 
@@ -34,7 +36,11 @@ pub fn all(
     extent: &Extent,
 ) -> Result<ImportedMany, ImportError> {
     let first = jobs.iter().map(|(job, _)| job.submit_ms).min().unwrap_or_default();
-    let submit = |job: &JobHistory| Time::from_ms(u64::try_from(job.submit_ms.saturating_sub(first)).unwrap_or(0));
+    let submit = |job: &JobHistory| {
+        let since = u64::try_from(job.submit_ms.saturating_sub(first)).unwrap_or(0);
+        // Jobs may be years apart, which no `Time` holds: later than the latest is late enough.
+        Time::from_ms(since.min(FARTHEST_MS))
+    };
     let mut taken: Vec<_> = jobs.iter().filter(|(job, _)| extent.contains(submit(job))).collect();
     taken.sort_by_key(|(job, _)| job.submit_ms);
     let mut imported: Vec<(&JobHistory, Imported)> = Vec::new();

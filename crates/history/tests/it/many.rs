@@ -183,6 +183,12 @@ fn all_jobs_of_a_history_become_one_scenario() {
     let error = all("trace", &apart, &Sources::default(), &Extent::default()).unwrap_err();
     assert!(error.to_string().contains("up to 31 days apart"), "{error}");
 
+    let text = [rumen("0001", 0, "n4", "SUCCESS"), rumen("0002", 900 * 86_400, "n4", "SUCCESS")].join("\n");
+    let (_, years) = history::read(text.as_bytes()).unwrap();
+    let years: Vec<_> = years.iter().map(|job| (job, None)).collect();
+    let error = all("trace", &years, &Sources::default(), &Extent::default()).unwrap_err();
+    assert!(matches!(error, ImportError::Apart(_)), "{error}");
+
     let nothing = Extent { from: Time::from_secs(9_000), ..Extent::default() };
     assert!(matches!(all("trace", &jobs, &Sources::default(), &nothing), Err(ImportError::Window(3))));
 }
