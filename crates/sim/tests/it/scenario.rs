@@ -389,7 +389,12 @@ fn the_last_value_within_a_limit_is_taken() {
         (fault("ap-2"), fault("ap-3"), "there is no node `ap-3`"),
         (fault("ap-1"), slow, "an access point has no cores"),
         (shadowing(0), "[network]\nloss = 2\n[job]".to_owned(), "out of range"),
-        ("[[job]]\nplan = {}".to_owned(), "[[job]]\nplan = {}\n[[job]]".to_owned(), "a plan is for"),
+        // Each job may have a plan of its own; it was for the only job before.
+        (
+            "[[job]]\nplan = {}\n[[job]]\nplan = {}".to_owned(),
+            "[[job]]\nplan = {}\n[[job]]".to_owned(),
+            "a plan for each job",
+        ),
     ];
     for (right, wrong, message) in pairs {
         parse(&right, &[]).unwrap_or_else(|error| panic!("{right}\n{error}"));
